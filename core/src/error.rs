@@ -1,0 +1,37 @@
+//! The one error of the engine: bytes that nobody could read as a trace.
+
+use alloc::string::String;
+use core::fmt;
+
+/// Why no trace came out of the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The input was empty.
+    Empty,
+    /// The input is readable, but it is no trace; the text says what it seems to be.
+    NotATrace {
+        /// What the bytes look like, as a noun phrase: `a PNG image`.
+        looks_like: &'static str,
+        /// What the user can do instead; may be empty.
+        hint: &'static str,
+    },
+    /// An option had a value outside its documented range.
+    BadOption(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Empty => f.write_str("the input is empty"),
+            Error::NotATrace { looks_like, hint } if hint.is_empty() => {
+                write!(f, "this is no trace: it looks like {looks_like}")
+            }
+            Error::NotATrace { looks_like, hint } => {
+                write!(f, "this is no trace: it looks like {looks_like}; {hint}")
+            }
+            Error::BadOption(text) => f.write_str(text),
+        }
+    }
+}
+
+impl core::error::Error for Error {}

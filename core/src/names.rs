@@ -1,0 +1,133 @@
+//! Interned text: every distinct string of a trace is stored once and named by a [`NameId`].
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::hash::{BuildHasher, Hasher};
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+
+/// The position of a text in its [`Names`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NameId(pub u32);
+
+impl NameId {
+    /// The empty text, present in every [`Names`].
+    pub const EMPTY: NameId = NameId(0);
+}
+
+/// All texts of a trace. Ids are given in the order of first appearance, so equal input gives equal ids.
+#[derive(Clone, Debug)]
+pub struct Names {
+    arena: String,
+    ends: Vec<usize>,
+    index: HashTable<u32>,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        let mut names = Names { arena: String::new(), ends: Vec::new(), index: HashTable::new() };
+        names.intern("");
+        names
+    }
+}
+
+fn hash(text: &[u8]) -> u64 {
+    let mut hasher = FixedState::with_seed(0x6b69_6e65_746f_7363).build_hasher();
+    hasher.write(text);
+    hasher.finish()
+}
+
+fn range(ends: &[usize], id: u32) -> core::ops::Range<usize> {
+    let id = id as usize;
+    let start = if id == 0 { 0 } else { ends[id - 1] };
+    start..ends[id]
+}
+
+fn find(names: &Names, hash: u64, text: &[u8]) -> Option<NameId> {
+    let arena = names.arena.as_bytes();
+    names.index.find(hash, |&id| &arena[range(&names.ends, id)] == text).map(|&id| NameId(id))
+}
+
+impl Names {
+    /// The id of `text`, which is stored when it is new.
+    pub fn intern(&mut self, text: &str) -> NameId {
+        let hash = hash(text.as_bytes());
+        find(self, hash, text.as_bytes()).unwrap_or_else(|| self.insert(hash, text))
+    }
+
+    /// The id of `bytes` and whether the text was new; `None` when they are not UTF-8. A text that is known already
+    /// is not validated again.
+    #[inline]
+    pub fn intern_utf8(&mut self, bytes: &[u8]) -> Option<(NameId, bool)> {
+        let hash = hash(bytes);
+        if let Some(id) = find(self, hash, bytes) {
+            return Some((id, false));
+        }
+        let text = core::str::from_utf8(bytes).ok()?;
+        Some((self.insert(hash, text), true))
+    }
+
+    fn insert(&mut self, hash: u64, text: &str) -> NameId {
+        let id = self.ends.len() as u32;
+        self.arena.push_str(text);
+        self.ends.push(self.arena.len());
+        let (arena, ends) = (self.arena.as_bytes(), &self.ends);
+        self.index.insert_unique(hash, id, |&id| self::hash(&arena[range(ends, id)]));
+        NameId(id)
+    }
+
+    /// The id of `text`, if it is there.
+    pub fn find(&self, text: &str) -> Option<NameId> {
+        find(self, hash(text.as_bytes()), text.as_bytes())
+    }
+
+    /// As [`Names::find`], for bytes that need not be UTF-8.
+    #[inline]
+    pub fn find_utf8(&self, bytes: &[u8]) -> Option<NameId> {
+        find(self, hash(bytes), bytes)
+    }
+
+    /// The UTF-8 bytes of `id`.
+    #[inline]
+    pub fn bytes(&self, id: NameId) -> &[u8] {
+        &self.arena.as_bytes()[range(&self.ends, id.0)]
+    }
+
+    /// The text of `id`.
+    pub fn get(&self, id: NameId) -> &str {
+        &self.arena[range(&self.ends, id.0)]
+    }
+
+    /// How many texts are stored.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Never true: the empty text is always stored.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Every id with its text, in the order of first appearance.
+    pub fn iter(&self) -> impl Iterator<Item = (NameId, &str)> {
+        (0..self.ends.len() as u32).map(|id| (NameId(id), self.get(NameId(id))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+
+    #[test]
+    fn equal_texts_share_an_id() {
+        let mut names = Names::default();
+        let ids: Vec<_> = (0..1000).map(|i| names.intern(&format!("name {}", i % 100))).collect();
+        assert_eq!(names.len(), 101);
+        assert_eq!(ids[7], ids[107]);
+        assert_eq!(names.get(ids[42]), "name 42");
+        assert_eq!(names.intern(""), NameId::EMPTY);
+        assert_eq!(names.find("name 99"), Some(ids[99]));
+        assert_eq!(names.find("absent"), None);
+    }
+}

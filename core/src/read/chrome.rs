@@ -1,0 +1,563 @@
+//! The document of a Chrome trace, fed in chunks of any size: `{"traceEvents": […], …}` with its keys in any order, or
+//! a bare array of events.
+//!
+//! Why a state machine of our own: a trace is larger than memory, may end anywhere, and may be damaged in the middle.
+//! It holds the bytes of one unfinished event and nothing else of the text.
+//!
+//! Invariants:
+//! - The result does not depend on how the bytes were cut into chunks.
+//! - Every object of `traceEvents` becomes a row or is counted in the ledger.
+//! - An event is tried three ways: as it stands, repaired, and, when both fail, reading goes on at the next place that
+//!   looks like the start of an event.
+
+use super::event::EventReader;
+use super::limits::Limits;
+use super::repair::repair;
+use super::scan::{Stop, container_end, next, skip_space, text_end, token_end};
+use super::sniff;
+use crate::diagnostics::{Code, Diagnostics};
+use crate::error::Error;
+use crate::table::events::Table;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Before the document.
+    Start,
+    /// Inside the top-level object, before a key.
+    Key,
+    /// Inside the array of events.
+    Events,
+    /// Behind damage, looking for the next event.
+    Resync,
+    /// Inside a value that is over its limit, until its brackets are closed.
+    Skip { depth: usize, in_text: bool, escaped: bool, resume: Resume },
+    /// After the document.
+    After,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Resume {
+    Key,
+    Events,
+}
+
+/// What one step of the machine did.
+enum Progress {
+    /// Go on from this position.
+    To(usize),
+    /// More bytes are needed from this position on.
+    More(usize),
+}
+
+/// Reads a Chrome trace from chunks.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    limits: Limits,
+    table: Table,
+    diagnostics: Diagnostics,
+    events: EventReader,
+    state: State,
+    buf: Vec<u8>,
+    /// Offset of `buf` in the text.
+    offset: u64,
+    /// Bytes that `buf` must hold before an unfinished event is tried again.
+    retry_at: usize,
+    bare: bool,
+    found_events: bool,
+    stray: bool,
+    dropped_keys: Vec<String>,
+    first_non_event: Vec<u8>,
+    head: Vec<u8>,
+}
+
+const HEAD: usize = 512;
+
+impl Default for Reader {
+    fn default() -> Self {
+        Reader::new(Limits::default())
+    }
+}
+
+impl Reader {
+    /// A reader that has seen nothing yet.
+    pub fn new(limits: Limits) -> Self {
+        let mut table = Table::default();
+        let events = EventReader::new(limits, &mut table);
+        Reader {
+            limits,
+            table,
+            diagnostics: Diagnostics::default(),
+            events,
+            state: State::Start,
+            buf: Vec::new(),
+            offset: 0,
+            retry_at: 0,
+            bare: false,
+            found_events: false,
+            stray: false,
+            dropped_keys: Vec::new(),
+            first_non_event: Vec::new(),
+            head: Vec::new(),
+        }
+    }
+
+    /// How many events were read so far.
+    pub fn events_read(&self) -> usize {
+        self.table.len()
+    }
+
+    /// The events that were read so far.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// Reads one more chunk of UTF-8 text.
+    ///
+    /// # Errors
+    /// [`Error::NotATrace`] as soon as the bytes cannot become a trace.
+    pub fn feed(&mut self, chunk: &[u8]) -> Result<(), Error> {
+        if self.head.len() < HEAD {
+            self.head.extend_from_slice(&chunk[..chunk.len().min(HEAD - self.head.len())]);
+        }
+        self.buf.extend_from_slice(chunk);
+        if self.buf.len() < self.retry_at {
+            return Ok(());
+        }
+        self.advance(false)
+    }
+
+    /// Ends the reading: the table, and what was odd about the text.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] or [`Error::NotATrace`] when no trace was found.
+    pub fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
+        self.advance(true)?;
+        if matches!(self.state, State::Start) && self.table.is_empty() {
+            return Err(sniff::binary(&self.head));
+        }
+        if !self.found_events {
+            return Err(sniff::object(&self.table.metadata, &self.dropped_keys));
+        }
+        let strange = self.table.is_empty() && !self.first_non_event.is_empty();
+        let phaseless = self.diagnostics.count(Code::MissingPhase) == self.table.len() as u64;
+        if self.bare && (strange || (phaseless && !self.table.is_empty())) {
+            let first = if strange { self.first_non_event.as_slice() } else { b"{" };
+            return Err(sniff::array(first));
+        }
+        if !matches!(self.state, State::After) {
+            self.diagnostics.record(Code::Unclosed, Some(self.offset), b"");
+        }
+        self.table.metadata.bare_array = self.bare;
+        Ok((self.table, self.diagnostics))
+    }
+
+    fn advance(&mut self, finished: bool) -> Result<(), Error> {
+        let buf = core::mem::take(&mut self.buf);
+        let mut at = 0;
+        let rest = loop {
+            let progress = match self.state {
+                State::Start => self.start(&buf, at, finished)?,
+                State::Key => self.key(&buf, at, finished),
+                State::Events => self.event(&buf, at, finished),
+                State::Resync => self.resync(&buf, at, finished),
+                State::Skip { .. } => self.skip(&buf, at),
+                State::After => self.after(&buf, at),
+            };
+            match progress {
+                Progress::To(to) => at = to,
+                Progress::More(from) => break from,
+            }
+        };
+        if finished {
+            self.offset += buf.len() as u64;
+            return Ok(());
+        }
+        let kept = buf.len() - rest;
+        // Trying again at twice the size keeps the work linear however small the chunks are.
+        self.retry_at = if kept > 4096 { kept * 2 } else { 0 };
+        self.offset += rest as u64;
+        self.buf = buf;
+        self.buf.drain(..rest);
+        Ok(())
+    }
+
+    fn note(&mut self, code: Code, buf: &[u8], at: usize) {
+        let example = &buf[at.min(buf.len())..(at + 96).min(buf.len())];
+        self.diagnostics.record(code, Some(self.offset + at as u64), example);
+    }
+
+    fn start(&mut self, buf: &[u8], at: usize, finished: bool) -> Result<Progress, Error> {
+        let at = skip_space(buf, at);
+        match buf.get(at) {
+            None => return Ok(Progress::More(at)),
+            Some(b'[') => {
+                self.bare = true;
+                self.found_events = true;
+                self.state = State::Events;
+            }
+            Some(b'{') => self.state = State::Key,
+            Some(_) if self.head.len() < HEAD && !finished => return Ok(Progress::More(at)),
+            Some(_) => return Err(sniff::binary(&self.head)),
+        }
+        Ok(Progress::To(at + 1))
+    }
+
+    /// A key of the top-level object with its value.
+    fn key(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {
+        let at = skip_space(buf, at);
+        match buf.get(at) {
+            None => return Progress::More(at),
+            Some(b',') => return Progress::To(at + 1),
+            Some(b'}') => {
+                self.state = State::After;
+                return Progress::To(at + 1);
+            }
+            Some(b'"') => {}
+            // The array of events was closed by a stray bracket.
+            Some(b'{') if self.found_events => {
+                self.state = State::Events;
+                return Progress::To(at);
+            }
+            Some(_) => return self.stray_byte(buf, at),
+        }
+        self.stray = false;
+        match self.member(buf, at) {
+            Ok(to) => Progress::To(to),
+            Err(Stop::More) if buf.len() - at > self.limits.metadata_bytes => self.skip_value(buf, at),
+            Err(Stop::More) if !finished => Progress::More(at),
+            Err(stop) => self.damaged_member(buf, at, finished, stop),
+        }
+    }
+
+    fn member(&mut self, buf: &[u8], at: usize) -> Result<usize, Stop> {
+        let (key_end, _) = text_end(buf, at + 1)?;
+        let (colon, after) = next(buf, key_end + 1)?;
+        let (first, value) = next(buf, after + 1)?;
+        if colon != b':' {
+            return Err(Stop::Damaged);
+        }
+        let key: String = serde_json::from_slice(&buf[at..=key_end]).map_err(|_| Stop::Damaged)?;
+        if key == "traceEvents" && first == b'[' {
+            self.found_events = true;
+            self.state = State::Events;
+            return Ok(value + 1);
+        }
+        let end = match first {
+            b'"' => text_end(buf, value + 1)?.0 + 1,
+            b'[' | b'{' => container_end(buf, value, self.limits.depth)?,
+            _ => token_end(buf, value)?,
+        };
+        let text = &buf[value..end];
+        let parsed: Result<serde_json::Value, _> = serde_json::from_slice(text);
+        if parsed.is_err() && !super::event::is_number(text) {
+            return Err(Stop::Damaged);
+        }
+        self.metadata(key, text);
+        Ok(end)
+    }
+
+    fn metadata(&mut self, key: String, text: &[u8]) {
+        let text = String::from_utf8_lossy(text).into_owned();
+        if key == "baseTimeNanoseconds" {
+            self.table.metadata.base_ns = text.trim_matches('"').parse().unwrap_or(0);
+        }
+        self.table.metadata.entries.push((key, text));
+    }
+
+    /// A member of the top-level object that is not JSON: repaired, or dropped up to the next line.
+    fn damaged_member(&mut self, buf: &[u8], at: usize, finished: bool, stop: Stop) -> Progress {
+        if let Some((key, text, end, codes)) = self.repair_member(buf, at, finished) {
+            self.diagnostics.append(&codes);
+            self.metadata(key, &text);
+            return Progress::To(end);
+        }
+        if stop == Stop::More {
+            self.note(Code::Truncated, buf, at);
+            return Progress::More(buf.len());
+        }
+        let Some(line) = buf[at..].iter().position(|&b| b == b'\n') else {
+            if finished {
+                self.note(Code::DamagedMetadata, buf, at);
+            }
+            return Progress::More(if finished { buf.len() } else { at });
+        };
+        self.note(Code::DamagedMetadata, buf, at);
+        Progress::To(at + line + 1)
+    }
+
+    fn repair_member(
+        &self,
+        buf: &[u8],
+        at: usize,
+        finished: bool,
+    ) -> Option<(String, Vec<u8>, usize, Diagnostics)> {
+        let (key, key_codes, colon) = self.repair_key(buf, at, finished)?;
+        let value = next(buf, colon + 1).ok()?.1;
+        let mut repaired = repair(buf, value, self.limits.depth, finished, self.offset).ok()?;
+        repaired.codes.append(&key_codes);
+        Some((key, repaired.text, repaired.end, repaired.codes))
+    }
+
+    /// A key whose backslashes may be unescaped, with the position of its colon.
+    fn repair_key(&self, buf: &[u8], at: usize, finished: bool) -> Option<(String, Diagnostics, usize)> {
+        let wrapped_end = buf[at..].iter().position(|&b| b == b'\n').map_or(buf.len(), |n| at + n);
+        let mut quote = at + 1;
+        loop {
+            quote += buf[quote..wrapped_end].iter().position(|&b| b == b'"')?;
+            if let Ok((b':', colon)) = next(buf, quote + 1) {
+                let mut array = Vec::from(&b"["[..]);
+                array.extend_from_slice(&buf[at..=quote]);
+                array.push(b']');
+                let repaired = repair(&array, 0, 4, finished, self.offset + at as u64).ok()?;
+                let [key]: [String; 1] = serde_json::from_slice(&repaired.text).ok()?;
+                return Some((key, repaired.codes, colon));
+            }
+            quote += 1;
+        }
+    }
+
+    /// An element of the array of events.
+    fn event(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {
+        let (at, commas) = skip_separators(buf, at);
+        if commas > 1 {
+            self.note(Code::TrailingComma, buf, at);
+        }
+        match buf.get(at) {
+            None => Progress::More(at),
+            Some(b']') => {
+                if commas > 0 {
+                    self.note(Code::TrailingComma, buf, at);
+                }
+                self.state = if self.bare { State::After } else { State::Key };
+                Progress::To(at + 1)
+            }
+            Some(b'{') => {
+                self.stray = false;
+                self.object(buf, at, finished)
+            }
+            Some(b'[' | b'"' | b'-' | b'0'..=b'9' | b'n' | b't' | b'f') => self.non_event(buf, at, finished),
+            Some(_) => self.stray_byte(buf, at),
+        }
+    }
+
+    fn object(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {
+        let stop = match self.events.read(&mut self.table, buf, at) {
+            Ok((draft, end)) => {
+                let offset = self.offset + at as u64;
+                self.events.commit(&mut self.table, &mut self.diagnostics, draft, offset, &buf[at..end]);
+                return Progress::To(end);
+            }
+            Err(stop) => stop,
+        };
+        if stop == Stop::Damaged {
+            return self.damaged(buf, at, finished);
+        }
+        if stop == Stop::More && !finished && buf.len() - at <= self.limits.event_bytes {
+            return Progress::More(at);
+        }
+        if stop == Stop::More && finished {
+            return self.damaged(buf, at, finished);
+        }
+        self.note(
+            match stop {
+                Stop::TooDeep => Code::NestingTooDeep,
+                Stop::TooLong if buf.len() - at > self.limits.event_bytes => Code::EventTooLarge,
+                Stop::TooLong => Code::NameTooLong,
+                _ => Code::EventTooLarge,
+            },
+            buf,
+            at,
+        );
+        self.state = State::Skip { depth: 0, in_text: false, escaped: false, resume: Resume::Events };
+        Progress::To(at)
+    }
+
+    fn damaged(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {
+        match self.repaired(buf, at, finished) {
+            Ok(end) => Progress::To(end),
+            Err(Stop::More) if !finished && buf.len() - at <= self.limits.event_bytes => Progress::More(at),
+            Err(Stop::TooDeep) => {
+                self.note(Code::NestingTooDeep, buf, at);
+                self.state = State::Skip { depth: 0, in_text: false, escaped: false, resume: Resume::Events };
+                Progress::To(at)
+            }
+            Err(stop) => {
+                let last = stop == Stop::More && find_event(buf, at + 1).is_none();
+                self.note(if last { Code::Truncated } else { Code::DamagedEvent }, buf, at);
+                self.state = State::Resync;
+                Progress::To(at + 1)
+            }
+        }
+    }
+
+    /// Repairs the event at `at`, appends it and returns the position after it.
+    fn repaired(&mut self, buf: &[u8], at: usize, finished: bool) -> Result<usize, Stop> {
+        let repaired = repair(buf, at, self.limits.depth, finished, self.offset)?;
+        let (draft, _) = self.events.read(&mut self.table, &repaired.text, 0).map_err(|_| Stop::Damaged)?;
+        if draft.ph == 0 {
+            EventReader::discard(&mut self.table, draft);
+            return Err(Stop::Damaged);
+        }
+        let offset = self.offset + at as u64;
+        self.events.commit(&mut self.table, &mut self.diagnostics, draft, offset, &buf[at..repaired.end]);
+        self.diagnostics.append(&repaired.codes);
+        Ok(repaired.end)
+    }
+
+    /// Looks for the next event behind damage.
+    fn resync(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {
+        let Some(candidate) = find_event(buf, at) else {
+            // A start may be cut by the end of the chunk.
+            let tail = buf.len().saturating_sub(64).max(at);
+            return Progress::More(if finished { buf.len() } else { tail });
+        };
+        match self.events.read(&mut self.table, buf, candidate) {
+            Ok((draft, end)) if draft.ph != 0 => {
+                let offset = self.offset + candidate as u64;
+                let text = &buf[candidate..end];
+                self.events.commit(&mut self.table, &mut self.diagnostics, draft, offset, text);
+                self.state = State::Events;
+                Progress::To(end)
+            }
+            Ok((draft, _)) => {
+                EventReader::discard(&mut self.table, draft);
+                Progress::To(candidate + 1)
+            }
+            Err(Stop::More) if !finished && buf.len() - candidate <= self.limits.event_bytes => {
+                Progress::More(candidate)
+            }
+            Err(_) => match self.repaired(buf, candidate, finished) {
+                Ok(end) => {
+                    self.state = State::Events;
+                    Progress::To(end)
+                }
+                Err(Stop::More) if !finished && buf.len() - candidate <= self.limits.event_bytes => {
+                    Progress::More(candidate)
+                }
+                Err(_) => Progress::To(candidate + 1),
+            },
+        }
+    }
+
+    fn non_event(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {
+        let end = match buf[at] {
+            b'"' => text_end(buf, at + 1).map(|(end, _)| end + 1),
+            b'[' => container_end(buf, at, self.limits.depth),
+            _ => token_end(buf, at),
+        };
+        match end {
+            Err(Stop::More) if !finished && buf.len() - at <= self.limits.event_bytes => Progress::More(at),
+            result => {
+                if self.first_non_event.is_empty() {
+                    self.first_non_event.push(buf[at]);
+                }
+                self.note(Code::NotAnObject, buf, at);
+                match result {
+                    Ok(end) if end > at => Progress::To(end),
+                    _ => {
+                        self.state = State::Resync;
+                        Progress::To(at + 1)
+                    }
+                }
+            }
+        }
+    }
+
+    fn stray_byte(&mut self, buf: &[u8], at: usize) -> Progress {
+        if !self.stray {
+            self.note(Code::StrayBytes, buf, at);
+        }
+        self.stray = true;
+        Progress::To(at + 1)
+    }
+
+    fn skip_value(&mut self, buf: &[u8], at: usize) -> Progress {
+        self.note(Code::DamagedMetadata, buf, at);
+        if let Ok((end, _)) = text_end(buf, at + 1) {
+            self.dropped_keys.push(String::from_utf8_lossy(&buf[at + 1..end]).into_owned());
+            self.state = State::Skip { depth: 0, in_text: false, escaped: false, resume: Resume::Key };
+            return Progress::To(end + 1);
+        }
+        self.stray_byte(buf, at)
+    }
+
+    fn skip(&mut self, buf: &[u8], mut at: usize) -> Progress {
+        let State::Skip { mut depth, mut in_text, mut escaped, resume } = self.state else {
+            return Progress::To(at);
+        };
+        while let Some(&b) = buf.get(at) {
+            at += 1;
+            if in_text {
+                in_text = escaped || b != b'"';
+                escaped = !escaped && b == b'\\';
+                continue;
+            }
+            match b {
+                b'"' => in_text = true,
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth == 0 && matches!(b, b'}' | b']') {
+                self.state = match resume {
+                    Resume::Key => State::Key,
+                    Resume::Events => State::Events,
+                };
+                return Progress::To(at);
+            }
+        }
+        self.state = State::Skip { depth, in_text, escaped, resume };
+        Progress::More(at)
+    }
+
+    fn after(&mut self, buf: &[u8], at: usize) -> Progress {
+        let at = skip_space(buf, at);
+        match buf.get(at) {
+            None => Progress::More(at),
+            Some(b'{' | b'[') => {
+                self.note(Code::TrailingDocument, buf, at);
+                self.stray = false;
+                // A lone event after the array belongs to it.
+                if find_event(buf, at) == Some(at) {
+                    self.state = State::Events;
+                    return Progress::To(at);
+                }
+                self.state = if buf[at] == b'[' { State::Events } else { State::Key };
+                self.found_events |= buf[at] == b'[';
+                Progress::To(at + 1)
+            }
+            Some(_) => self.stray_byte(buf, at),
+        }
+    }
+}
+
+/// Skips white space and commas; how many commas there were.
+fn skip_separators(buf: &[u8], at: usize) -> (usize, usize) {
+    let mut at = skip_space(buf, at);
+    let mut commas = 0;
+    while buf.get(at) == Some(&b',') {
+        commas += 1;
+        at = skip_space(buf, at + 1);
+    }
+    (at, commas)
+}
+
+/// The next position at or after `at` that looks like the start of an event: `{"` and one of an event's own keys.
+fn find_event(buf: &[u8], at: usize) -> Option<usize> {
+    const KEYS: [&[u8]; 8] = [b"ph", b"name", b"cat", b"pid", b"tid", b"ts", b"id", b"dur"];
+    let mut at = at;
+    loop {
+        at += buf.get(at..)?.iter().position(|&b| b == b'{')?;
+        let quote = skip_space(buf, at + 1);
+        if buf.get(quote) == Some(&b'"')
+            && let Some(length) = buf[quote + 1..].iter().take(8).position(|&b| b == b'"')
+            && KEYS.contains(&&buf[quote + 1..quote + 1 + length])
+            && buf.get(skip_space(buf, quote + 2 + length)) == Some(&b':')
+        {
+            return Some(at);
+        }
+        at += 1;
+    }
+}

@@ -1,0 +1,117 @@
+//! Text of any Unicode encoding into UTF-8, from any chunking: byte order marks and UTF-16.
+
+use crate::diagnostics::{Code, Diagnostics};
+use alloc::vec::Vec;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    Unknown,
+    Utf8,
+    Utf16 { big_endian: bool },
+}
+
+/// Turns chunks of text into chunks of UTF-8. UTF-8 passes untouched, valid or not.
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    form: Form,
+    pending: Vec<u8>,
+    high: Option<u16>,
+    seen: u64,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Decoder { form: Form::Unknown, pending: Vec::new(), high: None, seen: 0 }
+    }
+}
+
+impl Decoder {
+    /// Whether chunks can be passed on as they are.
+    pub fn is_utf8(&self) -> bool {
+        self.form == Form::Utf8
+    }
+
+    /// Appends the UTF-8 of `chunk` to `out`.
+    pub fn feed(&mut self, chunk: &[u8], out: &mut Vec<u8>, diagnostics: &mut Diagnostics) {
+        if self.form == Form::Utf8 {
+            out.extend_from_slice(chunk);
+            return;
+        }
+        self.pending.extend_from_slice(chunk);
+        if self.form == Form::Unknown && self.pending.len() >= 4 {
+            self.choose(diagnostics);
+        }
+        self.drain(out, diagnostics);
+    }
+
+    /// Appends what is still pending.
+    pub fn finish(&mut self, out: &mut Vec<u8>, diagnostics: &mut Diagnostics) {
+        if self.form == Form::Unknown {
+            self.choose(diagnostics);
+        }
+        self.drain(out, diagnostics);
+        if self.high.take().is_some() || !self.pending.is_empty() {
+            diagnostics.record(Code::InvalidUtf8, Some(self.seen), &self.pending);
+            out.extend_from_slice("\u{fffd}".as_bytes());
+            self.pending.clear();
+        }
+    }
+
+    fn choose(&mut self, diagnostics: &mut Diagnostics) {
+        let (form, mark) = match self.pending.as_slice() {
+            [0xef, 0xbb, 0xbf, ..] => (Form::Utf8, 3),
+            [0xff, 0xfe, ..] => (Form::Utf16 { big_endian: false }, 2),
+            [0xfe, 0xff, ..] => (Form::Utf16 { big_endian: true }, 2),
+            [b'{' | b'[', 0, ..] => (Form::Utf16 { big_endian: false }, 0),
+            [0, b'{' | b'[', ..] => (Form::Utf16 { big_endian: true }, 0),
+            _ => (Form::Utf8, 0),
+        };
+        match form {
+            Form::Utf16 { .. } => diagnostics.record(Code::Utf16, Some(0), b""),
+            _ if mark > 0 => diagnostics.record(Code::ByteOrderMark, Some(0), b""),
+            _ => {}
+        }
+        self.form = form;
+        self.pending.drain(..mark);
+        self.seen = mark as u64;
+    }
+
+    fn drain(&mut self, out: &mut Vec<u8>, diagnostics: &mut Diagnostics) {
+        match self.form {
+            Form::Unknown => {}
+            Form::Utf8 => out.append(&mut self.pending),
+            Form::Utf16 { big_endian } => {
+                let whole = self.pending.len() / 2 * 2;
+                for at in (0..whole).step_by(2) {
+                    let bytes = [self.pending[at], self.pending[at + 1]];
+                    let unit = if big_endian { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) };
+                    self.unit(unit, out, diagnostics);
+                    self.seen += 2;
+                }
+                self.pending.drain(..whole);
+            }
+        }
+    }
+
+    fn unit(&mut self, unit: u16, out: &mut Vec<u8>, diagnostics: &mut Diagnostics) {
+        let mut push = |c: char| out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        if let Some(high) = self.high.take() {
+            if let Some(Ok(c)) = char::decode_utf16([high, unit]).next() {
+                push(c);
+                return;
+            }
+            diagnostics.record(Code::LoneSurrogate, Some(self.seen), b"");
+            push('\u{fffd}');
+        }
+        match unit {
+            0xd800..0xdc00 => self.high = Some(unit),
+            _ => match char::from_u32(u32::from(unit)) {
+                Some(c) => push(c),
+                None => {
+                    diagnostics.record(Code::LoneSurrogate, Some(self.seen), b"");
+                    push('\u{fffd}');
+                }
+            },
+        }
+    }
+}

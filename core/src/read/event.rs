@@ -1,0 +1,557 @@
+//! One well-formed event object into one row: the hot path of every reading.
+//!
+//! Keys are recognised by what followed last time (see [`layout`](crate::table::layout)), texts by their hash; nothing
+//! is allocated for an event whose texts are known. Anything that is not strict JSON is left to [`repair`](super::repair).
+//!
+//! serde_json would do the same four times slower (`cargo bench -p kinetoscope-tests --bench reading` runs both); it
+//! still checks every nested array or object when its text is first met.
+
+use super::limits::Limits;
+use super::scan::{Stop, container_end, next, text_end, token_end};
+use crate::diagnostics::{Code, Diagnostics};
+use crate::names::NameId;
+use crate::table::events::{Fixed, Table};
+use crate::table::layout::{FieldType, NodeId, Place};
+use crate::table::tracks::{Track, TrackId};
+use crate::time;
+use alloc::vec::Vec;
+
+/// An event that was read and not yet appended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Draft {
+    pub(super) ph: u8,
+    cat: Option<NameId>,
+    name: NameId,
+    pid: NameId,
+    tid: NameId,
+    ts: i64,
+    dur: i64,
+    node: Option<NodeId>,
+    mark: usize,
+    time_rounded: bool,
+    time_clamped: bool,
+}
+
+/// A number, as it is packed.
+enum Number {
+    Int(i64),
+    Decimal(i64, u32),
+    Other,
+}
+
+/// Reads events; remembers what the last ones had in common.
+#[derive(Clone, Debug)]
+pub(super) struct EventReader {
+    limits: Limits,
+    scratch: Vec<u8>,
+    /// The root that the last event of each phase had.
+    roots: [Option<NodeId>; 128],
+    last_root: (u8, Option<NameId>, NodeId),
+    last_track: (Track, TrackId),
+    last_cat: NameId,
+    last_ids: [NameId; 2],
+}
+
+impl EventReader {
+    pub(super) fn new(limits: Limits, table: &mut Table) -> Self {
+        let root = table.layouts.root(0, None);
+        let track = Track { pid: NameId::EMPTY, tid: NameId::EMPTY, on_device: false };
+        EventReader {
+            limits,
+            scratch: Vec::new(),
+            roots: [None; 128],
+            last_root: (0, None, root),
+            last_track: (track, TrackId(u32::MAX)),
+            last_cat: NameId::EMPTY,
+            last_ids: [NameId::EMPTY; 2],
+        }
+    }
+
+    /// Reads the event that begins at `start` with `{`: the draft and the position after it. What was packed for an
+    /// event that could not be read is taken back.
+    pub(super) fn read(&mut self, table: &mut Table, buf: &[u8], start: usize) -> Result<(Draft, usize), Stop> {
+        let mark = table.fields.mark();
+        let result = self.object(table, buf, start, mark);
+        if result.is_err() {
+            table.fields.rewind(mark);
+        }
+        result
+    }
+
+    fn object(&mut self, table: &mut Table, buf: &[u8], start: usize, mark: usize) -> Result<(Draft, usize), Stop> {
+        let mut draft = Draft {
+            ph: 0,
+            cat: None,
+            name: NameId::EMPTY,
+            pid: NameId::EMPTY,
+            tid: NameId::EMPTY,
+            ts: time::NONE,
+            dur: time::NONE,
+            node: None,
+            mark,
+            time_rounded: false,
+            time_clamped: false,
+        };
+        let (mut b, mut at) = next(buf, start + 1)?;
+        while b != b'}' {
+            if b != b'"' {
+                return Err(Stop::Damaged);
+            }
+            let (key_end, escaped) = text_end(buf, at + 1)?;
+            let key = &buf[at + 1..key_end];
+            let (colon, after) = next(buf, key_end + 1)?;
+            if colon != b':' {
+                return Err(Stop::Damaged);
+            }
+            let (first, value) = next(buf, after + 1)?;
+            at = match key {
+                b"ph" if first == b'"' => self.phase(table, &mut draft, buf, value)?,
+                b"cat" if first == b'"' => self.category(table, &mut draft, buf, value)?,
+                b"name" if first == b'"' => {
+                    let (name, end) = self.text(table, buf, value)?;
+                    draft.name = name;
+                    end
+                }
+                b"pid" => self.id(table, buf, value, 0, &mut draft.pid)?,
+                b"tid" => self.id(table, buf, value, 1, &mut draft.tid)?,
+                b"ts" | b"dur" => {
+                    let (time, end) = time_value(buf, value)?;
+                    *(if key == b"ts" { &mut draft.ts } else { &mut draft.dur }) = time.ns;
+                    draft.time_rounded |= time.rounded;
+                    draft.time_clamped |= time.clamped;
+                    end
+                }
+                b"args" if first == b'{' => {
+                    let node = self.plant(table, &draft);
+                    let (node, end) = self.args(table, node, buf, value)?;
+                    draft.node = Some(node);
+                    end
+                }
+                _ => {
+                    let node = self.plant(table, &draft);
+                    let key = self.intern(table, key, escaped)?;
+                    let (field_type, end) = self.value(table, buf, value)?;
+                    draft.node = Some(table.layouts.step(node, key, Place::Top, field_type));
+                    end
+                }
+            };
+            (b, at) = separator(buf, at, b'}')?;
+        }
+        if at + 1 - start > self.limits.event_bytes {
+            return Err(Stop::TooLong);
+        }
+        Ok((draft, at + 1))
+    }
+
+    /// Where the next field is attached: the last field, or a root chosen by what is known so far.
+    fn plant(&mut self, table: &mut Table, draft: &Draft) -> NodeId {
+        match (draft.node, draft.cat, self.roots.get(draft.ph as usize)) {
+            (Some(node), ..) => node,
+            (None, None, Some(Some(root))) => *root,
+            _ => self.root(table, draft.ph, draft.cat),
+        }
+    }
+
+    fn root(&mut self, table: &mut Table, ph: u8, cat: Option<NameId>) -> NodeId {
+        if (self.last_root.0, self.last_root.1) != (ph, cat) {
+            self.last_root = (ph, cat, table.layouts.root(ph, cat));
+        }
+        self.last_root.2
+    }
+
+    fn phase(&mut self, table: &mut Table, draft: &mut Draft, buf: &[u8], at: usize) -> Result<usize, Stop> {
+        if let (Some(&ph), Some(b'"')) = (buf.get(at + 1), buf.get(at + 2))
+            && ph.is_ascii_alphanumeric()
+        {
+            draft.ph = ph;
+            return Ok(at + 3);
+        }
+        let node = self.plant(table, draft);
+        let (field_type, end) = self.value(table, buf, at)?;
+        let key = table.names.intern("ph");
+        draft.node = Some(table.layouts.step(node, key, Place::Top, field_type));
+        Ok(end)
+    }
+
+    fn category(&mut self, table: &mut Table, draft: &mut Draft, buf: &[u8], at: usize) -> Result<usize, Stop> {
+        let last = table.names.bytes(self.last_cat);
+        let end = at + 1 + last.len();
+        if buf.get(at + 1..end) == Some(last) && buf.get(end) == Some(&b'"') {
+            draft.cat = Some(self.last_cat);
+            return Ok(end + 1);
+        }
+        let (cat, end) = self.text(table, buf, at)?;
+        self.last_cat = cat;
+        draft.cat = Some(cat);
+        Ok(end)
+    }
+
+    /// A `pid` or `tid`: the number of its JSON text.
+    fn id(
+        &mut self,
+        table: &mut Table,
+        buf: &[u8],
+        at: usize,
+        which: usize,
+        out: &mut NameId,
+    ) -> Result<usize, Stop> {
+        let last = table.names.bytes(self.last_ids[which]);
+        let end = at + last.len();
+        if !last.is_empty() && buf.get(at..end) == Some(last) && buf.get(end) == Some(&b',') {
+            *out = self.last_ids[which];
+            return Ok(end);
+        }
+        let end = match buf[at] {
+            b'"' => text_end(buf, at + 1)?.0 + 1,
+            b'{' | b'[' => container_end(buf, at, self.limits.depth)?,
+            _ => token_end(buf, at)?,
+        };
+        *out = self.json_text(table, &buf[at..end])?;
+        self.last_ids[which] = *out;
+        Ok(end)
+    }
+
+    /// Interns the text of a JSON value, which is checked when it is new.
+    fn json_text(&mut self, table: &mut Table, text: &[u8]) -> Result<NameId, Stop> {
+        if text.len() > self.limits.text_bytes {
+            return Err(Stop::TooLong);
+        }
+        if let Some(id) = table.names.find_utf8(text) {
+            return Ok(id);
+        }
+        // A whole Value is built so that lone surrogates are found too.
+        let parsed: Result<serde_json::Value, _> = serde_json::from_slice(text);
+        if parsed.is_err() && !is_number(text) {
+            return Err(Stop::Damaged);
+        }
+        table.names.intern_utf8(text).map(|(id, _)| id).ok_or(Stop::Damaged)
+    }
+
+    fn args(&mut self, table: &mut Table, root: NodeId, buf: &[u8], at: usize) -> Result<(NodeId, usize), Stop> {
+        let mut node = root;
+        let (mut b, mut at) = next(buf, at + 1)?;
+        while b != b'}' {
+            if b != b'"' {
+                return Err(Stop::Damaged);
+            }
+            let (key, after_key) = self.arg_key(table, node, buf, at + 1)?;
+            let (colon, after) = next(buf, after_key)?;
+            if colon != b':' {
+                return Err(Stop::Damaged);
+            }
+            let (_, value) = next(buf, after + 1)?;
+            let (field_type, end) = self.value(table, buf, value)?;
+            node = table.layouts.step(node, key, Place::Args, field_type);
+            (b, at) = separator(buf, end, b'}')?;
+        }
+        Ok((node, at + 1))
+    }
+
+    /// The key that begins at `at`, after its quote: the likely one when its bytes stand there.
+    #[inline]
+    fn arg_key(&mut self, table: &mut Table, node: NodeId, buf: &[u8], at: usize) -> Result<(NameId, usize), Stop> {
+        if let Some(likely) = table.layouts.likely_key(node, Place::Args) {
+            let text = table.names.bytes(likely);
+            let end = at + text.len();
+            if buf.get(at..end) == Some(text) && buf.get(end) == Some(&b'"') {
+                return Ok((likely, end + 1));
+            }
+        }
+        let (end, escaped) = text_end(buf, at)?;
+        Ok((self.intern(table, &buf[at..end], escaped)?, end + 1))
+    }
+
+    fn intern(&mut self, table: &mut Table, text: &[u8], escaped: bool) -> Result<NameId, Stop> {
+        if text.len() > self.limits.text_bytes {
+            return Err(Stop::TooLong);
+        }
+        let text = if escaped {
+            unescape(text, &mut self.scratch)?;
+            &self.scratch
+        } else {
+            text
+        };
+        table.names.intern_utf8(text).map(|(id, _)| id).ok_or(Stop::Damaged)
+    }
+
+    /// The text whose opening quote is at `at`, and the position after its closing quote.
+    #[inline]
+    fn text(&mut self, table: &mut Table, buf: &[u8], at: usize) -> Result<(NameId, usize), Stop> {
+        let (end, escaped) = text_end(buf, at + 1)?;
+        Ok((self.intern(table, &buf[at + 1..end], escaped)?, end + 1))
+    }
+
+    /// Packs the value at `at`: how it is packed and the position after it.
+    #[inline]
+    fn value(&mut self, table: &mut Table, buf: &[u8], at: usize) -> Result<(FieldType, usize), Stop> {
+        match buf[at] {
+            b'"' => {
+                let (id, end) = self.text(table, buf, at)?;
+                table.fields.push_varint(u64::from(id.0));
+                Ok((FieldType::Text, end))
+            }
+            b'-' | b'0'..=b'9' => self.number(table, buf, at),
+            b'[' | b'{' => {
+                let end = container_end(buf, at, self.limits.depth)?;
+                let id = self.json_text(table, &buf[at..end])?;
+                table.fields.push_varint(u64::from(id.0));
+                Ok((FieldType::Json, end))
+            }
+            _ => {
+                let end = token_end(buf, at)?;
+                match &buf[at..end] {
+                    b"null" => Ok((FieldType::Null, end)),
+                    b"true" => Ok((FieldType::True, end)),
+                    b"false" => Ok((FieldType::False, end)),
+                    _ => Err(Stop::Damaged),
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn number(&mut self, table: &mut Table, buf: &[u8], at: usize) -> Result<(FieldType, usize), Stop> {
+        let (number, end) = number(buf, at)?;
+        match number {
+            Number::Int(n) => {
+                table.fields.push_int(n);
+                Ok((FieldType::Int, end))
+            }
+            Number::Decimal(digits, decimals) => {
+                table.fields.push_int(digits);
+                table.fields.push_varint(u64::from(decimals));
+                Ok((FieldType::Decimal, end))
+            }
+            Number::Other => {
+                let (id, _) = table.names.intern_utf8(&buf[at..end]).ok_or(Stop::Damaged)?;
+                table.fields.push_varint(u64::from(id.0));
+                Ok((FieldType::Number, end))
+            }
+        }
+    }
+
+    /// Appends a draft to the table and counts what is odd about it.
+    pub(super) fn commit(
+        &mut self,
+        table: &mut Table,
+        diagnostics: &mut Diagnostics,
+        mut draft: Draft,
+        offset: u64,
+        text: &[u8],
+    ) {
+        let root = self.root(table, draft.ph, draft.cat);
+        // Fields that came before `cat` or `ph` may hang on the root of another kind of event.
+        let node = draft.node.map_or(root, |node| table.layouts.replant(node, root));
+        if let Some(slot) = self.roots.get_mut(draft.ph as usize) {
+            *slot = Some(root);
+        }
+        let layout = table.layouts.finish(node, &table.names);
+        let on_device = table.layouts.get(layout).category.is_on_device();
+        let track = Track { pid: draft.pid, tid: draft.tid, on_device };
+        if self.last_track.0 != track || self.last_track.1 == TrackId(u32::MAX) {
+            self.last_track = (track, table.tracks.intern(track));
+        }
+        let mut note = |code| diagnostics.record(code, Some(offset), text);
+        if table.layouts.repeats(node) {
+            note(Code::DuplicateKey);
+        }
+        if draft.ph == 0 {
+            note(Code::MissingPhase);
+        } else if draft.ts == time::NONE && draft.ph != b'M' {
+            note(Code::MissingTime);
+        }
+        if draft.ph == b'X' && draft.dur < 0 {
+            note(if draft.dur == time::NONE { Code::MissingDuration } else { Code::NegativeDuration });
+            draft.dur = 0;
+        }
+        if draft.time_rounded {
+            note(Code::TimeRounded);
+        }
+        if draft.time_clamped {
+            note(Code::TimeClamped);
+        }
+        let fixed =
+            Fixed { ts: draft.ts, dur: draft.dur, name: draft.name, track: self.last_track.1, layout };
+        table.push(fixed, draft.mark);
+    }
+
+    /// Takes back what was packed for a draft that is not wanted.
+    pub(super) fn discard(table: &mut Table, draft: Draft) {
+        table.fields.rewind(draft.mark);
+    }
+}
+
+/// The next key's quote after a comma, or the closing bracket.
+#[inline]
+fn separator(buf: &[u8], at: usize, close: u8) -> Result<(u8, usize), Stop> {
+    let (b, at) = next(buf, at)?;
+    if b == b',' {
+        let (b, at) = next(buf, at + 1)?;
+        if b == b'"' { Ok((b, at)) } else { Err(Stop::Damaged) }
+    } else if b == close {
+        Ok((b, at))
+    } else {
+        Err(Stop::Damaged)
+    }
+}
+
+/// Digits from `at` on: their value, how many, and the position after them. The value is right up to 18 digits.
+#[inline]
+fn digits(buf: &[u8], mut at: usize, mut value: u64) -> (u64, usize) {
+    while let Some(b @ b'0'..=b'9') = buf.get(at) {
+        value = value.wrapping_mul(10).wrapping_add(u64::from(b - b'0'));
+        at += 1;
+    }
+    (value, at)
+}
+
+fn number(buf: &[u8], start: usize) -> Result<(Number, usize), Stop> {
+    let negative = buf[start] == b'-';
+    let first = start + usize::from(negative);
+    let (whole, mut end) = digits(buf, first, 0);
+    let whole_digits = end - first;
+    let sign = if negative { -1 } else { 1 };
+    let leading_zero = buf.get(first) == Some(&b'0') && whole_digits > 1;
+    let follower = *buf.get(end).ok_or(Stop::More)?;
+    if whole_digits == 0 || leading_zero {
+        return Err(Stop::Damaged);
+    }
+    if ends_value(follower) && whole_digits <= 18 && !(negative && whole == 0) {
+        return Ok((Number::Int(sign * whole as i64), end));
+    }
+    if follower == b'.' {
+        let (all, fraction_end) = digits(buf, end + 1, whole);
+        let decimals = fraction_end - end - 1;
+        let follower = *buf.get(fraction_end).ok_or(Stop::More)?;
+        if decimals > 0 && ends_value(follower) && whole_digits + decimals <= 18 && !(negative && all == 0) {
+            return Ok((Number::Decimal(sign * all as i64, decimals as u32), fraction_end));
+        }
+    }
+    end = token_end(buf, start)?;
+    if is_number(&buf[start..end]) { Ok((Number::Other, end)) } else { Err(Stop::Damaged) }
+}
+
+#[inline]
+fn ends_value(b: u8) -> bool {
+    matches!(b, b',' | b'}' | b']') || b <= b' '
+}
+
+/// Whether `text` is a number by JSON's grammar, of any size.
+pub(super) fn is_number(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    let (_, whole) = digits(text, 0, 0);
+    if whole == 0 || (whole > 1 && text[0] == b'0') {
+        return false;
+    }
+    let mut at = whole;
+    if text.get(at) == Some(&b'.') {
+        let (_, end) = digits(text, at + 1, 0);
+        if end == at + 1 {
+            return false;
+        }
+        at = end;
+    }
+    if matches!(text.get(at), Some(b'e' | b'E')) {
+        at += 1 + usize::from(matches!(text.get(at + 1), Some(b'+' | b'-')));
+        let (_, end) = digits(text, at, 0);
+        if end == at {
+            return false;
+        }
+        at = end;
+    }
+    at == text.len()
+}
+
+/// A time as it stands in the text.
+struct Time {
+    ns: i64,
+    rounded: bool,
+    clamped: bool,
+}
+
+/// Reads a `ts` or `dur`: a number or a string that spells one. Anything else is no time.
+#[inline]
+fn time_value(buf: &[u8], at: usize) -> Result<(Time, usize), Stop> {
+    let (whole, point) = digits(buf, at, 0);
+    let (mut ns, mut end) = (whole.wrapping_mul(1000), point);
+    if buf.get(point) == Some(&b'.') {
+        let (all, fraction_end) = digits(buf, point + 1, whole);
+        end = fraction_end;
+        ns = match fraction_end - point - 1 {
+            1 => all.wrapping_mul(100),
+            2 => all.wrapping_mul(10),
+            3 => all,
+            _ => return time_text(buf, at),
+        };
+    }
+    match buf.get(end) {
+        None => Err(Stop::More),
+        Some(&b) if ends_value(b) && end > at && point - at <= 15 => {
+            Ok((Time { ns: ns as i64, rounded: false, clamped: false }, end))
+        }
+        Some(_) => time_text(buf, at),
+    }
+}
+
+fn time_text(buf: &[u8], at: usize) -> Result<(Time, usize), Stop> {
+    let (text, end) = if buf[at] == b'"' {
+        let end = text_end(buf, at + 1)?.0;
+        (buf[at + 1..end].trim_ascii(), end + 1)
+    } else if matches!(buf[at], b'{' | b'[') {
+        let end = container_end(buf, at, 8)?;
+        (&buf[at..end], end)
+    } else {
+        let end = token_end(buf, at)?;
+        if !is_number(&buf[at..end]) && &buf[at..end] != b"null" {
+            return Err(Stop::Damaged);
+        }
+        (&buf[at..end], end)
+    };
+    Ok(match time::parse_micros(text) {
+        Some(p) => (Time { ns: p.ns, rounded: p.rounded, clamped: p.clamped }, end),
+        None => (Time { ns: time::NONE, rounded: false, clamped: false }, end),
+    })
+}
+
+/// Undoes JSON's escapes. An escape that JSON does not know and half a surrogate pair are damage.
+fn unescape(text: &[u8], out: &mut Vec<u8>) -> Result<(), Stop> {
+    out.clear();
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(|&b| b == b'\\') {
+        out.extend_from_slice(&rest[..at]);
+        let escape = *rest.get(at + 1).ok_or(Stop::Damaged)?;
+        let mut used = at + 2;
+        match escape {
+            b'"' | b'\\' | b'/' => out.push(escape),
+            b'b' => out.push(8),
+            b'f' => out.push(12),
+            b'n' => out.push(b'\n'),
+            b'r' => out.push(b'\r'),
+            b't' => out.push(b'\t'),
+            b'u' => {
+                let (c, length) = unicode_escape(&rest[at..]).ok_or(Stop::Damaged)?;
+                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                used = at + length;
+            }
+            _ => return Err(Stop::Damaged),
+        }
+        rest = &rest[used..];
+    }
+    out.extend_from_slice(rest);
+    Ok(())
+}
+
+/// The character of the `\uXXXX` (or the pair of them) that `text` begins with, and how long it is.
+pub(super) fn unicode_escape(text: &[u8]) -> Option<(char, usize)> {
+    let unit = |at: usize| {
+        let hex = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        hex.iter().try_fold(0u32, |n, &b| Some(n * 16 + (b as char).to_digit(16)?))
+    };
+    let first = unit(0)?;
+    if let Some(c) = char::from_u32(first) {
+        return Some((c, 6));
+    }
+    let second = unit(6)?;
+    let pair = char::decode_utf16([first as u16, second as u16]).next()?;
+    pair.ok().map(|c| (c, 12))
+}

@@ -1,0 +1,20 @@
+//! How large a part of a trace may be before it is skipped and counted.
+
+/// Bounds that keep a hostile file from exhausting memory or the stack. Past one, the event is skipped and counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Deepest nesting of a value inside an event. At most 120.
+    pub depth: usize,
+    /// Longest text or nested value in an event, in bytes.
+    pub text_bytes: usize,
+    /// Longest event, in bytes.
+    pub event_bytes: usize,
+    /// Longest value beside `traceEvents`, in bytes.
+    pub metadata_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { depth: 100, text_bytes: 4 << 20, event_bytes: 16 << 20, metadata_bytes: 256 << 20 }
+    }
+}

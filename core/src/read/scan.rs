@@ -1,0 +1,152 @@
+//! The few loops over raw JSON bytes that everything in `read` shares.
+
+/// Why a scan stopped before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// The bytes end here; more may follow.
+    More,
+    /// The bytes are not JSON.
+    Damaged,
+    /// Nested deeper than the limit.
+    TooDeep,
+    /// A text longer than the limit.
+    TooLong,
+}
+
+/// The first position at or after `at` that holds no white space.
+#[inline]
+pub(super) fn skip_space(buf: &[u8], mut at: usize) -> usize {
+    while at < buf.len() && matches!(buf[at], b' ' | b'\n' | b'\r' | b'\t') {
+        at += 1;
+    }
+    at
+}
+
+/// The next byte that is no white space, with its position.
+#[inline]
+pub(super) fn next(buf: &[u8], at: usize) -> Result<(u8, usize), Stop> {
+    let at = skip_space(buf, at);
+    buf.get(at).map(|&b| (b, at)).ok_or(Stop::More)
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// Sets the high bit of the first byte that is below `n`; bytes after it may be set wrongly.
+#[inline]
+fn below(word: u64, n: u8) -> u64 {
+    word.wrapping_sub(ONES * u64::from(n)) & !word & HIGHS
+}
+
+/// The first position at or after `at` of a quote, a backslash or a control character; the length when there is none.
+#[inline]
+pub(super) fn plain_end(buf: &[u8], mut at: usize) -> usize {
+    while let Some(chunk) = buf.get(at..at + 8) {
+        let word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());
+        let quote = below(word ^ (ONES * u64::from(b'"')), 1);
+        let backslash = below(word ^ (ONES * u64::from(b'\\')), 1);
+        let stop = quote | backslash | below(word, 0x20);
+        if stop != 0 {
+            return at + (stop.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    while at < buf.len() && buf[at] != b'"' && buf[at] != b'\\' && buf[at] >= 0x20 {
+        at += 1;
+    }
+    at
+}
+
+/// The position of the quote that ends the text which begins at `at`, and whether a backslash came before it.
+#[inline]
+pub(super) fn text_end(buf: &[u8], at: usize) -> Result<(usize, bool), Stop> {
+    let mut end = plain_end(buf, at);
+    let mut escaped = false;
+    loop {
+        match buf.get(end) {
+            None => return Err(Stop::More),
+            Some(b'"') => return Ok((end, escaped)),
+            Some(b'\\') => {
+                escaped = true;
+                end = plain_end(buf, end + 2);
+                if end > buf.len() {
+                    return Err(Stop::More);
+                }
+            }
+            Some(_) => return Err(Stop::Damaged),
+        }
+    }
+}
+
+/// The position after the array or object that begins at `at`. Brackets are matched, nothing else is checked.
+pub(super) fn container_end(buf: &[u8], at: usize, max_depth: usize) -> Result<usize, Stop> {
+    let mut depth = 0usize;
+    let mut i = at;
+    while let Some(&b) = buf.get(i) {
+        match b {
+            b'"' => i = text_end(buf, i + 1)?.0,
+            b'[' | b'{' => {
+                depth += 1;
+                if depth > max_depth {
+                    return Err(Stop::TooDeep);
+                }
+            }
+            b']' | b'}' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Ok(i + 1);
+                }
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    Err(Stop::More)
+}
+
+/// The position after the number, word or other bare token that begins at `at`.
+#[inline]
+pub(super) fn token_end(buf: &[u8], at: usize) -> Result<usize, Stop> {
+    let mut i = at;
+    while let Some(&b) = buf.get(i) {
+        if matches!(b, b',' | b'}' | b']' | b':' | b'"' | b'{' | b'[') || b <= b' ' {
+            return Ok(i);
+        }
+        i += 1;
+    }
+    Err(Stop::More)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn plain_end_naive(buf: &[u8], at: usize) -> usize {
+        (at..buf.len()).find(|&i| buf[i] == b'"' || buf[i] == b'\\' || buf[i] < 0x20).unwrap_or(buf.len())
+    }
+
+    #[test]
+    fn plain_end_equals_its_naive_twin() {
+        for stop in 0..=255u8 {
+            for place in 0..20 {
+                for filler in [b' ', b'!', b'a', 0x7f, 0x80, 0xa2, 0xdc, 0xff] {
+                    let mut buf = vec![filler; 20];
+                    buf[place] = stop;
+                    assert_eq!(plain_end(&buf, 1), plain_end_naive(&buf, 1), "{stop} at {place} in {filler}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_cut_anywhere_asks_for_more() {
+        let text = br#"{"a": ["b\"]", {"c": 1}], "d": "\\"} "#;
+        let end = container_end(text, 0, 10).unwrap();
+        assert_eq!(end, text.len() - 1);
+        for cut in 0..end {
+            assert_eq!(container_end(&text[..cut], 0, 10), Err(Stop::More), "{cut}");
+        }
+        assert_eq!(container_end(text, 0, 2), Err(Stop::TooDeep));
+    }
+}

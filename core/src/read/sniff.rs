@@ -1,0 +1,74 @@
+//! What bytes that are no trace seem to be, so that the refusal can say so.
+
+use crate::error::Error;
+use crate::table::metadata::Metadata;
+use alloc::string::String;
+
+fn refusal(looks_like: &'static str, hint: &'static str) -> Error {
+    Error::NotATrace { looks_like, hint }
+}
+
+const SNAPSHOT_HINT: &str = "a memory snapshot is read by the memory analyses, not by this one";
+
+/// What input seems to be whose first byte begins no JSON document. `head` is the first bytes of it.
+pub(super) fn binary(head: &[u8]) -> Error {
+    let text = head.trim_ascii_start();
+    match head {
+        [] => Error::Empty,
+        [0x89, b'P', b'N', b'G', ..] => refusal("a PNG image", ""),
+        [0xff, 0xd8, 0xff, ..] => refusal("a JPEG image", ""),
+        [b'G', b'I', b'F', b'8', ..] => refusal("a GIF image", ""),
+        [b'%', b'P', b'D', b'F', ..] => refusal("a PDF document", ""),
+        [b'P', b'K', 3 | 5, 4 | 6, ..] => refusal("a zip archive", "unpack it and give the trace inside"),
+        [0x7f, b'E', b'L', b'F', ..] => refusal("an ELF program", ""),
+        [0x80, 2..=5, ..] => refusal("a Python pickle (perhaps a PyTorch memory snapshot)", SNAPSHOT_HINT),
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => refusal("an xz archive", "decompress it first"),
+        [b'B', b'Z', b'h', ..] => refusal("a bzip2 archive", "decompress it first"),
+        [b'S', b'Q', b'L', b'i', b't', b'e', ..] => {
+            refusal("an SQLite database (perhaps of Nsight Systems)", "export it as a Chrome trace")
+        }
+        [0x0a, _, ..] if head.iter().take(64).any(|&b| b < 9) => {
+            refusal("a protobuf (perhaps a Perfetto trace)", "export it as a Chrome JSON trace")
+        }
+        _ if is_tar(head) => refusal("a tar archive", "unpack it and give the trace inside"),
+        _ if text.is_empty() => Error::Empty,
+        _ if text.starts_with(b"<") => refusal("an HTML or XML page", ""),
+        _ if text.starts_with(b"# tracer:") => refusal("a Linux ftrace log", ""),
+        _ if text.starts_with(b"(d") || text.starts_with(b"(l") => refusal("a Python pickle", ""),
+        _ if head.iter().all(|&b| b >= 0x20 || b.is_ascii_whitespace()) => refusal("plain text", ""),
+        _ => refusal("binary data of an unknown kind", ""),
+    }
+}
+
+fn is_tar(head: &[u8]) -> bool {
+    head.get(257..262) == Some(b"ustar")
+}
+
+/// What a JSON object without `traceEvents` seems to be.
+pub(super) fn object(metadata: &Metadata, seen: &[String]) -> Error {
+    let has = |key: &str| seen.iter().any(|k| k == key) || metadata.text(key).is_some();
+    if has("nodes") && has("schema") {
+        refusal("a PyTorch execution trace", "it holds operators without times")
+    } else if has("segments") && has("device_traces") {
+        refusal("a PyTorch memory snapshot", SNAPSHOT_HINT)
+    } else if has("shared") && has("profiles") {
+        refusal("a speedscope profile", "")
+    } else if has("nodes") && has("samples") {
+        refusal("a V8 CPU profile", "")
+    } else if has("meta") && has("threads") {
+        refusal("a Firefox profile", "")
+    } else if has("nbformat") {
+        refusal("a Jupyter notebook", "")
+    } else {
+        refusal("a JSON object without traceEvents", "")
+    }
+}
+
+/// What a JSON array seems to be none of whose elements is an event; `first` is the text of the first element.
+pub(super) fn array(first: &[u8]) -> Error {
+    match first {
+        [b'[', ..] => refusal("a PyTorch memory timeline", "export the Chrome trace of the same run instead"),
+        [b'{', ..] => refusal("a JSON array of objects that are no events", ""),
+        _ => refusal("a JSON array of plain values", ""),
+    }
+}

@@ -1,0 +1,272 @@
+//! Compressed bytes into plain ones, from any chunking: gzip of one or many members, zstd of one or many frames.
+//!
+//! The rules about members, trailing bytes, cuts and damage stand here once. Inflating a member is behind
+//! [`GzipMember`], so that a native caller can bring a faster one.
+
+use crate::diagnostics::{Code, Diagnostics};
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use ruzstd::decoding::FrameDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+
+/// How far one step of a [`GzipMember`] came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Bytes of the input used.
+    pub consumed: usize,
+    /// Bytes of the output filled.
+    pub produced: usize,
+    /// Whether the member goes on.
+    pub state: MemberState,
+}
+
+/// Whether a gzip member goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemberState {
+    /// More input or more room is needed.
+    Running,
+    /// The member ended and its checksum is right.
+    Ended,
+    /// The member is damaged, or its checksum is wrong.
+    Damaged,
+}
+
+/// Inflates one gzip member, header and trailer included.
+pub trait GzipMember {
+    /// Begins a new member.
+    fn reset(&mut self);
+    /// Inflates from `input` into `output`.
+    fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step;
+}
+
+enum Form {
+    Unknown,
+    Plain,
+    Gzip { open: bool },
+    Zstd(Box<Zstd>),
+    /// After the end of the compressed stream, or after damage.
+    Done,
+}
+
+#[derive(Default)]
+struct Zstd {
+    frames: FrameDecoder,
+    pending: Vec<u8>,
+    open: bool,
+    skip: u64,
+}
+
+/// Undoes the compression that the first bytes announce.
+pub struct Unpacker {
+    form: Form,
+    head: Vec<u8>,
+    member: Box<dyn GzipMember + Send>,
+    buffer: Vec<u8>,
+    seen: u64,
+    diagnostics: Diagnostics,
+}
+
+const BUFFER: usize = 128 << 10;
+
+impl Default for Unpacker {
+    fn default() -> Self {
+        Unpacker::new(Box::<super::inflate::PortableMember>::default())
+    }
+}
+
+impl Unpacker {
+    /// An unpacker that inflates gzip members by `member`.
+    pub fn new(member: Box<dyn GzipMember + Send>) -> Self {
+        Unpacker {
+            form: Form::Unknown,
+            head: Vec::new(),
+            member,
+            buffer: Vec::new(),
+            seen: 0,
+            diagnostics: Diagnostics::default(),
+        }
+    }
+
+    /// Passes the plain bytes of `chunk` to `sink`, in pieces.
+    pub fn feed<E>(&mut self, chunk: &[u8], sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        match self.form {
+            Form::Unknown => {
+                self.head.extend_from_slice(chunk);
+                if self.head.len() < 4 {
+                    return Ok(());
+                }
+                self.choose();
+                let head = core::mem::take(&mut self.head);
+                self.feed(&head, sink)
+            }
+            Form::Plain => sink(chunk),
+            Form::Gzip { .. } => self.gzip(chunk, sink),
+            Form::Zstd(_) => self.zstd(chunk, sink),
+            Form::Done => Ok(()),
+        }
+    }
+
+    /// Passes on what is still pending and returns what was odd.
+    pub fn finish<E>(mut self, sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<Diagnostics, E> {
+        if matches!(self.form, Form::Unknown) {
+            self.choose();
+            let head = core::mem::take(&mut self.head);
+            self.feed(&head, sink)?;
+        }
+        let cut = match &self.form {
+            Form::Gzip { open } => *open,
+            Form::Zstd(zstd) => zstd.open || !zstd.pending.is_empty() || zstd.skip > 0,
+            _ => false,
+        };
+        if cut {
+            self.note(Code::CompressedCut);
+        }
+        Ok(self.diagnostics)
+    }
+
+    fn choose(&mut self) {
+        self.form = match self.head.as_slice() {
+            [0x1f, 0x8b, ..] => Form::Gzip { open: false },
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Form::Zstd(Box::default()),
+            _ => Form::Plain,
+        };
+        self.buffer = vec![0; if matches!(self.form, Form::Plain) { 0 } else { BUFFER }];
+    }
+
+    fn note(&mut self, code: Code) {
+        self.diagnostics.record(code, Some(self.seen), b"");
+    }
+
+    fn gzip<E>(&mut self, mut input: &[u8], sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        while !input.is_empty() {
+            let Form::Gzip { open } = &mut self.form else { return Ok(()) };
+            if !*open {
+                match input[0] {
+                    // Padding between or after members.
+                    0 => {
+                        input = &input[1..];
+                        self.seen += 1;
+                        continue;
+                    }
+                    0x1f => {
+                        self.member.reset();
+                        *open = true;
+                    }
+                    _ => {
+                        self.form = Form::Done;
+                        self.note(Code::CompressedTrailing);
+                        return Ok(());
+                    }
+                }
+            }
+            let step = self.member.step(input, &mut self.buffer);
+            self.seen += step.consumed as u64;
+            input = &input[step.consumed..];
+            sink(&self.buffer[..step.produced])?;
+            match step.state {
+                MemberState::Running if step.consumed == 0 && step.produced == 0 => return Ok(()),
+                MemberState::Running => {}
+                MemberState::Ended => self.form = Form::Gzip { open: false },
+                MemberState::Damaged => {
+                    self.form = Form::Done;
+                    self.note(Code::CompressedDamaged);
+                }
+            }
+        }
+        self.gzip_rest(sink)
+    }
+
+    /// What the inflater still holds when its input is used up.
+    fn gzip_rest<E>(&mut self, sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        while matches!(self.form, Form::Gzip { open: true }) {
+            let step = self.member.step(&[], &mut self.buffer);
+            sink(&self.buffer[..step.produced])?;
+            match step.state {
+                MemberState::Ended => self.form = Form::Gzip { open: false },
+                MemberState::Damaged => {
+                    self.form = Form::Done;
+                    self.note(Code::CompressedDamaged);
+                }
+                MemberState::Running if step.produced == 0 => break,
+                MemberState::Running => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn zstd<E>(&mut self, chunk: &[u8], sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let Form::Zstd(zstd) = &mut self.form else { return Ok(()) };
+        zstd.pending.extend_from_slice(chunk);
+        self.seen += chunk.len() as u64;
+        let mut used = 0;
+        let end = loop {
+            let input = &zstd.pending[used..];
+            if zstd.skip > 0 {
+                let now = zstd.skip.min(input.len() as u64);
+                zstd.skip -= now;
+                used += now as usize;
+                if zstd.skip > 0 {
+                    break None;
+                }
+                continue;
+            }
+            if !zstd.open {
+                // The longest frame header has 18 bytes.
+                if input.is_empty() || (input.len() < 18 && !is_whole_header(input)) {
+                    break None;
+                }
+                let mut rest = input;
+                match zstd.frames.reset(&mut rest) {
+                    Ok(()) => {
+                        used += input.len() - rest.len();
+                        zstd.open = true;
+                    }
+                    Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                        length, ..
+                    })) => zstd.skip = 8 + u64::from(length),
+                    Err(_) if used == 0 && self.seen == chunk.len() as u64 => break Some(Code::CompressedDamaged),
+                    Err(_) => break Some(Code::CompressedTrailing),
+                }
+                continue;
+            }
+            match zstd.frames.decode_from_to(input, &mut self.buffer) {
+                Err(_) => break Some(Code::CompressedDamaged),
+                Ok((read, written)) => {
+                    used += read.min(input.len());
+                    sink(&self.buffer[..written])?;
+                    if zstd.frames.is_finished() && zstd.frames.can_collect() == 0 {
+                        zstd.open = false;
+                        let stored = zstd.frames.get_checksum_from_data();
+                        if stored.is_some() && stored != zstd.frames.get_calculated_checksum() {
+                            break Some(Code::CompressedDamaged);
+                        }
+                    } else if read == 0 && written == 0 {
+                        break None;
+                    }
+                }
+            }
+        };
+        zstd.pending.drain(..used);
+        if let Some(code) = end {
+            self.form = Form::Done;
+            self.note(code);
+        }
+        Ok(())
+    }
+}
+
+/// Whether fewer than 18 bytes hold a whole frame header: enough for any frame of a few bytes.
+fn is_whole_header(input: &[u8]) -> bool {
+    let Some(&descriptor) = input.get(4) else { return false };
+    if input[1..4] == [0x2a, 0x4d, 0x18] {
+        return input.len() >= 8;
+    }
+    let single_segment = descriptor & 0x20 != 0;
+    let dictionary = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let size = match descriptor >> 6 {
+        0 => usize::from(single_segment),
+        n => 1 << n,
+    };
+    input.len() >= 5 + usize::from(!single_segment) + dictionary + size
+}

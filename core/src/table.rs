@@ -1,0 +1,8 @@
+//! The event table: columns, one row an event, and what the rows refer to.
+
+pub mod category;
+pub mod events;
+pub mod fields;
+pub mod layout;
+pub mod metadata;
+pub mod tracks;

@@ -1,0 +1,193 @@
+//! The event table: one row an event, in the order of the file.
+//!
+//! Fixed columns hold what every event has; everything else is packed by [`layout`](super::layout) and
+//! [`fields`](super::fields), so that no argument is lost and two million events fit in about 100 MB.
+//!
+//! Invariants: a row is never reordered or removed; times are relative to [`Table::base_ns`]; a time that the event
+//! lacks is [`time::NONE`](crate::time::NONE).
+
+use super::fields::{Fields, Value, read};
+use super::layout::{Field, Key, Layout, LayoutId, Layouts, Place};
+use super::metadata::Metadata;
+use super::tracks::{Track, TrackId, Tracks};
+use crate::names::{NameId, Names};
+use crate::table::category::Category;
+use crate::time;
+use alloc::vec::Vec;
+
+/// The number of an event: its position among the objects of `traceEvents`.
+pub type Row = u32;
+
+/// The fixed columns of one event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fixed {
+    /// Start in ns, relative to the table's base, or [`time::NONE`].
+    pub ts: i64,
+    /// Duration in ns, or [`time::NONE`].
+    pub dur: i64,
+    /// The name; empty when there is none.
+    pub name: NameId,
+    /// The row of the timeline.
+    pub track: TrackId,
+    /// The phase, category and fields.
+    pub layout: LayoutId,
+}
+
+/// Every event of a trace, with the texts, tracks and layouts that the rows refer to.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// All texts.
+    pub names: Names,
+    /// All rows of the timeline.
+    pub tracks: Tracks,
+    /// All phases, categories and sets of fields.
+    pub layouts: Layouts,
+    /// The packed fields.
+    pub fields: Fields,
+    /// What stands beside `traceEvents`.
+    pub metadata: Metadata,
+    ts: Vec<i64>,
+    dur: Vec<i64>,
+    name: Vec<NameId>,
+    track: Vec<TrackId>,
+    layout: Vec<LayoutId>,
+}
+
+impl Table {
+    /// Appends an event whose packed fields begin at `mark`.
+    #[inline]
+    pub fn push(&mut self, fixed: Fixed, mark: usize) -> Row {
+        self.fields.finish_event(mark);
+        self.ts.push(fixed.ts);
+        self.dur.push(fixed.dur);
+        self.name.push(fixed.name);
+        self.track.push(fixed.track);
+        self.layout.push(fixed.layout);
+        self.ts.len() as Row - 1
+    }
+
+    /// How many events there are.
+    pub fn len(&self) -> usize {
+        self.ts.len()
+    }
+
+    /// No event at all.
+    pub fn is_empty(&self) -> bool {
+        self.ts.is_empty()
+    }
+
+    /// Every row number.
+    pub fn rows(&self) -> core::ops::Range<Row> {
+        0..self.ts.len() as Row
+    }
+
+    /// Unix time of a `ts` of 0, in ns; 0 where the file has absolute times.
+    pub fn base_ns(&self) -> i64 {
+        self.metadata.base_ns
+    }
+
+    /// Start of the event in ns, relative to the base, or [`time::NONE`].
+    #[inline]
+    pub fn ts(&self, row: Row) -> i64 {
+        self.ts[row as usize]
+    }
+
+    /// Duration of the event in ns: that of the file for complete events, that of pairing for begin events, else
+    /// [`time::NONE`].
+    #[inline]
+    pub fn dur(&self, row: Row) -> i64 {
+        self.dur[row as usize]
+    }
+
+    /// Sets a duration that pairing found.
+    pub(crate) fn set_dur(&mut self, row: Row, ns: i64) {
+        self.dur[row as usize] = ns;
+    }
+
+    /// End of a span in ns: its start where it has no duration.
+    #[inline]
+    pub fn end(&self, row: Row) -> i64 {
+        self.ts(row).saturating_add(self.dur(row).max(0))
+    }
+
+    /// Whether the event has a start and a duration.
+    #[inline]
+    pub fn is_span(&self, row: Row) -> bool {
+        self.dur(row) != time::NONE && self.ts(row) != time::NONE && matches!(self.ph(row), b'X' | b'B')
+    }
+
+    /// The name's number.
+    #[inline]
+    pub fn name_id(&self, row: Row) -> NameId {
+        self.name[row as usize]
+    }
+
+    /// The name.
+    pub fn name(&self, row: Row) -> &str {
+        self.names.get(self.name_id(row))
+    }
+
+    /// The track's number.
+    #[inline]
+    pub fn track_id(&self, row: Row) -> TrackId {
+        self.track[row as usize]
+    }
+
+    /// The track.
+    pub fn track(&self, row: Row) -> Track {
+        self.tracks.get(self.track_id(row))
+    }
+
+    /// The layout.
+    #[inline]
+    pub fn layout(&self, row: Row) -> &Layout {
+        self.layouts.get(self.layout[row as usize])
+    }
+
+    /// The layout's number.
+    #[inline]
+    pub fn layout_id(&self, row: Row) -> LayoutId {
+        self.layout[row as usize]
+    }
+
+    /// The phase; 0 when the event has none.
+    #[inline]
+    pub fn ph(&self, row: Row) -> u8 {
+        self.layout(row).ph
+    }
+
+    /// What the event is.
+    #[inline]
+    pub fn category(&self, row: Row) -> Category {
+        self.layout(row).category
+    }
+
+    /// The text of `cat`; empty when there is none.
+    pub fn cat(&self, row: Row) -> &str {
+        self.layout(row).cat.map_or("", |cat| self.names.get(cat))
+    }
+
+    /// The value of a known field.
+    #[inline]
+    pub fn field(&self, row: Row, key: Key) -> Option<Value<'_>> {
+        let field = self.layout(row).find(key)?;
+        Some(self.fields.value(row as usize, field, &self.names))
+    }
+
+    /// The value of a known field, as an integer.
+    #[inline]
+    pub fn int(&self, row: Row, key: Key) -> Option<i64> {
+        self.field(row, key)?.as_i64()
+    }
+
+    /// The value of any field by its key; the last one, where a key stands twice.
+    pub fn field_named(&self, row: Row, place: Place, key: &str) -> Option<Value<'_>> {
+        self.all_fields(row).filter(|(f, _)| f.place == place && self.names.get(f.key) == key).last().map(|(_, v)| v)
+    }
+
+    /// Every field of an event with its value, in the order of the text.
+    pub fn all_fields(&self, row: Row) -> impl Iterator<Item = (&Field, Value<'_>)> {
+        let mut bytes = self.fields.at(row as usize);
+        self.layout(row).fields.iter().map(move |f| (f, read(&mut bytes, f.field_type, &self.names)))
+    }
+}

@@ -1,0 +1,190 @@
+//! The packed values of all fields: one growing run of bytes and where each event's part begins.
+//!
+//! An event's part holds one or two LEB128 varints a field, in the order of its layout; integers are zigzag coded.
+
+use super::layout::{Field, FieldType};
+use crate::names::{NameId, Names};
+use alloc::vec::Vec;
+
+/// A value of an event's field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// `digits` divided by ten to the power of `decimals`.
+    Decimal {
+        /// The digits without the point.
+        digits: i64,
+        /// How many of them stand behind the point.
+        decimals: u32,
+    },
+    /// A number that is neither: the text as it was written.
+    Number(&'a str),
+    /// A string.
+    Text(&'a str),
+    /// An array or object: its JSON text.
+    Json(&'a str),
+}
+
+impl<'a> Value<'a> {
+    /// The value as an integer: an integer, or a text that spells one.
+    pub fn as_i64(&self) -> Option<i64> {
+        match *self {
+            Value::Int(n) => Some(n),
+            Value::Text(text) | Value::Number(text) => text.trim().parse().ok(),
+            Value::Decimal { digits, decimals } => {
+                let scale = 10i64.checked_pow(decimals)?;
+                (digits % scale == 0).then_some(digits / scale)
+            }
+            _ => None,
+        }
+    }
+
+    /// The value as a float, `NaN` and `inf` spelt as text included.
+    pub fn as_f64(&self) -> Option<f64> {
+        match *self {
+            Value::Int(n) => Some(n as f64),
+            Value::Decimal { digits, decimals } => {
+                let scale = (0..decimals).fold(1.0, |scale: f64, _| scale * 10.0);
+                Some(digits as f64 / scale)
+            }
+            Value::Text(text) | Value::Number(text) => text.trim().parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// The value as text, when it is a string.
+    pub fn as_str(&self) -> Option<&'a str> {
+        match *self {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The JSON text, when it is an array or object.
+    pub fn as_json(&self) -> Option<&'a str> {
+        match *self {
+            Value::Json(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+const BLOCK: usize = 256;
+
+/// The packed values of every event.
+#[derive(Clone, Debug, Default)]
+pub struct Fields {
+    bytes: Vec<u8>,
+    blocks: Vec<usize>,
+    starts: Vec<u32>,
+}
+
+impl Fields {
+    /// The bytes written so far: a mark for [`Fields::rewind`].
+    pub fn mark(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Forgets what was written since `mark`.
+    pub fn rewind(&mut self, mark: usize) {
+        self.bytes.truncate(mark);
+    }
+
+    /// Ends an event whose values begin at `mark`.
+    pub fn finish_event(&mut self, mark: usize) {
+        if self.starts.len().is_multiple_of(BLOCK) {
+            self.blocks.push(mark);
+        }
+        let block = self.blocks.last().copied().unwrap_or(0);
+        self.starts.push((mark - block) as u32);
+    }
+
+    /// Appends a varint.
+    #[inline]
+    pub fn push_varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
+    }
+
+    /// Appends a zigzag coded integer.
+    #[inline]
+    pub fn push_int(&mut self, value: i64) {
+        self.push_varint(((value << 1) ^ (value >> 63)) as u64);
+    }
+
+    /// The packed bytes of event `row`, and of all after it.
+    #[inline]
+    pub fn at(&self, row: usize) -> &[u8] {
+        let start = self.blocks[row / BLOCK] + self.starts[row] as usize;
+        &self.bytes[start..]
+    }
+
+    /// The value of `field` in event `row`.
+    #[inline]
+    pub fn value<'a>(&self, row: usize, field: &Field, names: &'a Names) -> Value<'a> {
+        let mut bytes = self.at(row);
+        skip(&mut bytes, field.skip);
+        read(&mut bytes, field.field_type, names)
+    }
+
+    /// Bytes of memory in use.
+    pub fn heap_bytes(&self) -> usize {
+        self.bytes.capacity() + self.blocks.capacity() * size_of::<usize>() + self.starts.capacity() * 4
+    }
+}
+
+#[inline]
+fn skip(bytes: &mut &[u8], varints: u32) {
+    let mut left = varints;
+    let mut at = 0;
+    while left > 0 && at < bytes.len() {
+        left -= u32::from(bytes[at] < 0x80);
+        at += 1;
+    }
+    *bytes = &bytes[at..];
+}
+
+#[inline]
+fn varint(bytes: &mut &[u8]) -> u64 {
+    let mut value = 0;
+    let mut shift = 0;
+    for (at, &b) in bytes.iter().enumerate() {
+        value |= u64::from(b & 0x7f) << shift;
+        shift += 7;
+        if b < 0x80 {
+            *bytes = &bytes[at + 1..];
+            break;
+        }
+    }
+    value
+}
+
+fn unzigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+/// Takes one value off the front of `bytes`.
+#[inline]
+pub fn read<'a>(bytes: &mut &[u8], field_type: FieldType, names: &'a Names) -> Value<'a> {
+    match field_type {
+        FieldType::Null => Value::Null,
+        FieldType::True => Value::Bool(true),
+        FieldType::False => Value::Bool(false),
+        FieldType::Int => Value::Int(unzigzag(varint(bytes))),
+        FieldType::Decimal => {
+            let digits = unzigzag(varint(bytes));
+            Value::Decimal { digits, decimals: varint(bytes) as u32 }
+        }
+        FieldType::Number => Value::Number(names.get(NameId(varint(bytes) as u32))),
+        FieldType::Text => Value::Text(names.get(NameId(varint(bytes) as u32))),
+        FieldType::Json => Value::Json(names.get(NameId(varint(bytes) as u32))),
+    }
+}

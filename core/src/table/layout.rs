@@ -1,0 +1,316 @@
+//! Which fields an event has besides its fixed columns: a trie of keys, shared by all events.
+//!
+//! A trace of millions of events has a few dozen layouts. Each event stores the number of its [`Layout`] and, in
+//! [`fields`](super::fields), only the values. The trie remembers at every node which child came last, so that the
+//! usual next key is recognised by one comparison of bytes.
+//!
+//! Changes together with: `fields` (the packed form of each [`FieldType`]), `read::event` (the writer).
+
+use super::category::Category;
+use crate::names::{NameId, Names};
+use alloc::vec::Vec;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+/// Where a field stands in the event object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Beside `ph` and `ts`.
+    Top,
+    /// Inside `args`.
+    Args,
+}
+
+/// How a value is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FieldType {
+    /// `null`; no bytes.
+    Null,
+    /// `true`; no bytes.
+    True,
+    /// `false`; no bytes.
+    False,
+    /// An integer within `i64`: one zigzag varint.
+    Int,
+    /// A decimal within 18 digits: zigzag varint of its digits, varint of its decimals.
+    Decimal,
+    /// Any other number: varint of the [`NameId`] of its text.
+    Number,
+    /// A string: varint of its [`NameId`].
+    Text,
+    /// An array or object: varint of the [`NameId`] of its JSON text.
+    Json,
+}
+
+impl FieldType {
+    /// How many varints the packed value takes.
+    pub fn varints(self) -> u32 {
+        match self {
+            FieldType::Null | FieldType::True | FieldType::False => 0,
+            FieldType::Decimal => 2,
+            _ => 1,
+        }
+    }
+}
+
+macro_rules! known_keys {
+    ($($variant:ident $first:literal $(| $other:literal)*;)*) => {
+        /// The fields that the engine itself asks for, in any dialect's spelling.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Key { $(#[doc = $first] $variant,)* }
+
+        const KEYS: usize = [$(Key::$variant),*].len();
+
+        impl Key {
+            /// The known key that `text` spells.
+            pub fn of(text: &str) -> Option<Key> {
+                match text { $($first $(| $other)* => Some(Key::$variant),)* _ => None }
+            }
+
+            /// Kineto's present spelling.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Key::$variant => $first,)* }
+            }
+        }
+    };
+}
+
+known_keys! {
+    ExternalId "External id" | "external id";
+    Correlation "correlation";
+    EvIdx "Ev Idx" | "Profiler Event Index";
+    SequenceNumber "Sequence number";
+    FwdThreadId "Fwd thread id";
+    InputDims "Input Dims" | "Input dims";
+    InputType "Input type";
+    ConcreteInputs "Concrete Inputs";
+    CallStack "Call stack";
+    PythonId "Python id";
+    Bytes "Bytes";
+    DeviceType "Device Type";
+    Device "device";
+    Stream "stream";
+    MemcpyBytes "bytes";
+    Grid "grid";
+    Block "block";
+    Occupancy "est. achieved occupancy %";
+    Name "name";
+    Labels "labels";
+    Id "id";
+    Id2 "id2";
+    Scope "scope";
+}
+
+/// One field of a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its key.
+    pub key: NameId,
+    /// Where it stands.
+    pub place: Place,
+    /// How its value is packed.
+    pub field_type: FieldType,
+    /// How many varints of the event come before its value.
+    pub skip: u32,
+}
+
+/// What all events of a layout have in common.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// The phase, such as `b'X'`; 0 when the event has none.
+    pub ph: u8,
+    /// The text of `cat`, when there is one.
+    pub cat: Option<NameId>,
+    /// What `cat` means.
+    pub category: Category,
+    /// The fields in the order of the text.
+    pub fields: Vec<Field>,
+    known: [u16; KEYS],
+}
+
+impl Layout {
+    /// The field with this key; the last one, where a key stands twice.
+    pub fn find(&self, key: Key) -> Option<&Field> {
+        match self.known[key as usize] {
+            u16::MAX => None,
+            at => self.fields.get(at as usize),
+        }
+    }
+}
+
+/// The number of a [`Layout`] in its [`Layouts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LayoutId(pub u32);
+
+/// A place in the trie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NodeId(u32);
+
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+struct Node {
+    parent: u32,
+    root: u32,
+    key: NameId,
+    place: Place,
+    field_type: FieldType,
+    repeats: bool,
+    layout: u32,
+    likely: u32,
+}
+
+/// Every layout of a trace.
+#[derive(Clone, Debug, Default)]
+pub struct Layouts {
+    nodes: Vec<Node>,
+    edges: HashMap<(u32, NameId, Place, FieldType), u32, FixedState>,
+    roots: HashMap<(u8, Option<NameId>), u32, FixedState>,
+    kinds: Vec<(u32, u8, Option<NameId>)>,
+    layouts: Vec<Layout>,
+}
+
+impl Layouts {
+    /// The trie's root for events of this phase and category.
+    pub fn root(&mut self, ph: u8, cat: Option<NameId>) -> NodeId {
+        if let Some(&node) = self.roots.get(&(ph, cat)) {
+            return NodeId(node);
+        }
+        let node = self.push(NONE, NameId::EMPTY, Place::Top, FieldType::Null, false);
+        self.roots.insert((ph, cat), node);
+        self.kinds.push((node, ph, cat));
+        NodeId(node)
+    }
+
+    fn push(&mut self, parent: u32, key: NameId, place: Place, field_type: FieldType, repeats: bool) -> u32 {
+        let id = self.nodes.len() as u32;
+        let root = self.nodes.get(parent as usize).map_or(id, |n| n.root);
+        self.nodes.push(Node { parent, root, key, place, field_type, repeats, layout: NONE, likely: NONE });
+        id
+    }
+
+    /// The key that followed `node` in `place` the last time.
+    #[inline]
+    pub fn likely_key(&self, node: NodeId, place: Place) -> Option<NameId> {
+        let child = self.nodes.get(self.nodes[node.0 as usize].likely as usize)?;
+        (child.place == place).then_some(child.key)
+    }
+
+    /// The node after one more field.
+    #[inline]
+    pub fn step(&mut self, node: NodeId, key: NameId, place: Place, field_type: FieldType) -> NodeId {
+        let likely = self.nodes[node.0 as usize].likely;
+        if let Some(child) = self.nodes.get(likely as usize)
+            && child.key == key
+            && child.field_type == field_type
+            && child.place == place
+        {
+            return NodeId(likely);
+        }
+        self.step_slow(node, key, place, field_type)
+    }
+
+    fn step_slow(&mut self, node: NodeId, key: NameId, place: Place, field_type: FieldType) -> NodeId {
+        let edge = (node.0, key, place, field_type);
+        let child = if let Some(&child) = self.edges.get(&edge) {
+            child
+        } else {
+            let repeats = self.nodes[node.0 as usize].repeats || self.has_key(node, key, place);
+            let child = self.push(node.0, key, place, field_type, repeats);
+            self.edges.insert(edge, child);
+            child
+        };
+        self.nodes[node.0 as usize].likely = child;
+        NodeId(child)
+    }
+
+    fn has_key(&self, node: NodeId, key: NameId, place: Place) -> bool {
+        let mut at = node.0;
+        while let Some(n) = self.nodes.get(at as usize) {
+            if n.parent == NONE {
+                return false;
+            }
+            if n.key == key && n.place == place {
+                return true;
+            }
+            at = n.parent;
+        }
+        false
+    }
+
+    /// Whether a key stands twice on the way to `node`.
+    pub fn repeats(&self, node: NodeId) -> bool {
+        self.nodes[node.0 as usize].repeats
+    }
+
+    /// The node with the fields of `node` under `root`.
+    #[inline]
+    pub fn replant(&mut self, node: NodeId, root: NodeId) -> NodeId {
+        if self.nodes[node.0 as usize].root == root.0 { node } else { self.replant_slow(node, root) }
+    }
+
+    fn replant_slow(&mut self, node: NodeId, root: NodeId) -> NodeId {
+        let mut at = root;
+        for (key, place, field_type) in self.path(node) {
+            at = self.step(at, key, place, field_type);
+        }
+        at
+    }
+
+    fn path(&self, node: NodeId) -> Vec<(NameId, Place, FieldType)> {
+        let mut path = Vec::new();
+        let mut n = &self.nodes[node.0 as usize];
+        while n.parent != NONE {
+            path.push((n.key, n.place, n.field_type));
+            n = &self.nodes[n.parent as usize];
+        }
+        path.reverse();
+        path
+    }
+
+    /// The layout of an event whose last field led to `node`.
+    #[inline]
+    pub fn finish(&mut self, node: NodeId, names: &Names) -> LayoutId {
+        match self.nodes[node.0 as usize].layout {
+            NONE => self.finish_slow(node, names),
+            layout => LayoutId(layout),
+        }
+    }
+
+    fn finish_slow(&mut self, node: NodeId, names: &Names) -> LayoutId {
+        let root = self.nodes[node.0 as usize].root;
+        let at = self.kinds.binary_search_by_key(&root, |k| k.0).unwrap_or(0);
+        let (_, ph, cat) = self.kinds[at];
+        let mut layout = Layout {
+            ph,
+            cat,
+            category: cat.map_or(Category::Other, |cat| Category::of(names.get(cat))),
+            fields: Vec::new(),
+            known: [u16::MAX; KEYS],
+        };
+        let mut skip = 0;
+        for (key, place, field_type) in self.path(node) {
+            let at = layout.fields.len();
+            layout.fields.push(Field { key, place, field_type, skip });
+            skip += field_type.varints();
+            if let (Some(known), true) = (Key::of(names.get(key)), at < u16::MAX as usize) {
+                layout.known[known as usize] = at as u16;
+            }
+        }
+        let id = self.layouts.len() as u32;
+        self.layouts.push(layout);
+        self.nodes[node.0 as usize].layout = id;
+        LayoutId(id)
+    }
+
+    /// The layout of this number.
+    #[inline]
+    pub fn get(&self, id: LayoutId) -> &Layout {
+        &self.layouts[id.0 as usize]
+    }
+
+    /// Every layout, in the order of first appearance.
+    pub fn all(&self) -> &[Layout] {
+        &self.layouts
+    }
+}

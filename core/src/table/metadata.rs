@@ -1,0 +1,51 @@
+//! What stands beside `traceEvents`: kept as JSON text, with the few values that the engine itself needs.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde_json::Value;
+
+/// The top-level keys of a trace other than `traceEvents`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Metadata {
+    /// Each key with the JSON text of its value, in the order of the file.
+    pub entries: Vec<(String, String)>,
+    /// `baseTimeNanoseconds`: unix time of a `ts` of 0, in ns; 0 where the file has absolute times.
+    pub base_ns: i64,
+    /// The file is a bare array of events.
+    pub bare_array: bool,
+}
+
+impl Metadata {
+    /// The JSON text of the last entry of this key.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.entries.iter().rev().find(|(k, _)| k == key).map(|(_, text)| text.as_str())
+    }
+
+    /// The parsed value of a key.
+    pub fn value(&self, key: &str) -> Option<Value> {
+        serde_json::from_str(self.text(key)?).ok()
+    }
+
+    /// The rank in `distributedInfo`.
+    pub fn rank(&self) -> Option<i64> {
+        self.value("distributedInfo")?.get("rank")?.as_i64()
+    }
+
+    /// The number of ranks in `distributedInfo`.
+    pub fn world_size(&self) -> Option<i64> {
+        self.value("distributedInfo")?.get("world_size")?.as_i64()
+    }
+
+    /// The names of the devices in `deviceProperties`, by `id`.
+    pub fn device_names(&self) -> Vec<(i64, String)> {
+        let Some(Value::Array(devices)) = self.value("deviceProperties") else { return Vec::new() };
+        devices
+            .iter()
+            .enumerate()
+            .filter_map(|(at, device)| {
+                let id = device.get("id").and_then(Value::as_i64).unwrap_or(at as i64);
+                Some((id, String::from(device.get("name")?.as_str()?)))
+            })
+            .collect()
+    }
+}

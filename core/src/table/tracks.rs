@@ -1,0 +1,64 @@
+//! Rows of a timeline: the distinct (`pid`, `tid`) pairs, apart for host and device.
+//!
+//! A GPU's ordinal can equal a small process id, so an event's category decides which of the two a pair means.
+
+use crate::names::{NameId, Names};
+use alloc::vec::Vec;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+/// The number of a [`Track`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TrackId(pub u32);
+
+/// One row of the timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Track {
+    /// The JSON text of `pid`: `12`, `"Spans"`; empty when the event has none.
+    pub pid: NameId,
+    /// The JSON text of `tid`.
+    pub tid: NameId,
+    /// The row of a device stream.
+    pub on_device: bool,
+}
+
+/// All tracks of a trace, in the order of first appearance.
+#[derive(Clone, Debug, Default)]
+pub struct Tracks {
+    tracks: Vec<Track>,
+    index: HashMap<Track, u32, FixedState>,
+}
+
+impl Tracks {
+    /// The number of `track`, which is stored when it is new.
+    pub fn intern(&mut self, track: Track) -> TrackId {
+        let next = self.tracks.len() as u32;
+        let id = *self.index.entry(track).or_insert(next);
+        if id == next {
+            self.tracks.push(track);
+        }
+        TrackId(id)
+    }
+
+    /// The track of this number.
+    pub fn get(&self, id: TrackId) -> Track {
+        self.tracks[id.0 as usize]
+    }
+
+    /// Every track.
+    pub fn all(&self) -> &[Track] {
+        &self.tracks
+    }
+}
+
+/// A `pid` or `tid` as the integer it spells: `12`, `"12"` or `"stream 7"` (7).
+pub fn ordinal(names: &Names, id: NameId) -> Option<i64> {
+    let text = plain(names, id);
+    text.rsplit(' ').next().and_then(|t| t.parse().ok())
+}
+
+/// A `pid` or `tid` without the quotes of a JSON string.
+pub fn plain(names: &Names, id: NameId) -> &str {
+    let text = names.get(id);
+    text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(text)
+}

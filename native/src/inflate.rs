@@ -1,0 +1,33 @@
+//! The fast inflater behind the engine's gzip rules: flate2 on zlib-rs.
+
+use flate2::{Decompress, FlushDecompress, Status};
+use kinetoscope_core::read::unpack::{GzipMember, MemberState, Step};
+
+/// One gzip member inflated by zlib-rs.
+pub struct ZlibMember(Decompress);
+
+impl Default for ZlibMember {
+    fn default() -> Self {
+        ZlibMember(Decompress::new_gzip(15))
+    }
+}
+
+impl GzipMember for ZlibMember {
+    fn reset(&mut self) {
+        self.0 = Decompress::new_gzip(15);
+    }
+
+    fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
+        let before = (self.0.total_in(), self.0.total_out());
+        let status = self.0.decompress(input, output, FlushDecompress::None);
+        Step {
+            consumed: (self.0.total_in() - before.0) as usize,
+            produced: (self.0.total_out() - before.1) as usize,
+            state: match status {
+                Ok(Status::StreamEnd) => MemberState::Ended,
+                Ok(_) => MemberState::Running,
+                Err(_) => MemberState::Damaged,
+            },
+        }
+    }
+}
