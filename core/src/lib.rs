@@ -3,9 +3,15 @@
 #![forbid(unsafe_code)]
 extern crate alloc;
 
+pub mod analysis;
 pub mod diagnostics;
 pub mod error;
+pub mod link;
 pub mod names;
+pub mod pair;
 pub mod read;
+pub mod report;
 pub mod table;
 pub mod time;
+pub mod trace;
+pub mod tree;

@@ -1,1 +1,4 @@
-//! x
+//! What the tests share: where fixtures are, the goldens of the real PyTorch, a generator of large traces.
+
+pub mod files;
+pub mod torch;

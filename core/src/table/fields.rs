@@ -135,6 +135,13 @@ impl Fields {
         read(&mut bytes, field.field_type, names)
     }
 
+    /// The first packed varint of `field` in event `row`; 0 where its type has none.
+    pub fn raw(&self, row: usize, field: &Field) -> u64 {
+        let mut bytes = self.at(row);
+        skip(&mut bytes, field.skip);
+        if field.field_type.varints() == 0 { 0 } else { varint(&mut bytes) }
+    }
+
     /// Bytes of memory in use.
     pub fn heap_bytes(&self) -> usize {
         self.bytes.capacity() + self.blocks.capacity() * size_of::<usize>() + self.starts.capacity() * 4

@@ -1,0 +1,208 @@
+//! torch's key averages: function events grouped by name and, if asked, by shapes, stack and overload.
+
+use super::function_events::{FunctionEvents, Kind, NONE};
+use crate::table::events::Table;
+use alloc::string::String;
+use alloc::vec::Vec;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+/// What events are grouped by besides name, device and whether they are annotations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupBy {
+    /// torch's `group_by_input_shape`.
+    pub shape: bool,
+    /// torch's `group_by_stack_n`: how many frames; 0 for none.
+    pub stack: usize,
+    /// torch's `group_by_overload_name`.
+    pub overload: bool,
+}
+
+/// Times in microseconds as torch's own floating point arithmetic gives them: starts and ends are rounded to `f64`
+/// before they are subtracted and summed. They differ from the exact nanoseconds by less than 1e-6 us, which decides how
+/// a tie of the last printed digit falls; only torch's table uses them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TorchTimes {
+    /// `cpu_time_total`.
+    pub cpu_time_total: f64,
+    /// `self_cpu_time_total`.
+    pub self_cpu_time_total: f64,
+    /// `device_time_total`.
+    pub device_time_total: f64,
+    /// `self_device_time_total`.
+    pub self_device_time_total: f64,
+}
+
+/// torch's times of every event.
+pub(super) struct TorchClock<'a> {
+    events: &'a FunctionEvents,
+    table: &'a Table,
+    /// The sum of each event's children.
+    below: Vec<f64>,
+}
+
+impl<'a> TorchClock<'a> {
+    pub(super) fn new(events: &'a FunctionEvents, table: &'a Table) -> Self {
+        let mut clock = TorchClock { events, table, below: alloc::vec![0.0; events.len()] };
+        for at in 0..events.len() {
+            if let Some(parent) = events.parents.get(at).filter(|&&p| p != NONE) {
+                clock.below[*parent as usize] += clock.cpu(at);
+            }
+        }
+        clock
+    }
+
+    fn cpu(&self, at: usize) -> f64 {
+        if self.events.kinds[at] == Kind::Device {
+            return 0.0;
+        }
+        let start = self.events.start_ns(self.table, at);
+        let end = start + self.events.duration_ns(self.table, at);
+        end as f64 / 1e3 - start as f64 / 1e3
+    }
+
+    pub(super) fn times(&self, at: usize) -> TorchTimes {
+        let cpu = self.cpu(at);
+        TorchTimes {
+            cpu_time_total: cpu,
+            self_cpu_time_total: cpu - self.below[at],
+            device_time_total: self.events.device_time_total_ns(at) as f64 / 1e3,
+            self_device_time_total: self.events.self_device_time_total_ns(at) as f64 / 1e3,
+        }
+    }
+}
+
+/// One group of events, or one event.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Average {
+    /// The name.
+    pub key: String,
+    /// How many events.
+    pub count: u64,
+    /// CPU time with children, in ns.
+    pub cpu_time_total_ns: i64,
+    /// CPU time without children, in ns.
+    pub self_cpu_time_total_ns: i64,
+    /// Device time with children, in ns.
+    pub device_time_total_ns: i64,
+    /// Device time without children, in ns.
+    pub self_device_time_total_ns: i64,
+    /// The four times above, as torch's table rounds them.
+    pub torch_us: TorchTimes,
+    /// Host bytes with children.
+    pub cpu_memory_usage: i64,
+    /// Host bytes without children.
+    pub self_cpu_memory_usage: i64,
+    /// Device bytes with children.
+    pub device_memory_usage: i64,
+    /// Device bytes without children.
+    pub self_device_memory_usage: i64,
+    /// Floating point operations.
+    pub flops: i64,
+    /// The shapes as Python writes them; empty unless grouped by them.
+    pub input_shapes: String,
+    /// The overload; empty unless grouped by it.
+    pub overload_name: String,
+    /// The first frames of the stack, as many as grouped by.
+    pub stack: Vec<String>,
+    /// torch's number of the record scope.
+    pub scope: u8,
+    /// Work of a device.
+    pub on_device: bool,
+    /// A range that the user named.
+    pub is_user_annotation: bool,
+    /// The position of the group's first event.
+    pub first: usize,
+    /// The first event has a parent.
+    pub has_parent: bool,
+}
+
+impl Average {
+    /// Adds event `at`.
+    fn add(&mut self, clock: &TorchClock<'_>, at: usize) {
+        let (events, table) = (clock.events, clock.table);
+        self.count += 1;
+        let us = clock.times(at);
+        self.torch_us.cpu_time_total += us.cpu_time_total;
+        self.torch_us.self_cpu_time_total += us.self_cpu_time_total;
+        self.torch_us.device_time_total += us.device_time_total;
+        self.torch_us.self_device_time_total += us.self_device_time_total;
+        self.cpu_time_total_ns += events.cpu_time_total_ns(table, at);
+        self.self_cpu_time_total_ns += events.self_ns[at];
+        self.device_time_total_ns += events.device_time_total_ns(at);
+        self.self_device_time_total_ns += events.self_device_time_total_ns(at);
+        let (all, own) = (events.memory(at), events.self_memory(at));
+        self.cpu_memory_usage += all.cpu;
+        self.self_cpu_memory_usage += own.cpu;
+        self.device_memory_usage += all.device;
+        self.self_device_memory_usage += own.device;
+        self.flops = self.flops.saturating_add(events.flops(at));
+    }
+
+    /// A group whose first event is `at`.
+    fn start(events: &FunctionEvents, table: &Table, at: usize, by: GroupBy) -> Average {
+        let frames = events.stacks.get(events.stack(at));
+        Average {
+            key: events.name(at).into(),
+            input_shapes: if by.shape { events.shapes[events.shape(at) as usize].clone() } else { String::new() },
+            overload_name: if by.overload { events.overload(at).into() } else { String::new() },
+            stack: frames[..frames.len().min(by.stack)].to_vec(),
+            scope: events.scope(table, at),
+            on_device: events.kinds[at] == Kind::Device,
+            is_user_annotation: events.is_user_annotation(table, at),
+            first: at,
+            has_parent: events.parents[at] != NONE,
+            ..Average::default()
+        }
+    }
+}
+
+/// torch's `key_averages`: groups in the order of their first events.
+pub fn key_averages(events: &FunctionEvents, table: &Table, by: GroupBy) -> Vec<Average> {
+    let clock = TorchClock::new(events, table);
+    let mut groups: Vec<Average> = Vec::new();
+    let mut index: HashMap<(u32, bool, bool, u32, &[String], &str), usize, FixedState> = HashMap::default();
+    for at in 0..events.len() {
+        let frames = events.stacks.get(events.stack(at));
+        let key = (
+            events.keys[at],
+            events.kinds[at] == Kind::Device,
+            events.is_user_annotation(table, at),
+            if by.shape { events.shape(at) } else { 0 },
+            &frames[..frames.len().min(by.stack)],
+            if by.overload { events.overload(at) } else { "" },
+        );
+        let group = *index.entry(key).or_insert_with(|| {
+            groups.push(Average::start(events, table, at, by));
+            groups.len() - 1
+        });
+        groups[group].add(&clock, at);
+    }
+    groups
+}
+
+/// torch's `total_average`: the sums of all events; whatever is no sum is that of the last event.
+pub fn total_average(events: &FunctionEvents, table: &Table) -> Average {
+    let mut total = Average::default();
+    if let Some(last) = events.len().checked_sub(1) {
+        let by = GroupBy { shape: true, stack: usize::MAX, overload: true };
+        total = Average::start(events, table, last, by);
+        let clock = TorchClock::new(events, table);
+        (0..events.len()).for_each(|at| total.add(&clock, at));
+    }
+    total.key = "Total".into();
+    total
+}
+
+/// Every event as a group of its own, as `events().table()` shows them.
+pub fn each_event(events: &FunctionEvents, table: &Table) -> Vec<Average> {
+    let by = GroupBy { shape: true, stack: usize::MAX, overload: true };
+    let clock = TorchClock::new(events, table);
+    (0..events.len())
+        .map(|at| {
+            let mut row = Average::start(events, table, at, by);
+            row.add(&clock, at);
+            row
+        })
+        .collect()
+}

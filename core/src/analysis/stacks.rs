@@ -1,0 +1,205 @@
+//! Python stacks of function events, and torch's `export_stacks`.
+//!
+//! A backward function has no stack of its own: it and everything below it take the stack of the first event outside any
+//! backward function with the same sequence number on the forward thread. The trace numbers that thread by the
+//! profiler's own count; `fwdbwd` arrows translate it, and without arrows a lone forward thread is the one.
+
+use super::averages::TorchClock;
+use super::function_events::{FunctionEvents, Kind, NONE, scope};
+use crate::table::events::Table;
+use crate::table::layout::Key;
+use crate::table::tracks::TrackId;
+use crate::trace::Trace;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt::Write;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+/// Distinct stacks, innermost frame first.
+#[derive(Clone, Debug, Default)]
+pub struct StackTable {
+    stacks: Vec<Vec<String>>,
+}
+
+impl StackTable {
+    /// The frames of a stack; none for a number that is not there.
+    pub fn get(&self, id: u32) -> &[String] {
+        self.stacks.get(id as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// How many stacks there are, the empty one included.
+    pub fn len(&self) -> usize {
+        self.stacks.len()
+    }
+
+    /// No stack was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.stacks.len() <= 1
+    }
+}
+
+/// Whether torch shows this frame: those of the autograd entry points and of its test helpers are left out.
+pub fn is_shown(frame: &str) -> bool {
+    const LEFT_OUT: [(&str, &str); 6] = [
+        ("autograd/__init__", "_make_grads"),
+        ("autograd/__init__", "backward"),
+        ("torch/tensor", "backward"),
+        ("_internal/common_utils", "prof_callable"),
+        ("_internal/common_utils", "prof_func_call"),
+        ("_internal/common_utils", "prof_meth_call"),
+    ];
+    !LEFT_OUT.iter().any(|(file, function)| frame.contains(file) && frame.contains(function))
+}
+
+/// Finds the stack of every event.
+pub(super) struct Stacks<'a> {
+    trace: &'a Trace,
+    table: &'a Table,
+    events: &'a FunctionEvents,
+}
+
+impl<'a> Stacks<'a> {
+    pub(super) fn new(trace: &'a Trace, events: &'a FunctionEvents) -> Self {
+        Stacks { trace, table: &trace.table, events }
+    }
+
+    /// The distinct stacks and the stack of each event; nothing when none was recorded.
+    pub(super) fn build(&self) -> (StackTable, Vec<u32>) {
+        let mut stacks = StackTable { stacks: vec![Vec::new()] };
+        if self.table.layouts.all().iter().all(|l| l.find(Key::CallStack).is_none()) {
+            return (stacks, Vec::new());
+        }
+        let mut known: HashMap<&str, u32, FixedState> = HashMap::default();
+        let mut index: HashMap<Vec<String>, u32, FixedState> = HashMap::default();
+        index.insert(Vec::new(), 0);
+        let mut own = vec![0; self.events.len()];
+        for (at, own) in own.iter_mut().enumerate() {
+            let row = self.events.rows[at];
+            if self.events.kinds[at] == Kind::Memory {
+                continue;
+            }
+            let Some(text) = self.table.field(row, Key::CallStack).and_then(|v| v.as_str()) else { continue };
+            *own = *known.entry(text).or_insert_with(|| {
+                let frames: Vec<String> = frames(text).map(ToOwned::to_owned).collect();
+                let next = stacks.stacks.len() as u32;
+                let id = *index.entry(frames.clone()).or_insert(next);
+                if id == next {
+                    stacks.stacks.push(frames);
+                }
+                id
+            });
+        }
+        self.copy_to_backward(&mut own);
+        (stacks, own)
+    }
+
+    fn copy_to_backward(&self, own: &mut [u32]) {
+        let backward = self.backward_functions();
+        let threads = self.forward_threads();
+        let single = self.single_forward_thread(&backward);
+        let sequence = |at: usize| self.table.int(self.events.rows[at], Key::SequenceNumber).unwrap_or(-1);
+        let mut forward: HashMap<(i64, TrackId), u32, FixedState> = HashMap::default();
+        for at in (0..own.len()).filter(|&at| backward[at] == NONE) {
+            let track = self.table.track_id(self.events.rows[at]);
+            forward.entry((sequence(at), track)).or_insert(own[at]);
+        }
+        for at in (0..own.len()).filter(|&at| backward[at] != NONE) {
+            let function = backward[at] as usize;
+            let thread = self.table.int(self.events.rows[function], Key::FwdThreadId).unwrap_or(0);
+            let track = threads.get(&thread).copied().or(single).filter(|_| thread != 0);
+            let found = track.and_then(|track| forward.get(&(sequence(function), track)));
+            own[at] = found.copied().unwrap_or(0);
+        }
+    }
+
+    /// For each event the innermost backward function that it is or lies in.
+    fn backward_functions(&self) -> Vec<u32> {
+        let mut backward = vec![NONE; self.events.len()];
+        for at in 0..self.events.len() {
+            let parent = self.events.parents[at];
+            backward[at] = if self.events.scope(self.table, at) == scope::BACKWARD_FUNCTION {
+                at as u32
+            } else if parent == NONE {
+                NONE
+            } else {
+                backward[parent as usize]
+            };
+        }
+        backward
+    }
+
+    fn forward_threads(&self) -> HashMap<i64, TrackId, FixedState> {
+        let links = self.trace.links.forward_of.iter();
+        links
+            .map(|&(backward, forward)| {
+                let thread = self.table.int(backward, Key::FwdThreadId).unwrap_or(0);
+                (thread, self.table.track_id(forward))
+            })
+            .collect()
+    }
+
+    fn single_forward_thread(&self, backward: &[u32]) -> Option<TrackId> {
+        let forward = (0..self.events.len()).filter(|&at| {
+            backward[at] == NONE
+                && self.events.scope(self.table, at) != scope::USER
+                && self.table.int(self.events.rows[at], Key::SequenceNumber).is_some_and(|n| n >= 0)
+        });
+        let mut tracks = forward.map(|at| self.table.track_id(self.events.rows[at]));
+        let first = tracks.next()?;
+        tracks.all(|track| track == first).then_some(first)
+    }
+}
+
+/// The shown frames of a `Call stack` text, innermost first. The text ends every frame with `;`.
+fn frames(text: &str) -> impl Iterator<Item = &str> {
+    let text = text.rsplit_once(';').map_or("", |(frames, _)| frames);
+    text.split(';').filter(|frame| !text.is_empty() && is_shown(frame))
+}
+
+/// What a line of [`export`] counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// `self_cpu_time_total`, in whole microseconds.
+    SelfCpuTime,
+    /// `self_cuda_time_total` (torch's name for any device), in whole microseconds.
+    SelfDeviceTime,
+}
+
+impl Metric {
+    /// The metric of torch's name.
+    pub fn of(name: &str) -> Option<Metric> {
+        match name {
+            "self_cpu_time_total" => Some(Metric::SelfCpuTime),
+            "self_cuda_time_total" | "self_device_time_total" | "self_xpu_time_total" => Some(Metric::SelfDeviceTime),
+            _ => None,
+        }
+    }
+}
+
+/// torch's `export_stacks`: a line an event, outermost frame first, `;` between frames, then the metric. Events without
+/// a stack or with less than a microsecond are left out.
+pub fn export(events: &FunctionEvents, table: &Table, metric: Metric) -> String {
+    let clock = TorchClock::new(events, table);
+    let mut out = String::new();
+    for at in 0..events.len() {
+        let frames = events.stacks.get(events.stack(at));
+        let us = match metric {
+            Metric::SelfCpuTime => clock.times(at).self_cpu_time_total,
+            Metric::SelfDeviceTime => clock.times(at).self_device_time_total,
+        } as i64;
+        if frames.is_empty() || us <= 0 {
+            continue;
+        }
+        for (i, frame) in frames.iter().rev().enumerate() {
+            if i > 0 {
+                out.push(';');
+            }
+            out.extend(frame.chars().map(|c| if matches!(c, ' ' | ';' | '\t' | '\n') { '_' } else { c }));
+        }
+        let _ = writeln!(out, " {us}");
+    }
+    out
+}

@@ -1,0 +1,227 @@
+//! Begin and end into intervals; flow starts and flow ends into arrows.
+//!
+//! Tie rules of `B` and `E`, per track, in the order of `ts` and then of the file:
+//! 1. An end closes the innermost open begin of its name. An end without a name closes the innermost begin.
+//! 2. When the innermost begin has another name, another end of the same instant that names it goes first; then a
+//!    begin of the same instant goes before the end.
+//! 3. An end whose name is open further out closes that one; the begins inside end there too, marked incomplete.
+//! 4. An end whose name is open nowhere closes the innermost begin, counted as a mismatch.
+//! 5. An end with nothing open is kept and marked incomplete.
+//! 6. A begin that is never closed lasts to the end of its track, marked incomplete.
+//!
+//! Asynchronous events (`b`/`e`, `S`/`F`) pair by category and id, and by name where names are given, innermost first.
+//! Flow ends (`f`, `t`) pair with the last start (`s`) of their category and id; one start may have many ends.
+
+use crate::diagnostics::{Code, Diagnostics};
+use crate::table::events::{Row, Table};
+use crate::table::layout::Key;
+use crate::time;
+use alloc::vec::Vec;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+/// What pairing found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pairs {
+    /// Each `B` with its `E`.
+    pub spans: Vec<(Row, Row)>,
+    /// Each asynchronous begin with its end.
+    pub asyncs: Vec<(Row, Row)>,
+    /// Each flow start with one of its ends.
+    pub flows: Vec<(Row, Row)>,
+    /// Begins and ends without a partner, ascending.
+    pub incomplete: Vec<Row>,
+}
+
+impl Pairs {
+    /// Whether the event lacks its partner.
+    pub fn is_incomplete(&self, row: Row) -> bool {
+        self.incomplete.binary_search(&row).is_ok()
+    }
+}
+
+/// Pairs all events of `table` and sets the durations of its begin events.
+pub fn pair(table: &mut Table, diagnostics: &mut Diagnostics) -> Pairs {
+    let mut pairs = Pairs::default();
+    let mut marks: Vec<Vec<Row>> = Vec::new();
+    let mut keyed: Vec<Row> = Vec::new();
+    let kinds: Vec<u8> = table.layouts.all().iter().map(|l| l.ph).collect();
+    for row in table.rows() {
+        match kinds[table.layout_id(row).0 as usize] {
+            b'B' | b'E' if table.ts(row) != time::NONE => {
+                let track = table.track_id(row).0 as usize;
+                if marks.len() <= track {
+                    marks.resize_with(track + 1, Vec::new);
+                }
+                marks[track].push(row);
+            }
+            b'B' | b'E' => pairs.incomplete.push(row),
+            b'b' | b'e' | b'S' | b'F' | b's' | b't' | b'f' => keyed.push(row),
+            _ => {}
+        }
+    }
+    for rows in &mut marks {
+        if !rows.is_empty() {
+            TrackPairing { table, diagnostics, pairs: &mut pairs, open: Vec::new() }.run(rows);
+        }
+    }
+    if !keyed.is_empty() {
+        pair_keyed(table, diagnostics, &mut pairs, &keyed);
+    }
+    pairs.spans.sort_unstable();
+    pairs.asyncs.sort_unstable();
+    pairs.flows.sort_unstable();
+    pairs.incomplete.sort_unstable();
+    pairs
+}
+
+struct TrackPairing<'a> {
+    table: &'a mut Table,
+    diagnostics: &'a mut Diagnostics,
+    pairs: &'a mut Pairs,
+    open: Vec<Row>,
+}
+
+impl TrackPairing<'_> {
+    fn run(&mut self, rows: &mut [Row]) {
+        rows.sort_by_key(|&row| (self.table.ts(row), row));
+        let mut at = 0;
+        while at < rows.len() {
+            let row = rows[at];
+            if self.table.ph(row) == b'B' {
+                self.open.push(row);
+                at += 1;
+                continue;
+            }
+            let instant = self.table.ts(row);
+            let ties = rows[at..].iter().take_while(|&&r| self.table.ts(r) == instant).count();
+            if let Some(ahead) = self.goes_first(&rows[at..at + ties]) {
+                rows[at..=at + ahead].rotate_right(1);
+                continue;
+            }
+            self.end(row);
+            at += 1;
+        }
+        let last = rows.last().map_or(0, |&row| self.table.ts(row));
+        for row in core::mem::take(&mut self.open) {
+            self.close_incomplete(row, last);
+        }
+    }
+
+    fn matches(&self, begin: Row, end: Row) -> bool {
+        let name = self.table.name_id(end);
+        self.table.name(end).is_empty() || name == self.table.name_id(begin)
+    }
+
+    /// Rule 2: which of the `ties` should go before the first of them, an end.
+    fn goes_first(&self, ties: &[Row]) -> Option<usize> {
+        let end = ties[0];
+        let top = self.open.last();
+        if top.is_some_and(|&begin| self.matches(begin, end)) {
+            return None;
+        }
+        let is_end = |&&row: &&Row| self.table.ph(row) == b'E';
+        if let Some(&begin) = top
+            && let Some(at) =
+                ties.iter().position(|row| is_end(&row) && self.table.name_id(*row) == self.table.name_id(begin))
+        {
+            return (at > 0).then_some(at);
+        }
+        if self.open.iter().any(|&begin| self.matches(begin, end)) {
+            return None;
+        }
+        ties.iter().position(|row| !is_end(&row) && self.matches(*row, end)).filter(|&at| at > 0)
+    }
+
+    fn end(&mut self, end: Row) {
+        let instant = self.table.ts(end);
+        let Some(&innermost) = self.open.last() else {
+            self.pairs.incomplete.push(end);
+            self.note(Code::UnmatchedEnd, end);
+            return;
+        };
+        let depth = self.open.iter().rposition(|&begin| self.matches(begin, end));
+        if let Some(depth) = depth {
+            for row in self.open.split_off(depth + 1) {
+                self.close_incomplete(row, instant);
+            }
+        } else {
+            self.note(Code::MismatchedEnd, end);
+        }
+        let begin = self.open.pop().unwrap_or(innermost);
+        self.table.set_dur(begin, instant - self.table.ts(begin));
+        self.pairs.spans.push((begin, end));
+    }
+
+    fn close_incomplete(&mut self, begin: Row, end: i64) {
+        self.table.set_dur(begin, end.saturating_sub(self.table.ts(begin)).max(0));
+        self.pairs.incomplete.push(begin);
+        self.note(Code::UnmatchedBegin, begin);
+    }
+
+    fn note(&mut self, code: Code, row: Row) {
+        self.diagnostics.record(code, None, self.table.name(row).as_bytes());
+    }
+}
+
+/// What an asynchronous event or a flow pairs by: category, kind of id, id.
+type PairKey = (u32, u8, u64);
+
+fn pair_key(table: &Table, row: Row) -> Option<PairKey> {
+    let layout = table.layout(row);
+    let field = layout.find(Key::Id).or_else(|| layout.find(Key::Id2))?;
+    let cat = layout.cat.map_or(u32::MAX, |cat| cat.0);
+    Some((cat, field.field_type as u8, table.fields.raw(row as usize, field)))
+}
+
+fn pair_keyed(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, rows: &[Row]) {
+    let mut rows: Vec<Row> = rows.to_vec();
+    // A start of the same instant goes before its end.
+    rows.sort_by_key(|&row| (table.ts(row), !matches!(table.ph(row), b's' | b'b' | b'S')));
+    let mut open: HashMap<PairKey, Vec<Row>, FixedState> = HashMap::default();
+    let mut starts: HashMap<PairKey, (Row, bool), FixedState> = HashMap::default();
+    let mut loose_flows = 0;
+    for row in rows {
+        let key = pair_key(table, row);
+        match (table.ph(row), key) {
+            (b's', Some(key)) => {
+                if let Some((_, false)) = starts.insert(key, (row, false)) {
+                    loose_flows += 1;
+                }
+            }
+            (b'f' | b't', Some(key)) => match starts.get_mut(&key) {
+                Some((start, used)) => {
+                    *used = true;
+                    pairs.flows.push((*start, row));
+                }
+                None => loose_flows += 1,
+            },
+            (b's' | b'f' | b't', None) => loose_flows += 1,
+            (b'b' | b'S', Some(key)) => open.entry(key).or_default().push(row),
+            (_, key) => {
+                let stack = key.and_then(|key| open.get_mut(&key));
+                match stack.and_then(|stack| close_async(table, stack, row)) {
+                    Some(begin) => pairs.asyncs.push((begin, row)),
+                    None => {
+                        diagnostics.record(Code::UnmatchedAsync, None, table.name(row).as_bytes());
+                        pairs.incomplete.push(row);
+                    }
+                }
+            }
+        }
+    }
+    loose_flows += starts.values().filter(|(_, used)| !used).count() as u64;
+    diagnostics.record_many(Code::UnmatchedFlow, loose_flows, None, b"");
+    let mut left: Vec<Row> = open.into_values().flatten().collect();
+    left.sort_unstable();
+    for row in left {
+        diagnostics.record(Code::UnmatchedAsync, None, table.name(row).as_bytes());
+        pairs.incomplete.push(row);
+    }
+}
+
+fn close_async(table: &Table, stack: &mut Vec<Row>, end: Row) -> Option<Row> {
+    let name = table.name_id(end);
+    let at = stack.iter().rposition(|&begin| table.name_id(begin) == name || table.name(end).is_empty())?;
+    Some(stack.remove(at))
+}

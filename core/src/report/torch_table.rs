@@ -1,0 +1,370 @@
+//! torch's `table()`, character for character.
+//!
+//! Widths count characters, as Python's do. With both stacks and FLOPs torch swaps the two columns' values under their
+//! headers; so does this.
+
+use super::units::{self, TimeUnit};
+use crate::analysis::averages::Average;
+use crate::error::Error;
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+/// The arguments of torch's `table()`, with its defaults.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableOptions {
+    /// torch's name of the column to sort by, descending; rows stay as they are without one.
+    pub sort_by: Option<String>,
+    /// How many rows; negative for all.
+    pub row_limit: i64,
+    /// Leave out rows whose first event has a parent.
+    pub top_level_events_only: bool,
+    /// The unit of all times.
+    pub time_unit: Option<TimeUnit>,
+    /// Longest name; `None` for any.
+    pub max_name_column_width: Option<usize>,
+    /// Longest shapes; `None` for any.
+    pub max_shapes_column_width: Option<usize>,
+    /// Longest stack frame; `None` for any.
+    pub max_src_column_width: Option<usize>,
+    /// A line above the table.
+    pub header: Option<String>,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        TableOptions {
+            sort_by: None,
+            row_limit: 100,
+            top_level_events_only: false,
+            time_unit: None,
+            max_name_column_width: Some(55),
+            max_shapes_column_width: Some(80),
+            max_src_column_width: Some(75),
+            header: None,
+        }
+    }
+}
+
+/// What a table shows besides its rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// torch's `use_device`.
+    pub use_device: Option<&'static str>,
+    /// Memory was recorded.
+    pub profile_memory: bool,
+    /// FLOPs were recorded.
+    pub with_flops: bool,
+}
+
+/// The sort keys that torch knows, with `cuda`, `xpu` and `privateuse1` for `device`.
+pub fn sort_value(row: &Average, key: &str) -> Option<f64> {
+    let key = key.replace("privateuse1", "device").replace("cuda", "device").replace("xpu", "device");
+    let us = &row.torch_us;
+    let calls = row.count.max(1) as f64;
+    Some(match key.as_str() {
+        "count" => row.count as f64,
+        "cpu_time" => us.cpu_time_total / calls,
+        "device_time" => us.device_time_total / calls,
+        "cpu_time_total" => us.cpu_time_total,
+        "self_cpu_time_total" => us.self_cpu_time_total,
+        "device_time_total" => us.device_time_total,
+        "self_device_time_total" => us.self_device_time_total,
+        "cpu_memory_usage" => row.cpu_memory_usage as f64,
+        "self_cpu_memory_usage" => row.self_cpu_memory_usage as f64,
+        "device_memory_usage" => row.device_memory_usage as f64,
+        "self_device_memory_usage" => row.self_device_memory_usage as f64,
+        "flops" => row.flops as f64,
+        _ => return None,
+    })
+}
+
+/// The names that [`sort_value`] takes.
+pub const SORT_KEYS: &[&str] = &[
+    "count",
+    "cpu_time",
+    "cpu_time_total",
+    "self_cpu_time_total",
+    "device_time",
+    "device_time_total",
+    "self_device_time_total",
+    "cpu_memory_usage",
+    "self_cpu_memory_usage",
+    "device_memory_usage",
+    "self_device_memory_usage",
+    "flops",
+];
+
+/// Sorts rows by a column, descending; rows of equal value keep their order.
+///
+/// # Errors
+/// [`Error::BadOption`] when there is no such column.
+pub fn sort(rows: &mut [Average], key: &str) -> Result<(), Error> {
+    if sort_value(&Average::default(), key).is_none() {
+        return Err(Error::BadOption(format!("no column {key} to sort by; choose one of {}", SORT_KEYS.join(", "))));
+    }
+    rows.sort_by(|a, b| sort_value(b, key).partial_cmp(&sort_value(a, key)).unwrap_or(Ordering::Equal));
+    Ok(())
+}
+
+/// The rows that a table with these options shows, in its order.
+///
+/// # Errors
+/// As [`sort`].
+pub fn select<'a>(rows: &'a [Average], options: &TableOptions) -> Result<(Cow<'a, [Average]>, Vec<usize>), Error> {
+    let mut rows = Cow::Borrowed(rows);
+    if let Some(key) = &options.sort_by {
+        sort(rows.to_mut(), key)?;
+    }
+    let limit = usize::try_from(options.row_limit).unwrap_or(usize::MAX);
+    let shown = (0..rows.len()).filter(|&i| !(options.top_level_events_only && rows[i].has_parent));
+    let shown: Vec<usize> = shown.take(limit).collect();
+    Ok((rows, shown))
+}
+
+const WIDTH: usize = 12;
+const GAP: &str = "  ";
+
+/// The text of the table; empty without rows.
+///
+/// # Errors
+/// As [`sort`].
+pub fn render(rows: &[Average], recorded: Recorded, options: &TableOptions) -> Result<String, Error> {
+    if rows.is_empty() {
+        return Ok(String::new());
+    }
+    let (sorted, shown) = select(rows, options)?;
+    let table = Layout::new(&sorted, recorded, options);
+    let mut out = String::new();
+    let rule: String = table.columns.iter().map(|c| format!("{}{GAP}", "-".repeat(c.width))).collect();
+    let long_rule = "=".repeat(rule.len() - GAP.len());
+    let banner = options.top_level_events_only.then_some("This report only display top-level ops statistics");
+    for line in [options.header.as_deref(), banner].into_iter().flatten() {
+        push_line(&mut out, &long_rule);
+        push_line(&mut out, line);
+    }
+    push_line(&mut out, &rule);
+    table.row(&mut out, table.columns.iter().map(|c| c.title.clone()).collect());
+    push_line(&mut out, &rule);
+    for &at in &shown {
+        table.average(&mut out, &sorted[at]);
+    }
+    push_line(&mut out, &rule);
+    let total = |us| units::time_us(us, options.time_unit);
+    push_line(&mut out, &format!("Self CPU time total: {}", total(table.self_cpu_us)));
+    if table.has_device_time {
+        push_line(&mut out, &format!("Self {} time total: {}", table.device, total(table.self_device_us)));
+    }
+    Ok(out)
+}
+
+fn push_line(out: &mut String, line: &str) {
+    out.push_str(line);
+    out.push('\n');
+}
+
+struct Column {
+    title: String,
+    width: usize,
+    left: bool,
+}
+
+struct Layout<'a> {
+    options: &'a TableOptions,
+    columns: Vec<Column>,
+    device: String,
+    has_overloads: bool,
+    has_device_time: bool,
+    has_memory: bool,
+    has_device_memory: bool,
+    shapes_width: Option<usize>,
+    stack_width: Option<usize>,
+    flops_scale: Option<f64>,
+    self_cpu_us: f64,
+    self_device_us: f64,
+}
+
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn column_width(widest: usize, limit: Option<usize>) -> usize {
+    limit.map_or(widest + 4, |limit| limit.min(widest + 4))
+}
+
+impl<'a> Layout<'a> {
+    fn new(rows: &[Average], recorded: Recorded, options: &'a TableOptions) -> Self {
+        let widest = |text: fn(&Average) -> usize| rows.iter().map(text).max().unwrap_or(0);
+        let has_shapes = rows.iter().any(|r| !r.input_shapes.is_empty() && r.input_shapes != "[]");
+        let frame = widest(|r| r.stack.iter().map(|f| width(f)).max().unwrap_or(0));
+        let flops = rows.iter().map(|r| r.flops).filter(|&f| f > 0).min().filter(|_| recorded.with_flops);
+        let mut layout = Layout {
+            options,
+            columns: Vec::new(),
+            device: recorded.use_device.unwrap_or("None").to_uppercase(),
+            has_overloads: rows.iter().any(|r| !r.overload_name.is_empty()),
+            has_device_time: rows.iter().any(|r| r.self_device_time_total_ns > 0),
+            has_memory: recorded.profile_memory,
+            has_device_memory: recorded.use_device.is_some()
+                && rows.iter().any(|r| r.self_device_memory_usage > 0),
+            shapes_width: has_shapes
+                .then(|| column_width(widest(|r| width(&r.input_shapes)), options.max_shapes_column_width)),
+            stack_width: rows
+                .iter()
+                .any(|r| !r.stack.is_empty())
+                .then(|| column_width(frame, options.max_src_column_width)),
+            flops_scale: None,
+            self_cpu_us: rows.iter().fold(0.0, |sum, r| sum + r.torch_us.self_cpu_time_total),
+            self_device_us: rows
+                .iter()
+                .filter(|r| r.on_device && !r.is_user_annotation)
+                .fold(0.0, |sum, r| sum + r.torch_us.self_device_time_total),
+        };
+        layout.add_columns(
+            column_width(widest(|r| width(&r.key)), options.max_name_column_width),
+            column_width(widest(|r| width(&r.overload_name)), options.max_name_column_width),
+        );
+        if let Some(smallest) = flops {
+            layout.add_flops(smallest);
+        }
+        layout
+    }
+
+    fn add(&mut self, title: &str, width: usize) {
+        self.columns.push(Column { title: title.into(), width, left: false });
+    }
+
+    fn add_columns(&mut self, name_width: usize, overload_width: usize) {
+        self.add("Name", name_width);
+        if self.has_overloads {
+            self.add("Overload Name", overload_width);
+        }
+        for title in ["Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"] {
+            self.add(title, WIDTH);
+        }
+        let device = self.device.clone();
+        if self.has_device_time {
+            self.add(&format!("Self {device}"), WIDTH);
+            self.add(&format!("Self {device} %"), WIDTH);
+            self.add(&format!("{device} total"), WIDTH);
+            self.add(&format!("{device} time avg"), WIDTH);
+        }
+        if self.has_memory {
+            self.add("CPU Mem", WIDTH);
+            self.add("Self CPU Mem", WIDTH);
+            if self.has_device_memory {
+                self.add(&format!("{device} Mem"), WIDTH);
+                self.add(&format!("Self {device} Mem"), WIDTH);
+            }
+        }
+        self.add("# of Calls", WIDTH);
+        if let Some(width) = self.shapes_width {
+            self.add("Input Shapes", width);
+        }
+        if let Some(width) = self.stack_width {
+            self.add("Source Location", width);
+            if let Some(column) = self.columns.last_mut() {
+                column.left = true;
+            }
+        }
+    }
+
+    /// The header carries the unit that suits the smallest value.
+    fn add_flops(&mut self, smallest: i64) {
+        const TITLES: [&str; 6] = ["FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs"];
+        let mut unit = 0;
+        let mut scale = 1.0;
+        while unit < TITLES.len() - 1 && smallest as f64 / scale >= 1e3 {
+            unit += 1;
+            scale *= 1e3;
+        }
+        self.flops_scale = Some(1.0 / scale);
+        self.add(&format!("Total {}", TITLES[unit]), WIDTH);
+    }
+
+    fn row(&self, out: &mut String, cells: Vec<String>) {
+        for (cell, column) in cells.iter().zip(&self.columns) {
+            let padding = " ".repeat(column.width.saturating_sub(width(cell)));
+            let (before, after) = if column.left { ("", padding.as_str()) } else { (padding.as_str(), "") };
+            out.push_str(before);
+            out.push_str(cell);
+            out.push_str(after);
+            out.push_str(GAP);
+        }
+        out.push('\n');
+    }
+
+    fn average(&self, out: &mut String, row: &Average) {
+        let mut cells = self.numbers(row);
+        if let Some(width) = self.shapes_width {
+            cells.push(row.input_shapes.chars().take(width).collect());
+        }
+        if let Some(scale) = self.flops_scale {
+            cells.push(if row.flops <= 0 { "--".into() } else { format!("{:8.3}", row.flops as f64 * scale) });
+        }
+        let Some(src_width) = self.stack_width else { return self.row(out, cells) };
+        cells.push(row.stack.first().map_or(String::new(), |frame| trim_path(frame, src_width)));
+        self.row(out, cells);
+        for frame in row.stack.iter().skip(1) {
+            let mut cells = vec![String::new(); self.columns.len() - 1];
+            cells.push(trim_path(frame, src_width));
+            self.row(out, cells);
+        }
+        self.row(out, vec![String::new(); self.columns.len()]);
+    }
+
+    fn numbers(&self, row: &Average) -> Vec<String> {
+        let us = &row.torch_us;
+        let time = |us: f64| units::time_us(us, self.options.time_unit);
+        let average = |us: f64| time(us / row.count.max(1) as f64);
+        let mut cells = vec![self.name(&row.key)];
+        if self.has_overloads {
+            cells.push(self.name(&row.overload_name));
+        }
+        cells.extend([
+            units::share(us.self_cpu_time_total, self.self_cpu_us),
+            time(us.self_cpu_time_total),
+            units::share(us.cpu_time_total, self.self_cpu_us),
+            time(us.cpu_time_total),
+            average(us.cpu_time_total),
+        ]);
+        if self.has_device_time {
+            cells.extend([
+                time(us.self_device_time_total),
+                units::share(us.self_device_time_total, self.self_device_us),
+                time(us.device_time_total),
+                average(us.device_time_total),
+            ]);
+        }
+        if self.has_memory {
+            cells.extend([units::bytes(row.cpu_memory_usage), units::bytes(row.self_cpu_memory_usage)]);
+            if self.has_device_memory {
+                cells.extend([units::bytes(row.device_memory_usage), units::bytes(row.self_device_memory_usage)]);
+            }
+        }
+        cells.push(row.count.to_string());
+        cells
+    }
+
+    fn name(&self, name: &str) -> String {
+        match self.options.max_name_column_width {
+            Some(limit) if width(name) + 3 >= limit => {
+                name.chars().take(limit.saturating_sub(3)).chain("...".chars()).collect()
+            }
+            _ => name.into(),
+        }
+    }
+}
+
+/// The end of a frame that is too long, after `...`.
+fn trim_path(path: &str, limit: usize) -> String {
+    let length = width(path);
+    if length <= limit {
+        return path.into();
+    }
+    let tail: String = path.chars().skip(length - limit).collect();
+    if limit > 3 { format!("...{}", tail.chars().skip(3).collect::<String>()) } else { tail }
+}

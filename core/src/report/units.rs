@@ -1,0 +1,63 @@
+//! Times, sizes and shares as torch.profiler prints them.
+
+use alloc::format;
+use alloc::string::String;
+
+/// The unit that a table's times are printed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Seconds.
+    S,
+    /// Milliseconds.
+    Ms,
+    /// Microseconds.
+    Us,
+}
+
+impl TimeUnit {
+    /// The unit of torch's name for it.
+    pub fn of(name: &str) -> Option<TimeUnit> {
+        match name {
+            "s" => Some(TimeUnit::S),
+            "ms" => Some(TimeUnit::Ms),
+            "us" => Some(TimeUnit::Us),
+            _ => None,
+        }
+    }
+}
+
+/// A time in microseconds with three decimals, in `unit` or in the one that suits its size.
+pub fn time_us(us: f64, unit: Option<TimeUnit>) -> String {
+    let suited = if us >= 1e6 {
+        TimeUnit::S
+    } else if us >= 1e3 {
+        TimeUnit::Ms
+    } else {
+        TimeUnit::Us
+    };
+    match unit.unwrap_or(suited) {
+        TimeUnit::S => format!("{:.3}s", us / 1e6),
+        TimeUnit::Ms => format!("{:.3}ms", us / 1e3),
+        TimeUnit::Us => format!("{us:.3}us"),
+    }
+}
+
+/// A time in nanoseconds, as [`time_us`] prints it.
+pub fn time_ns(ns: i64, unit: Option<TimeUnit>) -> String {
+    time_us(ns as f64 / 1e3, unit)
+}
+
+/// A size with two decimals in the largest binary unit that it reaches.
+pub fn bytes(count: i64) -> String {
+    let magnitude = count.unsigned_abs();
+    let units = [("GB", 1u64 << 30), ("MB", 1 << 20), ("KB", 1 << 10)];
+    match units.into_iter().find(|&(_, unit)| magnitude >= unit) {
+        Some((name, unit)) => format!("{:.2} {name}", count as f64 / unit as f64),
+        None => format!("{count} B"),
+    }
+}
+
+/// A share in percent with two decimals; `NaN` of nothing.
+pub fn share(part: f64, whole: f64) -> String {
+    if whole == 0.0 { "NaN".into() } else { format!("{:.2}%", part * 100.0 / whole) }
+}

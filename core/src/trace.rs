@@ -1,0 +1,123 @@
+//! The one order of the steps from bytes to a [`Trace`]: unpack → decode → read → pair → tree → link.
+
+use crate::diagnostics::Diagnostics;
+use crate::error::Error;
+use crate::link::{Links, link};
+use crate::pair::{Pairs, pair};
+use crate::read::chrome::Reader;
+use crate::read::encoding::Decoder;
+use crate::read::limits::Limits;
+use crate::read::unpack::Unpacker;
+use crate::table::events::Table;
+use crate::tree::{self, Tree};
+use alloc::vec::Vec;
+
+/// A trace that was read: events, pairs, nesting, links, and the ledger of its oddities.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// Every event.
+    pub table: Table,
+    /// Begin and end, flow start and flow end.
+    pub pairs: Pairs,
+    /// The spans of every lane.
+    pub tree: Tree,
+    /// Launches, operators and device work.
+    pub links: Links,
+    /// Everything odd that was met.
+    pub diagnostics: Diagnostics,
+}
+
+impl Trace {
+    /// Pairs, nests and links the events of a table.
+    pub fn new(mut table: Table, mut diagnostics: Diagnostics) -> Trace {
+        let pairs = pair(&mut table, &mut diagnostics);
+        let tree = tree::build(&table, &mut diagnostics);
+        let links = link(&table, &tree, &pairs, &mut diagnostics);
+        Trace { table, pairs, tree, links, diagnostics }
+    }
+
+    /// Reads a whole trace from memory.
+    ///
+    /// # Errors
+    /// As [`TraceReader::feed`].
+    pub fn read(bytes: &[u8]) -> Result<Trace, Error> {
+        let mut reader = TraceReader::default();
+        reader.feed(bytes)?;
+        reader.finish()
+    }
+}
+
+/// Text into events, in chunks: what is behind an [`Unpacker`].
+#[derive(Clone, Debug, Default)]
+pub struct TextReader {
+    decoder: Decoder,
+    reader: Reader,
+    buffer: Vec<u8>,
+    diagnostics: Diagnostics,
+}
+
+impl TextReader {
+    /// A reader with limits of one's own.
+    pub fn new(limits: Limits) -> Self {
+        TextReader { reader: Reader::new(limits), ..TextReader::default() }
+    }
+
+    /// The table so far.
+    pub fn table(&self) -> &Table {
+        self.reader.table()
+    }
+
+    /// Reads one more chunk of decompressed text.
+    ///
+    /// # Errors
+    /// [`Error::NotATrace`] as soon as the bytes cannot become a trace.
+    pub fn feed(&mut self, chunk: &[u8]) -> Result<(), Error> {
+        if self.decoder.is_utf8() {
+            return self.reader.feed(chunk);
+        }
+        self.buffer.clear();
+        self.decoder.feed(chunk, &mut self.buffer, &mut self.diagnostics);
+        self.reader.feed(&self.buffer)
+    }
+
+    /// Ends the text.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] or [`Error::NotATrace`] when no trace was found.
+    pub fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
+        self.buffer.clear();
+        self.decoder.finish(&mut self.buffer, &mut self.diagnostics);
+        self.reader.feed(&self.buffer)?;
+        let (table, diagnostics) = self.reader.finish()?;
+        self.diagnostics.append(&diagnostics);
+        Ok((table, self.diagnostics))
+    }
+}
+
+/// Bytes into a [`Trace`], in chunks of any size: plain, gzip or zstd.
+#[derive(Default)]
+pub struct TraceReader {
+    unpacker: Unpacker,
+    text: TextReader,
+}
+
+impl TraceReader {
+    /// Reads one more chunk.
+    ///
+    /// # Errors
+    /// [`Error::NotATrace`] as soon as the bytes cannot become a trace.
+    pub fn feed(&mut self, chunk: &[u8]) -> Result<(), Error> {
+        self.unpacker.feed(chunk, &mut |text| self.text.feed(text))
+    }
+
+    /// Ends the input and does everything that needs the whole of it.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] or [`Error::NotATrace`] when no trace was found.
+    pub fn finish(mut self) -> Result<Trace, Error> {
+        let unpacking = self.unpacker.finish(&mut |text: &[u8]| self.text.feed(text))?;
+        let (table, mut diagnostics) = self.text.finish()?;
+        diagnostics.append(&unpacking);
+        Ok(Trace::new(table, diagnostics))
+    }
+}

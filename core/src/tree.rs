@@ -1,0 +1,203 @@
+//! Spans nested on their lanes: parents before children, depth, self time.
+//!
+//! A track whose spans nest has one lane. A span that overlaps another without nesting goes to the first further lane of
+//! its track where it fits, so that nothing is dropped and nothing is measured twice.
+//!
+//! Nesting rule: a span is a child of the innermost span of its lane that began no later and ends no earlier, and did
+//! not end at or before its start.
+
+use crate::diagnostics::{Code, Diagnostics};
+use crate::table::events::{Row, Table};
+use crate::table::tracks::TrackId;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+/// Where a span has no parent.
+pub const NO_PARENT: u32 = u32::MAX;
+
+/// A run of spans that nest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lane {
+    /// The track that the lane belongs to.
+    pub track: TrackId,
+    /// 0 for the track's main lane.
+    pub extra: u32,
+    /// The lane's first position in the tree.
+    pub start: u32,
+    /// The position after the lane's last.
+    pub end: u32,
+}
+
+/// All spans of a trace, lane by lane. A position in the tree is an index into `rows`, `parents` and `self_ns`.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    /// The lanes, ordered by track and then by `extra`.
+    pub lanes: Vec<Lane>,
+    /// The event of each position.
+    pub rows: Vec<Row>,
+    /// The position of each span's parent, or [`NO_PARENT`].
+    pub parents: Vec<u32>,
+    /// Duration less that of the children, in ns.
+    pub self_ns: Vec<i64>,
+}
+
+/// Builds the tree of all spans.
+pub fn build(table: &Table, diagnostics: &mut Diagnostics) -> Tree {
+    let mut tree = Tree::default();
+    let (mut rows, ends) = rows_by_track(table);
+    tree.rows.reserve_exact(rows.len());
+    tree.parents.reserve_exact(rows.len());
+    let mut at = 0;
+    for (track, &end) in ends.iter().enumerate().map(|(track, end)| (TrackId(track as u32), end)) {
+        let slice = &mut rows[at..end];
+        at = end;
+        let key = |&row: &Row| (table.ts(row), core::cmp::Reverse(table.end(row)), row);
+        if !slice.is_sorted_by_key(key) {
+            slice.sort_by_key(key);
+        }
+        lay(table, diagnostics, &mut tree, track, slice);
+    }
+    tree.self_ns = self_times(table, &tree);
+    tree
+}
+
+/// All spans grouped by track in file order, and where each track's group ends.
+fn rows_by_track(table: &Table) -> (Vec<Row>, Vec<usize>) {
+    let mut ends = alloc::vec![0usize; table.tracks.all().len()];
+    for row in table.rows().filter(|&row| table.is_span(row)) {
+        ends[table.track_id(row).0 as usize] += 1;
+    }
+    let mut total = 0;
+    for end in &mut ends {
+        let count = *end;
+        *end = total;
+        total += count;
+    }
+    let mut rows = alloc::vec![0; total];
+    for row in table.rows().filter(|&row| table.is_span(row)) {
+        let end = &mut ends[table.track_id(row).0 as usize];
+        rows[*end] = row;
+        *end += 1;
+    }
+    (rows, ends)
+}
+
+/// Lays the sorted spans of one track on lanes.
+fn lay(table: &Table, diagnostics: &mut Diagnostics, tree: &mut Tree, track: TrackId, rows: &[Row]) {
+    let start = tree.rows.len() as u32;
+    let mut open: Vec<(u32, i64)> = Vec::new();
+    let mut left: Vec<Row> = Vec::new();
+    for &row in rows {
+        let Some(parent) = fit(&mut open, table.ts(row), table.end(row)) else {
+            left.push(row);
+            continue;
+        };
+        open.push((tree.rows.len() as u32, table.end(row)));
+        tree.rows.push(row);
+        tree.parents.push(parent);
+    }
+    let end = tree.rows.len() as u32;
+    if end > start {
+        tree.lanes.push(Lane { track, extra: 0, start, end });
+    }
+    if let Some(&first) = left.first() {
+        let example = table.name(first).as_bytes();
+        diagnostics.record_many(Code::OverlappingSpans, left.len() as u64, None, example);
+        lay_extra(table, tree, track, &left);
+    }
+}
+
+/// Closes what ended and returns the parent that a span would have on a lane; `None` when it does not nest there.
+fn fit(open: &mut Vec<(u32, i64)>, begin: i64, end: i64) -> Option<u32> {
+    while open.last().is_some_and(|&(_, top)| top <= begin) {
+        open.pop();
+    }
+    match open.last() {
+        None => Some(NO_PARENT),
+        Some(&(parent, top)) => (end <= top).then_some(parent),
+    }
+}
+
+#[derive(Default)]
+struct ExtraLane {
+    open: Vec<(u32, i64)>,
+    spans: Vec<(Row, u32)>,
+}
+
+/// How many extra lanes are tried one by one; past them a span takes a lane that is empty again, so that the work stays
+/// near linear however many spans overlap.
+const TRIED: usize = 32;
+
+fn lay_extra(table: &Table, tree: &mut Tree, track: TrackId, rows: &[Row]) {
+    let mut lanes: Vec<ExtraLane> = Vec::new();
+    let mut busy: BTreeSet<(i64, usize)> = BTreeSet::new();
+    for &row in rows {
+        let (begin, end) = (table.ts(row), table.end(row));
+        let tried = lanes.iter_mut().take(TRIED).enumerate();
+        let found = tried.filter_map(|(i, lane)| fit(&mut lane.open, begin, end).map(|p| (i, p))).next();
+        let (at, parent) = found.unwrap_or_else(|| {
+            let free = busy.first().copied().filter(|&(until, _)| until <= begin);
+            if let Some(entry) = free {
+                busy.remove(&entry);
+                lanes[entry.1].open.clear();
+            }
+            (free.map_or(lanes.len(), |(_, lane)| lane), NO_PARENT)
+        });
+        if at == lanes.len() {
+            lanes.push(ExtraLane::default());
+        }
+        if at >= TRIED {
+            busy.insert((end, at));
+        }
+        let lane = &mut lanes[at];
+        lane.open.push((lane.spans.len() as u32, end));
+        lane.spans.push((row, parent));
+    }
+    for (extra, lane) in (1..).zip(lanes) {
+        let start = tree.rows.len() as u32;
+        for (row, parent) in lane.spans {
+            tree.rows.push(row);
+            tree.parents.push(if parent == NO_PARENT { parent } else { parent + start });
+        }
+        tree.lanes.push(Lane { track, extra, start, end: tree.rows.len() as u32 });
+    }
+}
+
+fn self_times(table: &Table, tree: &Tree) -> Vec<i64> {
+    let mut self_ns: Vec<i64> = tree.rows.iter().map(|&row| table.dur(row).max(0)).collect();
+    for (&row, &parent) in tree.rows.iter().zip(&tree.parents) {
+        if parent != NO_PARENT {
+            self_ns[parent as usize] -= table.dur(row).max(0);
+        }
+    }
+    self_ns
+}
+
+impl Tree {
+    /// How many spans there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// No span at all.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// How many ancestors a span has.
+    pub fn depth(&self, at: u32) -> u32 {
+        self.ancestors(at).count() as u32
+    }
+
+    /// The ancestors of a span, innermost first.
+    pub fn ancestors(&self, at: u32) -> impl Iterator<Item = u32> {
+        let parent = move |at: u32| Some(self.parents[at as usize]).filter(|&p| p != NO_PARENT);
+        core::iter::successors(parent(at), move |&at| parent(at))
+    }
+
+    /// The lane of a position.
+    pub fn lane_of(&self, at: u32) -> Option<&Lane> {
+        let lane = self.lanes.partition_point(|lane| lane.end <= at);
+        self.lanes.get(lane)
+    }
+}

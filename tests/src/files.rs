@@ -1,0 +1,35 @@
+//! Fixtures and the corpus of real traces.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The folder of fixtures in the repository.
+pub fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data")
+}
+
+/// A folder beside the repository that holds what cannot be in it; `None` where it is absent.
+pub fn shared(name: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared").join(name);
+    folder.is_dir().then_some(folder)
+}
+
+/// The bytes of `path`, or of `path` with `.gz` behind it, decompressed.
+pub fn read(path: &Path) -> Option<Vec<u8>> {
+    if let Ok(bytes) = fs::read(path) {
+        return Some(bytes);
+    }
+    let packed = fs::read(format!("{}.gz", path.display())).ok()?;
+    let mut bytes = Vec::new();
+    flate2::read::MultiGzDecoder::new(packed.as_slice()).read_to_end(&mut bytes).expect("a whole gzip file");
+    Some(bytes)
+}
+
+/// The folders below `folder`, sorted by name.
+pub fn folders(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let mut folders: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).filter(|p| p.is_dir()).collect();
+    folders.sort();
+    folders
+}

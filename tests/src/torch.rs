@@ -1,0 +1,76 @@
+//! The goldens of the real PyTorch, and what they are compared by.
+
+use crate::files;
+use kinetoscope_core::trace::Trace;
+use serde_json::Value;
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+
+/// One golden case.
+pub struct Case {
+    /// Its group and name.
+    pub name: String,
+    folder: PathBuf,
+    /// The trace as this engine reads it.
+    pub trace: Trace,
+}
+
+impl Case {
+    /// The case in a folder.
+    pub fn open(folder: &Path, group: &str) -> Case {
+        let name = format!("{group}/{}", folder.file_name().expect("a name").to_string_lossy());
+        let bytes = files::read(&folder.join("trace.json")).unwrap_or_else(|| panic!("{name} has no trace"));
+        let trace = Trace::read(&bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
+        Case { name, folder: folder.to_path_buf(), trace }
+    }
+
+    /// A JSON file of the case.
+    pub fn json(&self, file: &str) -> Option<Value> {
+        let bytes = files::read(&self.folder.join(file))?;
+        Some(serde_json::from_slice(&bytes).unwrap_or_else(|e| panic!("{} {file}: {e}", self.name)))
+    }
+
+    /// A text file of the case.
+    pub fn text(&self, file: &str) -> Option<String> {
+        String::from_utf8(files::read(&self.folder.join(file))?).ok()
+    }
+}
+
+/// The cases of a group.
+pub fn cases(group: &str) -> Vec<Case> {
+    let cases: Vec<Case> =
+        files::folders(&files::data().join("torch").join(group)).iter().map(|f| Case::open(f, group)).collect();
+    assert!(!cases.is_empty(), "no goldens of {group}");
+    cases
+}
+
+/// Float microseconds as nanoseconds; anything further than 1e-6 us from a whole nanosecond is no such time.
+pub fn ns(value: &Value) -> Option<i64> {
+    let us = value.as_f64()?;
+    let ns = (us * 1e3).round();
+    ((ns / 1e3 - us).abs() < 1e-6).then_some(ns as i64)
+}
+
+/// What differed, in the order met.
+#[derive(Default)]
+pub struct Differences {
+    lines: Vec<String>,
+    compared: usize,
+}
+
+impl Differences {
+    /// Compares two values of a field.
+    pub fn check<T: PartialEq + Debug>(&mut self, what: impl FnOnce() -> String, ours: T, theirs: T) {
+        self.compared += 1;
+        if ours != theirs {
+            self.lines.push(format!("{}: {ours:?} is not {theirs:?}", what()));
+        }
+    }
+
+    /// Fails with every difference, or when fewer than `least` values were compared.
+    pub fn settle(self, least: usize) {
+        let shown: Vec<&str> = self.lines.iter().take(40).map(String::as_str).collect();
+        assert!(self.lines.is_empty(), "{} differences:\n{}", self.lines.len(), shown.join("\n"));
+        assert!(self.compared >= least, "only {} values were compared", self.compared);
+    }
+}
