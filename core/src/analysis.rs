@@ -1,6 +1,17 @@
 //! Questions to a [`Trace`](crate::trace::Trace), one file each: pure functions from a trace to rows of plain numbers.
 
+pub mod average_rows;
 pub mod averages;
+pub mod call_tree;
+pub mod device_time;
+pub mod event_rows;
+pub mod findings;
 pub mod flops;
 pub mod function_events;
+pub mod info;
+pub mod intervals;
+pub mod kernels;
+pub mod ledger;
 pub mod stacks;
+pub mod steps;
+pub mod summary;

@@ -15,6 +15,8 @@ pub enum Error {
         /// What the user can do instead; may be empty.
         hint: &'static str,
     },
+    /// The output could not be written; the cause is the output's own.
+    Output,
     /// An option had a value outside its documented range.
     BadOption(String),
 }
@@ -29,6 +31,7 @@ impl fmt::Display for Error {
             Error::NotATrace { looks_like, hint } => {
                 write!(f, "this is no trace: it looks like {looks_like}; {hint}")
             }
+            Error::Output => f.write_str("the output could not be written"),
             Error::BadOption(text) => f.write_str(text),
         }
     }

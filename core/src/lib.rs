@@ -15,3 +15,4 @@ pub mod table;
 pub mod time;
 pub mod trace;
 pub mod tree;
+pub mod write;

@@ -67,6 +67,11 @@ impl TextReader {
         self.reader.table()
     }
 
+    /// Forgets the events read so far, but not the texts and layouts that they refer to.
+    pub fn clear_events(&mut self) {
+        self.reader.clear_events();
+    }
+
     /// Reads one more chunk of decompressed text.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ pub struct Lane {
     pub end: u32,
 }
 
-/// All spans of a trace, lane by lane. A position in the tree is an index into `rows`, `parents` and `self_ns`.
+/// All spans of a trace, lane by lane. A position in the tree is an index into `rows` and `parents`.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     /// The lanes, ordered by track and then by `extra`.
@@ -37,8 +37,6 @@ pub struct Tree {
     pub rows: Vec<Row>,
     /// The position of each span's parent, or [`NO_PARENT`].
     pub parents: Vec<u32>,
-    /// Duration less that of the children, in ns.
-    pub self_ns: Vec<i64>,
 }
 
 /// Builds the tree of all spans.
@@ -57,7 +55,6 @@ pub fn build(table: &Table, diagnostics: &mut Diagnostics) -> Tree {
         }
         lay(table, diagnostics, &mut tree, track, slice);
     }
-    tree.self_ns = self_times(table, &tree);
     tree
 }
 
@@ -163,16 +160,6 @@ fn lay_extra(table: &Table, tree: &mut Tree, track: TrackId, rows: &[Row]) {
     }
 }
 
-fn self_times(table: &Table, tree: &Tree) -> Vec<i64> {
-    let mut self_ns: Vec<i64> = tree.rows.iter().map(|&row| table.dur(row).max(0)).collect();
-    for (&row, &parent) in tree.rows.iter().zip(&tree.parents) {
-        if parent != NO_PARENT {
-            self_ns[parent as usize] -= table.dur(row).max(0);
-        }
-    }
-    self_ns
-}
-
 impl Tree {
     /// How many spans there are.
     pub fn len(&self) -> usize {
@@ -182,6 +169,20 @@ impl Tree {
     /// No span at all.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
+    }
+
+    /// Of each span of a lane, the duration less that of its children, in ns.
+    pub fn self_times(&self, table: &Table, lane: &Lane) -> Vec<i64> {
+        let range = lane.start as usize..lane.end as usize;
+        let duration = |at: usize| table.dur(self.rows[at]).max(0);
+        let mut self_ns: Vec<i64> = range.clone().map(duration).collect();
+        for at in range {
+            let parent = self.parents[at];
+            if parent != NO_PARENT {
+                self_ns[(parent - lane.start) as usize] -= duration(at);
+            }
+        }
+        self_ns
     }
 
     /// How many ancestors a span has.

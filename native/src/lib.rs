@@ -1,2 +1,16 @@
-//! x
+//! Kinetoscope on this machine: files into traces, and the `kinetoscope` command line.
+//!
+//! The engine is [`kinetoscope_core`]; this crate brings the operating system to it: files, threads, a fast inflater, a
+//! terminal.
+//!
+//! ```no_run
+//! let trace = kinetoscope::input::open("run.pt.trace.json.gz".as_ref())?;
+//! println!("{} events", trace.table.len());
+//! # Ok::<(), kinetoscope::input::InputError>(())
+//! ```
+
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod inflate;
+pub mod input;
+pub mod output;

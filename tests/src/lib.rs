@@ -1,4 +1,5 @@
 //! What the tests share: where fixtures are, the goldens of the real PyTorch, a generator of large traces.
 
 pub mod files;
+pub mod generator;
 pub mod torch;

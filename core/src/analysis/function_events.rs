@@ -8,6 +8,7 @@
 
 use super::flops::{self, Inputs};
 use super::stacks::{StackTable, Stacks};
+use crate::names::NameId;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
@@ -48,19 +49,16 @@ pub mod scope {
 }
 
 /// The names that torch leaves out of its events.
-pub fn is_hidden(name: &str) -> bool {
-    matches!(
-        name,
-        "[memory]"
-            | "[OutOfMemory]"
-            | "profiler::_record_function_enter"
-            | "profiler::_record_function_enter_new"
-            | "profiler::_record_function_exit"
-            | "aten::is_leaf"
-            | "aten::output_nr"
-            | "aten::_version"
-    )
-}
+pub const HIDDEN: [&str; 8] = [
+    "[memory]",
+    "[OutOfMemory]",
+    "profiler::_record_function_enter",
+    "profiler::_record_function_enter_new",
+    "profiler::_record_function_exit",
+    "aten::is_leaf",
+    "aten::output_nr",
+    "aten::_version",
+];
 
 /// torch's name for an event: mangled C++ names demangled, and one name for all profiler steps.
 pub fn rewrite_name(name: &str) -> String {
@@ -130,14 +128,15 @@ pub struct FunctionEvents {
 impl FunctionEvents {
     /// The function events of a trace.
     pub fn new(trace: &Trace) -> FunctionEvents {
-        let mut builder = Builder::new(trace);
-        builder.collect();
-        builder.sort();
-        builder.attribute_memory();
-        builder.build_tree();
-        builder.attach_kernels();
-        builder.merge_lone_children();
-        builder.finish()
+        let mut builder = Builder::of(trace);
+        builder.describe_inputs();
+        let (stacks, stack_of) = Stacks::new(trace, &builder.out).build();
+        FunctionEvents { stacks, stack_of, ..builder.out }
+    }
+
+    /// The function events of a trace without shapes, stacks and FLOPs.
+    pub fn without_inputs(trace: &Trace) -> FunctionEvents {
+        Builder::of(trace).out
     }
 
     /// How many events there are.
@@ -250,7 +249,21 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(trace: &'a Trace) -> Self {
+    /// A builder that has done everything but describe the inputs.
+    fn of(trace: &'a Trace) -> Self {
+        let mut builder = Builder::start(trace);
+        builder.collect();
+        builder.sort();
+        builder.attribute_memory();
+        builder.build_tree();
+        builder.name_events();
+        builder.attach_kernels();
+        builder.merge_lone_children();
+        builder.sum_up();
+        builder
+    }
+
+    fn start(trace: &'a Trace) -> Self {
         let table = &trace.table;
         let flag = |key: &str| table.metadata.text(key).is_some_and(|v| !matches!(v, "0" | "false" | "null"));
         let origin = window_start(table);
@@ -267,22 +280,25 @@ impl<'a> Builder<'a> {
 
     fn collect(&mut self) {
         let table = self.table;
+        let known = |name: &str| table.names.find(name);
+        let (memory, failure, collector) = (known("[memory]"), known("[OutOfMemory]"), known("Python GC"));
+        let hidden: Vec<Option<NameId>> = HIDDEN.iter().map(|name| known(name)).collect();
         let mut used = 0;
         for row in table.rows() {
             let category = table.category(row);
-            let name = table.name(row);
-            if matches!(name, "[memory]" | "[OutOfMemory]") && table.ts(row) != crate::time::NONE {
-                let list = if name == "[memory]" { &mut self.records } else { &mut self.failures };
+            let name = Some(table.name_id(row));
+            if (name == memory || name == failure) && table.ts(row) != crate::time::NONE {
+                let list = if name == memory { &mut self.records } else { &mut self.failures };
                 list.push(row);
                 continue;
             }
             let wanted = match category {
                 Category::CpuOp | Category::UserAnnotation | Category::Runtime | Category::Driver => true,
                 Category::Overhead => true,
-                Category::PythonFunction => name == "Python GC" && table.field(row, Key::PythonId).is_none(),
+                Category::PythonFunction => name == collector && table.field(row, Key::PythonId).is_none(),
                 _ => category.is_device_work() || category == Category::GpuUserAnnotation,
             };
-            if wanted && table.is_span(row) && !is_hidden(name) {
+            if wanted && table.is_span(row) && !hidden.contains(&name) {
                 self.out.rows.push(row);
                 used += usize::from(category.is_device_work());
             }
@@ -394,7 +410,6 @@ impl<'a> Builder<'a> {
             }
             stack.push(at as u32);
         }
-        self.name_events();
     }
 
     /// Rewrites every name once; splits overload names off when the trace was recorded with them.
@@ -514,7 +529,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn finish(mut self) -> FunctionEvents {
+    /// Self times, self memory, and device times with those below.
+    fn sum_up(&mut self) {
         let table = self.table;
         let out = &mut self.out;
         out.self_ns = (0..out.rows.len()).map(|at| out.cpu_time_total_ns(table, at)).collect();
@@ -540,11 +556,6 @@ impl<'a> Builder<'a> {
                 out.device[out.parents[at] as usize].1 += below;
             }
         }
-        self.describe_inputs();
-        let (stacks, stack_of) = Stacks::new(self.trace, &self.out).build();
-        self.out.stacks = stacks;
-        self.out.stack_of = stack_of;
-        self.out
     }
 
     /// Shapes, and FLOPs where they were recorded.

@@ -6,6 +6,7 @@
 
 use super::averages::TorchClock;
 use super::function_events::{FunctionEvents, Kind, NONE, scope};
+use crate::report::rows::{Cell, Rows};
 use crate::table::events::Table;
 use crate::table::layout::Key;
 use crate::table::tracks::TrackId;
@@ -202,4 +203,37 @@ pub fn export(events: &FunctionEvents, table: &Table, metric: Metric) -> String 
         let _ = writeln!(out, " {us}");
     }
     out
+}
+
+/// Stacks with the time spent in them, most self CPU time first.
+pub fn stack_rows(events: &FunctionEvents) -> Rows {
+    let mut sums: Vec<(i64, i64, usize, u32)> = (0..events.stacks.len() as u32).map(|id| (0, 0, 0, id)).collect();
+    for at in 0..events.len() {
+        let Some(sum) = sums.get_mut(events.stack(at) as usize) else { continue };
+        sum.0 += events.self_ns[at];
+        sum.1 += events.self_device_time_total_ns(at);
+        sum.2 += 1;
+    }
+    sums.retain(|s| s.2 > 0 && s.3 != 0);
+    sums.sort_by_key(|s| (core::cmp::Reverse((s.0, s.1)), s.3));
+    let mut rows = Rows::new(&[
+        ("self_cpu_time_total_ns", "Self CPU"),
+        ("self_device_time_total_ns", "Self device"),
+        ("count", "Events"),
+        ("frame", "Innermost frame"),
+        ("caller", "Called from"),
+        ("stack", ""),
+    ]);
+    for (cpu, device, count, id) in sums {
+        let frames = events.stacks.get(id);
+        rows.push(vec![
+            Cell::Ns(cpu),
+            Cell::Ns(device),
+            count.into(),
+            frames.first().map(String::as_str).into(),
+            frames.get(1).map(String::as_str).into(),
+            Cell::Json(frames.iter().map(|f| serde_json::Value::from(f.as_str())).collect()),
+        ]);
+    }
+    rows
 }

@@ -65,6 +65,7 @@ pub struct Reader {
     /// Bytes that `buf` must hold before an unfinished event is tried again.
     retry_at: usize,
     bare: bool,
+    cleared: usize,
     found_events: bool,
     stray: bool,
     dropped_keys: Vec<String>,
@@ -95,6 +96,7 @@ impl Reader {
             offset: 0,
             retry_at: 0,
             bare: false,
+            cleared: 0,
             found_events: false,
             stray: false,
             dropped_keys: Vec::new(),
@@ -105,7 +107,13 @@ impl Reader {
 
     /// How many events were read so far.
     pub fn events_read(&self) -> usize {
-        self.table.len()
+        self.cleared + self.table.len()
+    }
+
+    /// Forgets the events read so far; see [`Table::clear_events`].
+    pub fn clear_events(&mut self) {
+        self.cleared += self.table.len();
+        self.table.clear_events();
     }
 
     /// The events that were read so far.
@@ -134,22 +142,21 @@ impl Reader {
     /// [`Error::Empty`] or [`Error::NotATrace`] when no trace was found.
     pub fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
         self.advance(true)?;
-        if matches!(self.state, State::Start) && self.table.is_empty() {
+        if matches!(self.state, State::Start) && self.events_read() == 0 {
             return Err(sniff::binary(&self.head));
         }
         if !self.found_events {
             return Err(sniff::object(&self.table.metadata, &self.dropped_keys));
         }
-        let strange = self.table.is_empty() && !self.first_non_event.is_empty();
-        let phaseless = self.diagnostics.count(Code::MissingPhase) == self.table.len() as u64;
-        if self.bare && (strange || (phaseless && !self.table.is_empty())) {
+        let strange = self.events_read() == 0 && !self.first_non_event.is_empty();
+        let phaseless = self.diagnostics.count(Code::MissingPhase) == self.events_read() as u64;
+        if self.bare && (strange || (phaseless && self.events_read() > 0)) {
             let first = if strange { self.first_non_event.as_slice() } else { b"{" };
             return Err(sniff::array(first));
         }
         if !matches!(self.state, State::After) {
             self.diagnostics.record(Code::Unclosed, Some(self.offset), b"");
         }
-        self.table.metadata.bare_array = self.bare;
         Ok((self.table, self.diagnostics))
     }
 
@@ -194,6 +201,7 @@ impl Reader {
             None => return Ok(Progress::More(at)),
             Some(b'[') => {
                 self.bare = true;
+                self.table.metadata.bare_array = true;
                 self.found_events = true;
                 self.state = State::Events;
             }

@@ -66,6 +66,16 @@ impl Table {
         self.ts.len() as Row - 1
     }
 
+    /// Removes every event; texts, tracks, layouts and metadata stay.
+    pub fn clear_events(&mut self) {
+        self.fields = Fields::default();
+        self.ts.clear();
+        self.dur.clear();
+        self.name.clear();
+        self.track.clear();
+        self.layout.clear();
+    }
+
     /// How many events there are.
     pub fn len(&self) -> usize {
         self.ts.len()

@@ -1,0 +1,158 @@
+//! The spans of every lane, merged by name from the roots down: how often a path ran and how long.
+
+use crate::names::NameId;
+use crate::report::rows::{Cell, Rows};
+use crate::table::tracks;
+use crate::trace::Trace;
+use crate::tree::{Lane, NO_PARENT};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+/// All spans of one lane that have the same names from the root down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The name.
+    pub name: NameId,
+    /// The node above; `None` for a root.
+    pub parent: Option<usize>,
+    /// How many nodes are above.
+    pub depth: usize,
+    /// How many spans.
+    pub count: usize,
+    /// Sum of durations, in ns.
+    pub total_ns: i64,
+    /// Sum of self times, in ns.
+    pub self_ns: i64,
+}
+
+/// The merged tree of a lane: parents before children, in the order of first appearance.
+pub fn merged(trace: &Trace, lane: &Lane) -> Vec<Node> {
+    let (table, tree) = (&trace.table, &trace.tree);
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut index: HashMap<(Option<usize>, NameId), usize, FixedState> = HashMap::default();
+    let mut node_of: Vec<usize> = Vec::with_capacity((lane.end - lane.start) as usize);
+    let self_ns = tree.self_times(table, lane);
+    for at in lane.start..lane.end {
+        let row = tree.rows[at as usize];
+        let parent = tree.parents[at as usize];
+        let above = (parent != NO_PARENT).then(|| node_of[(parent - lane.start) as usize]);
+        let name = table.name_id(row);
+        let node = *index.entry((above, name)).or_insert_with(|| {
+            let depth = above.map_or(0, |above| nodes[above].depth + 1);
+            nodes.push(Node { name, parent: above, depth, count: 0, total_ns: 0, self_ns: 0 });
+            nodes.len() - 1
+        });
+        node_of.push(node);
+        nodes[node].count += 1;
+        nodes[node].total_ns += table.dur(row).max(0);
+        nodes[node].self_ns += self_ns[(at - lane.start) as usize];
+    }
+    nodes
+}
+
+/// What a lane is called: its process and thread, by their metadata names where there are some.
+pub fn lane_name(trace: &Trace, lane: &Lane) -> String {
+    let table = &trace.table;
+    let track = table.tracks.get(lane.track);
+    let plain = |id| tracks::plain(&table.names, id);
+    let kind = if track.on_device { "device" } else { "process" };
+    let row = if track.on_device { "stream" } else { "thread" };
+    let extra = if lane.extra > 0 { format!(" (overlap {})", lane.extra) } else { String::new() };
+    let bare = |text: &str| text.parse::<i64>().is_ok();
+    let part = |what: &str, text: &str| if bare(text) { format!("{what} {text}") } else { text.into() };
+    format!("{} · {}{extra}", part(kind, plain(track.pid)), part(row, plain(track.tid)))
+}
+
+/// How a tree is cut for showing.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    /// How many levels.
+    pub depth: usize,
+    /// Leave out nodes with less than this share of their lane.
+    pub min_share: f64,
+}
+
+/// The merged trees of all lanes as rows, the longest nodes first below each parent.
+pub fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
+    let mut rows = Rows::new(&[
+        ("lane", ""),
+        ("depth", ""),
+        ("name", ""),
+        ("path", "Name"),
+        ("count", "Count"),
+        ("total_ns", "Total"),
+        ("self_ns", "Self"),
+        ("share", "Share of lane"),
+    ]);
+    for lane in &trace.tree.lanes {
+        let nodes = merged(trace, lane);
+        let whole: i64 = nodes.iter().filter(|n| n.parent.is_none()).map(|n| n.total_ns).sum();
+        let title = lane_name(trace, lane);
+        rows.push(vec![
+            title.as_str().into(),
+            Cell::Null,
+            Cell::Null,
+            title.as_str().into(),
+            Cell::Int(i64::from(lane.end - lane.start)),
+            Cell::Ns(whole),
+            Cell::Null,
+            Cell::Null,
+        ]);
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len() + 1];
+        for (at, node) in nodes.iter().enumerate() {
+            children[node.parent.map_or(nodes.len(), |p| p)].push(at);
+        }
+        let mut open: Vec<usize> = Vec::new();
+        let push = |open: &mut Vec<usize>, list: &mut Vec<usize>| {
+            list.sort_by_key(|&at| (nodes[at].total_ns, core::cmp::Reverse(at)));
+            open.append(list);
+        };
+        push(&mut open, &mut core::mem::take(&mut children[nodes.len()]));
+        while let Some(at) = open.pop() {
+            let node = &nodes[at];
+            let share = if whole == 0 { 0.0 } else { node.total_ns as f64 / whole as f64 };
+            if node.depth >= cut.depth || share < cut.min_share {
+                continue;
+            }
+            let name = trace.table.names.get(node.name);
+            rows.push(vec![
+                title.as_str().into(),
+                node.depth.into(),
+                name.into(),
+                format!("{}{name}", "  ".repeat(node.depth + 1)).into(),
+                node.count.into(),
+                Cell::Ns(node.total_ns),
+                Cell::Ns(node.self_ns),
+                Cell::Share(share),
+            ]);
+            push(&mut open, &mut core::mem::take(&mut children[at]));
+        }
+    }
+    rows
+}
+
+/// Every lane as folded stacks: `lane;root;…;leaf` and its self time in whole microseconds.
+pub fn folded(trace: &Trace) -> String {
+    let clean = |text: &str| -> String {
+        text.chars().map(|c| if matches!(c, ' ' | ';' | '\t' | '\n') { '_' } else { c }).collect()
+    };
+    let mut out = String::new();
+    for lane in &trace.tree.lanes {
+        let nodes = merged(trace, lane);
+        let mut paths: Vec<String> = Vec::with_capacity(nodes.len());
+        for node in &nodes {
+            let above = node.parent.map_or_else(|| clean(&lane_name(trace, lane)), |p| paths[p].clone());
+            paths.push(format!("{above};{}", clean(trace.table.names.get(node.name))));
+        }
+        for (node, path) in nodes.iter().zip(&paths) {
+            if node.self_ns >= 1000 {
+                out.push_str(&format!("{path} {}\n", node.self_ns / 1000));
+            }
+        }
+    }
+    out
+}

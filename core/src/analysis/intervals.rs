@@ -1,0 +1,127 @@
+//! Sets of time, as sorted disjoint half-open intervals of ns.
+
+use alloc::vec::Vec;
+
+/// A half-open interval `start..end`.
+pub type Interval = (i64, i64);
+
+/// Sorted, disjoint, non-empty intervals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Intervals(Vec<Interval>);
+
+impl Intervals {
+    /// The union of any intervals.
+    pub fn union_of(mut intervals: Vec<Interval>) -> Intervals {
+        intervals.retain(|i| i.0 < i.1);
+        if !intervals.is_sorted() {
+            intervals.sort_unstable();
+        }
+        intervals.dedup_by(|next, last| {
+            let joins = next.0 <= last.1;
+            if joins {
+                last.1 = last.1.max(next.1);
+            }
+            joins
+        });
+        Intervals(intervals)
+    }
+
+    /// The intervals.
+    pub fn as_slice(&self) -> &[Interval] {
+        &self.0
+    }
+
+    /// Their length in ns.
+    pub fn length(&self) -> i64 {
+        self.0.iter().map(|i| i.1 - i.0).sum()
+    }
+
+    /// What lies in both.
+    pub fn intersection(&self, other: &Intervals) -> Intervals {
+        let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut out = Vec::new();
+        while let (Some(&&x), Some(&&y)) = (a.peek(), b.peek()) {
+            let both = (x.0.max(y.0), x.1.min(y.1));
+            if both.0 < both.1 {
+                out.push(both);
+            }
+            if x.1 < y.1 { a.next() } else { b.next() };
+        }
+        Intervals(out)
+    }
+
+    /// The length of what lies in `self` and not in `other`, in ns.
+    pub fn length_outside(&self, other: &Intervals) -> i64 {
+        self.length() - self.intersection(other).length()
+    }
+
+    /// What lies in either.
+    pub fn union(&self, other: &Intervals) -> Intervals {
+        let mut all = self.0.clone();
+        all.extend_from_slice(&other.0);
+        Intervals::union_of(all)
+    }
+
+    /// What lies within `window`.
+    pub fn clipped(&self, window: Interval) -> Intervals {
+        let first = self.0.partition_point(|i| i.1 <= window.0);
+        let within = self.0[first..].iter().take_while(|i| i.0 < window.1);
+        Intervals(within.map(|i| (i.0.max(window.0), i.1.min(window.1))).collect())
+    }
+
+    /// What lies within `window` and in none of them.
+    pub fn gaps(&self, window: Interval) -> Vec<Interval> {
+        let mut gaps = Vec::new();
+        let mut at = window.0;
+        for &(start, end) in self.clipped(window).as_slice() {
+            if start > at {
+                gaps.push((at, start));
+            }
+            at = end;
+        }
+        if at < window.1 {
+            gaps.push((at, window.1));
+        }
+        gaps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    /// Each ns of 0..32 as a bit: the naive twin.
+    fn bits(intervals: &[Interval]) -> u32 {
+        intervals.iter().flat_map(|&(a, b)| a..b).fold(0, |bits, at| bits | 1 << at)
+    }
+
+    #[test]
+    fn equal_their_naive_twin() {
+        let mut seed = 7u64;
+        let mut next = |n: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((seed >> 33) % n) as i64
+        };
+        for _ in 0..2000 {
+            let mut some = || {
+                (0..next(6))
+                    .map(|_| {
+                        let start = next(30);
+                        (start, (start + next(8)).min(32))
+                    })
+                    .collect::<Vec<_>>()
+            };
+            let (a, b) = (some(), some());
+            let (x, y) = (Intervals::union_of(a.clone()), Intervals::union_of(b.clone()));
+            assert_eq!(bits(x.as_slice()), bits(&a));
+            assert_eq!(x.length(), i64::from(bits(&a).count_ones()));
+            assert_eq!(bits(x.intersection(&y).as_slice()), bits(&a) & bits(&b));
+            assert_eq!(bits(x.union(&y).as_slice()), bits(&a) | bits(&b));
+            assert_eq!(x.length_outside(&y), i64::from((bits(&a) & !bits(&b)).count_ones()));
+            assert_eq!(bits(&x.gaps((4, 20))), !bits(&a) & bits(&[(4, 20)]));
+            assert_eq!(bits(x.clipped((4, 20)).as_slice()), bits(&a) & bits(&[(4, 20)]));
+        }
+        assert_eq!(Intervals::union_of(vec![(5, 5), (9, 3)]).length(), 0);
+    }
+}

@@ -1,0 +1,122 @@
+//! Device work grouped by name.
+
+use super::device_time::{Class, Classes, copied_bytes};
+use super::function_events::demangle;
+use crate::report::rows::{Cell, Rows};
+use crate::table::events::Row;
+use crate::table::layout::Key;
+use crate::trace::Trace;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+/// All activities of one name and class.
+#[derive(Clone, Debug)]
+pub struct KernelGroup {
+    /// The name, demangled.
+    pub name: String,
+    /// The class.
+    pub class: Class,
+    /// How many.
+    pub count: usize,
+    /// Sum of durations, in ns.
+    pub sum_ns: i64,
+    /// Shortest, in ns.
+    pub min_ns: i64,
+    /// Longest, in ns.
+    pub max_ns: i64,
+    /// Bytes copied or filled, where the trace gives them.
+    pub bytes: i64,
+    /// Sum of occupancy times duration, and the duration that had one.
+    occupancy: (f64, i64),
+    /// The operator that the longest of them was done for.
+    pub op: Option<Row>,
+}
+
+impl KernelGroup {
+    /// Occupancy in percent, weighted by time, of the activities that have one. 0 with more than 48 KiB of shared memory
+    /// is the writer's fault and counts as unknown.
+    pub fn occupancy(&self) -> Option<f64> {
+        (self.occupancy.1 > 0).then(|| self.occupancy.0 / self.occupancy.1 as f64)
+    }
+}
+
+/// Every group, longest sum first.
+pub fn kernel_groups(trace: &Trace) -> Vec<KernelGroup> {
+    let table = &trace.table;
+    let mut classes = Classes::new(table);
+    let mut groups: Vec<KernelGroup> = Vec::new();
+    let mut index: HashMap<(u32, Class), usize, FixedState> = HashMap::default();
+    for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
+        let class = classes.of(row);
+        let at = *index.entry((table.name_id(row).0, class)).or_insert_with(|| {
+            let name = demangle(table.name(row)).unwrap_or_else(|| table.name(row).to_owned());
+            groups.push(KernelGroup {
+                name,
+                class,
+                count: 0,
+                sum_ns: 0,
+                min_ns: i64::MAX,
+                max_ns: -1,
+                bytes: 0,
+                occupancy: (0.0, 0),
+                op: None,
+            });
+            groups.len() - 1
+        });
+        let group = &mut groups[at];
+        let duration = table.dur(row).max(0);
+        group.count += 1;
+        group.sum_ns += duration;
+        group.min_ns = group.min_ns.min(duration);
+        if duration > group.max_ns {
+            group.max_ns = duration;
+            group.op = trace.links.op(row);
+        }
+        group.bytes += copied_bytes(table, row).unwrap_or(0);
+        if let Some(percent) = table.field(row, Key::Occupancy).and_then(|v| v.as_f64()).filter(|&p| p > 0.0) {
+            group.occupancy.0 += percent * duration as f64;
+            group.occupancy.1 += duration;
+        }
+    }
+    groups.sort_by(|a, b| b.sum_ns.cmp(&a.sum_ns).then_with(|| a.name.cmp(&b.name)));
+    groups
+}
+
+/// The groups as rows.
+pub fn kernels(trace: &Trace) -> Rows {
+    let groups = kernel_groups(trace);
+    let total: i64 = groups.iter().map(|g| g.sum_ns).sum();
+    let mut rows = Rows::new(&[
+        ("name", "Name"),
+        ("class", "Class"),
+        ("count", "Count"),
+        ("sum_ns", "Total"),
+        ("share", "Share"),
+        ("mean_ns", "Mean"),
+        ("min_ns", "Min"),
+        ("max_ns", "Max"),
+        ("occupancy_percent", "Occupancy %"),
+        ("bytes", "Bytes"),
+        ("op", "Launched by"),
+    ]);
+    for group in groups {
+        rows.push(vec![
+            group.name.as_str().into(),
+            group.class.as_str().into(),
+            group.count.into(),
+            Cell::Ns(group.sum_ns),
+            Cell::Share(if total == 0 { 0.0 } else { group.sum_ns as f64 / total as f64 }),
+            Cell::Ns(group.sum_ns / group.count as i64),
+            Cell::Ns(group.min_ns),
+            Cell::Ns(group.max_ns),
+            group.occupancy().map_or(Cell::Null, Cell::Float),
+            if group.bytes > 0 { Cell::Bytes(group.bytes) } else { Cell::Null },
+            group.op.map(|op| trace.table.name(op)).into(),
+        ]);
+    }
+    rows
+}

@@ -1,0 +1,165 @@
+//! What a person wants first: what was traced, how the time was spent, what looks wrong, how far to trust it.
+
+use super::averages::{Average, GroupBy, key_averages};
+use super::device_time::{DeviceTime, device_times};
+use super::findings::{Finding, findings};
+use super::function_events::FunctionEvents;
+use super::info;
+use super::ledger::{Identity, identities};
+use super::kernels::{KernelGroup, kernel_groups};
+use super::steps::{Step, steps};
+use crate::diagnostics::Severity;
+use crate::report::rows::{Cell, Rows};
+use crate::table::tracks;
+use crate::trace::Trace;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use serde_json::{Value, json};
+
+/// Everything that the summary says.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// When the trace begins and ends, relative to its base, in ns.
+    pub wall: (i64, i64),
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// Where each device's time went.
+    pub devices: Vec<DeviceTime>,
+    /// Operators by self CPU time.
+    pub operators: Vec<Average>,
+    /// Sum of all self CPU times, in ns.
+    pub self_cpu_ns: i64,
+    /// Kernels by time.
+    pub kernels: Vec<KernelGroup>,
+    /// Rows of the timeline by time, for traces without operators: name, spans, time of their roots in ns.
+    pub tracks: Vec<(String, usize, i64)>,
+    /// What looks wrong.
+    pub findings: Vec<Finding>,
+    /// The identities that the numbers were checked by.
+    pub identities: Vec<Identity>,
+}
+
+/// Computes the summary.
+pub fn summary(trace: &Trace) -> Summary {
+    let table = &trace.table;
+    let wall = info::wall(table);
+    let steps = steps(trace);
+    let devices = device_times(trace);
+    let kernels = kernel_groups(trace);
+    let events = FunctionEvents::without_inputs(trace);
+    let operators = operators(trace, &events);
+    let self_cpu_ns = events.self_cpu_time_total_ns();
+    let identities = identities(trace, &events, &devices, &steps);
+    let findings = findings(trace, wall.1 - wall.0, &devices, &kernels, &steps);
+    let tracks = if operators.is_empty() { busiest_tracks(trace) } else { Vec::new() };
+    Summary { wall, steps, devices, operators, self_cpu_ns, kernels, tracks, findings, identities }
+}
+
+/// CPU rows of the key averages by self time.
+fn operators(trace: &Trace, events: &FunctionEvents) -> Vec<Average> {
+    let mut rows = key_averages(events, &trace.table, GroupBy::default());
+    rows.retain(|r| !r.on_device);
+    rows.sort_by_key(|r| core::cmp::Reverse(r.self_cpu_time_total_ns));
+    rows
+}
+
+fn busiest_tracks(trace: &Trace) -> Vec<(String, usize, i64)> {
+    let mut tracks: Vec<(String, usize, i64)> = trace
+        .tree
+        .lanes
+        .iter()
+        .map(|lane| {
+            let time = trace.tree.self_times(&trace.table, lane).iter().sum();
+            (super::call_tree::lane_name(trace, lane), (lane.end - lane.start) as usize, time)
+        })
+        .collect();
+    tracks.sort_by_key(|t| core::cmp::Reverse(t.2));
+    tracks
+}
+
+impl Summary {
+    /// The longest idle gaps of all devices: device, gap.
+    pub fn longest_gaps(&self, limit: usize) -> Vec<(&DeviceTime, usize)> {
+        let mut gaps: Vec<(&DeviceTime, usize)> =
+            self.devices.iter().flat_map(|d| (0..d.gaps.len()).map(move |g| (d, g))).collect();
+        gaps.sort_by_key(|&(d, g)| core::cmp::Reverse(d.gaps[g].time.1 - d.gaps[g].time.0));
+        gaps.truncate(limit);
+        gaps
+    }
+
+    /// The summary as one row of plain values.
+    pub fn rows(&self, trace: &Trace, limit: usize) -> Rows {
+        let mut rows = Rows::new(&[
+            ("wall_ns", "Wall"),
+            ("steps", "Steps"),
+            ("mean_step_ns", "Mean step"),
+            ("self_cpu_time_total_ns", "Self CPU"),
+            ("devices", ""),
+            ("top_operators", ""),
+            ("top_kernels", ""),
+            ("top_idle", ""),
+            ("top_tracks", ""),
+            ("findings", ""),
+            ("lost", "Lost"),
+        ]);
+        let lost = trace.diagnostics.findings().iter().filter(|f| f.code.severity() == Severity::Lost);
+        rows.push(vec![
+            Cell::Ns(self.wall.1 - self.wall.0),
+            self.steps.len().into(),
+            self.mean_step_ns().map_or(Cell::Null, Cell::Ns),
+            Cell::Ns(self.self_cpu_ns),
+            Cell::Json(self.devices.iter().map(device_json).collect()),
+            Cell::Json(self.operators.iter().take(limit).map(operator_json).collect()),
+            Cell::Json(self.kernels.iter().take(limit).map(kernel_json).collect()),
+            Cell::Json(self.longest_gaps(limit).into_iter().map(|(d, g)| gap_json(trace, d, g)).collect()),
+            Cell::Json(self.tracks.iter().take(limit).map(|t| json!({"name": t.0, "spans": t.1, "time_ns": t.2})).collect()),
+            Cell::Json(self.findings.iter().map(finding_json).collect()),
+            Cell::Int(lost.map(|f| f.count as i64).sum()),
+        ]);
+        rows
+    }
+
+    /// The mean wall time of a step, in ns.
+    pub fn mean_step_ns(&self) -> Option<i64> {
+        let count = self.steps.len() as i64;
+        (count > 0).then(|| self.steps.iter().map(|s| s.time.1 - s.time.0).sum::<i64>() / count)
+    }
+}
+
+fn device_json(device: &DeviceTime) -> Value {
+    let idle: serde_json::Map<String, Value> =
+        device.idle_by_cause().iter().map(|(cause, ns)| (cause.as_str().replace(' ', "_") + "_ns", json!(ns))).collect();
+    let classes: Vec<Value> = device
+        .classes
+        .iter()
+        .map(|c| {
+            json!({"class": c.class.as_str(), "count": c.count, "sum_ns": c.sum_ns, "busy_ns": c.busy_ns,
+                "exposed_ns": c.exposed_ns})
+        })
+        .collect();
+    json!({"device": device.device, "activities": device.count, "window_ns": device.window.1 - device.window.0,
+        "sum_ns": device.sum_ns, "busy_ns": device.busy_ns(), "idle_ns": device.idle_ns(), "classes": classes,
+        "idle_causes": idle})
+}
+
+fn operator_json(row: &Average) -> Value {
+    json!({"name": row.key, "count": row.count, "self_cpu_time_total_ns": row.self_cpu_time_total_ns,
+        "cpu_time_total_ns": row.cpu_time_total_ns, "device_time_total_ns": row.device_time_total_ns})
+}
+
+fn kernel_json(group: &KernelGroup) -> Value {
+    json!({"name": group.name, "class": group.class.as_str(), "count": group.count, "sum_ns": group.sum_ns})
+}
+
+fn gap_json(trace: &Trace, device: &DeviceTime, at: usize) -> Value {
+    let gap = &device.gaps[at];
+    let track = trace.table.track(gap.after);
+    json!({"device": device.device, "start_ns": gap.time.0, "idle_ns": gap.time.1 - gap.time.0,
+        "cause": gap.cause.as_str(), "before": trace.table.name(gap.before), "after": trace.table.name(gap.after),
+        "stream": tracks::plain(&trace.table.names, track.tid)})
+}
+
+fn finding_json(finding: &Finding) -> Value {
+    json!({"code": finding.code, "cost_ns": finding.cost_ns, "message": finding.message, "advice": finding.advice})
+}

@@ -1,0 +1,96 @@
+//! The JSON form of an answer: `{"schema", "trace", "diagnostics", "rows"}`.
+
+use super::rows::{Rows, json, quote};
+use crate::analysis::info;
+use crate::trace::Trace;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The version of every JSON form; it rises when a field changes its meaning.
+pub const VERSION: u32 = 1;
+
+/// A JSON document in the making: the answer to one verb about one trace or several.
+///
+/// About one trace, `trace` is an object. About several, it is an array of such objects, and every diagnostic and row
+/// names its trace in a member `trace`.
+#[derive(Clone, Debug)]
+pub struct Document {
+    verb: String,
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug)]
+struct Part {
+    name: String,
+    trace: String,
+    diagnostics: Vec<String>,
+    rows: Vec<String>,
+}
+
+impl Document {
+    /// A document without answers.
+    pub fn new(verb: &str) -> Self {
+        Document { verb: verb.into(), parts: Vec::new() }
+    }
+
+    /// No trace was answered about.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Adds the answer about one trace.
+    pub fn add(&mut self, name: &str, trace: &Trace, rows: &Rows) {
+        self.parts.push(Part {
+            name: quote(name),
+            trace: trace_object(name, trace),
+            diagnostics: diagnostics(trace),
+            rows: (0..rows.rows.len()).map(|at| rows.json_row(at)).collect(),
+        });
+    }
+
+    /// The text of the document.
+    pub fn finish(self) -> String {
+        let several = self.parts.len() > 1;
+        let traces: Vec<&str> = self.parts.iter().map(|p| p.trace.as_str()).collect();
+        let traces = if several { format!("[{}]", traces.join(",\n")) } else { traces.concat() };
+        let lines = |of: fn(&Part) -> &[String]| -> String {
+            let named = |part: &Part, line: &String| {
+                if several { format!("{{\"trace\":{},{}", part.name, &line[1..]) } else { line.clone() }
+            };
+            let lines: Vec<String> =
+                self.parts.iter().flat_map(|part| of(part).iter().map(|line| named(part, line)).collect::<Vec<_>>()).collect();
+            lines.join(",\n")
+        };
+        format!(
+            "{{\"schema\":\"kinetoscope.{}/{VERSION}\",\n\"trace\":{traces},\n\"diagnostics\":[{}],\n\"rows\":[\n{}\n]}}\n",
+            self.verb,
+            lines(|p| &p.diagnostics),
+            lines(|p| &p.rows)
+        )
+    }
+}
+
+/// What a trace is.
+fn trace_object(name: &str, trace: &Trace) -> String {
+    let facts = info::info(trace);
+    let members: Vec<String> =
+        facts.columns.iter().zip(&facts.rows[0]).map(|(c, cell)| format!("{}:{}", quote(c.key), json(cell))).collect();
+    format!("{{\"name\":{},{}}}", quote(name), members.join(","))
+}
+
+/// One object a line of the ledger.
+fn diagnostics(trace: &Trace) -> Vec<String> {
+    let findings = trace.diagnostics.findings().iter();
+    findings
+        .map(|f| {
+            let offset = f.first_offset.map_or("null".into(), |o| format!("{o}"));
+            format!(
+                "{{\"code\":{},\"count\":{},\"first_offset\":{offset},\"example\":{}}}",
+                quote(f.code.as_str()),
+                f.count,
+                quote(&f.example)
+            )
+        })
+        .collect()
+}

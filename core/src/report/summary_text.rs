@@ -1,0 +1,264 @@
+//! The summary as a page of text.
+
+use super::rows::{Cell, Rows};
+use super::units::time_ns;
+use crate::analysis::function_events::{demangle, window_start};
+use crate::analysis::info;
+use crate::analysis::steps::PARTS;
+use crate::analysis::summary::Summary;
+use crate::diagnostics::Severity;
+use crate::trace::Trace;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt::Write;
+
+/// How many rows each list has.
+pub const TOP: usize = 10;
+
+/// The page.
+pub fn render(name: &str, trace: &Trace, summary: &Summary) -> String {
+    let mut out = String::new();
+    head(&mut out, name, trace);
+    devices(&mut out, summary);
+    steps(&mut out, trace, summary);
+    operators(&mut out, summary);
+    kernels(&mut out, summary);
+    tracks(&mut out, summary);
+    gaps(&mut out, trace, summary);
+    findings(&mut out, summary);
+    trust(&mut out, trace, summary);
+    out
+}
+
+/// A number with its thousands apart.
+fn count(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+fn section(out: &mut String, title: &str, rows: &Rows) {
+    if rows.rows.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{title}");
+    for line in rows.to_text().lines() {
+        let _ = writeln!(out, "  {line}");
+    }
+}
+
+fn head(out: &mut String, name: &str, trace: &Trace) {
+    let table = &trace.table;
+    let mut facts = vec![name.to_owned(), info::producer(table).to_owned()];
+    if let Some(rank) = table.metadata.rank() {
+        let of = table.metadata.world_size().map_or(String::new(), |n| format!(" of {n}"));
+        facts.push(format!("rank {rank}{of}"));
+    }
+    let devices = table.metadata.device_names();
+    if let Some((_, first)) = devices.first() {
+        facts.push(if devices.len() > 1 { format!("{} × {first}", devices.len()) } else { first.clone() });
+    }
+    let _ = writeln!(out, "{}", facts.join(" · "));
+    let wall = info::wall(table);
+    let mut facts = vec![time_ns(wall.1 - wall.0, None), format!("{} events", count(table.len()))];
+    for (category, n) in info::categories(table) {
+        use crate::table::category::Category;
+        let what = match category {
+            Category::CpuOp => "operators",
+            Category::PythonFunction => "Python calls",
+            Category::Kernel => "kernels",
+            Category::Memcpy => "copies",
+            _ => continue,
+        };
+        facts.push(format!("{} {what}", count(n)));
+    }
+    let _ = writeln!(out, "{}", facts.join(" · "));
+}
+
+fn devices(out: &mut String, summary: &Summary) {
+    let mut rows = Rows::new(&[
+        ("device", "GPU"),
+        ("class", "Work"),
+        ("count", "Count"),
+        ("busy", "Busy"),
+        ("share", "of window"),
+        ("sum", "Sum"),
+        ("exposed", "Exposed"),
+    ]);
+    for device in &summary.devices {
+        let window = (device.window.1 - device.window.0).max(1);
+        let share = |ns: i64| Cell::Share(ns as f64 / window as f64);
+        rows.push(vec![
+            device.device.as_str().into(),
+            "all".into(),
+            device.count.into(),
+            Cell::Ns(device.busy_ns()),
+            share(device.busy_ns()),
+            Cell::Ns(device.sum_ns),
+            Cell::Null,
+        ]);
+        for class in &device.classes {
+            rows.push(vec![
+                "".into(),
+                class.class.as_str().into(),
+                class.count.into(),
+                Cell::Ns(class.busy_ns),
+                share(class.busy_ns),
+                Cell::Ns(class.sum_ns),
+                Cell::Ns(class.exposed_ns),
+            ]);
+        }
+        for (cause, ns) in device.idle_by_cause().into_iter().filter(|c| c.1 > 0) {
+            let what = format!("idle, {}", cause.as_str());
+            rows.push(vec!["".into(), what.into(), Cell::Null, Cell::Ns(ns), share(ns), Cell::Null, Cell::Null]);
+        }
+    }
+    section(out, "GPU time", &rows);
+}
+
+fn steps(out: &mut String, trace: &Trace, summary: &Summary) {
+    let Some(mean) = summary.mean_step_ns() else { return };
+    let n = summary.steps.len();
+    let walls = summary.steps.iter().map(|s| s.time.1 - s.time.0);
+    let (shortest, longest) = (walls.clone().min().unwrap_or(0), walls.clone().max().unwrap_or(0));
+    let total = walls.sum::<i64>().max(1);
+    let first = trace.table.name(summary.steps[0].row);
+    let title = if n == 1 {
+        format!("Step: {first}, {}", time_ns(mean, None))
+    } else {
+        format!(
+            "Steps: {n} from {first}, mean {}, {} to {}",
+            time_ns(mean, None),
+            time_ns(shortest, None),
+            time_ns(longest, None)
+        )
+    };
+    let mut rows = Rows::new(&[("part", "Part"), ("mean", "Mean of a step"), ("share", "Share")]);
+    for (at, part) in PARTS.iter().enumerate() {
+        let sum: i64 = summary.steps.iter().map(|s| s.parts_ns[at]).sum();
+        if sum > 0 {
+            rows.push(vec![
+                part.replace('_', " ").into(),
+                Cell::Ns(sum / n as i64),
+                Cell::Share(sum as f64 / total as f64),
+            ]);
+        }
+    }
+    section(out, &title, &rows);
+}
+
+fn operators(out: &mut String, summary: &Summary) {
+    let has_device = summary.operators.iter().any(|r| r.device_time_total_ns > 0);
+    let mut columns = vec![("name", "Operator"), ("calls", "Calls"), ("self", "Self CPU"), ("share", "Share"), ("total", "CPU total")];
+    if has_device {
+        columns.push(("device", "GPU total"));
+    }
+    let mut rows = Rows::new(&columns);
+    for row in summary.operators.iter().take(TOP) {
+        let mut cells = vec![
+            row.key.as_str().into(),
+            Cell::Int(row.count as i64),
+            Cell::Ns(row.self_cpu_time_total_ns),
+            Cell::Share(row.self_cpu_time_total_ns as f64 / summary.self_cpu_ns.max(1) as f64),
+            Cell::Ns(row.cpu_time_total_ns),
+        ];
+        if has_device {
+            cells.push(Cell::Ns(row.device_time_total_ns));
+        }
+        rows.push(cells);
+    }
+    section(out, &top("operators by self CPU time", summary.operators.len()), &rows);
+}
+
+fn top(what: &str, of: usize) -> String {
+    if of > TOP { format!("Top {TOP} of {} {what}", count(of)) } else { format!("All {what}") }
+}
+
+fn kernels(out: &mut String, summary: &Summary) {
+    let total: i64 = summary.kernels.iter().map(|k| k.sum_ns).sum();
+    let mut rows =
+        Rows::new(&[("name", "Kernel"), ("count", "Count"), ("sum", "Total"), ("share", "Share"), ("mean", "Mean")]);
+    for group in summary.kernels.iter().take(TOP) {
+        rows.push(vec![
+            group.name.as_str().into(),
+            group.count.into(),
+            Cell::Ns(group.sum_ns),
+            Cell::Share(group.sum_ns as f64 / total.max(1) as f64),
+            Cell::Ns(group.sum_ns / group.count.max(1) as i64),
+        ]);
+    }
+    section(out, &top("kernels, copies and fills by time", summary.kernels.len()), &rows);
+}
+
+fn tracks(out: &mut String, summary: &Summary) {
+    let mut rows = Rows::new(&[("name", "Row of the timeline"), ("spans", "Spans"), ("time", "Time")]);
+    for (name, spans, time) in summary.tracks.iter().take(TOP) {
+        rows.push(vec![name.as_str().into(), (*spans).into(), Cell::Ns(*time)]);
+    }
+    section(out, &top("rows of the timeline by time", summary.tracks.len()), &rows);
+}
+
+fn gaps(out: &mut String, trace: &Trace, summary: &Summary) {
+    let origin = window_start(&trace.table);
+    let mut rows = Rows::new(&[
+        ("idle", "Idle"),
+        ("at", "At"),
+        ("device", "GPU"),
+        ("cause", "Cause"),
+        ("after", "Until"),
+    ]);
+    for (device, at) in summary.longest_gaps(5) {
+        let gap = &device.gaps[at];
+        let name = trace.table.name(gap.after);
+        rows.push(vec![
+            Cell::Ns(gap.time.1 - gap.time.0),
+            Cell::Ns(gap.time.0.saturating_sub(origin)),
+            device.device.as_str().into(),
+            gap.cause.as_str().into(),
+            demangle(name).unwrap_or_else(|| name.to_owned()).into(),
+        ]);
+    }
+    section(out, "Longest idle gaps of a GPU", &rows);
+}
+
+fn findings(out: &mut String, summary: &Summary) {
+    if summary.findings.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\nWhat looks wrong");
+    for finding in &summary.findings {
+        let _ = writeln!(out, "  ! {}\n    → {}", finding.message, finding.advice);
+    }
+}
+
+fn trust(out: &mut String, trace: &Trace, summary: &Summary) {
+    let checks = &summary.identities;
+    let broken: Vec<_> = checks.iter().filter(|c| !c.holds).collect();
+    let _ = writeln!(out, "\nHow far to trust it");
+    if broken.is_empty() {
+        let _ = writeln!(out, "  All {} identities hold: the parts add up to the whole.", checks.len());
+    }
+    for check in broken {
+        let _ = writeln!(out, "  ✗ {}: {} is not {}", check.name, check.left, check.right);
+    }
+    let total = |severity| -> u64 {
+        let lines = trace.diagnostics.findings().iter().filter(|f| f.code.severity() == severity);
+        lines.map(|f| f.count).sum()
+    };
+    let (lost, repaired, notes) = (total(Severity::Lost), total(Severity::Repaired), total(Severity::Note));
+    let _ = match (lost, repaired, notes) {
+        (0, 0, 0) => writeln!(out, "  The file was read whole, and nothing in it is odd."),
+        (0, 0, n) => writeln!(out, "  The file was read whole; {} notes are in the ledger.", count(n as usize)),
+        (0, r, n) => writeln!(out, "  Nothing was lost; {} repairs and {} notes are in the ledger.", count(r as usize), count(n as usize)),
+        (l, r, _) => writeln!(out, "  {} parts could not be read and {} were repaired; see the ledger.", count(l as usize), count(r as usize)),
+    };
+}

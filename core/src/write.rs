@@ -1,0 +1,7 @@
+//! Traces as files again: whole, repaired, cut, thinned, or with their names taken out.
+
+pub mod chrome;
+pub mod csv;
+pub mod redact;
+pub mod repair;
+pub mod select;

@@ -1,0 +1,224 @@
+//! A table as a Chrome trace: what is written reads back equal.
+//!
+//! The writer escapes as JSON demands, writes times with three decimals, and keeps every field of every event. Metadata
+//! that is known before the first event stands before `traceEvents`, the rest behind it.
+
+use crate::report::rows::quote;
+use crate::table::events::{Row, Table};
+use crate::table::fields::Value;
+use crate::table::layout::Place;
+use crate::table::tracks::Track;
+use crate::time;
+use alloc::string::{String, ToString};
+use core::fmt::{Result, Write};
+
+/// Changes texts on their way out; [`Keep`] changes none.
+pub trait Rewrite {
+    /// The text to write instead of an event's name.
+    fn name(&mut self, table: &Table, row: Row) -> Option<String>;
+    /// The JSON to write instead of a field's value.
+    fn field(&mut self, table: &Table, row: Row, place: Place, key: &str, value: Value<'_>) -> Option<String>;
+    /// The JSON to write instead of a `pid` or `tid`.
+    fn id(&mut self, json: &str) -> Option<String>;
+    /// The JSON to write instead of a metadata value.
+    fn metadata(&mut self, key: &str, json: &str) -> Option<String>;
+}
+
+/// Writes everything as it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Keep;
+
+impl Rewrite for Keep {
+    fn name(&mut self, _: &Table, _: Row) -> Option<String> {
+        None
+    }
+
+    fn field(&mut self, _: &Table, _: Row, _: Place, _: &str, _: Value<'_>) -> Option<String> {
+        None
+    }
+
+    fn id(&mut self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn metadata(&mut self, _: &str, _: &str) -> Option<String> {
+        None
+    }
+}
+
+/// Writes one trace, event by event.
+pub struct ChromeWriter<W, R = Keep> {
+    out: W,
+    rewrite: R,
+    started: bool,
+    bare: bool,
+    events: u64,
+    metadata_written: usize,
+}
+
+impl<W: Write> ChromeWriter<W, Keep> {
+    /// A writer to `out`.
+    pub fn new(out: W) -> Self {
+        ChromeWriter::with_rewrite(out, Keep)
+    }
+}
+
+impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
+    /// A writer to `out` that changes texts by `rewrite`.
+    pub fn with_rewrite(out: W, rewrite: R) -> Self {
+        ChromeWriter { out, rewrite, started: false, bare: false, events: 0, metadata_written: 0 }
+    }
+
+    fn start(&mut self, table: &Table) -> Result {
+        self.started = true;
+        self.bare = table.metadata.bare_array;
+        if self.bare {
+            return self.out.write_str("[");
+        }
+        self.out.write_str("{")?;
+        self.metadata(table, "\n")?;
+        self.out.write_str(if self.metadata_written > 0 { ",\n\"traceEvents\": [" } else { "\n\"traceEvents\": [" })
+    }
+
+    fn metadata(&mut self, table: &Table, first: &str) -> Result {
+        let entries = &table.metadata.entries;
+        let mut separator = first;
+        for (key, json) in entries.iter().skip(self.metadata_written) {
+            self.out.write_str(separator)?;
+            let changed = self.rewrite.metadata(key, json);
+            write!(self.out, "{}: {}", quote(key), changed.as_deref().unwrap_or(json))?;
+            separator = ",\n";
+        }
+        self.metadata_written = entries.len();
+        Ok(())
+    }
+
+    /// Writes one event.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn event(&mut self, table: &Table, row: Row) -> Result {
+        if !self.started {
+            self.start(table)?;
+        }
+        self.out.write_str(if self.events > 0 { ",\n{" } else { "\n{" })?;
+        self.events += 1;
+        let mut members = Members { out: &mut self.out, first: true };
+        let ph = table.ph(row);
+        if ph != 0 {
+            members.member("ph", &quote(&char::from(ph).to_string()))?;
+        }
+        if let Some(cat) = table.layout(row).cat {
+            members.member("cat", &quote(table.names.get(cat)))?;
+        }
+        if !table.name(row).is_empty() {
+            let name = self.rewrite.name(table, row);
+            members.member("name", &quote(name.as_deref().unwrap_or(table.name(row))))?;
+        }
+        let Track { pid, tid, .. } = table.track(row);
+        for (key, id) in [("pid", pid), ("tid", tid)] {
+            let json = table.names.get(id);
+            if !json.is_empty() {
+                let changed = self.rewrite.id(json);
+                members.member(key, changed.as_deref().unwrap_or(json))?;
+            }
+        }
+        for (key, ns) in [("ts", table.ts(row)), ("dur", table.dur(row))] {
+            if ns != time::NONE && (key == "ts" || ph != b'B') {
+                let mut text = String::new();
+                time::write_micros(&mut text, ns);
+                members.member(key, &text)?;
+            }
+        }
+        self.fields(table, row)?;
+        self.out.write_str("}")
+    }
+
+    fn fields(&mut self, table: &Table, row: Row) -> Result {
+        for (field, value) in table.all_fields(row).filter(|f| f.0.place == Place::Top) {
+            let key = table.names.get(field.key);
+            let changed = self.rewrite.field(table, row, Place::Top, key, value);
+            let json = changed.unwrap_or_else(|| value_json(value));
+            write!(self.out, ",{}:{json}", quote(key))?;
+        }
+        let mut separator = ",\"args\":{";
+        for (field, value) in table.all_fields(row).filter(|f| f.0.place == Place::Args) {
+            let key = table.names.get(field.key);
+            let changed = self.rewrite.field(table, row, Place::Args, key, value);
+            let json = changed.unwrap_or_else(|| value_json(value));
+            write!(self.out, "{separator}{}:{json}", quote(key))?;
+            separator = ",";
+        }
+        if separator == "," { self.out.write_str("}") } else { Ok(()) }
+    }
+
+    /// Ends the document and returns the output.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn finish(mut self, table: &Table) -> core::result::Result<W, core::fmt::Error> {
+        if !self.started {
+            self.start(table)?;
+        }
+        self.out.write_str("\n]")?;
+        if !self.bare {
+            self.metadata(table, ",\n")?;
+            self.out.write_str("\n}")?;
+        }
+        self.out.write_str("\n")?;
+        Ok(self.out)
+    }
+
+    /// How many events were written.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+}
+
+struct Members<'a, W> {
+    out: &'a mut W,
+    first: bool,
+}
+
+impl<W: Write> Members<'_, W> {
+    fn member(&mut self, key: &str, json: &str) -> Result {
+        let separator = if self.first { "" } else { "," };
+        self.first = false;
+        write!(self.out, "{separator}\"{key}\":{json}")
+    }
+}
+
+/// A field's value as JSON.
+pub fn value_json(value: Value<'_>) -> String {
+    match value {
+        Value::Null => "null".into(),
+        Value::Bool(b) => b.to_string(),
+        Value::Int(n) => n.to_string(),
+        Value::Decimal { digits, decimals } => decimal(digits, decimals),
+        Value::Number(text) | Value::Json(text) => text.into(),
+        Value::Text(text) => quote(text),
+    }
+}
+
+fn decimal(digits: i64, decimals: u32) -> String {
+    let magnitude = digits.unsigned_abs().to_string();
+    let decimals = decimals as usize;
+    let zeros = "0".repeat((decimals + 1).saturating_sub(magnitude.len()));
+    let padded = zeros + &magnitude;
+    let (whole, fraction) = padded.split_at(padded.len() - decimals);
+    let sign = if digits < 0 { "-" } else { "" };
+    [sign, whole, ".", fraction].concat()
+}
+
+
+/// Writes every event of a table for which `keep` holds.
+///
+/// # Errors
+/// Those of the output.
+pub fn write<W: Write>(table: &Table, out: W, mut keep: impl FnMut(Row) -> bool) -> core::result::Result<W, core::fmt::Error> {
+    let mut writer = ChromeWriter::new(out);
+    for row in table.rows().filter(|&row| keep(row)) {
+        writer.event(table, row)?;
+    }
+    writer.finish(table)
+}

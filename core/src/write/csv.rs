@@ -1,0 +1,46 @@
+//! Every event as a line of CSV (RFC 4180): times in ns, fields as one JSON object.
+
+use super::chrome::value_json;
+use crate::report::rows::{csv_field, quote};
+use crate::table::events::{Row, Table};
+use crate::table::tracks;
+use crate::time;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::{Result, Write};
+
+/// The columns.
+pub const HEADER: &str = "row,ts_ns,dur_ns,ph,cat,name,pid,tid,fields\r\n";
+
+/// Writes every event, after a line of column names.
+///
+/// # Errors
+/// Those of the output.
+pub fn write(table: &Table, out: &mut impl Write) -> Result {
+    out.write_str(HEADER)?;
+    table.rows().try_for_each(|row| event(table, row, out))
+}
+
+fn event(table: &Table, row: Row, out: &mut impl Write) -> Result {
+    let time = |ns: i64| if ns == time::NONE { String::new() } else { ns.to_string() };
+    let track = table.track(row);
+    let ph = table.ph(row);
+    let fields: Vec<String> = table
+        .all_fields(row)
+        .map(|(field, value)| format!("{}:{}", quote(table.names.get(field.key)), value_json(value)))
+        .collect();
+    let fields = if fields.is_empty() { String::new() } else { format!("{{{}}}", fields.join(",")) };
+    write!(
+        out,
+        "{row},{},{},{},{},{},{},{},{}\r\n",
+        time(table.ts(row)),
+        time(table.dur(row)),
+        if ph == 0 { String::new() } else { char::from(ph).to_string() },
+        csv_field(table.cat(row)),
+        csv_field(table.name(row)),
+        csv_field(tracks::plain(&table.names, track.pid)),
+        csv_field(tracks::plain(&table.names, track.tid)),
+        csv_field(&fields)
+    )
+}

@@ -1,0 +1,74 @@
+//! A sick trace in, a clean one out, in one pass: only the event at hand and the distinct texts are held.
+
+use super::chrome::{ChromeWriter, Keep};
+use crate::diagnostics::Diagnostics;
+use crate::error::Error;
+use crate::read::unpack::Unpacker;
+use crate::trace::TextReader;
+use core::fmt::Write;
+
+/// What a repair did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repaired {
+    /// How many events were written.
+    pub events: u64,
+    /// What was odd about the input.
+    pub diagnostics: Diagnostics,
+}
+
+/// Repairs a trace that is fed in chunks.
+pub struct Repairer<W: Write> {
+    unpacker: Unpacker,
+    text: TextReader,
+    writer: ChromeWriter<W, Keep>,
+    failed: bool,
+}
+
+impl<W: Write> Repairer<W> {
+    /// A repairer that writes to `out`; `unpacker` undoes compression.
+    pub fn new(unpacker: Unpacker, out: W) -> Self {
+        Repairer { unpacker, text: TextReader::default(), writer: ChromeWriter::new(out), failed: false }
+    }
+
+    /// Reads one more chunk and writes the events that it completes.
+    ///
+    /// # Errors
+    /// [`Error::NotATrace`] as soon as the bytes cannot become a trace.
+    pub fn feed(&mut self, chunk: &[u8]) -> Result<(), Error> {
+        let (text, writer, failed) = (&mut self.text, &mut self.writer, &mut self.failed);
+        self.unpacker.feed(chunk, &mut |plain| {
+            text.feed(plain)?;
+            drain(text, writer, failed);
+            Ok(())
+        })
+    }
+
+    /// Ends the input and the output.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] or [`Error::NotATrace`] when no trace was found. Errors of the output are kept by the output.
+    pub fn finish(mut self) -> Result<(W, Repaired), Error> {
+        let (text, writer, failed) = (&mut self.text, &mut self.writer, &mut self.failed);
+        let unpacking = self.unpacker.finish(&mut |plain: &[u8]| {
+            text.feed(plain)?;
+            drain(text, writer, failed);
+            Ok(())
+        })?;
+        let (table, mut diagnostics) = self.text.finish()?;
+        diagnostics.append(&unpacking);
+        for row in table.rows() {
+            self.failed |= self.writer.event(&table, row).is_err();
+        }
+        let events = self.writer.events();
+        let out = self.writer.finish(&table).map_err(|_| Error::Output)?;
+        if self.failed { Err(Error::Output) } else { Ok((out, Repaired { events, diagnostics })) }
+    }
+}
+
+fn drain<W: Write>(text: &mut TextReader, writer: &mut ChromeWriter<W, Keep>, failed: &mut bool) {
+    let table = text.table();
+    for row in table.rows() {
+        *failed |= writer.event(table, row).is_err();
+    }
+    text.clear_events();
+}
