@@ -127,7 +127,8 @@ impl Diagnostics {
             Err(at) => {
                 let cut = example.len().min(EXAMPLE_BYTES);
                 let mut example = String::from_utf8_lossy(&example[..cut]).into_owned();
-                while example.len() > EXAMPLE_BYTES || (cut == EXAMPLE_BYTES && example.ends_with('\u{fffd}')) {
+                while example.len() > EXAMPLE_BYTES || (cut == EXAMPLE_BYTES && example.ends_with('\u{fffd}'))
+                {
                     example.pop();
                 }
                 self.findings.insert(at, Finding { code, count, first_offset: offset, example });

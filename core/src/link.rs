@@ -131,7 +131,12 @@ fn link_device(
     let idle = |row: Row| is_launch_name(table.name(row)) && launched.binary_search(&row).is_err();
     links.idle_launches = calls.0.iter().map(|&(_, row)| row).filter(|&row| idle(row)).collect();
     let first = example(links.idle_launches.first().copied());
-    diagnostics.record_many(Code::LaunchWithoutKernel, links.idle_launches.len() as u64, None, first.as_bytes());
+    diagnostics.record_many(
+        Code::LaunchWithoutKernel,
+        links.idle_launches.len() as u64,
+        None,
+        first.as_bytes(),
+    );
     let twice = calls.0.windows(2).filter(|w| w[0].0 == w[1].0 && w[0].0 != 0);
     let twice = twice.filter(|w| launched.binary_search(&w[0].1).is_ok()).count();
     diagnostics.record_many(Code::AmbiguousCorrelation, twice as u64, None, b"");

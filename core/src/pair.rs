@@ -122,8 +122,9 @@ impl TrackPairing<'_> {
         }
         let is_end = |&&row: &&Row| self.table.ph(row) == b'E';
         if let Some(&begin) = top
-            && let Some(at) =
-                ties.iter().position(|row| is_end(&row) && self.table.name_id(*row) == self.table.name_id(begin))
+            && let Some(at) = ties
+                .iter()
+                .position(|row| is_end(&row) && self.table.name_id(*row) == self.table.name_id(begin))
         {
             return (at > 0).then_some(at);
         }

@@ -1,7 +1,5 @@
 //! Answers as text: torch's table, plain tables, Markdown, CSV, JSON.
 
 pub mod document;
-pub mod rows;
 pub mod summary_text;
 pub mod torch_table;
-pub mod units;

@@ -61,7 +61,8 @@ fn parse_exponent(text: Option<&[u8]>) -> Option<i64> {
 
 /// The digits `whole.fraction` times ten to the power of `shift`, as an integer.
 fn shift(negative: bool, whole: &[u8], fraction: &[u8], shift: i64) -> Parsed {
-    let digit = |i: usize| whole.get(i).or_else(|| fraction.get(i - whole.len())).map(|b| u128::from(b - b'0'));
+    let digit =
+        |i: usize| whole.get(i).or_else(|| fraction.get(i - whole.len())).map(|b| u128::from(b - b'0'));
     let written = whole.len() + fraction.len();
     let kept = whole.len() as i64 + shift;
     let mut magnitude: u128 = 0;

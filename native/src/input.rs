@@ -60,9 +60,9 @@ impl Source {
     pub fn name(&self) -> String {
         match self {
             Source::Stdin => "standard input".to_owned(),
-            Source::File(path) => {
-                path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
-            }
+            Source::File(path) => path
+                .file_name()
+                .map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned()),
         }
     }
 
@@ -99,7 +99,8 @@ pub fn sources(arguments: &[PathBuf]) -> io::Result<Vec<Source>> {
             let mut found = Vec::new();
             walk(argument, &mut found)?;
             if found.is_empty() {
-                let message = format!("{}: no .json, .json.gz or .json.zst in this folder", argument.display());
+                let message =
+                    format!("{}: no .json, .json.gz or .json.zst in this folder", argument.display());
                 return Err(io::Error::new(io::ErrorKind::NotFound, message));
             }
             found.sort();

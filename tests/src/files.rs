@@ -29,7 +29,8 @@ pub fn read(path: &Path) -> Option<Vec<u8>> {
 /// The folders below `folder`, sorted by name.
 pub fn folders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    let mut folders: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).filter(|p| p.is_dir()).collect();
+    let mut folders: Vec<PathBuf> =
+        entries.map(|e| e.expect("an entry").path()).filter(|p| p.is_dir()).collect();
     folders.sort();
     folders
 }

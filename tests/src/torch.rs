@@ -38,8 +38,10 @@ impl Case {
 
 /// The cases of a group.
 pub fn cases(group: &str) -> Vec<Case> {
-    let cases: Vec<Case> =
-        files::folders(&files::data().join("torch").join(group)).iter().map(|f| Case::open(f, group)).collect();
+    let cases: Vec<Case> = files::folders(&files::data().join("torch").join(group))
+        .iter()
+        .map(|f| Case::open(f, group))
+        .collect();
     assert!(!cases.is_empty(), "no goldens of {group}");
     cases
 }

@@ -7,7 +7,7 @@ use kinetoscope_core::analysis::averages::{Average, GroupBy, each_event, key_ave
 use kinetoscope_core::analysis::function_events::{FunctionEvents, Kind, NONE};
 use kinetoscope_core::analysis::stacks::{Metric, export};
 use kinetoscope_core::report::torch_table::{Recorded, TableOptions, render};
-use kinetoscope_core::report::units::TimeUnit;
+use kinetoscope_core::units::TimeUnit;
 use kinetoscope_tests::files;
 use kinetoscope_tests::torch::{Case, Differences, cases, ns};
 use serde_json::Value;
@@ -16,15 +16,25 @@ use serde_json::Value;
 fn exception(case: &str, field: &str) -> Option<&'static str> {
     match (case, field) {
         // A range that ended on another thread has no self time in torch; the trace does not say where it ended.
-        ("kineto/distributed_gloo", "self_cpu_time_total" | "is_async" | "tables" | "total") => Some("is_async"),
+        ("kineto/distributed_gloo", "self_cpu_time_total" | "is_async" | "tables" | "total") => {
+            Some("is_async")
+        }
         (
             "kineto/fork_join_async",
-            "self_cpu_time_total" | "is_async" | "self_cpu_memory_usage" | "cpu_parent" | "scope" | "tables" | "total",
+            "self_cpu_time_total"
+            | "is_async"
+            | "self_cpu_memory_usage"
+            | "cpu_parent"
+            | "scope"
+            | "tables"
+            | "total",
         ) => Some("is_async"),
         // Scope 2, a TorchScript call, is not in the trace.
         ("kineto/module_hierarchy_ts" | "kineto/source", "scope") => Some("TorchScript scope"),
         // Two threads ran forward operators and no arrow says which of them a backward function belongs to.
-        ("kineto/multithreaded_training_no_arrows", "stack" | "rows" | "tables" | "stacks") => Some("no arrows"),
+        ("kineto/multithreaded_training_no_arrows", "stack" | "rows" | "tables" | "stacks") => {
+            Some("no arrows")
+        }
         // The writer turns names that are not ASCII into `unknown`.
         ("kineto/odd_names", "name" | "rows" | "tables" | "total") => Some("names not written"),
         // events() accumulated two cycles, the trace holds the last one.
@@ -68,7 +78,11 @@ fn compare_average(d: &mut Differences, case: &str, at: &str, ours: &Average, go
     check("cpu_time_total", Some(ours.cpu_time_total_ns), ns(&gold["cpu_time_total"]));
     check("self_cpu_time_total", Some(ours.self_cpu_time_total_ns), ns(&gold["self_cpu_time_total"]));
     check("device_time_total", Some(ours.device_time_total_ns), ns(&gold["device_time_total"]));
-    check("self_device_time_total", Some(ours.self_device_time_total_ns), ns(&gold["self_device_time_total"]));
+    check(
+        "self_device_time_total",
+        Some(ours.self_device_time_total_ns),
+        ns(&gold["self_device_time_total"]),
+    );
     check("cpu_memory_usage", Some(ours.cpu_memory_usage), int("cpu_memory_usage"));
     check("self_cpu_memory_usage", Some(ours.self_cpu_memory_usage), int("self_cpu_memory_usage"));
     check("device_memory_usage", Some(ours.device_memory_usage), int("device_memory_usage"));
@@ -84,7 +98,11 @@ fn compare_average(d: &mut Differences, case: &str, at: &str, ours: &Average, go
     if exception(case, "stack").is_none() {
         d.check(|| format!("{case} {at} stack"), ours.stack.clone(), stack_of(&gold["stack"]));
     }
-    d.check(|| format!("{case} {at} overload"), Some(ours.overload_name.as_str()), gold["overload_name"].as_str());
+    d.check(
+        || format!("{case} {at} overload"),
+        Some(ours.overload_name.as_str()),
+        gold["overload_name"].as_str(),
+    );
 }
 
 #[test]
@@ -161,7 +179,11 @@ fn events_and_their_tree_are_torchs() {
             check("end_ns", Some(end), gold["end_ns"].as_i64());
             check("self_cpu_time_total", Some(events.self_ns[at]), ns(&gold["self_cpu_time_total"]));
             check("cpu_memory_usage", Some(events.memory(at).cpu), gold["cpu_memory_usage"].as_i64());
-            check("self_cpu_memory_usage", Some(events.self_memory(at).cpu), gold["self_cpu_memory_usage"].as_i64());
+            check(
+                "self_cpu_memory_usage",
+                Some(events.self_memory(at).cpu),
+                gold["self_cpu_memory_usage"].as_i64(),
+            );
             check("scope", Some(i64::from(events.scope(table, at))), gold["scope"].as_i64());
             check("flops", Some(events.flops(at)), gold["flops"].as_i64().or(Some(0)));
             if events.kinds[at] == Kind::Cpu {
@@ -172,7 +194,11 @@ fn events_and_their_tree_are_torchs() {
                 check("id", field(Key::ExternalId).or(Some(0)), gold["id"].as_i64());
             }
             if exception(&case.name, "name").is_none() {
-                d.check(|| format!("{} event {at} name", case.name), Some(events.name(at)), gold["name"].as_str());
+                d.check(
+                    || format!("{} event {at} name", case.name),
+                    Some(events.name(at)),
+                    gold["name"].as_str(),
+                );
             }
             if exception(&case.name, "stack").is_none() {
                 let stack = gold["stack"].as_u64().map_or(Vec::new(), |i| stack_of(&stacks[i as usize]));
@@ -249,7 +275,8 @@ fn exported_stacks_are_torchs() {
     let mut d = Differences::default();
     for case in all_cases() {
         let Some(gold) = case.json("expected_stacks.json") else { continue };
-        if exception(&case.name, "stacks").is_some() || exception(&case.name, "self_cpu_time_total").is_some() {
+        if exception(&case.name, "stacks").is_some() || exception(&case.name, "self_cpu_time_total").is_some()
+        {
             continue;
         }
         let events = FunctionEvents::new(&case.trace);
@@ -293,7 +320,11 @@ fn key_averages_of_older_versions_are_torchs() {
                     };
                     let total = near(ours.cpu_time_total_ns, &gold["cpu_time_total"]);
                     d.check(|| format!("{at} total {}", gold["cpu_time_total"]), total, true);
-                    d.check(|| format!("{at} shapes"), ours.input_shapes.clone(), shapes_of(&gold["input_shapes"]));
+                    d.check(
+                        || format!("{at} shapes"),
+                        ours.input_shapes.clone(),
+                        shapes_of(&gold["input_shapes"]),
+                    );
                     if slack == 0 {
                         let own = near(ours.self_cpu_time_total_ns, &gold["self_cpu_time_total"]);
                         d.check(|| format!("{at} self {}", gold["self_cpu_time_total"]), own, true);
@@ -336,12 +367,19 @@ fn the_large_trace_is_torchs() {
     let events = FunctionEvents::new(&case.trace);
     let table = &case.trace.table;
     let total = total_average(&events, table);
-    compare_average(&mut d, "large", "total", &total, &case.json("expected_total_average.json").expect("a total"));
+    compare_average(
+        &mut d,
+        "large",
+        "total",
+        &total,
+        &case.json("expected_total_average.json").expect("a total"),
+    );
     let gold = case.json("expected_key_averages.json").expect("averages");
     let groups = gold.as_array().expect("groups");
     for (i, group) in groups.iter().enumerate() {
         let by = group_by(group);
-        let rows = groups[group["same_as"].as_u64().map_or(i, |n| n as usize)]["rows"].as_array().expect("rows");
+        let rows =
+            groups[group["same_as"].as_u64().map_or(i, |n| n as usize)]["rows"].as_array().expect("rows");
         let ours = key_averages(&events, table, by);
         d.check(|| format!("large {by:?} rows"), ours.len(), rows.len());
         for (ours, gold) in ours.iter().zip(rows) {

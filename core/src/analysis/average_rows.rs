@@ -3,7 +3,7 @@
 use super::averages::Average;
 use super::event_rows::device_type;
 use super::function_events::FunctionEvents;
-use crate::report::rows::{Cell, Rows};
+use crate::rows::{Cell, Rows};
 use alloc::vec;
 use serde_json::Value;
 

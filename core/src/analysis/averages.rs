@@ -144,7 +144,11 @@ impl Average {
         let frames = events.stacks.get(events.stack(at));
         Average {
             key: events.name(at).into(),
-            input_shapes: if by.shape { events.shapes[events.shape(at) as usize].clone() } else { String::new() },
+            input_shapes: if by.shape {
+                events.shapes[events.shape(at) as usize].clone()
+            } else {
+                String::new()
+            },
             overload_name: if by.overload { events.overload(at).into() } else { String::new() },
             stack: frames[..frames.len().min(by.stack)].to_vec(),
             scope: events.scope(table, at),
@@ -157,25 +161,46 @@ impl Average {
     }
 }
 
+/// What an event is grouped by.
+type GroupKey<'a> = (u32, bool, bool, u32, &'a [String], &'a str);
+
+fn group_key<'a>(clock: &TorchClock<'a>, by: GroupBy, at: usize) -> GroupKey<'a> {
+    let events = clock.events;
+    let frames = events.stacks.get(events.stack(at));
+    (
+        events.keys[at],
+        events.kinds[at] == Kind::Device,
+        events.is_user_annotation(clock.table, at),
+        if by.shape { events.shape(at) } else { 0 },
+        &frames[..frames.len().min(by.stack)],
+        if by.overload { events.overload(at) } else { "" },
+    )
+}
+
 /// torch's `key_averages`: groups in the order of their first events.
 pub fn key_averages(events: &FunctionEvents, table: &Table, by: GroupBy) -> Vec<Average> {
     let clock = TorchClock::new(events, table);
     let mut groups: Vec<Average> = Vec::new();
-    let mut index: HashMap<(u32, bool, bool, u32, &[String], &str), usize, FixedState> = HashMap::default();
+    let mut index: HashMap<GroupKey<'_>, usize, FixedState> = HashMap::default();
+    // Without further grouping a name has at most four groups, which need no hashing.
+    let mut plain =
+        alloc::vec![usize::MAX; if by == GroupBy::default() { events.names.len() * 4 } else { 0 }];
     for at in 0..events.len() {
-        let frames = events.stacks.get(events.stack(at));
-        let key = (
-            events.keys[at],
-            events.kinds[at] == Kind::Device,
-            events.is_user_annotation(table, at),
-            if by.shape { events.shape(at) } else { 0 },
-            &frames[..frames.len().min(by.stack)],
-            if by.overload { events.overload(at) } else { "" },
-        );
-        let group = *index.entry(key).or_insert_with(|| {
-            groups.push(Average::start(events, table, at, by));
-            groups.len() - 1
-        });
+        let key = group_key(&clock, by, at);
+        let known = plain.get_mut(key.0 as usize * 4 + usize::from(key.1) * 2 + usize::from(key.2));
+        let group = match known {
+            Some(&mut group) if group != usize::MAX => group,
+            known => {
+                let group = *index.entry(key).or_insert_with(|| {
+                    groups.push(Average::start(events, table, at, by));
+                    groups.len() - 1
+                });
+                if let Some(known) = known {
+                    *known = group;
+                }
+                group
+            }
+        };
         groups[group].add(&clock, at);
     }
     groups

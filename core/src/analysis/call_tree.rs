@@ -1,7 +1,7 @@
 //! The spans of every lane, merged by name from the roots down: how often a path ran and how long.
 
 use crate::names::NameId;
-use crate::report::rows::{Cell, Rows};
+use crate::rows::{Cell, Rows};
 use crate::table::tracks;
 use crate::trace::Trace;
 use crate::tree::{Lane, NO_PARENT};

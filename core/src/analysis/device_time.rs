@@ -235,7 +235,15 @@ fn device_time(trace: &Trace, device: String, rows: &[Row], syncs: &[(u32, Inter
     let start = rows.first().map_or(0, |&row| table.ts(row));
     let end = rows.iter().map(|&row| table.end(row)).max().unwrap_or(start);
     let gaps = find_gaps(trace, rows, syncs);
-    DeviceTime { device, window: (start, end), count: rows.len(), sum_ns: sums.iter().sum(), busy, classes, gaps }
+    DeviceTime {
+        device,
+        window: (start, end),
+        count: rows.len(),
+        sum_ns: sums.iter().sum(),
+        busy,
+        classes,
+        gaps,
+    }
 }
 
 fn find_gaps(trace: &Trace, rows: &[Row], syncs: &[(u32, Intervals)]) -> Vec<Gap> {

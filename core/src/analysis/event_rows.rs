@@ -1,7 +1,7 @@
 //! Every function event under torch's field names, one row an event.
 
 use super::function_events::{FunctionEvents, Kind, NONE};
-use crate::report::rows::{Cell, Rows};
+use crate::rows::{Cell, Rows};
 use crate::table::layout::Key;
 use crate::table::tracks;
 use crate::trace::Trace;
@@ -50,8 +50,14 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
     for (at, children) in children.into_iter().enumerate() {
         let row = events.rows[at];
         let kind = events.kinds[at];
-        let int = |key: Key, none: i64| if kind == Kind::Memory { none } else { table.int(row, key).unwrap_or(none) };
-        let id = if kind == Kind::Cpu || table.int(row, Key::Correlation).is_none() { Key::ExternalId } else { Key::Correlation };
+        let int = |key: Key, none: i64| {
+            if kind == Kind::Memory { none } else { table.int(row, key).unwrap_or(none) }
+        };
+        let id = if kind == Kind::Cpu || table.int(row, Key::Correlation).is_none() {
+            Key::ExternalId
+        } else {
+            Key::Correlation
+        };
         let (all, own) = (events.memory(at), events.self_memory(at));
         let start = events.start_ns(table, at);
         let parent = events.parents[at];

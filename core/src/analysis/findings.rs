@@ -4,9 +4,9 @@ use super::device_time::{Class, DeviceTime, IdleCause, is_sync_name};
 use super::kernels::KernelGroup;
 use super::steps::{Step, is_data_loading};
 use crate::diagnostics::{Code, Severity};
-use crate::report::units::{bytes, time_ns};
 use crate::table::category::Category;
 use crate::trace::Trace;
+use crate::units::{bytes, time_ns};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -77,9 +77,15 @@ fn idle(out: &mut Vec<Finding>, device: &DeviceTime) {
     let causes = device.idle_by_cause();
     let (cause, cost) = causes.into_iter().max_by_key(|c| c.1).unwrap_or((IdleCause::Unknown, 0));
     let advice = match cause {
-        IdleCause::HostLate => "the CPU does not issue work fast enough: larger batches, CUDA graphs or torch.compile",
-        IdleCause::HostWaiting => "the CPU waits for the GPU before it issues more: remove .item(), .cpu() and synchronize()",
-        IdleCause::Queued => "work was queued but not started: look for waits between streams and for launch latency",
+        IdleCause::HostLate => {
+            "the CPU does not issue work fast enough: larger batches, CUDA graphs or torch.compile"
+        }
+        IdleCause::HostWaiting => {
+            "the CPU waits for the GPU before it issues more: remove .item(), .cpu() and synchronize()"
+        }
+        IdleCause::Queued => {
+            "work was queued but not started: look for waits between streams and for launch latency"
+        }
         IdleCause::Unknown => "the launches are not in the trace: record CPU activity too",
     };
     out.push(Finding {
@@ -100,7 +106,9 @@ fn idle(out: &mut Vec<Finding>, device: &DeviceTime) {
 fn exposed(out: &mut Vec<Finding>, device: &DeviceTime) {
     let window = device.window.1 - device.window.0;
     let communication = device.classes.iter().find(|c| c.class == Class::Communication);
-    let Some(class) = communication.filter(|c| share(c.exposed_ns, window) >= threshold::EXPOSED) else { return };
+    let Some(class) = communication.filter(|c| share(c.exposed_ns, window) >= threshold::EXPOSED) else {
+        return;
+    };
     out.push(Finding {
         code: "exposed_communication",
         cost_ns: class.exposed_ns,
@@ -123,7 +131,11 @@ fn pageable(out: &mut Vec<Finding>, kernels: &[KernelGroup], wall_ns: i64) {
     out.push(Finding {
         code: "pageable_copies",
         cost_ns: time,
-        message: format!("copies from or to pageable memory took {} for {}", time_ns(time, None), bytes(size)),
+        message: format!(
+            "copies from or to pageable memory took {} for {}",
+            time_ns(time, None),
+            bytes(size)
+        ),
         advice: "use pinned memory (pin_memory=True) and non_blocking copies",
     });
 }
@@ -138,7 +150,10 @@ fn short_kernels(out: &mut Vec<Finding>, kernels: &[KernelGroup]) {
     out.push(Finding {
         code: "short_kernels",
         cost_ns: time,
-        message: format!("{count} kernels last {} on average, about what a launch costs", time_ns(time / count as i64, None)),
+        message: format!(
+            "{count} kernels last {} on average, about what a launch costs",
+            time_ns(time / count as i64, None)
+        ),
         advice: "fuse them: torch.compile, CUDA graphs, fused or foreach optimizers",
     });
 }
@@ -171,7 +186,11 @@ fn host_ranges(out: &mut Vec<Finding>, trace: &Trace, wall_ns: i64) {
         out.push(Finding {
             code: "data_loading",
             cost_ns: data,
-            message: format!("waiting for the data loader took {} ({} of wall)", time_ns(data, None), percent(data, wall_ns)),
+            message: format!(
+                "waiting for the data loader took {} ({} of wall)",
+                time_ns(data, None),
+                percent(data, wall_ns)
+            ),
             advice: "raise num_workers, prefetch, or make the preprocessing cheaper",
         });
     }
@@ -181,7 +200,8 @@ fn uneven_steps(out: &mut Vec<Finding>, trace: &Trace, steps: &[Step]) {
     if steps.len() < 3 {
         return;
     }
-    let mut walls: Vec<(i64, usize)> = steps.iter().enumerate().map(|(i, s)| (s.time.1 - s.time.0, i)).collect();
+    let mut walls: Vec<(i64, usize)> =
+        steps.iter().enumerate().map(|(i, s)| (s.time.1 - s.time.0, i)).collect();
     walls.sort_unstable();
     let median = walls[walls.len() / 2].0;
     let (longest, at) = walls[walls.len() - 1];

@@ -349,7 +349,10 @@ impl<'a> Builder<'a> {
             }
             cover[first] += 1;
             cover[last] -= 1;
-            let bytes = Bytes { cpu: sums[last].cpu - sums[first].cpu, device: sums[last].device - sums[first].device };
+            let bytes = Bytes {
+                cpu: sums[last].cpu - sums[first].cpu,
+                device: sums[last].device - sums[first].device,
+            };
             memory.push((bytes, bytes));
         }
         self.out.memory = memory;
@@ -373,7 +376,8 @@ impl<'a> Builder<'a> {
             .map(|at| (old.rows[at], old.kinds[at], old.memory.get(at).map_or(Bytes::default(), |m| m.0)))
             .collect();
         merged.extend(loose.iter().map(|&row| {
-            let bytes = if table.name(row) == "[memory]" { record_bytes(table, row) } else { Bytes::default() };
+            let bytes =
+                if table.name(row) == "[memory]" { record_bytes(table, row) } else { Bytes::default() };
             (row, Kind::Memory, bytes)
         }));
         merged.sort_by_key(|&(row, kind, _)| {
@@ -401,7 +405,8 @@ impl<'a> Builder<'a> {
             let end = begin + self.out.duration_ns(table, at);
             let stack = open.entry(table.track_id(row)).or_default();
             while let Some(&top) = stack.last() {
-                let top_end = table.ts(self.out.rows[top as usize]) + self.out.duration_ns(table, top as usize);
+                let top_end =
+                    table.ts(self.out.rows[top as usize]) + self.out.duration_ns(table, top as usize);
                 if begin < top_end && end <= top_end {
                     self.out.parents[at] = top;
                     break;

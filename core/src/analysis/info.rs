@@ -1,6 +1,6 @@
 //! What a trace is: counts, time, machine, and the metadata beside its events.
 
-use crate::report::rows::{Cell, Rows};
+use crate::rows::{Cell, Rows};
 use crate::table::category::Category;
 use crate::table::events::Table;
 use crate::time;
@@ -38,11 +38,13 @@ pub fn producer(table: &Table) -> &'static str {
 pub fn wall(table: &Table) -> (i64, i64) {
     let timed = table.rows().filter(|&row| table.ph(row) != b'M' && table.ts(row) != time::NONE);
     let marker = |row| table.category(row) == Category::Other && table.name(row) == "Record Window End";
-    timed.filter(|&row| !marker(row)).fold(None, |wall: Option<(i64, i64)>, row| {
-        let (start, end) = (table.ts(row), table.end(row));
-        Some(wall.map_or((start, end), |w| (w.0.min(start), w.1.max(end))))
-    })
-    .unwrap_or((0, 0))
+    timed
+        .filter(|&row| !marker(row))
+        .fold(None, |wall: Option<(i64, i64)>, row| {
+            let (start, end) = (table.ts(row), table.end(row));
+            Some(wall.map_or((start, end), |w| (w.0.min(start), w.1.max(end))))
+        })
+        .unwrap_or((0, 0))
 }
 
 /// How many events there are of each category, in the order of [`Category`].
@@ -68,10 +70,10 @@ pub fn info(trace: &Trace) -> Rows {
     let metadata = &table.metadata;
     let (start, end) = wall(table);
     let counts = categories(table);
-    let count = |wanted: fn(Category) -> bool| -> usize {
-        counts.iter().filter(|c| wanted(c.0)).map(|c| c.1).sum()
-    };
-    let devices: Vec<Value> = metadata.device_names().into_iter().map(|(_, name)| Value::String(name)).collect();
+    let count =
+        |wanted: fn(Category) -> bool| -> usize { counts.iter().filter(|c| wanted(c.0)).map(|c| c.1).sum() };
+    let devices: Vec<Value> =
+        metadata.device_names().into_iter().map(|(_, name)| Value::String(name)).collect();
     let mut rows = Rows::new(&[
         ("producer", "Written by"),
         ("events", "Events"),

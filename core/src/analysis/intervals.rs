@@ -45,7 +45,11 @@ impl Intervals {
             if both.0 < both.1 {
                 out.push(both);
             }
-            if x.1 < y.1 { a.next() } else { b.next() };
+            if x.1 < y.1 {
+                a.next()
+            } else {
+                b.next()
+            };
         }
         Intervals(out)
     }

@@ -2,7 +2,7 @@
 
 use super::device_time::{Class, Classes, copied_bytes};
 use super::function_events::demangle;
-use crate::report::rows::{Cell, Rows};
+use crate::rows::{Cell, Rows};
 use crate::table::events::Row;
 use crate::table::layout::Key;
 use crate::trace::Trace;
@@ -77,7 +77,8 @@ pub fn kernel_groups(trace: &Trace) -> Vec<KernelGroup> {
             group.op = trace.links.op(row);
         }
         group.bytes += copied_bytes(table, row).unwrap_or(0);
-        if let Some(percent) = table.field(row, Key::Occupancy).and_then(|v| v.as_f64()).filter(|&p| p > 0.0) {
+        if let Some(percent) = table.field(row, Key::Occupancy).and_then(|v| v.as_f64()).filter(|&p| p > 0.0)
+        {
             group.occupancy.0 += percent * duration as f64;
             group.occupancy.1 += duration;
         }

@@ -3,7 +3,7 @@
 use super::device_time::{DeviceTime, device_times};
 use super::function_events::{FunctionEvents, Kind, NONE};
 use super::steps::{Step, steps};
-use crate::report::rows::{Cell, Rows};
+use crate::rows::{Cell, Rows};
 use crate::trace::Trace;
 use crate::tree::NO_PARENT;
 use alloc::format;
@@ -29,7 +29,12 @@ fn equal(name: impl Into<String>, left: i64, right: i64) -> Identity {
 }
 
 /// Checks every identity on a trace and the analyses of it.
-pub fn identities(trace: &Trace, events: &FunctionEvents, devices: &[DeviceTime], steps: &[Step]) -> Vec<Identity> {
+pub fn identities(
+    trace: &Trace,
+    events: &FunctionEvents,
+    devices: &[DeviceTime],
+    steps: &[Step],
+) -> Vec<Identity> {
     let mut checks = vec![lanes(trace), spans(trace)];
     checks.extend(function_events(trace, events));
     checks.extend(devices.iter().flat_map(device_identities));
@@ -83,7 +88,11 @@ fn function_events(trace: &Trace, events: &FunctionEvents) -> [Identity; 2] {
     let cpu = (0..events.len()).filter(|&at| events.kinds[at] == Kind::Cpu);
     let device: i64 = cpu.map(|at| events.self_device_time_total_ns(at)).sum();
     [
-        equal("self CPU time of all events = time of the top-level ones", events.self_cpu_time_total_ns(), total),
+        equal(
+            "self CPU time of all events = time of the top-level ones",
+            events.self_cpu_time_total_ns(),
+            total,
+        ),
         equal("self device time of operators = time of their kernels", device, kernels),
     ]
 }

@@ -6,7 +6,7 @@
 
 use super::averages::TorchClock;
 use super::function_events::{FunctionEvents, Kind, NONE, scope};
-use crate::report::rows::{Cell, Rows};
+use crate::rows::{Cell, Rows};
 use crate::table::events::Table;
 use crate::table::layout::Key;
 use crate::table::tracks::TrackId;
@@ -174,7 +174,9 @@ impl Metric {
     pub fn of(name: &str) -> Option<Metric> {
         match name {
             "self_cpu_time_total" => Some(Metric::SelfCpuTime),
-            "self_cuda_time_total" | "self_device_time_total" | "self_xpu_time_total" => Some(Metric::SelfDeviceTime),
+            "self_cuda_time_total" | "self_device_time_total" | "self_xpu_time_total" => {
+                Some(Metric::SelfDeviceTime)
+            }
             _ => None,
         }
     }
@@ -207,7 +209,8 @@ pub fn export(events: &FunctionEvents, table: &Table, metric: Metric) -> String 
 
 /// Stacks with the time spent in them, most self CPU time first.
 pub fn stack_rows(events: &FunctionEvents) -> Rows {
-    let mut sums: Vec<(i64, i64, usize, u32)> = (0..events.stacks.len() as u32).map(|id| (0, 0, 0, id)).collect();
+    let mut sums: Vec<(i64, i64, usize, u32)> =
+        (0..events.stacks.len() as u32).map(|id| (0, 0, 0, id)).collect();
     for at in 0..events.len() {
         let Some(sum) = sums.get_mut(events.stack(at) as usize) else { continue };
         sum.0 += events.self_ns[at];

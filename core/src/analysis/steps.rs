@@ -6,7 +6,7 @@
 
 use super::device_time::Classes;
 use super::intervals::{Interval, Intervals};
-use crate::report::rows::{Cell, Rows};
+use crate::rows::{Cell, Rows};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::trace::Trace;
@@ -121,9 +121,8 @@ pub fn is_data_loading(name: &str) -> bool {
 fn launches(trace: &Trace) -> Vec<(i64, i64)> {
     let table = &trace.table;
     let work = table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row));
-    let mut launches: Vec<(i64, i64)> = work
-        .map(|row| (table.ts(trace.links.launch(row).unwrap_or(row)), table.dur(row).max(0)))
-        .collect();
+    let mut launches: Vec<(i64, i64)> =
+        work.map(|row| (table.ts(trace.links.launch(row).unwrap_or(row)), table.dur(row).max(0))).collect();
     launches.sort_unstable();
     launches
 }

@@ -5,11 +5,11 @@ use super::device_time::{DeviceTime, device_times};
 use super::findings::{Finding, findings};
 use super::function_events::FunctionEvents;
 use super::info;
-use super::ledger::{Identity, identities};
 use super::kernels::{KernelGroup, kernel_groups};
+use super::ledger::{Identity, identities};
 use super::steps::{Step, steps};
 use crate::diagnostics::Severity;
-use crate::report::rows::{Cell, Rows};
+use crate::rows::{Cell, Rows};
 use crate::table::tracks;
 use crate::trace::Trace;
 use alloc::string::String;
@@ -83,8 +83,15 @@ impl Summary {
     pub fn longest_gaps(&self, limit: usize) -> Vec<(&DeviceTime, usize)> {
         let mut gaps: Vec<(&DeviceTime, usize)> =
             self.devices.iter().flat_map(|d| (0..d.gaps.len()).map(move |g| (d, g))).collect();
-        gaps.sort_by_key(|&(d, g)| core::cmp::Reverse(d.gaps[g].time.1 - d.gaps[g].time.0));
-        gaps.truncate(limit);
+        let order = |&(d, g): &(&DeviceTime, usize)| {
+            let (start, end) = d.gaps[g].time;
+            (core::cmp::Reverse(end - start), start)
+        };
+        if gaps.len() > limit {
+            gaps.select_nth_unstable_by_key(limit, order);
+            gaps.truncate(limit);
+        }
+        gaps.sort_by_key(order);
         gaps
     }
 
@@ -113,7 +120,13 @@ impl Summary {
             Cell::Json(self.operators.iter().take(limit).map(operator_json).collect()),
             Cell::Json(self.kernels.iter().take(limit).map(kernel_json).collect()),
             Cell::Json(self.longest_gaps(limit).into_iter().map(|(d, g)| gap_json(trace, d, g)).collect()),
-            Cell::Json(self.tracks.iter().take(limit).map(|t| json!({"name": t.0, "spans": t.1, "time_ns": t.2})).collect()),
+            Cell::Json(
+                self.tracks
+                    .iter()
+                    .take(limit)
+                    .map(|t| json!({"name": t.0, "spans": t.1, "time_ns": t.2}))
+                    .collect(),
+            ),
             Cell::Json(self.findings.iter().map(finding_json).collect()),
             Cell::Int(lost.map(|f| f.count as i64).sum()),
         ]);
@@ -128,8 +141,11 @@ impl Summary {
 }
 
 fn device_json(device: &DeviceTime) -> Value {
-    let idle: serde_json::Map<String, Value> =
-        device.idle_by_cause().iter().map(|(cause, ns)| (cause.as_str().replace(' ', "_") + "_ns", json!(ns))).collect();
+    let idle: serde_json::Map<String, Value> = device
+        .idle_by_cause()
+        .iter()
+        .map(|(cause, ns)| (cause.as_str().replace(' ', "_") + "_ns", json!(ns)))
+        .collect();
     let classes: Vec<Value> = device
         .classes
         .iter()

@@ -69,7 +69,12 @@ impl EventReader {
 
     /// Reads the event that begins at `start` with `{`: the draft and the position after it. What was packed for an
     /// event that could not be read is taken back.
-    pub(super) fn read(&mut self, table: &mut Table, buf: &[u8], start: usize) -> Result<(Draft, usize), Stop> {
+    pub(super) fn read(
+        &mut self,
+        table: &mut Table,
+        buf: &[u8],
+        start: usize,
+    ) -> Result<(Draft, usize), Stop> {
         let mark = table.fields.mark();
         let result = self.object(table, buf, start, mark);
         if result.is_err() {
@@ -78,7 +83,13 @@ impl EventReader {
         result
     }
 
-    fn object(&mut self, table: &mut Table, buf: &[u8], start: usize, mark: usize) -> Result<(Draft, usize), Stop> {
+    fn object(
+        &mut self,
+        table: &mut Table,
+        buf: &[u8],
+        start: usize,
+        mark: usize,
+    ) -> Result<(Draft, usize), Stop> {
         let mut draft = Draft {
             ph: 0,
             cat: None,
@@ -173,7 +184,13 @@ impl EventReader {
         Ok(end)
     }
 
-    fn category(&mut self, table: &mut Table, draft: &mut Draft, buf: &[u8], at: usize) -> Result<usize, Stop> {
+    fn category(
+        &mut self,
+        table: &mut Table,
+        draft: &mut Draft,
+        buf: &[u8],
+        at: usize,
+    ) -> Result<usize, Stop> {
         let last = table.names.bytes(self.last_cat);
         let end = at + 1 + last.len();
         if buf.get(at + 1..end) == Some(last) && buf.get(end) == Some(&b'"') {
@@ -227,7 +244,13 @@ impl EventReader {
         table.names.intern_utf8(text).map(|(id, _)| id).ok_or(Stop::Damaged)
     }
 
-    fn args(&mut self, table: &mut Table, root: NodeId, buf: &[u8], at: usize) -> Result<(NodeId, usize), Stop> {
+    fn args(
+        &mut self,
+        table: &mut Table,
+        root: NodeId,
+        buf: &[u8],
+        at: usize,
+    ) -> Result<(NodeId, usize), Stop> {
         let mut node = root;
         let (mut b, mut at) = next(buf, at + 1)?;
         while b != b'}' {
@@ -249,7 +272,13 @@ impl EventReader {
 
     /// The key that begins at `at`, after its quote: the likely one when its bytes stand there.
     #[inline]
-    fn arg_key(&mut self, table: &mut Table, node: NodeId, buf: &[u8], at: usize) -> Result<(NameId, usize), Stop> {
+    fn arg_key(
+        &mut self,
+        table: &mut Table,
+        node: NodeId,
+        buf: &[u8],
+        at: usize,
+    ) -> Result<(NameId, usize), Stop> {
         if let Some(likely) = table.layouts.likely_key(node, Place::Args) {
             let text = table.names.bytes(likely);
             let end = at + text.len();

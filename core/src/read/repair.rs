@@ -27,8 +27,15 @@ pub(super) struct Repaired {
 }
 
 /// Repairs the value that begins at `start`. `finished` says that no bytes will follow; `offset` is that of `buf`.
-pub(super) fn repair(buf: &[u8], start: usize, depth: usize, finished: bool, offset: u64) -> Result<Repaired, Stop> {
-    let mut repairer = Repairer { buf, finished, offset, depth, out: Vec::new(), codes: Diagnostics::default() };
+pub(super) fn repair(
+    buf: &[u8],
+    start: usize,
+    depth: usize,
+    finished: bool,
+    offset: u64,
+) -> Result<Repaired, Stop> {
+    let mut repairer =
+        Repairer { buf, finished, offset, depth, out: Vec::new(), codes: Diagnostics::default() };
     let end = repairer.value(start, 0)?;
     Ok(Repaired { text: repairer.out, end, codes: repairer.codes })
 }
@@ -112,8 +119,8 @@ impl Repairer<'_> {
             return Ok(end);
         }
         let word = match token {
-            b"NaN" | b"nan" | b"-NaN" | b"-nan" | b"Infinity" | b"-Infinity" | b"+Infinity" | b"inf" | b"-inf"
-            | b"+inf" | b"N/A" | b"n/a" | b"None" | b"True" | b"False" | b"undefined" => true,
+            b"NaN" | b"nan" | b"-NaN" | b"-nan" | b"Infinity" | b"-Infinity" | b"+Infinity" | b"inf"
+            | b"-inf" | b"+inf" | b"N/A" | b"n/a" | b"None" | b"True" | b"False" | b"undefined" => true,
             _ => false,
         };
         let number_like = token.iter().all(|b| b.is_ascii_digit() || b"+-.eExX".contains(b));
@@ -258,7 +265,10 @@ impl Repairer<'_> {
             Err(Stop::More) if self.finished => self.buf.len(),
             other => other?,
         };
-        Ok(matches!(&self.buf[at..end], b"null" | b"true" | b"false" | b"NaN" | b"Infinity" | b"N/A" | b"nan" | b"inf"))
+        Ok(matches!(
+            &self.buf[at..end],
+            b"null" | b"true" | b"false" | b"NaN" | b"Infinity" | b"N/A" | b"nan" | b"inf"
+        ))
     }
 
     fn is_strict_end(&self, at: usize, role: Role) -> bool {

@@ -43,7 +43,9 @@ pub trait GzipMember {
 enum Form {
     Unknown,
     Plain,
-    Gzip { open: bool },
+    Gzip {
+        open: bool,
+    },
     Zstd(Box<Zstd>),
     /// After the end of the compressed stream, or after damage.
     Done,
@@ -223,9 +225,12 @@ impl Unpacker {
                         zstd.open = true;
                     }
                     Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
-                        length, ..
+                        length,
+                        ..
                     })) => zstd.skip = 8 + u64::from(length),
-                    Err(_) if used == 0 && self.seen == chunk.len() as u64 => break Some(Code::CompressedDamaged),
+                    Err(_) if used == 0 && self.seen == chunk.len() as u64 => {
+                        break Some(Code::CompressedDamaged);
+                    }
                     Err(_) => break Some(Code::CompressedTrailing),
                 }
                 continue;

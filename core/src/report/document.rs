@@ -1,7 +1,7 @@
 //! The JSON form of an answer: `{"schema", "trace", "diagnostics", "rows"}`.
 
-use super::rows::{Rows, json, quote};
 use crate::analysis::info;
+use crate::rows::{Rows, json, quote};
 use crate::trace::Trace;
 use alloc::format;
 use alloc::string::String;
@@ -58,8 +58,11 @@ impl Document {
             let named = |part: &Part, line: &String| {
                 if several { format!("{{\"trace\":{},{}", part.name, &line[1..]) } else { line.clone() }
             };
-            let lines: Vec<String> =
-                self.parts.iter().flat_map(|part| of(part).iter().map(|line| named(part, line)).collect::<Vec<_>>()).collect();
+            let lines: Vec<String> = self
+                .parts
+                .iter()
+                .flat_map(|part| of(part).iter().map(|line| named(part, line)).collect::<Vec<_>>())
+                .collect();
             lines.join(",\n")
         };
         format!(
@@ -74,8 +77,12 @@ impl Document {
 /// What a trace is.
 fn trace_object(name: &str, trace: &Trace) -> String {
     let facts = info::info(trace);
-    let members: Vec<String> =
-        facts.columns.iter().zip(&facts.rows[0]).map(|(c, cell)| format!("{}:{}", quote(c.key), json(cell))).collect();
+    let members: Vec<String> = facts
+        .columns
+        .iter()
+        .zip(&facts.rows[0])
+        .map(|(c, cell)| format!("{}:{}", quote(c.key), json(cell)))
+        .collect();
     format!("{{\"name\":{},{}}}", quote(name), members.join(","))
 }
 

@@ -1,13 +1,13 @@
 //! The summary as a page of text.
 
-use super::rows::{Cell, Rows};
-use super::units::time_ns;
 use crate::analysis::function_events::{demangle, window_start};
 use crate::analysis::info;
 use crate::analysis::steps::PARTS;
 use crate::analysis::summary::Summary;
 use crate::diagnostics::Severity;
+use crate::rows::{Cell, Rows};
 use crate::trace::Trace;
+use crate::units::time_ns;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -119,7 +119,15 @@ fn devices(out: &mut String, summary: &Summary) {
         }
         for (cause, ns) in device.idle_by_cause().into_iter().filter(|c| c.1 > 0) {
             let what = format!("idle, {}", cause.as_str());
-            rows.push(vec!["".into(), what.into(), Cell::Null, Cell::Ns(ns), share(ns), Cell::Null, Cell::Null]);
+            rows.push(vec![
+                "".into(),
+                what.into(),
+                Cell::Null,
+                Cell::Ns(ns),
+                share(ns),
+                Cell::Null,
+                Cell::Null,
+            ]);
         }
     }
     section(out, "GPU time", &rows);
@@ -158,7 +166,13 @@ fn steps(out: &mut String, trace: &Trace, summary: &Summary) {
 
 fn operators(out: &mut String, summary: &Summary) {
     let has_device = summary.operators.iter().any(|r| r.device_time_total_ns > 0);
-    let mut columns = vec![("name", "Operator"), ("calls", "Calls"), ("self", "Self CPU"), ("share", "Share"), ("total", "CPU total")];
+    let mut columns = vec![
+        ("name", "Operator"),
+        ("calls", "Calls"),
+        ("self", "Self CPU"),
+        ("share", "Share"),
+        ("total", "CPU total"),
+    ];
     if has_device {
         columns.push(("device", "GPU total"));
     }
@@ -185,8 +199,13 @@ fn top(what: &str, of: usize) -> String {
 
 fn kernels(out: &mut String, summary: &Summary) {
     let total: i64 = summary.kernels.iter().map(|k| k.sum_ns).sum();
-    let mut rows =
-        Rows::new(&[("name", "Kernel"), ("count", "Count"), ("sum", "Total"), ("share", "Share"), ("mean", "Mean")]);
+    let mut rows = Rows::new(&[
+        ("name", "Kernel"),
+        ("count", "Count"),
+        ("sum", "Total"),
+        ("share", "Share"),
+        ("mean", "Mean"),
+    ]);
     for group in summary.kernels.iter().take(TOP) {
         rows.push(vec![
             group.name.as_str().into(),
@@ -257,8 +276,20 @@ fn trust(out: &mut String, trace: &Trace, summary: &Summary) {
     let (lost, repaired, notes) = (total(Severity::Lost), total(Severity::Repaired), total(Severity::Note));
     let _ = match (lost, repaired, notes) {
         (0, 0, 0) => writeln!(out, "  The file was read whole, and nothing in it is odd."),
-        (0, 0, n) => writeln!(out, "  The file was read whole; {} notes are in the ledger.", count(n as usize)),
-        (0, r, n) => writeln!(out, "  Nothing was lost; {} repairs and {} notes are in the ledger.", count(r as usize), count(n as usize)),
-        (l, r, _) => writeln!(out, "  {} parts could not be read and {} were repaired; see the ledger.", count(l as usize), count(r as usize)),
+        (0, 0, n) => {
+            writeln!(out, "  The file was read whole; {} notes are in the ledger.", count(n as usize))
+        }
+        (0, r, n) => writeln!(
+            out,
+            "  Nothing was lost; {} repairs and {} notes are in the ledger.",
+            count(r as usize),
+            count(n as usize)
+        ),
+        (l, r, _) => writeln!(
+            out,
+            "  {} parts could not be read and {} were repaired; see the ledger.",
+            count(l as usize),
+            count(r as usize)
+        ),
     };
 }

@@ -3,9 +3,9 @@
 //! Widths count characters, as Python's do. With both stacks and FLOPs torch swaps the two columns' values under their
 //! headers; so does this.
 
-use super::units::{self, TimeUnit};
 use crate::analysis::averages::Average;
 use crate::error::Error;
+use crate::units::{self, TimeUnit};
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -104,7 +104,10 @@ pub const SORT_KEYS: &[&str] = &[
 /// [`Error::BadOption`] when there is no such column.
 pub fn sort(rows: &mut [Average], key: &str) -> Result<(), Error> {
     if sort_value(&Average::default(), key).is_none() {
-        return Err(Error::BadOption(format!("no column {key} to sort by; choose one of {}", SORT_KEYS.join(", "))));
+        return Err(Error::BadOption(format!(
+            "no column {key} to sort by; choose one of {}",
+            SORT_KEYS.join(", ")
+        )));
     }
     rows.sort_by(|a, b| sort_value(b, key).partial_cmp(&sort_value(a, key)).unwrap_or(Ordering::Equal));
     Ok(())
@@ -114,7 +117,10 @@ pub fn sort(rows: &mut [Average], key: &str) -> Result<(), Error> {
 ///
 /// # Errors
 /// As [`sort`].
-pub fn select<'a>(rows: &'a [Average], options: &TableOptions) -> Result<(Cow<'a, [Average]>, Vec<usize>), Error> {
+pub fn select<'a>(
+    rows: &'a [Average],
+    options: &TableOptions,
+) -> Result<(Cow<'a, [Average]>, Vec<usize>), Error> {
     let mut rows = Cow::Borrowed(rows);
     if let Some(key) = &options.sort_by {
         sort(rows.to_mut(), key)?;
@@ -303,7 +309,11 @@ impl<'a> Layout<'a> {
             cells.push(row.input_shapes.chars().take(width).collect());
         }
         if let Some(scale) = self.flops_scale {
-            cells.push(if row.flops <= 0 { "--".into() } else { format!("{:8.3}", row.flops as f64 * scale) });
+            cells.push(if row.flops <= 0 {
+                "--".into()
+            } else {
+                format!("{:8.3}", row.flops as f64 * scale)
+            });
         }
         let Some(src_width) = self.stack_width else { return self.row(out, cells) };
         cells.push(row.stack.first().map_or(String::new(), |frame| trim_path(frame, src_width)));
@@ -342,7 +352,10 @@ impl<'a> Layout<'a> {
         if self.has_memory {
             cells.extend([units::bytes(row.cpu_memory_usage), units::bytes(row.self_cpu_memory_usage)]);
             if self.has_device_memory {
-                cells.extend([units::bytes(row.device_memory_usage), units::bytes(row.self_device_memory_usage)]);
+                cells.extend([
+                    units::bytes(row.device_memory_usage),
+                    units::bytes(row.self_device_memory_usage),
+                ]);
             }
         }
         cells.push(row.count.to_string());

@@ -41,8 +41,14 @@ impl Category {
             "cpu_op" | "Operator" | "operator" => CpuOp,
             "user_annotation" => UserAnnotation,
             "python_function" => PythonFunction,
-            "cuda_runtime" | "Runtime" | "mtia_runtime" | "xpu_runtime" | "glow_runtime" | "privateuse1_runtime"
-            | "hip_runtime" | "runtime" => Runtime,
+            "cuda_runtime"
+            | "Runtime"
+            | "mtia_runtime"
+            | "xpu_runtime"
+            | "glow_runtime"
+            | "privateuse1_runtime"
+            | "hip_runtime"
+            | "runtime" => Runtime,
             "cuda_driver" | "xpu_driver" | "privateuse1_driver" | "driver" => Driver,
             "kernel" | "Kernel" | "mtia_ccp_events" | "hpu_op" | "collective_comm" => Kernel,
             "gpu_memcpy" | "Memcpy" => Memcpy,

@@ -192,7 +192,10 @@ impl Table {
 
     /// The value of any field by its key; the last one, where a key stands twice.
     pub fn field_named(&self, row: Row, place: Place, key: &str) -> Option<Value<'_>> {
-        self.all_fields(row).filter(|(f, _)| f.place == place && self.names.get(f.key) == key).last().map(|(_, v)| v)
+        self.all_fields(row)
+            .filter(|(f, _)| f.place == place && self.names.get(f.key) == key)
+            .last()
+            .map(|(_, v)| v)
     }
 
     /// Every field of an event with its value, in the order of the text.

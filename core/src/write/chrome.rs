@@ -3,7 +3,7 @@
 //! The writer escapes as JSON demands, writes times with three decimals, and keeps every field of every event. Metadata
 //! that is known before the first event stands before `traceEvents`, the rest behind it.
 
-use crate::report::rows::quote;
+use crate::rows::quote;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::Place;
@@ -17,7 +17,8 @@ pub trait Rewrite {
     /// The text to write instead of an event's name.
     fn name(&mut self, table: &Table, row: Row) -> Option<String>;
     /// The JSON to write instead of a field's value.
-    fn field(&mut self, table: &Table, row: Row, place: Place, key: &str, value: Value<'_>) -> Option<String>;
+    fn field(&mut self, table: &Table, row: Row, place: Place, key: &str, value: Value<'_>)
+    -> Option<String>;
     /// The JSON to write instead of a `pid` or `tid`.
     fn id(&mut self, json: &str) -> Option<String>;
     /// The JSON to write instead of a metadata value.
@@ -77,7 +78,11 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         }
         self.out.write_str("{")?;
         self.metadata(table, "\n")?;
-        self.out.write_str(if self.metadata_written > 0 { ",\n\"traceEvents\": [" } else { "\n\"traceEvents\": [" })
+        self.out.write_str(if self.metadata_written > 0 {
+            ",\n\"traceEvents\": ["
+        } else {
+            "\n\"traceEvents\": ["
+        })
     }
 
     fn metadata(&mut self, table: &Table, first: &str) -> Result {
@@ -210,12 +215,15 @@ fn decimal(digits: i64, decimals: u32) -> String {
     [sign, whole, ".", fraction].concat()
 }
 
-
 /// Writes every event of a table for which `keep` holds.
 ///
 /// # Errors
 /// Those of the output.
-pub fn write<W: Write>(table: &Table, out: W, mut keep: impl FnMut(Row) -> bool) -> core::result::Result<W, core::fmt::Error> {
+pub fn write<W: Write>(
+    table: &Table,
+    out: W,
+    mut keep: impl FnMut(Row) -> bool,
+) -> core::result::Result<W, core::fmt::Error> {
     let mut writer = ChromeWriter::new(out);
     for row in table.rows().filter(|&row| keep(row)) {
         writer.event(table, row)?;

@@ -1,7 +1,7 @@
 //! Every event as a line of CSV (RFC 4180): times in ns, fields as one JSON object.
 
 use super::chrome::value_json;
-use crate::report::rows::{csv_field, quote};
+use crate::rows::{csv_field, quote};
 use crate::table::events::{Row, Table};
 use crate::table::tracks;
 use crate::time;

@@ -5,7 +5,7 @@
 //! the text. Without the salt, which is not stored, a guess at a name cannot be tried out.
 
 use super::chrome::{Rewrite, value_json};
-use crate::report::rows::quote;
+use crate::rows::quote;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
@@ -86,19 +86,42 @@ impl Redact {
 fn is_public(text: &str) -> bool {
     const NAMESPACES: [&str; 8] =
         ["aten::", "autograd::", "c10d::", "prims::", "profiler::", "at::", "void at::", "ProfilerStep#"];
-    const PREFIXES: [&str; 7] =
-        ["ncclDevKernel_", "ncclKernel_", "Memcpy ", "Memset ", "enumerate(DataLoader)#", "PyTorch Profiler", "nccl:"];
+    const PREFIXES: [&str; 7] = [
+        "ncclDevKernel_",
+        "ncclKernel_",
+        "Memcpy ",
+        "Memset ",
+        "enumerate(DataLoader)#",
+        "PyTorch Profiler",
+        "nccl:",
+    ];
     const WHOLE: [&str; 18] = [
-        "", "[memory]", "[OutOfMemory]", "ac2g", "fwdbwd", "Context Sync", "Event Sync", "Stream Sync",
-        "Stream Wait Event", "CPU", "CUPTI Overhead", "Spans", "Traces", "Trace PyTorch Profiler",
-        "Iteration Start: PyTorch Profiler", "Record Window End", "Buffer Flush", "Lazy Function Loading",
+        "",
+        "[memory]",
+        "[OutOfMemory]",
+        "ac2g",
+        "fwdbwd",
+        "Context Sync",
+        "Event Sync",
+        "Stream Sync",
+        "Stream Wait Event",
+        "CPU",
+        "CUPTI Overhead",
+        "Spans",
+        "Traces",
+        "Trace PyTorch Profiler",
+        "Iteration Start: PyTorch Profiler",
+        "Record Window End",
+        "Buffer Flush",
+        "Lazy Function Loading",
     ];
     let number = text.chars().all(|c| c.is_ascii_digit() || "-+.[], ".contains(c));
     let metadata = text.starts_with("process_") || text.starts_with("thread_");
     let numbered = |prefix: &str| text.strip_prefix(prefix).is_some_and(|n| n.trim().parse::<u32>().is_ok());
     let call = |prefix: &str| {
         let rest = text.strip_prefix(prefix).unwrap_or("");
-        rest.starts_with(|c: char| c.is_ascii_uppercase()) && rest.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        rest.starts_with(|c: char| c.is_ascii_uppercase())
+            && rest.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
     number
         || metadata
@@ -113,9 +136,24 @@ fn is_public(text: &str) -> bool {
 fn is_public_key(key: &str) -> bool {
     matches!(
         key,
-        "Input type" | "Output type" | "dtype" | "Collective name" | "limitingFactors" | "backend" | "backend_config"
-            | "nccl_version" | "deviceProperties" | "displayTimeUnit" | "schemaVersion" | "baseTimeNanoseconds" | "s"
-            | "bp" | "id" | "Backend" | "cuda_sync_kind" | "finished"
+        "Input type"
+            | "Output type"
+            | "dtype"
+            | "Collective name"
+            | "limitingFactors"
+            | "backend"
+            | "backend_config"
+            | "nccl_version"
+            | "deviceProperties"
+            | "displayTimeUnit"
+            | "schemaVersion"
+            | "baseTimeNanoseconds"
+            | "s"
+            | "bp"
+            | "id"
+            | "Backend"
+            | "cuda_sync_kind"
+            | "finished"
     )
 }
 

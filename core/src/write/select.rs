@@ -53,7 +53,8 @@ pub fn select(trace: &Trace, selection: &Selection) -> Result<Vec<bool>, Error> 
                 Some(launch) => inside(table.ts(launch)),
                 None => inside(table.ts(row)),
             };
-            let is_step = category == Category::UserAnnotation && table.name(row).starts_with("ProfilerStep#");
+            let is_step =
+                category == Category::UserAnnotation && table.name(row).starts_with("ProfilerStep#");
             let long = table.dur(row) >= selection.min_duration_ns || category.is_on_device() || is_step;
             begins && (!table.is_span(row) || long || selection.min_duration_ns == 0)
         })
@@ -83,7 +84,9 @@ fn window(trace: &Trace, selection: &Selection) -> Result<Option<(i64, i64)>, Er
             let (start, end) = (table.ts(row), table.end(row));
             Some(span.map_or((start, end), |s| (s.0.min(start), s.1.max(end))))
         });
-        windows.push(span.ok_or_else(|| Error::BadOption(format!("the trace has no step from {first} to {last}")))?);
+        windows.push(
+            span.ok_or_else(|| Error::BadOption(format!("the trace has no step from {first} to {last}")))?,
+        );
     }
     if let Some((start, end)) = selection.time {
         let origin = window_start(table);

@@ -16,9 +16,9 @@ use kinetoscope_core::analysis::{info as facts, kernels as work, ledger as proof
 use kinetoscope_core::diagnostics::Severity;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::report::document::Document;
-use kinetoscope_core::report::rows::{Cell, Rows};
 use kinetoscope_core::report::summary_text;
 use kinetoscope_core::report::torch_table::{Recorded, TableOptions, render, select};
+use kinetoscope_core::rows::{Cell, Rows};
 use kinetoscope_core::trace::Trace;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -198,7 +198,9 @@ pub(super) fn stacks(args: &RowArgs) -> Result<u8, Failure> {
     rows("stacks", args, |trace| {
         let events = FunctionEvents::new(trace);
         if events.stacks.is_empty() {
-            eprintln!("kinetoscope: no stacks in this trace; record with with_stack=True and verbose=True, or see `tree`");
+            eprintln!(
+                "kinetoscope: no stacks in this trace; record with with_stack=True and verbose=True, or see `tree`"
+            );
         }
         stack_rows(&events)
     })

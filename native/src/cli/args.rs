@@ -1,7 +1,7 @@
 //! The flags of every verb, with their help.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use kinetoscope_core::report::units::TimeUnit;
+use kinetoscope_core::units::TimeUnit;
 use std::path::PathBuf;
 
 #[derive(Parser)]
@@ -64,7 +64,9 @@ pub(super) enum Command {
         kinetoscope slice ranks/ --ranks 0,3 -o out/")]
     Slice(SliceArgs),
     /// A trace without short spans or without some categories
-    #[command(after_help = "Example:\n  kinetoscope shrink run.json --min-duration 10us --drop python_function -o small.json.gz")]
+    #[command(
+        after_help = "Example:\n  kinetoscope shrink run.json --min-duration 10us --drop python_function -o small.json.gz"
+    )]
     Shrink(ShrinkArgs),
     /// A trace without names, paths and hosts; structure and times are kept
     Redact(RedactArgs),
@@ -280,9 +282,10 @@ fn grouping(text: &str) -> Result<Grouping, String> {
     match text.split_once(':').unwrap_or((text, "")) {
         ("shape", "") => Ok(Grouping::Shape),
         ("overload", "") => Ok(Grouping::Overload),
-        ("stack", depth) => {
-            depth.parse().map(Grouping::Stack).map_err(|_| "write stack:N with the number of frames".to_owned())
-        }
+        ("stack", depth) => depth
+            .parse()
+            .map(Grouping::Stack)
+            .map_err(|_| "write stack:N with the number of frames".to_owned()),
         _ => Err("choose from shape, stack:N, overload".to_owned()),
     }
 }

@@ -12,10 +12,10 @@ use kinetoscope_core::analysis::stacks::{self, Metric};
 use kinetoscope_core::diagnostics::Severity;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::write::chrome::{self, ChromeWriter};
+use kinetoscope_core::write::csv as lines;
 use kinetoscope_core::write::redact::Redact;
 use kinetoscope_core::write::repair::Repairer;
 use kinetoscope_core::write::select::{Selection, select};
-use kinetoscope_core::write::csv as lines;
 use std::fmt::Write;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
@@ -23,7 +23,12 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 /// Where the result of one source goes: the output itself, or a file of the source's name in the output folder.
-fn destination(args: &FileArgs, source: &Source, several: bool, extension: Option<&str>) -> Result<Option<PathBuf>, Failure> {
+fn destination(
+    args: &FileArgs,
+    source: &Source,
+    several: bool,
+    extension: Option<&str>,
+) -> Result<Option<PathBuf>, Failure> {
     let Some(output) = &args.output else {
         if several {
             return Err(Failure::usage("several traces need --output FOLDER"));
@@ -105,18 +110,23 @@ pub(super) fn csv(args: &FileArgs) -> Result<u8, Failure> {
 pub(super) fn folded(args: &FoldedArgs) -> Result<u8, Failure> {
     let metric = Metric::of(&args.metric)
         .ok_or_else(|| Failure::usage("--metric is self_cpu_time_total or self_cuda_time_total"))?;
-    each(&args.file, Some("folded"), |_| true, |trace, output| {
-        let text = if args.lanes {
-            call_tree::folded(trace)
-        } else {
-            let events = FunctionEvents::new(trace);
-            if events.stacks.is_empty() {
-                return Err("no stacks in this trace; --lanes folds its spans instead".to_owned());
-            }
-            stacks::export(&events, &trace.table, metric)
-        };
-        written(output.write_str(&text))
-    })
+    each(
+        &args.file,
+        Some("folded"),
+        |_| true,
+        |trace, output| {
+            let text = if args.lanes {
+                call_tree::folded(trace)
+            } else {
+                let events = FunctionEvents::new(trace);
+                if events.stacks.is_empty() {
+                    return Err("no stacks in this trace; --lanes folds its spans instead".to_owned());
+                }
+                stacks::export(&events, &trace.table, metric)
+            };
+            written(output.write_str(&text))
+        },
+    )
 }
 
 pub(super) fn slice(args: &SliceArgs) -> Result<u8, Failure> {
@@ -150,14 +160,19 @@ fn write_selection(trace: &Trace, selection: &Selection, output: &mut Output) ->
 }
 
 pub(super) fn redact(args: &RedactArgs) -> Result<u8, Failure> {
-    each(&args.file, None, |_| true, |trace, output| {
-        let salt = args.salt.clone().map_or_else(random_salt, String::into_bytes);
-        let mut writer = ChromeWriter::with_rewrite(output, Redact::new(&salt));
-        for row in trace.table.rows() {
-            written(writer.event(&trace.table, row))?;
-        }
-        written(writer.finish(&trace.table))
-    })
+    each(
+        &args.file,
+        None,
+        |_| true,
+        |trace, output| {
+            let salt = args.salt.clone().map_or_else(random_salt, String::into_bytes);
+            let mut writer = ChromeWriter::with_rewrite(output, Redact::new(&salt));
+            for row in trace.table.rows() {
+                written(writer.event(&trace.table, row))?;
+            }
+            written(writer.finish(&trace.table))
+        },
+    )
 }
 
 /// 256 bits from the seeds that the standard library draws from the operating system.
@@ -211,7 +226,12 @@ fn repair_one(source: &Source, path: Option<PathBuf>) -> Result<RepairResult, Fa
                 result?.finish()?;
             }
             for finding in repaired.diagnostics.findings() {
-                eprintln!("kinetoscope: {} ×{}: {}", finding.code.as_str(), finding.count, finding.code.description());
+                eprintln!(
+                    "kinetoscope: {} ×{}: {}",
+                    finding.code.as_str(),
+                    finding.count,
+                    finding.code.description()
+                );
             }
             let lost = repaired.diagnostics.worst() == Some(Severity::Lost);
             Ok(Ok((repaired.events, lost)))

@@ -1,6 +1,6 @@
 //! An answer as columns and rows, from which every format is made: text, CSV, Markdown, JSON.
 
-use super::units;
+use crate::units;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -85,7 +85,10 @@ const WIDEST: usize = 60;
 impl Rows {
     /// An answer without rows; `columns` are (key, title).
     pub fn new(columns: &[(&'static str, &'static str)]) -> Rows {
-        Rows { columns: columns.iter().map(|&(key, title)| Column { key, title }).collect(), rows: Vec::new() }
+        Rows {
+            columns: columns.iter().map(|&(key, title)| Column { key, title }).collect(),
+            rows: Vec::new(),
+        }
     }
 
     /// Appends a row.
@@ -165,8 +168,12 @@ impl Rows {
 
     /// Row `at` as a JSON object.
     pub fn json_row(&self, at: usize) -> String {
-        let members: Vec<String> =
-            self.columns.iter().zip(&self.rows[at]).map(|(c, cell)| format!("\"{}\":{}", c.key, json(cell))).collect();
+        let members: Vec<String> = self
+            .columns
+            .iter()
+            .zip(&self.rows[at])
+            .map(|(c, cell)| format!("\"{}\":{}", c.key, json(cell)))
+            .collect();
         format!("{{{}}}", members.join(","))
     }
 
@@ -248,7 +255,11 @@ pub fn quote(text: &str) -> String {
 }
 
 pub(crate) fn csv_field(text: &str) -> String {
-    if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -271,7 +282,10 @@ mod tests {
             "Name         Time\n────────  ───────\na \"b\", c  1.500us\nx|y       2.000ms\n"
         );
         assert_eq!(rows.to_csv(), "name,dur_ns,note\r\n\"a \"\"b\"\", c\",1500,\r\nx|y,2000000,NaN\r\n");
-        assert_eq!(rows.to_markdown(), "| Name | Time |\n| --- | ---: |\n| a \"b\", c | 1.500us |\n| x\\|y | 2.000ms |\n");
+        assert_eq!(
+            rows.to_markdown(),
+            "| Name | Time |\n| --- | ---: |\n| a \"b\", c | 1.500us |\n| x\\|y | 2.000ms |\n"
+        );
         assert_eq!(rows.json_row(1), r#"{"name":"x|y","dur_ns":2000000,"note":null}"#);
     }
 }
