@@ -25,7 +25,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Empty => f.write_str("the input is empty"),
-            Error::NotATrace { looks_like, hint } if hint.is_empty() => {
+            Error::NotATrace { looks_like, hint: "" } => {
                 write!(f, "this is no trace: it looks like {looks_like}")
             }
             Error::NotATrace { looks_like, hint } => {

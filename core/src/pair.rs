@@ -176,43 +176,62 @@ fn pair_key(table: &Table, row: Row) -> Option<PairKey> {
 }
 
 fn pair_keyed(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, rows: &[Row]) {
-    let mut rows: Vec<Row> = rows.to_vec();
+    let (mut flows, mut asyncs): (Vec<Row>, Vec<Row>) =
+        rows.iter().partition(|&&row| matches!(table.ph(row), b's' | b't' | b'f'));
+    let begins = |row: Row| matches!(table.ph(row), b's' | b'b' | b'S');
     // A start of the same instant goes before its end.
-    rows.sort_by_key(|&row| (table.ts(row), !matches!(table.ph(row), b's' | b'b' | b'S')));
-    let mut open: HashMap<PairKey, Vec<Row>, FixedState> = HashMap::default();
-    let mut starts: HashMap<PairKey, (Row, bool), FixedState> = HashMap::default();
-    let mut loose_flows = 0;
-    for row in rows {
-        let key = pair_key(table, row);
-        match (table.ph(row), key) {
-            (b's', Some(key)) => {
-                if let Some((_, false)) = starts.insert(key, (row, false)) {
-                    loose_flows += 1;
-                }
-            }
-            (b'f' | b't', Some(key)) => match starts.get_mut(&key) {
-                Some((start, used)) => {
-                    *used = true;
-                    pairs.flows.push((*start, row));
-                }
-                None => loose_flows += 1,
-            },
-            (b's' | b'f' | b't', None) => loose_flows += 1,
-            (b'b' | b'S', Some(key)) => open.entry(key).or_default().push(row),
-            (_, key) => {
-                let stack = key.and_then(|key| open.get_mut(&key));
-                match stack.and_then(|stack| close_async(table, stack, row)) {
-                    Some(begin) => pairs.asyncs.push((begin, row)),
-                    None => {
-                        diagnostics.record(Code::UnmatchedAsync, None, table.name(row).as_bytes());
-                        pairs.incomplete.push(row);
-                    }
-                }
-            }
+    let order = |&row: &Row| (table.ts(row), !begins(row));
+    asyncs.sort_by_key(order);
+    pair_asyncs(table, diagnostics, pairs, &asyncs);
+    flows.sort_by_key(order);
+    pair_flows(table, diagnostics, pairs, flows);
+}
+
+/// Flows, in order of time, grouped by key: each end goes to the last start before it.
+fn pair_flows(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, flows: Vec<Row>) {
+    let mut loose = 0;
+    let mut keyed: Vec<(PairKey, Row)> = Vec::with_capacity(flows.len());
+    for row in flows {
+        match pair_key(table, row) {
+            Some(key) => keyed.push((key, row)),
+            None => loose += 1,
         }
     }
-    loose_flows += starts.values().filter(|(_, used)| !used).count() as u64;
-    diagnostics.record_many(Code::UnmatchedFlow, loose_flows, None, b"");
+    keyed.sort_by_key(|k| k.0);
+    for group in keyed.chunk_by(|a, b| a.0 == b.0) {
+        let mut start: Option<(Row, bool)> = None;
+        for &(_, row) in group {
+            if table.ph(row) == b's' {
+                loose += u64::from(start.is_some_and(|s| !s.1));
+                start = Some((row, false));
+            } else if let Some((begin, used)) = &mut start {
+                *used = true;
+                pairs.flows.push((*begin, row));
+            } else {
+                loose += 1;
+            }
+        }
+        loose += u64::from(start.is_some_and(|s| !s.1));
+    }
+    diagnostics.record_many(Code::UnmatchedFlow, loose, None, b"");
+}
+
+fn pair_asyncs(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, rows: &[Row]) {
+    let mut open: HashMap<PairKey, Vec<Row>, FixedState> = HashMap::default();
+    for &row in rows {
+        let key = pair_key(table, row);
+        if let (b'b' | b'S', Some(key)) = (table.ph(row), key) {
+            open.entry(key).or_default().push(row);
+            continue;
+        }
+        let stack = key.and_then(|key| open.get_mut(&key));
+        if let Some(begin) = stack.and_then(|stack| close_async(table, stack, row)) {
+            pairs.asyncs.push((begin, row));
+        } else {
+            diagnostics.record(Code::UnmatchedAsync, None, table.name(row).as_bytes());
+            pairs.incomplete.push(row);
+        }
+    }
     let mut left: Vec<Row> = open.into_values().flatten().collect();
     left.sort_unstable();
     for row in left {

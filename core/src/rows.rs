@@ -130,9 +130,9 @@ impl Rows {
         let widths: Vec<usize> = (0..shown.len()).map(width).collect();
         let left: Vec<bool> = shown.iter().map(|&c| self.is_text(c)).collect();
         let mut out = String::new();
-        let titles = shown.iter().map(|&c| self.columns[c].title.to_owned()).collect();
+        let titles: Vec<String> = shown.iter().map(|&c| self.columns[c].title.to_owned()).collect();
         line(&mut out, &titles, &widths, &left);
-        line(&mut out, &widths.iter().map(|&w| "─".repeat(w)).collect(), &widths, &left);
+        line(&mut out, &widths.iter().map(|&w| "─".repeat(w)).collect::<Vec<_>>(), &widths, &left);
         for row in &cells {
             line(&mut out, row, &widths, &left);
         }
@@ -186,7 +186,7 @@ impl Rows {
     }
 }
 
-fn line(out: &mut String, cells: &Vec<String>, widths: &[usize], left: &[bool]) {
+fn line(out: &mut String, cells: &[String], widths: &[usize], left: &[bool]) {
     let start = out.len();
     for ((cell, &width), &left) in cells.iter().zip(widths).zip(left) {
         let padding = width - cell.chars().count().min(width);

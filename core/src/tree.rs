@@ -130,8 +130,8 @@ fn lay_extra(table: &Table, tree: &mut Tree, track: TrackId, rows: &[Row]) {
     let mut busy: BTreeSet<(i64, usize)> = BTreeSet::new();
     for &row in rows {
         let (begin, end) = (table.ts(row), table.end(row));
-        let tried = lanes.iter_mut().take(TRIED).enumerate();
-        let found = tried.filter_map(|(i, lane)| fit(&mut lane.open, begin, end).map(|p| (i, p))).next();
+        let mut tried = lanes.iter_mut().take(TRIED).enumerate();
+        let found = tried.find_map(|(i, lane)| fit(&mut lane.open, begin, end).map(|p| (i, p)));
         let (at, parent) = found.unwrap_or_else(|| {
             let free = busy.first().copied().filter(|&(until, _)| until <= begin);
             if let Some(entry) = free {

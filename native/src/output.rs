@@ -9,7 +9,7 @@ use std::path::Path;
 
 enum Sink {
     Plain(Box<dyn Write>),
-    Gzip(GzEncoder<Box<dyn Write>>),
+    Gzip(Box<GzEncoder<Box<dyn Write>>>),
 }
 
 /// A [`fmt::Write`] over a file; the first error is kept and told by [`Output::finish`].
@@ -30,7 +30,7 @@ impl Output {
         };
         let compressed = path.and_then(Path::extension).is_some_and(|e| e.eq_ignore_ascii_case("gz"));
         let sink = if compressed {
-            Sink::Gzip(GzEncoder::new(plain, Compression::default()))
+            Sink::Gzip(Box::new(GzEncoder::new(plain, Compression::default())))
         } else {
             Sink::Plain(plain)
         };

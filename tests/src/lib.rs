@@ -1,4 +1,4 @@
-//! What the tests share: where fixtures are, the goldens of the real PyTorch, a generator of large traces.
+//! What the tests share: where fixtures are, the goldens of the real `PyTorch`, a generator of large traces.
 
 pub mod files;
 pub mod generator;

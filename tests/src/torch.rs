@@ -1,4 +1,4 @@
-//! The goldens of the real PyTorch, and what they are compared by.
+//! The goldens of the real `PyTorch`, and what they are compared by.
 
 use crate::files;
 use kinetoscope_core::trace::Trace;
@@ -62,6 +62,7 @@ pub struct Differences {
 
 impl Differences {
     /// Compares two values of a field.
+    #[allow(clippy::needless_pass_by_value)]
     pub fn check<T: PartialEq + Debug>(&mut self, what: impl FnOnce() -> String, ours: T, theirs: T) {
         self.compared += 1;
         if ours != theirs {

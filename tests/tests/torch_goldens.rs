@@ -1,4 +1,4 @@
-//! Key averages, totals, events, tables and stacks equal those of the real PyTorch.
+//! Key averages, totals, events, tables and stacks equal those of the real `PyTorch`.
 //!
 //! Times are compared as whole nanoseconds, everything else exactly. What a trace does not carry is listed in
 //! [`exception`], case by case; nothing else may differ.

@@ -1,2 +1,44 @@
-//! x
-fn main() {}
+//! `cargo xtask …`: everything that is more than one command.
+
+mod bench;
+mod fuzz;
+mod imports;
+mod steps;
+mod toolchain;
+
+use std::process::ExitCode;
+
+const HELP: &str = "cargo xtask COMMAND
+
+  test                 everything that must hold: imports, format, lints, docs, no_std, tests, fuzz targets, README
+  imports              who may import whom
+  no-std               core alone on x86_64-unknown-none
+  fuzz [SECONDS]       build the fuzz targets and run each for a while (default 60 in all)
+  bench [EVENTS]       whole-process figures on a generated trace (default 2000000), as the README shows them
+";
+
+/// What went wrong, for a person.
+type Failure = String;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |default: u64| arguments.get(1).map_or(Ok(default), |n| n.parse::<u64>());
+    let result = match arguments.first().map(String::as_str) {
+        Some("test") => steps::test(),
+        Some("imports") => imports::check(),
+        Some("no-std") => toolchain::check_no_std(),
+        Some("fuzz") => number(60).map_err(|e| e.to_string()).and_then(fuzz::run),
+        Some("bench") => number(2_000_000).map_err(|e| e.to_string()).and_then(bench::run),
+        _ => {
+            print!("{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

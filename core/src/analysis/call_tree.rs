@@ -9,6 +9,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt::Write;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -150,7 +151,7 @@ pub fn folded(trace: &Trace) -> String {
         }
         for (node, path) in nodes.iter().zip(&paths) {
             if node.self_ns >= 1000 {
-                out.push_str(&format!("{path} {}\n", node.self_ns / 1000));
+                let _ = writeln!(out, "{path} {}", node.self_ns / 1000);
             }
         }
     }

@@ -8,7 +8,7 @@
 //! the call began only after the gap had begun, the host was late; when a synchronizing call was running on that thread
 //! at the gap's start, the host was waiting; else the work was queued and the device did not start it.
 
-use super::intervals::{Interval, Intervals};
+use super::intervals::{Collector, Interval, Intervals};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
@@ -210,16 +210,17 @@ pub fn device_times(trace: &Trace) -> Vec<DeviceTime> {
 
 fn device_time(trace: &Trace, device: String, rows: &[Row], syncs: &[(u32, Intervals)]) -> DeviceTime {
     let table = &trace.table;
-    let mut by_class: [Vec<Interval>; 4] = Default::default();
+    let mut by_class: [Collector; 4] = Default::default();
+    let mut counts = [0usize; 4];
     let mut sums = [0i64; 4];
     let mut known = Classes::new(table);
     for &row in rows {
         let class = known.of(row) as usize;
         by_class[class].push((table.ts(row), table.end(row)));
+        counts[class] += 1;
         sums[class] += table.dur(row).max(0);
     }
-    let counts = [0, 1, 2, 3].map(|c| by_class[c].len());
-    let unions = by_class.map(Intervals::union_of);
+    let unions = by_class.map(Collector::union);
     let classes = Class::ALL.iter().enumerate().filter(|&(c, _)| counts[c] > 0).map(|(c, &class)| {
         let others = (0..4).filter(|&o| o != c).fold(Intervals::default(), |all, o| all.union(&unions[o]));
         ClassTime {

@@ -293,8 +293,11 @@ impl<'a> Builder<'a> {
                 continue;
             }
             let wanted = match category {
-                Category::CpuOp | Category::UserAnnotation | Category::Runtime | Category::Driver => true,
-                Category::Overhead => true,
+                Category::CpuOp
+                | Category::UserAnnotation
+                | Category::Runtime
+                | Category::Driver
+                | Category::Overhead => true,
                 Category::PythonFunction => name == collector && table.field(row, Key::PythonId).is_none(),
                 _ => category.is_device_work() || category == Category::GpuUserAnnotation,
             };
@@ -457,8 +460,10 @@ impl<'a> Builder<'a> {
             return;
         }
         let table = self.table;
-        let mut by_row: Vec<(Row, u32)> = self.out.rows.iter().zip(0..).map(|(&row, at)| (row, at)).collect();
-        by_row.sort_unstable();
+        let mut position = vec![NONE; table.len()];
+        for (at, &row) in self.out.rows.iter().enumerate() {
+            position[row as usize] = at as u32;
+        }
         let mut device = vec![(0, 0); self.out.rows.len()];
         for at in 0..self.out.rows.len() {
             if self.out.kinds[at] != Kind::Device {
@@ -468,8 +473,8 @@ impl<'a> Builder<'a> {
             let duration = table.dur(row).max(0);
             device[at] = (duration, duration);
             let op = self.trace.links.op(row).filter(|_| table.category(row).is_device_work());
-            if let Some(found) = op.and_then(|op| by_row.binary_search_by_key(&op, |p| p.0).ok()) {
-                device[by_row[found].1 as usize].0 += duration;
+            if let Some(op) = op.map(|op| position[op as usize]).filter(|&op| op != NONE) {
+                device[op as usize].0 += duration;
             }
         }
         self.out.device = device;

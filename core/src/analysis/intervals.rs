@@ -9,6 +9,26 @@ pub type Interval = (i64, i64);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Intervals(Vec<Interval>);
 
+/// Collects intervals; those that join the last one are merged at once, which keeps nested calls from taking memory.
+#[derive(Clone, Debug, Default)]
+pub struct Collector(Vec<Interval>);
+
+impl Collector {
+    /// Adds an interval.
+    pub fn push(&mut self, interval: Interval) {
+        match self.0.last_mut() {
+            Some(last) if last.0 <= interval.0 && interval.0 <= last.1 => last.1 = last.1.max(interval.1),
+            _ if interval.0 < interval.1 => self.0.push(interval),
+            _ => {}
+        }
+    }
+
+    /// The union of everything that was added.
+    pub fn union(self) -> Intervals {
+        Intervals::union_of(self.0)
+    }
+}
+
 impl Intervals {
     /// The union of any intervals.
     pub fn union_of(mut intervals: Vec<Interval>) -> Intervals {
@@ -119,6 +139,11 @@ mod tests {
             let (a, b) = (some(), some());
             let (x, y) = (Intervals::union_of(a.clone()), Intervals::union_of(b.clone()));
             assert_eq!(bits(x.as_slice()), bits(&a));
+            let mut collector = Collector::default();
+            for &i in &a {
+                collector.push(i);
+            }
+            assert_eq!(collector.union(), x);
             assert_eq!(x.length(), i64::from(bits(&a).count_ones()));
             assert_eq!(bits(x.intersection(&y).as_slice()), bits(&a) & bits(&b));
             assert_eq!(bits(x.union(&y).as_slice()), bits(&a) | bits(&b));

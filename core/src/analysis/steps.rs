@@ -5,7 +5,7 @@
 //! was running then, on any device or thread; what is left is `other`.
 
 use super::device_time::Classes;
-use super::intervals::{Interval, Intervals};
+use super::intervals::{Collector, Interval, Intervals};
 use crate::rows::{Cell, Rows};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
@@ -97,7 +97,7 @@ fn part(step: &mut Step, layers: &[Intervals; 7]) {
 /// When each part but `other` was running.
 fn layers(table: &Table) -> [Intervals; 7] {
     let mut classes = Classes::new(table);
-    let mut times: [Vec<Interval>; 7] = Default::default();
+    let mut times: [Collector; 7] = Default::default();
     for row in table.rows().filter(|&row| table.is_span(row)) {
         let category = table.category(row);
         let layer = match category {
@@ -109,7 +109,7 @@ fn layers(table: &Table) -> [Intervals; 7] {
         };
         times[layer].push((table.ts(row), table.end(row)));
     }
-    times.map(Intervals::union_of)
+    times.map(Collector::union)
 }
 
 /// Whether a range is the loading of data.

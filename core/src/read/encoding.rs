@@ -103,15 +103,14 @@ impl Decoder {
             diagnostics.record(Code::LoneSurrogate, Some(self.seen), b"");
             push('\u{fffd}');
         }
-        match unit {
-            0xd800..0xdc00 => self.high = Some(unit),
-            _ => match char::from_u32(u32::from(unit)) {
-                Some(c) => push(c),
-                None => {
-                    diagnostics.record(Code::LoneSurrogate, Some(self.seen), b"");
-                    push('\u{fffd}');
-                }
-            },
+        if (0xd800..0xdc00).contains(&unit) {
+            self.high = Some(unit);
+            return;
         }
+        let c = char::from_u32(u32::from(unit));
+        if c.is_none() {
+            diagnostics.record(Code::LoneSurrogate, Some(self.seen), b"");
+        }
+        push(c.unwrap_or('\u{fffd}'));
     }
 }

@@ -3,7 +3,7 @@
 //! Keys are recognised by what followed last time (see [`layout`](crate::table::layout)), texts by their hash; nothing
 //! is allocated for an event whose texts are known. Anything that is not strict JSON is left to [`repair`](super::repair).
 //!
-//! serde_json would do the same four times slower (`cargo bench -p kinetoscope-tests --bench reading` runs both); it
+//! `serde_json` would do the same four times slower (`cargo bench -p kinetoscope-tests --bench reading` runs both); it
 //! still checks every nested array or object when its text is first met.
 
 use super::limits::Limits;
@@ -319,7 +319,7 @@ impl EventReader {
                 table.fields.push_varint(u64::from(id.0));
                 Ok((FieldType::Text, end))
             }
-            b'-' | b'0'..=b'9' => self.number(table, buf, at),
+            b'-' | b'0'..=b'9' => pack_number(table, buf, at),
             b'[' | b'{' => {
                 let end = container_end(buf, at, self.limits.depth)?;
                 let id = self.json_text(table, &buf[at..end])?;
@@ -334,27 +334,6 @@ impl EventReader {
                     b"false" => Ok((FieldType::False, end)),
                     _ => Err(Stop::Damaged),
                 }
-            }
-        }
-    }
-
-    #[inline]
-    fn number(&mut self, table: &mut Table, buf: &[u8], at: usize) -> Result<(FieldType, usize), Stop> {
-        let (number, end) = number(buf, at)?;
-        match number {
-            Number::Int(n) => {
-                table.fields.push_int(n);
-                Ok((FieldType::Int, end))
-            }
-            Number::Decimal(digits, decimals) => {
-                table.fields.push_int(digits);
-                table.fields.push_varint(u64::from(decimals));
-                Ok((FieldType::Decimal, end))
-            }
-            Number::Other => {
-                let (id, _) = table.names.intern_utf8(&buf[at..end]).ok_or(Stop::Damaged)?;
-                table.fields.push_varint(u64::from(id.0));
-                Ok((FieldType::Number, end))
             }
         }
     }
@@ -407,6 +386,28 @@ impl EventReader {
     /// Takes back what was packed for a draft that is not wanted.
     pub(super) fn discard(table: &mut Table, draft: Draft) {
         table.fields.rewind(draft.mark);
+    }
+}
+
+/// Packs the number at `at`.
+#[inline]
+fn pack_number(table: &mut Table, buf: &[u8], at: usize) -> Result<(FieldType, usize), Stop> {
+    let (number, end) = number(buf, at)?;
+    match number {
+        Number::Int(n) => {
+            table.fields.push_int(n);
+            Ok((FieldType::Int, end))
+        }
+        Number::Decimal(digits, decimals) => {
+            table.fields.push_int(digits);
+            table.fields.push_varint(u64::from(decimals));
+            Ok((FieldType::Decimal, end))
+        }
+        Number::Other => {
+            let (id, _) = table.names.intern_utf8(&buf[at..end]).ok_or(Stop::Damaged)?;
+            table.fields.push_varint(u64::from(id.0));
+            Ok((FieldType::Number, end))
+        }
     }
 }
 

@@ -58,8 +58,7 @@ impl Repairer<'_> {
 
     fn value(&mut self, at: usize, depth: usize) -> Result<usize, Stop> {
         match self.buf.get(at).ok_or(Stop::More)? {
-            b'{' if depth >= self.depth => Err(Stop::TooDeep),
-            b'[' if depth >= self.depth => Err(Stop::TooDeep),
+            b'{' | b'[' if depth >= self.depth => Err(Stop::TooDeep),
             b'{' => self.container(at, depth, b'}'),
             b'[' => self.container(at, depth, b']'),
             b'"' => self.text(at, Role::Value),
@@ -118,11 +117,25 @@ impl Repairer<'_> {
             self.out.extend_from_slice(token);
             return Ok(end);
         }
-        let word = match token {
-            b"NaN" | b"nan" | b"-NaN" | b"-nan" | b"Infinity" | b"-Infinity" | b"+Infinity" | b"inf"
-            | b"-inf" | b"+inf" | b"N/A" | b"n/a" | b"None" | b"True" | b"False" | b"undefined" => true,
-            _ => false,
-        };
+        let word = matches!(
+            token,
+            b"NaN"
+                | b"nan"
+                | b"-NaN"
+                | b"-nan"
+                | b"Infinity"
+                | b"-Infinity"
+                | b"+Infinity"
+                | b"inf"
+                | b"-inf"
+                | b"+inf"
+                | b"N/A"
+                | b"n/a"
+                | b"None"
+                | b"True"
+                | b"False"
+                | b"undefined"
+        );
         let number_like = token.iter().all(|b| b.is_ascii_digit() || b"+-.eExX".contains(b));
         if !word && !number_like {
             return Err(Stop::Damaged);

@@ -91,6 +91,9 @@ impl Unpacker {
     }
 
     /// Passes the plain bytes of `chunk` to `sink`, in pieces.
+    ///
+    /// # Errors
+    /// Those of `sink`.
     pub fn feed<E>(&mut self, chunk: &[u8], sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         match self.form {
             Form::Unknown => {
@@ -110,6 +113,9 @@ impl Unpacker {
     }
 
     /// Passes on what is still pending and returns what was odd.
+    ///
+    /// # Errors
+    /// Those of `sink`.
     pub fn finish<E>(mut self, sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<Diagnostics, E> {
         if matches!(self.form, Form::Unknown) {
             self.choose();

@@ -145,7 +145,7 @@ pub fn render(rows: &[Average], recorded: Recorded, options: &TableOptions) -> R
     let (sorted, shown) = select(rows, options)?;
     let table = Layout::new(&sorted, recorded, options);
     let mut out = String::new();
-    let rule: String = table.columns.iter().map(|c| format!("{}{GAP}", "-".repeat(c.width))).collect();
+    let rule = table.columns.iter().fold(String::new(), |rule, c| rule + &"-".repeat(c.width) + GAP);
     let long_rule = "=".repeat(rule.len() - GAP.len());
     let banner = options.top_level_events_only.then_some("This report only display top-level ops statistics");
     for line in [options.header.as_deref(), banner].into_iter().flatten() {
@@ -153,7 +153,7 @@ pub fn render(rows: &[Average], recorded: Recorded, options: &TableOptions) -> R
         push_line(&mut out, line);
     }
     push_line(&mut out, &rule);
-    table.row(&mut out, table.columns.iter().map(|c| c.title.clone()).collect());
+    table.row(&mut out, &table.columns.iter().map(|c| c.title.clone()).collect::<Vec<_>>());
     push_line(&mut out, &rule);
     for &at in &shown {
         table.average(&mut out, &sorted[at]);
@@ -291,7 +291,7 @@ impl<'a> Layout<'a> {
         self.add(&format!("Total {}", TITLES[unit]), WIDTH);
     }
 
-    fn row(&self, out: &mut String, cells: Vec<String>) {
+    fn row(&self, out: &mut String, cells: &[String]) {
         for (cell, column) in cells.iter().zip(&self.columns) {
             let padding = " ".repeat(column.width.saturating_sub(width(cell)));
             let (before, after) = if column.left { ("", padding.as_str()) } else { (padding.as_str(), "") };
@@ -315,15 +315,15 @@ impl<'a> Layout<'a> {
                 format!("{:8.3}", row.flops as f64 * scale)
             });
         }
-        let Some(src_width) = self.stack_width else { return self.row(out, cells) };
+        let Some(src_width) = self.stack_width else { return self.row(out, &cells) };
         cells.push(row.stack.first().map_or(String::new(), |frame| trim_path(frame, src_width)));
-        self.row(out, cells);
+        self.row(out, &cells);
         for frame in row.stack.iter().skip(1) {
             let mut cells = vec![String::new(); self.columns.len() - 1];
             cells.push(trim_path(frame, src_width));
-            self.row(out, cells);
+            self.row(out, &cells);
         }
-        self.row(out, vec![String::new(); self.columns.len()]);
+        self.row(out, &vec![String::new(); self.columns.len()]);
     }
 
     fn numbers(&self, row: &Average) -> Vec<String> {

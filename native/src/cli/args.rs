@@ -32,7 +32,7 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// What was traced, where the time went, what looks wrong, how far to trust it
     Summary(RequiredSummaryArgs),
-    /// Operators: torch's key_averages, as torch's table
+    /// Operators: torch's `key_averages`, as torch's table
     #[command(after_help = "Examples:\n  \
         kinetoscope ops run.json --sort-by self_cpu_time_total --row-limit 10\n  \
         kinetoscope ops run.json --group-by shape,stack:5 --format json")]
@@ -137,7 +137,7 @@ pub(super) struct RowArgs {
 pub(super) struct OpsArgs {
     #[command(flatten)]
     pub(super) input: Required,
-    /// A column of torch's table, such as self_cpu_time_total; rows stay in order of first use without it
+    /// A column of torch's table, such as `self_cpu_time_total`; rows stay in order of first use without it
     #[arg(long, value_name = "NAME")]
     pub(super) sort_by: Option<String>,
     /// At most this many rows, -1 for all [default: 100 in a table, all in JSON, CSV and Markdown]
@@ -191,7 +191,7 @@ pub(super) struct ExportArgs {
 pub(super) enum ExportKind {
     /// A Chrome trace; what is written reads back equal
     Chrome(FileArgs),
-    /// Folded stacks for flame graphs, in the form of torch's export_stacks
+    /// Folded stacks for flame graphs, in the form of torch's `export_stacks`
     Folded(FoldedArgs),
     /// Every event as a line of CSV
     Csv(FileArgs),
@@ -214,7 +214,7 @@ pub(super) struct FileArgs {
 pub(super) struct FoldedArgs {
     #[command(flatten)]
     pub(super) file: FileArgs,
-    /// self_cpu_time_total or self_cuda_time_total
+    /// `self_cpu_time_total` or `self_cuda_time_total`
     #[arg(long, value_name = "NAME", default_value = "self_cpu_time_total")]
     pub(super) metric: String,
     /// Fold the spans of every lane instead of the recorded Python stacks

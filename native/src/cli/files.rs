@@ -94,17 +94,31 @@ fn each(
     Ok(code)
 }
 
-/// Errors of the output are told by [`Output::finish`].
-fn written<T>(_: Result<T, std::fmt::Error>) -> Result<(), String> {
-    Ok(())
-}
+/// The output keeps its first error, which [`Output::finish`] tells.
+fn ignore<T>(_: Result<T, std::fmt::Error>) {}
 
 pub(super) fn chrome(args: &FileArgs) -> Result<u8, Failure> {
-    each(args, None, |_| true, |trace, output| written(chrome::write(&trace.table, output, |_| true)))
+    each(
+        args,
+        None,
+        |_| true,
+        |trace, output| {
+            ignore(chrome::write(&trace.table, output, |_| true));
+            Ok(())
+        },
+    )
 }
 
 pub(super) fn csv(args: &FileArgs) -> Result<u8, Failure> {
-    each(args, Some("csv"), |_| true, |trace, output| written(lines::write(&trace.table, output)))
+    each(
+        args,
+        Some("csv"),
+        |_| true,
+        |trace, output| {
+            ignore(lines::write(&trace.table, output));
+            Ok(())
+        },
+    )
 }
 
 pub(super) fn folded(args: &FoldedArgs) -> Result<u8, Failure> {
@@ -124,7 +138,8 @@ pub(super) fn folded(args: &FoldedArgs) -> Result<u8, Failure> {
                 }
                 stacks::export(&events, &trace.table, metric)
             };
-            written(output.write_str(&text))
+            ignore(output.write_str(&text));
+            Ok(())
         },
     )
 }
@@ -156,7 +171,8 @@ fn write_selection(trace: &Trace, selection: &Selection, output: &mut Output) ->
     let keep = select(trace, selection).map_err(|error| error.to_string())?;
     let kept = keep.iter().filter(|&&k| k).count();
     eprintln!("kinetoscope: kept {kept} of {} events", trace.table.len());
-    written(chrome::write(&trace.table, output, |row| keep[row as usize]))
+    ignore(chrome::write(&trace.table, output, |row| keep[row as usize]));
+    Ok(())
 }
 
 pub(super) fn redact(args: &RedactArgs) -> Result<u8, Failure> {
@@ -168,9 +184,10 @@ pub(super) fn redact(args: &RedactArgs) -> Result<u8, Failure> {
             let salt = args.salt.clone().map_or_else(random_salt, String::into_bytes);
             let mut writer = ChromeWriter::with_rewrite(output, Redact::new(&salt));
             for row in trace.table.rows() {
-                written(writer.event(&trace.table, row))?;
+                ignore(writer.event(&trace.table, row));
             }
-            written(writer.finish(&trace.table))
+            ignore(writer.finish(&trace.table));
+            Ok(())
         },
     )
 }

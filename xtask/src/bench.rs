@@ -1,0 +1,146 @@
+//! Whole-process figures: each command several times in turn with the one it is compared with, medians and their ratio.
+
+use crate::Failure;
+use crate::steps::{self, cargo, root};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+const RUNS: usize = 5;
+
+/// Prints the table of the README.
+pub(crate) fn run(events: u64) -> Result<(), Failure> {
+    steps::run(&mut cargo(&[
+        "build",
+        "--release",
+        "--quiet",
+        "-p",
+        "kinetoscope",
+        "-p",
+        "kinetoscope-tests",
+        "--bins",
+    ]))?;
+    let small = generated(events)?;
+    let gzip = measure("gzip", &["-dc", &path(&small)?])?;
+    let summary = measure(&program("kinetoscope"), &["summary", &path(&small)?])?;
+    let pairs = paired(&small)?;
+    println!("| trace | command | median | peak memory |");
+    println!("|---|---|---:|---:|");
+    let megabytes = |p: &Path| fs::metadata(p).map_or(0, |m| m.len() / 1_000_000);
+    println!(
+        "| {events} events, {} MB as .json.gz | `gzip -dc` to /dev/null | {:.2} s | {} MB |",
+        megabytes(&small),
+        gzip.seconds,
+        gzip.megabytes
+    );
+    println!("| the same | `kinetoscope summary` | {:.2} s | {} MB |", summary.seconds, summary.megabytes);
+    println!("| | ratio, median of {RUNS} pairs | {pairs:.2} | |");
+    let large = generated(events * 10)?;
+    let ten = measure(&program("kinetoscope"), &["summary", &path(&large)?])?;
+    let per_event = |seconds: f64, events: u64| seconds * 1e9 / events as f64;
+    println!(
+        "| {} events, {} MB as .json.gz | `kinetoscope summary` | {:.2} s | {} MB |",
+        events * 10,
+        megabytes(&large),
+        ten.seconds,
+        ten.megabytes
+    );
+    println!(
+        "| | time per event, ten times the events | {:.0} ns against {:.0} ns: {:.2} | |",
+        per_event(ten.seconds, events * 10),
+        per_event(summary.seconds, events),
+        per_event(ten.seconds, events * 10) / per_event(summary.seconds, events)
+    );
+    let tiny = generated(3_500)?;
+    let one = measure(&program("kinetoscope"), &["summary", &path(&tiny)?])?;
+    println!(
+        "| 3500 events, 1 MB of text | `kinetoscope summary` | {:.0} ms | {} MB |",
+        one.seconds * 1e3,
+        one.megabytes
+    );
+    Ok(())
+}
+
+fn path(path: &Path) -> Result<String, Failure> {
+    path.to_str().map(str::to_owned).ok_or_else(|| "the path is not UTF-8".to_owned())
+}
+
+fn program(name: &str) -> String {
+    root().join("target/release").join(name).display().to_string()
+}
+
+/// A generated trace of this many events, made once.
+fn generated(events: u64) -> Result<PathBuf, Failure> {
+    let folder = root().join("target/bench");
+    fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+    let file = folder.join(format!("generated-{events}.json.gz"));
+    if file.exists() {
+        return Ok(file);
+    }
+    let part = file.with_extension("part");
+    let mut generator = Command::new(program("generate-trace"));
+    let mut generator = generator
+        .args([events.to_string(), "1".to_owned()])
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|e| e.to_string())?;
+    let text = generator.stdout.take().ok_or("the generator has no output")?;
+    let out = fs::File::create(&part).map_err(|e| e.to_string())?;
+    steps::run(Command::new("gzip").arg("-c").stdin(text).stdout(out))?;
+    let status = generator.wait().map_err(|e| e.to_string())?;
+    if !status.success() {
+        return Err(format!("the generator failed: {status}"));
+    }
+    fs::rename(&part, &file).map_err(|e| e.to_string())?;
+    Ok(file)
+}
+
+struct Figures {
+    seconds: f64,
+    megabytes: u64,
+}
+
+/// One run: wall time, and the peak memory that the operating system counted.
+fn once(program: &str, arguments: &[&str]) -> Result<(f64, u64), Failure> {
+    let start = Instant::now();
+    let output = Command::new("/usr/bin/time")
+        .args(["-f", "%M", program])
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .output()
+        .map_err(|e| format!("/usr/bin/time (Debian's package `time`): {e}"))?;
+    let seconds = start.elapsed().as_secs_f64();
+    if !output.status.success() {
+        let _ = std::io::stderr().write_all(&output.stderr);
+        return Err(format!("{program} failed: {}", output.status));
+    }
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let kilobytes = text.lines().last().and_then(|l| l.trim().parse::<u64>().ok()).unwrap_or(0);
+    Ok((seconds, kilobytes * 1024 / 1_000_000))
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn measure(program: &str, arguments: &[&str]) -> Result<Figures, Failure> {
+    once(program, arguments)?;
+    let runs: Vec<(f64, u64)> = (0..RUNS).map(|_| once(program, arguments)).collect::<Result<_, _>>()?;
+    let mut seconds: Vec<f64> = runs.iter().map(|r| r.0).collect();
+    Ok(Figures { seconds: median(&mut seconds), megabytes: runs.iter().map(|r| r.1).max().unwrap_or(0) })
+}
+
+/// The median of summary's time by gzip's, run in turn.
+fn paired(trace: &Path) -> Result<f64, Failure> {
+    let trace = path(trace)?;
+    let mut ratios = Vec::new();
+    for _ in 0..RUNS {
+        let ours = once(&program("kinetoscope"), &["summary", &trace])?.0;
+        ratios.push(ours / once("gzip", &["-dc", &trace])?.0);
+    }
+    Ok(median(&mut ratios))
+}

@@ -1,0 +1,121 @@
+//! The architecture as a list: who may import whom. Nothing imports upward.
+
+use crate::Failure;
+use crate::steps::root;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The layers of core, lowest first. A module may use the layers above it in this list and its own.
+const CORE: [&[&str]; 14] = [
+    &["time"],
+    &["names"],
+    &["error"],
+    &["diagnostics"],
+    &["units"],
+    &["rows"],
+    &["table"],
+    &["read"],
+    &["pair"],
+    &["tree"],
+    &["link"],
+    &["trace"],
+    &["analysis"],
+    &["report", "write"],
+];
+
+/// The crates that each folder may use.
+const CRATES: [(&str, &[&str]); 4] = [
+    ("core/src", &[]),
+    ("native/src", &["kinetoscope_core", "kinetoscope"]),
+    ("xtask/src", &[]),
+    ("tests", &["kinetoscope_core", "kinetoscope", "kinetoscope_tests"]),
+];
+
+/// Checks every source file.
+pub(crate) fn check() -> Result<(), Failure> {
+    let mut faults = Vec::new();
+    let mut files = 0;
+    for (folder, allowed) in CRATES {
+        for path in sources(&root().join(folder))? {
+            let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            files += 1;
+            for (number, line) in text.lines().enumerate() {
+                if let Some(fault) = fault(folder, &path, line.trim(), allowed) {
+                    faults.push(format!("{}:{}: {fault}", path.display(), number + 1));
+                }
+            }
+        }
+    }
+    if files < 20 {
+        return Err(format!("only {files} files were found to check"));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+}
+
+fn fault(folder: &str, path: &Path, line: &str, allowed: &[&str]) -> Option<String> {
+    let line = line.strip_prefix("pub ").unwrap_or(line);
+    if line.starts_with("//") {
+        return None;
+    }
+    if line.starts_with("use ")
+        && line.ends_with("::*;")
+        && !line.contains("super::*")
+        && !line.contains("Category::*")
+    {
+        return Some(format!("`{line}` imports everything"));
+    }
+    if folder == "core/src" && (has_path(line, "std") || line.contains("extern crate std")) {
+        return Some(format!("core never uses std: `{line}`"));
+    }
+    for name in ["kinetoscope_core", "kinetoscope_tests", "kinetoscope"] {
+        if has_path(line, name) && !allowed.contains(&name) {
+            return Some(format!("{folder} may not use {name}"));
+        }
+    }
+    if folder == "core/src" { layer_fault(path, line) } else { None }
+}
+
+/// Whether a path in the line begins with this crate.
+fn has_path(line: &str, name: &str) -> bool {
+    let start = |at: usize| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+    line.match_indices(&format!("{name}::")).any(|(at, _)| start(at))
+}
+
+fn layer(name: &str) -> Option<usize> {
+    CORE.iter().position(|layer| layer.contains(&name))
+}
+
+fn layer_fault(path: &Path, line: &str) -> Option<String> {
+    let inside = path.strip_prefix(root().join("core/src")).ok()?;
+    let first = inside.components().next()?.as_os_str().to_string_lossy().into_owned();
+    let own = first.trim_end_matches(".rs");
+    if own == "lib" {
+        return None;
+    }
+    let Some(own_layer) = layer(own) else { return Some(format!("module {own} is in no layer")) };
+    for (at, _) in line.match_indices("crate::") {
+        let name: String = line[at + 7..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        let Some(other) = layer(&name) else { return Some(format!("`crate::{name}` is in no layer")) };
+        if other > own_layer || (other == own_layer && name != own) {
+            return Some(format!("{own} may not use {name}"));
+        }
+    }
+    None
+}
+
+fn sources(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut found = Vec::new();
+    let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    for entry in entries {
+        let path = entry.map_err(|e| e.to_string())?.path();
+        if path.is_dir() {
+            if !path.ends_with("target") && !path.ends_with("data") && !path.ends_with("corpus") {
+                found.extend(sources(&path)?);
+            }
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}

@@ -1,0 +1,67 @@
+//! The test command: one step after the other, the first failure ends it.
+
+use crate::{Failure, fuzz, imports, toolchain};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// The repository's root.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// A cargo command in the repository.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// Runs a command to its end.
+pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
+    let status = command.status().map_err(|e| format!("{command:?}: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?} failed: {status}")) }
+}
+
+const FUZZ_SECONDS: u64 = 60;
+
+/// Everything that must hold.
+pub(crate) fn test() -> Result<(), Failure> {
+    let mut docs = cargo(&["doc", "--workspace", "--no-deps", "--quiet"]);
+    docs.env("RUSTDOCFLAGS", "-D warnings");
+    step("imports", imports::check)?;
+    step("format", || run(&mut cargo(&["fmt", "--all", "--check"])))?;
+    step("lints", || {
+        run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))
+    })?;
+    step("library without the command line", || {
+        run(&mut cargo(&["check", "-p", "kinetoscope", "--no-default-features", "--quiet"]))
+    })?;
+    step("documentation", || run(&mut docs))?;
+    step("core on x86_64-unknown-none", toolchain::check_no_std)?;
+    step("fuzz targets", || fuzz::run(FUZZ_SECONDS))?;
+    step("README's first command", first_command)?;
+    step("tests", || run(&mut cargo(&["test", "--workspace"])))
+}
+
+fn step(name: &str, action: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    eprintln!("── {name}");
+    let start = Instant::now();
+    action()?;
+    eprintln!("── {name}: {:.1} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Runs the README's command for the main job and looks for its answer.
+fn first_command() -> Result<(), Failure> {
+    let readme = std::fs::read_to_string(root().join("README.md")).map_err(|e| e.to_string())?;
+    let line =
+        readme.lines().find(|l| l.starts_with("cargo run ")).ok_or("README has no `cargo run` line")?;
+    let arguments: Vec<&str> = line.split_whitespace().skip(1).collect();
+    let output = cargo(&arguments).output().map_err(|e| e.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    if output.status.success() && text.contains("How far to trust it") {
+        return Ok(());
+    }
+    Err(format!("`{line}` gave {}:\n{text}{}", output.status, String::from_utf8_lossy(&output.stderr)))
+}
