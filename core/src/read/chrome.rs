@@ -15,7 +15,7 @@ use super::limits::Limits;
 use super::repair::repair;
 use super::scan::{Stop, container_end, next, skip_space, text_end, token_end};
 use super::sniff;
-use crate::diagnostics::{Code, Diagnostics};
+use crate::diagnostics::{Code, Diagnostics, EXAMPLE_BYTES};
 use crate::error::Error;
 use crate::table::events::Table;
 use alloc::string::String;
@@ -68,6 +68,10 @@ pub struct Reader {
     cleared: usize,
     found_events: bool,
     stray: bool,
+    /// Commas since the last element.
+    commas: usize,
+    /// An element came and no comma after it.
+    expects_comma: bool,
     dropped_keys: Vec<String>,
     first_non_event: Vec<u8>,
     head: Vec<u8>,
@@ -99,6 +103,8 @@ impl Reader {
             cleared: 0,
             found_events: false,
             stray: false,
+            commas: 0,
+            expects_comma: false,
             dropped_keys: Vec::new(),
             first_non_event: Vec::new(),
             head: Vec::new(),
@@ -170,7 +176,7 @@ impl Reader {
                 State::Events => self.event(&buf, at, finished),
                 State::Resync => self.resync(&buf, at, finished),
                 State::Skip { .. } => self.skip(&buf, at),
-                State::After => self.after(&buf, at),
+                State::After => self.after(&buf, at, finished),
             };
             match progress {
                 Progress::To(to) => at = to,
@@ -190,8 +196,13 @@ impl Reader {
         Ok(())
     }
 
+    /// Whether to wait for more bytes before something odd is counted: its example must not depend on the chunks.
+    fn waits(buf: &[u8], at: usize, finished: bool) -> bool {
+        !finished && buf.len() < at + EXAMPLE_BYTES
+    }
+
     fn note(&mut self, code: Code, buf: &[u8], at: usize) {
-        let example = &buf[at.min(buf.len())..(at + 96).min(buf.len())];
+        let example = &buf[at.min(buf.len())..(at + EXAMPLE_BYTES).min(buf.len())];
         self.diagnostics.record(code, Some(self.offset + at as u64), example);
     }
 
@@ -225,10 +236,11 @@ impl Reader {
             Some(b'"') => {}
             // The array of events was closed by a stray bracket.
             Some(b'{') if self.found_events => {
+                self.diagnostics.record(Code::StrayBytes, Some(self.offset + at as u64), b"]");
                 self.state = State::Events;
                 return Progress::To(at);
             }
-            Some(_) => return self.stray_byte(buf, at),
+            Some(_) => return self.stray_byte(buf, at, finished),
         }
         self.stray = false;
         match self.member(buf, at) {
@@ -276,6 +288,9 @@ impl Reader {
 
     /// A member of the top-level object that is not JSON: repaired, or dropped up to the next line.
     fn damaged_member(&mut self, buf: &[u8], at: usize, finished: bool, stop: Stop) -> Progress {
+        if Reader::waits(buf, at, finished) {
+            return Progress::More(at);
+        }
         if let Some((key, text, end, codes)) = self.repair_member(buf, at, finished) {
             self.diagnostics.append(&codes);
             self.metadata(key, &text);
@@ -329,24 +344,32 @@ impl Reader {
     /// An element of the array of events.
     fn event(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {
         let (at, commas) = skip_separators(buf, at);
-        if commas > 1 {
-            self.note(Code::TrailingComma, buf, at);
+        self.commas += commas;
+        let Some(&b) = buf.get(at) else { return Progress::More(at) };
+        let end = b == b']';
+        let offset = Some(self.offset + at as u64);
+        match self.commas {
+            0 if self.expects_comma && matches!(b, b'{' | b'[' | b'"') => {
+                self.diagnostics.record(Code::MissingComma, offset, b"");
+            }
+            0 => {}
+            n if n > 1 || end => self.diagnostics.record(Code::TrailingComma, offset, b""),
+            _ => {}
         }
-        match buf.get(at) {
-            None => Progress::More(at),
-            Some(b']') => {
-                if commas > 0 {
-                    self.note(Code::TrailingComma, buf, at);
-                }
+        // A tear between events is counted where it is found, its commas are not.
+        self.commas = 0;
+        self.expects_comma = false;
+        match b {
+            b']' => {
                 self.state = if self.bare { State::After } else { State::Key };
                 Progress::To(at + 1)
             }
-            Some(b'{') => {
+            b'{' => {
                 self.stray = false;
                 self.object(buf, at, finished)
             }
-            Some(b'[' | b'"' | b'-' | b'0'..=b'9' | b'n' | b't' | b'f') => self.non_event(buf, at, finished),
-            Some(_) => self.stray_byte(buf, at),
+            b'[' | b'"' | b'-' | b'0'..=b'9' | b'n' | b't' | b'f' => self.non_event(buf, at, finished),
+            _ => self.stray_byte(buf, at, finished),
         }
     }
 
@@ -355,6 +378,7 @@ impl Reader {
             Ok((draft, end)) => {
                 let offset = self.offset + at as u64;
                 self.events.commit(&mut self.table, &mut self.diagnostics, draft, offset, &buf[at..end]);
+                self.expects_comma = true;
                 return Progress::To(end);
             }
             Err(stop) => stop,
@@ -368,16 +392,20 @@ impl Reader {
         if stop == Stop::More && finished {
             return self.damaged(buf, at, finished);
         }
-        self.note(
-            match stop {
-                Stop::TooDeep => Code::NestingTooDeep,
-                Stop::TooLong if buf.len() - at > self.limits.event_bytes => Code::EventTooLarge,
-                Stop::TooLong => Code::NameTooLong,
-                _ => Code::EventTooLarge,
-            },
-            buf,
-            at,
-        );
+        let code = match stop {
+            Stop::TooDeep => Code::NestingTooDeep,
+            Stop::TooLong if buf.len() - at <= self.limits.event_bytes => Code::NameTooLong,
+            _ => Code::EventTooLarge,
+        };
+        self.skip_event(code, buf, at, finished)
+    }
+
+    /// Skips an event that is over a limit.
+    fn skip_event(&mut self, code: Code, buf: &[u8], at: usize, finished: bool) -> Progress {
+        if Reader::waits(buf, at, finished) {
+            return Progress::More(at);
+        }
+        self.note(code, buf, at);
         self.state = State::Skip { depth: 0, in_text: false, escaped: false, resume: Resume::Events };
         Progress::To(at)
     }
@@ -386,11 +414,8 @@ impl Reader {
         match self.repaired(buf, at, finished) {
             Ok(end) => Progress::To(end),
             Err(Stop::More) if !finished && buf.len() - at <= self.limits.event_bytes => Progress::More(at),
-            Err(Stop::TooDeep) => {
-                self.note(Code::NestingTooDeep, buf, at);
-                self.state = State::Skip { depth: 0, in_text: false, escaped: false, resume: Resume::Events };
-                Progress::To(at)
-            }
+            Err(Stop::TooDeep) => self.skip_event(Code::NestingTooDeep, buf, at, finished),
+            Err(_) if Reader::waits(buf, at, finished) => Progress::More(at),
             Err(stop) => {
                 let last = stop == Stop::More && find_event(buf, at + 1).is_none();
                 self.note(if last { Code::Truncated } else { Code::DamagedEvent }, buf, at);
@@ -411,6 +436,7 @@ impl Reader {
         let offset = self.offset + at as u64;
         self.events.commit(&mut self.table, &mut self.diagnostics, draft, offset, &buf[at..repaired.end]);
         self.diagnostics.append(&repaired.codes);
+        self.expects_comma = true;
         Ok(repaired.end)
     }
 
@@ -427,6 +453,7 @@ impl Reader {
                 let text = &buf[candidate..end];
                 self.events.commit(&mut self.table, &mut self.diagnostics, draft, offset, text);
                 self.state = State::Events;
+                self.expects_comma = true;
                 Progress::To(end)
             }
             Ok((draft, _)) => {
@@ -457,7 +484,9 @@ impl Reader {
         };
         match end {
             Err(Stop::More) if !finished && buf.len() - at <= self.limits.event_bytes => Progress::More(at),
+            _ if Reader::waits(buf, at, finished) => Progress::More(at),
             result => {
+                self.expects_comma = true;
                 if self.first_non_event.is_empty() {
                     self.first_non_event.push(buf[at]);
                 }
@@ -473,7 +502,10 @@ impl Reader {
         }
     }
 
-    fn stray_byte(&mut self, buf: &[u8], at: usize) -> Progress {
+    fn stray_byte(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {
+        if !self.stray && Reader::waits(buf, at, finished) {
+            return Progress::More(at);
+        }
         if !self.stray {
             self.note(Code::StrayBytes, buf, at);
         }
@@ -488,7 +520,7 @@ impl Reader {
             self.state = State::Skip { depth: 0, in_text: false, escaped: false, resume: Resume::Key };
             return Progress::To(end + 1);
         }
-        self.stray_byte(buf, at)
+        self.stray_byte(buf, at, true)
     }
 
     fn skip(&mut self, buf: &[u8], mut at: usize) -> Progress {
@@ -513,6 +545,7 @@ impl Reader {
                     Resume::Key => State::Key,
                     Resume::Events => State::Events,
                 };
+                self.expects_comma = true;
                 return Progress::To(at);
             }
         }
@@ -520,10 +553,11 @@ impl Reader {
         Progress::More(at)
     }
 
-    fn after(&mut self, buf: &[u8], at: usize) -> Progress {
+    fn after(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {
         let at = skip_space(buf, at);
         match buf.get(at) {
             None => Progress::More(at),
+            Some(b'{' | b'[') if Reader::waits(buf, at, finished) => Progress::More(at),
             Some(b'{' | b'[') => {
                 self.note(Code::TrailingDocument, buf, at);
                 self.stray = false;
@@ -536,7 +570,7 @@ impl Reader {
                 self.found_events |= buf[at] == b'[';
                 Progress::To(at + 1)
             }
-            Some(_) => self.stray_byte(buf, at),
+            Some(_) => self.stray_byte(buf, at, finished),
         }
     }
 }

@@ -34,26 +34,31 @@ pub(super) fn repair(
     finished: bool,
     offset: u64,
 ) -> Result<Repaired, Stop> {
-    let mut repairer =
-        Repairer { buf, finished, offset, depth, out: Vec::new(), codes: Diagnostics::default() };
+    let mut repairer = Repairer { buf, finished, depth, out: Vec::new(), notes: Vec::new() };
     let end = repairer.value(start, 0)?;
-    Ok(Repaired { text: repairer.out, end, codes: repairer.codes })
+    let mut codes = Diagnostics::default();
+    for (code, count, at) in repairer.notes {
+        let example = &buf[at.saturating_sub(24).max(start)..(at + 48).min(end).max(at)];
+        codes.record_many(code, count, Some(offset + at as u64), example);
+    }
+    Ok(Repaired { text: repairer.out, end, codes })
 }
 
 struct Repairer<'a> {
     buf: &'a [u8],
     finished: bool,
-    offset: u64,
     depth: usize,
     out: Vec<u8>,
-    codes: Diagnostics,
+    /// Each code with how often and where first.
+    notes: Vec<(Code, u64, usize)>,
 }
 
 impl Repairer<'_> {
     fn note(&mut self, code: Code, at: usize) {
-        let from = at.saturating_sub(24);
-        let to = (at + 48).min(self.buf.len());
-        self.codes.record(code, Some(self.offset + at as u64), &self.buf[from..to]);
+        match self.notes.iter_mut().find(|n| n.0 == code) {
+            Some(note) => note.1 += 1,
+            None => self.notes.push((code, 1, at)),
+        }
     }
 
     fn value(&mut self, at: usize, depth: usize) -> Result<usize, Stop> {

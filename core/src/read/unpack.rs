@@ -243,8 +243,10 @@ impl Unpacker {
             }
             match zstd.frames.decode_from_to(input, &mut self.buffer) {
                 Err(_) => break Some(Code::CompressedDamaged),
+                // The decoder asks for a checksum that has not come yet.
+                Ok((read, _)) if read > input.len() => break None,
                 Ok((read, written)) => {
-                    used += read.min(input.len());
+                    used += read;
                     sink(&self.buffer[..written])?;
                     if zstd.frames.is_finished() && zstd.frames.can_collect() == 0 {
                         zstd.open = false;

@@ -1,0 +1,87 @@
+//! A trace as text, line by line: what fixtures are compared by.
+
+use kinetoscope_core::table::events::{Row, Table};
+use kinetoscope_core::table::layout::Place;
+use kinetoscope_core::time;
+use kinetoscope_core::trace::Trace;
+use kinetoscope_core::write::chrome::value_json;
+use std::fmt::Write;
+
+fn ns(value: i64) -> String {
+    if value == time::NONE { "-".to_owned() } else { value.to_string() }
+}
+
+/// One event.
+pub fn event(table: &Table, row: Row) -> String {
+    let track = table.track(row);
+    let id = |id| Some(table.names.get(id)).filter(|t| !t.is_empty()).unwrap_or("-").to_owned();
+    let ph = table.ph(row);
+    let mut line = format!(
+        "{} cat={:?} name={:?} pid={} tid={} ts={} dur={}",
+        if ph == 0 { '-' } else { char::from(ph) },
+        table.cat(row),
+        table.name(row),
+        id(track.pid),
+        id(track.tid),
+        ns(table.ts(row)),
+        ns(table.dur(row))
+    );
+    for (field, value) in table.all_fields(row) {
+        let place = if field.place == Place::Top { "." } else { "" };
+        let _ = write!(line, " {place}{}={}", table.names.get(field.key), value_json(value));
+    }
+    line
+}
+
+/// Every event and all metadata.
+pub fn events(trace: &Trace) -> String {
+    let table = &trace.table;
+    let mut out = String::new();
+    for row in table.rows() {
+        let _ = writeln!(out, "{row} {}", event(table, row));
+    }
+    for (key, value) in &table.metadata.entries {
+        let _ = writeln!(out, "metadata {key:?} = {value}");
+    }
+    out
+}
+
+/// Everything that was made of the events, without the ledger.
+pub fn structure(trace: &Trace) -> String {
+    let mut out = events(trace);
+    for (name, pairs) in [
+        ("span", &trace.pairs.spans),
+        ("async", &trace.pairs.asyncs),
+        ("flow", &trace.pairs.flows),
+        ("launch of", &trace.links.launch_of),
+        ("op of", &trace.links.op_of),
+        ("forward of", &trace.links.forward_of),
+    ] {
+        for (a, b) in pairs {
+            let _ = writeln!(out, "{name} {a} {b}");
+        }
+    }
+    if !trace.pairs.incomplete.is_empty() {
+        let _ = writeln!(out, "incomplete {:?}", trace.pairs.incomplete);
+    }
+    for lane in &trace.tree.lanes {
+        let _ = writeln!(out, "lane track={} extra={}", lane.track.0, lane.extra);
+        let own = trace.tree.self_times(&trace.table, lane);
+        for (at, own) in (lane.start..lane.end).zip(own) {
+            let indent = "  ".repeat(trace.tree.depth(at) as usize + 1);
+            let _ = writeln!(out, "{indent}{} self={own}", trace.tree.rows[at as usize]);
+        }
+    }
+    out
+}
+
+/// The structure and the ledger.
+pub fn whole(trace: &Trace) -> String {
+    let mut out = structure(trace);
+    for f in trace.diagnostics.findings() {
+        let offset = f.first_offset.map_or("-".to_owned(), |o| o.to_string());
+        let _ =
+            writeln!(out, "ledger {} count={} at={offset} example={:?}", f.code.as_str(), f.count, f.example);
+    }
+    out
+}

@@ -1,0 +1,127 @@
+//! Every fixture, four ways: equal to its golden, sniffed in every packing, equal after a round trip, and equal however it
+//! is cut into chunks.
+
+use kinetoscope_core::error::Error;
+use kinetoscope_core::trace::{Trace, TraceReader};
+use kinetoscope_core::write::chrome;
+use kinetoscope_tests::{dump, files};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+fn fixtures(folder: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(files::data().join(folder)).expect("fixtures");
+    let mut paths: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
+    paths.sort();
+    assert!(paths.len() >= 10, "{folder}: only {} fixtures", paths.len());
+    paths
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().expect("a name").to_string_lossy().into_owned()
+}
+
+fn read(bytes: &[u8]) -> String {
+    match Trace::read(bytes) {
+        Ok(trace) => dump::whole(&trace),
+        Err(error) => format!("refused: {error}\n"),
+    }
+}
+
+fn read_in_chunks<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut reader = TraceReader::default();
+    let fed: Result<(), Error> = chunks.into_iter().try_for_each(|chunk| reader.feed(chunk));
+    match fed.and_then(|()| reader.finish()) {
+        Ok(trace) => dump::whole(&trace),
+        Err(error) => format!("refused: {error}\n"),
+    }
+}
+
+/// A golden that is missing fails; `BLESS=1` writes all.
+#[test]
+fn equal_their_goldens() {
+    let mut differences = Vec::new();
+    for folder in ["healthy", "sick", "refused"] {
+        for path in fixtures(folder) {
+            let ours = read(&fs::read(&path).expect("a fixture"));
+            assert_eq!(ours.starts_with("refused"), folder == "refused", "{}: {ours}", name(&path));
+            let golden = files::data().join("expected").join(format!("{}.txt", name(&path)));
+            if std::env::var_os("BLESS").is_some() {
+                fs::create_dir_all(golden.parent().expect("a folder")).expect("a folder");
+                fs::write(&golden, &ours).expect("a golden");
+            }
+            let theirs = fs::read_to_string(&golden).unwrap_or_else(|e| panic!("{}: {e}", golden.display()));
+            if ours != theirs {
+                differences.push(format!("{}:\n{ours}--- is not\n{theirs}", name(&path)));
+            }
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn every_sickness_is_in_the_ledger() {
+    for path in fixtures("sick") {
+        let dump = read(&fs::read(&path).expect("a fixture"));
+        assert!(dump.contains("\nledger "), "{}: {dump}", name(&path));
+    }
+}
+
+#[test]
+fn a_cut_anywhere_changes_nothing() {
+    for folder in ["healthy", "sick", "refused"] {
+        for path in fixtures(folder) {
+            let bytes = fs::read(&path).expect("a fixture");
+            let whole = read(&bytes);
+            for at in 0..=bytes.len() {
+                let cut = read_in_chunks([&bytes[..at], &bytes[at..]]);
+                assert_eq!(cut, whole, "{} cut at {at}", name(&path));
+            }
+            assert_eq!(read_in_chunks(bytes.chunks(1)), whole, "{} byte by byte", name(&path));
+            assert_eq!(read_in_chunks(bytes.chunks(7)), whole, "{} by sevens", name(&path));
+        }
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).expect("memory");
+    encoder.finish().expect("memory")
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
+}
+
+#[test]
+fn every_packing_is_recognised() {
+    for folder in ["healthy", "sick"] {
+        for path in fixtures(folder).iter().filter(|p| p.extension().is_some_and(|e| e == "json")) {
+            let bytes = fs::read(path).expect("a fixture");
+            let whole = read(&bytes);
+            for packed in [gzip(&bytes), zstd(&bytes)] {
+                assert_eq!(read(&packed), whole, "{}", name(path));
+                assert_eq!(read_in_chunks(packed.chunks(3)), whole, "{} by threes", name(path));
+            }
+            let (a, b) = bytes.split_at(bytes.len() / 2);
+            assert_eq!(read(&[gzip(a), gzip(b)].concat()), whole, "{} in two members", name(path));
+            assert_eq!(read(&[zstd(a), zstd(b)].concat()), whole, "{} in two frames", name(path));
+        }
+    }
+}
+
+#[test]
+fn what_is_written_reads_back_equal() {
+    for folder in ["healthy", "sick"] {
+        for path in fixtures(folder) {
+            let trace = Trace::read(&fs::read(&path).expect("a fixture")).expect("a trace");
+            let text = chrome::write(&trace.table, String::new(), |_| true).expect("memory");
+            let parsed: Result<serde_json::Value, _> = serde_json::from_str(&text);
+            assert!(parsed.is_ok(), "{}: {:?}\n{text}", name(&path), parsed.err());
+            let again = Trace::read(text.as_bytes()).expect("a trace");
+            assert_eq!(dump::structure(&again), dump::structure(&trace), "{}\n{text}", name(&path));
+            let twice = chrome::write(&again.table, String::new(), |_| true).expect("memory");
+            assert_eq!(twice, text, "{}", name(&path));
+        }
+    }
+}
