@@ -26,9 +26,10 @@ pub fn event(table: &Table, row: Row) -> String {
         ns(table.ts(row)),
         ns(table.dur(row))
     );
-    for (field, value) in table.all_fields(row) {
-        let place = if field.place == Place::Top { "." } else { "" };
-        let _ = write!(line, " {place}{}={}", table.names.get(field.key), value_json(value));
+    for (place, mark) in [(Place::Top, "."), (Place::Args, "")] {
+        for (field, value) in table.all_fields(row).filter(|f| f.0.place == place) {
+            let _ = write!(line, " {mark}{}={}", table.names.get(field.key), value_json(value));
+        }
     }
     line
 }

@@ -100,6 +100,8 @@ pub struct FunctionEvents {
     pub(crate) origin: i64,
     /// How many events the merging of same-named lone children removed.
     pub removed: usize,
+    /// Device time that the merging left behind: torch replaces the parent's kernels by the child's, in ns.
+    pub dropped_device_ns: i64,
     /// The trace was recorded with memory.
     pub profile_memory: bool,
     /// The trace was recorded with FLOPs.
@@ -503,7 +505,8 @@ impl<'a> Builder<'a> {
                 if self.out.keys[above] == self.out.keys[at] && children[above] == 1 {
                     heir[at] = parent;
                     children[above] = children[at];
-                    if let Some(&mut kernels) = self.out.device.get_mut(at) {
+                    if let Some(&kernels) = self.out.device.get(at) {
+                        self.out.dropped_device_ns += self.out.device[above].0;
                         self.out.device[above] = kernels;
                     }
                     gone += 1;

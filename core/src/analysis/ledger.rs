@@ -93,7 +93,11 @@ fn function_events(trace: &Trace, events: &FunctionEvents) -> [Identity; 2] {
             events.self_cpu_time_total_ns(),
             total,
         ),
-        equal("self device time of operators = time of their kernels", device, kernels),
+        equal(
+            "self device time of operators = time of their kernels",
+            device + events.dropped_device_ns,
+            kernels,
+        ),
     ]
 }
 

@@ -43,6 +43,9 @@ enum Resume {
     Events,
 }
 
+/// A repaired member: its key, its value, the position after it, and what was done.
+type RepairedMember = (String, Vec<u8>, usize, Diagnostics);
+
 /// What one step of the machine did.
 enum Progress {
     /// Go on from this position.
@@ -269,6 +272,10 @@ impl Reader {
             b'[' | b'{' => container_end(buf, value, self.limits.depth)?,
             _ => token_end(buf, value)?,
         };
+        // A quote inside a text ends it too early; what follows tells.
+        if !matches!(next(buf, end)?.0, b',' | b'}') {
+            return Err(Stop::Damaged);
+        }
         let text = &buf[value..end];
         let parsed: Result<serde_json::Value, _> = serde_json::from_slice(text);
         if parsed.is_err() && !super::event::is_number(text) {
@@ -288,54 +295,50 @@ impl Reader {
 
     /// A member of the top-level object that is not JSON: repaired, or dropped up to the next line.
     fn damaged_member(&mut self, buf: &[u8], at: usize, finished: bool, stop: Stop) -> Progress {
-        if Reader::waits(buf, at, finished) {
+        let line = buf[at..].iter().position(|&b| b == b'\n').map(|n| at + n + 1);
+        if !finished && (line.is_none() || Reader::waits(buf, at, finished)) {
             return Progress::More(at);
         }
-        if let Some((key, text, end, codes)) = self.repair_member(buf, at, finished) {
-            self.diagnostics.append(&codes);
-            self.metadata(key, &text);
-            return Progress::To(end);
-        }
-        if stop == Stop::More {
-            self.note(Code::Truncated, buf, at);
-            return Progress::More(buf.len());
-        }
-        let Some(line) = buf[at..].iter().position(|&b| b == b'\n') else {
-            if finished {
-                self.note(Code::DamagedMetadata, buf, at);
+        let line = line.unwrap_or(buf.len());
+        match self.repair_member(buf, at, line, finished) {
+            Ok((key, text, end, codes)) => {
+                self.diagnostics.append(&codes);
+                self.metadata(key, &text);
+                Progress::To(end)
             }
-            return Progress::More(if finished { buf.len() } else { at });
-        };
-        self.note(Code::DamagedMetadata, buf, at);
-        Progress::To(at + line + 1)
+            Err(Stop::More) if !finished => Progress::More(at),
+            Err(_) => {
+                self.note(if stop == Stop::More { Code::Truncated } else { Code::DamagedMetadata }, buf, at);
+                Progress::To(line)
+            }
+        }
     }
 
     fn repair_member(
         &self,
         buf: &[u8],
         at: usize,
+        line: usize,
         finished: bool,
-    ) -> Option<(String, Vec<u8>, usize, Diagnostics)> {
-        let (key, key_codes, colon) = self.repair_key(buf, at, finished)?;
-        let value = next(buf, colon + 1).ok()?.1;
-        let mut repaired = repair(buf, value, self.limits.depth, finished, self.offset).ok()?;
+    ) -> Result<RepairedMember, Stop> {
+        let (key, key_codes, colon) = self.repair_key(buf, at, line)?;
+        let value = next(buf, colon + 1)?.1;
+        let mut repaired = repair(buf, value, self.limits.depth, finished, self.offset)?;
         repaired.codes.append(&key_codes);
-        Some((key, repaired.text, repaired.end, repaired.codes))
+        Ok((key, repaired.text, repaired.end, repaired.codes))
     }
 
-    /// A key whose backslashes may be unescaped, with the position of its colon.
-    fn repair_key(&self, buf: &[u8], at: usize, finished: bool) -> Option<(String, Diagnostics, usize)> {
-        let wrapped_end = buf[at..].iter().position(|&b| b == b'\n').map_or(buf.len(), |n| at + n);
+    /// A key whose backslashes may be unescaped, with the position of its colon. It ends on its line.
+    fn repair_key(&self, buf: &[u8], at: usize, line: usize) -> Result<(String, Diagnostics, usize), Stop> {
         let mut quote = at + 1;
         loop {
-            quote += buf[quote..wrapped_end].iter().position(|&b| b == b'"')?;
-            if let Ok((b':', colon)) = next(buf, quote + 1) {
-                let mut array = Vec::from(&b"["[..]);
-                array.extend_from_slice(&buf[at..=quote]);
-                array.push(b']');
-                let repaired = repair(&array, 0, 4, finished, self.offset + at as u64).ok()?;
-                let [key]: [String; 1] = serde_json::from_slice(&repaired.text).ok()?;
-                return Some((key, repaired.codes, colon));
+            let rest = buf.get(quote..line).ok_or(Stop::Damaged)?;
+            quote += rest.iter().position(|&b| b == b'"').ok_or(Stop::Damaged)?;
+            if let Ok((b':', colon)) = next(&buf[..line], quote + 1) {
+                let array = [b"[", &buf[at..=quote], b"]"].concat();
+                let repaired = repair(&array, 0, 4, true, self.offset + at as u64)?;
+                let [key]: [String; 1] = serde_json::from_slice(&repaired.text).map_err(|_| Stop::Damaged)?;
+                return Ok((key, repaired.codes, colon));
             }
             quote += 1;
         }

@@ -135,26 +135,23 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
                 members.member(key, &text)?;
             }
         }
-        self.fields(table, row)?;
-        self.out.write_str("}")
-    }
-
-    fn fields(&mut self, table: &Table, row: Row) -> Result {
         for (field, value) in table.all_fields(row).filter(|f| f.0.place == Place::Top) {
             let key = table.names.get(field.key);
             let changed = self.rewrite.field(table, row, Place::Top, key, value);
-            let json = changed.unwrap_or_else(|| value_json(value));
-            write!(self.out, ",{}:{json}", quote(key))?;
+            members.member(key, &changed.unwrap_or_else(|| value_json(value)))?;
         }
-        let mut separator = ",\"args\":{";
+        let mut args = String::new();
         for (field, value) in table.all_fields(row).filter(|f| f.0.place == Place::Args) {
             let key = table.names.get(field.key);
             let changed = self.rewrite.field(table, row, Place::Args, key, value);
-            let json = changed.unwrap_or_else(|| value_json(value));
-            write!(self.out, "{separator}{}:{json}", quote(key))?;
-            separator = ",";
+            let separator = if args.is_empty() { "{" } else { "," };
+            write!(args, "{separator}{}:{}", quote(key), changed.unwrap_or_else(|| value_json(value)))?;
         }
-        if separator == "," { self.out.write_str("}") } else { Ok(()) }
+        if !args.is_empty() {
+            args.push('}');
+            members.member("args", &args)?;
+        }
+        self.out.write_str("}")
     }
 
     /// Ends the document and returns the output.
@@ -189,7 +186,7 @@ impl<W: Write> Members<'_, W> {
     fn member(&mut self, key: &str, json: &str) -> Result {
         let separator = if self.first { "" } else { "," };
         self.first = false;
-        write!(self.out, "{separator}\"{key}\":{json}")
+        write!(self.out, "{separator}{}:{json}", quote(key))
     }
 }
 

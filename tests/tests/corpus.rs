@@ -1,0 +1,121 @@
+//! Real traces by other people, read in place: every event is read, every identity holds, what is written reads back
+//! equal, and what is no trace gets its refusal. Where the corpus is absent the test says so and how much it skipped.
+
+use kinetoscope_core::analysis::device_time::device_times;
+use kinetoscope_core::analysis::function_events::FunctionEvents;
+use kinetoscope_core::analysis::ledger::identities;
+use kinetoscope_core::analysis::steps::steps;
+use kinetoscope_core::analysis::summary::summary;
+use kinetoscope_core::diagnostics::Severity;
+use kinetoscope_core::report::summary_text;
+use kinetoscope_core::trace::{Trace, TraceReader};
+use kinetoscope_core::write::chrome;
+use kinetoscope_tests::{dump, files};
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+
+/// Files of the corpus when this was written.
+const FILES: usize = 139;
+
+/// Larger traces than this, in bytes of text, are not written and read again.
+const ROUND_TRIP: u64 = 12 << 20;
+
+fn corpus() -> Option<(PathBuf, Vec<Value>)> {
+    let Some(folder) = files::shared("traces") else {
+        println!("SKIPPED: the corpus of {FILES} real traces is not here, none of them was read");
+        return None;
+    };
+    let manifest = fs::read(folder.join("MANIFEST.json")).expect("a manifest");
+    let rows: Vec<Value> = serde_json::from_slice(&manifest).expect("a manifest");
+    assert!(rows.len() >= FILES);
+    Some((folder, rows))
+}
+
+#[test]
+fn every_event_is_read_and_every_identity_holds() {
+    let Some((folder, rows)) = corpus() else { return };
+    let mut faults = Vec::new();
+    let mut read = 0;
+    for row in rows.iter().filter(|r| r["kind"] == "chrome-trace") {
+        let name = row["file"].as_str().expect("a file");
+        let trace = match kinetoscope::input::open(&folder.join(name)) {
+            Ok(trace) => trace,
+            Err(error) => {
+                faults.push(format!("{name}: {error}"));
+                continue;
+            }
+        };
+        read += 1;
+        if Some(trace.table.len() as u64) != row["events"].as_u64() {
+            faults.push(format!("{name}: {} events, not {}", trace.table.len(), row["events"]));
+        }
+        if trace.diagnostics.worst() == Some(Severity::Lost) {
+            faults.push(format!("{name}: {:?}", trace.diagnostics.findings()));
+        }
+        let events = FunctionEvents::new(&trace);
+        for check in identities(&trace, &events, &device_times(&trace), &steps(&trace)) {
+            if !check.holds {
+                faults.push(format!("{name}: {check:?}"));
+            }
+        }
+        let text = summary_text::render(name, &trace, &summary(&trace));
+        assert!(text.contains("How far to trust it"), "{name}");
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert_eq!(read, rows.iter().filter(|r| r["kind"] == "chrome-trace").count());
+}
+
+#[test]
+fn what_is_no_trace_is_refused_by_name() {
+    let Some((folder, rows)) = corpus() else { return };
+    for row in rows.iter().filter(|r| r["kind"] != "chrome-trace") {
+        let name = row["file"].as_str().expect("a file");
+        let refusal = kinetoscope::input::open(&folder.join(name)).expect_err(name).to_string();
+        let kind = row["kind"].as_str().expect("a kind");
+        let word = match kind.split([':', '(', ' ', '.']).next() {
+            Some("execution-trace") => "execution trace",
+            Some("memory-snapshot") => "pickle",
+            Some("memory-timeline") => "memory timeline",
+            Some("tar") => "tar archive",
+            other => panic!("{name}: {other:?}"),
+        };
+        assert!(refusal.contains(word), "{name} ({kind}): {refusal}");
+    }
+}
+
+#[test]
+fn what_is_written_reads_back_equal() {
+    let Some((folder, rows)) = corpus() else { return };
+    let small = |r: &&Value| r["kind"] == "chrome-trace" && r["uncompressed"].as_u64() < Some(ROUND_TRIP);
+    for row in rows.iter().filter(small) {
+        let name = row["file"].as_str().expect("a file");
+        let trace = kinetoscope::input::open(&folder.join(name)).expect(name);
+        let text = chrome::write(&trace.table, String::new(), |_| true).expect("memory");
+        let again = Trace::read(text.as_bytes()).expect(name);
+        assert!(dump::structure(&again) == dump::structure(&trace), "{name}");
+    }
+}
+
+/// Cuts at places that only the file's name decides.
+#[test]
+fn random_cuts_change_nothing() {
+    let Some((folder, rows)) = corpus() else { return };
+    let small = |r: &&Value| r["kind"] == "chrome-trace" && r["uncompressed"].as_u64() < Some(ROUND_TRIP / 3);
+    for row in rows.iter().filter(small) {
+        let name = row["file"].as_str().expect("a file");
+        let bytes = fs::read(folder.join(name)).expect(name);
+        let mut seed = name.bytes().fold(11u64, |n, b| n.wrapping_mul(31).wrapping_add(u64::from(b)));
+        let mut reader = TraceReader::default();
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let length = ((seed >> 33) as usize % 40_000 + 1).min(rest.len());
+            reader.feed(&rest[..length]).expect(name);
+            rest = &rest[length..];
+        }
+        let cut = reader.finish().expect(name);
+        let whole = Trace::read(&bytes).expect(name);
+        assert!(dump::whole(&cut) == dump::whole(&whole), "{name}");
+    }
+}

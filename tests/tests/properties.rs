@@ -1,0 +1,266 @@
+//! Random traces through the engine and through naive twins, and random damage through the reader.
+
+use kinetoscope_core::analysis::averages::{GroupBy, key_averages};
+use kinetoscope_core::analysis::device_time::device_times;
+use kinetoscope_core::analysis::function_events::FunctionEvents;
+use kinetoscope_core::analysis::ledger::identities;
+use kinetoscope_core::analysis::steps::steps;
+use kinetoscope_core::analysis::summary::summary;
+use kinetoscope_core::diagnostics::Severity;
+use kinetoscope_core::error::Error;
+use kinetoscope_core::read::unpack::Unpacker;
+use kinetoscope_core::table::layout::Place;
+use kinetoscope_core::trace::{Trace, TraceReader};
+use kinetoscope_core::tree::NO_PARENT;
+use kinetoscope_core::write::chrome::value_json;
+use kinetoscope_core::write::repair::Repairer;
+use kinetoscope_tests::dump;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// A name, with everything that JSON has to escape.
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        prop::sample::select(vec![
+            "aten::mm",
+            "aten::add",
+            "ProfilerStep#1",
+            "void k<int>(int)",
+            "",
+            "é\"\\\n😀"
+        ])
+        .prop_map(str::to_owned),
+        "[ -~]{0,12}",
+    ]
+}
+
+fn argument() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<bool>().prop_map(Value::from),
+        Just(Value::Null),
+        name().prop_map(Value::from),
+        prop::collection::vec(0..100i64, 0..4).prop_map(Value::from),
+        (-1000i64..1000, 1..1000u32).prop_map(|(a, b)| json!(a as f64 / f64::from(b))),
+    ]
+}
+
+fn arguments() -> impl Strategy<Value = BTreeMap<String, Value>> {
+    prop::collection::btree_map("[a-zA-Z ]{1,10}", argument(), 0..5)
+}
+
+prop_compose! {
+    fn span()(
+        name in name(),
+        cat in prop::sample::select(vec!["cpu_op", "user_annotation", "cuda_runtime", "kernel", "gpu_memcpy", "python_function", "other"]),
+        tid in 0..3i64,
+        ts in 0..400i64,
+        dur in 0..120i64,
+        correlation in 0..12i64,
+        id in 0..12i64,
+        mut args in arguments(),
+    ) -> Value {
+        args.insert("correlation".into(), json!(correlation));
+        args.insert("External id".into(), json!(id));
+        json!({"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid, "ts": ts, "dur": dur, "args": args})
+    }
+}
+
+prop_compose! {
+    fn mark()(
+        name in name(),
+        ph in prop::sample::select(vec!["B", "E", "i", "C", "s", "f", "b", "e", "M"]),
+        tid in 0..3i64,
+        ts in 0..400i64,
+        id in 0..6i64,
+    ) -> Value {
+        json!({"ph": ph, "cat": "c", "name": name, "pid": 1, "tid": tid, "ts": ts, "id": id})
+    }
+}
+
+fn events() -> impl Strategy<Value = Vec<Value>> {
+    prop::collection::vec(prop_oneof![3 => span(), 1 => mark()], 0..60)
+}
+
+fn text(events: &[Value]) -> String {
+    json!({"schemaVersion": 1, "traceEvents": events}).to_string()
+}
+
+fn read(bytes: &[u8]) -> Result<Trace, Error> {
+    Trace::read(bytes)
+}
+
+fn chunked(bytes: &[u8], sizes: &[usize]) -> Result<Trace, Error> {
+    let mut reader = TraceReader::default();
+    let mut rest = bytes;
+    for &size in sizes.iter().cycle() {
+        if rest.is_empty() {
+            break;
+        }
+        let (chunk, tail) = rest.split_at(size.clamp(1, rest.len()));
+        reader.feed(chunk)?;
+        rest = tail;
+    }
+    reader.finish()
+}
+
+fn whole(trace: &Result<Trace, Error>) -> String {
+    trace.as_ref().map_or_else(ToString::to_string, dump::whole)
+}
+
+/// Whether a value is written as the twin wrote it.
+fn is_written_as(ours: &str, theirs: &Value) -> bool {
+    match theirs {
+        Value::Number(n) => ours == n.to_string(),
+        other => serde_json::from_str::<Value>(ours).ok().as_ref() == Some(other),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, max_shrink_iters: 4000, ..ProptestConfig::default() })]
+
+    /// The twin: serde_json reads the whole document at once.
+    #[test]
+    fn events_are_what_serde_json_reads(events in events()) {
+        let trace = read(text(&events).as_bytes()).expect("a trace");
+        let table = &trace.table;
+        prop_assert_eq!(table.len(), events.len());
+        for (row, event) in (0u32..).zip(&events) {
+            prop_assert_eq!(Some(table.name(row)), event["name"].as_str());
+            prop_assert_eq!(Some(table.cat(row)), event["cat"].as_str());
+            prop_assert_eq!(table.ts(row), event["ts"].as_i64().expect("ts") * 1000);
+            if event["ph"] == "X" {
+                prop_assert_eq!(table.dur(row), event["dur"].as_i64().expect("dur") * 1000);
+            }
+            let args = event["args"].as_object().cloned().unwrap_or_default();
+            let ours: Vec<_> = table.all_fields(row).filter(|f| f.0.place == Place::Args).collect();
+            prop_assert_eq!(ours.len(), args.len());
+            for ((field, value), (key, theirs)) in ours.into_iter().zip(&args) {
+                prop_assert_eq!(table.names.get(field.key), key);
+                let ours = value_json(value);
+                prop_assert!(is_written_as(&ours, theirs), "{} is not {}", ours, theirs);
+            }
+        }
+    }
+
+    /// The twin of the tree: on a lane every child lies within its parent and after everything that ended before it.
+    #[test]
+    fn lanes_nest_and_hold_every_span(events in events()) {
+        let trace = read(text(&events).as_bytes()).expect("a trace");
+        let (table, tree) = (&trace.table, &trace.tree);
+        let mut rows = tree.rows.clone();
+        rows.sort_unstable();
+        let spans: Vec<u32> = table.rows().filter(|&row| table.is_span(row)).collect();
+        prop_assert_eq!(rows, spans);
+        for lane in &tree.lanes {
+            for at in lane.start..lane.end {
+                let row = tree.rows[at as usize];
+                // The innermost earlier span of the lane that contains this one, found by looking at all.
+                let contains = |&other: &u32| {
+                    let above = tree.rows[other as usize];
+                    table.ts(above) <= table.ts(row) && table.end(row) <= table.end(above) && table.end(above) > table.ts(row)
+                };
+                let naive = (lane.start..at).rev().find(contains).unwrap_or(NO_PARENT);
+                prop_assert_eq!(tree.parents[at as usize], naive);
+                let overlaps = (lane.start..at).any(|other| {
+                    let other = tree.rows[other as usize];
+                    table.end(other) > table.ts(row) && table.end(other) < table.end(row)
+                });
+                prop_assert!(!overlaps);
+            }
+        }
+    }
+
+    /// The twin of the links: the first runtime call with the same correlation.
+    #[test]
+    fn launches_are_found_by_correlation(events in events()) {
+        let trace = read(text(&events).as_bytes()).expect("a trace");
+        for (row, event) in (0u32..).zip(&events) {
+            let is_device = event["cat"] == "kernel" || event["cat"] == "gpu_memcpy";
+            let id = &event["args"]["correlation"];
+            let naive = events.iter().position(|call| {
+                call["cat"] == "cuda_runtime" && &call["args"]["correlation"] == id && *id != json!(0)
+            });
+            let ours = trace.links.launch(row).map(|call| call as usize);
+            prop_assert_eq!(ours, naive.filter(|_| is_device));
+        }
+    }
+
+    /// The twin of the averages: counts and sums by name, in a map.
+    #[test]
+    fn averages_add_up_by_name(events in events()) {
+        let trace = read(text(&events).as_bytes()).expect("a trace");
+        let all = FunctionEvents::new(&trace);
+        let groups = key_averages(&all, &trace.table, GroupBy::default());
+        let mut naive: BTreeMap<(String, bool, bool), (u64, i64)> = BTreeMap::new();
+        for at in 0..all.len() {
+            let key = (
+                all.name(at).to_owned(),
+                all.kinds[at] == kinetoscope_core::analysis::function_events::Kind::Device,
+                all.is_user_annotation(&trace.table, at),
+            );
+            let group = naive.entry(key).or_default();
+            group.0 += 1;
+            group.1 += all.cpu_time_total_ns(&trace.table, at);
+        }
+        let ours: BTreeMap<(String, bool, bool), (u64, i64)> = groups
+            .iter()
+            .map(|g| ((g.key.clone(), g.on_device, g.is_user_annotation), (g.count, g.cpu_time_total_ns)))
+            .collect();
+        prop_assert_eq!(groups.len(), ours.len());
+        prop_assert_eq!(ours, naive);
+    }
+
+    #[test]
+    fn identities_hold(events in events()) {
+        let trace = read(text(&events).as_bytes()).expect("a trace");
+        let all = FunctionEvents::new(&trace);
+        for check in identities(&trace, &all, &device_times(&trace), &steps(&trace)) {
+            prop_assert!(check.holds, "{:?}", check);
+        }
+    }
+
+    /// Bytes changed, removed and doubled: never a panic, the same result however it is cut, and a repaired file that is
+    /// clean JSON with the same events.
+    #[test]
+    fn damage_is_survived(
+        events in prop::collection::vec(prop_oneof![span(), mark()], 1..6),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..8),
+        sizes in prop::collection::vec(1..200usize, 1..6),
+    ) {
+        let mut bytes = text(&events).into_bytes();
+        for (at, byte, kind) in edits {
+            if bytes.is_empty() {
+                break;
+            }
+            let at = at.index(bytes.len());
+            match kind {
+                0 => bytes[at] = byte,
+                1 => bytes[at] = b"\"{}[],:\\\n"[usize::from(byte) % 9],
+                2 => drop(bytes.remove(at)),
+                _ => bytes.truncate(at.max(1)),
+            }
+        }
+        let once = read(&bytes);
+        prop_assert_eq!(whole(&once), whole(&chunked(&bytes, &sizes)));
+        let Ok(trace) = once else { return Ok(()) };
+        let _ = summary(&trace);
+        let mut repairer = Repairer::new(Unpacker::default(), String::new());
+        for chunk in bytes.chunks(sizes[0]) {
+            repairer.feed(chunk).expect("a trace");
+        }
+        let (clean, repaired) = repairer.finish().expect("a trace");
+        prop_assert_eq!(repaired.events as usize, trace.table.len());
+        let parsed = serde_json::from_str::<Value>(&clean);
+        prop_assert!(parsed.is_ok(), "{:?}: {}", parsed.err(), clean);
+        let again = read(clean.as_bytes());
+        if trace.table.is_empty() {
+            return Ok(());
+        }
+        let again = again.expect("a trace");
+        prop_assert!(again.diagnostics.worst() < Some(Severity::Lost), "{:?}", again.diagnostics);
+        prop_assert_eq!(dump::events(&again).lines().count(), dump::events(&trace).lines().count());
+    }
+}
