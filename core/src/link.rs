@@ -88,9 +88,9 @@ pub fn link(table: &Table, tree: &Tree, pairs: &Pairs, diagnostics: &mut Diagnos
         let category = table.category(row);
         if category.is_launch_call() {
             calls.extend(table.int(row, Key::Correlation).map(|id| (id, row)));
-        } else if category.is_device_work() {
+        } else if category.is_device_work() && table.is_span(row) {
             work.push((table.int(row, Key::Correlation), row));
-        } else if category == Category::CpuOp {
+        } else if category == Category::CpuOp && table.is_span(row) {
             ops.extend(table.int(row, Key::ExternalId).map(|id| (id, row)));
         }
     }

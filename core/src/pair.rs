@@ -150,14 +150,22 @@ impl TrackPairing<'_> {
             self.note(Code::MismatchedEnd, end);
         }
         let begin = self.open.pop().unwrap_or(innermost);
-        self.table.set_dur(begin, instant - self.table.ts(begin));
+        self.set_duration(begin, instant);
         self.pairs.spans.push((begin, end));
     }
 
     fn close_incomplete(&mut self, begin: Row, end: i64) {
-        self.table.set_dur(begin, end.saturating_sub(self.table.ts(begin)).max(0));
+        self.set_duration(begin, end);
         self.pairs.incomplete.push(begin);
         self.note(Code::UnmatchedBegin, begin);
+    }
+
+    fn set_duration(&mut self, begin: Row, end: i64) {
+        let duration = (end - self.table.ts(begin)).max(0);
+        if duration > time::LONGEST {
+            self.note(Code::TimeClamped, begin);
+        }
+        self.table.set_dur(begin, duration.min(time::LONGEST));
     }
 
     fn note(&mut self, code: Code, row: Row) {

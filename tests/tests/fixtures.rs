@@ -125,3 +125,27 @@ fn what_is_written_reads_back_equal() {
         }
     }
 }
+
+/// What fuzzing found, each named for what went wrong.
+#[test]
+fn fuzzed_inputs_are_read_alike_however_they_are_cut() {
+    let entries = fs::read_dir(files::data().join("fuzz")).expect("fuzzed inputs");
+    for path in entries.map(|e| e.expect("an entry").path()) {
+        let bytes = fs::read(&path).expect("a fixture");
+        let whole = read(&bytes);
+        for at in 0..=bytes.len() {
+            let cut = read_in_chunks([&bytes[..at], &bytes[at..]]);
+            assert_eq!(cut, whole, "{} cut at {at}", name(&path));
+        }
+        for size in [1, 2, 3, 5, 7, 31] {
+            assert_eq!(read_in_chunks(bytes.chunks(size)), whole, "{} by {size}", name(&path));
+        }
+        if let Ok(trace) = Trace::read(&bytes) {
+            let text = chrome::write(&trace.table, String::new(), |_| true).expect("memory");
+            if !trace.table.is_empty() {
+                let again = Trace::read(text.as_bytes()).expect("a trace");
+                assert_eq!(dump::structure(&again), dump::structure(&trace), "{}\n{text}", name(&path));
+            }
+        }
+    }
+}

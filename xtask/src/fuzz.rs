@@ -22,6 +22,8 @@ pub(crate) fn run(seconds: u64) -> Result<(), Failure> {
     for target in TARGETS {
         let corpus = folder.join("corpus").join(target);
         let artifacts = folder.join("artifacts").join(target);
+        // The same start and seed every time: what a run finds, the next one finds too.
+        let _ = fs::remove_dir_all(&corpus);
         seed(&corpus)?;
         fs::create_dir_all(&artifacts).map_err(|e| e.to_string())?;
         let program = folder.join("target").join(host()?).join("release").join(target);
@@ -52,7 +54,7 @@ fn host() -> Result<String, Failure> {
 /// Starts a corpus from the small fixtures.
 fn seed(corpus: &Path) -> Result<(), Failure> {
     fs::create_dir_all(corpus).map_err(|e| e.to_string())?;
-    for folder in ["tests/data/sick", "tests/data/healthy"] {
+    for folder in ["tests/data/sick", "tests/data/healthy", "tests/data/fuzz"] {
         for entry in fs::read_dir(root().join(folder)).map_err(|e| format!("{folder}: {e}"))? {
             let path = entry.map_err(|e| e.to_string())?.path();
             if path.is_file() && fs::metadata(&path).is_ok_and(|m| m.len() < 4096) {

@@ -124,7 +124,7 @@ fn exposed(out: &mut Vec<Finding>, device: &DeviceTime) {
 
 fn pageable(out: &mut Vec<Finding>, kernels: &[KernelGroup], wall_ns: i64) {
     let copies = kernels.iter().filter(|k| k.class == Class::Memcpy && k.name.contains("Pageable"));
-    let (time, size) = copies.fold((0, 0), |(t, b), k| (t + k.sum_ns, b + k.bytes));
+    let (time, size) = copies.fold((0i64, 0i64), |(t, b), k| (t + k.sum_ns, b.saturating_add(k.bytes)));
     if share(time, wall_ns) < threshold::PAGEABLE {
         return;
     }

@@ -100,7 +100,8 @@ pub struct FunctionEvents {
     pub(crate) origin: i64,
     /// How many events the merging of same-named lone children removed.
     pub removed: usize,
-    /// Device time that the merging left behind: torch replaces the parent's kernels by the child's, in ns.
+    /// Device time that no operator shows, in ns: torch replaces a parent's kernels by those of the child that it merges,
+    /// and leaves out operators with a hidden name.
     pub dropped_device_ns: i64,
     /// The trace was recorded with memory.
     pub profile_memory: bool,
@@ -475,8 +476,10 @@ impl<'a> Builder<'a> {
             let duration = table.dur(row).max(0);
             device[at] = (duration, duration);
             let op = self.trace.links.op(row).filter(|_| table.category(row).is_device_work());
-            if let Some(op) = op.map(|op| position[op as usize]).filter(|&op| op != NONE) {
-                device[op as usize].0 += duration;
+            match op.map(|op| position[op as usize]) {
+                Some(NONE) => self.out.dropped_device_ns += duration,
+                Some(op) => device[op as usize].0 += duration,
+                None => {}
             }
         }
         self.out.device = device;
@@ -628,7 +631,8 @@ pub fn window_start(table: &Table) -> i64 {
 }
 
 fn record_bytes(table: &Table, row: Row) -> Bytes {
-    let bytes = table.int(row, Key::Bytes).unwrap_or(0);
+    // A petabyte is the most that sums of many records are safe with.
+    let bytes = table.int(row, Key::Bytes).unwrap_or(0).clamp(-(1 << 50), 1 << 50);
     match table.int(row, Key::DeviceType).unwrap_or(0) {
         0 | 2 | 5 => Bytes { cpu: bytes, device: 0 },
         1 | 6 | 12 | 20 => Bytes { cpu: 0, device: bytes },

@@ -76,7 +76,7 @@ pub fn kernel_groups(trace: &Trace) -> Vec<KernelGroup> {
             group.max_ns = duration;
             group.op = trace.links.op(row);
         }
-        group.bytes += copied_bytes(table, row).unwrap_or(0);
+        group.bytes = group.bytes.saturating_add(copied_bytes(table, row).unwrap_or(0));
         if let Some(percent) = table.field(row, Key::Occupancy).and_then(|v| v.as_f64()).filter(|&p| p > 0.0)
         {
             group.occupancy.0 += percent * duration as f64;

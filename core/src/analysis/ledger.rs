@@ -44,7 +44,8 @@ pub fn identities(
         checks.push(equal("parts of all steps = their wall time", parts, wall));
     }
     let table = &trace.table;
-    let work = table.rows().filter(|&row| table.category(row).is_device_work()).count() as i64;
+    let work =
+        table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)).count() as i64;
     let without = trace.diagnostics.count(crate::diagnostics::Code::KernelWithoutLaunch) as i64;
     checks.push(equal(
         "GPU activities = those with a launch + those without",
@@ -94,7 +95,7 @@ fn function_events(trace: &Trace, events: &FunctionEvents) -> [Identity; 2] {
             total,
         ),
         equal(
-            "self device time of operators = time of their kernels",
+            "self device time of operators + what torch leaves out = time of their kernels",
             device + events.dropped_device_ns,
             kernels,
         ),

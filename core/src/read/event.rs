@@ -197,10 +197,13 @@ impl EventReader {
             draft.cat = Some(self.last_cat);
             return Ok(end + 1);
         }
-        let (cat, end) = self.text(table, buf, at)?;
-        self.last_cat = cat;
+        let (end, escaped) = text_end(buf, at + 1)?;
+        let cat = self.intern(table, &buf[at + 1..end], escaped)?;
+        if !escaped {
+            self.last_cat = cat;
+        }
         draft.cat = Some(cat);
-        Ok(end)
+        Ok(end + 1)
     }
 
     /// A `pid` or `tid`: the number of its JSON text.
@@ -257,20 +260,25 @@ impl EventReader {
             if b != b'"' {
                 return Err(Stop::Damaged);
             }
-            let (key, after_key) = self.arg_key(table, node, buf, at + 1)?;
+            let (key, plain, after_key) = self.arg_key(table, node, buf, at + 1)?;
             let (colon, after) = next(buf, after_key)?;
             if colon != b':' {
                 return Err(Stop::Damaged);
             }
             let (_, value) = next(buf, after + 1)?;
             let (field_type, end) = self.value(table, buf, value)?;
-            node = table.layouts.step(node, key, Place::Args, field_type);
+            let child = table.layouts.step(node, key, Place::Args, field_type);
+            if plain {
+                table.layouts.expect(node, child);
+            }
+            node = child;
             (b, at) = separator(buf, end, b'}')?;
         }
         Ok((node, at + 1))
     }
 
-    /// The key that begins at `at`, after its quote: the likely one when its bytes stand there.
+    /// The key that begins at `at`, after its quote: the likely one when its bytes stand there. With it, whether it was
+    /// written without escapes.
     #[inline]
     fn arg_key(
         &mut self,
@@ -278,16 +286,16 @@ impl EventReader {
         node: NodeId,
         buf: &[u8],
         at: usize,
-    ) -> Result<(NameId, usize), Stop> {
+    ) -> Result<(NameId, bool, usize), Stop> {
         if let Some(likely) = table.layouts.likely_key(node, Place::Args) {
             let text = table.names.bytes(likely);
             let end = at + text.len();
             if buf.get(at..end) == Some(text) && buf.get(end) == Some(&b'"') {
-                return Ok((likely, end + 1));
+                return Ok((likely, true, end + 1));
             }
         }
         let (end, escaped) = text_end(buf, at)?;
-        Ok((self.intern(table, &buf[at..end], escaped)?, end + 1))
+        Ok((self.intern(table, &buf[at..end], escaped)?, !escaped, end + 1))
     }
 
     fn intern(&mut self, table: &mut Table, text: &[u8], escaped: bool) -> Result<NameId, Stop> {
@@ -372,6 +380,8 @@ impl EventReader {
             note(if draft.dur == time::NONE { Code::MissingDuration } else { Code::NegativeDuration });
             draft.dur = 0;
         }
+        draft.time_clamped |= clamp(&mut draft.ts, time::EARLIEST, time::LATEST);
+        draft.time_clamped |= clamp(&mut draft.dur, 0, time::LONGEST);
         if draft.time_rounded {
             note(Code::TimeRounded);
         }
@@ -409,6 +419,16 @@ fn pack_number(table: &mut Table, buf: &[u8], at: usize) -> Result<(FieldType, u
             Ok((FieldType::Number, end))
         }
     }
+}
+
+/// Brings a time into its range; whether it was outside.
+fn clamp(ns: &mut i64, low: i64, high: i64) -> bool {
+    let inside = (*ns).clamp(low, high);
+    if *ns == time::NONE || inside == *ns {
+        return false;
+    }
+    *ns = inside;
+    true
 }
 
 /// The next key's quote after a comma, or the closing bracket.

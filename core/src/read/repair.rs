@@ -118,6 +118,9 @@ impl Repairer<'_> {
     fn token(&mut self, at: usize) -> Result<usize, Stop> {
         let end = token_end(self.buf, at)?;
         let token = &self.buf[at..end];
+        if token.is_empty() {
+            return Err(Stop::Damaged);
+        }
         if matches!(token, b"null" | b"true" | b"false") || is_number(token) {
             self.out.extend_from_slice(token);
             return Ok(end);

@@ -220,8 +220,14 @@ impl Layouts {
             self.edges.insert(edge, child);
             child
         };
-        self.nodes[node.0 as usize].likely = child;
         NodeId(child)
+    }
+
+    /// Remembers that `child` followed `node`. Only for keys whose text holds no quote, backslash or control character:
+    /// those are recognised by their bytes.
+    #[inline]
+    pub fn expect(&mut self, node: NodeId, child: NodeId) {
+        self.nodes[node.0 as usize].likely = child.0;
     }
 
     fn has_key(&self, node: NodeId, key: NameId, place: Place) -> bool {
