@@ -3,7 +3,7 @@
 //! Keys are recognised by what followed last time (see [`layout`](crate::table::layout)), texts by their hash; nothing
 //! is allocated for an event whose texts are known. Anything that is not strict JSON is left to [`repair`](super::repair).
 //!
-//! `serde_json` would do the same four times slower (`cargo bench -p kinetoscope-tests --bench reading` runs both); it
+//! `serde_json` needs about seven times as long to keep every field (`cargo bench -p kinetoscope-tests` runs both); it
 //! still checks every nested array or object when its text is first met.
 
 use super::limits::Limits;
