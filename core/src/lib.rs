@@ -5,10 +5,10 @@
 //! WebAssembly and gives the same answer.
 //!
 //! ```text
-//! chunks → read::unpack → read::encoding → read::chrome → table → pair → tree → link → Trace
-//!                                                                                      ↓
-//!                          JSON, CSV, text ← report, rows ←──────────────────────── analysis
-//!                          Chrome, folded  ← write  ←─────────────────────────────────┘
+//! chunks → read::unpack → read::encoding → read::chrome → table → dialect → pair → tree → link → Trace
+//!                                                                                                ↓
+//!                                    JSON, CSV, text ← report, rows ←──────────────────────── analysis
+//!                                    Chrome, CSV     ← write  ←─────────────────────────────────┘
 //! ```
 //!
 //! ```
@@ -48,6 +48,7 @@ extern crate alloc;
 
 pub mod analysis;
 pub mod diagnostics;
+pub mod dialect;
 pub mod error;
 pub mod link;
 pub mod names;

@@ -5,7 +5,10 @@
 //!   before 2024 wrote it into calls without an operator) and the operator does not contain the call; without an
 //!   `External id`, the innermost operator that contains the call on its lane owns it.
 //! - Device work without a launch call belongs to the operator that it names by `External id`.
-//! - A backward operator belongs to the forward operator that its `fwdbwd` arrow starts at.
+//! - Ascend's NPU work has no correlation ids: its operator is the innermost one around the start of the `async_npu`
+//!   arrow that ends at the work.
+//! - A backward operator belongs to the forward operator that its `fwdbwd` arrow starts at; without arrows, to the
+//!   innermost forward operator with its sequence number, where one thread ran all forward operators.
 
 use crate::diagnostics::{Code, Diagnostics};
 use crate::pair::Pairs;
@@ -99,7 +102,17 @@ pub fn link(table: &Table, tree: &Tree, pairs: &Pairs, diagnostics: &mut Diagnos
         let owner = Owners { table, tree, ops: ById::sorted(ops), positions: positions(table, tree) };
         link_device(&owner, &work, &ById::sorted(calls), &mut links, diagnostics);
     }
-    link_backward(table, tree, pairs, &mut links);
+    let has_arrow = |wanted: &[&str]| {
+        table.layouts.all().iter().any(|l| l.cat.is_some_and(|cat| wanted.contains(&table.names.get(cat))))
+    };
+    let has_backward = table.layouts.all().iter().any(|l| l.find(Key::FwdThreadId).is_some());
+    if has_backward || has_arrow(&["async_npu", "fwdbwd", "forward_backward", "fwd_bwd"]) {
+        let ops = OpIndex::new(table, tree);
+        link_backward(&ops, pairs, &mut links);
+        if has_arrow(&["async_npu"]) {
+            link_npu(&ops, pairs, &mut links);
+        }
+    }
     links
 }
 
@@ -184,27 +197,105 @@ impl Owners<'_> {
     }
 }
 
-/// Follows the `fwdbwd` arrows from the innermost operator at one end to that at the other.
-fn link_backward(table: &Table, tree: &Tree, pairs: &Pairs, links: &mut Links) {
+/// The operators of every track, in the order of the tree, to be found by time.
+struct OpIndex<'a> {
+    table: &'a Table,
+    tree: &'a Tree,
+    /// Track, start, position in the tree.
+    starts: Vec<(u32, i64, u32)>,
+}
+
+impl<'a> OpIndex<'a> {
+    fn new(table: &'a Table, tree: &'a Tree) -> Self {
+        let mut starts: Vec<(u32, i64, u32)> = Vec::new();
+        for lane in &tree.lanes {
+            let ops = (lane.start..lane.end).map(|at| (tree.rows[at as usize], at));
+            let ops = ops.filter(|&(row, _)| table.category(row) == Category::CpuOp);
+            starts.extend(ops.map(|(row, at)| (lane.track.0, table.ts(row), at)));
+        }
+        starts.sort_by_key(|&(track, ts, _)| (track, ts));
+        OpIndex { table, tree, starts }
+    }
+
+    fn last_before(&self, event: Row) -> Option<u32> {
+        let key = (self.table.track_id(event).0, self.table.ts(event));
+        let end = self.starts.partition_point(|&(track, ts, _)| (track, ts) <= key);
+        self.starts[..end].last().filter(|s| s.0 == key.0).map(|s| s.2)
+    }
+
+    /// The innermost operator that starts at the instant of an event, on its track.
+    fn starting_at(&self, event: Row) -> Option<Row> {
+        let row = self.tree.rows[self.last_before(event)? as usize];
+        (self.table.ts(row) == self.table.ts(event)).then_some(row)
+    }
+
+    /// The innermost operator that contains the instant of an event, on its track.
+    fn around(&self, event: Row) -> Option<Row> {
+        let at = self.last_before(event)?;
+        let above = core::iter::once(at).chain(self.tree.ancestors(at)).map(|at| self.tree.rows[at as usize]);
+        let instant = self.table.ts(event);
+        above
+            .filter(|&row| self.table.category(row) == Category::CpuOp)
+            .find(|&row| self.table.end(row) >= instant)
+    }
+}
+
+/// Follows Ascend's arrows from the operator that enqueued the work.
+fn link_npu(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links) {
+    let table = ops.table;
+    let mut arrows: Vec<((u32, i64), Row)> = Vec::new();
+    for &(start, end) in pairs.flows.iter().filter(|p| table.cat(p.0) == "async_npu") {
+        // The arrow ends on the row of the process; the work is on the same row as seen by the device.
+        let track = table.tracks.find_on_device(table.track_id(end));
+        arrows.extend(track.map(|track| ((track.0, table.ts(end)), start)));
+    }
+    arrows.sort_unstable();
+    for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
+        let key = (table.track_id(row).0, table.ts(row));
+        if let Ok(found) = arrows.binary_search_by_key(&key, |a| a.0)
+            && links.op(row).is_none()
+        {
+            let op = ops.around(arrows[found].1);
+            let at = links.op_of.partition_point(|p| p.0 < row);
+            if let Some(op) = op {
+                links.op_of.insert(at, (row, op));
+            }
+        }
+    }
+}
+
+fn link_backward(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links) {
+    let table = ops.table;
     let is_arrow = |row: Row| matches!(table.cat(row), "fwdbwd" | "forward_backward" | "fwd_bwd");
-    let arrows: Vec<(Row, Row)> = pairs.flows.iter().copied().filter(|&(start, _)| is_arrow(start)).collect();
-    if arrows.is_empty() {
-        return;
+    let arrows = pairs.flows.iter().filter(|&&(start, _)| is_arrow(start));
+    links.forward_of =
+        arrows.filter_map(|&(s, f)| Some((ops.starting_at(f)?, ops.starting_at(s)?))).collect();
+    if links.forward_of.is_empty() {
+        links.forward_of = by_sequence_number(ops);
     }
-    // The innermost operator that starts at an instant is the last one in the tree.
-    let mut starts: Vec<(u32, i64, Row)> = Vec::new();
-    for lane in &tree.lanes {
-        let rows = &tree.rows[lane.start as usize..lane.end as usize];
-        let ops = rows.iter().filter(|&&row| table.category(row) == Category::CpuOp);
-        starts.extend(ops.map(|&row| (lane.track.0, table.ts(row), row)));
-    }
-    starts.sort_by_key(|&(track, ts, _)| (track, ts));
-    let op_at = |arrow: Row| {
-        let key = (table.track_id(arrow).0, table.ts(arrow));
-        let end = starts.partition_point(|&(track, ts, _)| (track, ts) <= key);
-        starts[..end].last().filter(|&&(track, ts, _)| (track, ts) == key).map(|&(.., row)| row)
-    };
-    links.forward_of = arrows.iter().filter_map(|&(s, f)| Some((op_at(f)?, op_at(s)?))).collect();
     links.forward_of.sort_unstable();
     links.forward_of.dedup_by_key(|pair| pair.0);
+}
+
+/// Backward operators with the forward operators of their sequence numbers, where one thread ran all of these.
+fn by_sequence_number(ops: &OpIndex<'_>) -> Vec<(Row, Row)> {
+    let table = ops.table;
+    let mut forward: Vec<(i64, Row)> = Vec::new();
+    let mut backward: Vec<(i64, Row)> = Vec::new();
+    for &(_, _, at) in &ops.starts {
+        let row = ops.tree.rows[at as usize];
+        let Some(sequence) = table.int(row, Key::SequenceNumber).filter(|&n| n >= 0) else { continue };
+        let from_forward = table.int(row, Key::FwdThreadId).is_none_or(|thread| thread == 0);
+        if from_forward { &mut forward } else { &mut backward }.push((sequence, row));
+    }
+    let threads = forward.iter().map(|&(_, row)| table.track_id(row));
+    if threads.clone().min() != threads.max() {
+        return Vec::new();
+    }
+    forward.sort_by_key(|&(sequence, row)| (sequence, table.ts(row)));
+    let last = |sequence: i64| {
+        let end = forward.partition_point(|f| f.0 <= sequence);
+        forward[..end].last().filter(|f| f.0 == sequence).map(|f| f.1)
+    };
+    backward.iter().filter_map(|&(sequence, row)| Some((row, last(sequence)?))).collect()
 }

@@ -1,6 +1,7 @@
-//! The one order of the steps from bytes to a [`Trace`]: unpack → decode → read → pair → tree → link.
+//! The one order of the steps from bytes to a [`Trace`]: unpack → decode → read → dialect → pair → tree → link.
 
 use crate::diagnostics::Diagnostics;
+use crate::dialect;
 use crate::error::Error;
 use crate::link::{Links, link};
 use crate::pair::{Pairs, pair};
@@ -30,6 +31,7 @@ pub struct Trace {
 impl Trace {
     /// Pairs, nests and links the events of a table.
     pub fn new(mut table: Table, mut diagnostics: Diagnostics) -> Trace {
+        dialect::apply(&mut table);
         let pairs = pair(&mut table, &mut diagnostics);
         let tree = tree::build(&table, &mut diagnostics);
         let links = link(&table, &tree, &pairs, &mut diagnostics);

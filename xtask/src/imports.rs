@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The layers of core, lowest first. A module may use the layers above it in this list and its own.
-const CORE: [&[&str]; 14] = [
+const CORE: [&[&str]; 15] = [
     &["time"],
     &["names"],
     &["error"],
@@ -15,6 +15,7 @@ const CORE: [&[&str]; 14] = [
     &["rows"],
     &["table"],
     &["read"],
+    &["dialect"],
     &["pair"],
     &["tree"],
     &["link"],

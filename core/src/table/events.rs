@@ -114,6 +114,14 @@ impl Table {
         self.dur[row as usize] = ns;
     }
 
+    /// Gives an event another meaning than its `cat` has; the texts of the event stay.
+    pub(crate) fn recategorize(&mut self, row: Row, category: Category) {
+        let at = row as usize;
+        self.layout[at] = self.layouts.with_category(self.layout[at], category);
+        let track = self.tracks.get(self.track[at]);
+        self.track[at] = self.tracks.intern(Track { on_device: category.is_on_device(), ..track });
+    }
+
     /// End of a span in ns: its start where it has no duration.
     #[inline]
     pub fn end(&self, row: Row) -> i64 {

@@ -168,6 +168,7 @@ pub struct Layouts {
     roots: HashMap<(u8, Option<NameId>), u32, FixedState>,
     kinds: Vec<(u32, u8, Option<NameId>)>,
     layouts: Vec<Layout>,
+    twins: HashMap<(LayoutId, Category), LayoutId, FixedState>,
 }
 
 impl Layouts {
@@ -307,6 +308,16 @@ impl Layouts {
         self.layouts.push(layout);
         self.nodes[node.0 as usize].layout = id;
         LayoutId(id)
+    }
+
+    /// A layout like this one, but of another category.
+    pub(super) fn with_category(&mut self, id: LayoutId, category: Category) -> LayoutId {
+        let next = LayoutId(self.layouts.len() as u32);
+        let twin = *self.twins.entry((id, category)).or_insert(next);
+        if twin == next {
+            self.layouts.push(Layout { category, ..self.get(id).clone() });
+        }
+        twin
     }
 
     /// The layout of this number.

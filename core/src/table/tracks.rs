@@ -40,6 +40,11 @@ impl Tracks {
         TrackId(id)
     }
 
+    /// The track of the same `pid` and `tid`, as the row of a device.
+    pub fn find_on_device(&self, id: TrackId) -> Option<TrackId> {
+        self.index.get(&Track { on_device: true, ..self.get(id) }).map(|&id| TrackId(id))
+    }
+
     /// The track of this number.
     pub fn get(&self, id: TrackId) -> Track {
         self.tracks[id.0 as usize]
