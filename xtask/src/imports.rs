@@ -58,11 +58,8 @@ fn fault(folder: &str, path: &Path, line: &str, allowed: &[&str]) -> Option<Stri
     if line.starts_with("//") {
         return None;
     }
-    if line.starts_with("use ")
-        && line.ends_with("::*;")
-        && !line.contains("super::*")
-        && !line.contains("Category::*")
-    {
+    let usual = ["super::*;", "Category::*;", "prelude::*;"].iter().any(|end| line.ends_with(end));
+    if line.starts_with("use ") && line.ends_with("::*;") && !usual {
         return Some(format!("`{line}` imports everything"));
     }
     if folder == "core/src" && (has_path(line, "std") || line.contains("extern crate std")) {

@@ -44,6 +44,8 @@ enum Number {
 pub(super) struct EventReader {
     limits: Limits,
     scratch: Vec<u8>,
+    /// Which texts were checked to be JSON values; the same text may also be a name.
+    is_json: Vec<bool>,
     /// The root that the last event of each phase had.
     roots: [Option<NodeId>; 128],
     last_root: (u8, Option<NameId>, NodeId),
@@ -59,6 +61,7 @@ impl EventReader {
         EventReader {
             limits,
             scratch: Vec::new(),
+            is_json: Vec::new(),
             roots: [None; 128],
             last_root: (0, None, root),
             last_track: (track, TrackId(u32::MAX)),
@@ -236,7 +239,8 @@ impl EventReader {
         if text.len() > self.limits.text_bytes {
             return Err(Stop::TooLong);
         }
-        if let Some(id) = table.names.find_utf8(text) {
+        let known = table.names.find_utf8(text);
+        if let Some(id) = known.filter(|id| self.is_json.get(id.0 as usize) == Some(&true)) {
             return Ok(id);
         }
         // A whole Value is built so that lone surrogates are found too.
@@ -244,7 +248,12 @@ impl EventReader {
         if parsed.is_err() && !is_number(text) {
             return Err(Stop::Damaged);
         }
-        table.names.intern_utf8(text).map(|(id, _)| id).ok_or(Stop::Damaged)
+        let (id, _) = table.names.intern_utf8(text).ok_or(Stop::Damaged)?;
+        if self.is_json.len() <= id.0 as usize {
+            self.is_json.resize(id.0 as usize + 1, false);
+        }
+        self.is_json[id.0 as usize] = true;
+        Ok(id)
     }
 
     fn args(
