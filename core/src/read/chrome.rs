@@ -397,7 +397,7 @@ impl Reader {
         }
         let code = match stop {
             Stop::TooDeep => Code::NestingTooDeep,
-            Stop::TooLong if buf.len() - at <= self.limits.event_bytes => Code::NameTooLong,
+            Stop::TooLong => Code::NameTooLong,
             _ => Code::EventTooLarge,
         };
         self.skip_event(code, buf, at, finished)

@@ -152,7 +152,7 @@ impl EventReader {
             (b, at) = separator(buf, at, b'}')?;
         }
         if at + 1 - start > self.limits.event_bytes {
-            return Err(Stop::TooLong);
+            return Err(Stop::TooLarge);
         }
         Ok((draft, at + 1))
     }

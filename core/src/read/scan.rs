@@ -11,6 +11,8 @@ pub(super) enum Stop {
     TooDeep,
     /// A text longer than the limit.
     TooLong,
+    /// An event longer than the limit.
+    TooLarge,
 }
 
 /// The first position at or after `at` that holds no white space.

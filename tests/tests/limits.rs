@@ -1,0 +1,75 @@
+//! Past a limit an event is skipped and counted, and its neighbours are read.
+
+use kinetoscope_core::diagnostics::Code;
+use kinetoscope_core::read::limits::Limits;
+use kinetoscope_core::trace::TextReader;
+
+const SMALL: Limits = Limits { depth: 5, text_bytes: 64, event_bytes: 600, metadata_bytes: 700 };
+
+fn event(name: &str, extra: &str) -> String {
+    format!(r#"{{"ph":"X","name":"{name}","pid":1,"tid":1,"ts":1,"dur":1,"args":{{"x":{extra}}}}}"#)
+}
+
+/// The names that are read and the codes that are counted, with small chunks and with one.
+fn read(text: &str) -> (Vec<String>, Vec<(Code, u64)>) {
+    let once = |size: usize| {
+        let mut reader = TextReader::new(SMALL);
+        for chunk in text.as_bytes().chunks(size) {
+            reader.feed(chunk).expect("a trace");
+        }
+        let (table, diagnostics) = reader.finish().expect("a trace");
+        let names = table.rows().map(|row| table.name(row).to_owned()).collect::<Vec<_>>();
+        let codes = diagnostics.findings().iter().map(|f| (f.code, f.count)).collect::<Vec<_>>();
+        (names, codes)
+    };
+    let whole = once(text.len());
+    assert_eq!(once(16), whole);
+    whole
+}
+
+fn between(middle: &str) -> (Vec<String>, Vec<(Code, u64)>) {
+    read(&format!("[{},{middle},{}]", event("before", "1"), event("after", "2")))
+}
+
+fn survivors() -> Vec<String> {
+    vec!["before".to_owned(), "after".to_owned()]
+}
+
+#[test]
+fn nesting() {
+    let deep = format!("{}1{}", "[".repeat(9), "]".repeat(9));
+    assert_eq!(between(&event("deep", &deep)), (survivors(), vec![(Code::NestingTooDeep, 1)]));
+    let fine = format!("{}1{}", "[".repeat(5), "]".repeat(5));
+    assert_eq!(between(&event("fine", &fine)).0.len(), 3);
+}
+
+#[test]
+fn texts() {
+    assert_eq!(between(&event(&"n".repeat(65), "1")), (survivors(), vec![(Code::NameTooLong, 1)]));
+    assert_eq!(between(&event(&"n".repeat(64), "1")).0.len(), 3);
+    let long = format!("\"{}\"", "v".repeat(80));
+    assert_eq!(between(&event("value", &long)), (survivors(), vec![(Code::NameTooLong, 1)]));
+}
+
+#[test]
+fn events() {
+    let many: Vec<String> = (0..120).map(|i| format!("\"k{i}\":\"}}{i}\"")).collect();
+    let large = format!(r#"{{"ph":"X","name":"large","ts":1,"dur":1,"args":{{{}}}}}"#, many.join(","));
+    assert!(large.len() > 2 * SMALL.event_bytes);
+    assert_eq!(between(&large), (survivors(), vec![(Code::EventTooLarge, 1)]));
+}
+
+#[test]
+fn metadata() {
+    let text =
+        format!(r#"{{"big":[{}1],"traceEvents":[{}],"after":2}}"#, "1,".repeat(500), event("kept", "1"));
+    let mut reader = TextReader::new(SMALL);
+    for chunk in text.as_bytes().chunks(16) {
+        reader.feed(chunk).expect("a trace");
+    }
+    let (table, diagnostics) = reader.finish().expect("a trace");
+    assert_eq!(table.len(), 1);
+    assert_eq!(diagnostics.count(Code::DamagedMetadata), 1);
+    assert_eq!(table.metadata.text("after"), Some("2"));
+    assert_eq!(table.metadata.text("big"), None);
+}
