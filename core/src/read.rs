@@ -1,11 +1,13 @@
 //! Bytes to table: `unpack` undoes compression, `encoding` makes UTF-8, `chrome` walks the document, `event` reads one
-//! event, `repair` mends one that is damaged, `sniff` names what is no trace.
+//! event (with `number` and `escape`), `repair` mends one that is damaged, `sniff` names what is no trace.
 
 pub mod chrome;
 pub mod encoding;
+mod escape;
 mod event;
 pub mod inflate;
 pub mod limits;
+mod number;
 mod repair;
 mod scan;
 mod sniff;

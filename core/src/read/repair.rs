@@ -11,7 +11,8 @@
 //!
 //! What no rule covers is [`Stop::Damaged`]: the caller goes on at the next event.
 
-use super::event::{is_number, unicode_escape};
+use super::escape::unicode_escape;
+use super::number::is_number;
 use super::scan::{Stop, next, skip_space, token_end};
 use crate::diagnostics::{Code, Diagnostics};
 use alloc::vec::Vec;

@@ -4,7 +4,7 @@
 //! [`fields`](super::fields), so that no argument is lost and two million events fit in about 100 MB.
 //!
 //! Invariants: a row is never reordered or removed; times are relative to [`Table::base_ns`]; a time that the event
-//! lacks is [`time::NONE`](crate::time::NONE).
+//! lacks is [`time::NONE`].
 
 use super::fields::{Fields, Value, read};
 use super::layout::{Field, Key, Layout, LayoutId, Layouts, Place};

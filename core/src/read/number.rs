@@ -1,0 +1,129 @@
+//! Numbers as they stand in the text: what an argument packs, and times.
+
+use super::scan::{Stop, container_end, text_end, token_end};
+use crate::time;
+
+/// A number, as it is packed.
+pub(super) enum Number {
+    Int(i64),
+    Decimal(i64, u32),
+    Other,
+}
+
+/// Digits from `at` on: their value, how many, and the position after them. The value is right up to 18 digits.
+#[inline]
+fn digits(buf: &[u8], mut at: usize, mut value: u64) -> (u64, usize) {
+    while let Some(b @ b'0'..=b'9') = buf.get(at) {
+        value = value.wrapping_mul(10).wrapping_add(u64::from(b - b'0'));
+        at += 1;
+    }
+    (value, at)
+}
+
+pub(super) fn number(buf: &[u8], start: usize) -> Result<(Number, usize), Stop> {
+    let negative = buf[start] == b'-';
+    let first = start + usize::from(negative);
+    let (whole, mut end) = digits(buf, first, 0);
+    let whole_digits = end - first;
+    let sign = if negative { -1 } else { 1 };
+    let leading_zero = buf.get(first) == Some(&b'0') && whole_digits > 1;
+    let follower = *buf.get(end).ok_or(Stop::More)?;
+    if whole_digits == 0 || leading_zero {
+        return Err(Stop::Damaged);
+    }
+    if ends_value(follower) && whole_digits <= 18 && !(negative && whole == 0) {
+        return Ok((Number::Int(sign * whole as i64), end));
+    }
+    if follower == b'.' {
+        let (all, fraction_end) = digits(buf, end + 1, whole);
+        let decimals = fraction_end - end - 1;
+        let follower = *buf.get(fraction_end).ok_or(Stop::More)?;
+        if decimals > 0 && ends_value(follower) && whole_digits + decimals <= 18 && !(negative && all == 0) {
+            return Ok((Number::Decimal(sign * all as i64, decimals as u32), fraction_end));
+        }
+    }
+    end = token_end(buf, start)?;
+    if is_number(&buf[start..end]) { Ok((Number::Other, end)) } else { Err(Stop::Damaged) }
+}
+
+#[inline]
+fn ends_value(b: u8) -> bool {
+    matches!(b, b',' | b'}' | b']') || b <= b' '
+}
+
+/// Whether `text` is a number by JSON's grammar, of any size.
+pub(super) fn is_number(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    let (_, whole) = digits(text, 0, 0);
+    if whole == 0 || (whole > 1 && text[0] == b'0') {
+        return false;
+    }
+    let mut at = whole;
+    if text.get(at) == Some(&b'.') {
+        let (_, end) = digits(text, at + 1, 0);
+        if end == at + 1 {
+            return false;
+        }
+        at = end;
+    }
+    if matches!(text.get(at), Some(b'e' | b'E')) {
+        at += 1 + usize::from(matches!(text.get(at + 1), Some(b'+' | b'-')));
+        let (_, end) = digits(text, at, 0);
+        if end == at {
+            return false;
+        }
+        at = end;
+    }
+    at == text.len()
+}
+
+/// A time as it stands in the text.
+pub(super) struct Time {
+    pub(super) ns: i64,
+    pub(super) rounded: bool,
+    pub(super) clamped: bool,
+}
+
+/// Reads a `ts` or `dur`: a number or a string that spells one. Anything else is no time.
+#[inline]
+pub(super) fn time_value(buf: &[u8], at: usize) -> Result<(Time, usize), Stop> {
+    let (whole, point) = digits(buf, at, 0);
+    let (mut ns, mut end) = (whole.wrapping_mul(1000), point);
+    if buf.get(point) == Some(&b'.') {
+        let (all, fraction_end) = digits(buf, point + 1, whole);
+        end = fraction_end;
+        ns = match fraction_end - point - 1 {
+            1 => all.wrapping_mul(100),
+            2 => all.wrapping_mul(10),
+            3 => all,
+            _ => return time_text(buf, at),
+        };
+    }
+    match buf.get(end) {
+        None => Err(Stop::More),
+        Some(&b) if ends_value(b) && end > at && point - at <= 15 => {
+            Ok((Time { ns: ns as i64, rounded: false, clamped: false }, end))
+        }
+        Some(_) => time_text(buf, at),
+    }
+}
+
+fn time_text(buf: &[u8], at: usize) -> Result<(Time, usize), Stop> {
+    let (text, end) = if buf[at] == b'"' {
+        let end = text_end(buf, at + 1)?.0;
+        (buf[at + 1..end].trim_ascii(), end + 1)
+    } else if matches!(buf[at], b'{' | b'[') {
+        let end = container_end(buf, at, 8)?;
+        (&buf[at..end], end)
+    } else {
+        let end = token_end(buf, at)?;
+        if !is_number(&buf[at..end]) && &buf[at..end] != b"null" {
+            return Err(Stop::Damaged);
+        }
+        (&buf[at..end], end)
+    };
+    Ok(match time::parse_micros(text) {
+        Some(p) => (Time { ns: p.ns, rounded: p.rounded, clamped: p.clamped }, end),
+        None => (Time { ns: time::NONE, rounded: false, clamped: false }, end),
+    })
+}
