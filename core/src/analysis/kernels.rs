@@ -44,6 +44,28 @@ impl KernelGroup {
     }
 }
 
+/// A kernel's name for a narrow column: without return type, parameters and the namespaces that most kernels share.
+pub fn short_name(name: &str) -> String {
+    let name = name.strip_prefix("void ").unwrap_or(name).replace("(anonymous namespace)::", "");
+    let mut depth = 0i32;
+    let mut before = ' ';
+    let mut end = name.len();
+    for (at, c) in name.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            // A copy's `HtoD (Pageable -> Device)` is no list of parameters.
+            '(' if depth == 0 && !before.is_whitespace() => {
+                end = at;
+                break;
+            }
+            _ => {}
+        }
+        before = c;
+    }
+    name[..end].replace("at::native::", "").replace("cutlass::", "").replace(" >", ">")
+}
+
 /// Every group, longest sum first.
 pub fn kernel_groups(trace: &Trace) -> Vec<KernelGroup> {
     let table = &trace.table;
@@ -92,7 +114,8 @@ pub fn kernels(trace: &Trace) -> Rows {
     let groups = kernel_groups(trace);
     let total: i64 = groups.iter().map(|g| g.sum_ns).sum();
     let mut rows = Rows::new(&[
-        ("name", "Name"),
+        ("name", ""),
+        ("short_name", "Name"),
         ("class", "Class"),
         ("count", "Count"),
         ("sum_ns", "Total"),
@@ -107,6 +130,7 @@ pub fn kernels(trace: &Trace) -> Rows {
     for group in groups {
         rows.push(vec![
             group.name.as_str().into(),
+            short_name(&group.name).into(),
             group.class.as_str().into(),
             group.count.into(),
             Cell::Ns(group.sum_ns),
@@ -120,4 +144,25 @@ pub fn kernels(trace: &Trace) -> Rows {
         ]);
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_name;
+
+    #[test]
+    fn short_names_keep_what_tells_kernels_apart() {
+        let long = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3> >(int, at::native::CUDAFunctor_add<float>)";
+        assert_eq!(
+            short_name(long),
+            "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, at::detail::Array<char*, 3>>"
+        );
+        assert_eq!(
+            short_name("void at::native::(anonymous namespace)::softmax<float>(float*)"),
+            "softmax<float>"
+        );
+        assert_eq!(short_name("Memcpy HtoD (Pageable -> Device)"), "Memcpy HtoD (Pageable -> Device)");
+        assert_eq!(short_name("ampere_sgemm_128x64_tn"), "ampere_sgemm_128x64_tn");
+        assert_eq!(short_name(""), "");
+    }
 }

@@ -40,20 +40,52 @@ pub struct Summary {
     pub identities: Vec<Identity>,
 }
 
-/// Computes the summary.
-pub fn summary(trace: &Trace) -> Summary {
-    let table = &trace.table;
-    let wall = info::wall(table);
-    let steps = steps(trace);
-    let devices = device_times(trace);
-    let kernels = kernel_groups(trace);
+/// What the summary says about the host.
+pub struct HostPart {
+    events: FunctionEvents,
+    operators: Vec<Average>,
+}
+
+/// What the summary says about devices and steps.
+pub struct DevicePart {
+    devices: Vec<DeviceTime>,
+    kernels: Vec<KernelGroup>,
+    steps: Vec<Step>,
+}
+
+/// Computes the host's part, which takes about as long as [`device_part`]; a caller with threads runs both at once.
+pub fn host_part(trace: &Trace) -> HostPart {
     let events = FunctionEvents::without_inputs(trace);
     let operators = operators(trace, &events);
-    let self_cpu_ns = events.self_cpu_time_total_ns();
-    let identities = identities(trace, &events, &devices, &steps);
-    let findings = findings(trace, wall.1 - wall.0, &devices, &kernels, &steps);
-    let tracks = if operators.is_empty() { busiest_tracks(trace) } else { Vec::new() };
-    Summary { wall, steps, devices, operators, self_cpu_ns, kernels, tracks, findings, identities }
+    HostPart { events, operators }
+}
+
+/// Computes the devices' part.
+pub fn device_part(trace: &Trace) -> DevicePart {
+    DevicePart { devices: device_times(trace), kernels: kernel_groups(trace), steps: steps(trace) }
+}
+
+/// Computes the summary.
+pub fn summary(trace: &Trace) -> Summary {
+    assemble(trace, host_part(trace), device_part(trace))
+}
+
+/// Puts the two parts of a trace's summary together.
+pub fn assemble(trace: &Trace, host: HostPart, device: DevicePart) -> Summary {
+    let HostPart { events, operators } = host;
+    let DevicePart { devices, kernels, steps } = device;
+    let wall = info::wall(&trace.table);
+    Summary {
+        identities: identities(trace, &events, &devices, &steps),
+        findings: findings(trace, wall.1 - wall.0, &devices, &kernels, &steps),
+        tracks: if operators.is_empty() { busiest_tracks(trace) } else { Vec::new() },
+        self_cpu_ns: events.self_cpu_time_total_ns(),
+        wall,
+        steps,
+        devices,
+        operators,
+        kernels,
+    }
 }
 
 /// CPU rows of the key averages by self time.

@@ -2,6 +2,7 @@
 
 use crate::analysis::function_events::{demangle, window_start};
 use crate::analysis::info;
+use crate::analysis::kernels::short_name;
 use crate::analysis::steps::PARTS;
 use crate::analysis::summary::Summary;
 use crate::diagnostics::Severity;
@@ -208,7 +209,7 @@ fn kernels(out: &mut String, summary: &Summary) {
     ]);
     for group in summary.kernels.iter().take(TOP) {
         rows.push(vec![
-            group.name.as_str().into(),
+            short_name(&group.name).into(),
             group.count.into(),
             Cell::Ns(group.sum_ns),
             Cell::Share(group.sum_ns as f64 / total.max(1) as f64),
@@ -243,7 +244,7 @@ fn gaps(out: &mut String, trace: &Trace, summary: &Summary) {
             Cell::Ns(gap.time.0.saturating_sub(origin)),
             device.device.as_str().into(),
             gap.cause.as_str().into(),
-            demangle(name).unwrap_or_else(|| name.to_owned()).into(),
+            short_name(&demangle(name).unwrap_or_else(|| name.to_owned())).into(),
         ]);
     }
     section(out, "Longest idle gaps of a GPU", &rows);

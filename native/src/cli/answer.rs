@@ -12,7 +12,8 @@ use kinetoscope_core::analysis::event_rows::event_rows;
 use kinetoscope_core::analysis::function_events::FunctionEvents;
 use kinetoscope_core::analysis::stacks::stack_rows;
 use kinetoscope_core::analysis::steps::step_rows;
-use kinetoscope_core::analysis::{info as facts, kernels as work, ledger as proof, summary as overview};
+use kinetoscope_core::analysis::summary::{Summary, assemble, device_part, host_part};
+use kinetoscope_core::analysis::{info as facts, kernels as work, ledger as proof};
 use kinetoscope_core::diagnostics::Severity;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::report::document::Document;
@@ -22,6 +23,7 @@ use kinetoscope_core::rows::{Cell, Rows};
 use kinetoscope_core::trace::Trace;
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::thread;
 
 /// The answer about one trace.
 struct Answer {
@@ -128,9 +130,19 @@ impl SummaryInput for SummaryVerb {
     }
 }
 
+/// The summary, its two parts on a thread each.
+fn overview_of(trace: &Trace) -> Summary {
+    thread::scope(|scope| {
+        let device = scope.spawn(|| device_part(trace));
+        let host = host_part(trace);
+        let device = device.join().unwrap_or_else(|_| device_part(trace));
+        assemble(trace, host, device)
+    })
+}
+
 pub(super) fn summary(args: &impl SummaryInput) -> Result<u8, Failure> {
     answer("summary", args.traces(), args.how(), |source, trace| {
-        let summary = overview::summary(trace);
+        let summary = overview_of(trace);
         let text = summary_text::render(&source.name(), trace, &summary);
         Ok(Answer { rows: summary.rows(trace, summary_text::TOP), text: Some(text), code: 0 })
     })
