@@ -2,6 +2,7 @@
 
 use crate::names::NameId;
 use crate::rows::{Cell, Rows};
+use crate::table::layout::Key;
 use crate::table::tracks;
 use crate::trace::Trace;
 use crate::tree::{Lane, NO_PARENT};
@@ -55,17 +56,59 @@ pub fn merged(trace: &Trace, lane: &Lane) -> Vec<Node> {
     nodes
 }
 
-/// What a lane is called: its process and thread, by their metadata names where there are some.
-pub fn lane_name(trace: &Trace, lane: &Lane) -> String {
-    let table = &trace.table;
-    let track = table.tracks.get(lane.track);
-    let plain = |id| tracks::plain(&table.names, id);
-    let kind = if track.on_device { "device" } else { "process" };
-    let row = if track.on_device { "stream" } else { "thread" };
-    let extra = if lane.extra > 0 { format!(" (overlap {})", lane.extra) } else { String::new() };
-    let bare = |text: &str| text.parse::<i64>().is_ok();
-    let part = |what: &str, text: &str| if bare(text) { format!("{what} {text}") } else { text.into() };
-    format!("{} · {}{extra}", part(kind, plain(track.pid)), part(row, plain(track.tid)))
+/// What lanes are called: their process and thread, by the names that the trace's metadata gives them.
+pub struct LaneNames<'a> {
+    trace: &'a Trace,
+    processes: HashMap<NameId, &'a str, FixedState>,
+    labels: HashMap<NameId, &'a str, FixedState>,
+    threads: HashMap<(NameId, NameId), &'a str, FixedState>,
+}
+
+impl<'a> LaneNames<'a> {
+    /// The names in a trace.
+    pub fn new(trace: &'a Trace) -> Self {
+        let table = &trace.table;
+        let mut names = LaneNames {
+            trace,
+            processes: HashMap::default(),
+            labels: HashMap::default(),
+            threads: HashMap::default(),
+        };
+        for row in table.rows().filter(|&row| table.ph(row) == b'M') {
+            let track = table.track(row);
+            let text =
+                |key| table.field(row, key).and_then(|v| v.as_str()).map(str::trim).filter(|t| !t.is_empty());
+            match (table.name(row), text(Key::Name), text(Key::Labels)) {
+                ("process_name", Some(name), _) => drop(names.processes.insert(track.pid, name)),
+                ("process_labels", _, Some(label)) => drop(names.labels.insert(track.pid, label)),
+                ("thread_name", Some(name), _) => drop(names.threads.insert((track.pid, track.tid), name)),
+                _ => {}
+            }
+        }
+        names
+    }
+
+    /// The name of a lane.
+    pub fn get(&self, lane: &Lane) -> String {
+        let table = &self.trace.table;
+        let track = table.tracks.get(lane.track);
+        let plain = |id| tracks::plain(&table.names, id);
+        let bare = |what: &str, text: &str| match text.parse::<i64>() {
+            Ok(_) => format!("{what} {text}"),
+            Err(_) => text.into(),
+        };
+        let process = match (self.labels.get(&track.pid), self.processes.get(&track.pid)) {
+            (Some(label), _) if track.on_device => (*label).into(),
+            (_, Some(name)) if !track.on_device => format!("{name} {}", plain(track.pid)),
+            _ => bare(if track.on_device { "device" } else { "process" }, plain(track.pid)),
+        };
+        let thread = self.threads.get(&(track.pid, track.tid)).map_or_else(
+            || bare(if track.on_device { "stream" } else { "thread" }, plain(track.tid)),
+            |name| (*name).into(),
+        );
+        let extra = if lane.extra > 0 { format!(" (overlap {})", lane.extra) } else { String::new() };
+        format!("{process} · {thread}{extra}")
+    }
 }
 
 /// How a tree is cut for showing.
@@ -89,10 +132,11 @@ pub fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
         ("self_ns", "Self"),
         ("share", "Share of lane"),
     ]);
+    let names = LaneNames::new(trace);
     for lane in &trace.tree.lanes {
         let nodes = merged(trace, lane);
         let whole: i64 = nodes.iter().filter(|n| n.parent.is_none()).map(|n| n.total_ns).sum();
-        let title = lane_name(trace, lane);
+        let title = names.get(lane);
         rows.push(vec![
             title.as_str().into(),
             Cell::Null,
@@ -142,11 +186,12 @@ pub fn folded(trace: &Trace) -> String {
         text.chars().map(|c| if matches!(c, ' ' | ';' | '\t' | '\n') { '_' } else { c }).collect()
     };
     let mut out = String::new();
+    let names = LaneNames::new(trace);
     for lane in &trace.tree.lanes {
         let nodes = merged(trace, lane);
         let mut paths: Vec<String> = Vec::with_capacity(nodes.len());
         for node in &nodes {
-            let above = node.parent.map_or_else(|| clean(&lane_name(trace, lane)), |p| paths[p].clone());
+            let above = node.parent.map_or_else(|| clean(&names.get(lane)), |p| paths[p].clone());
             paths.push(format!("{above};{}", clean(trace.table.names.get(node.name))));
         }
         for (node, path) in nodes.iter().zip(&paths) {

@@ -1,6 +1,7 @@
 //! What a person wants first: what was traced, how the time was spent, what looks wrong, how far to trust it.
 
 use super::averages::{Average, GroupBy, key_averages};
+use super::call_tree::LaneNames;
 use super::device_time::{DeviceTime, device_times};
 use super::findings::{Finding, findings};
 use super::function_events::FunctionEvents;
@@ -97,13 +98,14 @@ fn operators(trace: &Trace, events: &FunctionEvents) -> Vec<Average> {
 }
 
 fn busiest_tracks(trace: &Trace) -> Vec<(String, usize, i64)> {
+    let names = LaneNames::new(trace);
     let mut tracks: Vec<(String, usize, i64)> = trace
         .tree
         .lanes
         .iter()
         .map(|lane| {
             let time = trace.tree.self_times(&trace.table, lane).iter().sum();
-            (super::call_tree::lane_name(trace, lane), (lane.end - lane.start) as usize, time)
+            (names.get(lane), (lane.end - lane.start) as usize, time)
         })
         .collect();
     tracks.sort_by_key(|t| core::cmp::Reverse(t.2));
