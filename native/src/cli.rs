@@ -49,13 +49,13 @@ pub fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<u8, Failure> {
     let Some(command) = cli.command else {
-        if cli.summary.common.traces.is_empty() {
+        if cli.summary.traces.is_empty() {
             return Err(Failure::usage("no trace given; try `kinetoscope --help`"));
         }
-        return answer::summary(&cli.summary);
+        return answer::summary(&cli.summary.traces, &cli.summary.how);
     };
     match command {
-        Command::Summary(args) => answer::summary(&args),
+        Command::Summary(args) => answer::summary(&args.traces, &args.how),
         Command::Ops(args) => answer::ops(&args),
         Command::Kernels(args) => answer::kernels(&args),
         Command::Tree(args) => answer::tree(&args),

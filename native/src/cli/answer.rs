@@ -1,6 +1,6 @@
 //! The verbs that answer: read each trace, ask the engine, print in the form that was asked for.
 
-use super::args::{Format, Grouping, How, OpsArgs, RowArgs, SummaryArgs, SummaryVerb, TreeArgs};
+use super::args::{Format, Grouping, How, OpsArgs, RowArgs, TreeArgs};
 use super::progress::read_with_bar;
 use super::{CHECK_FAILED, Failure, PARTLY_READ, UNREADABLE};
 use crate::input::{Source, sources};
@@ -105,31 +105,6 @@ fn add_csv(text: &mut String, name: &str, mut rows: Rows, several: bool) {
     text.push_str(&csv[skip..]);
 }
 
-pub(super) trait SummaryInput {
-    fn traces(&self) -> &[PathBuf];
-    fn how(&self) -> &How;
-}
-
-impl SummaryInput for SummaryArgs {
-    fn traces(&self) -> &[PathBuf] {
-        &self.common.traces
-    }
-
-    fn how(&self) -> &How {
-        &self.common.how
-    }
-}
-
-impl SummaryInput for SummaryVerb {
-    fn traces(&self) -> &[PathBuf] {
-        &self.input.traces
-    }
-
-    fn how(&self) -> &How {
-        &self.input.how
-    }
-}
-
 /// The summary, its two parts on a thread each.
 fn overview_of(trace: &Trace) -> Summary {
     thread::scope(|scope| {
@@ -140,8 +115,8 @@ fn overview_of(trace: &Trace) -> Summary {
     })
 }
 
-pub(super) fn summary(args: &impl SummaryInput) -> Result<u8, Failure> {
-    answer("summary", args.traces(), args.how(), |source, trace| {
+pub(super) fn summary(traces: &[PathBuf], how: &How) -> Result<u8, Failure> {
+    answer("summary", traces, how, |source, trace| {
         let summary = overview_of(trace);
         let text = summary_text::render(&source.name(), trace, &summary);
         Ok(Answer { rows: summary.rows(trace, summary_text::TOP), text: Some(text), code: 0 })

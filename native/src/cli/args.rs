@@ -25,13 +25,13 @@ pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Option<Command>,
     #[command(flatten)]
-    pub(super) summary: SummaryArgs,
+    pub(super) summary: Optional,
 }
 
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// What was traced, where the time went, what looks wrong, how far to trust it
-    Summary(RequiredSummaryArgs),
+    Summary(Required),
     /// Operators: torch's `key_averages`, as torch's table
     #[command(after_help = "Examples:\n  \
         kinetoscope ops run.json --sort-by self_cpu_time_total --row-limit 10\n  \
@@ -88,7 +88,7 @@ pub(super) enum Format {
 }
 
 #[derive(Args)]
-pub(super) struct Common {
+pub(super) struct Optional {
     /// Files (.json, .json.gz, .json.zst), folders, or `-` for standard input
     #[arg(value_name = "TRACE")]
     pub(super) traces: Vec<PathBuf>,
@@ -116,12 +116,6 @@ pub(super) struct Required {
     pub(super) traces: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) how: How,
-}
-
-#[derive(Args)]
-pub(super) struct SummaryArgs {
-    #[command(flatten)]
-    pub(super) common: Common,
 }
 
 #[derive(Args)]
@@ -256,15 +250,6 @@ pub(super) struct RedactArgs {
     /// Give the same stand-ins to the same names in several files [default: a random one for each file]
     #[arg(long, value_name = "TEXT")]
     pub(super) salt: Option<String>,
-}
-
-/// The summary's arguments as a verb, where a trace must be given.
-pub(super) type RequiredSummaryArgs = SummaryVerb;
-
-#[derive(Args)]
-pub(super) struct SummaryVerb {
-    #[command(flatten)]
-    pub(super) input: Required,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
