@@ -1,7 +1,7 @@
 //! Fixtures and the corpus of real traces.
 
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The folder of fixtures in the repository.
@@ -9,10 +9,15 @@ pub fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data")
 }
 
-/// A folder beside the repository that holds what cannot be in it; `None` where it is absent.
-pub fn shared(name: &str) -> Option<PathBuf> {
+/// A folder beside the repository that holds what cannot be in it. Where it is absent, `None`, and a line on standard
+/// error that says what is skipped: written past the test runner, which shows no output of tests that pass.
+pub fn shared(name: &str, holds: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared").join(name);
-    folder.is_dir().then_some(folder)
+    if !folder.is_dir() {
+        let _ = writeln!(io::stderr(), "SKIPPED: {holds} is not here ({name})");
+        return None;
+    }
+    Some(folder)
 }
 
 /// The bytes of `path`, or of `path` with `.gz` behind it, decompressed.

@@ -358,10 +358,7 @@ fn the_table_of_an_older_version_is_torchs() {
 
 #[test]
 fn the_large_trace_is_torchs() {
-    let Some(folder) = files::shared("goldens/torch/large") else {
-        println!("SKIPPED: the large golden is not here");
-        return;
-    };
+    let Some(folder) = files::shared("goldens/torch/large", "the golden of 312,413 events") else { return };
     let mut d = Differences::default();
     let case = Case::open(&folder, "large");
     let events = FunctionEvents::new(&case.trace);
