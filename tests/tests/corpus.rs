@@ -51,7 +51,8 @@ fn every_event_is_read_and_every_identity_holds() {
             faults.push(format!("{name}: {:?}", trace.diagnostics.findings()));
         }
         let events = FunctionEvents::new(&trace);
-        for check in identities(&trace, &events, &device_times(&trace), &steps(&trace)) {
+        let devices = device_times(&trace);
+        for check in identities(&trace, &events, &devices, &steps(&trace, &devices)) {
             if !check.holds {
                 faults.push(format!("{name}: {check:?}"));
             }

@@ -217,7 +217,8 @@ proptest! {
     fn identities_hold(events in events()) {
         let trace = read(text(&events).as_bytes()).expect("a trace");
         let all = FunctionEvents::new(&trace);
-        for check in identities(&trace, &all, &device_times(&trace), &steps(&trace)) {
+        let devices = device_times(&trace);
+        for check in identities(&trace, &all, &devices, &steps(&trace, &devices)) {
             prop_assert!(check.holds, "{:?}", check);
         }
     }

@@ -37,7 +37,7 @@ pub struct TorchTimes {
 pub(super) struct TorchClock<'a> {
     events: &'a FunctionEvents,
     table: &'a Table,
-    /// The sum of each event's children.
+    /// The sum of each event's children; empty in a clock that gives no times.
     below: Vec<f64>,
 }
 
@@ -52,6 +52,11 @@ impl<'a> TorchClock<'a> {
         clock
     }
 
+    /// A clock that gives no times, for answers in exact nanoseconds only.
+    fn stopped(events: &'a FunctionEvents, table: &'a Table) -> Self {
+        TorchClock { events, table, below: Vec::new() }
+    }
+
     fn cpu(&self, at: usize) -> f64 {
         if self.events.kinds[at] == Kind::Device {
             return 0.0;
@@ -62,10 +67,11 @@ impl<'a> TorchClock<'a> {
     }
 
     pub(super) fn times(&self, at: usize) -> TorchTimes {
+        let Some(below) = self.below.get(at) else { return TorchTimes::default() };
         let cpu = self.cpu(at);
         TorchTimes {
             cpu_time_total: cpu,
-            self_cpu_time_total: cpu - self.below[at],
+            self_cpu_time_total: cpu - below,
             device_time_total: self.events.device_time_total_ns(at) as f64 / 1e3,
             self_device_time_total: self.events.self_device_time_total_ns(at) as f64 / 1e3,
         }
@@ -179,14 +185,23 @@ fn group_key<'a>(clock: &TorchClock<'a>, by: GroupBy, at: usize) -> GroupKey<'a>
 
 /// torch's `key_averages`: groups in the order of their first events.
 pub fn key_averages(events: &FunctionEvents, table: &Table, by: GroupBy) -> Vec<Average> {
-    let clock = TorchClock::new(events, table);
+    group(&TorchClock::new(events, table), by)
+}
+
+/// As [`key_averages`], without [`Average::torch_us`]: less memory where no torch table is made.
+pub fn exact_key_averages(events: &FunctionEvents, table: &Table, by: GroupBy) -> Vec<Average> {
+    group(&TorchClock::stopped(events, table), by)
+}
+
+fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
+    let (events, table) = (clock.events, clock.table);
     let mut groups: Vec<Average> = Vec::new();
     let mut index: HashMap<GroupKey<'_>, usize, FixedState> = HashMap::default();
     // Without further grouping a name has at most four groups, which need no hashing.
     let mut plain =
         alloc::vec![usize::MAX; if by == GroupBy::default() { events.names.len() * 4 } else { 0 }];
     for at in 0..events.len() {
-        let key = group_key(&clock, by, at);
+        let key = group_key(clock, by, at);
         let known = plain.get_mut(key.0 as usize * 4 + usize::from(key.1) * 2 + usize::from(key.2));
         let group = match known {
             Some(&mut group) if group != usize::MAX => group,
@@ -201,7 +216,7 @@ pub fn key_averages(events: &FunctionEvents, table: &Table, by: GroupBy) -> Vec<
                 group
             }
         };
-        groups[group].add(&clock, at);
+        groups[group].add(clock, at);
     }
     groups
 }

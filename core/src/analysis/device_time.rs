@@ -127,8 +127,6 @@ impl IdleCause {
 pub struct Gap {
     /// When, relative to the table's base.
     pub time: Interval,
-    /// The last activity before it.
-    pub before: Row,
     /// The first activity after it.
     pub after: Row,
     /// Why.
@@ -148,6 +146,8 @@ pub struct DeviceTime {
     pub sum_ns: i64,
     /// When anything was running.
     pub busy: Intervals,
+    /// When each class was running, in the order of [`Class::ALL`].
+    pub unions: [Intervals; 4],
     /// The classes that occur.
     pub classes: Vec<ClassTime>,
     /// The gaps, in order of time.
@@ -242,6 +242,7 @@ fn device_time(trace: &Trace, device: String, rows: &[Row], syncs: &[(u32, Inter
         count: rows.len(),
         sum_ns: sums.iter().sum(),
         busy,
+        unions,
         classes,
         gaps,
     }
@@ -259,7 +260,7 @@ fn find_gaps(trace: &Trace, rows: &[Row], syncs: &[(u32, Intervals)]) -> Vec<Gap
         let (end, start) = (table.end(before), table.ts(row));
         if start > end {
             let cause = cause(trace, row, end, syncs);
-            gaps.push(Gap { time: (end, start), before, after: row, cause });
+            gaps.push(Gap { time: (end, start), after: row, cause });
         }
         if table.end(row) > end {
             last = Some(row);

@@ -127,7 +127,8 @@ pub fn ledger(trace: &Trace) -> Rows {
         ("example", "Example"),
         ("description", ""),
     ]);
-    for check in identities(trace, &FunctionEvents::new(trace), &device_times(trace), &steps(trace)) {
+    let devices = device_times(trace);
+    for check in identities(trace, &FunctionEvents::new(trace), &devices, &steps(trace, &devices)) {
         rows.push(vec![
             "identity".into(),
             check.name.into(),

@@ -4,7 +4,7 @@
 //! instant belongs to the first of kernel, communication, memcpy, memset, runtime call, data loading and operator that
 //! was running then, on any device or thread; what is left is `other`.
 
-use super::device_time::Classes;
+use super::device_time::{DeviceTime, device_times};
 use super::intervals::{Collector, Interval, Intervals};
 use crate::rows::{Cell, Rows};
 use crate::table::category::Category;
@@ -48,36 +48,44 @@ pub fn step_ranges(table: &Table) -> Vec<(Row, i64)> {
     steps
 }
 
-/// Every step of a trace.
-pub fn steps(trace: &Trace) -> Vec<Step> {
+/// Every step of a trace; `devices` are its [`device_times`](super::device_time::device_times).
+pub fn steps(trace: &Trace, devices: &[DeviceTime]) -> Vec<Step> {
     let table = &trace.table;
     let ranges = step_ranges(table);
-    if ranges.is_empty() {
-        return Vec::new();
-    }
-    let layers = layers(table);
-    let launches = launches(trace);
     let mut steps: Vec<Step> = ranges
         .iter()
-        .map(|&(row, number)| {
-            let time = (table.ts(row), table.end(row));
-            let first = launches.partition_point(|l| l.0 < time.0);
-            let within = &launches[first..launches.partition_point(|l| l.0 < time.1).max(first)];
-            Step {
-                row,
-                number,
-                time,
-                kernels: within.len(),
-                device_sum_ns: within.iter().map(|l| l.1).sum(),
-                device_busy_ns: 0,
-                parts_ns: [0; 8],
-            }
+        .map(|&(row, number)| Step {
+            row,
+            number,
+            time: (table.ts(row), table.end(row)),
+            kernels: 0,
+            device_sum_ns: 0,
+            device_busy_ns: 0,
+            parts_ns: [0; 8],
         })
         .collect();
-    for step in &mut steps {
-        part(step, &layers);
+    if !steps.is_empty() {
+        count_launches(trace, &mut steps);
+        let layers = layers(table, devices);
+        for step in &mut steps {
+            part(step, &layers);
+        }
     }
     steps
+}
+
+/// Counts device work in the last step that began before its launch, when the launch lies in it. Without a launch, the
+/// work's own start counts.
+fn count_launches(trace: &Trace, steps: &mut [Step]) {
+    let table = &trace.table;
+    for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
+        let instant = table.ts(trace.links.launch(row).unwrap_or(row));
+        let after = steps.partition_point(|s| s.time.0 <= instant);
+        if let Some(step) = steps[..after].last_mut().filter(|s| instant < s.time.1) {
+            step.kernels += 1;
+            step.device_sum_ns += table.dur(row).max(0);
+        }
+    }
 }
 
 fn part(step: &mut Step, layers: &[Intervals; 7]) {
@@ -95,36 +103,25 @@ fn part(step: &mut Step, layers: &[Intervals; 7]) {
 }
 
 /// When each part but `other` was running.
-fn layers(table: &Table) -> [Intervals; 7] {
-    let mut classes = Classes::new(table);
-    let mut times: [Collector; 7] = Default::default();
+fn layers(table: &Table, devices: &[DeviceTime]) -> [Intervals; 7] {
+    let mut host: [Collector; 3] = Default::default();
     for row in table.rows().filter(|&row| table.is_span(row)) {
-        let category = table.category(row);
-        let layer = match category {
-            _ if category.is_device_work() => classes.of(row) as usize,
-            Category::Runtime | Category::Driver => 4,
-            Category::CpuOp | Category::UserAnnotation if is_data_loading(table.name(row)) => 5,
-            Category::CpuOp if !table.name(row).starts_with("ProfilerStep#") => 6,
+        let layer = match table.category(row) {
+            Category::Runtime | Category::Driver => 0,
+            Category::CpuOp | Category::UserAnnotation if is_data_loading(table.name(row)) => 1,
+            Category::CpuOp if !table.name(row).starts_with("ProfilerStep#") => 2,
             _ => continue,
         };
-        times[layer].push((table.ts(row), table.end(row)));
+        host[layer].push((table.ts(row), table.end(row)));
     }
-    times.map(Collector::union)
+    let [runtime, data, ops] = host.map(Collector::union);
+    let class = |at: usize| devices.iter().fold(Intervals::default(), |all, d| all.union(&d.unions[at]));
+    [class(0), class(1), class(2), class(3), runtime, data, ops]
 }
 
 /// Whether a range is the loading of data.
 pub fn is_data_loading(name: &str) -> bool {
     name.starts_with("enumerate(DataLoader)#") || name.starts_with("enumerate(DataPipe)#")
-}
-
-/// Start of launch and duration of every device activity, sorted. Without a launch, the activity's own start counts.
-fn launches(trace: &Trace) -> Vec<(i64, i64)> {
-    let table = &trace.table;
-    let work = table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row));
-    let mut launches: Vec<(i64, i64)> =
-        work.map(|row| (table.ts(trace.links.launch(row).unwrap_or(row)), table.dur(row).max(0))).collect();
-    launches.sort_unstable();
-    launches
 }
 
 /// The steps as rows.
@@ -148,7 +145,7 @@ pub fn step_rows(trace: &Trace) -> Rows {
         ("cpu_op_ns", "CPU op"),
         ("other_ns", "Other"),
     ]);
-    for step in steps(trace) {
+    for step in steps(trace, &device_times(trace)) {
         let mut cells: Vec<Cell> = alloc::vec![
             table.name(step.row).into(),
             step.number.into(),

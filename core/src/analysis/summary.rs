@@ -1,6 +1,6 @@
 //! What a person wants first: what was traced, how the time was spent, what looks wrong, how far to trust it.
 
-use super::averages::{Average, GroupBy, key_averages};
+use super::averages::{Average, GroupBy, exact_key_averages};
 use super::call_tree::LaneNames;
 use super::device_time::{DeviceTime, device_times};
 use super::findings::{Finding, findings};
@@ -63,7 +63,8 @@ pub fn host_part(trace: &Trace) -> HostPart {
 
 /// Computes the devices' part.
 pub fn device_part(trace: &Trace) -> DevicePart {
-    DevicePart { devices: device_times(trace), kernels: kernel_groups(trace), steps: steps(trace) }
+    let devices = device_times(trace);
+    DevicePart { kernels: kernel_groups(trace), steps: steps(trace, &devices), devices }
 }
 
 /// Computes the summary.
@@ -91,7 +92,7 @@ pub fn assemble(trace: &Trace, host: HostPart, device: DevicePart) -> Summary {
 
 /// CPU rows of the key averages by self time.
 fn operators(trace: &Trace, events: &FunctionEvents) -> Vec<Average> {
-    let mut rows = key_averages(events, &trace.table, GroupBy::default());
+    let mut rows = exact_key_averages(events, &trace.table, GroupBy::default());
     rows.retain(|r| !r.on_device);
     rows.sort_by_key(|r| core::cmp::Reverse(r.self_cpu_time_total_ns));
     rows
@@ -206,7 +207,7 @@ fn gap_json(trace: &Trace, device: &DeviceTime, at: usize) -> Value {
     let gap = &device.gaps[at];
     let track = trace.table.track(gap.after);
     json!({"device": device.device, "start_ns": gap.time.0, "idle_ns": gap.time.1 - gap.time.0,
-        "cause": gap.cause.as_str(), "before": trace.table.name(gap.before), "after": trace.table.name(gap.after),
+        "cause": gap.cause.as_str(), "after": trace.table.name(gap.after),
         "stream": tracks::plain(&trace.table.names, track.tid)})
 }
 

@@ -17,7 +17,8 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|data: &[u8]| {
     let Ok(trace) = Trace::read(data) else { return };
     let events = FunctionEvents::new(&trace);
-    for check in identities(&trace, &events, &device_times(&trace), &steps(&trace)) {
+    let devices = device_times(&trace);
+    for check in identities(&trace, &events, &devices, &steps(&trace, &devices)) {
         assert!(check.holds, "{check:?}");
     }
     let _ = render("fuzz", &trace, &summary(&trace));
