@@ -72,7 +72,7 @@ impl<'a> TorchClock<'a> {
         TorchTimes {
             cpu_time_total: cpu,
             self_cpu_time_total: cpu - below,
-            device_time_total: self.events.device_time_total_ns(at) as f64 / 1e3,
+            device_time_total: 0.0,
             self_device_time_total: self.events.self_device_time_total_ns(at) as f64 / 1e3,
         }
     }
@@ -131,11 +131,9 @@ impl Average {
         let us = clock.times(at);
         self.torch_us.cpu_time_total += us.cpu_time_total;
         self.torch_us.self_cpu_time_total += us.self_cpu_time_total;
-        self.torch_us.device_time_total += us.device_time_total;
         self.torch_us.self_device_time_total += us.self_device_time_total;
         self.cpu_time_total_ns += events.cpu_time_total_ns(table, at);
         self.self_cpu_time_total_ns += events.self_ns[at];
-        self.device_time_total_ns += events.device_time_total_ns(at);
         self.self_device_time_total_ns += events.self_device_time_total_ns(at);
         let (all, own) = (events.memory(at), events.self_memory(at));
         self.cpu_memory_usage += all.cpu;
@@ -143,6 +141,12 @@ impl Average {
         self.device_memory_usage += all.device;
         self.self_device_memory_usage += own.device;
         self.flops = self.flops.saturating_add(events.flops(at));
+    }
+
+    /// Adds device time of the group's events or of events below them.
+    fn add_device_total(&mut self, ns: i64) {
+        self.device_time_total_ns += ns;
+        self.torch_us.device_time_total = self.device_time_total_ns as f64 / 1e3;
     }
 
     /// A group whose first event is `at`.
@@ -197,6 +201,7 @@ fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
     let (events, table) = (clock.events, clock.table);
     let mut groups: Vec<Average> = Vec::new();
     let mut index: HashMap<GroupKey<'_>, usize, FixedState> = HashMap::default();
+    let mut group_of: Vec<u32> = Vec::new();
     // Without further grouping a name has at most four groups, which need no hashing.
     let mut plain =
         alloc::vec![usize::MAX; if by == GroupBy::default() { events.names.len() * 4 } else { 0 }];
@@ -217,8 +222,25 @@ fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
             }
         };
         groups[group].add(clock, at);
+        if events.use_device.is_some() {
+            group_of.push(group as u32);
+        }
     }
+    add_device_totals(events, &group_of, &mut groups);
     groups
+}
+
+/// Adds each event's own device time to its group and to the groups of everything above it: what summing the totals of
+/// every event would give, without holding these.
+fn add_device_totals(events: &FunctionEvents, group_of: &[u32], groups: &mut [Average]) {
+    for at in 0..group_of.len() {
+        let own = events.self_device_time_total_ns(at);
+        let mut above = at as u32;
+        while own != 0 && above != NONE {
+            groups[group_of[above as usize] as usize].add_device_total(own);
+            above = events.parents[above as usize];
+        }
+    }
 }
 
 /// torch's `total_average`: the sums of all events; whatever is no sum is that of the last event.
@@ -229,6 +251,7 @@ pub fn total_average(events: &FunctionEvents, table: &Table) -> Average {
         total = Average::start(events, table, last, by);
         let clock = TorchClock::new(events, table);
         (0..events.len()).for_each(|at| total.add(&clock, at));
+        total.add_device_total(events.device_totals_ns().iter().sum());
     }
     total.key = "Total".into();
     total
@@ -238,10 +261,12 @@ pub fn total_average(events: &FunctionEvents, table: &Table) -> Average {
 pub fn each_event(events: &FunctionEvents, table: &Table) -> Vec<Average> {
     let by = GroupBy { shape: true, stack: usize::MAX, overload: true };
     let clock = TorchClock::new(events, table);
+    let device_totals = events.device_totals_ns();
     (0..events.len())
         .map(|at| {
             let mut row = Average::start(events, table, at, by);
             row.add(&clock, at);
+            row.add_device_total(device_totals[at]);
             row
         })
         .collect()

@@ -144,8 +144,8 @@ pub struct DeviceTime {
     pub count: usize,
     /// Sum of durations.
     pub sum_ns: i64,
-    /// When anything was running.
-    pub busy: Intervals,
+    /// The length of the union of all activities, in ns.
+    pub busy_ns: i64,
     /// When each class was running, in the order of [`Class::ALL`].
     pub unions: [Intervals; 4],
     /// The classes that occur.
@@ -155,14 +155,9 @@ pub struct DeviceTime {
 }
 
 impl DeviceTime {
-    /// Length of the union of all activities.
-    pub fn busy_ns(&self) -> i64 {
-        self.busy.length()
-    }
-
     /// Length of the window without the union.
     pub fn idle_ns(&self) -> i64 {
-        self.window.1 - self.window.0 - self.busy_ns()
+        self.window.1 - self.window.0 - self.busy_ns
     }
 
     /// The gaps' total by cause.
@@ -232,7 +227,7 @@ fn device_time(trace: &Trace, device: String, rows: &[Row], syncs: &[(u32, Inter
         }
     });
     let classes = classes.collect();
-    let busy = unions.iter().fold(Intervals::default(), |all, u| all.union(u));
+    let busy_ns = unions.iter().fold(Intervals::default(), |all, u| all.union(u)).length();
     let start = rows.first().map_or(0, |&row| table.ts(row));
     let end = rows.iter().map(|&row| table.end(row)).max().unwrap_or(start);
     let gaps = find_gaps(trace, rows, syncs);
@@ -241,7 +236,7 @@ fn device_time(trace: &Trace, device: String, rows: &[Row], syncs: &[(u32, Inter
         window: (start, end),
         count: rows.len(),
         sum_ns: sums.iter().sum(),
-        busy,
+        busy_ns,
         unions,
         classes,
         gaps,

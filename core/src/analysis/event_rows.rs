@@ -47,6 +47,7 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
     for (at, &parent) in events.parents.iter().enumerate().filter(|p| *p.1 != NONE) {
         children[parent as usize].push(Value::from(at));
     }
+    let device_totals = events.device_totals_ns();
     for (at, children) in children.into_iter().enumerate() {
         let row = events.rows[at];
         let kind = events.kinds[at];
@@ -68,7 +69,7 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
             Cell::Ns(start + events.duration_ns(table, at)),
             Cell::Ns(events.cpu_time_total_ns(table, at)),
             Cell::Ns(events.self_ns[at]),
-            Cell::Ns(events.device_time_total_ns(at)),
+            Cell::Ns(device_totals[at]),
             Cell::Ns(events.self_device_time_total_ns(at)),
             Cell::Bytes(all.cpu),
             Cell::Bytes(own.cpu),

@@ -115,7 +115,7 @@ pub struct FunctionEvents {
     pub parents: Vec<u32>,
     /// CPU time without the children's, in ns.
     pub self_ns: Vec<i64>,
-    device: Vec<(i64, i64)>,
+    device: Vec<i64>,
     memory: Vec<(Bytes, Bytes)>,
     shape_of: Vec<u32>,
     stack_of: Vec<u32>,
@@ -168,14 +168,19 @@ impl FunctionEvents {
         if self.kinds[at] == Kind::Device { 0 } else { self.duration_ns(table, at) }
     }
 
-    /// Device time of the event's own kernels and of all below it, in ns.
-    pub fn device_time_total_ns(&self, at: usize) -> i64 {
-        self.device.get(at).map_or(0, |d| d.1)
+    /// Of every event, the device time of its own kernels and of all below it, in ns.
+    pub fn device_totals_ns(&self) -> Vec<i64> {
+        let mut totals: Vec<i64> = (0..self.len()).map(|at| self.self_device_time_total_ns(at)).collect();
+        // Children come after their parents, so going backwards completes a child before it is added.
+        for at in (0..self.len()).rev().filter(|&at| self.parents[at] != NONE) {
+            totals[self.parents[at] as usize] += totals[at];
+        }
+        totals
     }
 
     /// Device time of the event's own kernels, in ns.
     pub fn self_device_time_total_ns(&self, at: usize) -> i64 {
-        self.device.get(at).map_or(0, |d| d.0)
+        self.device.get(at).copied().unwrap_or(0)
     }
 
     /// Memory of the event with its children's.

@@ -105,7 +105,7 @@ fn function_events(trace: &Trace, events: &FunctionEvents) -> [Identity; 2] {
 fn device_identities(device: &DeviceTime) -> Vec<Identity> {
     let name = &device.device;
     let idle: i64 = device.idle_by_cause().iter().map(|c| c.1).sum();
-    let (busy, sum) = (device.busy_ns(), device.sum_ns);
+    let (busy, sum) = (device.busy_ns, device.sum_ns);
     let classes: i64 = device.classes.iter().map(|c| c.sum_ns).sum();
     vec![
         Identity { name: format!("device {name}: busy ≤ sum"), holds: busy <= sum, left: busy, right: sum },

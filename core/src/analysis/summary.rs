@@ -190,7 +190,7 @@ fn device_json(device: &DeviceTime) -> Value {
         })
         .collect();
     json!({"device": device.device, "activities": device.count, "window_ns": device.window.1 - device.window.0,
-        "sum_ns": device.sum_ns, "busy_ns": device.busy_ns(), "idle_ns": device.idle_ns(), "classes": classes,
+        "sum_ns": device.sum_ns, "busy_ns": device.busy_ns, "idle_ns": device.idle_ns(), "classes": classes,
         "idle_causes": idle})
 }
 

@@ -102,8 +102,8 @@ fn devices(out: &mut String, summary: &Summary) {
             device.device.as_str().into(),
             "all".into(),
             device.count.into(),
-            Cell::Ns(device.busy_ns()),
-            share(device.busy_ns()),
+            Cell::Ns(device.busy_ns),
+            share(device.busy_ns),
             Cell::Ns(device.sum_ns),
             Cell::Null,
         ]);

@@ -5,6 +5,8 @@
 use super::layout::{Field, FieldType};
 use crate::names::{NameId, Names};
 use alloc::vec::Vec;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
 /// A value of an event's field.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,14 +76,19 @@ impl<'a> Value<'a> {
     }
 }
 
-const BLOCK: usize = 256;
+/// Events of one block; their starts are counted from the block's.
+const BLOCK: usize = 128;
+
+/// A start that does not fit is looked up.
+const FAR: u16 = u16::MAX;
 
 /// The packed values of every event.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
     bytes: Vec<u8>,
     blocks: Vec<usize>,
-    starts: Vec<u32>,
+    starts: Vec<u16>,
+    far: HashMap<u32, usize, FixedState>,
 }
 
 impl Fields {
@@ -101,7 +108,11 @@ impl Fields {
             self.blocks.push(mark);
         }
         let block = self.blocks.last().copied().unwrap_or(0);
-        self.starts.push((mark - block) as u32);
+        let start = u16::try_from(mark - block).unwrap_or(FAR);
+        if start == FAR {
+            self.far.insert(self.starts.len() as u32, mark);
+        }
+        self.starts.push(start);
     }
 
     /// Appends a varint.
@@ -123,7 +134,10 @@ impl Fields {
     /// The packed bytes of event `row`, and of all after it.
     #[inline]
     pub fn at(&self, row: usize) -> &[u8] {
-        let start = self.blocks[row / BLOCK] + self.starts[row] as usize;
+        let start = match self.starts[row] {
+            FAR => self.far.get(&(row as u32)).copied().unwrap_or(0),
+            near => self.blocks[row / BLOCK] + usize::from(near),
+        };
         &self.bytes[start..]
     }
 
@@ -144,7 +158,7 @@ impl Fields {
 
     /// Bytes of memory in use.
     pub fn heap_bytes(&self) -> usize {
-        self.bytes.capacity() + self.blocks.capacity() * size_of::<usize>() + self.starts.capacity() * 4
+        self.bytes.capacity() + self.blocks.capacity() * size_of::<usize>() + self.starts.capacity() * 2
     }
 }
 
@@ -193,5 +207,36 @@ pub fn read<'a>(bytes: &mut &[u8], field_type: FieldType, names: &'a Names) -> V
         FieldType::Number => Value::Number(names.get(NameId(varint(bytes) as u32))),
         FieldType::Text => Value::Text(names.get(NameId(varint(bytes) as u32))),
         FieldType::Json => Value::Json(names.get(NameId(varint(bytes) as u32))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::layout::Place;
+
+    #[test]
+    fn events_of_any_size_are_found_again() {
+        let names = Names::default();
+        let mut fields = Fields::default();
+        let sizes = |row: usize| if row.is_multiple_of(50) { 9_000 } else { row % 3 };
+        for row in 0..600 {
+            let mark = fields.mark();
+            for value in 0..sizes(row) {
+                fields.push_int((row * 10_000 + value) as i64);
+            }
+            fields.finish_event(mark);
+        }
+        assert!(!fields.far.is_empty());
+        for row in 0..600 {
+            for value in [0, sizes(row).saturating_sub(1)] {
+                let key = NameId::EMPTY;
+                let field = Field { key, place: Place::Args, field_type: FieldType::Int, skip: value as u32 };
+                if value < sizes(row) {
+                    let found = fields.value(row, &field, &names);
+                    assert_eq!(found, Value::Int((row * 10_000 + value) as i64));
+                }
+            }
+        }
     }
 }

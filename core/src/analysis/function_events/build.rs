@@ -204,18 +204,18 @@ impl<'a> Builder<'a> {
         for (at, &row) in self.out.rows.iter().enumerate() {
             position[row as usize] = at as u32;
         }
-        let mut device = vec![(0, 0); self.out.rows.len()];
+        let mut device = vec![0; self.out.rows.len()];
         for at in 0..self.out.rows.len() {
             if self.out.kinds[at] != Kind::Device {
                 continue;
             }
             let row = self.out.rows[at];
             let duration = table.dur(row).max(0);
-            device[at] = (duration, duration);
+            device[at] = duration;
             let op = self.trace.links.op(row).filter(|_| table.category(row).is_device_work());
             match op.map(|op| position[op as usize]) {
                 Some(NONE) => self.out.dropped_device_ns += duration,
-                Some(op) => device[op as usize].0 += duration,
+                Some(op) => device[op as usize] += duration,
                 None => {}
             }
         }
@@ -246,7 +246,7 @@ impl<'a> Builder<'a> {
                     heir[at] = parent;
                     children[above] = children[at];
                     if let Some(&kernels) = self.out.device.get(at) {
-                        self.out.dropped_device_ns += self.out.device[above].0;
+                        self.out.dropped_device_ns += self.out.device[above];
                         self.out.device[above] = kernels;
                     }
                     gone += 1;
@@ -282,7 +282,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Self times, self memory, and device times with those below.
+    /// Self times and self memory.
     fn sum_up(&mut self) {
         let table = self.table;
         let out = &mut self.out;
@@ -298,15 +298,6 @@ impl<'a> Builder<'a> {
                 let below = out.memory[at].1;
                 out.memory[parent].0.cpu -= below.cpu;
                 out.memory[parent].0.device -= below.device;
-            }
-        }
-        if !out.device.is_empty() {
-            for at in 0..out.rows.len() {
-                out.device[at].1 = out.device[at].0;
-            }
-            for at in (0..out.rows.len()).rev().filter(|&at| out.parents[at] != NONE) {
-                let below = out.device[at].1;
-                out.device[out.parents[at] as usize].1 += below;
             }
         }
     }
