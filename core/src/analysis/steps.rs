@@ -48,7 +48,7 @@ pub fn step_ranges(table: &Table) -> Vec<(Row, i64)> {
     steps
 }
 
-/// Every step of a trace; `devices` are its [`device_times`](super::device_time::device_times).
+/// Every step of a trace; `devices` are its [`device_times`].
 pub fn steps(trace: &Trace, devices: &[DeviceTime]) -> Vec<Step> {
     let table = &trace.table;
     let ranges = step_ranges(table);
