@@ -195,10 +195,4 @@ impl Tree {
         let parent = move |at: u32| Some(self.parents[at as usize]).filter(|&p| p != NO_PARENT);
         core::iter::successors(parent(at), move |&at| parent(at))
     }
-
-    /// The lane of a position.
-    pub fn lane_of(&self, at: u32) -> Option<&Lane> {
-        let lane = self.lanes.partition_point(|lane| lane.end <= at);
-        self.lanes.get(lane)
-    }
 }

@@ -155,11 +155,6 @@ impl Fields {
         skip(&mut bytes, field.skip);
         if field.field_type.varints() == 0 { 0 } else { varint(&mut bytes) }
     }
-
-    /// Bytes of memory in use.
-    pub fn heap_bytes(&self) -> usize {
-        self.bytes.capacity() + self.blocks.capacity() * size_of::<usize>() + self.starts.capacity() * 2
-    }
 }
 
 #[inline]

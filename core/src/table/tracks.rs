@@ -56,12 +56,6 @@ impl Tracks {
     }
 }
 
-/// A `pid` or `tid` as the integer it spells: `12`, `"12"` or `"stream 7"` (7).
-pub fn ordinal(names: &Names, id: NameId) -> Option<i64> {
-    let text = plain(names, id);
-    text.rsplit(' ').next().and_then(|t| t.parse().ok())
-}
-
 /// A `pid` or `tid` without the quotes of a JSON string.
 pub fn plain(names: &Names, id: NameId) -> &str {
     let text = names.get(id);

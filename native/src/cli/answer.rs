@@ -1,8 +1,8 @@
 //! The verbs that answer: read each trace, ask the engine, print in the form that was asked for.
 
 use super::args::{Format, Grouping, How, OpsArgs, RowArgs, TreeArgs};
-use super::progress::read_with_bar;
-use super::{CHECK_FAILED, Failure, PARTLY_READ, UNREADABLE};
+use super::progress::read_or_tell;
+use super::{CHECK_FAILED, Failure, PARTLY_READ};
 use crate::input::{Source, sources};
 use crate::output::Output;
 use kinetoscope_core::analysis::average_rows::average_rows;
@@ -56,14 +56,7 @@ fn answer(
     let mut text = String::new();
     let mut code = 0;
     for source in &sources {
-        let trace = match read_with_bar(source) {
-            Ok(trace) => trace,
-            Err(error) => {
-                eprintln!("kinetoscope: {}: {error}", source.name());
-                code = code.max(UNREADABLE);
-                continue;
-            }
-        };
+        let Some(trace) = read_or_tell(source, &mut code) else { continue };
         let answer = ask(source, &trace).map_err(|error| Failure::usage(error.to_string()))?;
         code = code.max(answer.code);
         if how.strict && is_partial(&trace) {

@@ -2,7 +2,7 @@
 
 use super::answer::is_partial;
 use super::args::{FileArgs, FoldedArgs, RedactArgs, ShrinkArgs, SliceArgs};
-use super::progress::read_with_bar;
+use super::progress::read_or_tell;
 use super::{Failure, PARTLY_READ, UNREADABLE};
 use crate::input::{Source, sources, unpacker};
 use crate::output::Output;
@@ -67,14 +67,7 @@ fn each(
     let mut code = 0;
     let mut written = 0;
     for source in &sources {
-        let trace = match read_with_bar(source) {
-            Ok(trace) => trace,
-            Err(error) => {
-                eprintln!("kinetoscope: {}: {error}", source.name());
-                code = code.max(UNREADABLE);
-                continue;
-            }
-        };
+        let Some(trace) = read_or_tell(source, &mut code) else { continue };
         if !wanted(&trace) {
             continue;
         }

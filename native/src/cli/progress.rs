@@ -1,5 +1,6 @@
 //! A bar on standard error while a reading takes longer than a second, and never in a pipe.
 
+use super::UNREADABLE;
 use crate::input::{InputError, Progress, Source, read};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kinetoscope_core::trace::Trace;
@@ -8,8 +9,20 @@ use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// Reads a source; one that cannot be read is told on standard error and makes the exit code at least that.
+pub(super) fn read_or_tell(source: &Source, code: &mut u8) -> Option<Trace> {
+    match read_with_bar(source) {
+        Ok(trace) => Some(trace),
+        Err(error) => {
+            eprintln!("kinetoscope: {}: {error}", source.name());
+            *code = (*code).max(UNREADABLE);
+            None
+        }
+    }
+}
+
 /// Reads a source and shows how far it has come.
-pub(super) fn read_with_bar(source: &Source) -> Result<Trace, InputError> {
+fn read_with_bar(source: &Source) -> Result<Trace, InputError> {
     if !stderr().is_terminal() {
         return read(source, |_| {});
     }
