@@ -13,8 +13,11 @@ const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions";
 
-/// Builds every target and runs them for `seconds` in all.
-pub(crate) fn run(seconds: u64) -> Result<(), Failure> {
+/// How many inputs the test command tries with each target, at most: with the seed, the same ones everywhere.
+pub(crate) const TEST_RUNS: u64 = 50_000;
+
+/// Builds every target and runs them for `seconds` in all, or until each has tried `runs` inputs.
+pub(crate) fn run(seconds: u64, runs: Option<u64>) -> Result<(), Failure> {
     let folder = root().join("tests/fuzz");
     let mut build = cargo(&["build", "--release", "--quiet", "--target", host()?.as_str()]);
     steps::run(build.current_dir(&folder).env("RUSTFLAGS", FLAGS))?;
@@ -32,12 +35,14 @@ pub(crate) fn run(seconds: u64) -> Result<(), Failure> {
             .arg(&corpus)
             .arg(format!("-artifact_prefix={}/", artifacts.display()))
             .arg(format!("-max_total_time={each}"))
+            .arg(format!("-runs={}", runs.map_or(-1, |n| n as i64)))
             .args([
                 "-max_len=4096",
                 "-timeout=10",
                 "-rss_limit_mb=2048",
                 "-verbosity=0",
-                "-print_final_stats=1",
+                "-seed=1",
+                "-print_funcs=0",
             ]);
         steps::run(&mut fuzzer)?;
     }

@@ -27,7 +27,7 @@ fn main() -> ExitCode {
         Some("test") => steps::test(),
         Some("imports") => imports::check(),
         Some("no-std") => toolchain::check_no_std(),
-        Some("fuzz") => number(60).map_err(|e| e.to_string()).and_then(fuzz::run),
+        Some("fuzz") => number(60).map_err(|e| e.to_string()).and_then(|seconds| fuzz::run(seconds, None)),
         Some("bench") => number(2_000_000).map_err(|e| e.to_string()).and_then(bench::run),
         _ => {
             print!("{HELP}");

@@ -39,7 +39,7 @@ pub(crate) fn test() -> Result<(), Failure> {
     })?;
     step("documentation", || run(&mut docs))?;
     step("core on x86_64-unknown-none", toolchain::check_no_std)?;
-    step("fuzz targets", || fuzz::run(FUZZ_SECONDS))?;
+    step("fuzz targets", || fuzz::run(FUZZ_SECONDS, Some(fuzz::TEST_RUNS)))?;
     step("README's first command", first_command)?;
     step("tests", || run(&mut cargo(&["test", "--workspace"])))
 }

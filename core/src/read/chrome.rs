@@ -301,7 +301,7 @@ impl Reader {
             Err(Stop::TooDeep) => self.skip_event(Code::NestingTooDeep, buf, at, finished),
             Err(_) if Reader::waits(buf, at, finished) => Progress::More(at),
             Err(stop) => {
-                let last = stop == Stop::More && find_event(buf, at + 1).is_none();
+                let last = stop == Stop::More && !matches!(find_event(buf, at + 1), Found::Event(_));
                 self.note(if last { Code::Truncated } else { Code::DamagedEvent }, buf, at);
                 self.state = State::Resync;
                 Progress::To(at + 1)
@@ -326,10 +326,13 @@ impl Reader {
 
     /// Looks for the next event behind damage.
     fn resync(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {
-        let Some(candidate) = find_event(buf, at) else {
-            // A start may be cut by the end of the chunk.
-            let tail = buf.len().saturating_sub(64).max(at);
-            return Progress::More(if finished { buf.len() } else { tail });
+        let candidate = match find_event(buf, at) {
+            Found::Event(candidate) => candidate,
+            Found::Perhaps(start) if !finished && buf.len() - start <= self.limits.event_bytes => {
+                return Progress::More(start);
+            }
+            Found::Perhaps(start) => return Progress::To(start + 1),
+            Found::Nothing => return Progress::More(buf.len()),
         };
         match self.events.read(&mut self.table, buf, candidate) {
             Ok((draft, end)) if draft.ph != 0 => {
@@ -436,7 +439,7 @@ impl Reader {
                 self.note(Code::TrailingDocument, buf, at);
                 self.stray = false;
                 // A lone event after the array belongs to it.
-                if find_event(buf, at) == Some(at) {
+                if find_event(buf, at) == Found::Event(at) {
                     self.state = State::Events;
                     return Progress::To(at);
                 }
@@ -460,20 +463,37 @@ fn skip_separators(buf: &[u8], at: usize) -> (usize, usize) {
     (at, commas)
 }
 
-/// The next position at or after `at` that looks like the start of an event: `{"` and one of an event's own keys.
-fn find_event(buf: &[u8], at: usize) -> Option<usize> {
+/// What a search for the next event found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// An event seems to start here.
+    Event(usize),
+    /// The bytes end where an event may start.
+    Perhaps(usize),
+    Nothing,
+}
+
+/// The next position at or after `at` that looks like the start of an event: `{"`, one of an event's own keys and `:`.
+fn find_event(buf: &[u8], mut at: usize) -> Found {
     const KEYS: [&[u8]; 8] = [b"ph", b"name", b"cat", b"pid", b"tid", b"ts", b"id", b"dur"];
-    let mut at = at;
-    loop {
-        at += buf.get(at..)?.iter().position(|&b| b == b'{')?;
+    while let Some(brace) = buf.get(at..).and_then(|rest| rest.iter().position(|&b| b == b'{')) {
+        at += brace;
         let quote = skip_space(buf, at + 1);
-        if buf.get(quote) == Some(&b'"')
-            && let Some(length) = buf[quote + 1..].iter().take(8).position(|&b| b == b'"')
-            && KEYS.contains(&&buf[quote + 1..quote + 1 + length])
-            && buf.get(skip_space(buf, quote + 2 + length)) == Some(&b':')
-        {
-            return Some(at);
+        let Some(&b) = buf.get(quote) else { return Found::Perhaps(at) };
+        let rest = &buf[quote + 1..];
+        let key = rest.iter().take(8).position(|&b| b == b'"');
+        match key {
+            None if b == b'"' && rest.len() < 8 => return Found::Perhaps(at),
+            Some(length) if b == b'"' && KEYS.contains(&&rest[..length]) => {
+                match buf.get(skip_space(buf, quote + 2 + length)) {
+                    None => return Found::Perhaps(at),
+                    Some(b':') => return Found::Event(at),
+                    Some(_) => {}
+                }
+            }
+            _ => {}
         }
         at += 1;
     }
+    Found::Nothing
 }

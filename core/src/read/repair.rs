@@ -13,7 +13,7 @@
 
 use super::escape::unicode_escape;
 use super::number::is_number;
-use super::scan::{Stop, next, skip_space, token_end};
+use super::scan::{Stop, next, token_end};
 use crate::diagnostics::{Code, Diagnostics};
 use alloc::vec::Vec;
 
@@ -193,7 +193,7 @@ impl Repairer<'_> {
         let Some(&escape) = self.buf.get(at + 1) else { return Err(Stop::More) };
         match escape {
             // A backslash before the quote that must end the text stands for itself: `"C:\"`.
-            b'"' if self.is_strict_end(at + 1, role) => {}
+            b'"' if self.is_strict_end(at + 1, role)? => {}
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {
                 self.out.extend([b'\\', escape]);
                 return Ok(at + 2);
@@ -293,19 +293,23 @@ impl Repairer<'_> {
         ))
     }
 
-    fn is_strict_end(&self, at: usize, role: Role) -> bool {
-        let here = skip_space(self.buf, at + 1);
-        match (role, self.buf.get(here)) {
-            (Role::Value, Some(b',')) => {
-                let key = skip_space(self.buf, here + 1);
-                self.buf.get(key) == Some(&b'"')
-                    && self.buf[key + 1..]
-                        .iter()
-                        .position(|&b| b == b'"')
-                        .is_some_and(|end| self.buf.get(skip_space(self.buf, key + 2 + end)) == Some(&b':'))
-            }
-            _ => false,
+    /// Whether the quote at `at` must end its text: a comma, a key and a colon follow.
+    fn is_strict_end(&self, at: usize, role: Role) -> Result<bool, Stop> {
+        let found = self.next_key_end(at, role);
+        if found == Err(Stop::More) && self.finished { Ok(false) } else { found }
+    }
+
+    fn next_key_end(&self, at: usize, role: Role) -> Result<bool, Stop> {
+        let (comma, here) = next(self.buf, at + 1)?;
+        if role != Role::Value || comma != b',' {
+            return Ok(false);
         }
+        let (quote, key) = next(self.buf, here + 1)?;
+        if quote != b'"' {
+            return Ok(false);
+        }
+        let end = self.buf[key + 1..].iter().position(|&b| b == b'"').ok_or(Stop::More)?;
+        Ok(next(self.buf, key + 2 + end)?.0 == b':')
     }
 }
 
