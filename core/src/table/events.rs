@@ -1,7 +1,7 @@
 //! The event table: one row an event, in the order of the file.
 //!
 //! Fixed columns hold what every event has; everything else is packed by [`layout`](super::layout) and
-//! [`fields`](super::fields), so that no argument is lost and two million events fit in about 100 MB.
+//! [`fields`](super::fields), so that no argument is lost and each takes a few bytes.
 //!
 //! Invariants: a row is never reordered or removed; times are relative to [`Table::base_ns`]; a time that the event
 //! lacks is [`time::NONE`].
