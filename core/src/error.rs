@@ -14,6 +14,8 @@ pub enum Error {
         looks_like: &'static str,
         /// What the user can do instead; may be empty.
         hint: &'static str,
+        /// Where in the decompressed text that was certain, in bytes.
+        offset: u64,
     },
     /// The output could not be written; the cause is the output's own.
     Output,
@@ -21,14 +23,43 @@ pub enum Error {
     BadOption(String),
 }
 
+impl Error {
+    /// A stable name for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::Empty => "empty",
+            Error::NotATrace { .. } => "not_a_trace",
+            Error::Output => "output",
+            Error::BadOption(_) => "bad_option",
+        }
+    }
+
+    /// Where in the decompressed text reading ended, in bytes, where bytes are the cause.
+    pub fn offset(&self) -> Option<u64> {
+        match self {
+            Error::Empty => Some(0),
+            Error::NotATrace { offset, .. } => Some(*offset),
+            Error::Output | Error::BadOption(_) => None,
+        }
+    }
+
+    /// The same error at another place.
+    pub(crate) fn at(self, place: u64) -> Error {
+        match self {
+            Error::NotATrace { looks_like, hint, .. } => Error::NotATrace { looks_like, hint, offset: place },
+            other => other,
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Empty => f.write_str("the input is empty"),
-            Error::NotATrace { looks_like, hint: "" } => {
+            Error::NotATrace { looks_like, hint: "", .. } => {
                 write!(f, "this is no trace: it looks like {looks_like}")
             }
-            Error::NotATrace { looks_like, hint } => {
+            Error::NotATrace { looks_like, hint, .. } => {
                 write!(f, "this is no trace: it looks like {looks_like}; {hint}")
             }
             Error::Output => f.write_str("the output could not be written"),

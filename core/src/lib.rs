@@ -61,4 +61,5 @@ pub mod time;
 pub mod trace;
 pub mod tree;
 pub mod units;
+pub mod verbs;
 pub mod write;

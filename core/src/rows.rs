@@ -13,8 +13,10 @@ use serde_json::Value;
 pub enum Cell {
     /// Nothing.
     Null,
-    /// A duration or time in nanoseconds.
+    /// A duration, or a time after the start of the recording, in nanoseconds.
     Ns(i64),
+    /// A Unix time in nanoseconds: more than a floating point number holds exactly.
+    UnixNs(i64),
     /// A size in bytes.
     Bytes(i64),
     /// A count or number.
@@ -61,13 +63,119 @@ impl From<usize> for Cell {
     }
 }
 
-/// A column: its key in JSON and CSV, and its title in a table. A column without a title is in no table.
+/// What the cells of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellType {
+    /// [`Cell::Ns`].
+    Ns,
+    /// [`Cell::UnixNs`].
+    UnixNs,
+    /// [`Cell::Bytes`].
+    Bytes,
+    /// [`Cell::Int`].
+    Int,
+    /// [`Cell::Float`].
+    Float,
+    /// [`Cell::Share`].
+    Share,
+    /// [`Cell::Bool`].
+    Bool,
+    /// [`Cell::Text`].
+    Text,
+    /// [`Cell::Json`] of this shape, in TypeScript's notation.
+    Json(&'static str),
+    /// Whatever a page of text shows.
+    Any,
+}
+
+impl CellType {
+    fn fits(self, cell: &Cell) -> bool {
+        matches!(
+            (self, cell),
+            (CellType::Any, _)
+                | (CellType::Ns, Cell::Ns(_))
+                | (CellType::UnixNs, Cell::UnixNs(_))
+                | (CellType::Bytes, Cell::Bytes(_))
+                | (CellType::Int, Cell::Int(_))
+                | (CellType::Float, Cell::Float(_))
+                | (CellType::Share, Cell::Share(_))
+                | (CellType::Bool, Cell::Bool(_))
+                | (CellType::Text, Cell::Text(_))
+                | (CellType::Json(_), Cell::Json(_))
+        )
+    }
+}
+
+/// A column: its key in JSON and CSV, its title in a table, what its cells are and what they mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     /// The key, such as `self_cpu_time_total_ns`.
     pub key: &'static str,
     /// The title, such as `Self CPU`; empty for a column that only JSON and CSV have.
     pub title: &'static str,
+    /// What its cells are.
+    pub kind: CellType,
+    /// A cell can be [`Cell::Null`].
+    pub optional: bool,
+    /// One sentence that explains the number.
+    pub about: &'static str,
+}
+
+impl Column {
+    /// A column of [`CellType::Ns`].
+    pub const fn ns(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column { key, title, kind: CellType::Ns, optional: false, about }
+    }
+
+    /// A column of [`CellType::UnixNs`].
+    pub const fn unix_ns(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column { key, title, kind: CellType::UnixNs, optional: false, about }
+    }
+
+    /// A column of [`CellType::Bytes`].
+    pub const fn bytes(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column { key, title, kind: CellType::Bytes, optional: false, about }
+    }
+
+    /// A column of [`CellType::Int`].
+    pub const fn int(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column { key, title, kind: CellType::Int, optional: false, about }
+    }
+
+    /// A column of [`CellType::Float`].
+    pub const fn float(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column { key, title, kind: CellType::Float, optional: false, about }
+    }
+
+    /// A column of [`CellType::Share`].
+    pub const fn share(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column { key, title, kind: CellType::Share, optional: false, about }
+    }
+
+    /// A column of [`CellType::Bool`].
+    pub const fn bool(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column { key, title, kind: CellType::Bool, optional: false, about }
+    }
+
+    /// A column of [`CellType::Text`].
+    pub const fn text(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column { key, title, kind: CellType::Text, optional: false, about }
+    }
+
+    /// A column of [`CellType::Json`] of this shape.
+    pub const fn json(
+        key: &'static str,
+        title: &'static str,
+        shape: &'static str,
+        about: &'static str,
+    ) -> Column {
+        Column { key, title, kind: CellType::Json(shape), optional: false, about }
+    }
+
+    /// The same column, where a cell can be empty.
+    pub const fn or_null(self) -> Column {
+        Column { optional: true, ..self }
+    }
 }
 
 /// An answer.
@@ -83,29 +191,36 @@ pub struct Rows {
 const WIDEST: usize = 60;
 
 impl Rows {
-    /// An answer without rows; `columns` are (key, title).
-    pub fn new(columns: &[(&'static str, &'static str)]) -> Rows {
-        Rows {
-            columns: columns.iter().map(|&(key, title)| Column { key, title }).collect(),
-            rows: Vec::new(),
-        }
+    /// An answer without rows.
+    pub fn new(columns: &[Column]) -> Rows {
+        Rows { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
+    /// A table that is only looked at, of columns with these titles.
+    pub fn page(titles: &[&'static str]) -> Rows {
+        let column = |&title| Column { key: title, title, kind: CellType::Any, optional: true, about: "" };
+        Rows { columns: titles.iter().map(column).collect(), rows: Vec::new() }
     }
 
     /// Appends a row.
     pub fn push(&mut self, row: Vec<Cell>) {
         debug_assert_eq!(row.len(), self.columns.len());
+        for (column, cell) in self.columns.iter().zip(&row) {
+            let fits = column.kind.fits(cell) || (column.optional && *cell == Cell::Null);
+            debug_assert!(fits, "{cell:?} does not fit {column:?}");
+        }
         self.rows.push(row);
     }
 
-    /// Puts a column with the same value in every row before the others.
-    pub fn prepend(&mut self, key: &'static str, value: &Cell) {
-        self.columns.insert(0, Column { key, title: "" });
-        self.rows.iter_mut().for_each(|row| row.insert(0, value.clone()));
+    /// Puts a column with the same text in every row before the others.
+    pub fn prepend(&mut self, key: &'static str, text: &str) {
+        self.columns.insert(0, Column::text(key, "", ""));
+        self.rows.iter_mut().for_each(|row| row.insert(0, text.into()));
     }
 
     /// The first row as one line a column, for reading.
     pub fn transposed(&self) -> Rows {
-        let mut out = Rows::new(&[("key", "What"), ("value", "Value")]);
+        let mut out = Rows::page(&["What", "Value"]);
         let row = self.rows.first().map_or(&[][..], Vec::as_slice);
         for (column, cell) in self.columns.iter().zip(row).filter(|(c, _)| !c.title.is_empty()) {
             out.push(alloc::vec![column.title.into(), text(cell).into()]);
@@ -224,14 +339,14 @@ fn text(cell: &Cell) -> String {
         Cell::Float(f) => format!("{f:.2}"),
         Cell::Share(f) => format!("{:.1}%", f * 100.0),
         Cell::Bool(b) => if *b { "yes" } else { "no" }.to_owned(),
-        Cell::Int(_) | Cell::Text(_) | Cell::Json(_) => plain(cell),
+        Cell::UnixNs(_) | Cell::Int(_) | Cell::Text(_) | Cell::Json(_) => plain(cell),
     }
 }
 
 fn plain(cell: &Cell) -> String {
     match cell {
         Cell::Null => String::new(),
-        Cell::Ns(n) | Cell::Bytes(n) | Cell::Int(n) => n.to_string(),
+        Cell::Ns(n) | Cell::UnixNs(n) | Cell::Bytes(n) | Cell::Int(n) => n.to_string(),
         Cell::Float(f) | Cell::Share(f) => f.to_string(),
         Cell::Bool(b) => b.to_string(),
         Cell::Text(text) => text.clone(),
@@ -268,7 +383,11 @@ mod tests {
     use alloc::vec;
 
     fn rows() -> Rows {
-        let mut rows = Rows::new(&[("name", "Name"), ("dur_ns", "Time"), ("note", "")]);
+        let mut rows = Rows::new(&[
+            Column::text("name", "Name", ""),
+            Column::ns("dur_ns", "Time", ""),
+            Column::float("note", "", "").or_null(),
+        ]);
         rows.push(vec!["a \"b\", c".into(), Cell::Ns(1500), Cell::Null]);
         rows.push(vec!["x|y".into(), Cell::Ns(2_000_000), Cell::Float(f64::NAN)]);
         rows

@@ -26,6 +26,8 @@ pub struct Lane {
     pub start: u32,
     /// The position after the lane's last.
     pub end: u32,
+    /// How many levels its spans nest.
+    pub depth: u32,
 }
 
 /// All spans of a trace, lane by lane. A position in the tree is an index into `rows` and `parents`.
@@ -84,18 +86,20 @@ fn lay(table: &Table, diagnostics: &mut Diagnostics, tree: &mut Tree, track: Tra
     let start = tree.rows.len() as u32;
     let mut open: Vec<(u32, i64)> = Vec::new();
     let mut left: Vec<Row> = Vec::new();
+    let mut depth = 0;
     for &row in rows {
         let Some(parent) = fit(&mut open, table.ts(row), table.end(row)) else {
             left.push(row);
             continue;
         };
         open.push((tree.rows.len() as u32, table.end(row)));
+        depth = depth.max(open.len() as u32);
         tree.rows.push(row);
         tree.parents.push(parent);
     }
     let end = tree.rows.len() as u32;
     if end > start {
-        tree.lanes.push(Lane { track, extra: 0, start, end });
+        tree.lanes.push(Lane { track, extra: 0, start, end, depth });
     }
     if let Some(&first) = left.first() {
         let example = table.name(first).as_bytes();
@@ -119,6 +123,7 @@ fn fit(open: &mut Vec<(u32, i64)>, begin: i64, end: i64) -> Option<u32> {
 struct ExtraLane {
     open: Vec<(u32, i64)>,
     spans: Vec<(Row, u32)>,
+    depth: u32,
 }
 
 /// How many extra lanes are tried one by one; past them a span takes a lane that is empty again, so that the work stays
@@ -148,6 +153,7 @@ fn lay_extra(table: &Table, tree: &mut Tree, track: TrackId, rows: &[Row]) {
         }
         let lane = &mut lanes[at];
         lane.open.push((lane.spans.len() as u32, end));
+        lane.depth = lane.depth.max(lane.open.len() as u32);
         lane.spans.push((row, parent));
     }
     for (extra, lane) in (1..).zip(lanes) {
@@ -156,7 +162,7 @@ fn lay_extra(table: &Table, tree: &mut Tree, track: TrackId, rows: &[Row]) {
             tree.rows.push(row);
             tree.parents.push(if parent == NO_PARENT { parent } else { parent + start });
         }
-        tree.lanes.push(Lane { track, extra, start, end: tree.rows.len() as u32 });
+        tree.lanes.push(Lane { track, extra, start, end: tree.rows.len() as u32, depth: lane.depth });
     }
 }
 

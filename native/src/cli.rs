@@ -8,8 +8,8 @@ mod args;
 mod files;
 mod progress;
 
-use args::{Cli, Command, ExportKind};
-use clap::{CommandFactory, Parser};
+use clap::ArgMatches;
+use kinetoscope_core::verbs;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -37,8 +37,7 @@ const PARTLY_READ: u8 = 3;
 
 /// Runs the command that the arguments of the process give.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match run(cli) {
+    match run(&args::command().get_matches()) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             let _ = writeln!(io::stderr(), "kinetoscope: {}", failure.message);
@@ -47,39 +46,24 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(cli: Cli) -> Result<u8, Failure> {
-    let Some(command) = cli.command else {
-        if cli.summary.traces.is_empty() {
-            return Err(Failure::usage("no trace given; try `kinetoscope --help`"));
-        }
-        return answer::summary(&cli.summary.traces, &cli.summary.how);
-    };
-    match command {
-        Command::Summary(args) => answer::summary(&args.traces, &args.how),
-        Command::Ops(args) => answer::ops(&args),
-        Command::Kernels(args) => answer::kernels(&args),
-        Command::Tree(args) => answer::tree(&args),
-        Command::Stacks(args) => answer::stacks(&args),
-        Command::Steps(args) => answer::steps(&args),
-        Command::Events(args) => answer::events(&args),
-        Command::Info(args) => answer::info(&args),
-        Command::Ledger(args) => answer::ledger(&args),
-        Command::Export(export) => match export.kind {
-            ExportKind::Chrome(args) => files::chrome(&args),
-            ExportKind::Folded(args) => files::folded(&args),
-            ExportKind::Csv(args) => files::csv(&args),
-        },
-        Command::Repair(args) => files::repair(&args),
-        Command::Slice(args) => files::slice(&args),
-        Command::Shrink(args) => files::shrink(&args),
-        Command::Redact(args) => files::redact(&args),
-        Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "kinetoscope", &mut io::stdout());
+fn run(matches: &ArgMatches) -> Result<u8, Failure> {
+    match matches.subcommand() {
+        None => answer::answer("summary", matches),
+        Some(("repair", matches)) => files::repair(&args::Files::of(matches)),
+        Some(("completions", matches)) => {
+            if let Some(&shell) = matches.get_one::<clap_complete::Shell>("shell") {
+                clap_complete::generate(shell, &mut args::command(), "kinetoscope", &mut io::stdout());
+            }
             Ok(0)
         }
-        Command::Man => {
-            clap_mangen::Man::new(Cli::command()).render(&mut io::stdout())?;
+        Some(("man", _)) => {
+            clap_mangen::Man::new(args::command()).render(&mut io::stdout())?;
             Ok(0)
         }
+        Some(("export", matches)) => {
+            matches.subcommand().map_or(Ok(UNREADABLE), |(name, matches)| files::export(name, matches))
+        }
+        Some((name, matches)) if verbs::verb(name).is_ok() => answer::answer(name, matches),
+        Some((name, matches)) => files::export(name, matches),
     }
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The layers of core, lowest first. A module may use the layers above it in this list and its own.
-const CORE: [&[&str]; 15] = [
+const CORE: [&[&str]; 16] = [
     &["time"],
     &["names"],
     &["error"],
@@ -22,6 +22,7 @@ const CORE: [&[&str]; 15] = [
     &["trace"],
     &["analysis"],
     &["report", "write"],
+    &["verbs"],
 ];
 
 /// The crates that each folder may use.

@@ -3,31 +3,62 @@
 use super::averages::Average;
 use super::event_rows::device_type;
 use super::function_events::FunctionEvents;
-use crate::rows::{Cell, Rows};
+use crate::rows::{Cell, Column, Rows};
 use alloc::vec;
 use serde_json::Value;
 
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::text("name", "Name", "The operator's or kernel's name; ProfilerStep#N counts as ProfilerStep*."),
+    Column::int("count", "# of Calls", "How many events are in the group."),
+    Column::ns("cpu_time_total_ns", "CPU total", "Time on the CPU, with that of the events called inside."),
+    Column::ns(
+        "self_cpu_time_total_ns",
+        "Self CPU",
+        "Time on the CPU, without that of the events called inside.",
+    ),
+    Column::ns(
+        "device_time_total_ns",
+        "Device total",
+        "Sum of the durations of the device work that the group and what it called launched.",
+    ),
+    Column::ns(
+        "self_device_time_total_ns",
+        "Self device",
+        "Sum of the durations of the device work that the group itself launched.",
+    ),
+    Column::bytes(
+        "cpu_memory_usage_bytes",
+        "CPU Mem",
+        "CPU memory allocated less freed, with that of the events called inside.",
+    ),
+    Column::bytes(
+        "self_cpu_memory_usage_bytes",
+        "Self CPU Mem",
+        "CPU memory allocated less freed by the group itself.",
+    ),
+    Column::bytes(
+        "device_memory_usage_bytes",
+        "Device Mem",
+        "Device memory allocated less freed, with that of the events called inside.",
+    ),
+    Column::bytes(
+        "self_device_memory_usage_bytes",
+        "Self Device Mem",
+        "Device memory allocated less freed by the group itself.",
+    ),
+    Column::int("flops", "FLOPs", "Estimated floating point operations, by torch's formulas."),
+    Column::json("input_shapes", "", "unknown[] | null", "Shapes of the inputs, where they are grouped by."),
+    Column::text("overload_name", "", "The operator's overload, where it is grouped by."),
+    Column::json("stack", "", "string[]", "The innermost frames, where they are grouped by."),
+    Column::text("device_type", "Device", "Where the events ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1."),
+    Column::bool("is_async", "", "The events ended on another thread than they began; no trace says so."),
+    Column::bool("is_user_annotation", "", "The events are ranges that the user's program named."),
+];
+
 /// The groups as rows, in their order.
 pub fn average_rows<'a>(events: &FunctionEvents, groups: impl IntoIterator<Item = &'a Average>) -> Rows {
-    let mut rows = Rows::new(&[
-        ("name", "Name"),
-        ("count", "# of Calls"),
-        ("cpu_time_total_ns", "CPU total"),
-        ("self_cpu_time_total_ns", "Self CPU"),
-        ("device_time_total_ns", "Device total"),
-        ("self_device_time_total_ns", "Self device"),
-        ("cpu_memory_usage_bytes", "CPU Mem"),
-        ("self_cpu_memory_usage_bytes", "Self CPU Mem"),
-        ("device_memory_usage_bytes", "Device Mem"),
-        ("self_device_memory_usage_bytes", "Self Device Mem"),
-        ("flops", "FLOPs"),
-        ("input_shapes", ""),
-        ("overload_name", ""),
-        ("stack", ""),
-        ("device_type", "Device"),
-        ("is_async", ""),
-        ("is_user_annotation", ""),
-    ]);
+    let mut rows = Rows::new(COLUMNS);
     for group in groups {
         let shapes = match group.input_shapes.as_str() {
             "" => Value::Null,

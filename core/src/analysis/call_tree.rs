@@ -1,9 +1,9 @@
 //! The spans of every lane, merged by name from the roots down: how often a path ran and how long.
 
 use crate::names::NameId;
-use crate::rows::{Cell, Rows};
+use crate::rows::{Cell, Column, Rows};
 use crate::table::layout::Key;
-use crate::table::tracks;
+use crate::table::tracks::{self, Track};
 use crate::trace::Trace;
 use crate::tree::{Lane, NO_PARENT};
 use alloc::format;
@@ -88,27 +88,39 @@ impl<'a> LaneNames<'a> {
         names
     }
 
+    fn plain(&self, id: NameId) -> &str {
+        tracks::plain(&self.trace.table.names, id)
+    }
+
+    /// The name of a track's process or device.
+    pub fn process(&self, track: Track) -> String {
+        match (self.labels.get(&track.pid), self.processes.get(&track.pid)) {
+            (Some(label), _) if track.on_device => (*label).into(),
+            (_, Some(name)) if !track.on_device => format!("{name} {}", self.plain(track.pid)),
+            _ => bare(if track.on_device { "device" } else { "process" }, self.plain(track.pid)),
+        }
+    }
+
+    /// The name of a track's thread or stream.
+    pub fn thread(&self, track: Track) -> String {
+        self.threads.get(&(track.pid, track.tid)).map_or_else(
+            || bare(if track.on_device { "stream" } else { "thread" }, self.plain(track.tid)),
+            |name| (*name).into(),
+        )
+    }
+
     /// The name of a lane.
     pub fn get(&self, lane: &Lane) -> String {
-        let table = &self.trace.table;
-        let track = table.tracks.get(lane.track);
-        let plain = |id| tracks::plain(&table.names, id);
-        let bare = |what: &str, text: &str| match text.parse::<i64>() {
-            Ok(_) => format!("{what} {text}"),
-            Err(_) => text.into(),
-        };
-        let process = match (self.labels.get(&track.pid), self.processes.get(&track.pid)) {
-            (Some(label), _) if track.on_device => (*label).into(),
-            (_, Some(name)) if !track.on_device => format!("{name} {}", plain(track.pid)),
-            _ => bare(if track.on_device { "device" } else { "process" }, plain(track.pid)),
-        };
-        let thread = self.threads.get(&(track.pid, track.tid)).map_or_else(
-            || bare(if track.on_device { "stream" } else { "thread" }, plain(track.tid)),
-            |name| (*name).into(),
-        );
+        let track = self.trace.table.tracks.get(lane.track);
+        let (process, thread) = (self.process(track), self.thread(track));
         let extra = if lane.extra > 0 { format!(" (overlap {})", lane.extra) } else { String::new() };
         format!("{process} · {thread}{extra}")
     }
+}
+
+/// A bare number with what it numbers.
+fn bare(what: &str, text: &str) -> String {
+    if text.parse::<i64>().is_ok() { format!("{what} {text}") } else { text.into() }
 }
 
 /// How a tree is cut for showing.
@@ -120,18 +132,21 @@ pub struct Cut {
     pub min_share: f64,
 }
 
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::text("lane", "", "The thread or stream."),
+    Column::int("depth", "", "How many ancestors there are; none in the row of the lane itself.").or_null(),
+    Column::text("name", "", "The spans' name; none in the row of the lane itself.").or_null(),
+    Column::text("path", "Name", "The name, indented by its depth."),
+    Column::int("count", "Count", "How many spans were merged."),
+    Column::ns("total_ns", "Total", "Sum of their durations."),
+    Column::ns("self_ns", "Self", "The same without the spans inside.").or_null(),
+    Column::share("share", "Share of lane", "The part of the time of the lane's outermost spans.").or_null(),
+];
+
 /// The merged trees of all lanes as rows, the longest nodes first below each parent.
 pub fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
-    let mut rows = Rows::new(&[
-        ("lane", ""),
-        ("depth", ""),
-        ("name", ""),
-        ("path", "Name"),
-        ("count", "Count"),
-        ("total_ns", "Total"),
-        ("self_ns", "Self"),
-        ("share", "Share of lane"),
-    ]);
+    let mut rows = Rows::new(COLUMNS);
     let names = LaneNames::new(trace);
     for lane in &trace.tree.lanes {
         let nodes = merged(trace, lane);

@@ -1,7 +1,7 @@
 //! Every function event under torch's field names, one row an event.
 
 use super::function_events::{FunctionEvents, Kind, NONE};
-use crate::rows::{Cell, Rows};
+use crate::rows::{Cell, Column, Rows};
 use crate::table::layout::Key;
 use crate::table::tracks;
 use crate::trace::Trace;
@@ -9,40 +9,67 @@ use alloc::vec;
 use alloc::vec::Vec;
 use serde_json::Value;
 
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::int("idx", "#", "The event's position."),
+    Column::text("name", "Name", "The event's name."),
+    Column::ns("start_ns", "Start", "When it began, after the start of the recording."),
+    Column::ns("end_ns", "End", "When it ended, after the start of the recording."),
+    Column::ns("cpu_time_total_ns", "CPU total", "Time on the CPU, with that of the events called inside."),
+    Column::ns(
+        "self_cpu_time_total_ns",
+        "Self CPU",
+        "Time on the CPU, without that of the events called inside.",
+    ),
+    Column::ns(
+        "device_time_total_ns",
+        "Device total",
+        "Sum of the durations of the device work that it and what it called launched.",
+    ),
+    Column::ns(
+        "self_device_time_total_ns",
+        "Self device",
+        "Sum of the durations of the device work that it launched itself.",
+    ),
+    Column::bytes(
+        "cpu_memory_usage_bytes",
+        "CPU mem",
+        "CPU memory allocated less freed, with that of the events called inside.",
+    ),
+    Column::bytes("self_cpu_memory_usage_bytes", "", "CPU memory allocated less freed by the event itself."),
+    Column::bytes(
+        "device_memory_usage_bytes",
+        "Device mem",
+        "Device memory allocated less freed, with that of the events called inside.",
+    ),
+    Column::bytes(
+        "self_device_memory_usage_bytes",
+        "",
+        "Device memory allocated less freed by the event itself.",
+    ),
+    Column::int("id", "", "The external or correlation id; 0 for none."),
+    Column::text("trace_name", "", "The name as the trace has it.").or_null(),
+    Column::text("overload_name", "", "The operator's overload."),
+    Column::text("thread", "Thread", "The thread or stream."),
+    Column::int("fwd_thread", "", "The thread of the forward operator; 0 for none."),
+    Column::int("sequence_nr", "", "The autograd sequence number; -1 for none."),
+    Column::int("scope", "", "torch's record scope: 0 function, 1 backward function, 7 user scope."),
+    Column::int("flops", "", "Estimated floating point operations, by torch's formulas."),
+    Column::json("input_shapes", "", "unknown[] | null", "Shapes of the inputs."),
+    Column::json("stack", "", "string[]", "The Python stack, innermost frame first."),
+    Column::text("device_type", "Device", "Where it ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1."),
+    Column::bool("is_async", "", "It ended on another thread than it began; no trace says so."),
+    Column::bool("is_remote", "", "It ran in another process by RPC; no trace says so."),
+    Column::bool("is_legacy", "", "It comes from the legacy profiler."),
+    Column::bool("is_user_annotation", "", "It is a range that the user's program named."),
+    Column::int("cpu_parent", "Parent", "The position of the event that called it.").or_null(),
+    Column::json("cpu_children", "", "number[]", "The positions of the events that it called."),
+];
+
 /// The rows; times in ns after the start of the recording, `cpu_parent` and `cpu_children` as positions.
 pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
     let table = &trace.table;
-    let mut rows = Rows::new(&[
-        ("idx", "#"),
-        ("name", "Name"),
-        ("start_ns", "Start"),
-        ("end_ns", "End"),
-        ("cpu_time_total_ns", "CPU total"),
-        ("self_cpu_time_total_ns", "Self CPU"),
-        ("device_time_total_ns", "Device total"),
-        ("self_device_time_total_ns", "Self device"),
-        ("cpu_memory_usage_bytes", "CPU mem"),
-        ("self_cpu_memory_usage_bytes", ""),
-        ("device_memory_usage_bytes", "Device mem"),
-        ("self_device_memory_usage_bytes", ""),
-        ("id", ""),
-        ("trace_name", ""),
-        ("overload_name", ""),
-        ("thread", "Thread"),
-        ("fwd_thread", ""),
-        ("sequence_nr", ""),
-        ("scope", ""),
-        ("flops", ""),
-        ("input_shapes", ""),
-        ("stack", ""),
-        ("device_type", "Device"),
-        ("is_async", ""),
-        ("is_remote", ""),
-        ("is_legacy", ""),
-        ("is_user_annotation", ""),
-        ("cpu_parent", "Parent"),
-        ("cpu_children", ""),
-    ]);
+    let mut rows = Rows::new(COLUMNS);
     let mut children: Vec<Vec<Value>> = vec![Vec::new(); events.len()];
     for (at, &parent) in events.parents.iter().enumerate().filter(|p| *p.1 != NONE) {
         children[parent as usize].push(Value::from(at));

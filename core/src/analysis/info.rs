@@ -1,6 +1,6 @@
 //! What a trace is: counts, time, machine, and the metadata beside its events.
 
-use crate::rows::{Cell, Rows};
+use crate::rows::{Cell, Column, Rows};
 use crate::table::category::Category;
 use crate::table::events::Table;
 use crate::time;
@@ -64,6 +64,31 @@ pub fn categories(table: &Table) -> Vec<(Category, usize)> {
     counts
 }
 
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::text("producer", "Written by", "The program that wrote the trace, by its dialect."),
+    Column::int("events", "Events", "Objects in traceEvents."),
+    Column::int("spans", "Spans", "Events with a duration."),
+    Column::int("operators", "Operators", "Events of the category cpu_op."),
+    Column::int("kernels", "Kernels", "Events of the category kernel."),
+    Column::int("copies", "Copies", "Events of the category gpu_memcpy."),
+    Column::int("fills", "Fills", "Events of the category gpu_memset."),
+    Column::int("tracks", "Tracks", "Distinct pairs of pid and tid."),
+    Column::int("lanes", "Lanes", "Tracks, and one more for each set of spans that overlap without nesting."),
+    Column::int("ranks", "Ranks", "Ranks in the file."),
+    Column::int("rank", "Rank", "The rank that wrote it.").or_null(),
+    Column::int("world_size", "World", "How many ranks there were.").or_null(),
+    Column::unix_ns(
+        "base_time_ns",
+        "",
+        "The Unix time of a ts of 0, in ns; 0 where the file has absolute times.",
+    ),
+    Column::unix_ns("start_ns", "", "The Unix time of the first event, in ns."),
+    Column::ns("wall_ns", "Wall", "From the first event to the end of the last."),
+    Column::json("devices", "Devices", "string[]", "The devices' names."),
+    Column::text("host", "Host", "The machine's name.").or_null(),
+];
+
 /// One row of facts about a trace.
 pub fn info(trace: &Trace) -> Rows {
     let table = &trace.table;
@@ -74,25 +99,7 @@ pub fn info(trace: &Trace) -> Rows {
         |wanted: fn(Category) -> bool| -> usize { counts.iter().filter(|c| wanted(c.0)).map(|c| c.1).sum() };
     let devices: Vec<Value> =
         metadata.device_names().into_iter().map(|(_, name)| Value::String(name)).collect();
-    let mut rows = Rows::new(&[
-        ("producer", "Written by"),
-        ("events", "Events"),
-        ("spans", "Spans"),
-        ("operators", "Operators"),
-        ("kernels", "Kernels"),
-        ("copies", "Copies"),
-        ("fills", "Fills"),
-        ("tracks", "Tracks"),
-        ("lanes", "Lanes"),
-        ("ranks", "Ranks"),
-        ("rank", "Rank"),
-        ("world_size", "World"),
-        ("base_time_ns", ""),
-        ("start_ns", ""),
-        ("wall_ns", "Wall"),
-        ("devices", "Devices"),
-        ("host", "Host"),
-    ]);
+    let mut rows = Rows::new(COLUMNS);
     rows.push(vec![
         producer(table).into(),
         table.len().into(),
@@ -106,8 +113,8 @@ pub fn info(trace: &Trace) -> Rows {
         1usize.into(),
         metadata.rank().into(),
         metadata.world_size().into(),
-        Cell::Int(table.base_ns()),
-        Cell::Int(table.base_ns().saturating_add(start)),
+        Cell::UnixNs(table.base_ns()),
+        Cell::UnixNs(table.base_ns().saturating_add(start)),
         Cell::Ns(end.saturating_sub(start)),
         Cell::Json(Value::Array(devices)),
         host(trace).into(),
@@ -121,7 +128,7 @@ fn host(trace: &Trace) -> Option<String> {
 
 /// The metadata beside the events: key and JSON text.
 pub fn metadata(trace: &Trace) -> Rows {
-    let mut rows = Rows::new(&[("key", "Key"), ("value", "Value")]);
+    let mut rows = Rows::page(&["Key", "Value"]);
     for (key, text) in &trace.table.metadata.entries {
         let value = serde_json::from_str(text).map_or_else(|_| Cell::Text(text.clone()), Cell::Json);
         rows.push(vec![key.as_str().into(), value]);

@@ -2,7 +2,7 @@
 
 use super::device_time::{Class, Classes, copied_bytes};
 use super::function_events::demangle;
-use crate::rows::{Cell, Rows};
+use crate::rows::{Cell, Column, Rows};
 use crate::table::events::Row;
 use crate::table::layout::Key;
 use crate::trace::Trace;
@@ -109,24 +109,28 @@ pub fn kernel_groups(trace: &Trace) -> Vec<KernelGroup> {
     groups
 }
 
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::text("name", "", "The kernel's, copy's or fill's name."),
+    Column::text("short_name", "Name", "The name without namespaces and parameters."),
+    Column::text("class", "Class", "compute, communication, memcpy or memset."),
+    Column::int("count", "Count", "How often it ran."),
+    Column::ns("sum_ns", "Total", "Sum of the durations."),
+    Column::share("share", "Share", "The part of the sum of all device work."),
+    Column::ns("mean_ns", "Mean", "Mean duration."),
+    Column::ns("min_ns", "Min", "Shortest duration."),
+    Column::ns("max_ns", "Max", "Longest duration."),
+    Column::float("occupancy_percent", "Occupancy %", "Estimated achieved occupancy, weighted by duration.")
+        .or_null(),
+    Column::bytes("bytes", "Bytes", "Bytes copied or filled.").or_null(),
+    Column::text("op", "Launched by", "The operator that the longest of them was done for.").or_null(),
+];
+
 /// The groups as rows.
 pub fn kernels(trace: &Trace) -> Rows {
     let groups = kernel_groups(trace);
     let total: i64 = groups.iter().map(|g| g.sum_ns).sum();
-    let mut rows = Rows::new(&[
-        ("name", ""),
-        ("short_name", "Name"),
-        ("class", "Class"),
-        ("count", "Count"),
-        ("sum_ns", "Total"),
-        ("share", "Share"),
-        ("mean_ns", "Mean"),
-        ("min_ns", "Min"),
-        ("max_ns", "Max"),
-        ("occupancy_percent", "Occupancy %"),
-        ("bytes", "Bytes"),
-        ("op", "Launched by"),
-    ]);
+    let mut rows = Rows::new(COLUMNS);
     for group in groups {
         rows.push(vec![
             group.name.as_str().into(),

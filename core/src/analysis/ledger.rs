@@ -3,7 +3,7 @@
 use super::device_time::{DeviceTime, device_times};
 use super::function_events::{FunctionEvents, Kind, NONE};
 use super::steps::{Step, steps};
-use crate::rows::{Cell, Rows};
+use crate::rows::{Cell, Column, Rows};
 use crate::trace::Trace;
 use crate::tree::NO_PARENT;
 use alloc::format;
@@ -114,19 +114,27 @@ fn device_identities(device: &DeviceTime) -> Vec<Identity> {
     ]
 }
 
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::text(
+        "kind",
+        "Kind",
+        "identity, or how much an oddity touches the answers: note, repaired, lost.",
+    ),
+    Column::text("name", "Name", "What should hold, or the oddity's code."),
+    Column::bool("holds", "Holds", "Whether the identity holds.").or_null(),
+    Column::int("left", "Left", "The identity's left side: ns, or a count.").or_null(),
+    Column::int("right", "Right", "The identity's right side.").or_null(),
+    Column::int("count", "Count", "How often the oddity was met.").or_null(),
+    Column::int("first_offset", "At byte", "Where it was first met: a byte of the decompressed text.")
+        .or_null(),
+    Column::text("example", "Example", "What the first one looked like.").or_null(),
+    Column::text("description", "", "What the oddity is.").or_null(),
+];
+
 /// The whole ledger as rows: identities first, then diagnostics.
 pub fn ledger(trace: &Trace) -> Rows {
-    let mut rows = Rows::new(&[
-        ("kind", "Kind"),
-        ("name", "Name"),
-        ("holds", "Holds"),
-        ("left", "Left"),
-        ("right", "Right"),
-        ("count", "Count"),
-        ("first_offset", "At byte"),
-        ("example", "Example"),
-        ("description", ""),
-    ]);
+    let mut rows = Rows::new(COLUMNS);
     let devices = device_times(trace);
     for check in identities(trace, &FunctionEvents::new(trace), &devices, &steps(trace, &devices)) {
         rows.push(vec![

@@ -6,7 +6,7 @@
 
 use super::averages::TorchClock;
 use super::function_events::{FunctionEvents, Kind, NONE, scope};
-use crate::rows::{Cell, Rows};
+use crate::rows::{Cell, Column, Rows};
 use crate::table::events::Table;
 use crate::table::layout::Key;
 use crate::table::tracks::TrackId;
@@ -207,6 +207,20 @@ pub fn export(events: &FunctionEvents, table: &Table, metric: Metric) -> String 
     out
 }
 
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::ns("self_cpu_time_total_ns", "Self CPU", "Self time on the CPU of the events with this stack."),
+    Column::ns(
+        "self_device_time_total_ns",
+        "Self device",
+        "Device work that the events with this stack launched.",
+    ),
+    Column::int("count", "Events", "How many events have this stack."),
+    Column::text("frame", "Innermost frame", "The innermost frame: path(line): function.").or_null(),
+    Column::text("caller", "Called from", "The frame around it.").or_null(),
+    Column::json("stack", "", "string[]", "The whole stack, innermost frame first."),
+];
+
 /// Stacks with the time spent in them, most self CPU time first.
 pub fn stack_rows(events: &FunctionEvents) -> Rows {
     let mut sums: Vec<(i64, i64, usize, u32)> =
@@ -219,14 +233,7 @@ pub fn stack_rows(events: &FunctionEvents) -> Rows {
     }
     sums.retain(|s| s.2 > 0 && s.3 != 0);
     sums.sort_by_key(|s| (core::cmp::Reverse((s.0, s.1)), s.3));
-    let mut rows = Rows::new(&[
-        ("self_cpu_time_total_ns", "Self CPU"),
-        ("self_device_time_total_ns", "Self device"),
-        ("count", "Events"),
-        ("frame", "Innermost frame"),
-        ("caller", "Called from"),
-        ("stack", ""),
-    ]);
+    let mut rows = Rows::new(COLUMNS);
     for (cpu, device, count, id) in sums {
         let frames = events.stacks.get(id);
         rows.push(vec![

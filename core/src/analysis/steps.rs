@@ -6,7 +6,7 @@
 
 use super::device_time::{DeviceTime, device_times};
 use super::intervals::{Collector, Interval, Intervals};
-use crate::rows::{Cell, Rows};
+use crate::rows::{Cell, Column, Rows};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::trace::Trace;
@@ -124,27 +124,38 @@ pub fn is_data_loading(name: &str) -> bool {
     name.starts_with("enumerate(DataLoader)#") || name.starts_with("enumerate(DataPipe)#")
 }
 
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::text("name", "Step", "The step's name."),
+    Column::int("step", "", "The step's number."),
+    Column::ns("start_ns", "Start", "When it began, after the start of the recording."),
+    Column::ns("wall_ns", "Wall", "How long it took; the parts below add up to it."),
+    Column::ns("device_busy_ns", "GPU busy", "Time of the step in which any device was running."),
+    Column::ns(
+        "device_sum_ns",
+        "GPU sum",
+        "Sum of the durations of the device work that was launched in it.",
+    ),
+    Column::int("launched", "Launched", "How many pieces of device work it launched."),
+    Column::ns("kernel_ns", "Kernel", "Part of the wall time in which compute kernels ran."),
+    Column::ns(
+        "communication_ns",
+        "Communication",
+        "Part in which communication kernels ran, and none of the above.",
+    ),
+    Column::ns("memcpy_ns", "Memcpy", "Part with copies, and none of the above."),
+    Column::ns("memset_ns", "Memset", "Part with fills, and none of the above."),
+    Column::ns("runtime_ns", "Runtime", "Part in runtime calls, and none of the above."),
+    Column::ns("data_loader_ns", "DataLoader", "Part in which data was loaded, and none of the above."),
+    Column::ns("cpu_op_ns", "CPU op", "Part in operators, and none of the above."),
+    Column::ns("other_ns", "Other", "What is left of the wall time."),
+];
+
 /// The steps as rows.
 pub fn step_rows(trace: &Trace) -> Rows {
     let table = &trace.table;
     let origin = super::function_events::window_start(table);
-    let mut rows = Rows::new(&[
-        ("name", "Step"),
-        ("step", ""),
-        ("start_ns", "Start"),
-        ("wall_ns", "Wall"),
-        ("device_busy_ns", "GPU busy"),
-        ("device_sum_ns", "GPU sum"),
-        ("launched", "Launched"),
-        ("kernel_ns", "Kernel"),
-        ("communication_ns", "Communication"),
-        ("memcpy_ns", "Memcpy"),
-        ("memset_ns", "Memset"),
-        ("runtime_ns", "Runtime"),
-        ("data_loader_ns", "DataLoader"),
-        ("cpu_op_ns", "CPU op"),
-        ("other_ns", "Other"),
-    ]);
+    let mut rows = Rows::new(COLUMNS);
     for step in steps(trace, &device_times(trace)) {
         let mut cells: Vec<Cell> = alloc::vec![
             table.name(step.row).into(),

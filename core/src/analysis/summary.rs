@@ -4,19 +4,62 @@ use super::averages::{Average, GroupBy, exact_key_averages};
 use super::call_tree::LaneNames;
 use super::device_time::{DeviceTime, device_times};
 use super::findings::{Finding, findings};
-use super::function_events::FunctionEvents;
+use super::function_events::{FunctionEvents, window_start};
 use super::info;
 use super::kernels::{KernelGroup, kernel_groups};
 use super::ledger::{Identity, identities};
 use super::steps::{Step, steps};
 use crate::diagnostics::Severity;
-use crate::rows::{Cell, Rows};
+use crate::rows::{Cell, Column, Rows};
 use crate::table::tracks;
 use crate::trace::Trace;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use serde_json::{Value, json};
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::ns("wall_ns", "Wall", "From the first event to the end of the last."),
+    Column::int("steps", "Steps", "How many profiler steps there are."),
+    Column::ns("mean_step_ns", "Mean step", "Their mean wall time.").or_null(),
+    Column::ns("self_cpu_time_total_ns", "Self CPU", "Sum of all self CPU times."),
+    Column::json("devices", "", "DeviceTime[]", "Where each device's time went."),
+    Column::json("top_operators", "", "TopOperator[]", "Operators by self CPU time."),
+    Column::json("top_kernels", "", "TopKernel[]", "Kernels, copies and fills by time."),
+    Column::json("top_idle", "", "IdleGap[]", "The longest idle gaps of the devices."),
+    Column::json(
+        "top_tracks",
+        "",
+        "TopTrack[]",
+        "Rows of the timeline by time, for traces without operators.",
+    ),
+    Column::json("findings", "", "Finding[]", "What looks wrong."),
+    Column::int("lost", "Lost", "How many parts of the file could not be read."),
+];
+
+/// The shapes that [`COLUMNS`] names: name and members, in TypeScript's notation.
+pub const SHAPES: &[(&str, &str)] = &[
+    (
+        "DeviceTime",
+        "device: string; activities: number; window_ns: number; sum_ns: number; busy_ns: number; idle_ns: number; \
+         classes: ClassTime[]; idle_causes: IdleCauses",
+    ),
+    ("ClassTime", "class: string; count: number; sum_ns: number; busy_ns: number; exposed_ns: number"),
+    ("IdleCauses", "host_late_ns: number; host_waiting_ns: number; queued_ns: number; unknown_ns: number"),
+    (
+        "TopOperator",
+        "name: string; count: number; self_cpu_time_total_ns: number; cpu_time_total_ns: number; \
+         device_time_total_ns: number",
+    ),
+    ("TopKernel", "name: string; class: string; count: number; sum_ns: number"),
+    (
+        "IdleGap",
+        "device: string; start_ns: number; idle_ns: number; cause: string; after: string; stream: string",
+    ),
+    ("TopTrack", "name: string; spans: number; time_ns: number"),
+    ("Finding", "code: string; cost_ns: number; message: string; advice: string"),
+];
 
 /// Everything that the summary says.
 #[derive(Clone, Debug)]
@@ -132,19 +175,8 @@ impl Summary {
 
     /// The summary as one row of plain values.
     pub fn rows(&self, trace: &Trace, limit: usize) -> Rows {
-        let mut rows = Rows::new(&[
-            ("wall_ns", "Wall"),
-            ("steps", "Steps"),
-            ("mean_step_ns", "Mean step"),
-            ("self_cpu_time_total_ns", "Self CPU"),
-            ("devices", ""),
-            ("top_operators", ""),
-            ("top_kernels", ""),
-            ("top_idle", ""),
-            ("top_tracks", ""),
-            ("findings", ""),
-            ("lost", "Lost"),
-        ]);
+        let mut rows = Rows::new(COLUMNS);
+        let origin = window_start(&trace.table);
         let lost = trace.diagnostics.findings().iter().filter(|f| f.code.severity() == Severity::Lost);
         rows.push(vec![
             Cell::Ns(self.wall.1 - self.wall.0),
@@ -154,7 +186,9 @@ impl Summary {
             Cell::Json(self.devices.iter().map(device_json).collect()),
             Cell::Json(self.operators.iter().take(limit).map(operator_json).collect()),
             Cell::Json(self.kernels.iter().take(limit).map(kernel_json).collect()),
-            Cell::Json(self.longest_gaps(limit).into_iter().map(|(d, g)| gap_json(trace, d, g)).collect()),
+            Cell::Json(
+                self.longest_gaps(limit).into_iter().map(|(d, g)| gap_json(trace, d, g, origin)).collect(),
+            ),
             Cell::Json(
                 self.tracks
                     .iter()
@@ -203,10 +237,11 @@ fn kernel_json(group: &KernelGroup) -> Value {
     json!({"name": group.name, "class": group.class.as_str(), "count": group.count, "sum_ns": group.sum_ns})
 }
 
-fn gap_json(trace: &Trace, device: &DeviceTime, at: usize) -> Value {
+fn gap_json(trace: &Trace, device: &DeviceTime, at: usize, origin: i64) -> Value {
     let gap = &device.gaps[at];
+    let start = gap.time.0.saturating_sub(origin);
     let track = trace.table.track(gap.after);
-    json!({"device": device.device, "start_ns": gap.time.0, "idle_ns": gap.time.1 - gap.time.0,
+    json!({"device": device.device, "start_ns": start, "idle_ns": gap.time.1 - gap.time.0,
         "cause": gap.cause.as_str(), "after": trace.table.name(gap.after),
         "stream": tracks::plain(&trace.table.names, track.tid)})
 }

@@ -154,7 +154,7 @@ impl Reader {
             return Err(sniff::binary(&self.head));
         }
         if !self.found_events {
-            return Err(sniff::object(&self.table.metadata, &self.dropped_keys));
+            return Err(sniff::object(&self.table.metadata, &self.dropped_keys).at(self.offset));
         }
         let strange = self.events_read() == 0 && !self.first_non_event.is_empty();
         let phaseless = self.diagnostics.count(Code::MissingPhase) == self.events_read() as u64;

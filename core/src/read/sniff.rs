@@ -5,7 +5,7 @@ use crate::table::metadata::Metadata;
 use alloc::string::String;
 
 fn refusal(looks_like: &'static str, hint: &'static str) -> Error {
-    Error::NotATrace { looks_like, hint }
+    Error::NotATrace { looks_like, hint, offset: 0 }
 }
 
 const SNAPSHOT_HINT: &str = "a memory snapshot is read by the memory analyses, not by this one";

@@ -86,15 +86,7 @@ fn head(out: &mut String, name: &str, trace: &Trace) {
 }
 
 fn devices(out: &mut String, summary: &Summary) {
-    let mut rows = Rows::new(&[
-        ("device", "GPU"),
-        ("class", "Work"),
-        ("count", "Count"),
-        ("busy", "Busy"),
-        ("share", "of window"),
-        ("sum", "Sum"),
-        ("exposed", "Exposed"),
-    ]);
+    let mut rows = Rows::page(&["GPU", "Work", "Count", "Busy", "of window", "Sum", "Exposed"]);
     for device in &summary.devices {
         let window = (device.window.1 - device.window.0).max(1);
         let share = |ns: i64| Cell::Share(ns as f64 / window as f64);
@@ -151,7 +143,7 @@ fn steps(out: &mut String, trace: &Trace, summary: &Summary) {
             time_ns(longest, None)
         )
     };
-    let mut rows = Rows::new(&[("part", "Part"), ("mean", "Mean of a step"), ("share", "Share")]);
+    let mut rows = Rows::page(&["Part", "Mean of a step", "Share"]);
     for (at, part) in PARTS.iter().enumerate() {
         let sum: i64 = summary.steps.iter().map(|s| s.parts_ns[at]).sum();
         if sum > 0 {
@@ -167,17 +159,11 @@ fn steps(out: &mut String, trace: &Trace, summary: &Summary) {
 
 fn operators(out: &mut String, summary: &Summary) {
     let has_device = summary.operators.iter().any(|r| r.device_time_total_ns > 0);
-    let mut columns = vec![
-        ("name", "Operator"),
-        ("calls", "Calls"),
-        ("self", "Self CPU"),
-        ("share", "Share"),
-        ("total", "CPU total"),
-    ];
+    let mut columns = vec!["Operator", "Calls", "Self CPU", "Share", "CPU total"];
     if has_device {
-        columns.push(("device", "GPU total"));
+        columns.push("GPU total");
     }
-    let mut rows = Rows::new(&columns);
+    let mut rows = Rows::page(&columns);
     for row in summary.operators.iter().take(TOP) {
         let mut cells = vec![
             row.key.as_str().into(),
@@ -200,13 +186,7 @@ fn top(what: &str, of: usize) -> String {
 
 fn kernels(out: &mut String, summary: &Summary) {
     let total: i64 = summary.kernels.iter().map(|k| k.sum_ns).sum();
-    let mut rows = Rows::new(&[
-        ("name", "Kernel"),
-        ("count", "Count"),
-        ("sum", "Total"),
-        ("share", "Share"),
-        ("mean", "Mean"),
-    ]);
+    let mut rows = Rows::page(&["Kernel", "Count", "Total", "Share", "Mean"]);
     for group in summary.kernels.iter().take(TOP) {
         rows.push(vec![
             short_name(&group.name).into(),
@@ -220,7 +200,7 @@ fn kernels(out: &mut String, summary: &Summary) {
 }
 
 fn tracks(out: &mut String, summary: &Summary) {
-    let mut rows = Rows::new(&[("name", "Row of the timeline"), ("spans", "Spans"), ("time", "Time")]);
+    let mut rows = Rows::page(&["Row of the timeline", "Spans", "Time"]);
     for (name, spans, time) in summary.tracks.iter().take(TOP) {
         rows.push(vec![name.as_str().into(), (*spans).into(), Cell::Ns(*time)]);
     }
@@ -229,13 +209,7 @@ fn tracks(out: &mut String, summary: &Summary) {
 
 fn gaps(out: &mut String, trace: &Trace, summary: &Summary) {
     let origin = window_start(&trace.table);
-    let mut rows = Rows::new(&[
-        ("idle", "Idle"),
-        ("at", "At"),
-        ("device", "GPU"),
-        ("cause", "Cause"),
-        ("after", "Until"),
-    ]);
+    let mut rows = Rows::page(&["Idle", "At", "GPU", "Cause", "Until"]);
     for (device, at) in summary.longest_gaps(5) {
         let gap = &device.gaps[at];
         let name = trace.table.name(gap.after);

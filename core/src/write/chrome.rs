@@ -171,6 +171,11 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         Ok(self.out)
     }
 
+    /// The output.
+    pub fn output(&mut self) -> &mut W {
+        &mut self.out
+    }
+
     /// How many events were written.
     pub fn events(&self) -> u64 {
         self.events

@@ -8,21 +8,13 @@ use crate::time;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt::{Result, Write};
+use core::fmt::Write;
 
 /// The columns.
 pub const HEADER: &str = "row,ts_ns,dur_ns,ph,cat,name,pid,tid,fields\r\n";
 
-/// Writes every event, after a line of column names.
-///
-/// # Errors
-/// Those of the output.
-pub fn write(table: &Table, out: &mut impl Write) -> Result {
-    out.write_str(HEADER)?;
-    table.rows().try_for_each(|row| event(table, row, out))
-}
-
-fn event(table: &Table, row: Row, out: &mut impl Write) -> Result {
+/// Appends one event.
+pub fn event(table: &Table, row: Row, out: &mut String) {
     let time = |ns: i64| if ns == time::NONE { String::new() } else { ns.to_string() };
     let track = table.track(row);
     let ph = table.ph(row);
@@ -31,7 +23,7 @@ fn event(table: &Table, row: Row, out: &mut impl Write) -> Result {
         .map(|(field, value)| format!("{}:{}", quote(table.names.get(field.key)), value_json(value)))
         .collect();
     let fields = if fields.is_empty() { String::new() } else { format!("{{{}}}", fields.join(",")) };
-    write!(
+    let _ = write!(
         out,
         "{row},{},{},{},{},{},{},{},{}\r\n",
         time(table.ts(row)),
@@ -42,5 +34,5 @@ fn event(table: &Table, row: Row, out: &mut impl Write) -> Result {
         csv_field(tracks::plain(&table.names, track.pid)),
         csv_field(tracks::plain(&table.names, track.tid)),
         csv_field(&fields)
-    )
+    );
 }

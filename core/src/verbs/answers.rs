@@ -1,0 +1,231 @@
+//! The questions, each with its options.
+
+use super::options::{Opt, Takes};
+use super::{Answer, Request, Verb};
+use crate::analysis::averages::key_averages;
+use crate::analysis::call_tree::{self, Cut, tree_rows};
+use crate::analysis::event_rows::{self, event_rows};
+use crate::analysis::function_events::FunctionEvents;
+use crate::analysis::stacks::{self, stack_rows};
+use crate::analysis::steps::{self, step_rows};
+use crate::analysis::summary::{self, DevicePart, HostPart, assemble, device_part, host_part};
+use crate::analysis::tracks::{self, track_rows};
+use crate::analysis::{average_rows, info, kernels, ledger};
+use crate::error::Error;
+use crate::report::summary_text;
+use crate::report::torch_table::{Recorded, TableOptions, render, select};
+use crate::rows::{Cell, Rows};
+use crate::trace::Trace;
+use crate::units::TimeUnit;
+use alloc::borrow::ToOwned;
+use core::fmt::Write;
+
+const fn opt(name: &'static str, value: &'static str, takes: Takes, about: &'static str) -> Opt {
+    Opt { name, value, takes, about }
+}
+
+const ROW_LIMIT: Opt = opt("row-limit", "N", Takes::Count, "At most this many rows, -1 for all");
+
+/// Every question, in the order of a help text.
+pub(super) const VERBS: &[Verb] = &[
+    Verb {
+        name: "summary",
+        about: "What was traced, where the time went, what looks wrong, how far to trust it",
+        examples: &["run.pt.trace.json.gz"],
+        options: &[],
+        columns: summary::COLUMNS,
+        answer: |trace, request| Ok(summary(trace, request)),
+    },
+    Verb {
+        name: "ops",
+        about: "Operators: torch's `key_averages`, as torch's table",
+        examples: &[
+            "run.json --sort-by self_cpu_time_total --row-limit 10",
+            "run.json --group-by shape,stack:5 --format json",
+        ],
+        options: OPS_OPTIONS,
+        columns: average_rows::COLUMNS,
+        answer: ops,
+    },
+    Verb {
+        name: "kernels",
+        about: "Kernels, copies and fills by time",
+        examples: &["run.json --format csv -o kernels.csv"],
+        options: &[ROW_LIMIT],
+        columns: kernels::COLUMNS,
+        answer: |trace, request| Ok(cut(kernels::kernels(trace), request).into()),
+    },
+    Verb {
+        name: "tree",
+        about: "The call tree of every lane, merged by name",
+        examples: &["run.json --depth 6 --min-share 1"],
+        options: &[
+            opt("depth", "N", Takes::Count, "How many levels, 8 unless given, -1 for all"),
+            opt(
+                "min-share",
+                "PERCENT",
+                Takes::Percent,
+                "Leave out what takes less than this percentage of its lane [default: 1 in a table, 0 elsewhere]",
+            ),
+            ROW_LIMIT,
+        ],
+        columns: call_tree::COLUMNS,
+        answer: |trace, request| Ok(tree(trace, request)),
+    },
+    Verb {
+        name: "stacks",
+        about: "Python stacks by self time",
+        examples: &["run.json --row-limit 20"],
+        options: &[ROW_LIMIT],
+        columns: stacks::COLUMNS,
+        answer: |trace, request| {
+            let rows = cut(stack_rows(&FunctionEvents::new(trace)), request);
+            Ok(or_hint(rows, "no stacks in this trace; record with with_stack=True, or see `tree`"))
+        },
+    },
+    Verb {
+        name: "steps",
+        about: "What each profiler step spent its time on",
+        examples: &["run.json"],
+        options: &[ROW_LIMIT],
+        columns: steps::COLUMNS,
+        answer: |trace, request| {
+            let rows = cut(step_rows(trace), request);
+            Ok(or_hint(rows, "no steps in this trace; call prof.step() while recording"))
+        },
+    },
+    Verb {
+        name: "events",
+        about: "Every function event, under torch's field names",
+        examples: &["run.json --format csv -o events.csv"],
+        options: &[ROW_LIMIT],
+        columns: event_rows::COLUMNS,
+        answer: |trace, request| Ok(cut(event_rows(trace, &FunctionEvents::new(trace)), request).into()),
+    },
+    Verb {
+        name: "tracks",
+        about: "The rows of the timeline: threads and streams, with their spans",
+        examples: &["run.json"],
+        options: &[ROW_LIMIT],
+        columns: tracks::COLUMNS,
+        answer: |trace, request| Ok(cut(track_rows(trace), request).into()),
+    },
+    Verb {
+        name: "info",
+        about: "Counts, machine and metadata",
+        examples: &["ranks/"],
+        options: &[ROW_LIMIT],
+        columns: info::COLUMNS,
+        answer: |trace, request| Ok(info(trace, request)),
+    },
+    Verb {
+        name: "ledger",
+        about: "Identities that must hold, and every oddity of the file; exit 1 when an identity fails",
+        examples: &["run.json"],
+        options: &[ROW_LIMIT],
+        columns: ledger::COLUMNS,
+        answer: |trace, request| Ok(ledger(trace, request)),
+    },
+];
+
+const OPS_OPTIONS: &[Opt] = &[
+    opt(
+        "sort-by",
+        "NAME",
+        Takes::SortKey,
+        "A column of torch's table, such as `self_cpu_time_total`; rows stay in order of first use without it",
+    ),
+    opt(
+        "row-limit",
+        "N",
+        Takes::Count,
+        "At most this many rows, -1 for all [default: 100 in a table, all elsewhere]",
+    ),
+    opt("group-by", "LIST", Takes::Groups, "Any of shape, stack:N, overload"),
+    opt("top-level-only", "", Takes::Nothing, "Only rows whose first event has no parent"),
+    opt(
+        "time-unit",
+        "UNIT",
+        Takes::Word(&["s", "ms", "us"]),
+        "The unit of the table's times [default: what suits each value]",
+    ),
+    opt("max-name-width", "N", Takes::Width, "Longest name in the table, or none [default: 55]"),
+    opt("max-shapes-width", "N", Takes::Width, "Longest shapes in the table, or none [default: 80]"),
+    opt("max-src-width", "N", Takes::Width, "Longest stack frame in the table, or none [default: 75]"),
+    opt("header", "TEXT", Takes::Text, "A line above the table"),
+];
+
+/// The first rows, as many as were asked for.
+fn cut(mut rows: Rows, request: Request<'_>) -> Rows {
+    rows.truncate(request.options.number("row-limit").and_then(|n| usize::try_from(n).ok()));
+    rows
+}
+
+fn or_hint(rows: Rows, hint: &'static str) -> Answer {
+    let hint = rows.rows.is_empty().then_some(hint);
+    Answer { hint, ..rows.into() }
+}
+
+fn summary(trace: &Trace, request: Request<'_>) -> Answer {
+    let (mut host, mut device) = (None::<HostPart>, None::<DevicePart>);
+    (request.both)(&mut || host = Some(host_part(trace)), &mut || device = Some(device_part(trace)));
+    let host = host.unwrap_or_else(|| host_part(trace));
+    let device = device.unwrap_or_else(|| device_part(trace));
+    let summary = assemble(trace, host, device);
+    let text = request.for_reading.then(|| summary_text::render(request.name, trace, &summary));
+    Answer { text, ..summary.rows(trace, summary_text::TOP).into() }
+}
+
+fn ops(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
+    let given = request.options;
+    let options = TableOptions {
+        sort_by: given.text("sort-by").map(ToOwned::to_owned),
+        row_limit: given.number("row-limit").unwrap_or(if request.for_reading { 100 } else { -1 }),
+        top_level_events_only: given.is_given("top-level-only"),
+        time_unit: given.text("time-unit").and_then(TimeUnit::of),
+        max_name_column_width: given.width("max-name-width", 55),
+        max_shapes_column_width: given.width("max-shapes-width", 80),
+        max_src_column_width: given.width("max-src-width", 75),
+        header: given.text("header").map(ToOwned::to_owned),
+    };
+    let events = FunctionEvents::new(trace);
+    let groups = key_averages(&events, &trace.table, given.groups("group-by"));
+    let recorded = Recorded {
+        use_device: events.use_device,
+        profile_memory: events.profile_memory,
+        with_flops: events.with_flops,
+    };
+    let text = if request.for_reading { Some(render(&groups, recorded, &options)?) } else { None };
+    let (sorted, shown) = select(&groups, &options)?;
+    let rows = average_rows::average_rows(&events, shown.iter().map(|&at| &sorted[at]));
+    Ok(Answer { text, ..rows.into() })
+}
+
+fn tree(trace: &Trace, request: Request<'_>) -> Answer {
+    let depth = request.options.number("depth").unwrap_or(8);
+    let cut_at = Cut {
+        depth: usize::try_from(depth).unwrap_or(usize::MAX),
+        min_share: request.options.share("min-share").unwrap_or(if request.for_reading { 0.01 } else { 0.0 }),
+    };
+    cut(tree_rows(trace, cut_at), request).into()
+}
+
+fn info(trace: &Trace, request: Request<'_>) -> Answer {
+    let rows = cut(info::info(trace), request);
+    let text = request.for_reading.then(|| {
+        let mut text = rows.transposed().to_text();
+        let metadata = info::metadata(trace);
+        if !metadata.rows.is_empty() {
+            let _ = write!(text, "\n{}", metadata.to_text());
+        }
+        text
+    });
+    Answer { text, ..rows.into() }
+}
+
+fn ledger(trace: &Trace, request: Request<'_>) -> Answer {
+    let rows = ledger::ledger(trace);
+    let holds = rows.columns.iter().position(|c| c.key == "holds");
+    let failed = holds.is_some_and(|at| rows.rows.iter().any(|row| row[at] == Cell::Bool(false)));
+    Answer { failed, ..cut(rows, request).into() }
+}

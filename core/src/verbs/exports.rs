@@ -1,0 +1,273 @@
+//! The forms that a trace can be written in, written a piece at a time, so that nobody holds the whole text.
+
+use super::options::{Opt, Options, Takes};
+use super::{Begun, Export, Kind};
+use crate::analysis::call_tree;
+use crate::analysis::function_events::FunctionEvents;
+use crate::analysis::stacks::{self, Metric};
+use crate::error::Error;
+use crate::table::events::Row;
+use crate::trace::Trace;
+use crate::write::chrome::{ChromeWriter, Keep, Rewrite};
+use crate::write::csv;
+use crate::write::redact::Redact;
+use crate::write::select::{Selection, select};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Every form, in the order of a help text.
+pub(super) const EXPORTS: &[Export] = &[
+    Export {
+        name: "chrome",
+        kind: Kind::Form,
+        about: "A Chrome trace; what is written reads back equal",
+        examples: &["run.json.zst -o run.json.gz"],
+        options: &[],
+        extension: None,
+        media_type: "application/json",
+        begin: |_, _, _| Ok(chrome(Keep, None)),
+    },
+    Export {
+        name: "folded",
+        kind: Kind::Form,
+        about: "Folded stacks for flame graphs, in the form of torch's `export_stacks`",
+        examples: &["run.json -o run.folded", "run.json --lanes -o run.folded"],
+        options: &[
+            Opt {
+                name: "metric",
+                value: "NAME",
+                takes: Takes::Word(&["self_cpu_time_total", "self_cuda_time_total"]),
+                about: "`self_cpu_time_total` unless given, or `self_cuda_time_total`",
+            },
+            Opt {
+                name: "lanes",
+                value: "",
+                takes: Takes::Nothing,
+                about: "Fold the spans of every lane instead of the recorded Python stacks",
+            },
+        ],
+        extension: Some("folded"),
+        media_type: "text/plain",
+        begin: folded,
+    },
+    Export {
+        name: "csv",
+        kind: Kind::Form,
+        about: "Every event as a line of CSV",
+        examples: &["run.json -o run.csv"],
+        options: &[],
+        extension: Some("csv"),
+        media_type: "text/csv",
+        begin: |_, _, _| Ok(Begun::Writing(Writing::new(Lines(0)))),
+    },
+    Export {
+        name: "slice",
+        kind: Kind::Edit,
+        about: "The part of a trace that some steps, times or ranks cover",
+        examples: &[
+            "run.json --steps 3-4 -o two-steps.json",
+            "run.json --time 1.5ms..20ms -o part.json.gz",
+            "ranks/ --ranks 0,3 -o out/",
+        ],
+        options: &[
+            Opt {
+                name: "steps",
+                value: "A-B",
+                takes: Takes::Range,
+                about: "A step or a range of steps: 3 or 3-5",
+            },
+            Opt {
+                name: "time",
+                value: "START..END",
+                takes: Takes::Times,
+                about: "A time after the start of the recording: 1.5ms..20ms",
+            },
+            Opt {
+                name: "ranks",
+                value: "LIST",
+                takes: Takes::Numbers,
+                about: "Only the traces of these ranks",
+            },
+        ],
+        extension: None,
+        media_type: "application/json",
+        begin: slice,
+    },
+    Export {
+        name: "shrink",
+        kind: Kind::Edit,
+        about: "A trace without short spans or without some categories",
+        examples: &["run.json --min-duration 10us --drop python_function -o small.json.gz"],
+        options: &[
+            Opt {
+                name: "min-duration",
+                value: "TIME",
+                takes: Takes::Duration,
+                about: "Leave out host spans that are shorter, such as 10us",
+            },
+            Opt { name: "drop", value: "LIST", takes: Takes::Texts, about: "Leave out these categories" },
+        ],
+        extension: None,
+        media_type: "application/json",
+        begin: shrink,
+    },
+    Export {
+        name: "redact",
+        kind: Kind::Edit,
+        about: "A trace without names, paths and hosts; structure and times are kept",
+        examples: &["run.json -o public.json.gz"],
+        options: &[Opt {
+            name: "salt",
+            value: "TEXT",
+            takes: Takes::Text,
+            about: "Give the same stand-ins to the same names in several files [default: a random one for each file]",
+        }],
+        extension: None,
+        media_type: "application/json",
+        begin: |_, options, salt| {
+            Ok(chrome(Redact::new(options.text("salt").map_or(salt, str::as_bytes)), None))
+        },
+    },
+];
+
+/// What can be written a piece at a time.
+trait Pieces {
+    /// Appends the next piece to `out`, and tells whether another one follows.
+    fn next(&mut self, trace: &Trace, out: &mut String) -> bool;
+}
+
+/// A writing that has begun.
+pub struct Writing {
+    pieces: Box<dyn Pieces>,
+    /// How many events are written, where not all of them are.
+    pub kept: Option<usize>,
+}
+
+impl Writing {
+    fn new(pieces: impl Pieces + 'static) -> Writing {
+        Writing { pieces: Box::new(pieces), kept: None }
+    }
+
+    /// Appends the next piece, of about [`PIECE`] bytes, to `out`, and tells whether another one follows. The trace is
+    /// the one that the writing began with.
+    pub fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
+        self.pieces.next(trace, out)
+    }
+}
+
+/// About how long a piece is, in bytes.
+pub const PIECE: usize = 256 << 10;
+
+struct Chrome<R> {
+    writer: Option<ChromeWriter<String, R>>,
+    keep: Option<Vec<bool>>,
+    next: Row,
+}
+
+impl<R: Rewrite> Pieces for Chrome<R> {
+    fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
+        let Some(mut writer) = self.writer.take() else { return false };
+        let table = &trace.table;
+        while (self.next as usize) < table.len() && writer.output().len() < PIECE {
+            if self.keep.as_ref().is_none_or(|keep| keep[self.next as usize]) {
+                // A String takes every text.
+                let _ = writer.event(table, self.next);
+            }
+            self.next += 1;
+        }
+        if (self.next as usize) < table.len() {
+            out.push_str(writer.output());
+            writer.output().clear();
+            self.writer = Some(writer);
+            return true;
+        }
+        out.push_str(&writer.finish(table).unwrap_or_default());
+        false
+    }
+}
+
+fn chrome(rewrite: impl Rewrite + 'static, keep: Option<Vec<bool>>) -> Begun {
+    let kept = keep.as_ref().map(|keep| keep.iter().filter(|&&k| k).count());
+    let writer = ChromeWriter::with_rewrite(String::new(), rewrite);
+    Begun::Writing(Writing { kept, ..Writing::new(Chrome { writer: Some(writer), keep, next: 0 }) })
+}
+
+struct Lines(Row);
+
+impl Pieces for Lines {
+    fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
+        let table = &trace.table;
+        if self.0 == 0 {
+            out.push_str(csv::HEADER);
+        }
+        let start = out.len();
+        while (self.0 as usize) < table.len() && out.len() - start < PIECE {
+            csv::event(table, self.0, out);
+            self.0 += 1;
+        }
+        (self.0 as usize) < table.len()
+    }
+}
+
+struct Whole {
+    text: String,
+    written: usize,
+}
+
+impl Pieces for Whole {
+    fn next(&mut self, _: &Trace, out: &mut String) -> bool {
+        let mut end = self.text.len().min(self.written + PIECE);
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        out.push_str(&self.text[self.written..end]);
+        self.written = end;
+        end < self.text.len()
+    }
+}
+
+fn folded(trace: &Trace, options: &Options, _: &[u8]) -> Result<Begun, Error> {
+    let text = if options.is_given("lanes") {
+        call_tree::folded(trace)
+    } else {
+        let metric = options.text("metric").and_then(Metric::of).unwrap_or(Metric::SelfCpuTime);
+        let events = FunctionEvents::new(trace);
+        if events.stacks.is_empty() {
+            let message = "no stacks in this trace; the option `lanes` folds its spans instead";
+            return Err(Error::BadOption(message.to_owned()));
+        }
+        stacks::export(&events, &trace.table, metric)
+    };
+    Ok(Begun::Writing(Writing::new(Whole { text, written: 0 })))
+}
+
+fn need(options: &Options, names: &[&str]) -> Result<(), Error> {
+    if names.iter().any(|name| options.is_given(name)) {
+        return Ok(());
+    }
+    Err(Error::BadOption(format!("give one of {}", names.join(", "))))
+}
+
+fn slice(trace: &Trace, options: &Options, _: &[u8]) -> Result<Begun, Error> {
+    need(options, &["steps", "time", "ranks"])?;
+    let ranks = options.numbers("ranks");
+    if !ranks.is_empty() && trace.table.metadata.rank().is_none_or(|rank| !ranks.contains(&rank)) {
+        return Ok(Begun::LeftOut);
+    }
+    let selection =
+        Selection { steps: options.pair("steps"), time: options.pair("time"), ..Selection::default() };
+    Ok(chrome(Keep, Some(select(trace, &selection)?)))
+}
+
+fn shrink(trace: &Trace, options: &Options, _: &[u8]) -> Result<Begun, Error> {
+    need(options, &["min-duration", "drop"])?;
+    let selection = Selection {
+        min_duration_ns: options.number("min-duration").unwrap_or(0),
+        drop_categories: options.texts("drop").to_vec(),
+        ..Selection::default()
+    };
+    Ok(chrome(Keep, Some(select(trace, &selection)?)))
+}
