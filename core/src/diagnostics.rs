@@ -16,6 +16,17 @@ pub enum Severity {
     Lost,
 }
 
+impl Severity {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Repaired => "repaired",
+            Severity::Lost => "lost",
+        }
+    }
+}
+
 macro_rules! codes {
     ($($variant:ident $text:literal $severity:ident $doc:literal;)*) => {
         /// What kind of oddity was met.
@@ -53,6 +64,7 @@ codes! {
     Utf16 "utf16" Note "The text is UTF-16 and was converted.";
     ByteOrderMark "byte_order_mark" Note "The text begins with a UTF-8 byte order mark.";
     Truncated "truncated" Lost "The text ends inside an event, which was dropped.";
+    MemoryLimit "memory_limit" Lost "The trace does not fit into the memory limit; what came before was read.";
     Unclosed "unclosed" Note "The text ends before the closing bracket; every event in it was read.";
     DamagedEvent "damaged_event" Lost "An event could not be read; reading went on at the next one.";
     StrayBytes "stray_bytes" Lost "Bytes between events belong to none and were skipped.";

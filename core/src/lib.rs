@@ -52,6 +52,7 @@ pub mod dialect;
 pub mod error;
 pub mod link;
 pub mod names;
+pub mod order;
 pub mod pair;
 pub mod read;
 pub mod report;

@@ -11,6 +11,7 @@
 //!   innermost forward operator with its sequence number, where one thread ran all forward operators.
 
 use crate::diagnostics::{Code, Diagnostics};
+use crate::order::sort_by_key;
 use crate::pair::Pairs;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
@@ -57,9 +58,7 @@ struct ById(Vec<(i64, Row)>);
 
 impl ById {
     fn sorted(mut rows: Vec<(i64, Row)>) -> Self {
-        if !rows.is_sorted() {
-            rows.sort_unstable();
-        }
+        sort_by_key(&mut rows, |&(id, row)| (id, i64::from(row)));
         ById(rows)
     }
 
@@ -213,7 +212,7 @@ impl<'a> OpIndex<'a> {
             let ops = ops.filter(|&(row, _)| table.category(row) == Category::CpuOp);
             starts.extend(ops.map(|(row, at)| (lane.track.0, table.ts(row), at)));
         }
-        starts.sort_by_key(|&(track, ts, _)| (track, ts));
+        sort_by_key(&mut starts, |&(track, ts, _)| (i64::from(track), ts));
         OpIndex { table, tree, starts }
     }
 
@@ -249,7 +248,7 @@ fn link_npu(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links) {
         let track = table.tracks.find_on_device(table.track_id(end));
         arrows.extend(track.map(|track| ((track.0, table.ts(end)), start)));
     }
-    arrows.sort_unstable();
+    sort_by_key(&mut arrows, |&((track, ts), _)| (i64::from(track), ts));
     for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
         let key = (table.track_id(row).0, table.ts(row));
         if let Ok(found) = arrows.binary_search_by_key(&key, |a| a.0)
@@ -292,7 +291,7 @@ fn by_sequence_number(ops: &OpIndex<'_>) -> Vec<(Row, Row)> {
     if threads.clone().min() != threads.max() {
         return Vec::new();
     }
-    forward.sort_by_key(|&(sequence, row)| (sequence, table.ts(row)));
+    sort_by_key(&mut forward, |&(sequence, row)| (sequence, table.ts(row)));
     let last = |sequence: i64| {
         let end = forward.partition_point(|f| f.0 <= sequence);
         forward[..end].last().filter(|f| f.0 == sequence).map(|f| f.1)

@@ -7,7 +7,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 /// The position of a text in its [`Names`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NameId(pub u32);
 
 impl NameId {
@@ -106,6 +106,12 @@ impl Names {
     /// Never true: the empty text is always stored.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+
+    /// The memory that is held, in bytes.
+    pub fn heap_bytes(&self) -> usize {
+        let ends = self.ends.capacity() * size_of::<usize>();
+        self.arena.capacity() + ends + self.index.capacity() * (size_of::<u32>() + 1)
     }
 
     /// Every id with its text, in the order of first appearance.

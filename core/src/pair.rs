@@ -13,6 +13,7 @@
 //! Flow ends (`f`, `t`) pair with the last start (`s`) of their category and id; one start may have many ends.
 
 use crate::diagnostics::{Code, Diagnostics};
+use crate::order::sort_by_key;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::time;
@@ -84,7 +85,7 @@ struct TrackPairing<'a> {
 
 impl TrackPairing<'_> {
     fn run(&mut self, rows: &mut [Row]) {
-        rows.sort_by_key(|&row| (self.table.ts(row), row));
+        sort_by_key(rows, |&row| (self.table.ts(row), i64::from(row)));
         let mut at = 0;
         while at < rows.len() {
             let row = rows[at];

@@ -1,6 +1,7 @@
 //! The event table: columns, one row an event, and what the rows refer to.
 
 pub mod category;
+mod column;
 pub mod events;
 pub mod fields;
 pub mod layout;

@@ -69,6 +69,11 @@ impl TextReader {
         self.reader.table()
     }
 
+    /// Whether the memory limit was reached: what is fed from now on is passed over.
+    pub fn is_full(&self) -> bool {
+        self.reader.is_full()
+    }
+
     /// Forgets the events read so far, but not the texts and layouts that they refer to.
     pub fn clear_events(&mut self) {
         self.reader.clear_events();

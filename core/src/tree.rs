@@ -51,10 +51,7 @@ pub fn build(table: &Table, diagnostics: &mut Diagnostics) -> Tree {
     for (track, &end) in ends.iter().enumerate().map(|(track, end)| (TrackId(track as u32), end)) {
         let slice = &mut rows[at..end];
         at = end;
-        let key = |&row: &Row| (table.ts(row), core::cmp::Reverse(table.end(row)), row);
-        if !slice.is_sorted_by_key(key) {
-            slice.sort_by_key(key);
-        }
+        table.sort_by_start(slice);
         lay(table, diagnostics, &mut tree, track, slice);
     }
     tree

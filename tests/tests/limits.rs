@@ -4,7 +4,8 @@ use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::trace::TextReader;
 
-const SMALL: Limits = Limits { depth: 5, text_bytes: 64, event_bytes: 600, metadata_bytes: 700 };
+const SMALL: Limits =
+    Limits { depth: 5, text_bytes: 64, event_bytes: 600, metadata_bytes: 700, memory_bytes: usize::MAX };
 
 fn event(name: &str, extra: &str) -> String {
     format!(r#"{{"ph":"X","name":"{name}","pid":1,"tid":1,"ts":1,"dur":1,"args":{{"x":{extra}}}}}"#)

@@ -6,8 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The layers of core, lowest first. A module may use the layers above it in this list and its own.
-const CORE: [&[&str]; 16] = [
+const CORE: [&[&str]; 17] = [
     &["time"],
+    &["order"],
     &["names"],
     &["error"],
     &["diagnostics"],

@@ -3,8 +3,11 @@
 mod bench;
 mod fuzz;
 mod imports;
+mod npm;
+mod package;
 mod steps;
 mod toolchain;
+mod tools;
 
 use std::process::ExitCode;
 
@@ -14,6 +17,7 @@ const HELP: &str = "cargo xtask COMMAND
   imports              who may import whom
   no-std               core alone on x86_64-unknown-none
   fuzz [SECONDS]       build the fuzz targets and run each for a while (default 60 in all)
+  package              build the npm package in wasm/js
   bench [EVENTS]       whole-process figures on a generated trace (default 2000000), as the README shows them
 ";
 
@@ -27,6 +31,7 @@ fn main() -> ExitCode {
         Some("test") => steps::test(),
         Some("imports") => imports::check(),
         Some("no-std") => toolchain::check_no_std(),
+        Some("package") => package::run_all(),
         Some("fuzz") => number(60).map_err(|e| e.to_string()).and_then(|seconds| fuzz::run(seconds, None)),
         Some("bench") => number(2_000_000).map_err(|e| e.to_string()).and_then(bench::run),
         _ => {

@@ -1,6 +1,7 @@
 //! The spans of every lane, merged by name from the roots down: how often a path ran and how long.
 
 use crate::names::NameId;
+use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::layout::Key;
 use crate::table::tracks::{self, Track};
@@ -168,7 +169,7 @@ pub fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
         }
         let mut open: Vec<usize> = Vec::new();
         let push = |open: &mut Vec<usize>, list: &mut Vec<usize>| {
-            list.sort_by_key(|&at| (nodes[at].total_ns, core::cmp::Reverse(at)));
+            sort_by_key(list, |&at| (nodes[at].total_ns, descending(at as i64)));
             open.append(list);
         };
         push(&mut open, &mut core::mem::take(&mut children[nodes.len()]));

@@ -190,7 +190,7 @@ pub fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
         devices[at].1.push(row);
     }
     for (_, rows) in &mut devices {
-        rows.sort_by_key(|&row| table.ts(row));
+        table.sort_by_start(rows);
     }
     devices.sort_by(|a, b| (a.0.len(), &a.0).cmp(&(b.0.len(), &b.0)));
     devices

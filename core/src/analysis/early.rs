@@ -4,6 +4,7 @@
 //! of what it called. The whole answer is [`summary`](super::summary).
 
 use crate::names::NameId;
+use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
@@ -97,7 +98,7 @@ fn add(sums: &mut Vec<Sum>, name: NameId, duration: i64) {
 
 fn top(sums: &[Sum], table: &Table) -> Value {
     let mut order: Vec<usize> = (0..sums.len()).filter(|&at| sums[at].count > 0).collect();
-    order.sort_by_key(|&at| (core::cmp::Reverse(sums[at].ns), at));
+    sort_by_key(&mut order, |&at| (descending(sums[at].ns), 0));
     order.truncate(TOP);
     let entry = |at: usize| {
         let name = table.names.get(NameId(at as u32));

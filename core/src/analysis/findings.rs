@@ -4,6 +4,7 @@ use super::device_time::{Class, DeviceTime, IdleCause, is_sync_name};
 use super::kernels::KernelGroup;
 use super::steps::{Step, is_data_loading};
 use crate::diagnostics::{Code, Severity};
+use crate::order::{descending, sort_by_key};
 use crate::table::category::Category;
 use crate::trace::Trace;
 use crate::units::{bytes, time_ns};
@@ -55,7 +56,7 @@ pub fn findings(
     short_kernels(&mut out, kernels);
     host_ranges(&mut out, trace, wall_ns);
     uneven_steps(&mut out, trace, steps);
-    out.sort_by_key(|f| core::cmp::Reverse(f.cost_ns));
+    sort_by_key(&mut out, |f| (descending(f.cost_ns), 0));
     trust(&mut out, trace);
     out
 }

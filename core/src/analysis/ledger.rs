@@ -150,13 +150,8 @@ pub fn ledger(trace: &Trace) -> Rows {
         ]);
     }
     for finding in trace.diagnostics.findings() {
-        let severity = match finding.code.severity() {
-            crate::diagnostics::Severity::Note => "note",
-            crate::diagnostics::Severity::Repaired => "repaired",
-            crate::diagnostics::Severity::Lost => "lost",
-        };
         rows.push(vec![
-            severity.into(),
+            finding.code.severity().as_str().into(),
             finding.code.as_str().into(),
             Cell::Null,
             Cell::Null,

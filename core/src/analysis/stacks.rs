@@ -6,6 +6,7 @@
 
 use super::averages::TorchClock;
 use super::function_events::{FunctionEvents, Kind, NONE, scope};
+use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::events::Table;
 use crate::table::layout::Key;
@@ -232,7 +233,7 @@ pub fn stack_rows(events: &FunctionEvents) -> Rows {
         sum.2 += 1;
     }
     sums.retain(|s| s.2 > 0 && s.3 != 0);
-    sums.sort_by_key(|s| (core::cmp::Reverse((s.0, s.1)), s.3));
+    sort_by_key(&mut sums, |s| (descending(s.0), descending(s.1)));
     let mut rows = Rows::new(COLUMNS);
     for (cpu, device, count, id) in sums {
         let frames = events.stacks.get(id);

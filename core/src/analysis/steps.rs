@@ -6,6 +6,7 @@
 
 use super::device_time::{DeviceTime, device_times};
 use super::intervals::{Collector, Interval, Intervals};
+use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Rows};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
@@ -44,7 +45,7 @@ pub fn step_ranges(table: &Table) -> Vec<(Row, i64)> {
         })
         .filter_map(|row| Some((row, table.name(row).strip_prefix("ProfilerStep#")?.trim().parse().ok()?)))
         .collect();
-    steps.sort_by_key(|&(row, _)| (table.ts(row), row));
+    sort_by_key(&mut steps, |&(row, _)| (table.ts(row), i64::from(row)));
     steps
 }
 

@@ -10,6 +10,7 @@ use super::kernels::{KernelGroup, kernel_groups};
 use super::ledger::{Identity, identities};
 use super::steps::{Step, steps};
 use crate::diagnostics::Severity;
+use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::tracks;
 use crate::trace::Trace;
@@ -137,7 +138,7 @@ pub fn assemble(trace: &Trace, host: HostPart, device: DevicePart) -> Summary {
 fn operators(trace: &Trace, events: &FunctionEvents) -> Vec<Average> {
     let mut rows = exact_key_averages(events, &trace.table, GroupBy::default());
     rows.retain(|r| !r.on_device);
-    rows.sort_by_key(|r| core::cmp::Reverse(r.self_cpu_time_total_ns));
+    sort_by_key(&mut rows, |r| (descending(r.self_cpu_time_total_ns), 0));
     rows
 }
 
@@ -152,7 +153,7 @@ fn busiest_tracks(trace: &Trace) -> Vec<(String, usize, i64)> {
             (names.get(lane), (lane.end - lane.start) as usize, time)
         })
         .collect();
-    tracks.sort_by_key(|t| core::cmp::Reverse(t.2));
+    sort_by_key(&mut tracks, |t| (descending(t.2), 0));
     tracks
 }
 
@@ -163,13 +164,13 @@ impl Summary {
             self.devices.iter().flat_map(|d| (0..d.gaps.len()).map(move |g| (d, g))).collect();
         let order = |&(d, g): &(&DeviceTime, usize)| {
             let (start, end) = d.gaps[g].time;
-            (core::cmp::Reverse(end - start), start)
+            (descending(end - start), start)
         };
         if gaps.len() > limit {
             gaps.select_nth_unstable_by_key(limit, order);
             gaps.truncate(limit);
         }
-        gaps.sort_by_key(order);
+        sort_by_key(&mut gaps, order);
         gaps
     }
 

@@ -37,6 +37,8 @@ enum State {
     Skip { depth: usize, in_text: bool, escaped: bool, resume: Resume },
     /// After the document.
     After,
+    /// The memory limit was reached; the rest is passed over.
+    Full,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +70,8 @@ pub struct Reader {
     retry_at: usize,
     bare: bool,
     cleared: usize,
+    /// How many events there are when the memory is looked at again.
+    check_at: usize,
     found_events: bool,
     stray: bool,
     /// Commas since the last element.
@@ -80,6 +84,12 @@ pub struct Reader {
 }
 
 const HEAD: usize = 512;
+
+/// The memory is looked at after so many events.
+const CHECK_EVERY: usize = 4096;
+
+/// What pairing, the tree, the links and the analyses come to hold of an event, in bytes.
+const LATER_BYTES: usize = 48;
 
 impl Default for Reader {
     fn default() -> Self {
@@ -103,6 +113,7 @@ impl Reader {
             retry_at: 0,
             bare: false,
             cleared: 0,
+            check_at: CHECK_EVERY,
             found_events: false,
             stray: false,
             commas: 0,
@@ -122,6 +133,7 @@ impl Reader {
     pub fn clear_events(&mut self) {
         self.cleared += self.table.len();
         self.table.clear_events();
+        self.check_at = CHECK_EVERY;
     }
 
     /// The events that were read so far.
@@ -162,7 +174,7 @@ impl Reader {
             let first = if strange { self.first_non_event.as_slice() } else { b"{" };
             return Err(sniff::array(first));
         }
-        if !matches!(self.state, State::After) {
+        if !matches!(self.state, State::After | State::Full) {
             self.diagnostics.record(Code::Unclosed, Some(self.offset), b"");
         }
         Ok((self.table, self.diagnostics))
@@ -179,9 +191,15 @@ impl Reader {
                 State::Resync => self.resync(&buf, at, finished),
                 State::Skip { .. } => self.skip(&buf, at),
                 State::After => self.after(&buf, at, finished),
+                State::Full => Progress::More(buf.len()),
             };
             match progress {
-                Progress::To(to) => at = to,
+                Progress::To(to) => {
+                    at = to;
+                    if self.table.len() >= self.check_at {
+                        self.check_memory(at);
+                    }
+                }
                 Progress::More(from) => break from,
             }
         };
@@ -196,6 +214,19 @@ impl Reader {
         self.buf = buf;
         self.buf.drain(..rest);
         Ok(())
+    }
+
+    fn check_memory(&mut self, at: usize) {
+        self.check_at = self.table.len() + CHECK_EVERY;
+        if self.table.heap_bytes() + self.table.len() * LATER_BYTES > self.limits.memory_bytes {
+            self.diagnostics.record(Code::MemoryLimit, Some(self.offset + at as u64), b"");
+            self.state = State::Full;
+        }
+    }
+
+    /// Whether the memory limit was reached: what is fed from now on is passed over.
+    pub fn is_full(&self) -> bool {
+        self.state == State::Full
     }
 
     /// Whether to wait for more bytes before something odd is counted: its example must not depend on the chunks.

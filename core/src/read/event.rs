@@ -394,7 +394,7 @@ impl EventReader {
         }
         let fixed =
             Fixed { ts: draft.ts, dur: draft.dur, name: draft.name, track: self.last_track.1, layout };
-        table.push(fixed, draft.mark);
+        table.push(fixed);
     }
 
     /// Takes back what was packed for a draft that is not wanted.

@@ -1,6 +1,7 @@
 //! How large a part of a trace may be before it is skipped and counted.
 
-/// Bounds that keep a hostile file from exhausting memory or the stack. Past one, the event is skipped and counted.
+/// Bounds that keep a hostile or huge file from exhausting memory or the stack. Past one, the event is skipped and
+/// counted; past `memory_bytes`, so is the rest of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Deepest nesting of a value inside an event. At most 120.
@@ -11,10 +12,18 @@ pub struct Limits {
     pub event_bytes: usize,
     /// Longest value beside `traceEvents`, in bytes.
     pub metadata_bytes: usize,
+    /// Most memory that the trace may come to hold, in bytes; reading stops before it would hold more.
+    pub memory_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 100, text_bytes: 4 << 20, event_bytes: 16 << 20, metadata_bytes: 256 << 20 }
+        Limits {
+            depth: 100,
+            text_bytes: 4 << 20,
+            event_bytes: 16 << 20,
+            metadata_bytes: 256 << 20,
+            memory_bytes: usize::MAX,
+        }
     }
 }

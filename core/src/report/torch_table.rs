@@ -5,13 +5,13 @@
 
 use crate::analysis::averages::Average;
 use crate::error::Error;
+use crate::order::{descending, of_float, sort_by_key};
 use crate::units::{self, TimeUnit};
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 /// The arguments of torch's `table()`, with its defaults.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,7 +109,7 @@ pub fn sort(rows: &mut [Average], key: &str) -> Result<(), Error> {
             SORT_KEYS.join(", ")
         )));
     }
-    rows.sort_by(|a, b| sort_value(b, key).partial_cmp(&sort_value(a, key)).unwrap_or(Ordering::Equal));
+    sort_by_key(rows, |row| (descending(of_float(sort_value(row, key).unwrap_or(0.0))), 0));
     Ok(())
 }
 

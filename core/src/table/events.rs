@@ -6,14 +6,15 @@
 //! Invariants: a row is never reordered or removed; times are relative to [`Table::base_ns`]; a time that the event
 //! lacks is [`time::NONE`].
 
+use super::column::Column;
 use super::fields::{Fields, Value, read};
 use super::layout::{Field, Key, Layout, LayoutId, Layouts, Place};
 use super::metadata::Metadata;
 use super::tracks::{Track, TrackId, Tracks};
 use crate::names::{NameId, Names};
+use crate::order::descending;
 use crate::table::category::Category;
 use crate::time;
-use alloc::vec::Vec;
 
 /// The number of an event: its position among the objects of `traceEvents`.
 pub type Row = u32;
@@ -46,18 +47,18 @@ pub struct Table {
     pub fields: Fields,
     /// What stands beside `traceEvents`.
     pub metadata: Metadata,
-    ts: Vec<i64>,
-    dur: Vec<i64>,
-    name: Vec<NameId>,
-    track: Vec<TrackId>,
-    layout: Vec<LayoutId>,
+    ts: Column<i64>,
+    dur: Column<i64>,
+    name: Column<NameId>,
+    track: Column<TrackId>,
+    layout: Column<LayoutId>,
 }
 
 impl Table {
-    /// Appends an event whose packed fields begin at `mark`.
+    /// Appends an event whose fields were packed before.
     #[inline]
-    pub fn push(&mut self, fixed: Fixed, mark: usize) -> Row {
-        self.fields.finish_event(mark);
+    pub fn push(&mut self, fixed: Fixed) -> Row {
+        self.fields.finish_event();
         self.ts.push(fixed.ts);
         self.dur.push(fixed.dur);
         self.name.push(fixed.name);
@@ -69,11 +70,11 @@ impl Table {
     /// Removes every event; texts, tracks, layouts and metadata stay.
     pub fn clear_events(&mut self) {
         self.fields = Fields::default();
-        self.ts.clear();
-        self.dur.clear();
-        self.name.clear();
-        self.track.clear();
-        self.layout.clear();
+        self.ts = Column::default();
+        self.dur = Column::default();
+        self.name = Column::default();
+        self.track = Column::default();
+        self.layout = Column::default();
     }
 
     /// How many events there are.
@@ -83,7 +84,17 @@ impl Table {
 
     /// No event at all.
     pub fn is_empty(&self) -> bool {
-        self.ts.is_empty()
+        self.ts.len() == 0
+    }
+
+    /// The memory that the events and texts hold, in bytes.
+    pub fn heap_bytes(&self) -> usize {
+        let columns = self.ts.heap_bytes()
+            + self.dur.heap_bytes()
+            + self.name.heap_bytes()
+            + self.track.heap_bytes()
+            + self.layout.heap_bytes();
+        columns + self.fields.heap_bytes() + self.names.heap_bytes()
     }
 
     /// Every row number.
@@ -132,6 +143,14 @@ impl Table {
     #[inline]
     pub fn is_span(&self, row: Row) -> bool {
         self.dur(row) != time::NONE && self.ts(row) != time::NONE && matches!(self.ph(row), b'X' | b'B')
+    }
+
+    /// Sorts events by their start, the longest first among those of one start; equal ones keep their order.
+    pub fn sort_by_start(&self, rows: &mut [Row]) {
+        let key = |&row: &Row| (self.ts(row), descending(self.end(row)));
+        if !rows.is_sorted_by_key(key) {
+            rows.sort_by_key(key);
+        }
     }
 
     /// The name's number.

@@ -2,6 +2,7 @@
 //!
 //! An event's part holds one or two LEB128 varints a field, in the order of its layout; integers are zigzag coded.
 
+use super::column::Column;
 use super::layout::{Field, FieldType};
 use crate::names::{NameId, Names};
 use alloc::vec::Vec;
@@ -82,47 +83,77 @@ const BLOCK: usize = 128;
 /// A start that does not fit is looked up.
 const FAR: u16 = u16::MAX;
 
+/// Packed values lie in segments of this many bytes; an event that is longer has one of its own.
+const SEGMENT: usize = 1 << 20;
+
+/// Where the packed values of an event begin.
+#[derive(Clone, Copy, Debug, Default)]
+struct Start {
+    segment: u32,
+    offset: u32,
+}
+
 /// The packed values of every event.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
-    bytes: Vec<u8>,
-    blocks: Vec<usize>,
-    starts: Vec<u16>,
-    far: HashMap<u32, usize, FixedState>,
+    /// The values of the event that is being read.
+    open: Vec<u8>,
+    segments: Vec<Vec<u8>>,
+    blocks: Vec<Start>,
+    starts: Column<u16>,
+    far: HashMap<u32, Start, FixedState>,
 }
 
 impl Fields {
-    /// The bytes written so far: a mark for [`Fields::rewind`].
+    /// The memory that is held, in bytes.
+    pub fn heap_bytes(&self) -> usize {
+        let segments = self.segments.iter().map(Vec::capacity).sum::<usize>();
+        let far = self.far.capacity() * (size_of::<(u32, Start)>() + 1);
+        segments + self.blocks.capacity() * size_of::<Start>() + self.starts.heap_bytes() + far
+    }
+
+    /// How much was packed for the event that is being read: a mark for [`Fields::rewind`].
     pub fn mark(&self) -> usize {
-        self.bytes.len()
+        self.open.len()
     }
 
-    /// Forgets what was written since `mark`.
+    /// Forgets what was packed since `mark`.
     pub fn rewind(&mut self, mark: usize) {
-        self.bytes.truncate(mark);
+        self.open.truncate(mark);
     }
 
-    /// Ends an event whose values begin at `mark`.
-    pub fn finish_event(&mut self, mark: usize) {
+    /// Ends the event that is being read.
+    pub fn finish_event(&mut self) {
+        let fits = self.segments.last().is_some_and(|last| last.len() + self.open.len() <= SEGMENT);
+        if !fits {
+            // The first segment grows from nothing, for the sake of small traces.
+            let capacity = if self.segments.is_empty() { 0 } else { SEGMENT.max(self.open.len()) };
+            self.segments.push(Vec::with_capacity(capacity));
+        }
+        let segment = self.segments.len() as u32 - 1;
+        let last = &mut self.segments[segment as usize];
+        let start = Start { segment, offset: last.len() as u32 };
+        last.append(&mut self.open);
         if self.starts.len().is_multiple_of(BLOCK) {
-            self.blocks.push(mark);
+            self.blocks.push(start);
         }
-        let block = self.blocks.last().copied().unwrap_or(0);
-        let start = u16::try_from(mark - block).unwrap_or(FAR);
-        if start == FAR {
-            self.far.insert(self.starts.len() as u32, mark);
+        let block = self.blocks.last().copied().unwrap_or_default();
+        let near = if block.segment == segment { start.offset - block.offset } else { u32::MAX };
+        let near = u16::try_from(near).unwrap_or(FAR);
+        if near == FAR {
+            self.far.insert(self.starts.len() as u32, start);
         }
-        self.starts.push(start);
+        self.starts.push(near);
     }
 
     /// Appends a varint.
     #[inline]
     pub fn push_varint(&mut self, mut value: u64) {
         while value >= 0x80 {
-            self.bytes.push(value as u8 | 0x80);
+            self.open.push(value as u8 | 0x80);
             value >>= 7;
         }
-        self.bytes.push(value as u8);
+        self.open.push(value as u8);
     }
 
     /// Appends a zigzag coded integer.
@@ -131,14 +162,17 @@ impl Fields {
         self.push_varint(((value << 1) ^ (value >> 63)) as u64);
     }
 
-    /// The packed bytes of event `row`, and of all after it.
+    /// The packed bytes of event `row`, and of some after it.
     #[inline]
     pub fn at(&self, row: usize) -> &[u8] {
         let start = match self.starts[row] {
-            FAR => self.far.get(&(row as u32)).copied().unwrap_or(0),
-            near => self.blocks[row / BLOCK] + usize::from(near),
+            FAR => self.far.get(&(row as u32)).copied().unwrap_or_default(),
+            near => {
+                let block = self.blocks[row / BLOCK];
+                Start { offset: block.offset + u32::from(near), ..block }
+            }
         };
-        &self.bytes[start..]
+        &self.segments[start.segment as usize][start.offset as usize..]
     }
 
     /// The value of `field` in event `row`.
@@ -214,22 +248,21 @@ mod tests {
     fn events_of_any_size_are_found_again() {
         let names = Names::default();
         let mut fields = Fields::default();
-        let sizes = |row: usize| if row.is_multiple_of(50) { 9_000 } else { row % 3 };
+        let sizes = |row: usize| if row.is_multiple_of(50) { 60_000 } else { row % 3 };
         for row in 0..600 {
-            let mark = fields.mark();
             for value in 0..sizes(row) {
-                fields.push_int((row * 10_000 + value) as i64);
+                fields.push_int((row * 100_000 + value) as i64);
             }
-            fields.finish_event(mark);
+            fields.finish_event();
         }
-        assert!(!fields.far.is_empty());
+        assert!(!fields.far.is_empty() && fields.segments.len() > 1);
         for row in 0..600 {
             for value in [0, sizes(row).saturating_sub(1)] {
                 let key = NameId::EMPTY;
                 let field = Field { key, place: Place::Args, field_type: FieldType::Int, skip: value as u32 };
                 if value < sizes(row) {
                     let found = fields.value(row, &field, &names);
-                    assert_eq!(found, Value::Int((row * 10_000 + value) as i64));
+                    assert_eq!(found, Value::Int((row * 100_000 + value) as i64));
                 }
             }
         }

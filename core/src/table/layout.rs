@@ -139,7 +139,7 @@ impl Layout {
 }
 
 /// The number of a [`Layout`] in its [`Layouts`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Hash)]
 pub struct LayoutId(pub u32);
 
 /// A place in the trie.

@@ -64,6 +64,19 @@ impl<W: Write> ChromeWriter<W, Keep> {
     }
 }
 
+impl ChromeWriter<String, Keep> {
+    /// One event as a JSON object.
+    ///
+    /// # Errors
+    /// None: a `String` takes every text.
+    pub fn one(table: &Table, row: Row) -> core::result::Result<String, core::fmt::Error> {
+        let mut writer = ChromeWriter { started: true, ..ChromeWriter::new(String::new()) };
+        writer.event(table, row)?;
+        writer.out.remove(0);
+        Ok(writer.out)
+    }
+}
+
 impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
     /// A writer to `out` that changes texts by `rewrite`.
     pub fn with_rewrite(out: W, rewrite: R) -> Self {

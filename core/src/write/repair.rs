@@ -43,6 +43,11 @@ impl<W: Write> Repairer<W> {
         })
     }
 
+    /// The output.
+    pub fn output(&mut self) -> &mut W {
+        self.writer.output()
+    }
+
     /// Ends the input and the output.
     ///
     /// # Errors

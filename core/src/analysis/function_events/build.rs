@@ -2,6 +2,7 @@
 
 use super::{Bytes, FunctionEvents, HIDDEN, Kind, NONE, window_start};
 use crate::names::NameId;
+use crate::order::{descending, sort_by_key};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
@@ -10,7 +11,6 @@ use crate::trace::Trace;
 use alloc::borrow::ToOwned;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -93,7 +93,7 @@ impl<'a> Builder<'a> {
         let table = self.table;
         let mut rows = core::mem::take(&mut self.out.rows);
         rows.sort_by(|&a, &b| {
-            let key = |row: Row| (table.ts(row), Reverse(table.end(row)));
+            let key = |row: Row| (table.ts(row), descending(table.end(row)));
             key(a).cmp(&key(b)).then_with(|| self.order(a).cmp(&self.order(b)))
         });
         self.out.rows = rows;
@@ -108,7 +108,7 @@ impl<'a> Builder<'a> {
         }
         let table = self.table;
         let mut records = core::mem::take(&mut self.records);
-        records.sort_by_key(|&row| table.ts(row));
+        table.sort_by_start(&mut records);
         let mut sums = vec![Bytes::default()];
         for &row in &records {
             let last = sums[sums.len() - 1];
@@ -157,9 +157,9 @@ impl<'a> Builder<'a> {
                 if table.name(row) == "[memory]" { record_bytes(table, row) } else { Bytes::default() };
             (row, Kind::Memory, bytes)
         }));
-        merged.sort_by_key(|&(row, kind, _)| {
+        sort_by_key(&mut merged, |&(row, kind, _)| {
             let end = if kind == Kind::Memory { table.ts(row) } else { table.end(row) };
-            (table.ts(row), Reverse(end))
+            (table.ts(row), descending(end))
         });
         self.out = FunctionEvents {
             rows: merged.iter().map(|m| m.0).collect(),

@@ -1,0 +1,50 @@
+//! A clean trace from a damaged one, in one pass.
+
+use crate::convert::failure;
+use js_sys::Uint8Array;
+use kinetoscope_core::read::unpack::Unpacker;
+use kinetoscope_core::write::repair::Repairer;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// A repair that has begun.
+#[wasm_bindgen]
+pub struct Repairing {
+    repairer: Repairer<String>,
+}
+
+impl Default for Repairing {
+    fn default() -> Self {
+        Repairing { repairer: Repairer::new(Unpacker::default(), String::new()) }
+    }
+}
+
+#[wasm_bindgen]
+impl Repairing {
+    /// Begins.
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> Repairing {
+        Repairing::default()
+    }
+
+    /// Reads one more chunk of the file and gives the text of the events that it completes.
+    ///
+    /// # Errors
+    /// When the bytes cannot become a trace.
+    pub fn feed(&mut self, chunk: &[u8]) -> Result<Uint8Array, JsValue> {
+        self.repairer.feed(chunk).map_err(|e| failure(&e))?;
+        let text = self.repairer.output();
+        let bytes = Uint8Array::from(text.as_bytes());
+        text.clear();
+        Ok(bytes)
+    }
+
+    /// Ends the input and gives the rest of the text.
+    ///
+    /// # Errors
+    /// When no trace was found.
+    pub fn finish(self) -> Result<Uint8Array, JsValue> {
+        let (text, _) = self.repairer.finish().map_err(|e| failure(&e))?;
+        Ok(Uint8Array::from(text.as_bytes()))
+    }
+}

@@ -1,0 +1,98 @@
+//! The npm package: the engine compiled twice (baseline, SIMD), its glue, and the TypeScript around it.
+
+use crate::Failure;
+use crate::steps::{root, run};
+use crate::{npm, toolchain, tools};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The two builds: the name of the `.wasm` in the package, and what the compiler and wasm-opt are told.
+const BUILDS: [(&str, &str, &[&str]); 2] = [
+    ("kinetoscope.wasm", "", &["--enable-bulk-memory", "--enable-nontrapping-float-to-int"]),
+    (
+        "kinetoscope-simd.wasm",
+        "-Ctarget-feature=+simd128",
+        &["--enable-bulk-memory", "--enable-nontrapping-float-to-int", "--enable-simd"],
+    ),
+];
+
+/// The largest `.wasm` after gzip, in bytes.
+const LARGEST: u64 = 400_000;
+
+/// The folder of the package.
+pub(crate) fn folder() -> PathBuf {
+    root().join("wasm/js")
+}
+
+/// Builds the package into `wasm/js/dist` and prints the table of its sizes.
+pub(crate) fn run_all() -> Result<(), Failure> {
+    let dist = folder().join("dist");
+    let _ = fs::remove_dir_all(&dist);
+    fs::create_dir_all(&dist).map_err(|e| format!("{}: {e}", dist.display()))?;
+    npm::install(&folder())?;
+    let mut glue: Option<String> = None;
+    for (name, flags, features) in BUILDS {
+        let built = compile(name, flags)?;
+        optimize(&built.join("engine_bg.wasm"), &dist.join(name), features)?;
+        let text = read(&built.join("engine.js"))?;
+        if glue.as_ref().is_some_and(|other| *other != text) {
+            return Err("the two builds of the engine need different glue".to_owned());
+        }
+        glue = Some(text);
+        for file in ["engine.js", "engine.d.ts"] {
+            copy(&built.join(file), &folder().join("src/glue").join(file))?;
+        }
+    }
+    let _ = &npm::script; //TMP
+    for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        copy(&root().join(licence), &folder().join(licence))?;
+    }
+    sizes(&dist)
+}
+
+/// Runs wasm-pack with the toolchain that has WebAssembly's std.
+fn compile(name: &str, flags: &str) -> Result<PathBuf, Failure> {
+    let out = root().join("target/wasm-pack").join(name.trim_end_matches(".wasm"));
+    let mut pack = tools::wasm_pack(toolchain::wasm()?)?;
+    pack.args(["build", "wasm", "--mode", "no-install", "--target", "web", "--no-pack", "--no-opt"])
+        .args(["--out-name", "engine", "--profile", "wasm", "--out-dir"])
+        .arg(&out)
+        .args(["--", "--quiet"])
+        .env("RUSTFLAGS", flags)
+        .env("CARGO_TARGET_DIR", root().join("target/wasm"))
+        .env("RUST_LOG", "warn")
+        .current_dir(root());
+    run(&mut pack)?;
+    Ok(out)
+}
+
+fn optimize(input: &Path, output: &Path, features: &[&str]) -> Result<(), Failure> {
+    let mut optimizer = npm::program(&folder(), "wasm-opt")?;
+    run(optimizer.arg(input).arg("-o").arg(output).args(["-O3", "--strip-debug"]).args(features))
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+    let folder = to.parent().unwrap_or(to);
+    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    fs::copy(from, to).map(drop).map_err(|e| format!("{}: {e}", from.display()))
+}
+
+/// Prints what each file takes, plain and after gzip; too large a `.wasm` is an error.
+fn sizes(dist: &Path) -> Result<(), Failure> {
+    println!("| file | bytes | after gzip |");
+    println!("|---|---:|---:|");
+    for (name, _, _) in BUILDS {
+        let path = dist.join(name);
+        let bytes = fs::metadata(&path).map_err(|e| e.to_string())?.len();
+        let packed = tools::gzip_length(&path)?;
+        println!("| {name} | {bytes} | {packed} |");
+        if packed > LARGEST {
+            return Err(format!("{name} takes {packed} bytes after gzip, more than {LARGEST}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! Debian's compiler, which comes with the source of its library: std for any target is built from it.
+
+use super::WASM;
+use crate::Failure;
+use crate::steps::{root, run};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const RUSTC: &str = "/usr/bin/rustc";
+const CARGO: &str = "/usr/bin/cargo";
+const SOURCE: &str = "/usr/lib/rustlib/src/rust/library";
+const LLD: &str = "/usr/bin/lld-19";
+const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-19"];
+
+/// Debian's cargo with Debian's rustc, whatever rustup has set; unstable options are let through.
+pub(crate) fn cargo() -> Command {
+    let mut command = Command::new(CARGO);
+    command
+        .env("RUSTC", RUSTC)
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .env_remove("CARGO");
+    command
+}
+
+/// Installs the packages where they are missing and can be installed.
+pub(crate) fn need(target: &str) -> Result<(), Failure> {
+    if is_installed() {
+        return Ok(());
+    }
+    if Path::new("/usr/bin/apt-get").exists() && is_root() {
+        install(&PACKAGES)?;
+        if is_installed() {
+            return Ok(());
+        }
+    }
+    Err(format!(
+        "there is no std for {target} here: run `rustup target add {target}`, or on Debian `apt-get install {}`",
+        PACKAGES.join(" ")
+    ))
+}
+
+fn is_installed() -> bool {
+    [RUSTC, CARGO, SOURCE, LLD].iter().all(|p| Path::new(p).exists())
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout.trim_ascii() == b"0")
+}
+
+fn install(packages: &[&str]) -> Result<(), Failure> {
+    let _ = Command::new("apt-get").args(["update", "-qq"]).status();
+    let mut install = Command::new("apt-get");
+    install
+        .args(["install", "-y", "-qq", "--no-install-recommends"])
+        .args(packages)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .stdout(Stdio::null());
+    run(&mut install)
+}
+
+/// A private sysroot with std for WebAssembly, built once for a version of the compiler; gives its folder of programs.
+pub(crate) fn wasm_sysroot() -> Result<PathBuf, Failure> {
+    let sysroot = root().join("target/wasm-sysroot");
+    let version = Command::new(RUSTC).arg("-vV").output().map_err(|e| format!("{RUSTC}: {e}"))?.stdout;
+    let stamp = sysroot.join("stamp");
+    if fs::read(&stamp).is_ok_and(|built| built == version) {
+        return Ok(sysroot.join("bin"));
+    }
+    let _ = fs::remove_dir_all(&sysroot);
+    let build = sysroot.join("build");
+    let say = |what: &str, error: std::io::Error| format!("{what}: {error}");
+    fs::create_dir_all(build.join("src")).map_err(|e| say("target/wasm-sysroot", e))?;
+    let manifest = "[package]\nname = \"sysroot\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n";
+    fs::write(build.join("Cargo.toml"), manifest).map_err(|e| say("Cargo.toml", e))?;
+    fs::write(build.join("src/lib.rs"), "").map_err(|e| say("lib.rs", e))?;
+    let mut std = cargo();
+    std.args(["build", "--release", "--quiet", "-Z", "build-std=std,panic_abort,test", "--target", WASM])
+        .args(["--target-dir", "target"])
+        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld-19")
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_TARGET_DIR")
+        .current_dir(&build);
+    run(&mut std)?;
+    assemble(&sysroot, &build).map_err(|e| say("target/wasm-sysroot", e))?;
+    let _ = fs::remove_dir_all(&build);
+    fs::write(&stamp, version).map_err(|e| say("stamp", e))?;
+    Ok(sysroot.join("bin"))
+}
+
+/// Puts the libraries where rustc looks for them, beside Debian's own for the host, and the programs that name the place.
+fn assemble(sysroot: &Path, build: &Path) -> std::io::Result<()> {
+    let libraries = sysroot.join("lib/rustlib").join(WASM).join("lib");
+    fs::create_dir_all(&libraries)?;
+    for entry in fs::read_dir(build.join("target").join(WASM).join("release/deps"))? {
+        let entry = entry?;
+        if entry.path().extension().is_some_and(|e| e == "rlib") {
+            fs::copy(entry.path(), libraries.join(entry.file_name()))?;
+        }
+    }
+    for entry in fs::read_dir("/usr/lib/rustlib")? {
+        let entry = entry?;
+        if entry.path().join("lib").is_dir() {
+            let host = sysroot.join("lib/rustlib").join(entry.file_name());
+            fs::create_dir_all(host.join("bin"))?;
+            symlink(entry.path().join("lib"), host.join("lib"))?;
+            symlink(LLD, host.join("bin/rust-lld"))?;
+        }
+    }
+    let rustc = format!("#!/bin/sh\nexec {RUSTC} --sysroot '{}' \"$@\"\n", sysroot.display());
+    let bin = sysroot.join("bin");
+    let cargo =
+        format!("#!/bin/sh\nunset RUSTUP_TOOLCHAIN\nRUSTC='{}/rustc' exec {CARGO} \"$@\"\n", bin.display());
+    fs::create_dir_all(&bin)?;
+    for (name, script) in [("rustc", rustc), ("cargo", cargo)] {
+        fs::write(bin.join(name), script)?;
+        fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
+}
