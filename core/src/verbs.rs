@@ -72,6 +72,8 @@ pub struct Verb {
     pub examples: &'static [&'static str],
     /// Its options.
     pub options: &'static [Opt],
+    /// Its answer is always one row.
+    pub is_one_row: bool,
     /// The columns of its rows.
     pub columns: &'static [Column],
     /// Answers it.

@@ -4,3 +4,4 @@ pub mod dump;
 pub mod files;
 pub mod generator;
 pub mod torch;
+pub mod typescript;

@@ -43,7 +43,7 @@ pub(crate) fn run_all() -> Result<(), Failure> {
             copy(&built.join(file), &folder().join("src/glue").join(file))?;
         }
     }
-    let _ = &npm::script; //TMP
+    run(npm::script(&folder(), "build")?.arg("--silent"))?;
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
         copy(&root().join(licence), &folder().join(licence))?;
     }

@@ -33,6 +33,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "What was traced, where the time went, what looks wrong, how far to trust it",
         examples: &["run.pt.trace.json.gz"],
         options: &[],
+        is_one_row: true,
         columns: summary::COLUMNS,
         answer: |trace, request| Ok(summary(trace, request)),
     },
@@ -44,6 +45,7 @@ pub(super) const VERBS: &[Verb] = &[
             "run.json --group-by shape,stack:5 --format json",
         ],
         options: OPS_OPTIONS,
+        is_one_row: false,
         columns: average_rows::COLUMNS,
         answer: ops,
     },
@@ -52,6 +54,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "Kernels, copies and fills by time",
         examples: &["run.json --format csv -o kernels.csv"],
         options: &[ROW_LIMIT],
+        is_one_row: false,
         columns: kernels::COLUMNS,
         answer: |trace, request| Ok(cut(kernels::kernels(trace), request).into()),
     },
@@ -69,6 +72,7 @@ pub(super) const VERBS: &[Verb] = &[
             ),
             ROW_LIMIT,
         ],
+        is_one_row: false,
         columns: call_tree::COLUMNS,
         answer: |trace, request| Ok(tree(trace, request)),
     },
@@ -77,6 +81,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "Python stacks by self time",
         examples: &["run.json --row-limit 20"],
         options: &[ROW_LIMIT],
+        is_one_row: false,
         columns: stacks::COLUMNS,
         answer: |trace, request| {
             let rows = cut(stack_rows(&FunctionEvents::new(trace)), request);
@@ -88,6 +93,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "What each profiler step spent its time on",
         examples: &["run.json"],
         options: &[ROW_LIMIT],
+        is_one_row: false,
         columns: steps::COLUMNS,
         answer: |trace, request| {
             let rows = cut(step_rows(trace), request);
@@ -99,6 +105,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "Every function event, under torch's field names",
         examples: &["run.json --format csv -o events.csv"],
         options: &[ROW_LIMIT],
+        is_one_row: false,
         columns: event_rows::COLUMNS,
         answer: |trace, request| Ok(cut(event_rows(trace, &FunctionEvents::new(trace)), request).into()),
     },
@@ -107,6 +114,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "The rows of the timeline: threads and streams, with their spans",
         examples: &["run.json"],
         options: &[ROW_LIMIT],
+        is_one_row: false,
         columns: tracks::COLUMNS,
         answer: |trace, request| Ok(cut(track_rows(trace), request).into()),
     },
@@ -114,7 +122,8 @@ pub(super) const VERBS: &[Verb] = &[
         name: "info",
         about: "Counts, machine and metadata",
         examples: &["ranks/"],
-        options: &[ROW_LIMIT],
+        options: &[],
+        is_one_row: true,
         columns: info::COLUMNS,
         answer: |trace, request| Ok(info(trace, request)),
     },
@@ -123,6 +132,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "Identities that must hold, and every oddity of the file; exit 1 when an identity fails",
         examples: &["run.json"],
         options: &[ROW_LIMIT],
+        is_one_row: false,
         columns: ledger::COLUMNS,
         answer: |trace, request| Ok(ledger(trace, request)),
     },
@@ -211,7 +221,7 @@ fn tree(trace: &Trace, request: Request<'_>) -> Answer {
 }
 
 fn info(trace: &Trace, request: Request<'_>) -> Answer {
-    let rows = cut(info::info(trace), request);
+    let rows = info::info(trace);
     let text = request.for_reading.then(|| {
         let mut text = rows.transposed().to_text();
         let metadata = info::metadata(trace);

@@ -1,0 +1,18 @@
+// The package with an engine that the caller supplies: for bundlers and hosts that cannot find the file themselves.
+
+import { load, loaded, type WasmInput } from "./engine.js";
+import { face } from "./face.js";
+import { gunzip } from "./gunzip.js";
+import { inputOf, type Source } from "./source.js";
+
+export * from "./public.js";
+
+/**
+ * Loads the engine; `kinetoscope/kinetoscope.wasm` and `kinetoscope/kinetoscope-simd.wasm` have its code. Later calls
+ * change nothing.
+ */
+export async function init(wasm: WasmInput | Promise<WasmInput>): Promise<void> {
+  await load(() => wasm);
+}
+
+export const { open, repair } = face<Source>({ ready: loaded, input: inputOf, gunzip });

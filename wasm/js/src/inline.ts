@@ -1,0 +1,16 @@
+// The package with the engine inside the module: for file:// pages and webviews that can fetch nothing.
+
+import { load } from "./engine.js";
+import { face } from "./face.js";
+import { gunzip } from "./gunzip.js";
+import { inputOf, type Source } from "./source.js";
+import { WASM } from "./wasm-text.js";
+
+export * from "./public.js";
+
+function decode(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text);
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+}
+
+export const { open, repair } = face<Source>({ ready: () => load(() => decode(WASM)), input: inputOf, gunzip });

@@ -1,0 +1,40 @@
+// Files, and gzip by Node's own zlib, which works in a thread and in larger pieces than DecompressionStream.
+
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { createGunzip } from "node:zlib";
+import { asError } from "./errors.js";
+import type { Gunzip } from "./read.js";
+import { inputOf as webInput, type Input, type Source } from "./source.js";
+
+const CHUNK = 1 << 18;
+
+/** A text is a path, unless it begins with `http:` or `https:`. */
+export async function inputOf(source: Source, signal: AbortSignal | undefined): Promise<Input | undefined> {
+  if (source instanceof URL && source.protocol === "file:") return file(fileURLToPath(source));
+  if (typeof source === "string" && !/^https?:/.test(source)) return file(source);
+  return webInput(source, signal);
+}
+
+async function file(path: string): Promise<Input> {
+  const name = basename(path);
+  try {
+    const { size } = await stat(path);
+    return { name, size, chunks: () => createReadStream(path, { highWaterMark: CHUNK }), canRepeat: true };
+  } catch (thrown) {
+    const error = asError(thrown, "io");
+    error.source = name;
+    throw error;
+  }
+}
+
+export const gunzip: Gunzip = (chunks) => {
+  const inflating = createGunzip({ chunkSize: CHUNK });
+  const compressed = Readable.from(chunks, { objectMode: true });
+  compressed.on("error", (error) => inflating.destroy(error));
+  inflating.on("close", () => compressed.destroy());
+  return compressed.pipe(inflating);
+};

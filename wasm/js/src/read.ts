@@ -1,0 +1,201 @@
+// Bytes into a trace: the one loop that feeds the engine.
+
+import { Reading, type EngineTrace } from "./glue/engine.js";
+import { asError, check, guarded } from "./errors.js";
+import type { Input } from "./source.js";
+import type { EarlySummary } from "./verbs.js";
+
+export interface Progress {
+  /** Bytes of the source that were read, compressed as they are. */
+  bytes: number;
+  /** How many bytes the source has, where that is known. */
+  totalBytes: number | undefined;
+  /** Bytes of decompressed text that were read. */
+  textBytes: number;
+  /** Events that were read. */
+  events: number;
+  /** The first numbers. */
+  early: EarlySummary;
+}
+
+export interface OpenOptions {
+  /** Ends the reading; its memory is given back. */
+  signal?: AbortSignal | undefined;
+  /** Told about ten times a second, and at the end. */
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /**
+   * The most memory that the trace may come to hold, in bytes; 3 GiB unless given. Past it the reader stops with what it
+   * has, and the diagnostics say so with the code `memory_limit`.
+   */
+  memoryLimit?: number | undefined;
+}
+
+/** Undoes gzip. Errors of the input and those of the compression are thrown alike. */
+export type Gunzip = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+
+const DEFAULT_LIMIT = 3 * 2 ** 30;
+const TICK_MS = 100;
+const HEAD = 3;
+
+/** A reading in progress. */
+class Feeding {
+  bytes = 0;
+  /** The last bytes of the file: gzip's own count of the text. */
+  private tail = new Uint8Array(0);
+  private kept: Uint8Array[] = [];
+  private ticked = performance.now();
+  failure: unknown;
+
+  constructor(
+    private readonly reading: Reading,
+    private readonly input: Input,
+    private readonly options: OpenOptions,
+  ) {}
+
+  tell(): void {
+    const { reading, input, options } = this;
+    options.onProgress?.({
+      bytes: this.bytes,
+      totalBytes: input.size,
+      textBytes: reading.text_bytes(),
+      events: reading.events(),
+      early: reading.early()[0] as EarlySummary,
+    });
+  }
+
+  /** Between chunks: lets the platform take its turn now and then, so that a signal can come through. */
+  async tick(): Promise<void> {
+    check(this.options.signal);
+    if (performance.now() - this.ticked < TICK_MS) return;
+    this.tell();
+    await new Promise((resolve) => setTimeout(resolve));
+    check(this.options.signal);
+    this.ticked = performance.now();
+  }
+
+  /** The chunks of the file, counted; `keep` those that cannot be had again. */
+  async *counted(keep: boolean): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of this.input.chunks()) {
+        check(this.options.signal);
+        this.bytes += chunk.length;
+        this.tail = lastBytes(this.tail, chunk);
+        if (keep && !this.input.canRepeat) this.kept.push(chunk);
+        yield chunk;
+      }
+    } catch (thrown) {
+      // What the source threw must not be taken for damaged compression.
+      this.failure ??= asError(thrown, "io");
+      throw this.failure;
+    }
+  }
+
+  /** The chunks of the file once more. */
+  again(): AsyncIterable<Uint8Array> {
+    if (this.input.canRepeat) return this.input.chunks();
+    const kept = this.kept;
+    return (async function* () {
+      yield* kept;
+    })();
+  }
+
+  /** Whether the text that was read is as long as gzip's last member says, in 32 bits. */
+  isWhole(): boolean {
+    const tail = new DataView(this.tail.buffer, this.tail.byteOffset, this.tail.byteLength);
+    return tail.byteLength === 4 && tail.getUint32(0, true) === this.reading.text_bytes() % 2 ** 32;
+  }
+}
+
+function lastBytes(before: Uint8Array, chunk: Uint8Array): Uint8Array<ArrayBuffer> {
+  if (chunk.length >= 4) return chunk.slice(-4);
+  const joined = new Uint8Array(before.length + chunk.length);
+  joined.set(before);
+  joined.set(chunk, before.length);
+  return joined.slice(-4);
+}
+
+/** The first bytes of some chunks, and all of the chunks. */
+async function peek(chunks: AsyncGenerator<Uint8Array>): Promise<[Uint8Array, AsyncGenerator<Uint8Array>]> {
+  const first: Uint8Array[] = [];
+  let head = new Uint8Array(0);
+  while (head.length < HEAD) {
+    const { done, value } = await chunks.next();
+    if (done) break;
+    first.push(value);
+    const joined = new Uint8Array(head.length + value.length);
+    joined.set(head);
+    joined.set(value, head.length);
+    head = joined.slice(0, HEAD);
+  }
+  async function* all(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* first;
+      yield* chunks;
+    } finally {
+      await chunks.return(undefined);
+    }
+  }
+  return [head, all()];
+}
+
+function isGzip(head: Uint8Array): boolean {
+  return head[0] === 0x1f && head[1] === 0x8b && head[2] === 8;
+}
+
+async function feed(reading: Reading, feeding: Feeding, gunzip: Gunzip | undefined): Promise<void> {
+  const [head, chunks] = await peek(feeding.counted(gunzip !== undefined));
+  if (!gunzip || !isGzip(head)) {
+    for await (const chunk of chunks) {
+      guarded(() => reading.feed(chunk));
+      if (reading.is_full()) return;
+      await feeding.tick();
+    }
+    return;
+  }
+  let whole = false;
+  let refused: unknown;
+  try {
+    for await (const text of gunzip(chunks)) {
+      try {
+        guarded(() => reading.feed_text(text));
+      } catch (thrown) {
+        throw (refused = thrown);
+      }
+      if (reading.is_full()) return;
+      await feeding.tick();
+    }
+    whole = feeding.isWhole();
+  } catch (thrown) {
+    check(feeding["options"].signal);
+    if (refused || feeding.failure) throw refused ?? feeding.failure;
+  }
+  if (whole) return;
+  // Damaged, cut, of several members, or with something behind it: the engine's own rules say which, and count it.
+  reading.start_over();
+  for await (const chunk of feeding.again()) {
+    guarded(() => reading.feed(chunk));
+    if (reading.is_full()) return;
+    await feeding.tick();
+  }
+}
+
+/** Reads a trace. */
+export async function read(input: Input, gunzip: Gunzip | undefined, options: OpenOptions): Promise<EngineTrace> {
+  const reading = new Reading(options.memoryLimit ?? DEFAULT_LIMIT);
+  let ended = false;
+  try {
+    const feeding = new Feeding(reading, input, options);
+    await feed(reading, feeding, gunzip);
+    check(options.signal);
+    feeding.tell();
+    ended = true;
+    return guarded(() => reading.finish());
+  } catch (thrown) {
+    const error = asError(thrown, "io");
+    error.source ??= input.name;
+    throw error;
+  } finally {
+    // `finish` takes the reading with it.
+    if (!ended) reading.free();
+  }
+}

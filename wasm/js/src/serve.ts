@@ -1,0 +1,97 @@
+// The worker's side: holds the traces and answers requests.
+
+import { KinetoscopeError } from "./errors.js";
+import type { Face } from "./face.js";
+import { toWire, type Opened, type Port, type Reply, type Request, type WireSource } from "./protocol.js";
+import type { Source } from "./source.js";
+import type { Trace } from "./trace.js";
+import type { Exports } from "./verbs.js";
+
+function sourceOf(wire: WireSource): Source {
+  switch (wire.kind) {
+    case "blob":
+      return new File([wire.blob], wire.name);
+    case "bytes":
+      return wire.bytes;
+    case "place":
+      return wire.isUrl ? new URL(wire.place) : wire.place;
+    case "stream":
+      return named(wire.name, wire.size, wire.stream);
+  }
+}
+
+/** A stream with its name and size: as the response of a server. */
+function named(name: string, size: number | undefined, stream: ReadableStream<Uint8Array>): Source {
+  const response = new Response(stream, size === undefined ? {} : { headers: { "content-length": String(size) } });
+  Object.defineProperty(response, "url", { value: encodeURIComponent(name) });
+  return response;
+}
+
+/** The buffers of a result that go over rather than being copied. */
+function buffersOf(value: unknown, depth = 3): ArrayBuffer[] {
+  if (ArrayBuffer.isView(value)) return [value.buffer as ArrayBuffer];
+  if (depth === 0 || typeof value !== "object" || value === null || Array.isArray(value)) return [];
+  return Object.values(value).flatMap((member) => buffersOf(member, depth - 1));
+}
+
+/** Answers requests; gives the function that takes them. */
+export function serve(port: Port<Reply>, face: Face<Source>): (request: Request) => Promise<void> {
+  const traces = new Map<number, Trace>();
+  const writings = new Map<number, ReadableStreamDefaultReader<Uint8Array>>();
+  let next = 0;
+
+  function held<T>(from: Map<number, T>, id: number): T {
+    const found = from.get(id);
+    if (!found) throw new KinetoscopeError("disposed", "the trace was disposed of");
+    return found;
+  }
+
+  async function open(request: Request & { do: "open" }): Promise<Opened[]> {
+    const { id, sources, memoryLimit, wantsProgress } = request;
+    const onProgress = wantsProgress ? (progress: unknown) => port.postMessage({ id, progress } as Reply, []) : undefined;
+    const opened = await face.open(sources.map(sourceOf), { memoryLimit, onProgress });
+    return opened.map((trace) => {
+      traces.set(++next, trace);
+      return { trace: next, name: trace.name, start: trace.start, length: trace.length };
+    });
+  }
+
+  async function answer(request: Request): Promise<unknown> {
+    switch (request.do) {
+      case "open":
+        return open(request);
+      case "call": {
+        const trace = held(traces, request.trace);
+        const method = trace[request.method] as (...given: unknown[]) => unknown;
+        return method.apply(trace, request.arguments);
+      }
+      case "export": {
+        const stream = held(traces, request.trace).export(request.name as keyof Exports, request.options as object);
+        writings.set(++next, stream.getReader());
+        return next;
+      }
+      case "pull": {
+        const { done, value } = await held(writings, request.writing).read();
+        if (done) writings.delete(request.writing);
+        return value;
+      }
+      case "cancel":
+        await writings.get(request.writing)?.cancel();
+        writings.delete(request.writing);
+        return undefined;
+      case "dispose":
+        traces.get(request.trace)?.dispose();
+        traces.delete(request.trace);
+        return undefined;
+    }
+  }
+
+  return async (request) => {
+    try {
+      const value = await answer(request);
+      port.postMessage({ id: request.id, value }, buffersOf(value));
+    } catch (thrown) {
+      port.postMessage({ id: request.id, error: toWire(thrown) }, []);
+    }
+  };
+}

@@ -1,0 +1,105 @@
+// Anything that has the bytes of a trace, as chunks of bytes.
+
+import { KinetoscopeError, asError, check } from "./errors.js";
+
+/** What `open` reads on every platform. A text is a place that is fetched; in Node it is a path. */
+export type Source = Blob | Response | Request | ReadableStream<Uint8Array> | ArrayBuffer | Uint8Array | URL | string;
+
+/** The bytes of one trace. */
+export interface Input {
+  name: string;
+  /** How many bytes there are, where that is known. */
+  size: number | undefined;
+  /** The bytes, from the first one. */
+  chunks(): AsyncIterable<Uint8Array>;
+  /** `chunks` can be called again; where it cannot, what was read has to be kept. */
+  canRepeat: boolean;
+}
+
+const SLICE = 1 << 20;
+
+/** The last part of a place's path. */
+function lastPart(place: string): string {
+  const path = place.split(/[?#]/, 1)[0] ?? "";
+  return decodeURIComponent(path.slice(path.lastIndexOf("/") + 1)) || place;
+}
+
+/** The input of a source that every platform has; `undefined` for what it does not know. */
+export async function inputOf(source: unknown, signal: AbortSignal | undefined): Promise<Input | undefined> {
+  if (source instanceof Uint8Array) return bytes(source);
+  if (source instanceof ArrayBuffer) return bytes(new Uint8Array(source));
+  if (source instanceof Blob) return blob(source);
+  if (source instanceof ReadableStream) return once("stream", undefined, source as ReadableStream<Uint8Array>);
+  if (source instanceof Response) return response(source);
+  if (source instanceof Request || source instanceof URL || typeof source === "string") {
+    return fetched(source, signal);
+  }
+  return undefined;
+}
+
+function bytes(all: Uint8Array): Input {
+  async function* slices(): AsyncIterable<Uint8Array> {
+    for (let at = 0; at < all.length; at += SLICE) yield all.subarray(at, at + SLICE);
+  }
+  return { name: "bytes", size: all.length, chunks: slices, canRepeat: true };
+}
+
+function blob(blob: Blob): Input {
+  const name = blob instanceof File ? blob.name : "blob";
+  async function* slices(): AsyncIterable<Uint8Array> {
+    for (let at = 0; at < blob.size; at += SLICE) {
+      yield new Uint8Array(await blob.slice(at, at + SLICE).arrayBuffer());
+    }
+  }
+  return { name, size: blob.size, chunks: slices, canRepeat: true };
+}
+
+function once(name: string, size: number | undefined, stream: ReadableStream<Uint8Array>): Input {
+  return { name, size, chunks: () => read(stream), canRepeat: false };
+}
+
+/** The chunks of a stream, which is cancelled when nobody wants more. */
+async function* read(stream: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
+  const reader = stream.getReader();
+  let ended = false;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) {
+        ended = true;
+        return;
+      }
+      if (!(value instanceof Uint8Array)) {
+        throw new KinetoscopeError("bad_source", "the stream gives something else than Uint8Array");
+      }
+      yield value;
+    }
+  } finally {
+    if (!ended) void reader.cancel().catch(() => undefined);
+    reader.releaseLock();
+  }
+}
+
+function response(response: Response): Input {
+  const name = lastPart(response.url) || "response";
+  if (!response.ok) {
+    const error = new KinetoscopeError("http", `the server answered ${response.status} ${response.statusText}`.trim());
+    error.source = name;
+    throw error;
+  }
+  if (!response.body) return bytes(new Uint8Array());
+  const encoded = response.headers.has("content-encoding");
+  const length = Number(response.headers.get("content-length") ?? Number.NaN);
+  return once(name, encoded || Number.isNaN(length) ? undefined : length, response.body);
+}
+
+async function fetched(place: Request | URL | string, signal: AbortSignal | undefined): Promise<Input> {
+  try {
+    return response(await fetch(place, signal ? { signal } : {}));
+  } catch (thrown) {
+    check(signal);
+    const error = asError(thrown, "io");
+    error.source ??= lastPart(place instanceof Request ? place.url : String(place));
+    throw error;
+  }
+}

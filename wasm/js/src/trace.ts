@@ -1,0 +1,200 @@
+// A trace, and every question to it.
+
+import type { EngineTrace, EngineWriting } from "./glue/engine.js";
+import { KinetoscopeError, guarded } from "./errors.js";
+import { EXPORTS, VERBS, type Answers, type DiagnosticCode, type Exports, type Verbs } from "./verbs.js";
+
+/** One line of the ledger: something odd about the file. */
+export interface Diagnostic {
+  code: DiagnosticCode;
+  /** `lost` when something was dropped. */
+  severity: "note" | "repaired" | "lost";
+  count: number;
+  /** Where it was first met: a byte of the decompressed text. */
+  first_offset: number | null;
+  example: string;
+  description: string;
+}
+
+/** What part of a track is drawn. */
+export interface TilesOptions {
+  /** The number of a row of `tracks`. */
+  track: number;
+  /** The left edge, in ns after the start of the recording. */
+  start: number;
+  end: number;
+  /** How many pixels lie between the two. */
+  pixels: number;
+}
+
+/**
+ * Boxes to draw, one element of each array a box. A span of at least a pixel has a box of its own; narrower ones that
+ * begin within one pixel share one.
+ */
+export interface Tiles {
+  length: number;
+  /** The level, 0 for the outermost spans. */
+  depth: Uint32Array;
+  /** In ns after the start of the recording. */
+  start: Float64Array;
+  end: Float64Array;
+  /** How many spans the box stands for. */
+  count: Uint32Array;
+  /** The event, which `event` takes; of several, the longest. */
+  event: Uint32Array;
+  /** Its name, as an index into `names`. */
+  name: Uint32Array;
+  names: string[];
+}
+
+/** A column of texts; the code 0xffffffff stands for none. */
+export interface TextColumn {
+  dictionary: string[];
+  codes: Uint32Array;
+}
+
+type ColumnOf<T> = [Exclude<T, null>] extends [number]
+  ? Float64Array
+  : [Exclude<T, null>] extends [string]
+    ? TextColumn
+    : [Exclude<T, null>] extends [boolean]
+      ? Uint8Array
+      : T[];
+
+/** An answer as columns: numbers with NaN for none, booleans with 2 for none, texts as codes, the rest as values. */
+export interface Columns<Row> {
+  length: number;
+  columns: { [K in keyof Row]-?: ColumnOf<Row[K]> };
+}
+
+/** An event as a Chrome trace has it. */
+export type ChromeEvent = Record<string, unknown>;
+
+type VerbName = keyof Verbs;
+type ExportName = keyof Exports;
+
+/** An answer of more text than this does not fit into a string of every engine. */
+const LONGEST = 2 ** 29 - 24;
+
+const leaked = new FinalizationRegistry<EngineTrace>((engine) => engine.free());
+
+/** A trace that was read. It holds memory of the engine until it is disposed of. */
+export class Trace {
+  #engine: EngineTrace | undefined;
+  /** What the trace is called. */
+  readonly name: string;
+  /** The Unix time of the start of the recording, in ns, from which all times are counted. */
+  readonly start: bigint;
+  /** How many events it has. */
+  readonly length: number;
+
+  /** @internal */
+  constructor(engine: EngineTrace, name: string) {
+    this.#engine = engine;
+    this.name = name;
+    this.start = engine.start();
+    this.length = engine.events();
+    leaked.register(this, engine, this);
+  }
+
+  #ask<T>(call: (engine: EngineTrace) => T): T {
+    const engine = this.#engine;
+    if (!engine) throw new KinetoscopeError("disposed", `${this.name} was disposed of`);
+    return guarded(() => call(engine));
+  }
+
+  /** The rows of an analysis by its name; the methods of the same names are shorter to write. */
+  rows<V extends VerbName>(verb: V, options?: Verbs[V]["options"]): Verbs[V]["row"][] {
+    return this.#ask((engine) => engine.rows(verb, options)) as Verbs[V]["row"][];
+  }
+
+  /** The same as columns of typed arrays, whose buffers can be transferred. */
+  columns<V extends VerbName>(verb: V, options?: Verbs[V]["options"]): Columns<Verbs[V]["row"]> {
+    return this.#ask((engine) => engine.columns(verb, options)) as unknown as Columns<Verbs[V]["row"]>;
+  }
+
+  /** The text that the command line prints; for `ops`, torch's table. */
+  table<V extends VerbName>(verb: V, options?: Verbs[V]["options"]): string {
+    return this.#text(() => this.#ask((engine) => engine.table(this.name, verb, options)));
+  }
+
+  /** The document that the command line prints with `--format json`. */
+  json<V extends VerbName>(verb: V, options?: Verbs[V]["options"]): string {
+    return this.#text(() => this.#ask((engine) => engine.json(this.name, verb, options)));
+  }
+
+  /** The same as CSV. */
+  csv<V extends VerbName>(verb: V, options?: Verbs[V]["options"]): string {
+    return this.#text(() => this.#ask((engine) => engine.csv(verb, options)));
+  }
+
+  /** The same as a Markdown table. */
+  markdown<V extends VerbName>(verb: V, options?: Verbs[V]["options"]): string {
+    return this.#text(() => this.#ask((engine) => engine.markdown(verb, options)));
+  }
+
+  #text(call: () => string): string {
+    const text = call();
+    if (text.length > LONGEST) throw new KinetoscopeError("too_large", "the answer does not fit into one string");
+    return text;
+  }
+
+  /** Everything that was odd about the file. */
+  diagnostics(): Diagnostic[] {
+    return this.#ask((engine) => engine.diagnostics()) as Diagnostic[];
+  }
+
+  /** What a timeline draws of one track between two times. */
+  tiles(options: TilesOptions): Tiles {
+    const { track, start, end, pixels } = options;
+    return this.#ask((engine) => engine.tiles(track, start, end, pixels)) as Tiles;
+  }
+
+  /** One event with all its arguments. */
+  event(index: number): ChromeEvent {
+    return JSON.parse(this.#ask((engine) => engine.event(index))) as ChromeEvent;
+  }
+
+  /** The trace in another form, as UTF-8 bytes; `new Response(stream)` makes a text or a blob of them. */
+  export<E extends ExportName>(name: E, options?: Exports[E]): ReadableStream<Uint8Array> {
+    const salt = crypto.getRandomValues(new Uint8Array(32));
+    const writing: EngineWriting = this.#ask((engine) => engine.export(name, options, salt));
+    return new ReadableStream<Uint8Array>({
+      pull(controller) {
+        const piece = guarded(() => writing.next());
+        if (piece) return controller.enqueue(piece);
+        writing.free();
+        controller.close();
+      },
+      cancel() {
+        writing.free();
+      },
+    });
+  }
+
+  /** Gives the memory back. An export that has begun goes on. */
+  dispose(): void {
+    leaked.unregister(this);
+    this.#engine?.free();
+    this.#engine = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+export interface Trace extends Answers {}
+
+for (const [verb, isOneRow] of Object.entries(VERBS) as [VerbName, boolean][]) {
+  const method = function (this: Trace, options?: object): unknown {
+    const rows = this.rows(verb, options);
+    return isOneRow ? rows[0] : rows;
+  };
+  Object.defineProperty(Trace.prototype, verb, { value: method, configurable: true, writable: true });
+}
+
+/** The media type of an export. */
+export function mediaType(name: ExportName): string {
+  return EXPORTS[name];
+}

@@ -1,0 +1,637 @@
+// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's lists of verbs and exports.
+
+/** How many frames of the stack a group is made by. */
+export type StackGroup = `stack:${number}`;
+
+export interface DeviceTime {
+  device: string;
+  activities: number;
+  window_ns: number;
+  sum_ns: number;
+  busy_ns: number;
+  idle_ns: number;
+  classes: ClassTime[];
+  idle_causes: IdleCauses;
+}
+
+export interface ClassTime {
+  class: string;
+  count: number;
+  sum_ns: number;
+  busy_ns: number;
+  exposed_ns: number;
+}
+
+export interface IdleCauses {
+  host_late_ns: number;
+  host_waiting_ns: number;
+  queued_ns: number;
+  unknown_ns: number;
+}
+
+export interface TopOperator {
+  name: string;
+  count: number;
+  self_cpu_time_total_ns: number;
+  cpu_time_total_ns: number;
+  device_time_total_ns: number;
+}
+
+export interface TopKernel {
+  name: string;
+  class: string;
+  count: number;
+  sum_ns: number;
+}
+
+export interface IdleGap {
+  device: string;
+  start_ns: number;
+  idle_ns: number;
+  cause: string;
+  after: string;
+  stream: string;
+}
+
+export interface TopTrack {
+  name: string;
+  spans: number;
+  time_ns: number;
+}
+
+export interface Finding {
+  code: string;
+  cost_ns: number;
+  message: string;
+  advice: string;
+}
+
+export interface EarlyTop {
+  name: string;
+  count: number;
+  sum_ns: number;
+}
+
+/** The numbers of a trace that is still being read. */
+export interface EarlySummary {
+  /** Objects of traceEvents read so far. */
+  events: number;
+  /** Events of the category cpu_op so far. */
+  operators: number;
+  /** Kernels, copies and fills so far. */
+  kernels: number;
+  /** From the first event to the end of the last one so far. */
+  wall_ns: number;
+  /** Sum of the durations of kernels, copies and fills so far. */
+  device_sum_ns: number;
+  /** Operators by total time so far, that of what they called in it. */
+  top_operators: EarlyTop[];
+  /** Kernels, copies and fills by time so far. */
+  top_kernels: EarlyTop[];
+}
+
+/** Options of `summary`. */
+export interface SummaryOptions {
+}
+
+/** A row of `summary`. */
+export interface SummaryRow {
+  /** From the first event to the end of the last. */
+  wall_ns: number;
+  /** How many profiler steps there are. */
+  steps: number;
+  /** Their mean wall time. */
+  mean_step_ns: number | null;
+  /** Sum of all self CPU times. */
+  self_cpu_time_total_ns: number;
+  /** Where each device's time went. */
+  devices: DeviceTime[];
+  /** Operators by self CPU time. */
+  top_operators: TopOperator[];
+  /** Kernels, copies and fills by time. */
+  top_kernels: TopKernel[];
+  /** The longest idle gaps of the devices. */
+  top_idle: IdleGap[];
+  /** Rows of the timeline by time, for traces without operators. */
+  top_tracks: TopTrack[];
+  /** What looks wrong. */
+  findings: Finding[];
+  /** How many parts of the file could not be read. */
+  lost: number;
+}
+
+/** Options of `ops`. */
+export interface OpsOptions {
+  /** A column of torch's table, such as `self_cpu_time_total`; rows stay in order of first use without it. */
+  sortBy?: "count" | "cpu_time" | "cpu_time_total" | "self_cpu_time_total" | "device_time" | "device_time_total" | "self_device_time_total" | "cpu_memory_usage" | "self_cpu_memory_usage" | "device_memory_usage" | "self_device_memory_usage" | "flops" | `${"" | "self_"}${"cuda" | "xpu" | "privateuse1"}_time_total` | undefined;
+  /** At most this many rows, -1 for all [default: 100 in a table, all elsewhere] */
+  rowLimit?: number | undefined;
+  /** Any of shape, stack:N, overload. */
+  groupBy?: readonly ("shape" | "overload" | StackGroup)[] | undefined;
+  /** Only rows whose first event has no parent. */
+  topLevelOnly?: boolean | undefined;
+  /** The unit of the table's times [default: what suits each value] */
+  timeUnit?: "s" | "ms" | "us" | undefined;
+  /** Longest name in the table, or none [default: 55] */
+  maxNameWidth?: number | null | undefined;
+  /** Longest shapes in the table, or none [default: 80] */
+  maxShapesWidth?: number | null | undefined;
+  /** Longest stack frame in the table, or none [default: 75] */
+  maxSrcWidth?: number | null | undefined;
+  /** A line above the table. */
+  header?: string | undefined;
+}
+
+/** A row of `ops`. */
+export interface OpsRow {
+  /** The operator's or kernel's name; ProfilerStep#N counts as ProfilerStep*. */
+  name: string;
+  /** How many events are in the group. */
+  count: number;
+  /** Time on the CPU, with that of the events called inside. */
+  cpu_time_total_ns: number;
+  /** Time on the CPU, without that of the events called inside. */
+  self_cpu_time_total_ns: number;
+  /** Sum of the durations of the device work that the group and what it called launched. */
+  device_time_total_ns: number;
+  /** Sum of the durations of the device work that the group itself launched. */
+  self_device_time_total_ns: number;
+  /** CPU memory allocated less freed, with that of the events called inside. */
+  cpu_memory_usage_bytes: number;
+  /** CPU memory allocated less freed by the group itself. */
+  self_cpu_memory_usage_bytes: number;
+  /** Device memory allocated less freed, with that of the events called inside. */
+  device_memory_usage_bytes: number;
+  /** Device memory allocated less freed by the group itself. */
+  self_device_memory_usage_bytes: number;
+  /** Estimated floating point operations, by torch's formulas. */
+  flops: number;
+  /** Shapes of the inputs, where they are grouped by. */
+  input_shapes: unknown[] | null;
+  /** The operator's overload, where it is grouped by. */
+  overload_name: string;
+  /** The innermost frames, where they are grouped by. */
+  stack: string[];
+  /** Where the events ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1. */
+  device_type: string;
+  /** The events ended on another thread than they began; no trace says so. */
+  is_async: boolean;
+  /** The events are ranges that the user's program named. */
+  is_user_annotation: boolean;
+}
+
+/** Options of `kernels`. */
+export interface KernelsOptions {
+  /** At most this many rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `kernels`. */
+export interface KernelsRow {
+  /** The kernel's, copy's or fill's name. */
+  name: string;
+  /** The name without namespaces and parameters. */
+  short_name: string;
+  /** compute, communication, memcpy or memset. */
+  class: string;
+  /** How often it ran. */
+  count: number;
+  /** Sum of the durations. */
+  sum_ns: number;
+  /** The part of the sum of all device work. */
+  share: number;
+  /** Mean duration. */
+  mean_ns: number;
+  /** Shortest duration. */
+  min_ns: number;
+  /** Longest duration. */
+  max_ns: number;
+  /** Estimated achieved occupancy, weighted by duration. */
+  occupancy_percent: number | null;
+  /** Bytes copied or filled. */
+  bytes: number | null;
+  /** The operator that the longest of them was done for. */
+  op: string | null;
+}
+
+/** Options of `tree`. */
+export interface TreeOptions {
+  /** How many levels, 8 unless given, -1 for all. */
+  depth?: number | undefined;
+  /** Leave out what takes less than this percentage of its lane [default: 1 in a table, 0 elsewhere] */
+  minShare?: number | undefined;
+  /** At most this many rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `tree`. */
+export interface TreeRow {
+  /** The thread or stream. */
+  lane: string;
+  /** How many ancestors there are; none in the row of the lane itself. */
+  depth: number | null;
+  /** The spans' name; none in the row of the lane itself. */
+  name: string | null;
+  /** The name, indented by its depth. */
+  path: string;
+  /** How many spans were merged. */
+  count: number;
+  /** Sum of their durations. */
+  total_ns: number;
+  /** The same without the spans inside. */
+  self_ns: number | null;
+  /** The part of the time of the lane's outermost spans. */
+  share: number | null;
+}
+
+/** Options of `stacks`. */
+export interface StacksOptions {
+  /** At most this many rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `stacks`. */
+export interface StacksRow {
+  /** Self time on the CPU of the events with this stack. */
+  self_cpu_time_total_ns: number;
+  /** Device work that the events with this stack launched. */
+  self_device_time_total_ns: number;
+  /** How many events have this stack. */
+  count: number;
+  /** The innermost frame: path(line): function. */
+  frame: string | null;
+  /** The frame around it. */
+  caller: string | null;
+  /** The whole stack, innermost frame first. */
+  stack: string[];
+}
+
+/** Options of `steps`. */
+export interface StepsOptions {
+  /** At most this many rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `steps`. */
+export interface StepsRow {
+  /** The step's name. */
+  name: string;
+  /** The step's number. */
+  step: number;
+  /** When it began, after the start of the recording. */
+  start_ns: number;
+  /** How long it took; the parts below add up to it. */
+  wall_ns: number;
+  /** Time of the step in which any device was running. */
+  device_busy_ns: number;
+  /** Sum of the durations of the device work that was launched in it. */
+  device_sum_ns: number;
+  /** How many pieces of device work it launched. */
+  launched: number;
+  /** Part of the wall time in which compute kernels ran. */
+  kernel_ns: number;
+  /** Part in which communication kernels ran, and none of the above. */
+  communication_ns: number;
+  /** Part with copies, and none of the above. */
+  memcpy_ns: number;
+  /** Part with fills, and none of the above. */
+  memset_ns: number;
+  /** Part in runtime calls, and none of the above. */
+  runtime_ns: number;
+  /** Part in which data was loaded, and none of the above. */
+  data_loader_ns: number;
+  /** Part in operators, and none of the above. */
+  cpu_op_ns: number;
+  /** What is left of the wall time. */
+  other_ns: number;
+}
+
+/** Options of `events`. */
+export interface EventsOptions {
+  /** At most this many rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `events`. */
+export interface EventsRow {
+  /** The event's position. */
+  idx: number;
+  /** The event's name. */
+  name: string;
+  /** When it began, after the start of the recording. */
+  start_ns: number;
+  /** When it ended, after the start of the recording. */
+  end_ns: number;
+  /** Time on the CPU, with that of the events called inside. */
+  cpu_time_total_ns: number;
+  /** Time on the CPU, without that of the events called inside. */
+  self_cpu_time_total_ns: number;
+  /** Sum of the durations of the device work that it and what it called launched. */
+  device_time_total_ns: number;
+  /** Sum of the durations of the device work that it launched itself. */
+  self_device_time_total_ns: number;
+  /** CPU memory allocated less freed, with that of the events called inside. */
+  cpu_memory_usage_bytes: number;
+  /** CPU memory allocated less freed by the event itself. */
+  self_cpu_memory_usage_bytes: number;
+  /** Device memory allocated less freed, with that of the events called inside. */
+  device_memory_usage_bytes: number;
+  /** Device memory allocated less freed by the event itself. */
+  self_device_memory_usage_bytes: number;
+  /** The external or correlation id; 0 for none. */
+  id: number;
+  /** The name as the trace has it. */
+  trace_name: string | null;
+  /** The operator's overload. */
+  overload_name: string;
+  /** The thread or stream. */
+  thread: string;
+  /** The thread of the forward operator; 0 for none. */
+  fwd_thread: number;
+  /** The autograd sequence number; -1 for none. */
+  sequence_nr: number;
+  /** torch's record scope: 0 function, 1 backward function, 7 user scope. */
+  scope: number;
+  /** Estimated floating point operations, by torch's formulas. */
+  flops: number;
+  /** Shapes of the inputs. */
+  input_shapes: unknown[] | null;
+  /** The Python stack, innermost frame first. */
+  stack: string[];
+  /** Where it ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1. */
+  device_type: string;
+  /** It ended on another thread than it began; no trace says so. */
+  is_async: boolean;
+  /** It ran in another process by RPC; no trace says so. */
+  is_remote: boolean;
+  /** It comes from the legacy profiler. */
+  is_legacy: boolean;
+  /** It is a range that the user's program named. */
+  is_user_annotation: boolean;
+  /** The position of the event that called it. */
+  cpu_parent: number | null;
+  /** The positions of the events that it called. */
+  cpu_children: number[];
+}
+
+/** Options of `tracks`. */
+export interface TracksOptions {
+  /** At most this many rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `tracks`. */
+export interface TracksRow {
+  /** The track's number, which `tiles` takes. */
+  track: number;
+  /** host for a thread, device for a stream. */
+  kind: string;
+  /** The process or device. */
+  process: string;
+  /** The thread or stream. */
+  thread: string;
+  /** The pid as the file has it. */
+  pid: string;
+  /** The tid as the file has it. */
+  tid: string;
+  /** Events on the track, metadata left out. */
+  events: number;
+  /** Events with a duration. */
+  spans: number;
+  /** 1, and one more for each set of spans that overlap without nesting. */
+  lanes: number;
+  /** How many levels `tiles` has: those of all lanes, one below the other. */
+  depth: number;
+  /** When the first span began, after the start of the recording. */
+  start_ns: number | null;
+  /** When the last span ended, after the start of the recording. */
+  end_ns: number | null;
+  /** Time in which any span was open. */
+  busy_ns: number;
+}
+
+/** Options of `info`. */
+export interface InfoOptions {
+}
+
+/** A row of `info`. */
+export interface InfoRow {
+  /** The program that wrote the trace, by its dialect. */
+  producer: string;
+  /** Objects in traceEvents. */
+  events: number;
+  /** Events with a duration. */
+  spans: number;
+  /** Events of the category cpu_op. */
+  operators: number;
+  /** Events of the category kernel. */
+  kernels: number;
+  /** Events of the category gpu_memcpy. */
+  copies: number;
+  /** Events of the category gpu_memset. */
+  fills: number;
+  /** Distinct pairs of pid and tid. */
+  tracks: number;
+  /** Tracks, and one more for each set of spans that overlap without nesting. */
+  lanes: number;
+  /** Ranks in the file. */
+  ranks: number;
+  /** The rank that wrote it. */
+  rank: number | null;
+  /** How many ranks there were. */
+  world_size: number | null;
+  /** The Unix time of a ts of 0, in ns; 0 where the file has absolute times. */
+  base_time_ns: bigint;
+  /** The Unix time of the first event, in ns. */
+  start_ns: bigint;
+  /** From the first event to the end of the last. */
+  wall_ns: number;
+  /** The devices' names. */
+  devices: string[];
+  /** The machine's name. */
+  host: string | null;
+}
+
+/** Options of `ledger`. */
+export interface LedgerOptions {
+  /** At most this many rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `ledger`. */
+export interface LedgerRow {
+  /** identity, or how much an oddity touches the answers: note, repaired, lost. */
+  kind: string;
+  /** What should hold, or the oddity's code. */
+  name: string;
+  /** Whether the identity holds. */
+  holds: boolean | null;
+  /** The identity's left side: ns, or a count. */
+  left: number | null;
+  /** The identity's right side. */
+  right: number | null;
+  /** How often the oddity was met. */
+  count: number | null;
+  /** Where it was first met: a byte of the decompressed text. */
+  first_offset: number | null;
+  /** What the first one looked like. */
+  example: string | null;
+  /** What the oddity is. */
+  description: string | null;
+}
+
+/** Options of the export `chrome`. */
+export interface ExportChromeOptions {
+}
+
+/** Options of the export `folded`. */
+export interface ExportFoldedOptions {
+  /** `self_cpu_time_total` unless given, or `self_cuda_time_total`. */
+  metric?: "self_cpu_time_total" | "self_cuda_time_total" | undefined;
+  /** Fold the spans of every lane instead of the recorded Python stacks. */
+  lanes?: boolean | undefined;
+}
+
+/** Options of the export `csv`. */
+export interface ExportCsvOptions {
+}
+
+/** Options of the export `slice`. */
+export interface ExportSliceOptions {
+  /** A step or a range of steps: 3 or 3-5. */
+  steps?: number | readonly [first: number, last: number] | string | undefined;
+  /** A time after the start of the recording: 1.5ms..20ms. */
+  time?: readonly [startNs: number, endNs: number] | string | undefined;
+  /** Only the traces of these ranks. */
+  ranks?: readonly number[] | undefined;
+}
+
+/** Options of the export `shrink`. */
+export interface ExportShrinkOptions {
+  /** Leave out host spans that are shorter, such as 10us. */
+  minDuration?: number | string | undefined;
+  /** Leave out these categories. */
+  drop?: readonly string[] | undefined;
+}
+
+/** Options of the export `redact`. */
+export interface ExportRedactOptions {
+  /** Give the same stand-ins to the same names in several files [default: a random one for each file] */
+  salt?: string | undefined;
+}
+
+/** Every analysis, as the command line has it. */
+export interface Answers {
+  /** What was traced, where the time went, what looks wrong, how far to trust it. */
+  summary(options?: SummaryOptions): SummaryRow;
+  /** Operators: torch's `key_averages`, as torch's table. */
+  ops(options?: OpsOptions): OpsRow[];
+  /** Kernels, copies and fills by time. */
+  kernels(options?: KernelsOptions): KernelsRow[];
+  /** The call tree of every lane, merged by name. */
+  tree(options?: TreeOptions): TreeRow[];
+  /** Python stacks by self time. */
+  stacks(options?: StacksOptions): StacksRow[];
+  /** What each profiler step spent its time on. */
+  steps(options?: StepsOptions): StepsRow[];
+  /** Every function event, under torch's field names. */
+  events(options?: EventsOptions): EventsRow[];
+  /** The rows of the timeline: threads and streams, with their spans. */
+  tracks(options?: TracksOptions): TracksRow[];
+  /** Counts, machine and metadata. */
+  info(options?: InfoOptions): InfoRow;
+  /** Identities that must hold, and every oddity of the file; exit 1 when an identity fails. */
+  ledger(options?: LedgerOptions): LedgerRow[];
+}
+
+/** Options and rows of every verb. */
+export interface Verbs {
+  summary: { options: SummaryOptions; row: SummaryRow };
+  ops: { options: OpsOptions; row: OpsRow };
+  kernels: { options: KernelsOptions; row: KernelsRow };
+  tree: { options: TreeOptions; row: TreeRow };
+  stacks: { options: StacksOptions; row: StacksRow };
+  steps: { options: StepsOptions; row: StepsRow };
+  events: { options: EventsOptions; row: EventsRow };
+  tracks: { options: TracksOptions; row: TracksRow };
+  info: { options: InfoOptions; row: InfoRow };
+  ledger: { options: LedgerOptions; row: LedgerRow };
+}
+
+/** Options of every export. */
+export interface Exports {
+  chrome: ExportChromeOptions;
+  folded: ExportFoldedOptions;
+  csv: ExportCsvOptions;
+  slice: ExportSliceOptions;
+  shrink: ExportShrinkOptions;
+  redact: ExportRedactOptions;
+}
+
+/** Whether each verb answers with one row rather than with a list. */
+export const VERBS: { readonly [V in keyof Verbs]: boolean } = {
+  summary: true,
+  ops: false,
+  kernels: false,
+  tree: false,
+  stacks: false,
+  steps: false,
+  events: false,
+  tracks: false,
+  info: true,
+  ledger: false,
+};
+
+/** The media type of every export. */
+export const EXPORTS: { readonly [E in keyof Exports]: string } = {
+  chrome: "application/json",
+  folded: "text/plain",
+  csv: "text/csv",
+  slice: "application/json",
+  shrink: "application/json",
+  redact: "application/json",
+};
+
+/** What kind of oddity was met. */
+export type DiagnosticCode =
+  | "compressed_cut"
+  | "compressed_damaged"
+  | "compressed_trailing"
+  | "utf16"
+  | "byte_order_mark"
+  | "truncated"
+  | "memory_limit"
+  | "unclosed"
+  | "damaged_event"
+  | "stray_bytes"
+  | "not_an_object"
+  | "missing_comma"
+  | "trailing_comma"
+  | "bare_word"
+  | "bad_number"
+  | "unescaped_quote"
+  | "unescaped_backslash"
+  | "control_character"
+  | "invalid_utf8"
+  | "lone_surrogate"
+  | "duplicate_key"
+  | "damaged_metadata"
+  | "event_too_large"
+  | "nesting_too_deep"
+  | "name_too_long"
+  | "trailing_document"
+  | "missing_phase"
+  | "missing_time"
+  | "missing_duration"
+  | "negative_duration"
+  | "time_rounded"
+  | "time_clamped"
+  | "unmatched_begin"
+  | "unmatched_end"
+  | "mismatched_end"
+  | "unmatched_async"
+  | "unmatched_flow"
+  | "overlapping_spans"
+  | "kernel_without_launch"
+  | "launch_without_kernel"
+  | "ambiguous_correlation";
