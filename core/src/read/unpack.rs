@@ -65,7 +65,8 @@ pub struct Unpacker {
     head: Vec<u8>,
     member: Box<dyn GzipMember + Send>,
     buffer: Vec<u8>,
-    seen: u64,
+    /// Plain bytes that were passed on: where in the text an oddity was met.
+    written: u64,
     diagnostics: Diagnostics,
 }
 
@@ -85,7 +86,7 @@ impl Unpacker {
             head: Vec::new(),
             member,
             buffer: Vec::new(),
-            seen: 0,
+            written: 0,
             diagnostics: Diagnostics::default(),
         }
     }
@@ -143,7 +144,7 @@ impl Unpacker {
     }
 
     fn note(&mut self, code: Code) {
-        self.diagnostics.record(code, Some(self.seen), b"");
+        self.diagnostics.record(code, Some(self.written), b"");
     }
 
     fn gzip<E>(&mut self, mut input: &[u8], sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
@@ -154,7 +155,6 @@ impl Unpacker {
                     // Padding between or after members.
                     0 => {
                         input = &input[1..];
-                        self.seen += 1;
                         continue;
                     }
                     0x1f => {
@@ -169,8 +169,8 @@ impl Unpacker {
                 }
             }
             let step = self.member.step(input, &mut self.buffer);
-            self.seen += step.consumed as u64;
             input = &input[step.consumed..];
+            self.written += step.produced as u64;
             sink(&self.buffer[..step.produced])?;
             match step.state {
                 MemberState::Running if step.consumed == 0 && step.produced == 0 => return Ok(()),
@@ -189,6 +189,7 @@ impl Unpacker {
     fn gzip_rest<E>(&mut self, sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         while matches!(self.form, Form::Gzip { open: true }) {
             let step = self.member.step(&[], &mut self.buffer);
+            self.written += step.produced as u64;
             sink(&self.buffer[..step.produced])?;
             match step.state {
                 MemberState::Ended => self.form = Form::Gzip { open: false },
@@ -206,7 +207,6 @@ impl Unpacker {
     fn zstd<E>(&mut self, chunk: &[u8], sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let Form::Zstd(zstd) = &mut self.form else { return Ok(()) };
         zstd.pending.extend_from_slice(chunk);
-        self.seen += chunk.len() as u64;
         let mut used = 0;
         let end = loop {
             let input = &zstd.pending[used..];
@@ -234,7 +234,7 @@ impl Unpacker {
                         length,
                         ..
                     })) => zstd.skip = 8 + u64::from(length),
-                    Err(_) if used == 0 && self.seen == chunk.len() as u64 => {
+                    Err(_) if used == 0 && self.written == 0 => {
                         break Some(Code::CompressedDamaged);
                     }
                     Err(_) => break Some(Code::CompressedTrailing),
@@ -247,6 +247,7 @@ impl Unpacker {
                 Ok((read, _)) if read > input.len() => break None,
                 Ok((read, written)) => {
                     used += read;
+                    self.written += written as u64;
                     sink(&self.buffer[..written])?;
                     if zstd.frames.is_finished() && zstd.frames.can_collect() == 0 {
                         zstd.open = false;

@@ -1,0 +1,156 @@
+// The engine gives the same answers in Node as natively, byte for byte.
+
+import assert from "node:assert/strict";
+import { readFile, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { test } from "node:test";
+import { VERBS, open } from "kinetoscope";
+import { open as openRemote } from "kinetoscope/worker";
+import { corpus, data, fixtures, kinetoscope } from "./files.js";
+
+const verbs = Object.keys(VERBS);
+
+async function agree(path) {
+  let trace;
+  try {
+    trace = await open(path);
+  } catch (error) {
+    const { stderr, code } = await kinetoscope("info", path);
+    assert.equal(code, 2, `${path}: only Node refuses: ${error.message}`);
+    assert.equal(stderr, `kinetoscope: ${basename(path)}: ${error.message}\n`);
+    assert.match(error.code, /^(empty|not_a_trace)$/);
+    assert.equal(typeof error.byteOffset, "number");
+    return "refused";
+  }
+  for (const verb of verbs) {
+    const { stdout, stderr } = await kinetoscope(verb, path, "--format", "json");
+    assert.ok(trace.json(verb) === stdout, `${path}: ${verb} differs; ${stderr}`);
+  }
+  trace.dispose();
+  return "read";
+}
+
+async function agreeOnAll(paths) {
+  const counts = { read: 0, refused: 0 };
+  const left = [...paths];
+  const work = async () => {
+    for (let path = left.pop(); path; path = left.pop()) counts[await agree(path)] += 1;
+  };
+  await Promise.all([work(), work()]);
+  return counts;
+}
+
+test("every fixture, every analysis", async () => {
+  const { read, refused } = await agreeOnAll(fixtures());
+  assert.ok(read >= 120 && refused >= 10, `${read} read, ${refused} refused`);
+});
+
+test("every real trace, every analysis", async (t) => {
+  const paths = corpus();
+  if (paths.length === 0) return t.skip("the corpus is absent");
+  const { read, refused } = await agreeOnAll(paths);
+  assert.ok(read >= 126, `${read} read, ${refused} refused`);
+});
+
+const gpu = `${data}/healthy/small_gpu_trace.json`;
+
+test("texts, tables and files are those of the command line", async () => {
+  const trace = await open(gpu);
+  for (const verb of verbs) {
+    for (const [format, text] of [
+      ["table", trace.table(verb)],
+      ["csv", trace.csv(verb)],
+      ["md", trace.markdown(verb)],
+    ]) {
+      assert.equal(text, (await kinetoscope(verb, gpu, "--format", format)).stdout, `${verb} as ${format}`);
+    }
+  }
+  const options = { groupBy: ["shape", "stack:5"], sortBy: "self_cuda_time_total", rowLimit: 2, timeUnit: "us" };
+  const flags = "--group-by shape,stack:5 --sort-by self_cuda_time_total --row-limit 2 --time-unit us".split(" ");
+  assert.equal(trace.table("ops", options), (await kinetoscope("ops", gpu, ...flags)).stdout);
+  for (const [name, options, flags] of [
+    ["chrome", {}, ["export", "chrome"]],
+    ["csv", {}, ["export", "csv"]],
+    ["folded", { lanes: true }, ["export", "folded", "--lanes"]],
+    ["slice", { time: [0, 20_000] }, ["slice", "--time", "0ns..20us"]],
+    ["shrink", { minDuration: "5us", drop: ["ac2g"] }, ["shrink", "--min-duration", "5us", "--drop", "ac2g"]],
+    ["redact", { salt: "pepper" }, ["redact", "--salt", "pepper"]],
+  ]) {
+    const text = await new Response(trace.export(name, options)).text();
+    assert.equal(text, (await kinetoscope(...flags, gpu)).stdout, name);
+  }
+});
+
+test("objects and columns say what the document says", async () => {
+  for (const path of [gpu, ...fixtures().filter((path) => path.includes("/kineto/")).slice(0, 8)]) {
+    const trace = await open(path);
+    for (const verb of verbs) {
+      const rows = trace.rows(verb);
+      const document = JSON.parse(trace.json(verb), (key, value, context) =>
+        /^(base_time|start)_ns$/.test(key) && verb === "info" ? BigInt(context?.source ?? value) : value,
+      ).rows;
+      const plain = (value) => JSON.stringify(value, (_, v) => (typeof v === "bigint" ? Number(v) : v));
+      assert.equal(plain(rows), plain(document), verb);
+      const { length, columns } = trace.columns(verb);
+      assert.equal(length, rows.length);
+      for (const [key, column] of Object.entries(columns)) {
+        for (const [at, row] of rows.entries()) assert.deepEqual(cell(column, at), row[key], `${verb} ${key} ${at}`);
+      }
+    }
+    assert.equal(typeof trace.info().start_ns, "bigint");
+    trace.dispose();
+  }
+});
+
+function cell(column, at) {
+  if (column.codes) return column.dictionary[column.codes[at]] ?? null;
+  if (column instanceof Float64Array) return Number.isNaN(column[at]) ? null : column[at];
+  if (column instanceof Uint8Array) return column[at] === 2 ? null : column[at] === 1;
+  return column[at];
+}
+
+test("a worker gives the same answers", async () => {
+  const [here, there] = [await open(gpu), await openRemote(gpu)];
+  assert.deepEqual([there.name, there.start, there.length], [here.name, here.start, here.length]);
+  for (const verb of verbs) {
+    assert.deepEqual(await there[verb](), here[verb](), verb);
+    assert.equal(await there.json(verb), here.json(verb));
+    assert.deepEqual(await there.columns(verb), here.columns(verb));
+  }
+  assert.deepEqual(await there.diagnostics(), here.diagnostics());
+  const window = { track: 0, start: 0, end: 1e6, pixels: 50 };
+  assert.deepEqual(await there.tiles(window), here.tiles(window));
+  assert.deepEqual(await there.event(3), here.event(3));
+  assert.equal(
+    await new Response(there.export("chrome")).text(),
+    await new Response(here.export("chrome")).text(),
+  );
+  there.dispose();
+});
+
+test("every kind of source gives the same trace", async () => {
+  const path = fixtures().find((path) => path.endsWith("trace.json.gz"));
+  const bytes = await readFile(path);
+  const expected = (await open(path)).json("ops").replace(basename(path), "NAME");
+  const { size } = await stat(path);
+  for (const [name, source] of [
+    ["bytes", new Uint8Array(bytes)],
+    ["bytes", bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)],
+    ["blob", new Blob([bytes])],
+    ["a.json.gz", new File([bytes], "a.json.gz")],
+    ["stream", new Blob([bytes]).stream()],
+    ["response", new Response(bytes)],
+    [basename(path), new URL(`file://${path}`)],
+  ]) {
+    let last;
+    const trace = await open(source, { onProgress: (progress) => (last = progress) });
+    assert.equal(trace.name, name);
+    assert.ok(trace.json("ops").replace(name, "NAME") === expected, name);
+    assert.equal(last.bytes, size);
+    assert.equal(last.events, trace.length);
+    assert.equal(last.early.events, trace.length);
+    trace.dispose();
+  }
+  const both = await open([path, gpu]);
+  assert.deepEqual(both.map((trace) => trace.name), [basename(path), basename(gpu)]);
+});
