@@ -1,0 +1,103 @@
+// A program that uses every export of the package. It is only checked, never run.
+
+import {
+  EXPORTS,
+  KinetoscopeError,
+  VERBS,
+  mediaType,
+  memoryBytes,
+  open,
+  repair,
+  type Answers,
+  type ChromeEvent,
+  type Columns,
+  type Diagnostic,
+  type DiagnosticCode,
+  type EarlySummary,
+  type ErrorCode,
+  type Exports,
+  type Face,
+  type InfoRow,
+  type OpenOptions,
+  type OpsOptions,
+  type OpsRow,
+  type Progress,
+  type Source,
+  type SummaryRow,
+  type TextColumn,
+  type Tiles,
+  type TilesOptions,
+  type Trace,
+  type Verbs,
+  type WasmInput,
+} from "kinetoscope";
+import { init, open as openSupplied } from "kinetoscope/init";
+import { open as openInline } from "kinetoscope/inline";
+import { open as openRemote, type RemoteAnswers, type RemoteFace, type RemoteTrace } from "kinetoscope/worker";
+
+const sources: Source[] = [new Blob([]), new Uint8Array(), new ArrayBuffer(0), new URL("https://a.example/t.json"), "t.json"];
+
+export async function main(file: File, response: Response, stream: ReadableStream<Uint8Array>): Promise<void> {
+  const controller = new AbortController();
+  const onProgress = ({ bytes, totalBytes, textBytes, events, early }: Progress): void => {
+    const first: EarlySummary = early;
+    console.log(bytes, totalBytes ?? "?", textBytes, events, first.top_kernels[0]?.sum_ns);
+  };
+  const options: OpenOptions = { signal: controller.signal, onProgress, memoryLimit: 2 ** 30 };
+  using trace: Trace = await open(file, options);
+  const several: Trace[] = await open([response, stream]);
+  for (const one of [...several, ...(await open(sources))]) one.dispose();
+
+  const summary: SummaryRow = trace.summary();
+  const grouped: OpsOptions = { groupBy: ["shape", "stack:5"], sortBy: "self_device_time_total", rowLimit: 10 };
+  const ops: OpsRow[] = trace.ops(grouped);
+  const info: InfoRow = trace.info();
+  const start: bigint = trace.start;
+  console.log(summary.wall_ns, ops[0]?.self_cpu_time_total_ns, info.start_ns === start, trace.name, trace.length);
+  console.log(trace.kernels().length, trace.tree({ depth: 3 }).length, trace.stacks().length, trace.steps().length);
+  console.log(trace.events({ rowLimit: 5 }).length, trace.tracks().length, trace.ledger().length);
+  const answers: Answers = trace;
+  console.log(answers.ops().length, trace.rows("kernels")[0]?.class);
+
+  const columns: Columns<OpsRow> = trace.columns("ops");
+  const names: TextColumn = columns.columns.name;
+  const times: Float64Array = columns.columns.self_cpu_time_total_ns;
+  const flags: Uint8Array = columns.columns.is_async;
+  console.log(names.dictionary[names.codes[0] ?? 0], times[0], flags[0]);
+
+  const window: TilesOptions = { track: 0, start: 0, end: 1e6, pixels: 800 };
+  const tiles: Tiles = trace.tiles(window);
+  const event: ChromeEvent = trace.event(tiles.event[0] ?? 0);
+  const diagnostics: Diagnostic[] = trace.diagnostics();
+  const code: DiagnosticCode | undefined = diagnostics[0]?.code;
+  console.log(event["name"], code, trace.table("ops", grouped), trace.json("ops"), trace.csv("ops"), trace.markdown("ops"));
+  for (const verb of Object.keys(VERBS) as (keyof Verbs)[]) console.log(trace.json(verb));
+  for (const name of Object.keys(EXPORTS) as (keyof Exports)[]) console.log(mediaType(name));
+  const clean: ReadableStream<Uint8Array> = await repair(file, { signal: controller.signal });
+  console.log(clean, trace.export("slice", { steps: [1, 2] }), trace.export("redact", { salt: "pepper" }), memoryBytes());
+
+  const wasm: WasmInput = new URL("https://a.example/kinetoscope.wasm");
+  await init(wasm);
+  (await openSupplied(file)).dispose();
+  (await openInline(file)).dispose();
+
+  const remote: RemoteTrace = await openRemote(file, options);
+  const same: RemoteAnswers = remote;
+  const rows: OpsRow[] = await same.ops(grouped);
+  console.log(rows.length, (await remote.summary()).steps, (await remote.columns("ops")).length);
+  remote.dispose();
+
+  try {
+    await open(new Blob([]));
+  } catch (error) {
+    if (error instanceof KinetoscopeError) {
+      const why: ErrorCode = error.code;
+      console.log(why, error.byteOffset, error.source, error.cause);
+    }
+  }
+}
+
+export const faces: [Face<Source>, RemoteFace] = [{ open, repair }, { open: openRemote }];
+
+// @ts-expect-error: there is no such option.
+export const wrong: OpsOptions = { colour: "red" };

@@ -1,0 +1,236 @@
+// The packed package, installed into empty projects: Node, TypeScript, three bundlers, and Chromium under a strict policy.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { once } from "node:events";
+import { extname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+import { data, root } from "./files.js";
+
+const place = `${root}target/install-test`;
+const packageFolder = `${root}wasm/js`;
+const tools = `${root}tests/js/node_modules`;
+const trace = `${data}/torch/kineto/transformer_training/trace.json.gz`;
+
+const run = (folder, program, ...args) =>
+  execFileSync(program, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+
+/** What npm's own notices would otherwise say. */
+const npm = (folder, ...args) => run(folder, "npm", ...args, "--loglevel=error", "--no-audit", "--no-fund");
+
+let tarball;
+let browser;
+
+before(async () => {
+  rmSync(place, { recursive: true, force: true });
+  mkdirSync(place, { recursive: true });
+  npm(packageFolder, "pack", "--pack-destination", place);
+  tarball = join(place, readdirSync(place).find((name) => name.endsWith(".tgz")));
+  browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: [
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+});
+
+after(() => browser?.close());
+
+/** An empty project with the package and some files in it. */
+function project(name, files, manifest = {}) {
+  const folder = join(place, name);
+  mkdirSync(join(folder, "src"), { recursive: true });
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name, private: true, ...manifest }));
+  npm(folder, "install", tarball);
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
+  return folder;
+}
+
+test("the tarball holds what it should and nothing else", () => {
+  const names = run(place, "tar", "-tzf", tarball).trim().split("\n");
+  const kinds = new Set(names.map((name) => name.replace(/^package\//, "").replace(/^dist\/.*(?=\.)/, "dist/*")));
+  assert.ok(names.includes("package/dist/kinetoscope.wasm") && names.includes("package/dist/kinetoscope-simd.wasm"));
+  const allowed = /^(package\.json|README\.md|LICENSE-(MIT|APACHE)|dist\/\*\.(js|cjs|wasm|ts|cts))$/;
+  for (const kind of kinds) assert.match(kind, allowed);
+});
+
+test("Node: import", () => {
+  const folder = project("node-esm", {
+    "main.mjs": `
+      import { open } from "kinetoscope";
+      import { open as inWorker } from "kinetoscope/worker";
+      import { init, open as supplied } from "kinetoscope/init";
+      import { readFile } from "node:fs/promises";
+      import { open as inlined } from "kinetoscope/inline";
+      import manifest from "kinetoscope/package.json" with { type: "json" };
+      const path = process.argv[2];
+      await init(readFile(new URL(import.meta.resolve("kinetoscope/kinetoscope.wasm"))));
+      const bytes = await readFile(path);
+      const traces = [await open(path), await inWorker(path), await supplied(bytes), await inlined(bytes)];
+      console.log(manifest.name, ...traces.map((trace) => trace.length));
+      for (const trace of traces) trace.dispose();
+    `,
+  });
+  assert.equal(run(folder, "node", "--no-warnings", "main.mjs", trace), "kinetoscope 2576 2576 2576 2576\n");
+});
+
+test("Node: require of an asynchronous loader", () => {
+  const folder = project("node-cjs", {
+    "main.cjs": `
+      require("kinetoscope").load().then(async ({ open }) => {
+        const trace = await open(process.argv[2]);
+        console.log(trace.summary().lost, trace.length);
+      });
+    `,
+  });
+  assert.equal(run(folder, "node", "main.cjs", trace), "0 2576\n");
+});
+
+const EVERY_EXPORT = readFileSync(new URL("every-export.ts", import.meta.url), "utf8");
+
+test("TypeScript accepts a program that uses every export", () => {
+  const folder = project("types", { "src/main.ts": EVERY_EXPORT }, { type: "module" });
+  for (const [module, moduleResolution, lib] of [
+    ["nodenext", "nodenext", "es2022"],
+    ["esnext", "bundler", "es2022"],
+    ["esnext", "bundler", "esnext"],
+  ]) {
+    const options = ["--strict", "--noEmit", "--target", "es2022", "--exactOptionalPropertyTypes"];
+    const how = ["--module", module, "--moduleResolution", moduleResolution, "--lib", `${lib},esnext.disposable,dom`];
+    run(folder, `${tools}/.bin/tsc`, ...options, ...how, "--types", "", "src/main.ts");
+  }
+});
+
+test("publint and are-the-types-wrong find nothing", () => {
+  run(place, `${tools}/.bin/publint`, "run", tarball, "--strict");
+  // CommonJS gets the package by `load()`; the other entries are ES modules only, and say so.
+  const assets = ["kinetoscope.wasm", "kinetoscope-simd.wasm", "package.json"];
+  const left = assets.flatMap((name) => ["--exclude-entrypoints", name]);
+  run(place, `${tools}/.bin/attw`, tarball, "--profile", "esm-only", ...left);
+});
+
+const APP = `
+  import { open } from "kinetoscope";
+  import { open as inWorker } from "kinetoscope/worker";
+  const answer = async () => {
+    const file = await (await fetch("/trace.json.gz")).blob();
+    const here = await open(file);
+    const there = await inWorker(file);
+    const [a, b] = [here.json("ops"), await there.json("ops")];
+    const tiles = await there.tiles({ track: 0, start: 0, end: 5e6, pixels: 100 });
+    const bad = await open(new Blob(["<html>"])).catch((error) => error.code);
+    return { length: here.length, same: a === b, tiles: tiles.length > 0, bad };
+  };
+  answer().then((value) => (document.title = JSON.stringify(value)), (error) => (document.title = String(error)));
+`;
+
+const PAGE = `<!doctype html><meta charset="utf-8"><title>waiting</title><script type="module" src="SCRIPT"></script>`;
+
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm" };
+
+/** The answer of a page of a folder that is served with nothing but one's own files allowed. */
+async function answerOf(folder, page = "index.html") {
+  const policy = "default-src 'none'; connect-src 'self'; worker-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
+  const server = createServer((request, response) => {
+    const path = request.url === "/trace.json.gz" ? trace : join(folder, request.url.split("?")[0]);
+    try {
+      const bytes = readFileSync(path);
+      const type = TYPES[extname(path)] ?? "application/octet-stream";
+      response.writeHead(200, { "content-type": type, "content-security-policy": policy }).end(bytes);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  try {
+    return await titleOf(`http://127.0.0.1:${server.address().port}/${page}`);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+async function titleOf(address) {
+  const page = await browser.newPage();
+  const told = [];
+  page.on("console", (message) => told.push(message.text()));
+  page.on("pageerror", (error) => told.push(String(error)));
+  try {
+    await page.goto(address);
+    await page.waitForFunction(() => document.title !== "waiting", undefined, { timeout: 30_000 });
+    return await page.title();
+  } catch (error) {
+    throw new Error(`${error.message}\n${told.join("\n")}`);
+  } finally {
+    await page.close();
+  }
+}
+
+const EXPECTED = JSON.stringify({ length: 2576, same: true, tiles: true, bad: "not_a_trace" });
+
+test("Chromium: without a bundler", async () => {
+  const folder = project("plain", { "app.js": APP.replaceAll(/"kinetoscope(\/worker)?"/g, (_, worker) => `"./package/${worker ? "worker" : "browser"}.js"`) });
+  cpSync(join(folder, "node_modules/kinetoscope/dist"), join(folder, "package"), { recursive: true });
+  writeFileSync(join(folder, "index.html"), PAGE.replace("SCRIPT", "./app.js"));
+  assert.equal(await answerOf(folder), EXPECTED);
+});
+
+test("Chromium: Vite", async () => {
+  const files = { "src/app.js": APP, "index.html": PAGE.replace("SCRIPT", "/src/app.js") };
+  const folder = project("vite", files, { type: "module" });
+  run(folder, `${tools}/.bin/vite`, "build", "--logLevel", "error");
+  assert.equal(await answerOf(join(folder, "dist")), EXPECTED);
+});
+
+test("Chromium: webpack", async () => {
+  const folder = project("webpack", { "src/index.js": APP });
+  const config = { context: folder, entry: "./src/index.js", output: { path: join(folder, "dist") } };
+  writeFileSync(join(folder, "webpack.config.cjs"), `module.exports = ${JSON.stringify(config)};`);
+  run(folder, `${tools}/.bin/webpack`, "--mode", "production", "--config", "webpack.config.cjs");
+  writeFileSync(join(folder, "dist/index.html"), PAGE.replace("SCRIPT", "./main.js"));
+  assert.equal(await answerOf(join(folder, "dist")), EXPECTED);
+});
+
+test("Chromium: esbuild, with the engine as an asset", async () => {
+  const app = `
+    import { init, open } from "kinetoscope/init";
+    import wasm from "kinetoscope/kinetoscope-simd.wasm";
+    const answer = async () => {
+      await init(new URL(wasm, location.href));
+      const trace = await open(await fetch("/trace.json.gz"));
+      return trace.length;
+    };
+    answer().then((value) => (document.title = value), (error) => (document.title = String(error)));
+  `;
+  const folder = project("esbuild", { "src/app.js": app });
+  const options = ["--bundle", "--format=esm", "--loader:.wasm=file", "--outdir=dist", "--log-level=error"];
+  run(folder, `${tools}/.bin/esbuild`, "src/app.js", ...options);
+  writeFileSync(join(folder, "dist/index.html"), PAGE.replace("SCRIPT", "./app.js"));
+  assert.equal(await answerOf(join(folder, "dist")), "2576");
+});
+
+test("Chromium: a single file, opened from the disk", async () => {
+  const app = `
+    import { open } from "kinetoscope/inline";
+    const bytes = Uint8Array.from(atob(TRACE), (character) => character.charCodeAt(0));
+    open(bytes).then((trace) => (document.title = trace.length), (error) => (document.title = String(error)));
+  `.replace("TRACE", JSON.stringify(readFileSync(trace).toString("base64")));
+  const folder = project("inline", { "src/app.js": app });
+  run(folder, `${tools}/.bin/esbuild`, "src/app.js", "--bundle", "--format=iife", "--outfile=app.js", "--log-level=error");
+  const script = readFileSync(join(folder, "app.js"), "utf8").replaceAll("</script", "<\\/script");
+  const page = `<!doctype html><meta charset="utf-8"><title>waiting</title><script>${script}</script>`;
+  writeFileSync(join(folder, "index.html"), page);
+  assert.equal(await titleOf(pathToFileURL(join(folder, "index.html")).href), "2576");
+});
