@@ -1,5 +1,6 @@
 //! The command line as a user meets it: formats, exit codes, pipes, files.
 
+use kinetoscope_core::verbs::VERBS;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ fn a_bare_trace_is_summarised() {
 
 #[test]
 fn every_answer_has_its_json_form() {
-    for verb in ["summary", "ops", "kernels", "tree", "stacks", "steps", "events", "info", "ledger"] {
+    for verb in VERBS.iter().map(|v| v.name) {
         let document = json(&[verb, &gpu(), "--format", "json"]);
         assert_eq!(document["schema"], format!("kinetoscope.{verb}/1"));
         assert_eq!(document["trace"]["events"], 12, "{verb}");

@@ -74,3 +74,26 @@ fn metadata() {
     assert_eq!(table.metadata.text("after"), Some("2"));
     assert_eq!(table.metadata.text("big"), None);
 }
+
+#[test]
+fn memory() {
+    let text = format!("[{}", format!("{},", event("again", "123456")).repeat(60_000));
+    let limits = Limits { memory_bytes: 2_000_000, ..Limits::default() };
+    let once = |size: usize| {
+        let mut reader = TextReader::new(limits);
+        for chunk in text.as_bytes().chunks(size) {
+            reader.feed(chunk).expect("a trace");
+        }
+        assert!(reader.is_full());
+        assert!(reader.table().heap_bytes() < limits.memory_bytes);
+        let (table, diagnostics) = reader.finish().expect("a trace");
+        (table.len(), diagnostics)
+    };
+    let (length, diagnostics) = once(text.len());
+    assert!((4_000..40_000).contains(&length), "{length}");
+    let codes: Vec<Code> = diagnostics.findings().iter().map(|f| f.code).collect();
+    assert_eq!(codes, [Code::MemoryLimit]);
+    let per_event = text.len() as u64 / 60_000;
+    assert_eq!(diagnostics.findings()[0].first_offset.map(|at| at / per_event), Some(length as u64));
+    assert_eq!(once(1000), (length, diagnostics));
+}

@@ -3,13 +3,16 @@
 use kinetoscope_core::analysis::averages::{GroupBy, key_averages};
 use kinetoscope_core::analysis::device_time::device_times;
 use kinetoscope_core::analysis::function_events::FunctionEvents;
+use kinetoscope_core::analysis::function_events::window_start;
 use kinetoscope_core::analysis::ledger::identities;
 use kinetoscope_core::analysis::steps::steps;
 use kinetoscope_core::analysis::summary::summary;
+use kinetoscope_core::analysis::tiles::{Tile, Window, tiles};
 use kinetoscope_core::diagnostics::Severity;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::read::unpack::Unpacker;
 use kinetoscope_core::table::layout::Place;
+use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::trace::{Trace, TraceReader};
 use kinetoscope_core::tree::NO_PARENT;
 use kinetoscope_core::write::chrome::value_json;
@@ -115,6 +118,52 @@ fn is_written_as(ours: &str, theirs: &Value) -> bool {
     match theirs {
         Value::Number(n) => ours == n.to_string(),
         other => serde_json::from_str::<Value>(ours).ok().as_ref() == Some(other),
+    }
+}
+
+/// The spans of a track that a window shows, found one by one: level, start, end, row.
+fn visible(trace: &Trace, window: Window) -> Vec<(u32, i64, i64, u32)> {
+    let (table, tree) = (&trace.table, &trace.tree);
+    let origin = window_start(table);
+    let mut below = 0;
+    let mut out = Vec::new();
+    for lane in tree.lanes.iter().filter(|lane| lane.track == window.track) {
+        for at in lane.start..lane.end {
+            let row = tree.rows[at as usize];
+            let (start, end) = (table.ts(row) - origin, table.end(row) - origin);
+            let starts_inside = window.start_ns <= start && start < window.end_ns;
+            if starts_inside || (start < window.start_ns && end > window.start_ns) {
+                out.push((below + tree.depth(at), start, end, row));
+            }
+        }
+        below += lane.depth;
+    }
+    out.sort_unstable();
+    out
+}
+
+/// Checks the tiles of a window against the spans found one by one.
+fn check_tiles(trace: &Trace, window: Window) {
+    let spans = visible(trace, window);
+    let drawn = tiles(trace, window);
+    let pixel = ((window.end_ns - window.start_ns) / i64::from(window.pixels)).max(1);
+    assert_eq!(drawn.iter().map(|t| t.count as usize).sum::<usize>(), spans.len());
+    let box_of = |t: &Tile| (t.depth, t.start_ns, t.end_ns, t.row);
+    let alone: Vec<_> = drawn.iter().filter(|t| t.count == 1).map(box_of).collect();
+    assert!(alone.iter().all(|one| spans.binary_search(one).is_ok()));
+    for span in spans.iter().filter(|s| s.2 - s.1 >= pixel) {
+        assert!(alone.contains(span), "{span:?} has no box of its own");
+    }
+    for tile in drawn.iter().filter(|t| t.count > 1) {
+        let of_pixel = |ns: i64| (ns - window.start_ns).div_euclid(pixel);
+        let inside = spans.iter().filter(|s| {
+            s.0 == tile.depth
+                && s.2 - s.1 < pixel
+                && s.1 >= tile.start_ns
+                && of_pixel(s.1) == of_pixel(tile.start_ns)
+        });
+        let longest = inside.map(|s| s.2 - s.1).max();
+        assert_eq!(longest, Some(trace.table.dur(tile.row)));
     }
 }
 
@@ -263,5 +312,15 @@ proptest! {
         let again = again.expect("a trace");
         prop_assert!(again.diagnostics.worst() < Some(Severity::Lost), "{:?}", again.diagnostics);
         prop_assert_eq!(dump::events(&again).lines().count(), dump::events(&trace).lines().count());
+    }
+
+    #[test]
+    fn tiles_show_what_is_there(events in events(), start in -50..500i64, length in 1..500i64, pixels in 1..40u32) {
+        if let Ok(trace) = read(text(&events).as_bytes()) {
+            for track in 0..trace.table.tracks.all().len() as u32 {
+                let (start_ns, end_ns) = (start * 1000, (start + length) * 1000);
+                check_tiles(&trace, Window { track: TrackId(track), start_ns, end_ns, pixels });
+            }
+        }
     }
 }

@@ -27,9 +27,10 @@ const CORE: [&[&str]; 17] = [
 ];
 
 /// The crates that each folder may use.
-const CRATES: [(&str, &[&str]); 4] = [
+const CRATES: [(&str, &[&str]); 5] = [
     ("core/src", &[]),
     ("native/src", &["kinetoscope_core", "kinetoscope"]),
+    ("wasm/src", &["kinetoscope_core"]),
     ("xtask/src", &[]),
     ("tests", &["kinetoscope_core", "kinetoscope", "kinetoscope_tests"]),
 ];

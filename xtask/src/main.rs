@@ -13,11 +13,12 @@ use std::process::ExitCode;
 
 const HELP: &str = "cargo xtask COMMAND
 
-  test                 everything that must hold: imports, format, lints, docs, no_std, tests, fuzz targets, README
+  test                 everything that must hold: imports, format, lints, docs, no_std, tests, fuzz targets, README, npm
   imports              who may import whom
   no-std               core alone on x86_64-unknown-none
   fuzz [SECONDS]       build the fuzz targets and run each for a while (default 60 in all)
   package              build the npm package in wasm/js
+  test-package         its tests, once it and the release binary are built
   bench [EVENTS]       whole-process figures on a generated trace (default 2000000), as the README shows them
 ";
 
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Some("imports") => imports::check(),
         Some("no-std") => toolchain::check_no_std(),
         Some("package") => package::run_all(),
+        Some("test-package") => package::test(),
         Some("fuzz") => number(60).map_err(|e| e.to_string()).and_then(|seconds| fuzz::run(seconds, None)),
         Some("bench") => number(2_000_000).map_err(|e| e.to_string()).and_then(bench::run),
         _ => {

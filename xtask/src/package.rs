@@ -2,9 +2,11 @@
 
 use crate::Failure;
 use crate::steps::{root, run};
+use crate::toolchain::debian;
 use crate::{npm, toolchain, tools};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The two builds: the name of the `.wasm` in the package, and what the compiler and wasm-opt are told.
 const BUILDS: [(&str, &str, &[&str]); 2] = [
@@ -48,6 +50,19 @@ pub(crate) fn run_all() -> Result<(), Failure> {
         copy(&root().join(licence), &folder().join(licence))?;
     }
     sizes(&dist)
+}
+
+/// Runs the tests of the package: agreement with the native binary, damaged input, installation, Chromium, the examples.
+pub(crate) fn test() -> Result<(), Failure> {
+    let tests = root().join("tests/js");
+    npm::install(&tests)?;
+    if std::env::var_os("CHROMIUM").is_none() {
+        debian::provide(&["/usr/bin/chromium"], &["chromium"], "set CHROMIUM to the path of a Chromium")?;
+    }
+    let mut node = Command::new("node");
+    node.args(["--test", "--test-concurrency=1", "--test-reporter=spec"]);
+    let suites = ["agreement", "robustness", "install", "examples"];
+    run(node.args(suites.map(|suite| format!("{suite}.test.js"))).current_dir(tests))
 }
 
 /// Runs wasm-pack with the toolchain that has WebAssembly's std.

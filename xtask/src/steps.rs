@@ -1,6 +1,6 @@
 //! The test command: one step after the other, the first failure ends it.
 
-use crate::{Failure, fuzz, imports, toolchain};
+use crate::{Failure, fuzz, imports, package, toolchain};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -41,7 +41,9 @@ pub(crate) fn test() -> Result<(), Failure> {
     step("core on x86_64-unknown-none", toolchain::check_no_std)?;
     step("fuzz targets", || fuzz::run(FUZZ_SECONDS, Some(fuzz::TEST_RUNS)))?;
     step("README's first command", first_command)?;
-    step("tests", || run(&mut cargo(&["test", "--workspace"])))
+    step("tests", || run(&mut cargo(&["test", "--workspace"])))?;
+    step("npm package", package::run_all)?;
+    step("tests of the npm package", package::test)
 }
 
 fn step(name: &str, action: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {

@@ -25,25 +25,24 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// Installs the packages where they are missing and can be installed.
+/// Installs the compiler where it is missing and can be installed.
 pub(crate) fn need(target: &str) -> Result<(), Failure> {
-    if is_installed() {
+    provide(&[RUSTC, CARGO, SOURCE, LLD], &PACKAGES, &format!("run `rustup target add {target}`"))
+}
+
+/// Sees to it that these paths exist, by installing packages where that can be done; else says what to do instead.
+pub(crate) fn provide(paths: &[&str], packages: &[&str], instead: &str) -> Result<(), Failure> {
+    let are_there = || paths.iter().all(|p| Path::new(p).exists());
+    if are_there() {
         return Ok(());
     }
     if Path::new("/usr/bin/apt-get").exists() && is_root() {
-        install(&PACKAGES)?;
-        if is_installed() {
+        install(packages)?;
+        if are_there() {
             return Ok(());
         }
     }
-    Err(format!(
-        "there is no std for {target} here: run `rustup target add {target}`, or on Debian `apt-get install {}`",
-        PACKAGES.join(" ")
-    ))
-}
-
-fn is_installed() -> bool {
-    [RUSTC, CARGO, SOURCE, LLD].iter().all(|p| Path::new(p).exists())
+    Err(format!("{} is missing: {instead}, or on Debian `apt-get install {}`", paths[0], packages.join(" ")))
 }
 
 fn is_root() -> bool {

@@ -1,0 +1,124 @@
+// The examples do what they say.
+
+import assert from "node:assert/strict";
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { chromium } from "playwright-core";
+import { CHROMIUM } from "./browser.js";
+import { data, root } from "./files.js";
+
+const place = `${root}target/examples-test`;
+const examples = `${root}wasm/examples`;
+const gpu = `${data}/healthy/small_gpu_trace.json`;
+const torch = `${data}/torch/kineto/transformer_training/trace.json.gz`;
+
+/** An example beside the package, as after `npm install kinetoscope`. */
+function installed(name) {
+  mkdirSync(`${place}/node_modules`, { recursive: true });
+  cpSync(`${root}wasm/js`, `${place}/node_modules/kinetoscope`, {
+    recursive: true,
+    filter: (path) => !/wasm\/js\/(node_modules|src)/.test(path),
+  });
+  copyFileSync(`${examples}/${name}`, `${place}/${name}`);
+  return `${place}/${name}`;
+}
+
+async function node(...args) {
+  try {
+    const { stdout } = await promisify(execFile)("node", args);
+    return { stdout, code: 0 };
+  } catch ({ stdout, stderr, code }) {
+    return { stdout, stderr, code };
+  }
+}
+
+test("the report tells of every trace, and of what is none", async () => {
+  const folder = `${place}/traces`;
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(gpu, `${folder}/gpu.json`);
+  copyFileSync(torch, `${folder}/torch.json.gz`);
+  writeFileSync(`${folder}/page.json`, "<html>");
+  const { stdout, code } = await node(installed("report.mjs"), folder);
+  assert.equal(code, 0);
+  assert.match(stdout, /^# Traces in .*\n\n## gpu\.json\n\n.*12 events/);
+  assert.match(stdout, /- device 0: busy \d+\.\d % of .* ms/);
+  assert.match(stdout, /## page\.json\n\nNot read: this is no trace: it looks like an HTML or XML page\./);
+  assert.match(stdout, /## torch\.json\.gz[^]*\| Optimizer\.step#Adam\.step \|/);
+});
+
+test("the gate passes, fails and refuses", async () => {
+  const gate = installed("gate.mjs");
+  const within = await node(gate, gpu, "--min-gpu-busy", "1");
+  assert.deepEqual([within.code, within.stdout], [0, "✓ small_gpu_trace.json is within 1 budgets\n"]);
+  const over = await node(gate, gpu, "--min-gpu-busy", "99.9");
+  assert.equal(over.code, 1);
+  assert.match(over.stdout, /^✗ device 0 is busy \d+\.\d %, less than 99\.9 %\n$/);
+  assert.equal((await node(gate, torch, "--max-mean-step-ms", "5")).stdout, "✗ no steps in the trace\n");
+  for (const args of [[], [gpu], [gpu, "--min-gpu-busy", "much"], [gpu, "--colour", "red"], ["none.json", "--min-gpu-busy", "1"]]) {
+    assert.equal((await node(gate, ...args)).code, 2, args.join(" "));
+  }
+});
+
+async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  return port;
+}
+
+/** TensorBoard with the plugin, in an environment of its own. */
+function tensorboard() {
+  const python = `${place}/python`;
+  const pip = [`${python}/bin/pip`, "--disable-pip-version-check", "install", "--quiet"];
+  const run = (program, ...args) => execFileSync(program, args, { stdio: ["ignore", "pipe", "inherit"] });
+  rmSync(`${examples}/tensorboard/build`, { recursive: true, force: true });
+  run("python3", "-m", "venv", "--clear", python);
+  run(...pip, "tensorboard==2.21.0", "setuptools==80.9.0", "wheel");
+  run(...pip, "--no-build-isolation", "--no-deps", `${examples}/tensorboard`);
+  return `${python}/bin/tensorboard`;
+}
+
+test("TensorBoard shows the traces of a logdir", async (t) => {
+  const program = tensorboard();
+  const logdir = `${place}/logdir`;
+  mkdirSync(`${logdir}/run`, { recursive: true });
+  copyFileSync(torch, `${logdir}/run/worker.pt.trace.json.gz`);
+  copyFileSync(gpu, `${logdir}/run/zz_gpu.pt.trace.json`);
+  const port = await freePort();
+  const server = spawn(program, ["--logdir", logdir, "--host", "127.0.0.1", "--port", String(port)], { stdio: ["ignore", "pipe", "pipe"] });
+  const said = [];
+  for (const stream of [server.stdout, server.stderr]) stream.on("data", (text) => said.push(String(text)));
+  t.after(() => server.kill());
+  const address = `http://127.0.0.1:${port}`;
+  for (let tries = 0; !(await fetch(`${address}/data/plugins_listing`).then((r) => r.ok, () => false)); tries++) {
+    assert.ok(tries < 300 && server.exitCode === null, `TensorBoard does not answer:\n${said.join("")}`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  const listing = await (await fetch(`${address}/data/plugins_listing`)).json();
+  assert.ok(listing.kinetoscope?.enabled, JSON.stringify(Object.keys(listing)));
+  const outside = `${address}/data/plugin/kinetoscope/static/..%2f..%2fplugin.py`;
+  assert.equal((await fetch(outside)).status, 404);
+  assert.equal((await fetch(`${address}/data/plugin/kinetoscope/trace?name=../../etc/passwd`)).status, 404);
+
+  const browser = await chromium.launch(CHROMIUM);
+  t.after(() => browser.close());
+  const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+  await page.goto(`${address}/#kinetoscope`);
+  const frame = page.frameLocator("iframe");
+  const rows = frame.locator("tbody tr");
+  await rows.first().waitFor({ timeout: 60_000 });
+  assert.match(await frame.locator("main p").first().innerText(), /^2,576 events · 4\.533 ms/);
+  assert.equal(await rows.first().locator("td").first().innerText(), "Optimizer.step#Adam.step");
+  assert.equal(await rows.count(), 133);
+  await frame.locator("th button", { hasText: "Calls" }).click();
+  assert.equal(await rows.first().locator("td").first().innerText(), "aten::copy_");
+  await frame.locator("select").selectOption("run/zz_gpu.pt.trace.json");
+  await frame.getByText("GPU 0 busy").waitFor();
+  assert.equal(await frame.locator("tbody td").first().innerText(), "ProfilerStep*");
+  await page.screenshot({ path: `${place}/tensorboard.png` });
+});

@@ -1,0 +1,43 @@
+// A Markdown report of every trace in a folder: `node report.mjs FOLDER > report.md`.
+
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { open } from "kinetoscope";
+
+const folder = process.argv[2];
+if (folder === undefined) {
+  console.error("usage: node report.mjs FOLDER");
+  process.exit(2);
+}
+
+const ms = (ns) => `${(ns / 1e6).toFixed(3)} ms`;
+const percent = (part, whole) => (whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : "–");
+
+async function section(name) {
+  const trace = await open(join(folder, name));
+  try {
+    const summary = trace.summary();
+    const info = trace.info();
+    const lines = [`## ${name}`, "", `${info.producer} · ${trace.length} events · ${ms(summary.wall_ns)}`, ""];
+    for (const device of summary.devices) {
+      const busy = percent(device.busy_ns, device.window_ns);
+      lines.push(`- device ${device.device}: busy ${busy} of ${ms(device.window_ns)}, idle ${ms(device.idle_ns)}`);
+    }
+    if (summary.steps > 0) lines.push(`- ${summary.steps} steps, mean ${ms(summary.mean_step_ns)}`);
+    for (const finding of summary.findings) lines.push(`- **${finding.message}** ${finding.advice}`);
+    const options = { sortBy: "self_cpu_time_total", rowLimit: 5 };
+    lines.push("", trace.markdown("ops", options), trace.markdown("kernels", { rowLimit: 5 }));
+    for (const { code, count, description } of trace.diagnostics().filter((d) => d.severity === "lost")) {
+      lines.push(`> ${code} ×${count}: ${description}`, "");
+    }
+    return lines.join("\n");
+  } finally {
+    trace.dispose();
+  }
+}
+
+const names = (await readdir(folder, { recursive: true })).filter((name) => /\.json(\.gz|\.zst)?$/.test(name)).sort();
+console.log(`# Traces in ${folder}\n`);
+for (const name of names) {
+  console.log(await section(name).catch((error) => `## ${name}\n\nNot read: ${error.message}.\n`));
+}

@@ -1,0 +1,1 @@
+"""Profiler traces of a logdir, explained by Kinetoscope inside TensorBoard."""
