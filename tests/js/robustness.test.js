@@ -1,12 +1,14 @@
 // Bad input gives a typed error or a partial trace, never a trap, and memory is given back.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { KinetoscopeError, memoryBytes, open, repair } from "kinetoscope";
+import { open as openInline } from "kinetoscope/inline";
 import { open as openRemote } from "kinetoscope/worker";
 import { data, fixtures } from "./files.js";
 
@@ -74,14 +76,18 @@ test("a wrong option is refused with a code", async () => {
 
 test("damage is counted and the rest is read", async () => {
   const diagnose = async (source) => {
-    const trace = await open(source);
+    // By DecompressionStream, and by Node's zlib.
+    const other = await openInline(source());
+    const trace = await open(source());
+    assert.deepEqual(other.diagnostics(), trace.diagnostics());
+    assert.ok(other.json("events") === trace.json("events"));
+    other.dispose();
     const found = Object.fromEntries(trace.diagnostics().map(({ code, count }) => [code, count]));
     const { length } = trace;
     trace.dispose();
     return { length, found };
   };
-  const stream = (bytes) => new Response(bytes).body;
-  for (const make of [(bytes) => bytes, stream]) {
+  for (const make of [(bytes) => () => bytes, (bytes) => () => new Blob([bytes]).stream()]) {
     const cut = await diagnose(make(packed.slice(0, packed.length >> 1)));
     assert.equal(cut.found.compressed_cut, 1);
     assert.ok(cut.length > 100 && cut.length < 2576, `${cut.length}`);
@@ -137,8 +143,14 @@ test("a source that fails is told apart from a bad one", async () => {
     const error = await refusal(failing(bytes));
     assert.deepEqual([error.code, error.message, error.source], ["io", "the cable", "stream"]);
   }
-  const throwing = { onProgress: () => assert.fail("of the caller's own") };
-  await assert.rejects(open(packed, throwing), /of the caller's own/);
+  const own = new Error("of the caller's own");
+  const throwing = {
+    onProgress() {
+      throw own;
+    },
+  };
+  for (const bytes of [packed, text]) await assert.rejects(open(bytes, throwing), (error) => error === own);
+  await assert.rejects(open(packed, { memoryLimit: -1 }), { code: "bad_option" });
   await stillWorks();
 });
 
@@ -206,4 +218,15 @@ test("repair streams, and fails with a code", async () => {
   await assert.rejects(new Response(stream).text(), { code: "not_a_trace" });
   await assert.rejects(repair(7), { code: "bad_source" });
   await stillWorks();
+});
+
+test("a worker that was forgotten does not keep Node alive", () => {
+  const script = `
+    import { open } from "kinetoscope/worker";
+    const trace = await open(${JSON.stringify(path)});
+    console.log(trace.length, (await trace.info()).events);
+  `;
+  const here = new URL(".", import.meta.url);
+  const stdout = execFileSync("node", ["--input-type=module", "-e", script], { cwd: here, timeout: 20_000 });
+  assert.equal(String(stdout), "2576 2576\n");
 });

@@ -12,9 +12,10 @@ import { inputOf as webInput, type Input, type Source } from "./source.js";
 
 const CHUNK = 1 << 18;
 
-/** A text is a path, unless it begins with `http:` or `https:`. */
+/** A text is a path, unless it begins with `http:`, `https:` or `file:`. */
 export async function inputOf(source: Source, signal: AbortSignal | undefined): Promise<Input | undefined> {
   if (source instanceof URL && source.protocol === "file:") return file(fileURLToPath(source));
+  if (typeof source === "string" && source.startsWith("file:")) return file(fileURLToPath(source));
   if (typeof source === "string" && !/^https?:/.test(source)) return file(source);
   return webInput(source, signal);
 }

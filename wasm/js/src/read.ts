@@ -1,7 +1,7 @@
 // Bytes into a trace: the one loop that feeds the engine.
 
 import { Reading, type EngineTrace } from "./glue/engine.js";
-import { asError, check, guarded } from "./errors.js";
+import { KinetoscopeError, asError, check, guarded } from "./errors.js";
 import type { Input } from "./source.js";
 import type { EarlySummary } from "./verbs.js";
 
@@ -39,11 +39,12 @@ const HEAD = 3;
 
 /** A reading in progress. */
 class Feeding {
-  bytes = 0;
+  private bytes = 0;
   /** The last bytes of the file: gzip's own count of the text. */
   private tail = new Uint8Array(0);
-  private kept: Uint8Array[] = [];
+  private readonly kept: Uint8Array[] = [];
   private ticked = performance.now();
+  /** What the source threw. */
   failure: unknown;
 
   constructor(
@@ -63,8 +64,17 @@ class Feeding {
     });
   }
 
+  /** Feeds all chunks, as long as there is room for them. */
+  async feed(chunks: AsyncIterable<Uint8Array>, take: (chunk: Uint8Array) => void): Promise<void> {
+    for await (const chunk of chunks) {
+      guarded(() => take(chunk));
+      if (this.reading.is_full()) return;
+      await this.tick();
+    }
+  }
+
   /** Between chunks: lets the platform take its turn now and then, so that a signal can come through. */
-  async tick(): Promise<void> {
+  private async tick(): Promise<void> {
     check(this.options.signal);
     if (performance.now() - this.ticked < TICK_MS) return;
     this.tell();
@@ -73,30 +83,29 @@ class Feeding {
     this.ticked = performance.now();
   }
 
-  /** The chunks of the file, counted; `keep` those that cannot be had again. */
-  async *counted(keep: boolean): AsyncGenerator<Uint8Array> {
+  private async *fromSource(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
-      for await (const chunk of this.input.chunks()) {
-        check(this.options.signal);
-        this.bytes += chunk.length;
-        this.tail = lastBytes(this.tail, chunk);
-        if (keep && !this.input.canRepeat) this.kept.push(chunk);
-        yield chunk;
-      }
+      yield* chunks;
     } catch (thrown) {
-      // What the source threw must not be taken for damaged compression.
-      this.failure ??= asError(thrown, "io");
-      throw this.failure;
+      check(this.options.signal);
+      throw (this.failure = asError(thrown, "io"));
+    }
+  }
+
+  /** The chunks of the file, counted; `keep` those that cannot be had again. */
+  async *chunks(keep: boolean): AsyncGenerator<Uint8Array> {
+    for await (const chunk of this.fromSource(this.input.chunks())) {
+      this.bytes += chunk.length;
+      this.tail = lastBytes(this.tail, chunk);
+      if (keep && !this.input.canRepeat) this.kept.push(chunk);
+      yield chunk;
     }
   }
 
   /** The chunks of the file once more. */
-  again(): AsyncIterable<Uint8Array> {
-    if (this.input.canRepeat) return this.input.chunks();
-    const kept = this.kept;
-    return (async function* () {
-      yield* kept;
-    })();
+  async *again(): AsyncGenerator<Uint8Array> {
+    if (this.input.canRepeat) yield* this.fromSource(this.input.chunks());
+    else yield* this.kept;
   }
 
   /** Whether the text that was read is as long as gzip's last member says, in 32 bits. */
@@ -143,45 +152,29 @@ function isGzip(head: Uint8Array): boolean {
 }
 
 async function feed(reading: Reading, feeding: Feeding, gunzip: Gunzip | undefined): Promise<void> {
-  const [head, chunks] = await peek(feeding.counted(gunzip !== undefined));
-  if (!gunzip || !isGzip(head)) {
-    for await (const chunk of chunks) {
-      guarded(() => reading.feed(chunk));
-      if (reading.is_full()) return;
-      await feeding.tick();
+  const [head, chunks] = await peek(feeding.chunks(gunzip !== undefined));
+  if (!gunzip || !isGzip(head)) return feeding.feed(chunks, (chunk) => reading.feed(chunk));
+  let gaveUp = false;
+  async function* text(inflate: Gunzip): AsyncGenerator<Uint8Array> {
+    try {
+      yield* inflate(chunks);
+    } catch {
+      gaveUp = true;
     }
-    return;
   }
-  let whole = false;
-  let refused: unknown;
-  try {
-    for await (const text of gunzip(chunks)) {
-      try {
-        guarded(() => reading.feed_text(text));
-      } catch (thrown) {
-        throw (refused = thrown);
-      }
-      if (reading.is_full()) return;
-      await feeding.tick();
-    }
-    whole = feeding.isWhole();
-  } catch (thrown) {
-    check(feeding["options"].signal);
-    if (refused || feeding.failure) throw refused ?? feeding.failure;
-  }
-  if (whole) return;
+  await feeding.feed(text(gunzip), (piece) => reading.feed_text(piece));
+  if (feeding.failure) throw feeding.failure;
+  if (reading.is_full() || (!gaveUp && feeding.isWhole())) return;
   // Damaged, cut, of several members, or with something behind it: the engine's own rules say which, and count it.
   reading.start_over();
-  for await (const chunk of feeding.again()) {
-    guarded(() => reading.feed(chunk));
-    if (reading.is_full()) return;
-    await feeding.tick();
-  }
+  await feeding.feed(feeding.again(), (chunk) => reading.feed(chunk));
 }
 
 /** Reads a trace. */
 export async function read(input: Input, gunzip: Gunzip | undefined, options: OpenOptions): Promise<EngineTrace> {
-  const reading = new Reading(options.memoryLimit ?? DEFAULT_LIMIT);
+  const limit = options.memoryLimit ?? DEFAULT_LIMIT;
+  if (!(limit > 0)) throw new KinetoscopeError("bad_option", `memoryLimit: ${limit} is no number of bytes`);
+  const reading = new Reading(limit);
   let ended = false;
   try {
     const feeding = new Feeding(reading, input, options);
@@ -191,9 +184,9 @@ export async function read(input: Input, gunzip: Gunzip | undefined, options: Op
     ended = true;
     return guarded(() => reading.finish());
   } catch (thrown) {
-    const error = asError(thrown, "io");
-    error.source ??= input.name;
-    throw error;
+    // What else is thrown is the caller's own, from `onProgress`.
+    if (thrown instanceof KinetoscopeError) thrown.source ??= input.name;
+    throw thrown;
   } finally {
     // `finish` takes the reading with it.
     if (!ended) reading.free();

@@ -23,15 +23,24 @@ export type RemoteAnswers = {
 /** A worker, however the platform starts it. */
 export interface Thread extends Port<Message> {
   terminate(): unknown;
+  /** Whether an answer is awaited; in Node, an idle worker does not keep the process alive. */
+  setBusy?(isBusy: boolean): void;
 }
 
 /** Starts a worker that tells its replies and its death. */
 export type Spawn = (onReply: (reply: Reply) => void, onFailure: (error: unknown) => void) => Thread;
 
-interface Waiting {
+/** What goes with a request. */
+interface With {
+  transfer?: Transferable[];
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /** Whoever must not be given up for lost before the answer is there. */
+  holder?: unknown;
+}
+
+interface Waiting extends With {
   resolve(value: never): void;
   reject(error: unknown): void;
-  onProgress: ((progress: Progress) => void) | undefined;
 }
 
 /** A message without its id. */
@@ -56,23 +65,36 @@ class Line {
     const waiting = this.waiting.get(reply.id);
     if (!waiting) return;
     if ("progress" in reply) return waiting.onProgress?.(reply.progress);
-    this.waiting.delete(reply.id);
+    this.forget(reply.id);
     if ("error" in reply) waiting.reject(fromWire(reply.error));
     else waiting.resolve(reply.value as never);
   }
 
-  ask<T>(message: Ask, transfer: Transferable[] = [], onProgress?: (progress: Progress) => void): Promise<T> {
+  ask<T>(message: Ask, more: With = {}): Promise<T> {
     if (this.dead) return Promise.reject(this.dead);
     const id = ++this.next;
     return new Promise<T>((resolve, reject) => {
-      this.waiting.set(id, { resolve, reject, onProgress });
+      this.waiting.set(id, { ...more, resolve, reject });
+      this.thread.setBusy?.(true);
       try {
-        this.thread.postMessage({ ...message, id } as Message, transfer);
+        this.thread.postMessage({ ...message, id } as Message, more.transfer ?? []);
       } catch (thrown) {
-        this.waiting.delete(id);
+        this.forget(id);
         reject(asError(thrown, "bad_option"));
       }
     });
+  }
+
+  private forget(id: number): void {
+    this.waiting.delete(id);
+    if (this.waiting.size === 0) this.thread.setBusy?.(false);
+  }
+
+  /** Lets a trace go, and the worker with the last one. */
+  release(trace: number, why: KinetoscopeError): void {
+    this.traces -= 1;
+    if (this.traces === 0) this.end(why);
+    else void this.ask({ do: "dispose", trace }).catch(() => undefined);
   }
 
   end(error: KinetoscopeError): void {
@@ -83,6 +105,8 @@ class Line {
     this.waiting.clear();
   }
 }
+
+const leaked = new FinalizationRegistry<() => void>((release) => release());
 
 /** A trace that a worker holds: a `Trace` whose every answer is a promise. */
 export class RemoteTrace {
@@ -102,11 +126,13 @@ export class RemoteTrace {
     this.start = opened.start;
     this.length = opened.length;
     line.traces += 1;
+    const why = this.#gone();
+    leaked.register(this, () => line.release(opened.trace, why), this);
   }
 
   #call<T>(method: Method, ...given: unknown[]): Promise<T> {
     if (this.#disposed) return Promise.reject(this.#gone());
-    return this.#line.ask<T>({ do: "call", trace: this.#trace, method, arguments: given });
+    return this.#line.ask<T>({ do: "call", trace: this.#trace, method, arguments: given }, { holder: this });
   }
 
   #gone(): KinetoscopeError {
@@ -152,17 +178,18 @@ export class RemoteTrace {
   /** The trace in another form; a wrong option fails the stream. */
   export<E extends keyof Exports>(name: E, options?: Exports[E]): ReadableStream<Uint8Array> {
     if (this.#disposed) throw this.#gone();
-    const line = this.#line;
-    const begun = line.ask<number>({ do: "export", trace: this.#trace, name, options });
+    // The stream holds on to the trace, without which the worker would end.
+    const ask = <T>(message: Ask): Promise<T> => this.#line.ask<T>(message, { holder: this });
+    const begun = ask<number>({ do: "export", trace: this.#trace, name, options });
     begun.catch(() => undefined);
     return new ReadableStream<Uint8Array>({
       async pull(controller) {
-        const piece = await line.ask<Uint8Array | undefined>({ do: "pull", writing: await begun });
+        const piece = await ask<Uint8Array | undefined>({ do: "pull", writing: await begun });
         if (piece) controller.enqueue(piece);
         else controller.close();
       },
       async cancel() {
-        await line.ask({ do: "cancel", writing: await begun });
+        await ask({ do: "cancel", writing: await begun });
       },
     });
   }
@@ -171,9 +198,8 @@ export class RemoteTrace {
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;
-    this.#line.traces -= 1;
-    if (this.#line.traces === 0) this.#line.end(this.#gone());
-    else void this.#line.ask({ do: "dispose", trace: this.#trace }).catch(() => undefined);
+    leaked.unregister(this);
+    this.#line.release(this.#trace, this.#gone());
   }
 
   [Symbol.dispose](): void {
@@ -252,7 +278,7 @@ export function remoteFace(spawn: Spawn): RemoteFace {
     signal?.addEventListener("abort", abort, { once: true });
     try {
       const request: Ask = { do: "open", sources: wires, memoryLimit, wantsProgress: onProgress !== undefined };
-      const opened = await line.ask<Opened[]>(request, transfer, onProgress);
+      const opened = await line.ask<Opened[]>(request, { transfer, onProgress });
       return opened.map((one) => new RemoteTrace(line, one));
     } catch (thrown) {
       line.end(asError(thrown, "internal"));

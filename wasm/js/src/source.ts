@@ -21,7 +21,12 @@ const SLICE = 1 << 20;
 /** The last part of a place's path. */
 function lastPart(place: string): string {
   const path = place.split(/[?#]/, 1)[0] ?? "";
-  return decodeURIComponent(path.slice(path.lastIndexOf("/") + 1)) || place;
+  const part = path.slice(path.lastIndexOf("/") + 1);
+  try {
+    return decodeURIComponent(part) || place;
+  } catch {
+    return part;
+  }
 }
 
 /** The input of a source that every platform has; `undefined` for what it does not know. */

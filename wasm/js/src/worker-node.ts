@@ -1,14 +1,20 @@
 // The package behind a worker, in Node.
 
-import { Worker } from "node:worker_threads";
+import { Worker, type TransferListItem } from "node:worker_threads";
 import type { Reply } from "./protocol.js";
 import { remoteFace, type Thread } from "./remote.js";
 
 export * from "./worker-public.js";
 
 export const { open } = remoteFace((onReply, onFailure) => {
-  const worker = new Worker(new URL("./worker-thread-node.js", import.meta.url));
+  // Flags of the process, such as --input-type, are none of the worker's.
+  const worker = new Worker(new URL("./worker-thread-node.js", import.meta.url), { execArgv: [] });
   worker.on("message", (reply: Reply) => onReply(reply));
   worker.on("error", onFailure);
-  return worker as unknown as Thread;
+  const thread: Thread = {
+    postMessage: (message, transfer) => worker.postMessage(message, transfer as readonly TransferListItem[]),
+    terminate: () => worker.terminate(),
+    setBusy: (isBusy) => (isBusy ? worker.ref() : worker.unref()),
+  };
+  return thread;
 });
