@@ -27,6 +27,22 @@ pub fn failure(error: &Error) -> JsValue {
     to_js(&failure)
 }
 
+/// A text that every JavaScript engine has room for in one string: V8's strings end at this many characters.
+const LONGEST: usize = (1 << 29) - 24;
+
+/// A text, unless it is too long for one string.
+///
+/// # Errors
+/// With the code `too_large`.
+pub fn text(text: String) -> Result<String, JsValue> {
+    if text.len() <= LONGEST {
+        return Ok(text);
+    }
+    let message =
+        format!("{} bytes do not fit into one string; ask for columns or for fewer rows", text.len());
+    Err(to_js(&Failure { code: "too_large", message, byte_offset: None }))
+}
+
 /// A value of plain data.
 pub fn to_js(value: &impl Serialize) -> JsValue {
     value.serialize(&serde_wasm_bindgen::Serializer::json_compatible()).unwrap_or(JsValue::UNDEFINED)

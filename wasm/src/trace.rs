@@ -1,6 +1,6 @@
 //! A trace that was read, and the questions to it.
 
-use crate::convert::{arrays, columns, failure, options, rows, to_js};
+use crate::convert::{arrays, columns, failure, options, rows, text, to_js};
 use crate::writing::EngineWriting;
 use js_sys::{Array, Float64Array, Object, Uint32Array};
 use kinetoscope_core::analysis::function_events::window_start;
@@ -83,7 +83,7 @@ impl EngineTrace {
         let answer = self.ask(name, verb, options, false)?;
         let mut document = Document::new(verb);
         document.add(name, &self.trace, &answer.rows);
-        Ok(document.finish())
+        text(document.finish())
     }
 
     /// The text that `kinetoscope VERB` prints.
@@ -91,7 +91,7 @@ impl EngineTrace {
     /// # Errors
     /// As [`EngineTrace::rows`].
     pub fn table(&self, name: &str, verb: &str, options: JsValue) -> Result<String, JsValue> {
-        Ok(self.ask(name, verb, options, true)?.to_text())
+        text(self.ask(name, verb, options, true)?.to_text())
     }
 
     /// The text that `kinetoscope VERB --format csv` prints.
@@ -99,7 +99,7 @@ impl EngineTrace {
     /// # Errors
     /// As [`EngineTrace::rows`].
     pub fn csv(&self, verb: &str, options: JsValue) -> Result<String, JsValue> {
-        Ok(self.ask("", verb, options, false)?.rows.to_csv())
+        text(self.ask("", verb, options, false)?.rows.to_csv())
     }
 
     /// The text that `kinetoscope VERB --format md` prints.
@@ -107,7 +107,7 @@ impl EngineTrace {
     /// # Errors
     /// As [`EngineTrace::rows`].
     pub fn markdown(&self, verb: &str, options: JsValue) -> Result<String, JsValue> {
-        Ok(self.ask("", verb, options, false)?.rows.to_markdown())
+        text(self.ask("", verb, options, false)?.rows.to_markdown())
     }
 
     /// What was odd about the file.

@@ -1,39 +1,54 @@
 //! From bytes to every answer and back to bytes: no panic, every identity holds, what is written reads back.
 #![no_main]
 
-use kinetoscope_core::analysis::call_tree::{Cut, folded, tree_rows};
-use kinetoscope_core::analysis::device_time::device_times;
-use kinetoscope_core::analysis::event_rows::event_rows;
-use kinetoscope_core::analysis::function_events::FunctionEvents;
-use kinetoscope_core::analysis::ledger::identities;
-use kinetoscope_core::analysis::steps::steps;
-use kinetoscope_core::analysis::summary::summary;
-use kinetoscope_core::report::summary_text::render;
+use kinetoscope_core::analysis::tiles::{Window, tiles};
+use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::write::chrome::{ChromeWriter, write};
-use kinetoscope_core::write::redact::Redact;
+use kinetoscope_core::verbs::options::Options;
+use kinetoscope_core::verbs::{Begun, EXPORTS, Export, Request, VERBS, in_turn};
 use libfuzzer_sys::fuzz_target;
+use serde_json::{Value, json};
+
+/// Options with which an export has something to do.
+fn options(export: &Export) -> Options {
+    let object = match export.name {
+        "folded" => json!({"lanes": true}),
+        "slice" => json!({"time": [1000, 2_000_000]}),
+        "shrink" => json!({"minDuration": "2us"}),
+        _ => Value::Null,
+    };
+    Options::from_json(export.options, &object).expect("options")
+}
+
+fn written(trace: &Trace, export: &Export) -> String {
+    let mut text = String::new();
+    if let Begun::Writing(mut writing) = (export.begin)(trace, &options(export), b"salt").expect("a writing")
+    {
+        while writing.next(trace, &mut text) {}
+    }
+    text
+}
 
 fuzz_target!(|data: &[u8]| {
     let Ok(trace) = Trace::read(data) else { return };
-    let events = FunctionEvents::new(&trace);
-    let devices = device_times(&trace);
-    for check in identities(&trace, &events, &devices, &steps(&trace, &devices)) {
-        assert!(check.holds, "{check:?}");
+    let options = Options::default();
+    for verb in VERBS {
+        for for_reading in [false, true] {
+            let request = Request { name: "fuzz", options: &options, for_reading, both: in_turn };
+            let answer = (verb.answer)(&trace, request).expect("an answer");
+            assert!(!answer.failed, "{}", answer.rows.to_text());
+            let _ = (answer.to_text(), answer.rows.to_csv());
+        }
     }
-    let _ = render("fuzz", &trace, &summary(&trace));
-    let _ = event_rows(&trace, &events).to_csv();
-    let _ = tree_rows(&trace, Cut { depth: 8, min_share: 0.0 }).to_text();
-    let _ = folded(&trace);
-    let text = write(&trace.table, String::new(), |_| true).expect("memory");
-    if !trace.table.is_empty() {
-        let again = Trace::read(text.as_bytes()).expect("what was written is a trace");
-        assert_eq!(again.table.len(), trace.table.len());
-        assert_eq!(write(&again.table, String::new(), |_| true).expect("memory"), text);
+    for track in 0..trace.table.tracks.all().len() as u32 {
+        let _ = tiles(&trace, Window { track: TrackId(track), start_ns: 0, end_ns: 1_000_000, pixels: 50 });
     }
-    let mut writer = ChromeWriter::with_rewrite(String::new(), Redact::new(b"salt"));
-    for row in trace.table.rows() {
-        writer.event(&trace.table, row).expect("memory");
+    for export in EXPORTS {
+        let text = written(&trace, export);
+        if export.name == "chrome" && !trace.table.is_empty() {
+            let again = Trace::read(text.as_bytes()).expect("what was written is a trace");
+            assert_eq!(again.table.len(), trace.table.len());
+            assert_eq!(written(&again, export), text);
+        }
     }
-    let _ = writer.finish(&trace.table);
 });

@@ -73,9 +73,6 @@ export type ChromeEvent = Record<string, unknown>;
 type VerbName = keyof Verbs;
 type ExportName = keyof Exports;
 
-/** An answer of more text than this does not fit into a string of every engine. */
-const LONGEST = 2 ** 29 - 24;
-
 const leaked = new FinalizationRegistry<EngineTrace>((engine) => engine.free());
 
 /** A trace that was read. It holds memory of the engine until it is disposed of. */
@@ -115,28 +112,22 @@ export class Trace {
 
   /** The text that the command line prints; for `ops`, torch's table. */
   table<V extends VerbName>(verb: V, options?: Verbs[V]["options"]): string {
-    return this.#text(() => this.#ask((engine) => engine.table(this.name, verb, options)));
+    return this.#ask((engine) => engine.table(this.name, verb, options));
   }
 
   /** The document that the command line prints with `--format json`. */
   json<V extends VerbName>(verb: V, options?: Verbs[V]["options"]): string {
-    return this.#text(() => this.#ask((engine) => engine.json(this.name, verb, options)));
+    return this.#ask((engine) => engine.json(this.name, verb, options));
   }
 
   /** The same as CSV. */
   csv<V extends VerbName>(verb: V, options?: Verbs[V]["options"]): string {
-    return this.#text(() => this.#ask((engine) => engine.csv(verb, options)));
+    return this.#ask((engine) => engine.csv(verb, options));
   }
 
   /** The same as a Markdown table. */
   markdown<V extends VerbName>(verb: V, options?: Verbs[V]["options"]): string {
-    return this.#text(() => this.#ask((engine) => engine.markdown(verb, options)));
-  }
-
-  #text(call: () => string): string {
-    const text = call();
-    if (text.length > LONGEST) throw new KinetoscopeError("too_large", "the answer does not fit into one string");
-    return text;
+    return this.#ask((engine) => engine.markdown(verb, options));
   }
 
   /** Everything that was odd about the file. */
