@@ -57,6 +57,7 @@ pub mod pair;
 pub mod read;
 pub mod report;
 pub mod rows;
+pub mod schedule;
 pub mod table;
 pub mod time;
 pub mod trace;

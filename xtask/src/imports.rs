@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The layers of core, lowest first. A module may use the layers above it in this list and its own.
-const CORE: [&[&str]; 17] = [
+const CORE: [&[&str]; 18] = [
     &["time"],
     &["order"],
     &["names"],
@@ -24,6 +24,7 @@ const CORE: [&[&str]; 17] = [
     &["analysis"],
     &["report", "write"],
     &["verbs"],
+    &["schedule"],
 ];
 
 /// The crates that each folder may use.

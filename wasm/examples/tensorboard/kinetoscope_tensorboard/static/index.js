@@ -37,12 +37,12 @@ function table(rows, sortedBy, onSort) {
 
 function facts(summary, trace) {
   const line = [`${trace.length.toLocaleString("en")} events`, time(summary.wall_ns)];
-  if (summary.steps > 0) line.push(`${summary.steps} steps of ${time(summary.mean_step_ns)}`);
+  if (summary.steps > 0) line.push(`${summary.steps} ${summary.steps === 1 ? "step" : "steps"} of ${time(summary.mean_step_ns)}`);
   for (const device of summary.devices) {
     line.push(`GPU ${device.device} busy ${((100 * device.busy_ns) / device.window_ns).toFixed(1)} %`);
   }
   const findings = summary.findings.map(({ message, advice }) =>
-    element("li", {}, element("b", { textContent: message }), ` ${advice}`),
+    element("li", {}, element("b", { textContent: message }), ` — ${advice}`),
   );
   return [element("p", { textContent: line.join(" · ") }), element("ul", {}, ...findings)];
 }
