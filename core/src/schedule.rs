@@ -138,11 +138,9 @@ pub fn deeds(from: Option<ProfilerAction>, to: Option<ProfilerAction>) -> &'stat
     match (from, to) {
         (None | Some(Nothing), Some(Warmup)) => &[PrepareTrace],
         (None | Some(Nothing), Some(Record | RecordAndSave)) => &[PrepareTrace, StartTrace],
-        (None | Some(Nothing), None | Some(Nothing)) => &[],
         // A tracer that was made ready is emptied before it rests.
         (Some(Warmup), None | Some(Nothing)) => &[StartTrace, StopTrace],
         (Some(Warmup), Some(Record | RecordAndSave)) => &[StartTrace],
-        (Some(Warmup), Some(Warmup)) | (Some(Record), Some(Record | RecordAndSave)) => &[],
         (Some(Record), Some(Nothing | Warmup)) => &[StopTrace],
         (Some(Record | RecordAndSave), None) | (Some(RecordAndSave), Some(Nothing)) => {
             &[StopTrace, TraceReady]
@@ -151,6 +149,7 @@ pub fn deeds(from: Option<ProfilerAction>, to: Option<ProfilerAction>) -> &'stat
         (Some(RecordAndSave), Some(Record | RecordAndSave)) => {
             &[StopTrace, TraceReady, PrepareTrace, StartTrace]
         }
+        _ => &[],
     }
 }
 
