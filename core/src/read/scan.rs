@@ -119,6 +119,53 @@ pub(super) fn token_end(buf: &[u8], at: usize) -> Result<usize, Stop> {
     Err(Stop::More)
 }
 
+/// Skips white space and commas; how many commas there were.
+pub(super) fn skip_separators(buf: &[u8], at: usize) -> (usize, usize) {
+    let mut at = skip_space(buf, at);
+    let mut commas = 0;
+    while buf.get(at) == Some(&b',') {
+        commas += 1;
+        at = skip_space(buf, at + 1);
+    }
+    (at, commas)
+}
+
+/// What a search for the next event found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// An event seems to start here.
+    Event(usize),
+    /// The bytes end where an event may start.
+    Perhaps(usize),
+    /// No event starts in these bytes.
+    Nothing,
+}
+
+/// The next position at or after `at` that looks like the start of an event: `{"`, one of an event's own keys and `:`.
+pub(super) fn find_event(buf: &[u8], mut at: usize) -> Found {
+    const KEYS: [&[u8]; 8] = [b"ph", b"name", b"cat", b"pid", b"tid", b"ts", b"id", b"dur"];
+    while let Some(brace) = buf.get(at..).and_then(|rest| rest.iter().position(|&b| b == b'{')) {
+        at += brace;
+        let quote = skip_space(buf, at + 1);
+        let Some(&b) = buf.get(quote) else { return Found::Perhaps(at) };
+        let rest = &buf[quote + 1..];
+        let key = rest.iter().take(8).position(|&b| b == b'"');
+        match key {
+            None if b == b'"' && rest.len() < 8 => return Found::Perhaps(at),
+            Some(length) if b == b'"' && KEYS.contains(&&rest[..length]) => {
+                match buf.get(skip_space(buf, quote + 2 + length)) {
+                    None => return Found::Perhaps(at),
+                    Some(b':') => return Found::Event(at),
+                    Some(_) => {}
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    Found::Nothing
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
