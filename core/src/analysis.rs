@@ -18,3 +18,4 @@ pub mod steps;
 pub mod summary;
 pub mod tiles;
 pub mod tracks;
+pub mod work;

@@ -21,6 +21,10 @@ pub enum Cell {
     Bytes(i64),
     /// A count or number.
     Int(i64),
+    /// A large count, shown with an SI prefix.
+    Amount(i64),
+    /// An amount by second, shown with an SI prefix.
+    Rate(f64),
     /// A ratio or mean.
     Float(f64),
     /// A share of 1, shown in percent.
@@ -74,6 +78,10 @@ pub enum CellType {
     Bytes,
     /// [`Cell::Int`].
     Int,
+    /// [`Cell::Amount`].
+    Amount,
+    /// [`Cell::Rate`].
+    Rate,
     /// [`Cell::Float`].
     Float,
     /// [`Cell::Share`].
@@ -97,6 +105,8 @@ impl CellType {
                 | (CellType::UnixNs, Cell::UnixNs(_))
                 | (CellType::Bytes, Cell::Bytes(_))
                 | (CellType::Int, Cell::Int(_))
+                | (CellType::Amount, Cell::Amount(_))
+                | (CellType::Rate, Cell::Rate(_))
                 | (CellType::Float, Cell::Float(_))
                 | (CellType::Share, Cell::Share(_))
                 | (CellType::Bool, Cell::Bool(_))
@@ -140,6 +150,16 @@ impl Column {
     /// A column of [`CellType::Int`].
     pub const fn int(key: &'static str, title: &'static str, about: &'static str) -> Column {
         Column { key, title, kind: CellType::Int, optional: false, about }
+    }
+
+    /// A column of [`CellType::Amount`].
+    pub const fn amount(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column { key, title, kind: CellType::Amount, optional: false, about }
+    }
+
+    /// A column of [`CellType::Rate`].
+    pub const fn rate(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column { key, title, kind: CellType::Rate, optional: false, about }
     }
 
     /// A column of [`CellType::Float`].
@@ -336,6 +356,8 @@ fn text(cell: &Cell) -> String {
         Cell::Null => "–".to_owned(),
         Cell::Ns(ns) => units::time_ns(*ns, None),
         Cell::Bytes(count) => units::bytes(*count),
+        Cell::Amount(n) => units::with_prefix(*n as f64),
+        Cell::Rate(f) => units::with_prefix(*f),
         Cell::Float(f) => format!("{f:.2}"),
         Cell::Share(f) => format!("{:.1}%", f * 100.0),
         Cell::Bool(b) => if *b { "yes" } else { "no" }.to_owned(),
@@ -346,8 +368,8 @@ fn text(cell: &Cell) -> String {
 fn plain(cell: &Cell) -> String {
     match cell {
         Cell::Null => String::new(),
-        Cell::Ns(n) | Cell::UnixNs(n) | Cell::Bytes(n) | Cell::Int(n) => n.to_string(),
-        Cell::Float(f) | Cell::Share(f) => f.to_string(),
+        Cell::Ns(n) | Cell::UnixNs(n) | Cell::Bytes(n) | Cell::Amount(n) | Cell::Int(n) => n.to_string(),
+        Cell::Rate(f) | Cell::Float(f) | Cell::Share(f) => f.to_string(),
         Cell::Bool(b) => b.to_string(),
         Cell::Text(text) => text.clone(),
         Cell::Json(value) => value.to_string(),
@@ -359,7 +381,7 @@ pub fn json(cell: &Cell) -> String {
     match cell {
         Cell::Null => "null".to_owned(),
         Cell::Text(text) => quote(text),
-        Cell::Float(f) | Cell::Share(f) if !f.is_finite() => "null".to_owned(),
+        Cell::Rate(f) | Cell::Float(f) | Cell::Share(f) if !f.is_finite() => "null".to_owned(),
         other => plain(other),
     }
 }

@@ -61,3 +61,24 @@ pub fn bytes(count: i64) -> String {
 pub fn share(part: f64, whole: f64) -> String {
     if whole == 0.0 { "NaN".into() } else { format!("{:.2}%", part * 100.0 / whole) }
 }
+
+/// A number with an SI prefix and three digits or a little more: `24.64 T`, `512`.
+pub fn with_prefix(number: f64) -> String {
+    const PREFIXES: [(f64, &str); 6] =
+        [(1e18, " E"), (1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")];
+    match PREFIXES.iter().find(|p| number >= p.0) {
+        Some((scale, prefix)) => format!("{:.2}{prefix}", number / scale),
+        None => format!("{number:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_prefix;
+
+    #[test]
+    fn prefixes_suit_the_number() {
+        let shown = [0.0, 512.0, 1e3, 24.641e12, 3.2e18].map(with_prefix);
+        assert_eq!(shown, ["0", "512", "1.00 k", "24.64 T", "3.20 E"]);
+    }
+}

@@ -101,7 +101,13 @@ fn row(out: &mut String, about: &str, name: &str, columns: &[Column]) {
     for column in columns {
         doc(out, "  ", column.about);
         let kind = match column.kind {
-            CellType::Ns | CellType::Bytes | CellType::Int | CellType::Float | CellType::Share => "number",
+            CellType::Ns
+            | CellType::Bytes
+            | CellType::Int
+            | CellType::Amount
+            | CellType::Rate
+            | CellType::Float
+            | CellType::Share => "number",
             CellType::UnixNs => "bigint",
             CellType::Bool => "boolean",
             CellType::Text => "string",

@@ -129,16 +129,20 @@ fn column(rows: &Rows, at: usize) -> Result<JsValue, JsValue> {
             }
             out.into()
         }
-        CellType::Ns | CellType::Bytes | CellType::Int | CellType::Float | CellType::Share => {
-            Float64Array::from(&*cells.map(number).collect::<Vec<f64>>()).into()
-        }
+        CellType::Ns
+        | CellType::Bytes
+        | CellType::Int
+        | CellType::Amount
+        | CellType::Rate
+        | CellType::Float
+        | CellType::Share => Float64Array::from(&*cells.map(number).collect::<Vec<f64>>()).into(),
     })
 }
 
 fn number(cell: &Cell) -> f64 {
     match cell {
-        Cell::Ns(n) | Cell::Bytes(n) | Cell::Int(n) => *n as f64,
-        Cell::Float(f) | Cell::Share(f) => *f,
+        Cell::Ns(n) | Cell::Bytes(n) | Cell::Int(n) | Cell::Amount(n) => *n as f64,
+        Cell::Rate(f) | Cell::Float(f) | Cell::Share(f) => *f,
         _ => f64::NAN,
     }
 }

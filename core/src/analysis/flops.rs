@@ -1,7 +1,14 @@
-//! Floating point operations of an operator, estimated from its input shapes as torch.profiler does.
+//! Floating point operations of an operator, from its input shapes.
 //!
-//! With all sizes in elements: `mm`, `addmm`, `bmm`, `baddbmm` 2·m·k·n per matrix; `conv2d`
-//! 2·N·Hout·Wout·Kh·Kw·Cin·Cout/groups; `add` and `mul` one per element of the first input.
+//! [`estimate`] is torch.profiler's: `mm`, `addmm`, `bmm`, `baddbmm` 2·m·k·n per matrix; `conv2d`
+//! 2·N·Hout·Wout·Kh·Kw·Cin·Cout/groups; `add` and `mul` one per element of the first input. What it does not know is 0.
+//!
+//! [`count`] knows more, and says so where it knows nothing. A multiplication and the addition of its product are 2:
+//! - `linear`: 2 · elements of the input · rows of the weight;
+//! - attention of queries L×E over S keys and values S×Ev: 2·L·S·(E+Ev) for each head, whatever a mask leaves out;
+//! - convolutions of 1 to 3 dimensions, grouped: 2 · N · elements of the output's space · elements of the weight;
+//!   transposed ones: 2 · elements of the input · elements of the weight for one input channel; their gradients with
+//!   respect to input and weight: as much again for each that was asked for.
 
 use alloc::vec::Vec;
 use serde_json::Value;
@@ -49,16 +56,15 @@ fn product(sizes: &[i64]) -> Option<i64> {
     sizes.iter().try_fold(1i64, |n, &size| n.checked_mul(size))
 }
 
+fn matrices(inputs: &Inputs, a: usize, b: usize) -> Option<i64> {
+    product(&[2, product(tensor(inputs, a)?)?, *tensor(inputs, b)?.last()?])
+}
+
 /// The estimate for operator `name`; 0 where there is no formula or the inputs do not fit it.
 pub fn estimate(name: &str, inputs: &Inputs) -> i64 {
-    let dims = |at: usize| inputs.dims.get(at).filter(|d| !d.is_empty());
-    let matrices = |a: usize, b: usize| -> Option<i64> {
-        let (a, b) = (dims(a)?, dims(b)?);
-        product(a)?.checked_mul(*b.last()?)?.checked_mul(2)
-    };
     let count = match name {
-        "aten::mm" | "aten::bmm" => matrices(0, 1),
-        "aten::addmm" | "aten::baddbmm" => matrices(1, 2),
+        "aten::mm" | "aten::bmm" => matrices(inputs, 0, 1),
+        "aten::addmm" | "aten::baddbmm" => matrices(inputs, 1, 2),
         "aten::add" | "aten::mul" if inputs.is_tensor(0) => inputs.dims.first().and_then(|d| product(d)),
         "aten::conv2d" => conv2d(inputs),
         _ => None,
@@ -79,4 +85,171 @@ fn conv2d(inputs: &Inputs) -> Option<i64> {
     };
     let outputs = product(&[n, out(h, k_h, 0)?, out(w, k_w, 1)?])?;
     product(&[2, outputs, k_h, k_w, c_in, c_out])?.checked_div(groups)
+}
+
+/// The floating point operations of operator `name`; `None` where there is no formula, or the inputs do not fit it.
+pub fn count(name: &str, inputs: &Inputs) -> Option<i64> {
+    let name = name.strip_prefix("aten::")?;
+    match name {
+        "mm" | "bmm" => matrices(inputs, 0, 1),
+        "addmm" | "baddbmm" => matrices(inputs, 1, 2),
+        "add" | "mul" => inputs.is_tensor(0).then(|| product(inputs.dims.first()?))?,
+        "linear" => product(&[2, product(tensor(inputs, 0)?)?, *tensor(inputs, 1)?.first()?]),
+        "scaled_dot_product_attention"
+        | "_scaled_dot_product_flash_attention"
+        | "_scaled_dot_product_efficient_attention"
+        | "_scaled_dot_product_cudnn_attention"
+        | "_scaled_dot_product_attention_math" => attention(inputs),
+        "convolution" | "_convolution" if is_true(inputs, 6) => transposed(inputs),
+        "conv1d" | "conv2d" | "conv3d" | "convolution" | "_convolution" => {
+            convolution(inputs, Places { stride: 3, padding: 4, dilation: 5 })
+        }
+        "cudnn_convolution" => convolution(inputs, Places { padding: 2, stride: 3, dilation: 4 }),
+        "miopen_convolution" | "mkldnn_convolution" => {
+            convolution(inputs, Places { padding: 3, stride: 4, dilation: 5 })
+        }
+        "conv_transpose1d" | "conv_transpose2d" | "conv_transpose3d" | "cudnn_convolution_transpose" => {
+            transposed(inputs)
+        }
+        "convolution_backward" => convolution_backward(inputs),
+        _ => None,
+    }
+}
+
+/// The sizes of an input that is a tensor.
+fn tensor(inputs: &Inputs, at: usize) -> Option<&[i64]> {
+    inputs.dims.get(at).map(Vec::as_slice).filter(|d| !d.is_empty())
+}
+
+fn is_true(inputs: &Inputs, at: usize) -> bool {
+    inputs.concrete.get(at).and_then(Value::as_str) == Some("True")
+}
+
+fn attention(inputs: &Inputs) -> Option<i64> {
+    let (query, key, value) = (tensor(inputs, 0)?, tensor(inputs, 1)?, tensor(inputs, 2)?);
+    let [heads @ .., length, width] = query else { return None };
+    let (keys, depth) = (*key.get(key.len().checked_sub(2)?)?, *value.last()?);
+    product(&[2, product(heads)?, *length, keys, width.checked_add(depth)?])
+}
+
+/// Which inputs of a convolution say how it moves.
+#[derive(Clone, Copy)]
+struct Places {
+    stride: usize,
+    padding: usize,
+    dilation: usize,
+}
+
+fn convolution(inputs: &Inputs, places: Places) -> Option<i64> {
+    let ([n, _, space @ ..], weight) = (tensor(inputs, 0)?, tensor(inputs, 1)?) else { return None };
+    let kernel = weight.get(2..).filter(|k| k.len() == space.len() && !k.is_empty())?;
+    let (stride, dilation) = (inputs.list(places.stride)?, inputs.list(places.dilation)?);
+    let word = inputs.concrete.get(places.padding).and_then(Value::as_str);
+    let padding = inputs.list(places.padding);
+    let axis = |list: &[i64], at: usize| list.get(at).or(list.first()).copied();
+    let mut outputs = *n;
+    for (at, (&size, &width)) in space.iter().zip(kernel).enumerate() {
+        let reach = axis(&dilation, at)?.checked_mul(width.checked_sub(1)?)?;
+        let around = match (&padding, word) {
+            (Some(list), _) => axis(list, at)?.checked_mul(2)?,
+            (None, Some("same")) => reach,
+            (None, Some("valid")) => 0,
+            _ => return None,
+        };
+        let room = size.checked_add(around)?.checked_sub(reach)?.checked_sub(1)?;
+        outputs = outputs.checked_mul(room.checked_div(axis(&stride, at)?)?.checked_add(1)?)?;
+    }
+    product(&[2, outputs, product(weight)?])
+}
+
+fn transposed(inputs: &Inputs) -> Option<i64> {
+    product(&[2, product(tensor(inputs, 0)?)?, product(tensor(inputs, 1)?.get(1..)?)?])
+}
+
+fn convolution_backward(inputs: &Inputs) -> Option<i64> {
+    let (gradient, input, weight) = (tensor(inputs, 0)?, tensor(inputs, 1)?, tensor(inputs, 2)?);
+    let one = if is_true(inputs, 7) {
+        product(&[2, product(input)?, product(weight.get(1..)?)?])?
+    } else {
+        product(&[2, *gradient.first()?, product(gradient.get(2..)?)?, product(weight)?])?
+    };
+    let mask = inputs.concrete.get(10)?.as_str()?.strip_prefix('[')?.strip_suffix(']')?;
+    let wanted = mask.split(',').take(2).filter(|word| word.trim() == "True").count();
+    one.checked_mul(wanted as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inputs(dims: &str, concrete: &str) -> Inputs {
+        let types = r#"["float","float","float"]"#;
+        Inputs::parse(Some(dims), Some(types), Some(concrete))
+    }
+
+    /// Multiplies and adds, one by one, over one axis of outputs.
+    fn steps(size: i64, kernel: i64, stride: i64, padding: i64, dilation: i64) -> i64 {
+        let reach = dilation * (kernel - 1);
+        (0..size + 2 * padding).map(|at| at * stride).take_while(|at| at + reach < size + 2 * padding).count()
+            as i64
+    }
+
+    #[test]
+    fn convolutions_are_counted_output_by_output() {
+        for (size, kernel, stride, padding, dilation, groups) in
+            [(8, 3, 1, 0, 1, 1), (9, 3, 2, 1, 1, 2), (16, 5, 3, 2, 2, 4), (7, 1, 1, 0, 1, 1)]
+        {
+            let (n, c_in, c_out) = (2, 4, 8);
+            let concrete =
+                alloc::format!(r#"["","","","[{stride}]","[{padding}]","[{dilation}]","{groups}"]"#);
+            let dims = alloc::format!("[[{n},{c_in},{size}],[{c_out},{},{kernel}],[]]", c_in / groups);
+            let each = 2 * kernel * c_in / groups;
+            let expected = n * c_out * steps(size, kernel, stride, padding, dilation) * each;
+            assert_eq!(count("aten::conv1d", &inputs(&dims, &concrete)), Some(expected));
+        }
+    }
+
+    #[test]
+    fn what_torch_knows_too_is_counted_alike() {
+        let conv =
+            inputs("[[1,3,224,224],[768,3,16,16],[]]", r#"["","","","[16, 16]","[0, 0]","[1, 1]","1"]"#);
+        assert_eq!(count("aten::conv2d", &conv), Some(estimate("aten::conv2d", &conv)));
+        let wide = inputs("[[4,8],[8,16]]", "[]");
+        assert_eq!(count("aten::mm", &wide), Some(estimate("aten::mm", &wide)));
+        assert_eq!(count("aten::mul", &wide), Some(32));
+    }
+
+    #[test]
+    fn the_others_follow_their_formulas() {
+        for (name, dims, concrete, expected) in [
+            ("linear", "[[2,5,7],[3,7],[3]]", "[]", Some(2 * 2 * 5 * 7 * 3)),
+            (
+                "scaled_dot_product_attention",
+                "[[2,4,6,8],[2,4,10,8],[2,4,10,12]]",
+                "[]",
+                Some(2 * 8 * 6 * 10 * 20),
+            ),
+            ("conv_transpose2d", "[[1,4,3,3],[4,2,2,2]]", "[]", Some(2 * 36 * 8)),
+            ("convolution", "[[1,4,3,3],[4,2,2,2]]", r#"["","","","","","","True"]"#, Some(2 * 36 * 8)),
+            (
+                "convolution_backward",
+                "[[2,8,5,5],[2,4,5,5],[8,4,3,3]]",
+                r#"["","","","[0]","[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","1","[True, True, False]"]"#,
+                Some(2 * (2 * 2 * 25 * 8 * 4 * 9)),
+            ),
+            (
+                "conv2d",
+                "[[1,4,8,8],[4,4,3,3]]",
+                r#"["","","","[1, 1]","same","[1, 1]","1"]"#,
+                Some(2 * 64 * 144),
+            ),
+            ("conv2d", "[[1,4,8,8],[4,4,3,3]]", "[]", None),
+            ("conv2d", "[[1,4,8,8],[4,4,3,3]]", r#"["","","","[0, 0]","[0, 0]","[1, 1]","1"]"#, None),
+            ("mm", "[[9223372036854775807,2],[2,2]]", "[]", None),
+            ("relu", "[[4]]", "[]", None),
+        ] {
+            let name = alloc::format!("aten::{name}");
+            assert_eq!(count(&name, &inputs(dims, concrete)), expected, "{name}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ use crate::analysis::stacks::{self, stack_rows};
 use crate::analysis::steps::{self, step_rows};
 use crate::analysis::summary::{self, DevicePart, HostPart, assemble, device_part, host_part};
 use crate::analysis::tracks::{self, track_rows};
+use crate::analysis::work::{self, work_rows};
 use crate::analysis::{average_rows, info, kernels, ledger};
 use crate::error::Error;
 use crate::report::summary_text;
@@ -57,6 +58,18 @@ pub(super) const VERBS: &[Verb] = &[
         is_one_row: false,
         columns: kernels::COLUMNS,
         answer: |trace, request| Ok(cut(kernels::kernels(trace), request).into()),
+    },
+    Verb {
+        name: "flops",
+        about: "Floating point operations by operator, how fast, and how much of the time formulas cover",
+        examples: &["run.json --row-limit 20"],
+        options: &[ROW_LIMIT],
+        is_one_row: false,
+        columns: work::COLUMNS,
+        answer: |trace, request| {
+            let rows = cut(work_rows(trace), request);
+            Ok(or_hint(rows, "no shapes in this trace; record with record_shapes=True"))
+        },
     },
     Verb {
         name: "tree",

@@ -214,6 +214,32 @@ export interface KernelsRow {
   op: string | null;
 }
 
+/** Options of `flops`. */
+export interface FlopsOptions {
+  /** At most this many rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `flops`. */
+export interface FlopsRow {
+  /** total for the sums in the first rows, operator for the others. */
+  kind: string;
+  /** The operator; all, counted or not counted for a sum. */
+  name: string;
+  /** A formula knows the operator and its inputs. */
+  counted: boolean | null;
+  /** How many calls. */
+  count: number;
+  /** Floating point operations of the calls that were counted. */
+  flops: number | null;
+  /** Device time, or CPU time in a trace without device work, with that of what was called; without it where not counted. */
+  time_ns: number;
+  /** The part of all such time. */
+  share: number;
+  /** Floating point operations by that time. */
+  flops_per_second: number | null;
+}
+
 /** Options of `tree`. */
 export interface TreeOptions {
   /** How many levels, 8 unless given, -1 for all. */
@@ -528,6 +554,8 @@ export interface Answers {
   ops(options?: OpsOptions): OpsRow[];
   /** Kernels, copies and fills by time. */
   kernels(options?: KernelsOptions): KernelsRow[];
+  /** Floating point operations by operator, how fast, and how much of the time formulas cover. */
+  flops(options?: FlopsOptions): FlopsRow[];
   /** The call tree of every lane, merged by name. */
   tree(options?: TreeOptions): TreeRow[];
   /** Python stacks by self time. */
@@ -549,6 +577,7 @@ export interface Verbs {
   summary: { options: SummaryOptions; row: SummaryRow };
   ops: { options: OpsOptions; row: OpsRow };
   kernels: { options: KernelsOptions; row: KernelsRow };
+  flops: { options: FlopsOptions; row: FlopsRow };
   tree: { options: TreeOptions; row: TreeRow };
   stacks: { options: StacksOptions; row: StacksRow };
   steps: { options: StepsOptions; row: StepsRow };
@@ -573,6 +602,7 @@ export const VERBS: { readonly [V in keyof Verbs]: boolean } = {
   summary: true,
   ops: false,
   kernels: false,
+  flops: false,
   tree: false,
   stacks: false,
   steps: false,
