@@ -3,6 +3,7 @@
 pub mod average_rows;
 pub mod averages;
 pub mod call_tree;
+pub mod coverage;
 pub mod device_time;
 pub mod early;
 pub mod event_rows;

@@ -4,6 +4,7 @@ use super::options::{Opt, Takes};
 use super::{Answer, Request, Verb};
 use crate::analysis::averages::key_averages;
 use crate::analysis::call_tree::{self, Cut, tree_rows};
+use crate::analysis::coverage::{self, coverage_rows};
 use crate::analysis::event_rows::{self, event_rows};
 use crate::analysis::function_events::FunctionEvents;
 use crate::analysis::stacks::{self, stack_rows};
@@ -69,6 +70,18 @@ pub(super) const VERBS: &[Verb] = &[
         answer: |trace, request| {
             let rows = cut(work_rows(trace), request);
             Ok(or_hint(rows, "no shapes in this trace; record with record_shapes=True"))
+        },
+    },
+    Verb {
+        name: "coverage",
+        about: "What torch.compile captured, and the operators that it missed",
+        examples: &["run.json --row-limit 20"],
+        options: &[ROW_LIMIT],
+        is_one_row: false,
+        columns: coverage::COLUMNS,
+        answer: |trace, request| {
+            let rows = cut(coverage_rows(trace), request);
+            Ok(or_hint(rows, "no compiled graph in this trace; record a program that calls torch.compile"))
         },
     },
     Verb {

@@ -240,6 +240,38 @@ export interface FlopsRow {
   flops_per_second: number | null;
 }
 
+/** Options of `coverage`. */
+export interface CoverageOptions {
+  /** At most this many rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `coverage`. */
+export interface CoverageRow {
+  /** captured or total for the sums, graph for a compiled graph, missed for an operator outside. */
+  kind: string;
+  /** The graph's or operator's name. */
+  name: string;
+  /** How often compiled graphs were called. */
+  graphs: number;
+  /** How many operators ran, those that others called left out. */
+  operators: number;
+  /** Operators less calls: what running them one by one would add. */
+  fusions: number;
+  /** Their time on the CPU, with that of what they called; for a graph, that of its calls. */
+  time_ns: number;
+  /** Sum of the durations of the device work that was launched in them. */
+  device_time_ns: number;
+  /** The part of all operators. */
+  operators_share: number | null;
+  /** The part of the CPU time of all operators. */
+  time_share: number | null;
+  /** The part of all device time. */
+  device_time_share: number | null;
+  /** Where the first of the missed operators was called from, innermost frame first. */
+  stack: string[];
+}
+
 /** Options of `tree`. */
 export interface TreeOptions {
   /** How many levels, 8 unless given, -1 for all. */
@@ -556,6 +588,8 @@ export interface Answers {
   kernels(options?: KernelsOptions): KernelsRow[];
   /** Floating point operations by operator, how fast, and how much of the time formulas cover. */
   flops(options?: FlopsOptions): FlopsRow[];
+  /** What torch.compile captured, and the operators that it missed. */
+  coverage(options?: CoverageOptions): CoverageRow[];
   /** The call tree of every lane, merged by name. */
   tree(options?: TreeOptions): TreeRow[];
   /** Python stacks by self time. */
@@ -578,6 +612,7 @@ export interface Verbs {
   ops: { options: OpsOptions; row: OpsRow };
   kernels: { options: KernelsOptions; row: KernelsRow };
   flops: { options: FlopsOptions; row: FlopsRow };
+  coverage: { options: CoverageOptions; row: CoverageRow };
   tree: { options: TreeOptions; row: TreeRow };
   stacks: { options: StacksOptions; row: StacksRow };
   steps: { options: StepsOptions; row: StepsRow };
@@ -603,6 +638,7 @@ export const VERBS: { readonly [V in keyof Verbs]: boolean } = {
   ops: false,
   kernels: false,
   flops: false,
+  coverage: false,
   tree: false,
   stacks: false,
   steps: false,

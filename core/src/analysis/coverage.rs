@@ -1,0 +1,294 @@
+//! How much of a program `torch.compile` captured: the Dynamo profiler's numbers, from a trace.
+//!
+//! A call of a compiled graph is a range called `Torch-Compiled Region…` (`TORCHDYNAMO` before PyTorch 2). Operators are
+//! counted as `torch._dynamo.profiler` counts them: on each thread only those that begin after the last one ended, so not
+//! what they call; one that ends within a region was captured. A region of *n* operators saves *n* − 1 launches of the
+//! host: its fusions. Ranges that the user named are no operators here, since a profiler step would hide all others.
+
+use super::function_events::{FunctionEvents, Kind};
+use crate::names::NameId;
+use crate::order::{descending, sort_by_key};
+use crate::rows::{Cell, Column, Rows};
+use crate::table::category::Category;
+use crate::table::events::Table;
+use crate::table::tracks::TrackId;
+use crate::trace::Trace;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::iter::Sum;
+use core::ops::{Add, AddAssign};
+use serde_json::Value;
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::text(
+        "kind",
+        "Kind",
+        "captured or total for the sums, graph for a compiled graph, missed for an operator outside.",
+    ),
+    Column::text("name", "Name", "The graph's or operator's name."),
+    Column::int("graphs", "Graph calls", "How often compiled graphs were called."),
+    Column::int("operators", "Operators", "How many operators ran, those that others called left out."),
+    Column::int("fusions", "Fusions", "Operators less calls: what running them one by one would add."),
+    Column::ns(
+        "time_ns",
+        "CPU time",
+        "Their time on the CPU, with that of what they called; for a graph, that of its calls.",
+    ),
+    Column::ns(
+        "device_time_ns",
+        "Device time",
+        "Sum of the durations of the device work that was launched in them.",
+    ),
+    Column::share("operators_share", "of operators", "The part of all operators.").or_null(),
+    Column::share("time_share", "of CPU time", "The part of the CPU time of all operators.").or_null(),
+    Column::share("device_time_share", "of device time", "The part of all device time.").or_null(),
+    Column::json(
+        "stack",
+        "",
+        "string[]",
+        "Where the first of the missed operators was called from, innermost frame first.",
+    ),
+];
+
+/// The metrics of `torch._dynamo.profiler`, with its arithmetic: they add up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProfileMetrics {
+    /// CPU time, in ns.
+    pub time_ns: i64,
+    /// Device time, in ns.
+    pub device_time_ns: i64,
+    /// Operators.
+    pub operators: i64,
+    /// Operators less graph calls.
+    pub fusions: i64,
+    /// Graph calls.
+    pub graphs: i64,
+}
+
+impl Add for ProfileMetrics {
+    type Output = ProfileMetrics;
+
+    fn add(self, other: ProfileMetrics) -> ProfileMetrics {
+        ProfileMetrics {
+            time_ns: self.time_ns.saturating_add(other.time_ns),
+            device_time_ns: self.device_time_ns.saturating_add(other.device_time_ns),
+            operators: self.operators + other.operators,
+            fusions: self.fusions + other.fusions,
+            graphs: self.graphs + other.graphs,
+        }
+    }
+}
+
+impl AddAssign for ProfileMetrics {
+    fn add_assign(&mut self, other: ProfileMetrics) {
+        *self = *self + other;
+    }
+}
+
+impl Sum for ProfileMetrics {
+    fn sum<I: Iterator<Item = ProfileMetrics>>(metrics: I) -> ProfileMetrics {
+        metrics.fold(ProfileMetrics::default(), Add::add)
+    }
+}
+
+/// The quotients of two [`ProfileMetrics`]; `None` where there is nothing to divide by.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Percent {
+    /// Of operators, as a share of 1.
+    pub operators: Option<f64>,
+    /// Of CPU time.
+    pub time: Option<f64>,
+    /// Of device time.
+    pub device_time: Option<f64>,
+}
+
+impl ProfileMetrics {
+    /// The part that these are of `whole`.
+    pub fn percent_of(self, whole: ProfileMetrics) -> Percent {
+        let part = |a: i64, b: i64| (b > 0).then(|| a as f64 / b as f64);
+        Percent {
+            operators: part(self.operators, whole.operators),
+            time: part(self.time_ns, whole.time_ns),
+            device_time: part(self.device_time_ns, whole.device_time_ns),
+        }
+    }
+}
+
+/// An operator outside of every graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missed {
+    /// Sums of all with this name.
+    pub metrics: ProfileMetrics,
+    /// The position of the first one among the function events.
+    pub first: usize,
+}
+
+/// What was captured and what was missed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Inside of compiled graphs.
+    pub captured: ProfileMetrics,
+    /// All there is.
+    pub total: ProfileMetrics,
+    /// Each graph, by its name.
+    pub graphs: BTreeMap<NameId, ProfileMetrics>,
+    /// Operators outside, by name.
+    pub missed: BTreeMap<NameId, Missed>,
+}
+
+/// Whether a range is the call of a compiled graph.
+pub fn is_compiled_region(name: &str) -> bool {
+    name == "TORCHDYNAMO" || name.starts_with("Torch-Compiled Region")
+}
+
+/// Whether a range is the compiler's own work, and no operator of the program.
+fn is_own(name: &str) -> bool {
+    name == "TorchDynamo Cache Lookup"
+}
+
+/// Where a thread stands.
+#[derive(Clone, Copy)]
+struct Thread {
+    last_end: i64,
+    region: Option<(NameId, i64)>,
+}
+
+/// Counts what graphs captured.
+pub fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
+    let device_totals = events.device_totals_ns();
+    let mut threads: BTreeMap<TrackId, Thread> = BTreeMap::new();
+    let mut out = Coverage::default();
+    for at in (0..events.len()).filter(|&at| events.kinds[at] == Kind::Cpu) {
+        let row = events.rows[at];
+        let (start, end, name) = (table.ts(row), table.end(row), table.name_id(row));
+        let thread =
+            threads.entry(table.track_id(row)).or_insert(Thread { last_end: i64::MIN, region: None });
+        let metrics = ProfileMetrics {
+            time_ns: events.cpu_time_total_ns(table, at),
+            device_time_ns: device_totals[at],
+            ..ProfileMetrics::default()
+        };
+        let inside = thread.region.filter(|region| end <= region.1);
+        if is_compiled_region(table.name(row)) {
+            // A region within another one is the same call again.
+            if inside.is_none() {
+                thread.region = Some((name, end));
+                *out.graphs.entry(name).or_default() += ProfileMetrics { graphs: 1, fusions: -1, ..metrics };
+            }
+        } else if table.category(row) == Category::CpuOp
+            && !is_own(table.name(row))
+            && start >= thread.last_end
+        {
+            thread.last_end = end;
+            let one = ProfileMetrics { operators: 1, fusions: 1, ..ProfileMetrics::default() };
+            if let Some((region, _)) = inside {
+                // Its time is in that of the region.
+                *out.graphs.entry(region).or_default() += one;
+            } else {
+                let missed = Missed { metrics: ProfileMetrics::default(), first: at };
+                let missed = out.missed.entry(name).or_insert(missed);
+                missed.metrics += ProfileMetrics { operators: 1, ..metrics };
+            }
+        }
+    }
+    out.captured = out.graphs.values().copied().sum();
+    let missed: ProfileMetrics = out.missed.values().map(|m| m.metrics).sum();
+    out.total = out.captured + missed;
+    out.total.fusions = (out.total.operators - 1).max(0);
+    out
+}
+
+/// The rows: what was captured, all there is, the graphs, and the missed operators, those of most time first; none in a
+/// trace without graphs.
+pub fn coverage_rows(trace: &Trace) -> Rows {
+    let table = &trace.table;
+    let mut rows = Rows::new(COLUMNS);
+    let is_compiled = table.names.iter().any(|(_, name)| is_compiled_region(name));
+    if !is_compiled {
+        return rows;
+    }
+    let events = FunctionEvents::new(trace);
+    let coverage = coverage(table, &events);
+    let mut push = |kind: &str, name: &str, metrics: ProfileMetrics, stack: &[alloc::string::String]| {
+        let percent = metrics.percent_of(coverage.total);
+        let share = |part: Option<f64>| part.map_or(Cell::Null, Cell::Share);
+        rows.push(vec![
+            kind.into(),
+            name.into(),
+            Cell::Int(metrics.graphs),
+            Cell::Int(metrics.operators),
+            Cell::Int(metrics.fusions),
+            Cell::Ns(metrics.time_ns),
+            Cell::Ns(metrics.device_time_ns),
+            share(percent.operators),
+            share(percent.time),
+            share(percent.device_time),
+            Cell::Json(stack.iter().map(|frame| Value::from(frame.as_str())).collect()),
+        ]);
+    };
+    push("captured", "all graphs", coverage.captured, &[]);
+    push("total", "all operators", coverage.total, &[]);
+    let mut graphs: Vec<_> = coverage.graphs.iter().collect();
+    sort_by_key(&mut graphs, |(_, m)| (descending(m.device_time_ns), descending(m.time_ns)));
+    for (&name, &metrics) in graphs {
+        push("graph", table.names.get(name), metrics, &[]);
+    }
+    let mut missed: Vec<_> = coverage.missed.iter().collect();
+    sort_by_key(&mut missed, |(_, m)| (descending(m.metrics.device_time_ns), descending(m.metrics.time_ns)));
+    for (&name, one) in missed {
+        push("missed", table.names.get(name), one.metrics, events.stacks.get(events.stack(one.first)));
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+    use alloc::string::String;
+
+    fn op(name: &str, tid: u32, ts: u32, dur: u32) -> String {
+        format!(r#"{{"ph":"X","cat":"cpu_op","name":"{name}","pid":1,"tid":{tid},"ts":{ts},"dur":{dur}}}"#)
+    }
+
+    #[test]
+    fn operators_inside_of_graphs_are_captured() {
+        let events = [
+            op("ProfilerStep#1", 1, 0, 1000).replace("cpu_op", "user_annotation"),
+            op("aten::zeros", 1, 0, 10),
+            op("TorchDynamo Cache Lookup", 1, 12, 5),
+            op("Torch-Compiled Region: 0/0", 1, 20, 50),
+            op("aten::mm", 1, 25, 20),
+            op("aten::inner", 1, 30, 5),
+            op("aten::add", 1, 50, 10),
+            op("Torch-Compiled Region: 1/0", 2, 20, 30),
+            op("aten::mul", 2, 22, 8),
+            op("aten::linear", 1, 80, 40),
+            op("aten::addmm", 1, 85, 10),
+            op("aten::zeros", 1, 130, 20),
+        ];
+        let trace = Trace::read(format!("[{}]", events.join(",")).as_bytes()).expect("a trace");
+        let found = coverage(&trace.table, &FunctionEvents::new(&trace));
+        let expected =
+            ProfileMetrics { time_ns: 80_000, device_time_ns: 0, operators: 3, fusions: 1, graphs: 2 };
+        assert_eq!(found.captured, expected);
+        assert_eq!((found.total.operators, found.total.fusions, found.total.graphs), (6, 5, 2));
+        assert_eq!(found.total.time_ns, 150_000);
+        let percent = found.captured.percent_of(found.total);
+        assert_eq!((percent.operators, percent.device_time), (Some(0.5), None));
+        let rows = coverage_rows(&trace).rows;
+        let names: Vec<String> = rows.iter().map(|row| format!("{:?}", row[1])).collect();
+        assert_eq!(rows.len(), 6, "{names:?}");
+        assert_eq!(rows[2][1], "Torch-Compiled Region: 0/0".into());
+        assert_eq!(rows[4][..4], ["missed".into(), "aten::linear".into(), Cell::Int(0), Cell::Int(1)]);
+        assert_eq!(rows[5][3], Cell::Int(2));
+    }
+
+    #[test]
+    fn a_trace_without_graphs_has_no_rows() {
+        let trace = Trace::read(format!("[{}]", op("aten::mm", 1, 0, 1)).as_bytes()).expect("a trace");
+        assert!(coverage_rows(&trace).rows.is_empty());
+    }
+}
