@@ -58,6 +58,7 @@ pub mod read;
 pub mod report;
 pub mod rows;
 pub mod schedule;
+pub mod stats;
 pub mod table;
 pub mod time;
 pub mod trace;

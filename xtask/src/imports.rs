@@ -24,7 +24,7 @@ const CORE: [&[&str]; 18] = [
     &["analysis"],
     &["report", "write"],
     &["verbs"],
-    &["schedule"],
+    &["schedule", "stats"],
 ];
 
 /// The crates that each folder may use.
