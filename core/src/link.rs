@@ -139,7 +139,7 @@ fn link_device(
     }
     let example = |row: Option<Row>| row.map_or("", |row| table.name(row));
     diagnostics.record_many(Code::KernelWithoutLaunch, orphans, None, b"");
-    launched.sort_unstable();
+    sort_by_key(&mut launched, |&row| (i64::from(row), 0));
     let idle = |row: Row| is_launch_name(table.name(row)) && launched.binary_search(&row).is_err();
     links.idle_launches = calls.0.iter().map(|&(_, row)| row).filter(|&row| idle(row)).collect();
     let first = example(links.idle_launches.first().copied());
@@ -158,7 +158,7 @@ fn link_device(
 fn positions(table: &Table, tree: &Tree) -> Vec<(Row, u32)> {
     let calls = (0..tree.len() as u32).filter(|&at| table.category(tree.rows[at as usize]).is_launch_call());
     let mut positions: Vec<(Row, u32)> = calls.map(|at| (tree.rows[at as usize], at)).collect();
-    positions.sort_unstable();
+    sort_by_key(&mut positions, |&(row, at)| (i64::from(row), i64::from(at)));
     positions
 }
 
@@ -272,7 +272,7 @@ fn link_backward(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links) {
     if links.forward_of.is_empty() {
         links.forward_of = by_sequence_number(ops);
     }
-    links.forward_of.sort_unstable();
+    sort_by_key(&mut links.forward_of, |&(row, forward)| (i64::from(row), i64::from(forward)));
     links.forward_of.dedup_by_key(|pair| pair.0);
 }
 

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hasher};
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
+use hashbrown::{HashMap, HashTable};
 
 /// The position of a text in its [`Names`].
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -117,6 +117,30 @@ impl Names {
     /// Every id with its text, in the order of first appearance.
     pub fn iter(&self) -> impl Iterator<Item = (NameId, &str)> {
         (0..self.ends.len() as u32).map(|id| (NameId(id), self.get(NameId(id))))
+    }
+}
+
+/// A value for each of some names, in the order of their first appearance.
+#[derive(Clone, Debug, Default)]
+pub struct ByName<T> {
+    index: HashMap<NameId, u32, FixedState>,
+    entries: Vec<(NameId, T)>,
+}
+
+impl<T: Default> ByName<T> {
+    /// The value of a name, which begins as the default.
+    pub fn of(&mut self, name: NameId) -> &mut T {
+        let next = self.entries.len() as u32;
+        let at = *self.index.entry(name).or_insert(next);
+        if at == next {
+            self.entries.push((name, T::default()));
+        }
+        &mut self.entries[at as usize].1
+    }
+
+    /// Every name that was asked for, with its value.
+    pub fn entries(&self) -> &[(NameId, T)] {
+        &self.entries
     }
 }
 

@@ -69,10 +69,10 @@ pub fn pair(table: &mut Table, diagnostics: &mut Diagnostics) -> Pairs {
     if !keyed.is_empty() {
         pair_keyed(table, diagnostics, &mut pairs, &keyed);
     }
-    pairs.spans.sort_unstable();
-    pairs.asyncs.sort_unstable();
-    pairs.flows.sort_unstable();
-    pairs.incomplete.sort_unstable();
+    for pairs in [&mut pairs.spans, &mut pairs.asyncs, &mut pairs.flows] {
+        sort_by_key(pairs, |&(begin, end)| (i64::from(begin), i64::from(end)));
+    }
+    sort_by_key(&mut pairs.incomplete, |&row| (i64::from(row), 0));
     pairs
 }
 
@@ -242,7 +242,7 @@ fn pair_asyncs(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, 
         }
     }
     let mut left: Vec<Row> = open.into_values().flatten().collect();
-    left.sort_unstable();
+    sort_by_key(&mut left, |&row| (i64::from(row), 0));
     for row in left {
         diagnostics.record(Code::UnmatchedAsync, None, table.name(row).as_bytes());
         pairs.incomplete.push(row);

@@ -6,16 +6,13 @@
 //! host: its fusions. Ranges that the user named are no operators here, since a profiler step would hide all others.
 
 use super::function_events::{FunctionEvents, Kind};
-use crate::names::NameId;
+use crate::names::{ByName, NameId};
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::category::Category;
 use crate::table::events::Table;
-use crate::table::tracks::TrackId;
 use crate::trace::Trace;
-use alloc::collections::BTreeMap;
 use alloc::vec;
-use alloc::vec::Vec;
 use core::iter::Sum;
 use core::ops::{Add, AddAssign};
 use serde_json::Value;
@@ -117,7 +114,7 @@ impl ProfileMetrics {
 }
 
 /// An operator outside of every graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Missed {
     /// Sums of all with this name.
     pub metrics: ProfileMetrics,
@@ -126,16 +123,16 @@ pub struct Missed {
 }
 
 /// What was captured and what was missed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Coverage {
     /// Inside of compiled graphs.
     pub captured: ProfileMetrics,
     /// All there is.
     pub total: ProfileMetrics,
     /// Each graph, by its name.
-    pub graphs: BTreeMap<NameId, ProfileMetrics>,
+    pub graphs: ByName<ProfileMetrics>,
     /// Operators outside, by name.
-    pub missed: BTreeMap<NameId, Missed>,
+    pub missed: ByName<Missed>,
 }
 
 /// Whether a range is the call of a compiled graph.
@@ -158,13 +155,13 @@ struct Thread {
 /// Counts what graphs captured.
 pub fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
     let device_totals = events.device_totals_ns();
-    let mut threads: BTreeMap<TrackId, Thread> = BTreeMap::new();
+    let begun = Thread { last_end: i64::MIN, region: None };
+    let mut threads = vec![begun; table.tracks.all().len()];
     let mut out = Coverage::default();
     for at in (0..events.len()).filter(|&at| events.kinds[at] == Kind::Cpu) {
         let row = events.rows[at];
         let (start, end, name) = (table.ts(row), table.end(row), table.name_id(row));
-        let thread =
-            threads.entry(table.track_id(row)).or_insert(Thread { last_end: i64::MIN, region: None });
+        let thread = &mut threads[table.track_id(row).0 as usize];
         let metrics = ProfileMetrics {
             time_ns: events.cpu_time_total_ns(table, at),
             device_time_ns: device_totals[at],
@@ -175,7 +172,7 @@ pub fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
             // A region within another one is the same call again.
             if inside.is_none() {
                 thread.region = Some((name, end));
-                *out.graphs.entry(name).or_default() += ProfileMetrics { graphs: 1, fusions: -1, ..metrics };
+                *out.graphs.of(name) += ProfileMetrics { graphs: 1, fusions: -1, ..metrics };
             }
         } else if table.category(row) == Category::CpuOp
             && !is_own(table.name(row))
@@ -185,16 +182,18 @@ pub fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
             let one = ProfileMetrics { operators: 1, fusions: 1, ..ProfileMetrics::default() };
             if let Some((region, _)) = inside {
                 // Its time is in that of the region.
-                *out.graphs.entry(region).or_default() += one;
+                *out.graphs.of(region) += one;
             } else {
-                let missed = Missed { metrics: ProfileMetrics::default(), first: at };
-                let missed = out.missed.entry(name).or_insert(missed);
+                let missed = out.missed.of(name);
+                if missed.metrics.operators == 0 {
+                    missed.first = at;
+                }
                 missed.metrics += ProfileMetrics { operators: 1, ..metrics };
             }
         }
     }
-    out.captured = out.graphs.values().copied().sum();
-    let missed: ProfileMetrics = out.missed.values().map(|m| m.metrics).sum();
+    out.captured = out.graphs.entries().iter().map(|(_, metrics)| *metrics).sum();
+    let missed: ProfileMetrics = out.missed.entries().iter().map(|(_, m)| m.metrics).sum();
     out.total = out.captured + missed;
     out.total.fusions = (out.total.operators - 1).max(0);
     out
@@ -230,14 +229,14 @@ pub fn coverage_rows(trace: &Trace) -> Rows {
     };
     push("captured", "all graphs", coverage.captured, &[]);
     push("total", "all operators", coverage.total, &[]);
-    let mut graphs: Vec<_> = coverage.graphs.iter().collect();
+    let mut graphs = coverage.graphs.entries().to_vec();
     sort_by_key(&mut graphs, |(_, m)| (descending(m.device_time_ns), descending(m.time_ns)));
-    for (&name, &metrics) in graphs {
+    for (name, metrics) in graphs {
         push("graph", table.names.get(name), metrics, &[]);
     }
-    let mut missed: Vec<_> = coverage.missed.iter().collect();
+    let mut missed = coverage.missed.entries().to_vec();
     sort_by_key(&mut missed, |(_, m)| (descending(m.metrics.device_time_ns), descending(m.metrics.time_ns)));
-    for (&name, one) in missed {
+    for (name, one) in missed {
         push("missed", table.names.get(name), one.metrics, events.stacks.get(events.stack(one.first)));
     }
     rows
@@ -248,6 +247,7 @@ mod tests {
     use super::*;
     use alloc::format;
     use alloc::string::String;
+    use alloc::vec::Vec;
 
     fn op(name: &str, tid: u32, ts: u32, dur: u32) -> String {
         format!(r#"{{"ph":"X","cat":"cpu_op","name":"{name}","pid":1,"tid":{tid},"ts":{ts},"dur":{dur}}}"#)

@@ -203,7 +203,7 @@ fn uneven_steps(out: &mut Vec<Finding>, trace: &Trace, steps: &[Step]) {
     }
     let mut walls: Vec<(i64, usize)> =
         steps.iter().enumerate().map(|(i, s)| (s.time.1 - s.time.0, i)).collect();
-    walls.sort_unstable();
+    sort_by_key(&mut walls, |&(wall, at)| (wall, at as i64));
     let median = walls[walls.len() / 2].0;
     let (longest, at) = walls[walls.len() - 1];
     if (longest as f64) < median as f64 * threshold::SLOW_STEP {

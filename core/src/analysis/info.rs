@@ -1,5 +1,6 @@
 //! What a trace is: counts, time, machine, and the metadata beside its events.
 
+use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Rows};
 use crate::table::category::Category;
 use crate::table::events::Table;
@@ -60,7 +61,7 @@ pub fn categories(table: &Table) -> Vec<(Category, usize)> {
             None => counts.push((layout.category, count)),
         }
     }
-    counts.sort_unstable();
+    sort_by_key(&mut counts, |&(category, _)| (category as i64, 0));
     counts
 }
 

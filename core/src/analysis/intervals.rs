@@ -1,5 +1,6 @@
 //! Sets of time, as sorted disjoint half-open intervals of ns.
 
+use crate::order::sort_by_key;
 use alloc::vec::Vec;
 
 /// A half-open interval `start..end`.
@@ -33,9 +34,7 @@ impl Intervals {
     /// The union of any intervals.
     pub fn union_of(mut intervals: Vec<Interval>) -> Intervals {
         intervals.retain(|i| i.0 < i.1);
-        if !intervals.is_sorted() {
-            intervals.sort_unstable();
-        }
+        sort_by_key(&mut intervals, |&interval| interval);
         intervals.dedup_by(|next, last| {
             let joins = next.0 <= last.1;
             if joins {

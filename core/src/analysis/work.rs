@@ -6,14 +6,13 @@
 
 use super::flops::{self, Inputs};
 use super::function_events::{FunctionEvents, Kind, NONE};
-use crate::names::NameId;
+use crate::names::{ByName, NameId};
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::events::Table;
 use crate::table::fields::Value;
 use crate::table::layout::Key;
 use crate::trace::Trace;
-use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -48,8 +47,12 @@ impl Sum {
     }
 }
 
-/// The sums by name and whether a formula counted them.
-type Sums = BTreeMap<(NameId, bool), Sum>;
+/// The sums by name: those that a formula counted, and the others.
+#[derive(Default)]
+struct Sums {
+    counted: ByName<Sum>,
+    others: ByName<Sum>,
+}
 
 /// The rows: three sums (all, counted, not counted), then operators, those of most time first; none without shapes.
 pub fn work_rows(trace: &Trace) -> Rows {
@@ -60,8 +63,8 @@ pub fn work_rows(trace: &Trace) -> Rows {
     let events = FunctionEvents::without_inputs(trace);
     let (sums, all) = sums(&trace.table, &events);
     let mut counted = Sum::default();
-    sums.iter().filter(|(key, _)| key.1).for_each(|(_, &sum)| counted.add(sum));
-    let calls: usize = sums.values().map(|s| s.count).sum();
+    sums.counted.entries().iter().for_each(|&(_, sum)| counted.add(sum));
+    let calls = counted.count + sums.others.entries().iter().map(|(_, sum)| sum.count).sum::<usize>();
     let rest = Sum { count: calls - counted.count, flops: 0, time_ns: all.saturating_sub(counted.time_ns) };
     let whole = Sum { count: calls, time_ns: all, ..counted };
     let mut push = |kind: &str, name: &str, is_counted: Option<bool>, sum: Sum| {
@@ -81,10 +84,11 @@ pub fn work_rows(trace: &Trace) -> Rows {
     push("total", "all", None, whole);
     push("total", "counted", Some(true), counted);
     push("total", "not counted", Some(false), rest);
-    let mut order: Vec<((NameId, bool), Sum)> = sums.into_iter().collect();
-    order.retain(|(key, sum)| key.1 || sum.time_ns > 0);
-    sort_by_key(&mut order, |(_, sum)| (descending(sum.time_ns), descending(sum.flops)));
-    for ((name, is_counted), sum) in order {
+    let known = sums.counted.entries().iter().map(|&(name, sum)| (name, true, sum));
+    let unknown = sums.others.entries().iter().map(|&(name, sum)| (name, false, sum));
+    let mut order: Vec<(NameId, bool, Sum)> = known.chain(unknown.filter(|o| o.2.time_ns > 0)).collect();
+    sort_by_key(&mut order, |(_, _, sum)| (descending(sum.time_ns), descending(sum.flops)));
+    for (name, is_counted, sum) in order {
         push("operator", trace.table.names.get(name), Some(is_counted), sum);
     }
     rows
@@ -95,7 +99,7 @@ fn sums(table: &Table, events: &FunctionEvents) -> (Sums, i64) {
     let has_device = events.use_device.is_some();
     let device_totals = events.device_totals_ns();
     let mut inside = vec![false; events.len()];
-    let mut sums = Sums::new();
+    let mut sums = Sums::default();
     let mut all: i64 = 0;
     for at in 0..events.len() {
         let own = match (has_device, events.kinds[at]) {
@@ -122,8 +126,8 @@ fn sums(table: &Table, events: &FunctionEvents) -> (Sums, i64) {
             (Some(_), true) => device_totals[at],
             (Some(_), false) => events.cpu_time_total_ns(table, at),
         };
-        let sum = sums.entry((table.name_id(events.rows[at]), flops.is_some())).or_default();
-        sum.add(Sum { count: 1, flops: flops.unwrap_or(0), time_ns });
+        let by_name = if flops.is_some() { &mut sums.counted } else { &mut sums.others };
+        by_name.of(table.name_id(events.rows[at])).add(Sum { count: 1, flops: flops.unwrap_or(0), time_ns });
     }
     (sums, all)
 }
