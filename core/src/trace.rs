@@ -114,6 +114,11 @@ pub struct TraceReader {
 }
 
 impl TraceReader {
+    /// A reader that undoes compression by `unpacker`.
+    pub fn new(unpacker: Unpacker) -> Self {
+        TraceReader { unpacker, ..TraceReader::default() }
+    }
+
     /// Reads one more chunk.
     ///
     /// # Errors

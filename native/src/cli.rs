@@ -25,6 +25,12 @@ impl Failure {
     }
 }
 
+impl From<kinetoscope_core::error::Error> for Failure {
+    fn from(error: kinetoscope_core::error::Error) -> Failure {
+        Failure::usage(error.to_string())
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
         Failure::usage(error.to_string())

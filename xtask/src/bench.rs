@@ -22,6 +22,8 @@ pub(crate) fn run(events: u64) -> Result<(), Failure> {
         "kinetoscope-tests",
         "--bins",
     ]))?;
+    crate::package::run_all()?;
+    crate::npm::install(&root().join("tests/js"))?;
     let small = generated(events)?;
     let gzip = measure("gzip", &["-dc", &path(&small)?])?;
     let summary = measure(&program("kinetoscope"), &["summary", &path(&small)?])?;
@@ -154,8 +156,6 @@ const HUGE_LIMIT: u64 = 1_500_000_000;
 
 /// The npm package in Node against the same work natively on one thread.
 fn package(trace: &Path) -> Result<(), Failure> {
-    crate::package::run_all()?;
-    crate::npm::install(&root().join("tests/js"))?;
     let trace = path(trace)?;
     let (mut native, mut node, mut ratios, mut memory) = (Vec::new(), Vec::new(), Vec::new(), (0, 0));
     for _ in 0..RUNS {

@@ -45,10 +45,15 @@ impl Inputs {
         !matches!(kind, "" | "Scalar" | "ScalarList" | "TensorList")
     }
 
-    /// The integers of a list such as `[1, 2]`; `None` when the value is no list.
-    fn list(&self, at: usize) -> Option<Vec<i64>> {
+    /// The items of a list such as `[1, 2]`; `None` when the value is no list.
+    fn items(&self, at: usize) -> Option<impl Iterator<Item = &str>> {
         let text = self.concrete.get(at)?.as_str()?.strip_prefix('[')?.strip_suffix(']')?;
-        text.split(',').map(|n| n.trim().parse().ok()).collect()
+        Some(text.split(',').map(str::trim))
+    }
+
+    /// The integers of a list; `None` when the value is no list of integers.
+    fn list(&self, at: usize) -> Option<Vec<i64>> {
+        self.items(at)?.map(|n| n.parse().ok()).collect()
     }
 }
 
@@ -62,14 +67,14 @@ fn matrices(inputs: &Inputs, a: usize, b: usize) -> Option<i64> {
 
 /// The estimate for operator `name`; 0 where there is no formula or the inputs do not fit it.
 pub fn estimate(name: &str, inputs: &Inputs) -> i64 {
-    let count = match name {
-        "aten::mm" | "aten::bmm" => matrices(inputs, 0, 1),
-        "aten::addmm" | "aten::baddbmm" => matrices(inputs, 1, 2),
-        "aten::add" | "aten::mul" if inputs.is_tensor(0) => inputs.dims.first().and_then(|d| product(d)),
+    let known = match name {
+        "aten::mm" | "aten::bmm" | "aten::addmm" | "aten::baddbmm" | "aten::add" | "aten::mul" => {
+            count(name, inputs)
+        }
         "aten::conv2d" => conv2d(inputs),
         _ => None,
     };
-    count.unwrap_or(0)
+    known.unwrap_or(0)
 }
 
 fn conv2d(inputs: &Inputs) -> Option<i64> {
@@ -173,8 +178,7 @@ fn convolution_backward(inputs: &Inputs) -> Option<i64> {
     } else {
         product(&[2, *gradient.first()?, product(gradient.get(2..)?)?, product(weight)?])?
     };
-    let mask = inputs.concrete.get(10)?.as_str()?.strip_prefix('[')?.strip_suffix(']')?;
-    let wanted = mask.split(',').take(2).filter(|word| word.trim() == "True").count();
+    let wanted = inputs.items(10)?.take(2).filter(|word| *word == "True").count();
     one.checked_mul(wanted as i64)
 }
 

@@ -29,8 +29,7 @@ fn at_once(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
 
 /// Asks every trace and prints the answers; the worst exit code wins.
 pub(super) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
-    let refuse = |error: kinetoscope_core::error::Error| Failure::usage(error.to_string());
-    let verb = verb(name).map_err(refuse)?;
+    let verb = verb(name)?;
     let files = Files::of(matches);
     if files.traces.is_empty() {
         return Err(Failure::usage("no trace given; try `kinetoscope --help`"));
@@ -47,7 +46,7 @@ pub(super) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
         let name = source.name();
         let for_reading = format == Format::Table;
         let request = Request { name: &name, options: &options, for_reading, both: at_once };
-        let answer = (verb.answer)(&trace, request).map_err(refuse)?;
+        let answer = (verb.answer)(&trace, request)?;
         if let Some(hint) = answer.hint {
             eprintln!("kinetoscope: {hint}");
         }

@@ -173,7 +173,7 @@ pub(super) fn options(declared: &[Opt], matches: &ArgMatches) -> Result<Options,
             _ => matches.get_one::<String>(option.name).map(String::as_str),
         };
         if let Some(text) = text {
-            options.set(option, text).map_err(|error| Failure::usage(error.to_string()))?;
+            options.set(option, text)?;
         }
     }
     Ok(options)

@@ -52,8 +52,7 @@ fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {
 
 /// Writes every trace in a form.
 pub(super) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
-    let refuse = |error: kinetoscope_core::error::Error| Failure::usage(error.to_string());
-    let export = verbs::export(name).map_err(refuse)?;
+    let export = verbs::export(name)?;
     let options = args::options(export.options, matches)?;
     let files = Files::of(matches);
     let sources = sources(&files.traces)?;

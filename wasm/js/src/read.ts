@@ -115,12 +115,15 @@ class Feeding {
   }
 }
 
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}
+
 function lastBytes(before: Uint8Array, chunk: Uint8Array): Uint8Array<ArrayBuffer> {
-  if (chunk.length >= 4) return chunk.slice(-4);
-  const joined = new Uint8Array(before.length + chunk.length);
-  joined.set(before);
-  joined.set(chunk, before.length);
-  return joined.slice(-4);
+  return chunk.length >= 4 ? chunk.slice(-4) : joined(before, chunk).slice(-4);
 }
 
 /** The first bytes of some chunks, and all of the chunks. */
@@ -131,10 +134,7 @@ async function peek(chunks: AsyncGenerator<Uint8Array>): Promise<[Uint8Array, As
     const { done, value } = await chunks.next();
     if (done) break;
     first.push(value);
-    const joined = new Uint8Array(head.length + value.length);
-    joined.set(head);
-    joined.set(value, head.length);
-    head = joined.slice(0, HEAD);
+    head = joined(head, value.subarray(0, HEAD)).slice(0, HEAD);
   }
   async function* all(): AsyncGenerator<Uint8Array> {
     try {
