@@ -99,6 +99,15 @@ codes! {
     KernelWithoutLaunch "kernel_without_launch" Note "A GPU activity has no runtime call with its correlation id.";
     LaunchWithoutKernel "launch_without_kernel" Note "A launch call has no GPU activity with its correlation id.";
     AmbiguousCorrelation "ambiguous_correlation" Note "Several runtime calls share a correlation id; the first one counts.";
+    NegativeCorrelation "negative_correlation" Lost "An event is linked to a negative correlation id; it counts as linked to none. torch refuses such results.";
+    NoForwardThread "no_forward_thread" Lost "A backward function names no forward thread; it has no stack. torch refuses such results.";
+    NoStartRecord "no_start_record" Lost "No record of a local start was found; times count from the earliest record. torch refuses such records.";
+    LateStartRecord "late_start_record" Note "Records are earlier than that of the start; their times are negative.";
+    UnknownKind "unknown_kind" Note "A record is of an unknown kind; it is kept and means nothing.";
+    RepeatedPush "repeated_push" Note "A push repeats the record before it; torch counts both as one range.";
+    HiddenRecord "hidden_record" Note "A record belongs to a range that torch leaves out.";
+    UnmatchedPush "unmatched_push" Lost "A push has no pop; torch leaves such ranges out.";
+    UnmatchedPop "unmatched_pop" Lost "A pop has no push. torch refuses such records.";
 }
 
 /// One line of the ledger.

@@ -1,33 +1,68 @@
-//! What a vendor's trace means beyond its categories.
+//! What a trace means beyond its categories: a vendor's spelling, or records that are no Chrome events.
 //!
-//! Ascend's profiler writes the NPU's work without a `cat`, on the rows of a process that is named `Ascend Hardware`. Its
-//! spans become kernels and copies here, so that every analysis sees them as device work.
+//! A dialect gives rows their phase, category, time and track, and says which of their fields stand for which known key.
+//! Everything after it then sees one kind of event.
 
-use crate::names::NameId;
-use crate::table::category::Category;
+mod ascend;
+pub mod kineto_events;
+mod legacy_records;
+
+use crate::diagnostics::{Code, Diagnostics};
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
-use alloc::vec::Vec;
+use crate::table::metadata::Source;
+use crate::table::tracks::{Track, TrackId};
+use crate::time;
+use alloc::string::ToString;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
-/// Gives events the category that their place in the trace implies.
-pub fn apply(table: &mut Table) {
-    let Some(hardware) = table.names.find("Ascend Hardware") else { return };
-    let processes = processes_named(table, hardware);
-    let wanted = |table: &Table, row: Row| {
-        table.ph(row) == b'X' && table.layout(row).cat.is_none() && processes.contains(&table.track(row).pid)
-    };
-    let rows: Vec<Row> = table.rows().filter(|&row| wanted(table, row)).collect();
-    for row in rows {
-        let name = table.name(row);
-        let copy = name.to_ascii_lowercase().contains("memcpy");
-        table.recategorize(row, if copy { Category::Memcpy } else { Category::Kernel });
+/// Gives events the meaning that their place in the trace implies.
+pub fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
+    match table.metadata.source {
+        Source::Chrome => ascend::apply(table),
+        Source::LegacyRecords => legacy_records::apply(table, diagnostics),
+        Source::KinetoEvents => kineto_events::apply(table, diagnostics),
     }
 }
 
-/// The `pid`s of the processes with this name.
-fn processes_named(table: &Table, name: NameId) -> Vec<NameId> {
-    let metadata = table.rows().filter(|&row| table.ph(row) == b'M' && table.name(row) == "process_name");
-    let named = metadata
-        .filter(|&row| table.field(row, Key::Name).and_then(|v| v.as_str()) == Some(table.names.get(name)));
-    named.map(|row| table.track(row).pid).collect()
+/// The tracks of pairs of numbers, remembered.
+#[derive(Default)]
+struct NumberedTracks(HashMap<(i64, i64, bool), TrackId, FixedState>);
+
+impl NumberedTracks {
+    fn get(&mut self, table: &mut Table, pid: i64, tid: i64, on_device: bool) -> TrackId {
+        *self.0.entry((pid, tid, on_device)).or_insert_with(|| {
+            let pid = table.names.intern(&pid.to_string());
+            let tid = table.names.intern(&tid.to_string());
+            table.tracks.intern(Track { pid, tid, on_device })
+        })
+    }
+}
+
+/// The integer of a field whose key is its own.
+fn int(table: &Table, row: Row, key: Key) -> i64 {
+    table.int(row, key).unwrap_or(0)
+}
+
+/// Brings a time into the range that sums are safe in.
+fn clamped(ns: i64, low: i64, high: i64, diagnostics: &mut Diagnostics) -> i64 {
+    if ns < low || ns > high {
+        diagnostics.record(Code::TimeClamped, None, b"");
+    }
+    ns.clamp(low, high)
+}
+
+/// A start within its range.
+fn start(ns: i64, diagnostics: &mut Diagnostics) -> i64 {
+    clamped(ns, time::EARLIEST, time::LATEST, diagnostics)
+}
+
+/// A duration within its range.
+fn duration(ns: i64, diagnostics: &mut Diagnostics) -> i64 {
+    if ns < 0 {
+        diagnostics.record(Code::NegativeDuration, None, b"");
+        return 0;
+    }
+    clamped(ns, 0, time::LONGEST, diagnostics)
 }

@@ -12,10 +12,13 @@
 //! Asynchronous events (`b`/`e`, `S`/`F`) pair by category and id, and by name where names are given, innermost first.
 //! Flow ends (`f`, `t`) pair with the last start (`s`) of their category and id; one start may have many ends.
 
+mod records;
+
 use crate::diagnostics::{Code, Diagnostics};
 use crate::order::sort_by_key;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
+use crate::table::metadata::Source;
 use crate::time;
 use alloc::vec::Vec;
 use foldhash::fast::FixedState;
@@ -39,11 +42,23 @@ impl Pairs {
     pub fn is_incomplete(&self, row: Row) -> bool {
         self.incomplete.binary_search(&row).is_ok()
     }
+
+    fn sort(&mut self) {
+        for pairs in [&mut self.spans, &mut self.asyncs, &mut self.flows] {
+            sort_by_key(pairs, |&(begin, end)| (i64::from(begin), i64::from(end)));
+        }
+        sort_by_key(&mut self.incomplete, |&row| (i64::from(row), 0));
+    }
 }
 
 /// Pairs all events of `table` and sets the durations of its begin events.
 pub fn pair(table: &mut Table, diagnostics: &mut Diagnostics) -> Pairs {
     let mut pairs = Pairs::default();
+    if table.metadata.source == Source::LegacyRecords {
+        records::pair_records(table, diagnostics, &mut pairs);
+        pairs.sort();
+        return pairs;
+    }
     let mut marks: Vec<Vec<Row>> = Vec::new();
     let mut keyed: Vec<Row> = Vec::new();
     let kinds: Vec<u8> = table.layouts.all().iter().map(|l| l.ph).collect();
@@ -69,10 +84,7 @@ pub fn pair(table: &mut Table, diagnostics: &mut Diagnostics) -> Pairs {
     if !keyed.is_empty() {
         pair_keyed(table, diagnostics, &mut pairs, &keyed);
     }
-    for pairs in [&mut pairs.spans, &mut pairs.asyncs, &mut pairs.flows] {
-        sort_by_key(pairs, |&(begin, end)| (i64::from(begin), i64::from(end)));
-    }
-    sort_by_key(&mut pairs.incomplete, |&row| (i64::from(row), 0));
+    pairs.sort();
     pairs
 }
 

@@ -9,7 +9,9 @@ use crate::read::chrome::Reader;
 use crate::read::encoding::Decoder;
 use crate::read::limits::Limits;
 use crate::read::unpack::Unpacker;
-use crate::table::events::Table;
+use crate::table::category::Category;
+use crate::table::events::{Row, Table};
+use crate::time;
 use crate::tree::{self, Tree};
 use alloc::vec::Vec;
 
@@ -26,16 +28,20 @@ pub struct Trace {
     pub links: Links,
     /// Everything odd that was met.
     pub diagnostics: Diagnostics,
+    /// The start of the recording, in ns after the table's base: that of the profiler's own span, else of its instant,
+    /// else of the first event.
+    pub start_ns: i64,
 }
 
 impl Trace {
     /// Pairs, nests and links the events of a table.
     pub fn new(mut table: Table, mut diagnostics: Diagnostics) -> Trace {
-        dialect::apply(&mut table);
+        dialect::apply(&mut table, &mut diagnostics);
         let pairs = pair(&mut table, &mut diagnostics);
         let tree = tree::build(&table, &mut diagnostics);
         let links = link(&table, &tree, &pairs, &mut diagnostics);
-        Trace { table, pairs, tree, links, diagnostics }
+        let start_ns = table.metadata.origin.unwrap_or_else(|| window_start(&table));
+        Trace { table, pairs, tree, links, diagnostics, start_ns }
     }
 
     /// Reads a whole trace from memory.
@@ -47,6 +53,15 @@ impl Trace {
         reader.feed(bytes)?;
         reader.finish()
     }
+}
+
+fn window_start(table: &Table) -> i64 {
+    let times = || table.rows().filter(|&row| table.ts(row) != time::NONE);
+    let instant = table.names.find("Iteration Start: PyTorch Profiler");
+    let is_marker =
+        |&row: &Row| table.category(row) == Category::Window || Some(table.name_id(row)) == instant;
+    let first = || times().filter(|&row| table.ph(row) != b'M').map(|row| table.ts(row)).min();
+    times().find(is_marker).map(|row| table.ts(row)).or_else(first).unwrap_or(0)
 }
 
 /// Text into events, in chunks: what is behind an [`Unpacker`].

@@ -2,6 +2,7 @@
 
 pub mod chrome;
 pub mod csv;
+pub mod event_list;
 pub mod redact;
 pub mod repair;
 pub mod select;

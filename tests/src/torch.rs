@@ -16,12 +16,19 @@ pub struct Case {
 }
 
 impl Case {
-    /// The case in a folder.
+    /// The case in a folder, read from its `trace.json`.
     pub fn open(folder: &Path, group: &str) -> Case {
-        let name = format!("{group}/{}", folder.file_name().expect("a name").to_string_lossy());
-        let bytes = files::read(&folder.join("trace.json")).unwrap_or_else(|| panic!("{name} has no trace"));
+        Case::open_as(folder, group, "trace.json")
+            .unwrap_or_else(|| panic!("no trace in {}", folder.display()))
+    }
+
+    /// The case in a folder, read from one of its files; none without the file.
+    pub fn open_as(folder: &Path, group: &str, file: &str) -> Option<Case> {
+        let form = if file == "trace.json" { String::new() } else { format!(" ({file})") };
+        let name = format!("{group}/{}{form}", folder.file_name().expect("a name").to_string_lossy());
+        let bytes = files::read(&folder.join(file))?;
         let trace = Trace::read(&bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
-        Case { name, folder: folder.to_path_buf(), trace }
+        Some(Case { name, folder: folder.to_path_buf(), trace })
     }
 
     /// A JSON file of the case.
@@ -36,13 +43,18 @@ impl Case {
     }
 }
 
-/// The cases of a group.
+/// The cases of a group, read from their traces.
 pub fn cases(group: &str) -> Vec<Case> {
+    cases_as(group, "trace.json")
+}
+
+/// The cases of a group that have this file, read from it.
+pub fn cases_as(group: &str, file: &str) -> Vec<Case> {
     let cases: Vec<Case> = files::folders(&files::data().join("torch").join(group))
         .iter()
-        .map(|f| Case::open(f, group))
+        .filter_map(|folder| Case::open_as(folder, group, file))
         .collect();
-    assert!(!cases.is_empty(), "no goldens of {group}");
+    assert!(!cases.is_empty(), "no goldens of {group} with {file}");
     cases
 }
 
@@ -67,6 +79,21 @@ impl Differences {
         self.compared += 1;
         if ours != theirs {
             self.lines.push(format!("{}: {ours:?} is not {theirs:?}", what()));
+        }
+    }
+
+    /// Compares two texts; shows the first line that differs.
+    pub fn check_text(&mut self, what: impl FnOnce() -> String, ours: &str, theirs: &str) {
+        self.compared += 1;
+        if ours != theirs {
+            let (mut ours, mut theirs) = (ours.lines(), theirs.lines());
+            let (a, b) = loop {
+                match (ours.next(), theirs.next()) {
+                    (a, b) if a == b && a.is_some() => {}
+                    pair => break pair,
+                }
+            };
+            self.lines.push(format!("{}:\n  {a:?}\n  {b:?}", what()));
         }
     }
 

@@ -3,7 +3,6 @@
 use kinetoscope_core::analysis::averages::{GroupBy, key_averages};
 use kinetoscope_core::analysis::device_time::device_times;
 use kinetoscope_core::analysis::function_events::FunctionEvents;
-use kinetoscope_core::analysis::function_events::window_start;
 use kinetoscope_core::analysis::ledger::identities;
 use kinetoscope_core::analysis::steps::steps;
 use kinetoscope_core::analysis::summary::summary;
@@ -124,7 +123,7 @@ fn is_written_as(ours: &str, theirs: &Value) -> bool {
 /// The spans of a track that a window shows, found one by one: level, start, end, row.
 fn visible(trace: &Trace, window: Window) -> Vec<(u32, i64, i64, u32)> {
     let (table, tree) = (&trace.table, &trace.tree);
-    let origin = window_start(table);
+    let origin = trace.start_ns;
     let mut below = 0;
     let mut out = Vec::new();
     for lane in tree.lanes.iter().filter(|lane| lane.track == window.track) {
@@ -256,7 +255,7 @@ proptest! {
         }
         let ours: BTreeMap<(String, bool, bool), (u64, i64)> = groups
             .iter()
-            .map(|g| ((g.key.clone(), g.on_device, g.is_user_annotation), (g.count, g.cpu_time_total_ns)))
+            .map(|g| ((g.key.clone(), g.device_type != kinetoscope_core::analysis::function_events::DeviceType::Cpu, g.is_user_annotation), (g.count, g.cpu_time_total_ns)))
             .collect();
         prop_assert_eq!(groups.len(), ours.len());
         prop_assert_eq!(ours, naive);

@@ -1,8 +1,9 @@
 //! The small rules of torch.profiler, one golden each: how numbers are written, which names and frames are shown.
 
 use kinetoscope_core::analysis::averages::{Average, TorchTimes};
-use kinetoscope_core::analysis::function_events::{HIDDEN, rewrite_name};
+use kinetoscope_core::analysis::function_events::rewrite_name;
 use kinetoscope_core::analysis::stacks::is_shown;
+use kinetoscope_core::names::HIDDEN;
 use kinetoscope_core::report::torch_table::{Recorded, TableOptions, render};
 use kinetoscope_core::units::{TimeUnit, bytes, share, time_us};
 use kinetoscope_tests::files;

@@ -3,7 +3,6 @@
 use crate::convert::{arrays, columns, failure, options, rows, text, to_js};
 use crate::writing::EngineWriting;
 use js_sys::{Array, Float64Array, Object, Uint32Array};
-use kinetoscope_core::analysis::function_events::window_start;
 use kinetoscope_core::analysis::tiles::{Tile, Window, tiles};
 use kinetoscope_core::error::Error;
 use kinetoscope_core::report::document::Document;
@@ -50,8 +49,7 @@ impl EngineTrace {
 impl EngineTrace {
     /// The Unix time of the start of the recording, in ns; of a trace without absolute times, its own time.
     pub fn start(&self) -> i64 {
-        let table = &self.trace.table;
-        table.base_ns().saturating_add(window_start(table))
+        self.trace.table.base_ns().saturating_add(self.trace.start_ns)
     }
 
     /// How many events there are.

@@ -1,8 +1,6 @@
 //! Key averages as rows, under the names of the JSON form.
 
 use super::averages::Average;
-use super::event_rows::device_type;
-use super::function_events::FunctionEvents;
 use crate::rows::{Cell, Column, Rows};
 use alloc::vec;
 use serde_json::Value;
@@ -52,12 +50,16 @@ pub const COLUMNS: &[Column] = &[
     Column::text("overload_name", "", "The operator's overload, where it is grouped by."),
     Column::json("stack", "", "string[]", "The innermost frames, where they are grouped by."),
     Column::text("device_type", "Device", "Where the events ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1."),
-    Column::bool("is_async", "", "The events ended on another thread than they began; no trace says so."),
+    Column::bool(
+        "is_async",
+        "",
+        "The events ended on another thread than they began; no trace says so, records do.",
+    ),
     Column::bool("is_user_annotation", "", "The events are ranges that the user's program named."),
 ];
 
 /// The groups as rows, in their order.
-pub fn average_rows<'a>(events: &FunctionEvents, groups: impl IntoIterator<Item = &'a Average>) -> Rows {
+pub fn average_rows<'a>(groups: impl IntoIterator<Item = &'a Average>) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     for group in groups {
         let shapes = match group.input_shapes.as_str() {
@@ -79,8 +81,8 @@ pub fn average_rows<'a>(events: &FunctionEvents, groups: impl IntoIterator<Item 
             Cell::Json(shapes),
             group.overload_name.as_str().into(),
             Cell::Json(group.stack.iter().map(|f| Value::from(f.as_str())).collect()),
-            device_type(events, group.on_device).into(),
-            Cell::Bool(false),
+            group.device_type.as_str().into(),
+            Cell::Bool(group.is_async),
             Cell::Bool(group.is_user_annotation),
         ]);
     }

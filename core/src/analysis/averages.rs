@@ -1,7 +1,8 @@
 //! torch's key averages: function events grouped by name and, if asked, by shapes, stack and overload.
 
-use super::function_events::{FunctionEvents, Kind, NONE};
+use super::function_events::{DeviceType, FunctionEvents, Kind, NONE};
 use crate::table::events::Table;
+use crate::table::metadata::Source;
 use alloc::string::String;
 use alloc::vec::Vec;
 use foldhash::fast::FixedState;
@@ -39,11 +40,14 @@ pub(super) struct TorchClock<'a> {
     table: &'a Table,
     /// The sum of each event's children; empty in a clock that gives no times.
     below: Vec<f64>,
+    /// Device time with and without the children; empty without a device.
+    device: Vec<(f64, f64)>,
 }
 
 impl<'a> TorchClock<'a> {
     pub(super) fn new(events: &'a FunctionEvents, table: &'a Table) -> Self {
-        let mut clock = TorchClock { events, table, below: alloc::vec![0.0; events.len()] };
+        let device = events.device_times_us(table);
+        let mut clock = TorchClock { events, table, below: alloc::vec![0.0; events.len()], device };
         for at in 0..events.len() {
             if let Some(parent) = events.parents.get(at).filter(|&&p| p != NONE) {
                 clock.below[*parent as usize] += clock.cpu(at);
@@ -54,26 +58,25 @@ impl<'a> TorchClock<'a> {
 
     /// A clock that gives no times, for answers in exact nanoseconds only.
     fn stopped(events: &'a FunctionEvents, table: &'a Table) -> Self {
-        TorchClock { events, table, below: Vec::new() }
+        TorchClock { events, table, below: Vec::new(), device: Vec::new() }
     }
 
     fn cpu(&self, at: usize) -> f64 {
         if self.events.kinds[at] == Kind::Device {
             return 0.0;
         }
-        let start = self.events.start_ns(self.table, at);
-        let end = start + self.events.duration_ns(self.table, at);
-        end as f64 / 1e3 - start as f64 / 1e3
+        self.events.torch_duration_us(self.table, at)
     }
 
     pub(super) fn times(&self, at: usize) -> TorchTimes {
         let Some(below) = self.below.get(at) else { return TorchTimes::default() };
         let cpu = self.cpu(at);
+        let device = self.device.get(at).copied().unwrap_or_default();
         TorchTimes {
             cpu_time_total: cpu,
-            self_cpu_time_total: cpu - below,
-            device_time_total: 0.0,
-            self_device_time_total: self.events.self_device_time_total_ns(at) as f64 / 1e3,
+            self_cpu_time_total: if self.events.is_async(at) { 0.0 } else { cpu - below },
+            device_time_total: device.0,
+            self_device_time_total: device.1,
         }
     }
 }
@@ -113,8 +116,16 @@ pub struct Average {
     pub stack: Vec<String>,
     /// torch's number of the record scope.
     pub scope: u8,
-    /// Work of a device.
-    pub on_device: bool,
+    /// What the events ran on.
+    pub device_type: DeviceType,
+    /// torch's `node_id`: the process of an RPC; nothing where torch has -1.
+    pub node_id: Option<i64>,
+    /// The first event ended on another thread than it began.
+    pub is_async: bool,
+    /// The first event ran in another process, by RPC.
+    pub is_remote: bool,
+    /// The device time was measured by events around the operators.
+    pub is_legacy: bool,
     /// A range that the user named.
     pub is_user_annotation: bool,
     /// The position of the group's first event.
@@ -132,6 +143,8 @@ impl Average {
         self.torch_us.cpu_time_total += us.cpu_time_total;
         self.torch_us.self_cpu_time_total += us.self_cpu_time_total;
         self.torch_us.self_device_time_total += us.self_device_time_total;
+        self.torch_us.device_time_total += us.device_time_total;
+        self.device_time_total_ns += events.measured_total_ns(at);
         self.cpu_time_total_ns += events.cpu_time_total_ns(table, at);
         self.self_cpu_time_total_ns += events.self_ns[at];
         self.self_device_time_total_ns += events.self_device_time_total_ns(at);
@@ -143,26 +156,20 @@ impl Average {
         self.flops = self.flops.saturating_add(events.flops(at));
     }
 
-    /// Adds device time of the group's events or of events below them.
-    fn add_device_total(&mut self, ns: i64) {
-        self.device_time_total_ns += ns;
-        self.torch_us.device_time_total = self.device_time_total_ns as f64 / 1e3;
-    }
-
     /// A group whose first event is `at`.
     fn start(events: &FunctionEvents, table: &Table, at: usize, by: GroupBy) -> Average {
         let frames = events.stacks.get(events.stack(at));
         Average {
             key: events.name(at).into(),
-            input_shapes: if by.shape {
-                events.shapes[events.shape(at) as usize].clone()
-            } else {
-                String::new()
-            },
+            input_shapes: if by.shape { events.input_shapes(at).into() } else { String::new() },
             overload_name: if by.overload { events.overload(at).into() } else { String::new() },
             stack: frames[..frames.len().min(by.stack)].to_vec(),
             scope: events.scope(table, at),
-            on_device: events.kinds[at] == Kind::Device,
+            device_type: events.device_type(table, at),
+            node_id: events.node_id(table, at),
+            is_async: events.is_async(at),
+            is_remote: events.is_remote(at),
+            is_legacy: events.is_legacy(at),
             is_user_annotation: events.is_user_annotation(table, at),
             first: at,
             has_parent: events.parents[at] != NONE,
@@ -172,15 +179,16 @@ impl Average {
 }
 
 /// What an event is grouped by.
-type GroupKey<'a> = (u32, bool, bool, u32, &'a [String], &'a str);
+type GroupKey<'a> = (u32, DeviceType, bool, (Option<i64>, bool), u32, &'a [String], &'a str);
 
 fn group_key<'a>(clock: &TorchClock<'a>, by: GroupBy, at: usize) -> GroupKey<'a> {
     let events = clock.events;
     let frames = events.stacks.get(events.stack(at));
     (
         events.keys[at],
-        events.kinds[at] == Kind::Device,
+        events.device_type(clock.table, at),
         events.is_user_annotation(clock.table, at),
+        (events.node_id(clock.table, at), events.is_legacy(at)),
         if by.shape { events.shape(at) } else { 0 },
         &frames[..frames.len().min(by.stack)],
         if by.overload { events.overload(at) } else { "" },
@@ -202,12 +210,13 @@ fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
     let mut groups: Vec<Average> = Vec::new();
     let mut index: HashMap<GroupKey<'_>, usize, FixedState> = HashMap::default();
     let mut group_of: Vec<u32> = Vec::new();
-    // Without further grouping a name has at most four groups, which need no hashing.
-    let mut plain =
-        alloc::vec![usize::MAX; if by == GroupBy::default() { events.names.len() * 4 } else { 0 }];
+    // Without further grouping a name of a trace has at most four groups, which need no hashing.
+    let is_plain = by == GroupBy::default() && events.source == Source::Chrome;
+    let mut plain = alloc::vec![usize::MAX; if is_plain { events.names.len() * 4 } else { 0 }];
     for at in 0..events.len() {
         let key = group_key(clock, by, at);
-        let known = plain.get_mut(key.0 as usize * 4 + usize::from(key.1) * 2 + usize::from(key.2));
+        let on_device = key.1 != DeviceType::Cpu;
+        let known = plain.get_mut(key.0 as usize * 4 + usize::from(on_device) * 2 + usize::from(key.2));
         let group = match known {
             Some(&mut group) if group != usize::MAX => group,
             known => {
@@ -222,7 +231,7 @@ fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
             }
         };
         groups[group].add(clock, at);
-        if events.use_device.is_some() {
+        if events.use_device.is_some() && !events.is_measured() {
             group_of.push(group as u32);
         }
     }
@@ -237,7 +246,7 @@ fn add_device_totals(events: &FunctionEvents, group_of: &[u32], groups: &mut [Av
         let own = events.self_device_time_total_ns(at);
         let mut above = at as u32;
         while own != 0 && above != NONE {
-            groups[group_of[above as usize] as usize].add_device_total(own);
+            groups[group_of[above as usize] as usize].device_time_total_ns += own;
             above = events.parents[above as usize];
         }
     }
@@ -251,7 +260,9 @@ pub fn total_average(events: &FunctionEvents, table: &Table) -> Average {
         total = Average::start(events, table, last, by);
         let clock = TorchClock::new(events, table);
         (0..events.len()).for_each(|at| total.add(&clock, at));
-        total.add_device_total(events.device_totals_ns().iter().sum());
+        if !events.is_measured() {
+            total.device_time_total_ns += events.device_totals_ns().iter().sum::<i64>();
+        }
     }
     total.key = "Total".into();
     total
@@ -266,7 +277,9 @@ pub fn each_event(events: &FunctionEvents, table: &Table) -> Vec<Average> {
         .map(|at| {
             let mut row = Average::start(events, table, at, by);
             row.add(&clock, at);
-            row.add_device_total(device_totals[at]);
+            if !events.is_measured() {
+                row.device_time_total_ns += device_totals[at];
+            }
             row
         })
         .collect()

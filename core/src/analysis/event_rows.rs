@@ -1,10 +1,14 @@
 //! Every function event under torch's field names, one row an event.
 
-use super::function_events::{FunctionEvents, Kind, NONE};
+use super::function_events::{FunctionEvents, Kind, NONE, demangle};
+use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Rows};
+use crate::table::events::Table;
 use crate::table::layout::Key;
+use crate::table::metadata::Source;
 use crate::table::tracks;
 use crate::trace::Trace;
+use alloc::borrow::ToOwned;
 use alloc::vec;
 use alloc::vec::Vec;
 use serde_json::Value;
@@ -58,8 +62,8 @@ pub const COLUMNS: &[Column] = &[
     Column::json("input_shapes", "", "unknown[] | null", "Shapes of the inputs."),
     Column::json("stack", "", "string[]", "The Python stack, innermost frame first."),
     Column::text("device_type", "Device", "Where it ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1."),
-    Column::bool("is_async", "", "It ended on another thread than it began; no trace says so."),
-    Column::bool("is_remote", "", "It ran in another process by RPC; no trace says so."),
+    Column::bool("is_async", "", "It ended on another thread than it began; no trace says so, records do."),
+    Column::bool("is_remote", "", "It ran in another process by RPC; no trace says so, records do."),
     Column::bool("is_legacy", "", "It comes from the legacy profiler."),
     Column::bool("is_user_annotation", "", "It is a range that the user's program named."),
     Column::int("cpu_parent", "Parent", "The position of the event that called it.").or_null(),
@@ -75,16 +79,13 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
         children[parent as usize].push(Value::from(at));
     }
     let device_totals = events.device_totals_ns();
+    let ids = ids(table, events);
     for (at, children) in children.into_iter().enumerate() {
         let row = events.rows[at];
         let kind = events.kinds[at];
+        let is_plain_memory = kind == Kind::Memory && trace.table.metadata.source == Source::LegacyRecords;
         let int = |key: Key, none: i64| {
-            if kind == Kind::Memory { none } else { table.int(row, key).unwrap_or(none) }
-        };
-        let id = if kind == Kind::Cpu || table.int(row, Key::Correlation).is_none() {
-            Key::ExternalId
-        } else {
-            Key::Correlation
+            if is_plain_memory { none } else { table.int(row, key).unwrap_or(none) }
         };
         let (all, own) = (events.memory(at), events.self_memory(at));
         let start = events.start_ns(table, at);
@@ -102,20 +103,24 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
             Cell::Bytes(own.cpu),
             Cell::Bytes(all.device),
             Cell::Bytes(own.device),
-            int(id, 0).into(),
-            if kind == Kind::Memory { Cell::Null } else { table.name(row).into() },
+            ids[at].into(),
+            if kind == Kind::Memory {
+                Cell::Null
+            } else {
+                demangle(table.name(row)).unwrap_or_else(|| table.name(row).to_owned()).into()
+            },
             events.overload(at).into(),
-            tracks::plain(&table.names, table.track(row).tid).into(),
-            int(Key::FwdThreadId, 0).into(),
+            if is_plain_memory { "0" } else { tracks::plain(&table.names, table.track(row).tid) }.into(),
+            int(if kind == Kind::Memory { Key::StartThreadId } else { Key::FwdThreadId }, 0).into(),
             int(Key::SequenceNumber, -1).into(),
             Cell::Int(i64::from(events.scope(table, at))),
             events.flops(at).into(),
-            Cell::Json(serde_json::from_str(&events.shapes[events.shape(at) as usize]).unwrap_or_default()),
+            Cell::Json(serde_json::from_str(events.input_shapes(at)).unwrap_or_default()),
             Cell::Json(events.stacks.get(events.stack(at)).iter().map(|f| Value::from(f.as_str())).collect()),
-            device_type(events, kind == Kind::Device).into(),
-            Cell::Bool(false),
-            Cell::Bool(false),
-            Cell::Bool(false),
+            events.device_type(table, at).as_str().into(),
+            Cell::Bool(events.is_async(at)),
+            Cell::Bool(events.is_remote(at)),
+            Cell::Bool(events.is_legacy(at)),
             Cell::Bool(events.is_user_annotation(table, at)),
             if parent == NONE { Cell::Null } else { Cell::Int(i64::from(parent)) },
             Cell::Json(Value::Array(children)),
@@ -124,16 +129,28 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
     rows
 }
 
-/// torch's name of the device type.
-pub fn device_type(events: &FunctionEvents, on_device: bool) -> &'static str {
-    if !on_device {
-        return "CPU";
+/// torch's ids: the external id of operators, the correlation id of what they caused; memory events are numbered behind
+/// all others, failed allocations last. Those of legacy records have none.
+fn ids(table: &Table, events: &FunctionEvents) -> Vec<i64> {
+    let id = |at: usize| {
+        let row = events.rows[at];
+        let category = table.category(row);
+        let caused = category.is_launch_call() || category.is_on_device();
+        let correlation = table.int(row, Key::Correlation).filter(|_| caused);
+        match events.kinds[at] {
+            Kind::Memory => 0,
+            _ => correlation.or_else(|| table.int(row, Key::ExternalId)).unwrap_or(0),
+        }
+    };
+    let mut ids: Vec<i64> = (0..events.len()).map(id).collect();
+    if table.metadata.source != Source::LegacyRecords {
+        let last = ids.iter().max().copied().unwrap_or(0);
+        let is_failure = |at: usize| table.name(events.rows[at]) == "[OutOfMemory]";
+        let mut memory: Vec<usize> = (0..ids.len()).filter(|&at| events.kinds[at] == Kind::Memory).collect();
+        sort_by_key(&mut memory, |&at| (i64::from(is_failure(at)), i64::from(events.rows[at])));
+        for (number, at) in (1..).zip(memory) {
+            ids[at] = last.saturating_add(number);
+        }
     }
-    match events.use_device {
-        Some("xpu") => "XPU",
-        Some("mtia") => "MTIA",
-        Some("hpu") => "HPU",
-        Some("privateuse1") => "PrivateUse1",
-        _ => "CUDA",
-    }
+    ids
 }

@@ -133,9 +133,9 @@ fn pageable(out: &mut Vec<Finding>, kernels: &[KernelGroup], wall_ns: i64) {
         code: "pageable_copies",
         cost_ns: time,
         message: format!(
-            "copies from or to pageable memory took {} for {}",
+            "copies from or to pageable memory took {}{}",
             time_ns(time, None),
-            bytes(size)
+            if size > 0 { format!(" for {}", bytes(size)) } else { String::new() }
         ),
         advice: "use pinned memory (pin_memory=True) and non_blocking copies",
     });

@@ -7,11 +7,14 @@
 //! What a trace does not carry stays at torch's default: `is_async` is false, the scope of TorchScript calls is 0.
 
 mod build;
+mod collect;
 mod describe;
 
 use super::stacks::{StackTable, Stacks};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
+use crate::table::layout::Key;
+use crate::table::metadata::Source;
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -43,18 +46,6 @@ pub mod scope {
     /// A user's range.
     pub const USER: u8 = 7;
 }
-
-/// The names that torch leaves out of its events.
-pub const HIDDEN: [&str; 8] = [
-    "[memory]",
-    "[OutOfMemory]",
-    "profiler::_record_function_enter",
-    "profiler::_record_function_enter_new",
-    "profiler::_record_function_exit",
-    "aten::is_leaf",
-    "aten::output_nr",
-    "aten::_version",
-];
 
 /// torch's name for an event: mangled C++ names demangled, and one name for all profiler steps.
 pub fn rewrite_name(name: &str) -> String {
@@ -100,6 +91,44 @@ fn commas_outside(text: &str) -> usize {
     outside.count()
 }
 
+macro_rules! device_types {
+    ($($variant:ident $name:literal $number:literal;)*) => {
+        /// torch's device types.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)]
+        pub enum DeviceType { #[default] $($variant),* }
+
+        impl DeviceType {
+            /// torch's name, as `DeviceType.CUDA` has it.
+            pub fn as_str(self) -> &'static str {
+                match self { $(DeviceType::$variant => $name),* }
+            }
+
+            /// The type of this name.
+            pub fn of(name: &str) -> Option<DeviceType> {
+                match name { $($name => Some(DeviceType::$variant),)* _ => None }
+            }
+
+            /// The type of torch's number.
+            pub fn of_number(number: i64) -> Option<DeviceType> {
+                match number { $($number => Some(DeviceType::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+device_types! {
+    Cpu "CPU" 0;
+    Cuda "CUDA" 1;
+    MklDnn "MKLDNN" 2;
+    IdeepCpu "IDEEP" 5;
+    Hip "HIP" 6;
+    Xpu "XPU" 12;
+    Hpu "HPU" 18;
+    Mtia "MTIA" 19;
+    PrivateUse1 "PrivateUse1" 20;
+}
+
 /// Bytes allocated less bytes released.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bytes {
@@ -122,6 +151,8 @@ pub struct FunctionEvents {
     pub trace_start_ns: i64,
     /// What to subtract from a table's time.
     pub(crate) origin: i64,
+    /// What the events were made from.
+    pub(crate) source: Source,
     /// How many events the merging of same-named lone children removed.
     pub removed: usize,
     /// Device time that no operator shows, in ns: torch replaces a parent's kernels by those of the child that it merges,
@@ -144,12 +175,26 @@ pub struct FunctionEvents {
     /// CPU time without the children's, in ns.
     pub self_ns: Vec<i64>,
     device: Vec<i64>,
+    /// Device time of the event's own kernels in us, in torch's arithmetic; empty without a device.
+    kernel_us: Vec<f64>,
+    kernel_counts: Vec<u32>,
+    /// Device time with everything below, in ns, where some of it was measured so.
+    legacy_totals: Vec<i64>,
     memory: Vec<(Bytes, Bytes)>,
     shape_of: Vec<u32>,
     stack_of: Vec<u32>,
     flops: Vec<i64>,
-    overloads: HashMap<u32, String, FixedState>,
+    flags: Vec<u8>,
+    overloads: Vec<String>,
     overload_of: HashMap<Row, u32, FixedState>,
+}
+
+/// What a trace never says of an event, but a record can.
+mod flag {
+    pub(super) const ASYNC: u8 = 1;
+    pub(super) const REMOTE: u8 = 2;
+    pub(super) const LEGACY: u8 = 4;
+    pub(super) const NO_DEVICE: u8 = 8;
 }
 
 impl FunctionEvents {
@@ -181,8 +226,11 @@ impl FunctionEvents {
         &self.names[self.keys[at] as usize]
     }
 
-    /// Start in ns after `trace_start_ns`.
+    /// Start in ns after `trace_start_ns`; 0 for the memory events of legacy records, which have no time in torch.
     pub fn start_ns(&self, table: &Table, at: usize) -> i64 {
+        if self.kinds[at] == Kind::Memory && self.source == Source::LegacyRecords {
+            return 0;
+        }
         table.ts(self.rows[at]).saturating_sub(self.origin)
     }
 
@@ -191,19 +239,76 @@ impl FunctionEvents {
         if self.kinds[at] == Kind::Memory { 0 } else { table.dur(self.rows[at]).max(0) }
     }
 
+    /// The lane of the event's tree: its track. Of legacy records, the thread of whichever process, as in torch; their
+    /// memory events stand on none.
+    fn lane(&self, table: &Table, at: usize) -> u32 {
+        let track = table.track_id(self.rows[at]);
+        match (self.source, self.kinds[at]) {
+            (Source::LegacyRecords, Kind::Memory) => u32::MAX,
+            (Source::LegacyRecords, _) => table.tracks.get(track).tid.0,
+            _ => track.0,
+        }
+    }
+
     /// CPU time with the children's, in ns; 0 for device work.
     pub fn cpu_time_total_ns(&self, table: &Table, at: usize) -> i64 {
         if self.kinds[at] == Kind::Device { 0 } else { self.duration_ns(table, at) }
     }
 
-    /// Of every event, the device time of its own kernels and of all below it, in ns.
+    /// Of every event, the device time of its own kernels and of all below it, in ns. What was measured around an event
+    /// has that of everything below it.
     pub fn device_totals_ns(&self) -> Vec<i64> {
+        if !self.legacy_totals.is_empty() {
+            return self.legacy_totals.clone();
+        }
         let mut totals: Vec<i64> = (0..self.len()).map(|at| self.self_device_time_total_ns(at)).collect();
         // Children come after their parents, so going backwards completes a child before it is added.
         for at in (0..self.len()).rev().filter(|&at| self.parents[at] != NONE) {
             totals[self.parents[at] as usize] += totals[at];
         }
         totals
+    }
+
+    /// Some device time was measured around events: totals are then no sums of what is below.
+    pub(super) fn is_measured(&self) -> bool {
+        !self.legacy_totals.is_empty()
+    }
+
+    /// Device time with everything below, in ns, where some of it was measured around events, else 0.
+    pub(super) fn measured_total_ns(&self, at: usize) -> i64 {
+        self.legacy_totals.get(at).copied().unwrap_or(0)
+    }
+
+    /// Of every event, device time in us with and without the children, in torch's arithmetic; empty without a device.
+    pub(super) fn device_times_us(&self, table: &Table) -> Vec<(f64, f64)> {
+        if self.kernel_us.is_empty() {
+            return Vec::new();
+        }
+        let siblings = Siblings::new(&self.parents);
+        let mut times = alloc::vec![(0.0, 0.0); self.len()];
+        // Children come after their parents, so going backwards completes a child before it is added.
+        for at in (0..self.len()).rev().filter(|&at| self.uses_device(at)) {
+            let below: f64 = siblings.children(at).fold(0.0, |sum, child| sum + times[child].0);
+            let total = match self.kinds[at] {
+                Kind::Device => self.torch_duration_us(table, at),
+                _ if self.is_legacy(at) => self.kernel_us[at],
+                _ => self.kernel_us[at] + below,
+            };
+            times[at] = (total, if self.kinds[at] == Kind::Device { total } else { total - below });
+        }
+        times
+    }
+
+    /// The duration in us, as torch's rounded start and end give it.
+    pub(crate) fn torch_duration_us(&self, table: &Table, at: usize) -> f64 {
+        let start = self.start_ns(table, at);
+        let end = start + self.duration_ns(table, at);
+        end as f64 / 1e3 - start as f64 / 1e3
+    }
+
+    /// How many kernels torch hangs on the event itself.
+    pub fn kernel_count(&self, at: usize) -> u32 {
+        self.kernel_counts.get(at).copied().unwrap_or(0)
     }
 
     /// Device time of the event's own kernels, in ns.
@@ -221,9 +326,14 @@ impl FunctionEvents {
         self.memory.get(at).map_or(Bytes::default(), |m| m.0)
     }
 
-    /// The position of the event's `input_shapes`.
+    /// The position of the event's `input_shapes`, or [`NONE`].
     pub fn shape(&self, at: usize) -> u32 {
         self.shape_of.get(at).copied().unwrap_or(0)
+    }
+
+    /// The event's `input_shapes` as Python writes them; the memory events of legacy records have `None`.
+    pub fn input_shapes(&self, at: usize) -> &str {
+        self.shapes.get(self.shape(at) as usize).map_or("None", String::as_str)
     }
 
     /// The position of the event's stack.
@@ -238,17 +348,67 @@ impl FunctionEvents {
 
     /// The event's overload name; empty unless the trace was recorded with overload names.
     pub fn overload(&self, at: usize) -> &str {
-        self.overload_of.get(&self.rows[at]).and_then(|id| self.overloads.get(id)).map_or("", String::as_str)
+        let overload = self.overload_of.get(&self.rows[at]).map(|&id| self.overloads[id as usize].as_str());
+        overload.unwrap_or_default()
     }
 
-    /// The event is a range that the user named.
+    fn has_flag(&self, at: usize, flag: u8) -> bool {
+        self.flags.get(at).is_some_and(|flags| flags & flag != 0)
+    }
+
+    /// The event ended on another thread than it began, and has no self time. No trace says so, records do.
+    pub fn is_async(&self, at: usize) -> bool {
+        self.has_flag(at, flag::ASYNC)
+    }
+
+    /// The event ran in another process, by RPC. No trace says so, legacy records do.
+    pub fn is_remote(&self, at: usize) -> bool {
+        self.has_flag(at, flag::REMOTE)
+    }
+
+    /// The event's device time was measured by events around the operator: all that it called is in it.
+    pub fn is_legacy(&self, at: usize) -> bool {
+        self.has_flag(at, flag::LEGACY)
+    }
+
+    /// The event can have device time: torch's `use_device` is set, and it is not asynchronous.
+    pub(super) fn uses_device(&self, at: usize) -> bool {
+        self.use_device.is_some() && !self.has_flag(at, flag::ASYNC | flag::NO_DEVICE)
+    }
+
+    /// torch's `node_id`: the process of an RPC; nothing where torch has -1.
+    pub fn node_id(&self, table: &Table, at: usize) -> Option<i64> {
+        let is_range = self.kinds[at] != Kind::Memory;
+        table.int(self.rows[at], Key::NodeId).filter(|&node| is_range && node != -1)
+    }
+
+    /// What the event ran on.
+    pub fn device_type(&self, table: &Table, at: usize) -> DeviceType {
+        if self.kinds[at] != Kind::Device {
+            return DeviceType::Cpu;
+        }
+        let named = table.field(self.rows[at], Key::DeviceType).and_then(|v| v.as_str());
+        named.and_then(DeviceType::of).unwrap_or(match self.use_device {
+            Some("xpu") => DeviceType::Xpu,
+            Some("mtia") => DeviceType::Mtia,
+            Some("hpu") => DeviceType::Hpu,
+            Some("privateuse1") => DeviceType::PrivateUse1,
+            _ => DeviceType::Cuda,
+        })
+    }
+
+    /// The event is a range that the user named. The legacy profiler does not tell.
     pub fn is_user_annotation(&self, table: &Table, at: usize) -> bool {
         matches!(table.category(self.rows[at]), Category::UserAnnotation | Category::GpuUserAnnotation)
             && self.kinds[at] != Kind::Memory
+            && self.source != Source::LegacyRecords
     }
 
     /// torch's number of the record scope.
     pub fn scope(&self, table: &Table, at: usize) -> u8 {
+        if self.source != Source::Chrome && self.kinds[at] != Kind::Memory {
+            return table.int(self.rows[at], Key::Scope).and_then(|n| u8::try_from(n).ok()).unwrap_or(0);
+        }
         if self.kinds[at] == Kind::Cpu && table.category(self.rows[at]) == Category::UserAnnotation {
             scope::USER
         } else if self.is_backward(at) {
@@ -272,12 +432,25 @@ impl FunctionEvents {
     }
 }
 
-/// The start of the recording: that of the profiler's own span, else of its instant, else of the first event.
-pub fn window_start(table: &Table) -> i64 {
-    let times = || table.rows().filter(|&row| table.ts(row) != crate::time::NONE);
-    let marker = times().find(|&row| {
-        table.category(row) == Category::Window || table.name(row) == "Iteration Start: PyTorch Profiler"
-    });
-    let first = || times().filter(|&row| table.ph(row) != b'M').map(|row| table.ts(row)).min();
-    marker.map(|row| table.ts(row)).or_else(first).unwrap_or(0)
+/// The children of every event, in their order.
+struct Siblings {
+    first: Vec<u32>,
+    next: Vec<u32>,
+}
+
+impl Siblings {
+    fn new(parents: &[u32]) -> Siblings {
+        let mut siblings =
+            Siblings { first: alloc::vec![NONE; parents.len()], next: alloc::vec![NONE; parents.len()] };
+        for at in (0..parents.len()).rev().filter(|&at| parents[at] != NONE) {
+            let first = &mut siblings.first[parents[at] as usize];
+            siblings.next[at] = core::mem::replace(first, at as u32);
+        }
+        siblings
+    }
+
+    fn children(&self, at: usize) -> impl Iterator<Item = usize> {
+        let some = |child: u32| (child != NONE).then_some(child as usize);
+        core::iter::successors(some(self.first[at]), move |&child| some(self.next[child]))
+    }
 }

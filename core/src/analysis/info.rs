@@ -4,6 +4,7 @@ use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Rows};
 use crate::table::category::Category;
 use crate::table::events::Table;
+use crate::table::metadata::Source;
 use crate::time;
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
@@ -18,6 +19,11 @@ pub fn producer(table: &Table) -> &'static str {
     let cat = |wanted: fn(&str) -> bool| {
         table.layouts.all().iter().any(|l| l.cat.is_some_and(|cat| wanted(table.names.get(cat))))
     };
+    match table.metadata.source {
+        Source::LegacyRecords => return "PyTorch legacy profiler",
+        Source::KinetoEvents => return "PyTorch Kineto (events)",
+        Source::Chrome => {}
+    }
     if cat(|c| c.starts_with("mtia")) {
         "PyTorch Kineto (MTIA)"
     } else if has("roctracer_version") || has("hip_runtime_version") {

@@ -9,11 +9,12 @@ use super::function_events::{FunctionEvents, Kind, NONE, scope};
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::events::Table;
+use crate::table::fields::Value;
 use crate::table::layout::Key;
-use crate::table::tracks::TrackId;
+use crate::table::metadata::Source;
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
@@ -74,6 +75,7 @@ impl<'a> Stacks<'a> {
         if self.table.layouts.all().iter().all(|l| l.find(Key::CallStack).is_none()) {
             return (stacks, Vec::new());
         }
+        let lists = self.listed_stacks();
         let mut known: HashMap<&str, u32, FixedState> = HashMap::default();
         let mut index: HashMap<Vec<String>, u32, FixedState> = HashMap::default();
         index.insert(Vec::new(), 0);
@@ -83,9 +85,17 @@ impl<'a> Stacks<'a> {
             if self.events.kinds[at] == Kind::Memory {
                 continue;
             }
-            let Some(text) = self.table.field(row, Key::CallStack).and_then(|v| v.as_str()) else { continue };
+            let text = match self.table.field(row, Key::CallStack) {
+                Some(Value::Text(text)) => text,
+                Some(Value::Json(list)) => list,
+                Some(Value::Int(id)) => {
+                    let listed = usize::try_from(id).ok().and_then(|id| lists.get(id));
+                    listed.map_or("", String::as_str)
+                }
+                _ => continue,
+            };
             *own = *known.entry(text).or_insert_with(|| {
-                let frames: Vec<String> = frames(text).map(ToOwned::to_owned).collect();
+                let frames = self.frames(text);
                 let next = stacks.stacks.len() as u32;
                 let id = *index.entry(frames.clone()).or_insert(next);
                 if id == next {
@@ -98,21 +108,44 @@ impl<'a> Stacks<'a> {
         (stacks, own)
     }
 
+    /// The stacks that events name by their position in `stack_table`, as JSON.
+    fn listed_stacks(&self) -> Vec<String> {
+        match self.table.metadata.value("stack_table") {
+            Some(serde_json::Value::Array(stacks)) => stacks.iter().map(ToString::to_string).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The shown frames of a stack, innermost first: of a trace, a text that ends every frame with `;`; of records, a
+    /// JSON list.
+    fn frames(&self, text: &str) -> Vec<String> {
+        if self.events.source == Source::Chrome {
+            let text = text.rsplit_once(';').map_or("", |(frames, _)| frames);
+            return text
+                .split(';')
+                .filter(|f| !text.is_empty() && is_shown(f))
+                .map(ToOwned::to_owned)
+                .collect();
+        }
+        let frames: Vec<String> = serde_json::from_str(text).unwrap_or_default();
+        frames.into_iter().filter(|frame| is_shown(frame)).collect()
+    }
+
     fn copy_to_backward(&self, own: &mut [u32]) {
         let backward = self.backward_functions();
-        let threads = self.forward_threads();
-        let single = self.single_forward_thread(&backward);
+        let threads =
+            if self.events.source == Source::Chrome { self.forward_threads() } else { self.own_threads() };
+        let single = self.single_forward_thread(&backward).filter(|_| self.events.source == Source::Chrome);
         let sequence = |at: usize| self.table.int(self.events.rows[at], Key::SequenceNumber).unwrap_or(-1);
-        let mut forward: HashMap<(i64, TrackId), u32, FixedState> = HashMap::default();
+        let mut forward: HashMap<(i64, u32), u32, FixedState> = HashMap::default();
         for at in (0..own.len()).filter(|&at| backward[at] == NONE) {
-            let track = self.table.track_id(self.events.rows[at]);
-            forward.entry((sequence(at), track)).or_insert(own[at]);
+            forward.entry((sequence(at), self.thread(at))).or_insert(own[at]);
         }
         for at in (0..own.len()).filter(|&at| backward[at] != NONE) {
             let function = backward[at] as usize;
             let thread = self.table.int(self.events.rows[function], Key::FwdThreadId).unwrap_or(0);
-            let track = threads.get(&thread).copied().or(single).filter(|_| thread != 0);
-            let found = track.and_then(|track| forward.get(&(sequence(function), track)));
+            let thread = threads.get(&thread).copied().or(single.filter(|_| thread != 0));
+            let found = thread.and_then(|thread| forward.get(&(sequence(function), thread)));
             own[at] = found.copied().unwrap_or(0);
         }
     }
@@ -133,32 +166,40 @@ impl<'a> Stacks<'a> {
         backward
     }
 
-    fn forward_threads(&self) -> HashMap<i64, TrackId, FixedState> {
+    /// What stands for the thread of an event: its track; of records, the number of the thread, in whichever process.
+    fn thread(&self, at: usize) -> u32 {
+        let track = self.table.track_id(self.events.rows[at]);
+        if self.events.source == Source::Chrome { track.0 } else { self.table.tracks.get(track).tid.0 }
+    }
+
+    /// Records number threads as they stand on them.
+    fn own_threads(&self) -> HashMap<i64, u32, FixedState> {
+        let names = &self.table.names;
+        let tracks = self.table.tracks.all().iter();
+        tracks.filter_map(|track| Some((names.get(track.tid).parse().ok()?, track.tid.0))).collect()
+    }
+
+    fn forward_threads(&self) -> HashMap<i64, u32, FixedState> {
         let links = self.trace.links.forward_of.iter();
         links
             .map(|&(backward, forward)| {
                 let thread = self.table.int(backward, Key::FwdThreadId).unwrap_or(0);
-                (thread, self.table.track_id(forward))
+                (thread, self.table.track_id(forward).0)
             })
+            .filter(|&(thread, _)| thread != 0)
             .collect()
     }
 
-    fn single_forward_thread(&self, backward: &[u32]) -> Option<TrackId> {
+    fn single_forward_thread(&self, backward: &[u32]) -> Option<u32> {
         let forward = (0..self.events.len()).filter(|&at| {
             backward[at] == NONE
                 && self.events.scope(self.table, at) != scope::USER
                 && self.table.int(self.events.rows[at], Key::SequenceNumber).is_some_and(|n| n >= 0)
         });
-        let mut tracks = forward.map(|at| self.table.track_id(self.events.rows[at]));
+        let mut tracks = forward.map(|at| self.thread(at));
         let first = tracks.next()?;
         tracks.all(|track| track == first).then_some(first)
     }
-}
-
-/// The shown frames of a `Call stack` text, innermost first. The text ends every frame with `;`.
-fn frames(text: &str) -> impl Iterator<Item = &str> {
-    let text = text.rsplit_once(';').map_or("", |(frames, _)| frames);
-    text.split(';').filter(|frame| !text.is_empty() && is_shown(frame))
 }
 
 /// What a line of [`export`] counts.
@@ -175,9 +216,10 @@ impl Metric {
     pub fn of(name: &str) -> Option<Metric> {
         match name {
             "self_cpu_time_total" => Some(Metric::SelfCpuTime),
-            "self_cuda_time_total" | "self_device_time_total" | "self_xpu_time_total" => {
-                Some(Metric::SelfDeviceTime)
-            }
+            "self_cuda_time_total"
+            | "self_device_time_total"
+            | "self_xpu_time_total"
+            | "self_privateuse1_time_total" => Some(Metric::SelfDeviceTime),
             _ => None,
         }
     }

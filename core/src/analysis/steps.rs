@@ -155,7 +155,7 @@ pub const COLUMNS: &[Column] = &[
 /// The steps as rows.
 pub fn step_rows(trace: &Trace) -> Rows {
     let table = &trace.table;
-    let origin = super::function_events::window_start(table);
+    let origin = trace.start_ns;
     let mut rows = Rows::new(COLUMNS);
     for step in steps(trace, &device_times(trace)) {
         let mut cells: Vec<Cell> = alloc::vec![

@@ -4,7 +4,7 @@ use super::averages::{Average, GroupBy, exact_key_averages};
 use super::call_tree::LaneNames;
 use super::device_time::{DeviceTime, device_times};
 use super::findings::{Finding, findings};
-use super::function_events::{FunctionEvents, window_start};
+use super::function_events::{DeviceType, FunctionEvents};
 use super::info;
 use super::kernels::{KernelGroup, kernel_groups};
 use super::ledger::{Identity, identities};
@@ -137,7 +137,7 @@ pub fn assemble(trace: &Trace, host: HostPart, device: DevicePart) -> Summary {
 /// CPU rows of the key averages by self time.
 fn operators(trace: &Trace, events: &FunctionEvents) -> Vec<Average> {
     let mut rows = exact_key_averages(events, &trace.table, GroupBy::default());
-    rows.retain(|r| !r.on_device);
+    rows.retain(|r| r.device_type == DeviceType::Cpu);
     sort_by_key(&mut rows, |r| (descending(r.self_cpu_time_total_ns), 0));
     rows
 }
@@ -177,7 +177,7 @@ impl Summary {
     /// The summary as one row of plain values.
     pub fn rows(&self, trace: &Trace, limit: usize) -> Rows {
         let mut rows = Rows::new(COLUMNS);
-        let origin = window_start(&trace.table);
+        let origin = trace.start_ns;
         let lost = trace.diagnostics.findings().iter().filter(|f| f.code.severity() == Severity::Lost);
         rows.push(vec![
             Cell::Ns(self.wall.1 - self.wall.0),

@@ -4,7 +4,6 @@
 //! same pixel, one box is made, which counts them and names the longest. So a level has at most two boxes a pixel,
 //! however many events there are, and the counts of all boxes add up to the spans that are visible.
 
-use super::function_events::window_start;
 use super::tracks::lanes;
 use crate::names::NameId;
 use crate::table::events::{Row, Table};
@@ -45,7 +44,7 @@ pub struct Tile {
 
 /// The boxes of a window, level by level within a lane's order of time.
 pub fn tiles(trace: &Trace, window: Window) -> Vec<Tile> {
-    let origin = window_start(&trace.table);
+    let origin = trace.start_ns;
     let mut drawing = Drawing {
         table: &trace.table,
         origin,

@@ -1,7 +1,6 @@
 //! The rows of the timeline: threads and streams, with what lies on them.
 
 use super::call_tree::LaneNames;
-use super::function_events::window_start;
 use super::intervals::Collector;
 use crate::rows::{Cell, Column, Rows};
 use crate::table::tracks::{TrackId, plain};
@@ -39,7 +38,7 @@ pub(super) fn lanes(trace: &Trace, track: TrackId) -> &[Lane] {
 pub fn track_rows(trace: &Trace) -> Rows {
     let table = &trace.table;
     let names = LaneNames::new(trace);
-    let origin = window_start(table);
+    let origin = trace.start_ns;
     let mut events = vec![0usize; table.tracks.all().len()];
     for row in table.rows().filter(|&row| table.ph(row) != b'M' && table.ts(row) != time::NONE) {
         events[table.track_id(row).0 as usize] += 1;

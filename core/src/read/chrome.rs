@@ -20,6 +20,7 @@ use super::sniff;
 use crate::diagnostics::{Code, Diagnostics, EXAMPLE_BYTES};
 use crate::error::Error;
 use crate::table::events::Table;
+use crate::table::metadata::Source;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -69,6 +70,8 @@ pub struct Reader {
     /// Bytes that `buf` must hold before an unfinished event is tried again.
     retry_at: usize,
     bare: bool,
+    /// Inside one of the lists of records.
+    in_list: bool,
     cleared: usize,
     /// How many events there are when the memory is looked at again.
     check_at: usize,
@@ -112,6 +115,7 @@ impl Reader {
             offset: 0,
             retry_at: 0,
             bare: false,
+            in_list: false,
             cleared: 0,
             check_at: CHECK_EVERY,
             found_events: false,
@@ -275,8 +279,18 @@ impl Reader {
         self.commas = 0;
         self.expects_comma = false;
         match b {
+            b']' if self.in_list => {
+                self.in_list = false;
+                self.expects_comma = true;
+                Progress::To(at + 1)
+            }
             b']' => {
                 self.state = if self.bare { State::After } else { State::Key };
+                Progress::To(at + 1)
+            }
+            b'[' if self.table.metadata.source == Source::LegacyRecords && !self.in_list => {
+                self.in_list = true;
+                self.table.metadata.lists.push(self.table.len() as u32);
                 Progress::To(at + 1)
             }
             b'{' => {
@@ -344,7 +358,7 @@ impl Reader {
     fn repaired(&mut self, buf: &[u8], at: usize, finished: bool) -> Result<usize, Stop> {
         let repaired = repair(buf, at, self.limits.depth, finished, self.offset)?;
         let (draft, _) = self.events.read(&mut self.table, &repaired.text, 0).map_err(|_| Stop::Damaged)?;
-        if draft.ph == 0 {
+        if draft.ph == 0 && self.table.metadata.source == Source::Chrome {
             EventReader::discard(&mut self.table, draft);
             return Err(Stop::Damaged);
         }

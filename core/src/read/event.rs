@@ -14,6 +14,7 @@ use crate::diagnostics::{Code, Diagnostics};
 use crate::names::NameId;
 use crate::table::events::{Fixed, Table};
 use crate::table::layout::{FieldType, NodeId, Place};
+use crate::table::metadata::Source;
 use crate::table::tracks::{Track, TrackId};
 use crate::time;
 use alloc::vec::Vec;
@@ -375,8 +376,11 @@ impl EventReader {
         if table.layouts.repeats(node) {
             note(Code::DuplicateKey);
         }
+        let is_record = table.metadata.source != Source::Chrome;
         if draft.ph == 0 {
-            note(Code::MissingPhase);
+            if !is_record {
+                note(Code::MissingPhase);
+            }
         } else if draft.ts == time::NONE && draft.ph != b'M' {
             note(Code::MissingTime);
         }

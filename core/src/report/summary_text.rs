@@ -1,6 +1,6 @@
 //! The summary as a page of text.
 
-use crate::analysis::function_events::{demangle, window_start};
+use crate::analysis::function_events::demangle;
 use crate::analysis::info;
 use crate::analysis::kernels::short_name;
 use crate::analysis::steps::PARTS;
@@ -208,7 +208,7 @@ fn tracks(out: &mut String, summary: &Summary) {
 }
 
 fn gaps(out: &mut String, trace: &Trace, summary: &Summary) {
-    let origin = window_start(&trace.table);
+    let origin = trace.start_ns;
     let mut rows = Rows::page(&["Idle", "At", "GPU", "Cause", "Until"]);
     for (device, at) in summary.longest_gaps(5) {
         let gap = &device.gaps[at];

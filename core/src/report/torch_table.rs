@@ -4,6 +4,7 @@
 //! headers; so does this.
 
 use crate::analysis::averages::Average;
+use crate::analysis::function_events::DeviceType;
 use crate::error::Error;
 use crate::order::{descending, of_float, sort_by_key};
 use crate::units::{self, TimeUnit};
@@ -186,6 +187,8 @@ struct Layout<'a> {
     has_device_time: bool,
     has_memory: bool,
     has_device_memory: bool,
+    /// Some events came from another process, by RPC.
+    has_nodes: bool,
     shapes_width: Option<usize>,
     stack_width: Option<usize>,
     flops_scale: Option<f64>,
@@ -204,7 +207,7 @@ fn column_width(widest: usize, limit: Option<usize>) -> usize {
 impl<'a> Layout<'a> {
     fn new(rows: &[Average], recorded: Recorded, options: &'a TableOptions) -> Self {
         let widest = |text: fn(&Average) -> usize| rows.iter().map(text).max().unwrap_or(0);
-        let has_shapes = rows.iter().any(|r| !r.input_shapes.is_empty() && r.input_shapes != "[]");
+        let has_shapes = rows.iter().any(|r| !matches!(r.input_shapes.as_str(), "" | "[]" | "None"));
         let frame = widest(|r| r.stack.iter().map(|f| width(f)).max().unwrap_or(0));
         let flops = rows.iter().map(|r| r.flops).filter(|&f| f > 0).min().filter(|_| recorded.with_flops);
         let mut layout = Layout {
@@ -216,6 +219,7 @@ impl<'a> Layout<'a> {
             has_memory: recorded.profile_memory,
             has_device_memory: recorded.use_device.is_some()
                 && rows.iter().any(|r| r.self_device_memory_usage > 0),
+            has_nodes: rows.iter().any(|r| r.node_id.is_some()),
             shapes_width: has_shapes
                 .then(|| column_width(widest(|r| width(&r.input_shapes)), options.max_shapes_column_width)),
             stack_width: rows
@@ -226,13 +230,16 @@ impl<'a> Layout<'a> {
             self_cpu_us: rows.iter().fold(0.0, |sum, r| sum + r.torch_us.self_cpu_time_total),
             self_device_us: rows
                 .iter()
-                .filter(|r| r.on_device && !r.is_user_annotation)
+                .filter(|r| match r.device_type {
+                    DeviceType::Cpu => r.is_legacy,
+                    DeviceType::Cuda | DeviceType::PrivateUse1 | DeviceType::Mtia | DeviceType::Xpu => {
+                        !r.is_user_annotation
+                    }
+                    _ => false,
+                })
                 .fold(0.0, |sum, r| sum + r.torch_us.self_device_time_total),
         };
-        layout.add_columns(
-            column_width(widest(|r| width(&r.key)), options.max_name_column_width),
-            column_width(widest(|r| width(&r.overload_name)), options.max_name_column_width),
-        );
+        layout.add_columns(column_width(widest(|r| width(&r.key)), options.max_name_column_width));
         if let Some(smallest) = flops {
             layout.add_flops(smallest);
         }
@@ -243,10 +250,10 @@ impl<'a> Layout<'a> {
         self.columns.push(Column { title: title.into(), width, left: false });
     }
 
-    fn add_columns(&mut self, name_width: usize, overload_width: usize) {
+    fn add_columns(&mut self, name_width: usize) {
         self.add("Name", name_width);
         if self.has_overloads {
-            self.add("Overload Name", overload_width);
+            self.add("Overload Name", name_width);
         }
         for title in ["Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"] {
             self.add(title, WIDTH);
@@ -267,6 +274,9 @@ impl<'a> Layout<'a> {
             }
         }
         self.add("# of Calls", WIDTH);
+        if self.has_nodes {
+            self.add("Node ID", WIDTH);
+        }
         if let Some(width) = self.shapes_width {
             self.add("Input Shapes", width);
         }
@@ -337,7 +347,7 @@ impl<'a> Layout<'a> {
         cells.extend([
             units::share(us.self_cpu_time_total, self.self_cpu_us),
             time(us.self_cpu_time_total),
-            units::share(us.cpu_time_total, self.self_cpu_us),
+            if row.is_async { "0".into() } else { units::share(us.cpu_time_total, self.self_cpu_us) },
             time(us.cpu_time_total),
             average(us.cpu_time_total),
         ]);
@@ -359,6 +369,9 @@ impl<'a> Layout<'a> {
             }
         }
         cells.push(row.count.to_string());
+        if self.has_nodes {
+            cells.push(row.node_id.unwrap_or(-1).to_string());
+        }
         cells
     }
 

@@ -125,12 +125,27 @@ impl Table {
         self.dur[row as usize] = ns;
     }
 
-    /// Gives an event another meaning than its `cat` has; the texts of the event stay.
-    pub(crate) fn recategorize(&mut self, row: Row, category: Category) {
+    /// Gives an event another meaning than its `ph` and `cat` have, and fields of it that of known keys; the texts of the
+    /// event stay.
+    pub(crate) fn set_meaning(&mut self, row: Row, meaning: (u8, Category), keys: &[(&str, Key)]) {
         let at = row as usize;
-        self.layout[at] = self.layouts.with_category(self.layout[at], category);
+        self.layout[at] = self.layouts.with_meaning(self.layout[at], meaning, keys, &self.names);
         let track = self.tracks.get(self.track[at]);
-        self.track[at] = self.tracks.intern(Track { on_device: category.is_on_device(), ..track });
+        let on_device = meaning.1.is_on_device();
+        if track.on_device != on_device {
+            self.track[at] = self.tracks.intern(Track { on_device, ..track });
+        }
+    }
+
+    /// Gives an event another name.
+    pub(crate) fn rename(&mut self, row: Row, name: NameId) {
+        self.name[row as usize] = name;
+    }
+
+    /// Puts an event at its time, in ns after the base, and on its track.
+    pub(crate) fn place(&mut self, row: Row, ts: i64, track: TrackId) {
+        self.ts[row as usize] = ts;
+        self.track[row as usize] = track;
     }
 
     /// End of a span in ns: its start where it has no duration.

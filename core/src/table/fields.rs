@@ -60,6 +60,18 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// A number of microseconds as whole nanoseconds, the nearest.
+    pub fn us_as_ns(&self) -> Option<i64> {
+        let exact = match *self {
+            Value::Int(us) => us.checked_mul(1000),
+            Value::Decimal { digits, decimals } if decimals <= 3 => {
+                digits.checked_mul([1000, 100, 10, 1][decimals as usize])
+            }
+            _ => None,
+        };
+        exact.or_else(|| self.as_f64().map(|us| libm::round(us * 1e3) as i64))
+    }
+
     /// The value as text, when it is a string.
     pub fn as_str(&self) -> Option<&'a str> {
         match *self {

@@ -57,7 +57,7 @@ macro_rules! known_keys {
     ($($variant:ident $first:literal $(| $other:literal)*;)*) => {
         /// The fields that the engine itself asks for, in any dialect's spelling.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Key { $(#[doc = $first] $variant,)* }
+        pub enum Key { $(#[doc = concat!("`", $first, "`")] $variant,)* }
 
         const KEYS: usize = [$(Key::$variant),*].len();
 
@@ -88,7 +88,7 @@ known_keys! {
     PythonId "Python id";
     Bytes "Bytes";
     DeviceType "Device Type";
-    Device "device";
+    Device "device" | "device_index";
     Stream "stream";
     MemcpyBytes "bytes";
     Grid "grid";
@@ -99,6 +99,24 @@ known_keys! {
     Id "id";
     Id2 "id2";
     Scope "scope";
+    Kind "kind";
+    NodeId "node_id";
+    Flops "flops";
+    OverloadName "overload_name";
+    IsAsync "is_async";
+    IsRemote "is_remote";
+    IsUserAnnotation "is_user_annotation";
+    StartThreadId "start_thread_id";
+    EndThreadId "end_thread_id";
+    CudaMemoryUsage "cuda_memory_usage";
+    CudaElapsed "cuda_elapsed_us";
+    PrivateUse1Elapsed "privateuse1_elapsed_us";
+    CudaTime "cuda_us";
+    CpuTime "cpu_ns";
+    LinkedId "linked_correlation_id";
+    HasCuda "has_cuda";
+    IsHiddenEvent "is_hidden_event";
+    DeviceResourceId "device_resource_id";
 }
 
 /// One field of a layout.
@@ -168,7 +186,7 @@ pub struct Layouts {
     roots: HashMap<(u8, Option<NameId>), u32, FixedState>,
     kinds: Vec<(u32, u8, Option<NameId>)>,
     layouts: Vec<Layout>,
-    twins: HashMap<(LayoutId, Category), LayoutId, FixedState>,
+    twins: HashMap<(LayoutId, u8, Category), LayoutId, FixedState>,
 }
 
 impl Layouts {
@@ -310,12 +328,26 @@ impl Layouts {
         LayoutId(id)
     }
 
-    /// A layout like this one, but of another category.
-    pub(super) fn with_category(&mut self, id: LayoutId, category: Category) -> LayoutId {
+    /// A layout like this one, but of another phase and category, and with fields that stand for known keys. The same
+    /// keys are to be given with the same phase and category.
+    pub(super) fn with_meaning(
+        &mut self,
+        id: LayoutId,
+        (ph, category): (u8, Category),
+        keys: &[(&str, Key)],
+        names: &Names,
+    ) -> LayoutId {
         let next = LayoutId(self.layouts.len() as u32);
-        let twin = *self.twins.entry((id, category)).or_insert(next);
+        let twin = *self.twins.entry((id, ph, category)).or_insert(next);
         if twin == next {
-            self.layouts.push(Layout { category, ..self.get(id).clone() });
+            let mut layout = Layout { ph, category, ..self.get(id).clone() };
+            for (at, field) in layout.fields.iter().enumerate() {
+                let text = names.get(field.key);
+                for &(_, known) in keys.iter().filter(|k| k.0 == text) {
+                    layout.known[known as usize] = at as u16;
+                }
+            }
+            self.layouts.push(layout);
         }
         twin
     }

@@ -4,6 +4,18 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde_json::Value;
 
+/// What the elements of the file's array of events are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// Events of a Chrome trace.
+    #[default]
+    Chrome,
+    /// Records of torch's legacy profiler: pushes, pops, marks and allocations, in a list a thread.
+    LegacyRecords,
+    /// The events of a profiling result, as `prof.profiler.kineto_results.events()` gives them.
+    KinetoEvents,
+}
+
 /// The top-level keys of a trace other than `traceEvents`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
@@ -13,6 +25,12 @@ pub struct Metadata {
     pub base_ns: i64,
     /// The file is a bare array of events.
     pub bare_array: bool,
+    /// What the events were.
+    pub source: Source,
+    /// The start of the recording, relative to the base, where the source says so.
+    pub origin: Option<i64>,
+    /// The first row of every list of records.
+    pub lists: Vec<u32>,
 }
 
 impl Metadata {

@@ -233,7 +233,7 @@ fn ops(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
     };
     let text = if request.for_reading { Some(render(&groups, recorded, &options)?) } else { None };
     let (sorted, shown) = select(&groups, &options)?;
-    let rows = average_rows::average_rows(&events, shown.iter().map(|&at| &sorted[at]));
+    let rows = average_rows::average_rows(shown.iter().map(|&at| &sorted[at]));
     Ok(Answer { text, ..rows.into() })
 }
 

@@ -10,6 +10,7 @@ use crate::table::events::Row;
 use crate::trace::Trace;
 use crate::write::chrome::{ChromeWriter, Keep, Rewrite};
 use crate::write::csv;
+use crate::write::event_list::EventListWriter;
 use crate::write::redact::Redact;
 use crate::write::select::{Selection, select};
 use alloc::borrow::ToOwned;
@@ -52,6 +53,19 @@ pub(super) const EXPORTS: &[Export] = &[
         extension: Some("folded"),
         media_type: "text/plain",
         begin: folded,
+    },
+    Export {
+        name: "event-list",
+        kind: Kind::Form,
+        about: "Function events as a Chrome trace, as torch's `EventList.export_chrome_trace` writes them",
+        examples: &["records.json -o events.json"],
+        options: &[],
+        extension: None,
+        media_type: "application/json",
+        begin: |trace, _, _| {
+            let writer = EventListWriter::new(FunctionEvents::without_inputs(trace));
+            Ok(Begun::Writing(Writing::new(writer)))
+        },
     },
     Export {
         name: "csv",
@@ -193,6 +207,12 @@ fn chrome(rewrite: impl Rewrite + 'static, keep: Option<Vec<bool>>) -> Begun {
     let kept = keep.as_ref().map(|keep| keep.iter().filter(|&&k| k).count());
     let writer = ChromeWriter::with_rewrite(String::new(), rewrite);
     Begun::Writing(Writing { kept, ..Writing::new(Chrome { writer: Some(writer), keep, next: 0 }) })
+}
+
+impl Pieces for EventListWriter {
+    fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
+        EventListWriter::next(self, &trace.table, out, PIECE)
+    }
 }
 
 struct Lines(Row);

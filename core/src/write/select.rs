@@ -1,6 +1,5 @@
 //! Which events a smaller trace keeps: those of some steps or times, or those that are long enough.
 
-use crate::analysis::function_events::window_start;
 use crate::analysis::steps::step_ranges;
 use crate::error::Error;
 use crate::table::category::Category;
@@ -89,7 +88,7 @@ fn window(trace: &Trace, selection: &Selection) -> Result<Option<(i64, i64)>, Er
         );
     }
     if let Some((start, end)) = selection.time {
-        let origin = window_start(table);
+        let origin = trace.start_ns;
         windows.push((origin.saturating_add(start), origin.saturating_add(end)));
     }
     Ok(windows.into_iter().reduce(|a, b| (a.0.max(b.0), a.1.min(b.1))))

@@ -174,7 +174,7 @@ export interface OpsRow {
   stack: string[];
   /** Where the events ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1. */
   device_type: string;
-  /** The events ended on another thread than they began; no trace says so. */
+  /** The events ended on another thread than they began; no trace says so, records do. */
   is_async: boolean;
   /** The events are ranges that the user's program named. */
   is_user_annotation: boolean;
@@ -418,9 +418,9 @@ export interface EventsRow {
   stack: string[];
   /** Where it ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1. */
   device_type: string;
-  /** It ended on another thread than it began; no trace says so. */
+  /** It ended on another thread than it began; no trace says so, records do. */
   is_async: boolean;
-  /** It ran in another process by RPC; no trace says so. */
+  /** It ran in another process by RPC; no trace says so, records do. */
   is_remote: boolean;
   /** It comes from the legacy profiler. */
   is_legacy: boolean;
@@ -550,6 +550,10 @@ export interface ExportFoldedOptions {
   lanes?: boolean | undefined;
 }
 
+/** Options of the export `event-list`. */
+export interface ExportEventListOptions {
+}
+
 /** Options of the export `csv`. */
 export interface ExportCsvOptions {
 }
@@ -626,6 +630,7 @@ export interface Verbs {
 export interface Exports {
   chrome: ExportChromeOptions;
   folded: ExportFoldedOptions;
+  event-list: ExportEventListOptions;
   csv: ExportCsvOptions;
   slice: ExportSliceOptions;
   shrink: ExportShrinkOptions;
@@ -652,6 +657,7 @@ export const VERBS: { readonly [V in keyof Verbs]: boolean } = {
 export const EXPORTS: { readonly [E in keyof Exports]: string } = {
   chrome: "application/json",
   folded: "text/plain",
+  event-list: "application/json",
   csv: "text/csv",
   slice: "application/json",
   shrink: "application/json",
@@ -700,4 +706,13 @@ export type DiagnosticCode =
   | "overlapping_spans"
   | "kernel_without_launch"
   | "launch_without_kernel"
-  | "ambiguous_correlation";
+  | "ambiguous_correlation"
+  | "negative_correlation"
+  | "no_forward_thread"
+  | "no_start_record"
+  | "late_start_record"
+  | "unknown_kind"
+  | "repeated_push"
+  | "hidden_record"
+  | "unmatched_push"
+  | "unmatched_pop";

@@ -1,11 +1,11 @@
 //! The function events of a trace, step by step: collect, sort, memory, tree, names, kernels, merging, sums.
 
-use super::{Bytes, FunctionEvents, HIDDEN, Kind, NONE, window_start};
-use crate::names::NameId;
+use super::{Bytes, DeviceType, FunctionEvents, Kind, NONE, flag};
 use crate::order::{descending, sort_by_key};
-use crate::table::category::Category;
 use crate::table::events::{Row, Table};
+use crate::table::fields::Value;
 use crate::table::layout::Key;
+use crate::table::metadata::Source;
 use crate::table::tracks::TrackId;
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
@@ -15,11 +15,13 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 pub(super) struct Builder<'a> {
-    trace: &'a Trace,
+    pub(super) trace: &'a Trace,
     pub(super) table: &'a Table,
     pub(super) out: FunctionEvents,
-    records: Vec<Row>,
-    failures: Vec<Row>,
+    /// Allocations and releases.
+    pub(super) records: Vec<Row>,
+    /// Failed allocations.
+    pub(super) failures: Vec<Row>,
 }
 
 impl<'a> Builder<'a> {
@@ -27,8 +29,8 @@ impl<'a> Builder<'a> {
     pub(super) fn of(trace: &'a Trace) -> Self {
         let mut builder = Builder::start(trace);
         builder.collect();
-        builder.sort();
         builder.attribute_memory();
+        builder.flag_results();
         builder.build_tree();
         builder.name_events();
         builder.attach_kernels();
@@ -39,65 +41,16 @@ impl<'a> Builder<'a> {
 
     fn start(trace: &'a Trace) -> Self {
         let table = &trace.table;
-        let flag = |key: &str| table.metadata.text(key).is_some_and(|v| !matches!(v, "0" | "false" | "null"));
-        let origin = window_start(table);
         let out = FunctionEvents {
             shapes: vec!["[]".to_owned()],
-            origin,
-            trace_start_ns: table.base_ns().saturating_add(origin),
-            with_flops: flag("with_flops"),
-            profile_memory: flag("profile_memory"),
+            origin: trace.start_ns,
+            source: table.metadata.source,
+            trace_start_ns: table.base_ns().saturating_add(trace.start_ns),
+            with_flops: option(table, "with_flops").unwrap_or(false),
+            profile_memory: option(table, "profile_memory").unwrap_or(false),
             ..FunctionEvents::default()
         };
         Builder { trace, table, out, records: Vec::new(), failures: Vec::new() }
-    }
-
-    fn collect(&mut self) {
-        let table = self.table;
-        let known = |name: &str| table.names.find(name);
-        let (memory, failure, collector) = (known("[memory]"), known("[OutOfMemory]"), known("Python GC"));
-        let hidden: Vec<Option<NameId>> = HIDDEN.iter().map(|name| known(name)).collect();
-        let mut used = 0;
-        for row in table.rows() {
-            let category = table.category(row);
-            let name = Some(table.name_id(row));
-            if (name == memory || name == failure) && table.ts(row) != crate::time::NONE {
-                let list = if name == memory { &mut self.records } else { &mut self.failures };
-                list.push(row);
-                continue;
-            }
-            let wanted = match category {
-                Category::CpuOp
-                | Category::UserAnnotation
-                | Category::Runtime
-                | Category::Driver
-                | Category::Overhead => true,
-                Category::PythonFunction => name == collector && table.field(row, Key::PythonId).is_none(),
-                _ => category.is_device_work() || category == Category::GpuUserAnnotation,
-            };
-            if wanted && table.is_span(row) && !hidden.contains(&name) {
-                self.out.rows.push(row);
-                used += usize::from(category.is_device_work());
-            }
-        }
-        self.out.use_device = (used > 0).then(|| device_name(table));
-        self.out.profile_memory |= !self.records.is_empty();
-    }
-
-    /// The order of a record in the profiler's own list.
-    fn order(&self, row: Row) -> i64 {
-        self.table.int(row, Key::EvIdx).unwrap_or(i64::from(row))
-    }
-
-    fn sort(&mut self) {
-        let table = self.table;
-        let mut rows = core::mem::take(&mut self.out.rows);
-        rows.sort_by(|&a, &b| {
-            let key = |row: Row| (table.ts(row), descending(table.end(row)));
-            key(a).cmp(&key(b)).then_with(|| self.order(a).cmp(&self.order(b)))
-        });
-        self.out.rows = rows;
-        self.out.kinds = self.out.rows.iter().map(|&row| kind(table, row)).collect();
     }
 
     /// Gives every CPU event the bytes of all records within its closed interval, of any thread; a record within none
@@ -153,8 +106,9 @@ impl<'a> Builder<'a> {
             .map(|at| (old.rows[at], old.kinds[at], old.memory.get(at).map_or(Bytes::default(), |m| m.0)))
             .collect();
         merged.extend(loose.iter().map(|&row| {
-            let bytes =
-                if table.name(row) == "[memory]" { record_bytes(table, row) } else { Bytes::default() };
+            // A trace shows the size of a failed allocation, torch's events do not.
+            let is_given = table.metadata.source != Source::Chrome || table.name(row) == "[memory]";
+            let bytes = if is_given { record_bytes(table, row) } else { Bytes::default() };
             (row, Kind::Memory, bytes)
         }));
         sort_by_key(&mut merged, |&(row, kind, _)| {
@@ -171,19 +125,24 @@ impl<'a> Builder<'a> {
 
     fn build_tree(&mut self) {
         let table = self.table;
-        let mut open: HashMap<TrackId, Vec<u32>, FixedState> = HashMap::default();
+        let mut open: HashMap<u32, (TrackId, Vec<u32>), FixedState> = HashMap::default();
         self.out.parents = vec![NONE; self.out.rows.len()];
         for at in 0..self.out.rows.len() {
-            if self.out.kinds[at] == Kind::Device {
+            if self.out.kinds[at] == Kind::Device || self.out.is_async(at) {
                 continue;
             }
-            let row = self.out.rows[at];
-            let begin = table.ts(row);
-            let end = begin + self.out.duration_ns(table, at);
-            let stack = open.entry(table.track_id(row)).or_default();
+            let out = &self.out;
+            let begin = out.start_ns(table, at);
+            let end = begin + out.duration_ns(table, at);
+            let track = table.track_id(out.rows[at]);
+            let (last, stack) = open.entry(out.lane(table, at)).or_default();
+            // torch begins a new tree wherever the process of a thread's events changes.
+            if *last != track {
+                stack.clear();
+                *last = track;
+            }
             while let Some(&top) = stack.last() {
-                let top_end =
-                    table.ts(self.out.rows[top as usize]) + self.out.duration_ns(table, top as usize);
+                let top_end = out.start_ns(table, top as usize) + out.duration_ns(table, top as usize);
                 if begin < top_end && end <= top_end {
                     self.out.parents[at] = top;
                     break;
@@ -192,34 +151,6 @@ impl<'a> Builder<'a> {
             }
             stack.push(at as u32);
         }
-    }
-
-    /// Hangs device work on the operator that it was done for.
-    fn attach_kernels(&mut self) {
-        if self.out.use_device.is_none() {
-            return;
-        }
-        let table = self.table;
-        let mut position = vec![NONE; table.len()];
-        for (at, &row) in self.out.rows.iter().enumerate() {
-            position[row as usize] = at as u32;
-        }
-        let mut device = vec![0; self.out.rows.len()];
-        for at in 0..self.out.rows.len() {
-            if self.out.kinds[at] != Kind::Device {
-                continue;
-            }
-            let row = self.out.rows[at];
-            let duration = table.dur(row).max(0);
-            device[at] = duration;
-            let op = self.trace.links.op(row).filter(|_| table.category(row).is_device_work());
-            match op.map(|op| position[op as usize]) {
-                Some(NONE) => self.out.dropped_device_ns += duration,
-                Some(op) => device[op as usize] += duration,
-                None => {}
-            }
-        }
-        self.out.device = device;
     }
 
     /// Removes every event whose parent has the same name and no other child: its children and kernels go to the parent.
@@ -249,6 +180,12 @@ impl<'a> Builder<'a> {
                         self.out.dropped_device_ns += self.out.device[above];
                         self.out.device[above] = kernels;
                     }
+                    if let Some(&kernels) = self.out.kernel_us.get(at) {
+                        self.out.kernel_us[above] = kernels;
+                    }
+                    if let Some(&count) = self.out.kernel_counts.get(at) {
+                        self.out.kernel_counts[above] = count;
+                    }
                     gone += 1;
                 }
             }
@@ -277,6 +214,9 @@ impl<'a> Builder<'a> {
         retain(&mut out.parents, kept);
         retain(&mut out.memory, kept);
         retain(&mut out.device, kept);
+        retain(&mut out.flags, kept);
+        retain(&mut out.kernel_us, kept);
+        retain(&mut out.kernel_counts, kept);
         for parent in out.parents.iter_mut().filter(|p| **p != NONE) {
             *parent = moved[*parent as usize];
         }
@@ -286,9 +226,13 @@ impl<'a> Builder<'a> {
     fn sum_up(&mut self) {
         let table = self.table;
         let out = &mut self.out;
-        out.self_ns = (0..out.rows.len()).map(|at| out.cpu_time_total_ns(table, at)).collect();
+        let own = |at| if out.is_async(at) { 0 } else { out.cpu_time_total_ns(table, at) };
+        out.self_ns = (0..out.rows.len()).map(own).collect();
         // Children come after their parents, so going backwards completes a child before it is added.
         for at in (0..out.rows.len()).rev() {
+            if out.is_async(at) && !out.memory.is_empty() {
+                out.memory[at].0 = Bytes::default();
+            }
             let parent = out.parents[at] as usize;
             if parent == NONE as usize {
                 continue;
@@ -300,6 +244,32 @@ impl<'a> Builder<'a> {
                 out.memory[parent].0.device -= below.device;
             }
         }
+        self.subtract_from_legacy();
+    }
+
+    /// The measured device time of a legacy event contains that of its children; one without a device has none at all.
+    fn subtract_from_legacy(&mut self) {
+        let out = &mut self.out;
+        if out.device.is_empty() || out.flags.iter().all(|flags| flags & flag::LEGACY == 0) {
+            return;
+        }
+        let mut totals = vec![0; out.rows.len()];
+        for at in (0..out.rows.len()).rev() {
+            // What the children have together stands here until the event itself is reached.
+            let below: i64 = core::mem::take(&mut totals[at]);
+            if !out.uses_device(at) {
+                out.device[at] = 0;
+            } else if out.is_legacy(at) {
+                totals[at] = out.device[at];
+                out.device[at] -= below;
+            } else {
+                totals[at] = out.device[at].saturating_add(below);
+            }
+            if out.parents[at] != NONE {
+                totals[out.parents[at] as usize] += totals[at];
+            }
+        }
+        out.legacy_totals = totals;
     }
 }
 
@@ -311,34 +281,29 @@ fn retain<T>(values: &mut Vec<T>, kept: impl Fn(usize) -> bool) {
     });
 }
 
-fn kind(table: &Table, row: Row) -> Kind {
-    if table.category(row).is_on_device() { Kind::Device } else { Kind::Cpu }
+/// Whether an option was on; nothing where the file does not say.
+pub(super) fn option(table: &Table, key: &str) -> Option<bool> {
+    table.metadata.text(key).map(|v| !matches!(v, "0" | "false" | "null"))
 }
 
-fn record_bytes(table: &Table, row: Row) -> Bytes {
-    // A petabyte is the most that sums of many records are safe with.
-    let bytes = table.int(row, Key::Bytes).unwrap_or(0).clamp(-(1 << 50), 1 << 50);
-    match table.int(row, Key::DeviceType).unwrap_or(0) {
-        0 | 2 | 5 => Bytes { cpu: bytes, device: 0 },
-        1 | 6 | 12 | 20 => Bytes { cpu: 0, device: bytes },
+/// The bytes of an allocation, negative for a release.
+pub(super) fn record_bytes(table: &Table, row: Row) -> Bytes {
+    let device = match table.field(row, Key::DeviceType) {
+        Some(Value::Text(name)) => DeviceType::of(name),
+        Some(number) => number.as_i64().and_then(DeviceType::of_number),
+        None => Some(DeviceType::Cpu),
+    };
+    let bytes = bounded(table.int(row, Key::Bytes));
+    match device {
+        Some(DeviceType::Cpu | DeviceType::MklDnn | DeviceType::IdeepCpu) => Bytes { cpu: bytes, device: 0 },
+        Some(DeviceType::Cuda | DeviceType::Hip | DeviceType::Xpu | DeviceType::PrivateUse1) => {
+            Bytes { cpu: 0, device: bytes }
+        }
         _ => Bytes::default(),
     }
 }
 
-/// torch's `use_device` for a trace with device work.
-fn device_name(table: &Table) -> &'static str {
-    let has = |prefix: &str| {
-        table.layouts.all().iter().any(|l| l.cat.is_some_and(|cat| table.names.get(cat).starts_with(prefix)))
-    };
-    if has("mtia") {
-        "mtia"
-    } else if has("xpu") {
-        "xpu"
-    } else if has("hpu") {
-        "hpu"
-    } else if has("privateuse1") {
-        "privateuse1"
-    } else {
-        "cuda"
-    }
+/// A petabyte is the most that sums of many records are safe with.
+pub(super) fn bounded(bytes: Option<i64>) -> i64 {
+    bytes.unwrap_or(0).clamp(-(1 << 50), 1 << 50)
 }

@@ -1,11 +1,13 @@
 //! Names, overloads, shapes and FLOPs of function events.
 
 use super::build::Builder;
-use super::{NONE, rewrite_name};
+use super::{Kind, NONE, rewrite_name};
 use crate::analysis::flops::{self, Inputs};
+use crate::names::NameId;
 use crate::table::category::Category;
-use crate::table::events::Table;
+use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
+use crate::table::metadata::Source;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -19,40 +21,71 @@ impl Builder<'_> {
     /// Rewrites every name once; splits overload names off when the trace was recorded with them.
     pub(super) fn name_events(&mut self) {
         let table = self.table;
-        let split = has_overload_names(table);
+        let split = table.metadata.source == Source::Chrome && has_overload_names(table);
+        let memory = table.names.find("[memory]").unwrap_or_default();
         let mut index: HashMap<String, u32, FixedState> = HashMap::default();
         let mut known: [Vec<u32>; 2] = [vec![NONE; table.names.len()], vec![NONE; table.names.len()]];
         let mut keys = Vec::with_capacity(self.out.rows.len());
         for at in 0..self.out.rows.len() {
             let row = self.out.rows[at];
             let is_op = split && table.category(row) == Category::CpuOp;
-            let name_id = table.name_id(row).0;
+            // torch calls the allocations of legacy records so, whatever they are called.
+            let is_memory = self.out.kinds[at] == Kind::Memory && self.out.source == Source::LegacyRecords;
+            let name_id = if is_memory { memory.0 } else { table.name_id(row).0 };
             let memo = &mut known[usize::from(is_op)][name_id as usize];
             if *memo == NONE {
-                let (name, overload) = match split_overload(table.name(row)).filter(|_| is_op) {
-                    Some((name, overload)) => (name.to_owned(), Some(overload)),
-                    None => (rewrite_name(table.name(row)), None),
+                let text = table.names.get(NameId(name_id));
+                let name = match split_overload(text).filter(|_| is_op) {
+                    Some((name, _)) => name.to_owned(),
+                    None => rewrite_name(text),
                 };
-                if let Some(overload) = overload {
-                    self.out.overloads.insert(name_id, overload.to_owned());
-                }
                 let next = index.len() as u32;
                 *memo = *index.entry(name.clone()).or_insert(next);
                 if *memo == next {
                     self.out.names.push(name);
                 }
             }
-            if is_op && self.out.overloads.contains_key(&name_id) {
-                self.out.overload_of.insert(row, name_id);
-            }
             keys.push(*memo);
         }
         self.out.keys = keys;
+        self.name_overloads(split);
+    }
+
+    /// Overload names: of a trace, what stands behind the dot of an operator's name.
+    fn name_overloads(&mut self, split: bool) {
+        let table = self.table;
+        let is_given = table.layouts.all().iter().any(|l| l.find(Key::OverloadName).is_some());
+        if !(split || is_given && table.metadata.source == Source::KinetoEvents) {
+            return;
+        }
+        let mut index: HashMap<&str, u32, FixedState> = HashMap::default();
+        for at in 0..self.out.rows.len() {
+            let row = self.out.rows[at];
+            let overload = if split {
+                let name = Some(table.name(row)).filter(|_| table.category(row) == Category::CpuOp);
+                name.and_then(split_overload).map(|(_, overload)| overload)
+            } else {
+                table.field(row, Key::OverloadName).and_then(|v| v.as_str()).filter(|text| !text.is_empty())
+            };
+            let Some(overload) = overload else { continue };
+            let next = index.len() as u32;
+            let id = *index.entry(overload).or_insert(next);
+            if id == next {
+                self.out.overloads.push(overload.to_owned());
+            }
+            self.out.overload_of.insert(row, id);
+        }
     }
 
     /// Shapes, and FLOPs where they were recorded.
     pub(super) fn describe_inputs(&mut self) {
         let table = self.table;
+        if table.metadata.source != Source::Chrome
+            && table.layouts.all().iter().any(|l| l.find(Key::Flops).is_some())
+        {
+            let flops = |row: Row| table.int(row, Key::Flops).unwrap_or(0);
+            self.out.flops = self.out.rows.iter().map(|&row| flops(row)).collect();
+        }
         if table.layouts.all().iter().all(|l| l.find(Key::InputDims).is_none()) {
             return;
         }
@@ -60,9 +93,14 @@ impl Builder<'_> {
         let mut index: HashMap<String, u32, FixedState> = HashMap::default();
         index.insert("[]".to_owned(), 0);
         let mut shape_of = vec![0; self.out.rows.len()];
-        let mut flops = if self.out.with_flops { vec![0; self.out.rows.len()] } else { Vec::new() };
+        let estimates = self.out.with_flops && table.metadata.source == Source::Chrome;
+        let mut flops = if estimates { vec![0; self.out.rows.len()] } else { Vec::new() };
         for at in 0..self.out.rows.len() {
             let row = self.out.rows[at];
+            if self.out.kinds[at] == Kind::Memory && self.out.source == Source::LegacyRecords {
+                shape_of[at] = NONE;
+                continue;
+            }
             let text = |key| table.field(row, key).and_then(|v| v.as_json());
             let Some(dims) = text(Key::InputDims) else { continue };
             shape_of[at] = *known.entry(dims).or_insert_with(|| {
@@ -74,13 +112,15 @@ impl Builder<'_> {
                 }
                 id
             });
-            if self.out.with_flops {
+            if estimates {
                 let inputs = Inputs::parse(Some(dims), text(Key::InputType), text(Key::ConcreteInputs));
                 flops[at] = flops::estimate(self.out.name(at), &inputs);
             }
         }
         self.out.shape_of = shape_of;
-        self.out.flops = flops;
+        if estimates {
+            self.out.flops = flops;
+        }
     }
 }
 

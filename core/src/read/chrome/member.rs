@@ -8,6 +8,7 @@ use crate::diagnostics::{Code, Diagnostics};
 use crate::read::number::is_number;
 use crate::read::repair::repair;
 use crate::read::scan::{Stop, container_end, next, skip_space, text_end, token_end};
+use crate::table::metadata::Source;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -56,6 +57,14 @@ impl Reader {
             self.state = State::Events;
             return Ok(value + 1);
         }
+        if first == b'['
+            && let Some(source) = self.records(&key, next(buf, value + 1)?.0)
+        {
+            self.table.metadata.source = source;
+            self.found_events = true;
+            self.state = State::Events;
+            return Ok(value + 1);
+        }
         let end = match first {
             b'"' => text_end(buf, value + 1)?.0 + 1,
             b'[' | b'{' => container_end(buf, value, self.limits.depth)?,
@@ -72,6 +81,18 @@ impl Reader {
         }
         self.metadata(key, text);
         Ok(end)
+    }
+
+    /// What the elements of an array are that begins with `first`: lists of a legacy profiler's records, or the events
+    /// of a profiling result.
+    fn records(&self, key: &str, first: u8) -> Option<Source> {
+        match (key, first) {
+            ("threads", b'[') if !self.found_events => Some(Source::LegacyRecords),
+            ("events", b'{' | b']') if self.table.metadata.text("trace_start_ns").is_some() => {
+                Some(Source::KinetoEvents)
+            }
+            _ => None,
+        }
     }
 
     fn metadata(&mut self, key: String, text: &[u8]) {

@@ -1,0 +1,143 @@
+//! The events of a profiling result, as torch holds them before its `FunctionEvent`s: `start_ns`, `correlation_id`,
+//! `linked_correlation_id`, `device_type` and so on, one object an event.
+//!
+//! An event that is linked to an operator is a runtime call or device work. A runtime call stands on the thread of its
+//! operator, whichever thread id it came with, as in torch.
+
+use super::{NumberedTracks, duration, int, start};
+use crate::diagnostics::{Code, Diagnostics};
+use crate::names::{NameId, hidden_names};
+use crate::table::category::Category;
+use crate::table::events::{Row, Table};
+use crate::table::fields::Value;
+use crate::table::layout::{Key, Place};
+use crate::table::tracks::TrackId;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+const COMMON: [(&str, Key); 9] = [
+    ("fwd_thread_id", Key::FwdThreadId),
+    ("sequence_nr", Key::SequenceNumber),
+    ("shapes", Key::InputDims),
+    ("dtypes", Key::InputType),
+    ("concrete_inputs", Key::ConcreteInputs),
+    ("stack", Key::CallStack),
+    ("nbytes", Key::Bytes),
+    ("device_type", Key::DeviceType),
+    ("start_ns", Key::CpuTime),
+];
+
+const fn keys<const N: usize>(own: [(&'static str, Key); 2]) -> [(&'static str, Key); N] {
+    let mut keys = [own[0]; N];
+    let mut at = 0;
+    while at < COMMON.len() {
+        keys[at] = COMMON[at];
+        at += 1;
+    }
+    keys[at] = own[0];
+    keys[at + 1] = own[1];
+    keys
+}
+
+/// The keys of operators.
+const OPERATOR: [(&str, Key); 11] =
+    keys([("correlation_id", Key::ExternalId), ("linked_correlation_id", Key::LinkedId)]);
+
+/// The keys of what an operator caused: calls of the runtime, device work.
+const CAUSED: [(&str, Key); 11] =
+    keys([("correlation_id", Key::Correlation), ("linked_correlation_id", Key::ExternalId)]);
+
+pub(super) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
+    let base = table.metadata.text("trace_start_ns").and_then(|text| text.parse().ok()).unwrap_or(0i64);
+    table.metadata.base_ns = base;
+    table.metadata.origin = Some(0);
+    let mut tracks = NumberedTracks::default();
+    for row in table.rows() {
+        let category = category(table, row);
+        let keys = if category == Category::Runtime || category.is_on_device() { &CAUSED } else { &OPERATOR };
+        let is_instant = category == Category::CpuInstant;
+        table.set_meaning(row, (if is_instant { b'i' } else { b'X' }, category), keys);
+        let begin = int(table, row, Key::CpuTime);
+        let end = own(table, row, "end_ns").unwrap_or(begin);
+        let track = if category.is_on_device() {
+            let (device, stream) = (int(table, row, Key::Device), int(table, row, Key::DeviceResourceId));
+            tracks.get(table, device, stream, true)
+        } else {
+            let thread = int(table, row, Key::StartThreadId);
+            tracks.get(table, 0, thread, false)
+        };
+        table.place(row, start(begin.saturating_sub(base), diagnostics), track);
+        if !is_instant {
+            table.set_dur(row, duration(end.saturating_sub(begin), diagnostics));
+        }
+        count_oddities(table, row, diagnostics);
+    }
+    join_threads(table);
+}
+
+/// The integer of a field that no known key stands for.
+fn own(table: &Table, row: Row, key: &str) -> Option<i64> {
+    table.field_named(row, Place::Top, key)?.as_i64()
+}
+
+fn category(table: &Table, row: Row) -> Category {
+    let name = table.name(row);
+    let is_annotation = table.field(row, Key::IsUserAnnotation) == Some(Value::Bool(true));
+    let device = table.field_named(row, Place::Top, "device_type").and_then(|v| v.as_str());
+    match (device, is_annotation) {
+        _ if matches!(name, "[memory]" | "[OutOfMemory]") => Category::CpuInstant,
+        (None | Some("CPU"), true) => Category::UserAnnotation,
+        (None | Some("CPU"), false) if own(table, row, "linked_correlation_id").is_some_and(|id| id > 0) => {
+            Category::Runtime
+        }
+        (None | Some("CPU"), false) => Category::CpuOp,
+        (Some(_), true) => Category::GpuUserAnnotation,
+        _ if name.starts_with("Memcpy") => Category::Memcpy,
+        _ if name.starts_with("Memset") => Category::Memset,
+        _ => Category::Kernel,
+    }
+}
+
+fn count_oddities(table: &Table, row: Row, diagnostics: &mut Diagnostics) {
+    let name = table.name(row).as_bytes();
+    if own(table, row, "linked_correlation_id").is_some_and(|id| id < 0) {
+        diagnostics.record(Code::NegativeCorrelation, None, name);
+    }
+    if int(table, row, Key::Scope) == 1 && table.int(row, Key::FwdThreadId).is_none() {
+        diagnostics.record(Code::NoForwardThread, None, name);
+    }
+}
+
+/// torch's condition of an asynchronous event: said so, or begun and ended on different threads.
+pub fn is_async(table: &Table, begin: Row, end: (Row, Key)) -> bool {
+    table.field(begin, Key::IsAsync) == Some(Value::Bool(true))
+        || table.int(begin, Key::StartThreadId) != table.int(end.0, end.1)
+}
+
+/// Whether torch's events leave this one out.
+pub fn is_hidden(table: &Table, row: Row, names: &[NameId]) -> bool {
+    names.contains(&table.name_id(row)) || table.field(row, Key::IsHiddenEvent) == Some(Value::Bool(true))
+}
+
+/// Puts runtime calls on the thread of their operators.
+fn join_threads(table: &mut Table) {
+    let hidden = hidden_names(&table.names);
+    let mut thread: HashMap<i64, TrackId, FixedState> = HashMap::default();
+    for row in table.rows().filter(|&row| !table.category(row).is_on_device()) {
+        if table.int(row, Key::LinkedId) == Some(0)
+            && !is_hidden(table, row, &hidden)
+            && !is_async(table, row, (row, Key::EndThreadId))
+            && let Some(id) = table.int(row, Key::ExternalId)
+        {
+            thread.insert(id, table.track_id(row));
+        }
+    }
+    for row in table.rows() {
+        if table.category(row) != Category::Runtime {
+            continue;
+        }
+        if let Some(&track) = table.int(row, Key::ExternalId).and_then(|id| thread.get(&id)) {
+            table.place(row, table.ts(row), track);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Pushes and pops of torch's legacy profiler, by torch's rules, list by list in the order of the records:
+//!
+//! 1. A pop closes the open push of its handle and node. A second push of an open handle takes the first one's place.
+//! 2. A push that repeats name and node of a push right before it opens nothing, and its pop closes nothing. It does not
+//!    count as the record before the next one, so that of three equal pushes two are left out.
+//! 3. Records of a handle that was left out once, or whose name torch hides, are left out.
+//! 4. A push without a pop stays open to the end of its list, for the memory that is allocated meanwhile.
+
+use super::Pairs;
+use crate::diagnostics::{Code, Diagnostics};
+use crate::names::{NameId, hidden_names};
+use crate::table::category::Category;
+use crate::table::events::{Row, Table};
+use crate::table::layout::Key;
+use alloc::vec::Vec;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+/// What a record pairs by: handle and node.
+type RecordKey = (i64, i64);
+
+#[derive(Clone, Copy, PartialEq)]
+enum Range {
+    Open(Row),
+    /// Every record of this key is left out.
+    LeftOut,
+    Closed,
+}
+
+/// Pairs the records of every list and sets the durations of pushes. A push that torch's views have is an operator or an
+/// annotation, an allocation that they count is a `CpuInstant`; what they leave out is neither.
+pub(super) fn pair_records(table: &mut Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs) {
+    let hidden = hidden_names(&table.names);
+    let mut lists = table.metadata.lists.clone();
+    lists.push(table.len() as Row);
+    for list in lists.windows(2) {
+        ListPairing { table, diagnostics, pairs, hidden: &hidden, ranges: HashMap::default(), last: None }
+            .run(list[0]..list[1]);
+    }
+}
+
+struct ListPairing<'a> {
+    table: &'a mut Table,
+    diagnostics: &'a mut Diagnostics,
+    pairs: &'a mut Pairs,
+    hidden: &'a [NameId],
+    ranges: HashMap<RecordKey, Range, FixedState>,
+    /// The record before, unless it was left out.
+    last: Option<Row>,
+}
+
+impl ListPairing<'_> {
+    fn run(&mut self, rows: core::ops::Range<Row>) {
+        let end = rows.clone().map(|row| self.table.ts(row)).max().unwrap_or(0);
+        for row in rows {
+            self.record(row);
+        }
+        let mut open: Vec<Row> = self.ranges.values().filter_map(|range| range.open()).collect();
+        open.sort_unstable();
+        for row in open {
+            self.table.set_dur(row, (end - self.table.ts(row)).max(0));
+            self.unmatched(Code::UnmatchedPush, row);
+        }
+    }
+
+    fn record(&mut self, row: Row) {
+        let int = |key| self.table.int(row, key).unwrap_or(0);
+        let key = (int(Key::ExternalId), int(Key::NodeId));
+        let known = self.ranges.get(&key).copied().unwrap_or(Range::Closed);
+        // An allocation was called `[memory]` here, for torch it has no name.
+        let is_memory = self.table.category(row) == Category::CpuInstant;
+        let is_hidden = !is_memory && self.hidden.contains(&self.table.name_id(row));
+        if known == Range::LeftOut || is_hidden {
+            return self.leave_out(key, row, Code::HiddenRecord);
+        }
+        match self.table.ph(row) {
+            b'B' if self.repeats(row) => return self.leave_out(key, row, Code::RepeatedPush),
+            b'B' => {
+                if let Some(replaced) = known.open() {
+                    self.unmatched(Code::UnmatchedPush, replaced);
+                    self.clear_meaning(replaced);
+                }
+                self.ranges.insert(key, Range::Open(row));
+            }
+            b'E' => match known.open() {
+                Some(push) => {
+                    self.ranges.insert(key, Range::Closed);
+                    self.close(push, row);
+                }
+                None => self.unmatched(Code::UnmatchedPop, row),
+            },
+            _ => {}
+        }
+        self.last = Some(row);
+    }
+
+    fn repeats(&self, row: Row) -> bool {
+        let node = |row| self.table.int(row, Key::NodeId);
+        self.last.is_some_and(|last| {
+            self.table.ph(last) == b'B'
+                && self.table.name_id(last) == self.table.name_id(row)
+                && node(last) == node(row)
+        })
+    }
+
+    fn close(&mut self, push: Row, pop: Row) {
+        self.table.set_dur(push, (self.table.ts(pop) - self.table.ts(push)).max(0));
+        self.pairs.spans.push((push, pop));
+    }
+
+    fn leave_out(&mut self, key: RecordKey, row: Row, code: Code) {
+        self.ranges.insert(key, Range::LeftOut);
+        self.diagnostics.record(code, None, self.table.name(row).as_bytes());
+        self.clear_meaning(row);
+    }
+
+    /// Keeps a record as a moment that no analysis counts.
+    fn clear_meaning(&mut self, row: Row) {
+        self.table.set_meaning(row, (b'I', Category::Other), &[]);
+    }
+
+    fn unmatched(&mut self, code: Code, row: Row) {
+        self.diagnostics.record(code, None, self.table.name(row).as_bytes());
+        self.pairs.incomplete.push(row);
+    }
+}
+
+impl Range {
+    fn open(self) -> Option<Row> {
+        match self {
+            Range::Open(row) => Some(row),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Function events as a Chrome trace: what torch's `EventList.export_chrome_trace` writes, the form of the legacy profiler.
+//!
+//! Every event is a complete event of the process `CPU functions`, every kernel of an operator the start of an arrow.
+//! Unlike torch this escapes names, so that the file is JSON whatever they are.
+
+use crate::analysis::function_events::{FunctionEvents, Kind, demangle};
+use crate::rows::quote;
+use crate::table::events::Table;
+use crate::table::layout::Key;
+use crate::table::metadata::Source;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt::Write;
+
+/// Writes one list, event by event.
+#[derive(Debug)]
+pub struct EventListWriter {
+    events: FunctionEvents,
+    next: usize,
+    arrows: usize,
+}
+
+impl EventListWriter {
+    /// A writer of these events.
+    pub fn new(events: FunctionEvents) -> Self {
+        EventListWriter { events, next: 0, arrows: 0 }
+    }
+
+    /// Appends events to `out` until it holds about `limit` bytes, and tells whether more follow.
+    pub fn next(&mut self, table: &Table, out: &mut String, limit: usize) -> bool {
+        if self.next == 0 {
+            out.push('[');
+        }
+        while self.next < self.events.len() && out.len() < limit {
+            // An event that torch made up of an allocation has no name in the trace.
+            if self.events.kinds[self.next] != Kind::Memory {
+                self.event(table, out);
+            }
+            self.next += 1;
+        }
+        if self.next == self.events.len() {
+            out.push(']');
+        }
+        self.next < self.events.len()
+    }
+
+    fn event(&mut self, table: &Table, out: &mut String) {
+        let (events, at) = (&self.events, self.next);
+        let name = table.name(events.rows[at]);
+        let name = quote(&demangle(name).unwrap_or_else(|| name.to_owned()));
+        let start = events.start_ns(table, at) as f64 / 1e3;
+        let tid = thread(table, events, at);
+        let thread = match events.node_id(table, at) {
+            node if events.is_remote(at) => {
+                format!("\" node_id:{}, thread_id:{tid} \"", node.unwrap_or(-1))
+            }
+            _ => tid.clone(),
+        };
+        let first = if out.ends_with('[') && self.arrows == 0 { "" } else { ", " };
+        let _ = write!(
+            out,
+            "{first}{{\"name\": {name}, \"ph\": \"X\", \"ts\": {start:?}, \"dur\": {:?}, \"tid\": {thread}, \
+             \"pid\": \"CPU functions\", \"args\": {{}}}}",
+            events.torch_duration_us(table, at)
+        );
+        for _ in 0..events.kernel_count(at) {
+            let _ = write!(
+                out,
+                ", {{\"name\": {name}, \"ph\": \"s\", \"ts\": {start:?}, \"tid\": {tid}, \
+                 \"pid\": \"CPU functions\", \"id\": {}, \"cat\": \"cpu_to_{}\", \"args\": {{}}}}",
+                self.arrows,
+                events.use_device.unwrap_or("cuda")
+            );
+            self.arrows += 1;
+        }
+    }
+}
+
+/// torch's thread: of device work the thread of the result and not its stream.
+fn thread(table: &Table, events: &FunctionEvents, at: usize) -> String {
+    let row = events.rows[at];
+    let tid = table.names.get(table.track(row).tid);
+    let is_result = table.metadata.source == Source::KinetoEvents;
+    if is_result && events.kinds[at] == Kind::Device {
+        return table.int(row, Key::StartThreadId).unwrap_or(0).to_string();
+    }
+    if tid.is_empty() { "0".to_owned() } else { tid.to_owned() }
+}
