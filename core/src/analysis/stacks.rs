@@ -8,7 +8,7 @@ use super::averages::TorchClock;
 use super::function_events::{FunctionEvents, Kind, NONE, scope};
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
-use crate::table::events::Table;
+use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::Key;
 use crate::table::metadata::Source;
@@ -133,8 +133,11 @@ impl<'a> Stacks<'a> {
 
     fn copy_to_backward(&self, own: &mut [u32]) {
         let backward = self.backward_functions();
-        let threads =
-            if self.events.source == Source::Chrome { self.forward_threads() } else { self.own_threads() };
+        let threads = if self.events.source == Source::Chrome {
+            forward_threads(self.trace)
+        } else {
+            self.own_threads()
+        };
         let single = self.single_forward_thread(&backward).filter(|_| self.events.source == Source::Chrome);
         let sequence = |at: usize| self.table.int(self.events.rows[at], Key::SequenceNumber).unwrap_or(-1);
         let mut forward: HashMap<(i64, u32), u32, FixedState> = HashMap::default();
@@ -179,17 +182,6 @@ impl<'a> Stacks<'a> {
         tracks.filter_map(|track| Some((names.get(track.tid).parse().ok()?, track.tid.0))).collect()
     }
 
-    fn forward_threads(&self) -> HashMap<i64, u32, FixedState> {
-        let links = self.trace.links.forward_of.iter();
-        links
-            .map(|&(backward, forward)| {
-                let thread = self.table.int(backward, Key::FwdThreadId).unwrap_or(0);
-                (thread, self.table.track_id(forward).0)
-            })
-            .filter(|&(thread, _)| thread != 0)
-            .collect()
-    }
-
     fn single_forward_thread(&self, backward: &[u32]) -> Option<u32> {
         let forward = (0..self.events.len()).filter(|&at| {
             backward[at] == NONE
@@ -200,6 +192,16 @@ impl<'a> Stacks<'a> {
         let first = tracks.next()?;
         tracks.all(|track| track == first).then_some(first)
     }
+}
+
+/// The tracks of the threads that ran forward operators, by the profiler's own number of the thread, as `fwdbwd` arrows
+/// tell.
+pub(super) fn forward_threads(trace: &Trace) -> HashMap<i64, u32, FixedState> {
+    let table = &trace.table;
+    let thread = |&(backward, forward): &(Row, Row)| {
+        (table.int(backward, Key::FwdThreadId).unwrap_or(0), table.track_id(forward).0)
+    };
+    trace.links.forward_of.iter().map(thread).filter(|&(thread, _)| thread != 0).collect()
 }
 
 /// What a line of [`export`] counts.

@@ -5,8 +5,10 @@ use super::{Answer, Request, Verb};
 use crate::analysis::averages::key_averages;
 use crate::analysis::call_tree::{self, Cut, tree_rows};
 use crate::analysis::coverage::{self, coverage_rows};
+use crate::analysis::evaluation::{self, evaluation_rows};
 use crate::analysis::event_rows::{self, event_rows};
 use crate::analysis::function_events::FunctionEvents;
+use crate::analysis::patterns::{self, pattern_rows, rules::NamePattern};
 use crate::analysis::stacks::{self, stack_rows};
 use crate::analysis::steps::{self, step_rows};
 use crate::analysis::summary::{self, DevicePart, HostPart, assemble, device_part, host_part};
@@ -82,6 +84,39 @@ pub(super) const VERBS: &[Verb] = &[
         answer: |trace, request| {
             let rows = cut(coverage_rows(trace), request);
             Ok(or_hint(rows, "no compiled graph in this trace; record a program that calls torch.compile"))
+        },
+    },
+    Verb {
+        name: "patterns",
+        about: "Anti-patterns: where a known mistake costs time, and how much doing otherwise can save",
+        examples: &["run.json", "run.json --report", "run.json --name aten::copy_"],
+        options: &[
+            opt("name", "TEXT", Takes::Text, "Look for events whose names contain this text instead"),
+            opt(
+                "report",
+                "",
+                Takes::Nothing,
+                "Print the report in the form of torch's `report_all_anti_patterns`",
+            ),
+            ROW_LIMIT,
+        ],
+        is_one_row: false,
+        columns: patterns::COLUMNS,
+        answer: |trace, request| Ok(find_patterns(trace, request)),
+    },
+    Verb {
+        name: "evaluation",
+        about: "Calls during which the GPU's queue ran empty, the most promising first: torch's `BasicEvaluation`",
+        examples: &["run.json --row-limit 10"],
+        options: &[ROW_LIMIT],
+        is_one_row: false,
+        columns: evaluation::COLUMNS,
+        answer: |trace, request| {
+            let rows = cut(evaluation_rows(trace), request);
+            Ok(or_hint(
+                rows,
+                "the launch queue never fell from 4 kernels or more to none, or no launches were recorded",
+            ))
         },
     },
     Verb {
@@ -235,6 +270,25 @@ fn ops(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
     let (sorted, shown) = select(&groups, &options)?;
     let rows = average_rows::average_rows(shown.iter().map(|&at| &sorted[at]));
     Ok(Answer { text, ..rows.into() })
+}
+
+fn find_patterns(trace: &Trace, request: Request<'_>) -> Answer {
+    let named = request.options.text("name").map(|text| {
+        let text = text.to_owned();
+        NamePattern::new(&text.clone(), move |name| name.contains(&text))
+    });
+    let rows = match &named {
+        Some(named) => pattern_rows(trace, &[named]),
+        None => pattern_rows(trace, &patterns::ALL),
+    };
+    let rows = cut(rows, request);
+    let text = match request.for_reading {
+        true if request.options.is_given("report") => Some(patterns::report(trace)),
+        true if !rows.rows.is_empty() => Some(patterns::advice(&rows)),
+        _ => None,
+    };
+    let hint = "none of the known patterns was found; some need record_shapes and with_stack";
+    Answer { text, ..or_hint(rows, hint) }
 }
 
 fn tree(trace: &Trace, request: Request<'_>) -> Answer {

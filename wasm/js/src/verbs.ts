@@ -272,6 +272,66 @@ export interface CoverageRow {
   stack: string[];
 }
 
+/** Options of `patterns`. */
+export interface PatternsOptions {
+  /** Look for events whose names contain this text instead. */
+  name?: string | undefined;
+  /** Print the report in the form of torch's `report_all_anti_patterns`. */
+  report?: boolean | undefined;
+  /** At most this many rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `patterns`. */
+export interface PatternsRow {
+  /** The name of the pattern. */
+  pattern: string;
+  /** How many events of this place show it. */
+  count: number;
+  /** Sum of the durations of the matched events on the CPU. */
+  cpu_time_ns: number;
+  /** Sum of the device work that the matched events launched. */
+  device_time_ns: number;
+  /** The most that doing otherwise can save, where the trace can tell. */
+  saving_ns: number | null;
+  /** The first matched event. */
+  event: string;
+  /** When the first matched event began, after the start of the recording. */
+  start_ns: number;
+  /** The innermost function outside of torch: path(line of its def): name. */
+  place: string | null;
+  /** What is wrong, and what to do. */
+  description: string;
+  /** Where more is said about it. */
+  url: string;
+}
+
+/** Options of `evaluation`. */
+export interface EvaluationOptions {
+  /** At most this many rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `evaluation`. */
+export interface EvaluationRow {
+  /** The operator, range or Python function. */
+  name: string;
+  /** When it began, after the start of the recording. */
+  start_ns: number;
+  /** How long it took. */
+  duration_ns: number;
+  /** Its duration less that of what it called; below 0 where that sticks out of it. */
+  self_time_ns: number;
+  /** How long the device had nothing to do meanwhile. */
+  idle_time_ns: number;
+  /** The share of its duration during which the device had nothing to do. */
+  fraction_idle: number;
+  /** How many launched kernels had not begun when it began. */
+  queue_depth: number;
+  /** The innermost function outside of torch: path(line of its def): name. */
+  place: string | null;
+}
+
 /** Options of `tree`. */
 export interface TreeOptions {
   /** How many levels, 8 unless given, -1 for all. */
@@ -594,6 +654,10 @@ export interface Answers {
   flops(options?: FlopsOptions): FlopsRow[];
   /** What torch.compile captured, and the operators that it missed. */
   coverage(options?: CoverageOptions): CoverageRow[];
+  /** Anti-patterns: where a known mistake costs time, and how much doing otherwise can save. */
+  patterns(options?: PatternsOptions): PatternsRow[];
+  /** Calls during which the GPU's queue ran empty, the most promising first: torch's `BasicEvaluation`. */
+  evaluation(options?: EvaluationOptions): EvaluationRow[];
   /** The call tree of every lane, merged by name. */
   tree(options?: TreeOptions): TreeRow[];
   /** Python stacks by self time. */
@@ -617,6 +681,8 @@ export interface Verbs {
   kernels: { options: KernelsOptions; row: KernelsRow };
   flops: { options: FlopsOptions; row: FlopsRow };
   coverage: { options: CoverageOptions; row: CoverageRow };
+  patterns: { options: PatternsOptions; row: PatternsRow };
+  evaluation: { options: EvaluationOptions; row: EvaluationRow };
   tree: { options: TreeOptions; row: TreeRow };
   stacks: { options: StacksOptions; row: StacksRow };
   steps: { options: StepsOptions; row: StepsRow };
@@ -644,6 +710,8 @@ export const VERBS: { readonly [V in keyof Verbs]: boolean } = {
   kernels: false,
   flops: false,
   coverage: false,
+  patterns: false,
+  evaluation: false,
   tree: false,
   stacks: false,
   steps: false,

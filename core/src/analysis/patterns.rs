@@ -1,0 +1,208 @@
+//! Anti-patterns: known ways of losing time, found in torch's event tree.
+//!
+//! The rules are those of torch's pattern matchers. A pattern of one's own is a type with [`Pattern`]; [`find`] looks for any
+//! set of them. A trace names the function that a match lies in by the line of its `def`, not by the line of the call.
+
+pub mod rules;
+mod scene;
+
+pub use scene::Scene;
+
+use crate::order::{descending, sort_by_key};
+use crate::rows::{Cell, Column, Rows};
+use crate::trace::Trace;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// What a trace must have been recorded with for a pattern to be looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// torch's `record_shapes`.
+    pub shapes: bool,
+    /// torch's `with_stack`.
+    pub stack: bool,
+}
+
+/// A way of losing time.
+pub trait Pattern {
+    /// What it is called.
+    fn name(&self) -> &str;
+
+    /// What is wrong and what to do, in a sentence or two.
+    fn description(&self) -> &str;
+
+    /// Where more is said about it; may be empty.
+    fn url(&self) -> &str {
+        ""
+    }
+
+    /// What it cannot be told without.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// Whether the node of [`Scene::tree`] shows it.
+    fn is_match(&self, scene: &Scene<'_>, node: u32) -> bool;
+
+    /// Every node that shows it, in the order of the report: depth first, unless a pattern has an order of its own.
+    fn matches(&self, scene: &Scene<'_>) -> Vec<u32> {
+        let nodes = scene.tree.children.depth_first();
+        nodes.into_iter().filter(|&node| self.is_match(scene, node)).collect()
+    }
+
+    /// The most time that doing otherwise can save at this match, in ns; nothing where a trace cannot tell.
+    fn saving_ns(&self, _: &Scene<'_>, _: u32) -> Option<i64> {
+        None
+    }
+}
+
+/// One place that shows a pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Match {
+    /// Which of the patterns that were looked for.
+    pub pattern: usize,
+    /// The node of [`Scene::tree`].
+    pub node: u32,
+    /// Its duration on the CPU, in ns.
+    pub cpu_ns: i64,
+    /// The sum of the device work that it launched, in ns.
+    pub device_ns: i64,
+    /// The most time that can be saved, in ns.
+    pub saving_ns: Option<i64>,
+}
+
+/// Looks for some patterns: those that the trace has too little for are left out.
+pub fn find(scene: &Scene<'_>, patterns: &[&dyn Pattern]) -> Vec<Match> {
+    let mut found = Vec::new();
+    for (index, pattern) in patterns.iter().enumerate().filter(|(_, p)| scene.has(p.needs())) {
+        found.extend(pattern.matches(scene).into_iter().map(|node| Match {
+            pattern: index,
+            node,
+            cpu_ns: scene.duration_ns(node),
+            device_ns: scene.device_ns(node),
+            saving_ns: pattern.saving_ns(scene, node),
+        }));
+    }
+    found
+}
+
+/// The patterns of torch, in its order, those first that its `report_all_anti_patterns` looks for.
+pub const ALL: [&dyn Pattern; 8] = [
+    &rules::ExtraCudaCopy,
+    &rules::Fp32MatMul,
+    &rules::OptimizerSingleTensor,
+    &rules::SynchronizedDataLoader,
+    &rules::GradNotSetToNone,
+    &rules::Conv2dBiasFollowedByBatchNorm2d,
+    &rules::MatMulDimInFp16,
+    &rules::ForLoopIndexing,
+];
+
+/// How many of [`ALL`] torch's report has.
+const REPORTED: usize = 7;
+
+/// The report in the form of torch's `report_all_anti_patterns`, in words of our own: every distinct message once, then
+/// how many events matched.
+pub fn report(trace: &Trace) -> String {
+    let scene = Scene::new(trace);
+    let patterns = &ALL[..REPORTED];
+    let found = find(&scene, patterns);
+    let rule = "-".repeat(40);
+    let title = format!("{rule}TorchTidy Report{rule}\n");
+    let mut out = title.clone() + "Matched Events:\n";
+    let mut said: Vec<String> = Vec::new();
+    for one in &found {
+        let place = scene.place(one.node).map_or(String::new(), |p| format!("\n[Source Code Location] {p}"));
+        let message = format!("{}{place}\n", patterns[one.pattern].description());
+        if !said.contains(&message) {
+            out += &message;
+            said.push(message);
+        }
+    }
+    out += "Summary:\n";
+    for (index, pattern) in patterns.iter().enumerate() {
+        let count = found.iter().filter(|m| m.pattern == index).count();
+        if count > 0 {
+            out += &format!("{}: {count} events matched.\n", pattern.name());
+        }
+    }
+    out + &title
+}
+
+/// The rows as a table, and below it what to do about each pattern.
+pub fn advice(rows: &Rows) -> String {
+    let mut out = rows.to_text();
+    let column = |key: &str| rows.columns.iter().position(|c| c.key == key).unwrap_or(0);
+    let (name, description) = (column("pattern"), column("description"));
+    let mut said: Vec<&Cell> = Vec::new();
+    for row in &rows.rows {
+        if let (Cell::Text(pattern), Cell::Text(text)) = (&row[name], &row[description])
+            && !said.contains(&&row[name])
+        {
+            out += &format!("\n{pattern}\n  → {text}\n");
+            said.push(&row[name]);
+        }
+    }
+    out
+}
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::text("pattern", "Pattern", "The name of the pattern."),
+    Column::int("count", "Matches", "How many events of this place show it."),
+    Column::ns("cpu_time_ns", "CPU", "Sum of the durations of the matched events on the CPU."),
+    Column::ns("device_time_ns", "Device", "Sum of the device work that the matched events launched."),
+    Column::ns(
+        "saving_ns",
+        "Saves at most",
+        "The most that doing otherwise can save, where the trace can tell.",
+    )
+    .or_null(),
+    Column::text("event", "Event", "The first matched event."),
+    Column::ns("start_ns", "At", "When the first matched event began, after the start of the recording."),
+    Column::text("place", "Place", "The innermost function outside of torch: path(line of its def): name.")
+        .or_null(),
+    Column::text("description", "", "What is wrong, and what to do."),
+    Column::text("url", "", "Where more is said about it."),
+];
+
+/// The matches by pattern and place, those that cost most time first.
+pub fn pattern_rows(trace: &Trace, patterns: &[&dyn Pattern]) -> Rows {
+    let scene = Scene::new(trace);
+    let mut groups: Vec<(Option<&str>, usize, Match)> = Vec::new();
+    for one in find(&scene, patterns) {
+        let place = scene.place(one.node);
+        match groups.iter_mut().find(|g| g.0 == place && g.2.pattern == one.pattern) {
+            Some((_, count, sum)) => {
+                *count += 1;
+                sum.cpu_ns = sum.cpu_ns.saturating_add(one.cpu_ns);
+                sum.device_ns = sum.device_ns.saturating_add(one.device_ns);
+                sum.saving_ns = sum.saving_ns.zip(one.saving_ns).map(|(a, b)| a.saturating_add(b));
+            }
+            None => groups.push((place, 1, one)),
+        }
+    }
+    sort_by_key(&mut groups, |(_, _, sum)| {
+        (descending(sum.saving_ns.unwrap_or(0)), descending(sum.cpu_ns.max(sum.device_ns)))
+    });
+    let mut rows = Rows::new(COLUMNS);
+    for (place, count, sum) in groups {
+        let pattern = patterns[sum.pattern];
+        rows.push(vec![
+            pattern.name().into(),
+            count.into(),
+            Cell::Ns(sum.cpu_ns),
+            Cell::Ns(sum.device_ns),
+            sum.saving_ns.map_or(Cell::Null, Cell::Ns),
+            scene.name(sum.node).into(),
+            Cell::Ns(scene.start_ns(sum.node)),
+            place.map(ToOwned::to_owned).into(),
+            pattern.description().into(),
+            pattern.url().into(),
+        ]);
+    }
+    rows
+}

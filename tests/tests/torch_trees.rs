@@ -1,0 +1,236 @@
+//! The event tree, the anti-patterns found in it and `BasicEvaluation` equal those of the real `PyTorch`.
+
+use kinetoscope_core::analysis::children::NONE;
+use kinetoscope_core::analysis::evaluation::{Call, Evaluation, Overlaps, Queued, calls, evaluate};
+use kinetoscope_core::analysis::event_tree::EventTree;
+use kinetoscope_core::analysis::patterns::rules::NamePattern;
+use kinetoscope_core::analysis::patterns::{ALL, Pattern, Scene, find, report};
+use kinetoscope_core::table::events::Table;
+use kinetoscope_tests::files;
+use kinetoscope_tests::torch::{Case, Differences, cases};
+use serde_json::Value;
+
+/// Why the tree of a case cannot be known from its trace.
+fn exception(case: &str) -> Option<&'static str> {
+    match case {
+        "kineto/acc_events" => Some("the trace holds the last of two cycles"),
+        "kineto/odd_names" | "kineto/odd_python_names" => Some("names that are not ASCII are not written"),
+        "kineto/multithreaded_training_no_arrows" => Some("no arrow names the forward thread"),
+        _ => None,
+    }
+}
+
+fn tree_cases() -> Vec<(Case, Value)> {
+    let all = cases("kineto").into_iter().chain(cases("patterns"));
+    all.filter(|case| exception(&case.name).is_none())
+        .filter_map(|case| case.json("event_tree.json").map(|tree| (case, tree)))
+        .collect()
+}
+
+/// Name, start, end, and the parent's name and start.
+type NodeKey = (String, i64, i64, Option<(String, i64)>);
+
+fn unix(table: &Table, ns: i64) -> i64 {
+    table.base_ns() + ns
+}
+
+/// With overload names the trace says `aten::add.Tensor` where the tree says `aten::add`.
+fn plain_name(case: &Case, name: &str) -> String {
+    let meta = case.json("meta.json").expect("options");
+    let splits = meta["options"]["capture_overload_names"] == true && name.contains("::");
+    if splits { name.split('.').next().unwrap_or(name).to_owned() } else { name.to_owned() }
+}
+
+#[test]
+fn event_trees_are_torchs() {
+    let mut d = Differences::default();
+    for (case, gold) in tree_cases() {
+        let (tree, table) = (EventTree::new(&case.trace), &case.trace.table);
+        let key = |node: u32| {
+            let row = tree.rows[node as usize];
+            (plain_name(&case, table.name(row)), unix(table, table.ts(row)), unix(table, table.end(row)))
+        };
+        let mut ours: Vec<NodeKey> = (0..tree.len() as u32)
+            .map(|node| {
+                let (name, start, end) = key(node);
+                (name, start, end, tree.parent(node).map(|p| (key(p).0, key(p).1)))
+            })
+            .collect();
+        let nodes = gold["nodes"].as_array().expect("nodes");
+        let text = |node: &Value| node["name"].as_str().unwrap_or_default().to_owned();
+        let int = |node: &Value, key: &str| node[key].as_i64().expect("a time");
+        let mut theirs: Vec<NodeKey> = nodes
+            .iter()
+            .map(|node| {
+                let parent = node["parent"].as_u64().map(|p| &nodes[p as usize]);
+                let parent = parent.map(|p| (text(p), int(p, "start_ns")));
+                (text(node), int(node, "start_ns"), int(node, "end_ns"), parent)
+            })
+            .collect();
+        ours.sort();
+        theirs.sort();
+        d.check(|| format!("{} nodes", case.name), ours.len(), theirs.len());
+        for (ours, theirs) in ours.into_iter().zip(theirs) {
+            d.check(|| case.name.clone(), ours, theirs);
+        }
+    }
+    d.settle(15_000);
+}
+
+/// The depth first positions of a tree's nodes, as the goldens count them.
+fn positions(tree: &EventTree) -> Vec<usize> {
+    let mut positions = vec![0; tree.len()];
+    for (position, node) in tree.children.depth_first().into_iter().enumerate() {
+        positions[node as usize] = position;
+    }
+    positions
+}
+
+fn compare_metrics(d: &mut Differences, case: &str, ours: &Evaluation, at: usize, gold: &Value) {
+    let metrics = ours.metrics[at];
+    let mut check = |key: &str, ours: i64| {
+        d.check(|| format!("{case} {} {key}", gold["name"]), Some(ours), gold[key].as_i64());
+    };
+    check("duration_ns", metrics.duration_ns);
+    check("self_ns", metrics.self_ns);
+    check("idle_ns", metrics.idle_ns);
+    check("queue_depth", metrics.queue_depth as i64);
+    let fraction = gold["fraction_idle"].as_f64().expect("a fraction");
+    d.check(|| format!("{case} fraction"), (metrics.fraction_idle() - fraction).abs() < 1e-12, true);
+}
+
+#[test]
+fn evaluations_of_traces_are_torchs() {
+    let mut d = Differences::default();
+    for (case, _) in tree_cases() {
+        let Some(gold) = case.json("expected_basic_evaluation.json") else { continue };
+        let Some(gold) = gold["metrics"].as_array() else { continue };
+        let tree = EventTree::new(&case.trace);
+        let ours = evaluate(&calls(&case.trace.table, &tree), Vec::new(), Vec::new());
+        let positions = positions(&tree);
+        d.check(|| format!("{} calls", case.name), ours.metrics.len(), gold.len());
+        let mut by_position: Vec<&Value> = gold.iter().collect();
+        by_position.sort_by_key(|node| node["node"].as_u64());
+        for at in 0..tree.len() {
+            compare_metrics(&mut d, &case.name, &ours, at, by_position[positions[at]]);
+        }
+    }
+    d.settle(50_000);
+}
+
+#[test]
+fn evaluations_of_queues_are_torchs() {
+    let mut d = Differences::default();
+    for folder in files::folders(&files::data().join("torch/synthetic")) {
+        let read = |file: &str| -> Option<Value> {
+            files::read(&folder.join(file)).map(|bytes| serde_json::from_slice(&bytes).expect("JSON"))
+        };
+        let Some(input) = read("input.json") else { continue };
+        let gold = read("expected_basic_evaluation.json").expect("a result");
+        let name = folder.display().to_string();
+        let list = |value: &Value| value.as_array().expect("a list").clone();
+        let int = |value: &Value, key: &str| value[key].as_i64().expect("a number");
+        let tree = list(&input["tree"]);
+        let position = |id: &Value| tree.iter().position(|n| n["id"] == *id).map_or(NONE, |at| at as u32);
+        let calls: Vec<Call> = tree
+            .iter()
+            .map(|n| Call { time: (int(n, "start_ns"), int(n, "end_ns")), parent: position(&n["parent"]) })
+            .collect();
+        // Of events whose names are methods torch sees no launches, and no copies among the kernels.
+        let sees_names = gold["name_is_method"] == false;
+        let queued = |device: &str, wanted: fn(&str) -> bool, else_all: bool| -> Vec<Queued> {
+            let is_wanted = |e: &&Value| {
+                let name = e["name"].as_str().expect("a name");
+                e["device"] == device && if sees_names { wanted(name) } else { else_all }
+            };
+            let time = |e: &Value| (int(e, "start_ns"), int(e, "start_ns") + int(e, "duration_ns"));
+            let events = list(&input["kineto_events"]);
+            let queued = |e| Queued { time: time(e), id: int(e, "linked_correlation_id") };
+            events.iter().filter(is_wanted).map(queued).collect()
+        };
+        let launches = queued("CPU", |name| name.starts_with("cudaLaunchKernel"), false);
+        let kernels = queued("CUDA", |name| matches!(name, "gemm" | "elementwise"), true);
+        let ours = evaluate(&calls, launches, kernels);
+        let queue: Vec<[i64; 3]> = ours.queue.iter().map(|&((s, e), depth)| [s, e, depth as i64]).collect();
+        let theirs: Vec<[i64; 3]> = serde_json::from_value(gold["queue_depth"].clone()).expect("depths");
+        d.check(|| format!("{name} queue"), queue, theirs);
+        for metrics in list(&gold["metrics"]) {
+            compare_metrics(&mut d, &name, &ours, position(&metrics["id"]) as usize, &metrics);
+        }
+        let ranked: Vec<&Value> = ours.ranked.iter().map(|&at| &tree[at as usize]["id"]).collect();
+        d.check(
+            || format!("{name} ranked"),
+            ranked,
+            gold["ranked_ids"].as_array().expect("ids").iter().collect(),
+        );
+    }
+    d.settle(2000);
+}
+
+#[test]
+fn overlaps_are_torchs() {
+    let bytes = files::read(&files::data().join("torch/units/intervals_overlap.json")).expect("a golden");
+    let gold: Value = serde_json::from_slice(&bytes).expect("JSON");
+    let rows = gold["rows"].as_array().expect("rows");
+    for row in rows {
+        let pair = |value: &Value| (value[0].as_i64().expect("a start"), value[1].as_i64().expect("an end"));
+        let intervals = row["intervals"].as_array().expect("intervals").iter().map(pair).collect();
+        let overlap = Overlaps::new(intervals).with(pair(&row["event"]));
+        assert_eq!(Some(overlap), row["overlap"].as_i64(), "{row}");
+    }
+    assert!(rows.len() > 20);
+}
+
+#[test]
+fn patterns_are_torchs() {
+    let names = NamePattern::new("aten::(mm|add)$", |name| matches!(name, "aten::mm" | "aten::add"));
+    let mut patterns: Vec<&dyn Pattern> = ALL.to_vec();
+    patterns.push(&names);
+    let (mut d, mut found_all) = (Differences::default(), 0);
+    for case in cases("patterns") {
+        let gold = case.json("expected_matches.json").expect("matches");
+        let scene = Scene::new(&case.trace);
+        let (ours, positions) = (find(&scene, &patterns), positions(&scene.tree));
+        for (index, pattern) in patterns.iter().enumerate() {
+            let gold =
+                gold["patterns"].as_array().expect("patterns").iter().find(|p| p["name"] == pattern.name());
+            let gold = gold.unwrap_or_else(|| panic!("{} has no {}", case.name, pattern.name()));
+            let what = |what: &str| format!("{} {} {what}", case.name, pattern.name());
+            d.check(|| what("skip"), !scene.has(pattern.needs()), gold["skip"] == true);
+            d.check(|| what("url"), Some(pattern.url()), gold["url"].as_str());
+            let matched = gold["matched"].as_array().expect("matches");
+            let ours: Vec<_> = ours.iter().filter(|m| m.pattern == index).collect();
+            d.check(|| what("count"), ours.len(), matched.len());
+            found_all += ours.len();
+            for (ours, gold) in ours.into_iter().zip(matched) {
+                d.check(|| what("node"), Some(positions[ours.node as usize] as u64), gold["node"].as_u64());
+                d.check(|| what("event"), Some(scene.name(ours.node)), gold["event"].as_str());
+                let file = |place: &str, end: char| place.split(end).next().map(str::to_owned);
+                let place = scene.place(ours.node).unwrap_or("No source code location found");
+                let place = file(place, '(');
+                d.check(|| what("place"), place, gold["location"].as_str().and_then(|p| file(p, ':')));
+                if gold["duration_ns"].is_i64() {
+                    d.check(|| what("duration"), Some(ours.cpu_ns), gold["duration_ns"].as_i64());
+                }
+                assert!(ours.saving_ns.is_none_or(|ns| ns > 0), "{}", what("saving"));
+            }
+        }
+    }
+    assert!(found_all > 60, "{found_all} matches");
+    d.settle(500);
+}
+
+/// The report is torch's in form and numbers; its sentences are our own.
+#[test]
+fn reports_are_torchs_in_form() {
+    let mut reports = 0;
+    for case in cases("patterns") {
+        let Some(gold) = case.text("expected_report.txt") else { continue };
+        let ours = report(&case.trace);
+        let summary = |text: &str| text.split_once("Summary:\n").map(|(_, summary)| summary.to_owned());
+        assert_eq!(summary(&ours), summary(&gold), "{}", case.name);
+        assert_eq!(ours.lines().take(2).collect::<Vec<_>>(), gold.lines().take(2).collect::<Vec<_>>());
+        reports += 1;
+    }
+    assert!(reports > 10);
+}
