@@ -16,6 +16,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt::Write;
 
 /// What a trace must have been recorded with for a pattern to be looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +36,7 @@ pub trait Pattern {
     fn description(&self) -> &str;
 
     /// Where more is said about it; may be empty.
+    #[allow(clippy::unnecessary_literal_bound)]
     fn url(&self) -> &str {
         ""
     }
@@ -126,7 +128,7 @@ pub fn report(trace: &Trace) -> String {
     for (index, pattern) in patterns.iter().enumerate() {
         let count = found.iter().filter(|m| m.pattern == index).count();
         if count > 0 {
-            out += &format!("{}: {count} events matched.\n", pattern.name());
+            let _ = writeln!(out, "{}: {count} events matched.", pattern.name());
         }
     }
     out + &title
@@ -142,7 +144,7 @@ pub fn advice(rows: &Rows) -> String {
         if let (Cell::Text(pattern), Cell::Text(text)) = (&row[name], &row[description])
             && !said.contains(&&row[name])
         {
-            out += &format!("\n{pattern}\n  → {text}\n");
+            let _ = write!(out, "\n{pattern}\n  → {text}\n");
             said.push(&row[name]);
         }
     }
