@@ -8,14 +8,13 @@ pub mod kineto_events;
 mod legacy_records;
 
 use crate::diagnostics::{Code, Diagnostics};
+use crate::index::Index;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use crate::table::tracks::{Track, TrackId};
 use crate::time;
 use alloc::string::ToString;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 /// Gives events the meaning that their place in the trace implies.
 pub fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
@@ -28,15 +27,19 @@ pub fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
 
 /// The tracks of pairs of numbers, remembered.
 #[derive(Default)]
-struct NumberedTracks(HashMap<(i64, i64, bool), TrackId, FixedState>);
+struct NumberedTracks(Index);
 
 impl NumberedTracks {
     fn get(&mut self, table: &mut Table, pid: i64, tid: i64, on_device: bool) -> TrackId {
-        *self.0.entry((pid, tid, on_device)).or_insert_with(|| {
-            let pid = table.names.intern(&pid.to_string());
-            let tid = table.names.intern(&tid.to_string());
-            table.tracks.intern(Track { pid, tid, on_device })
-        })
+        let key = (pid.wrapping_mul(2) | i64::from(on_device), tid);
+        if let Some(known) = self.0.get(key) {
+            return TrackId(known);
+        }
+        let pid = table.names.intern(&pid.to_string());
+        let tid = table.names.intern(&tid.to_string());
+        let track = table.tracks.intern(Track { pid, tid, on_device });
+        self.0.set(key, track.0);
+        track
     }
 }
 

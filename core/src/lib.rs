@@ -50,6 +50,7 @@ pub mod analysis;
 pub mod diagnostics;
 pub mod dialect;
 pub mod error;
+pub mod index;
 pub mod link;
 pub mod names;
 pub mod order;

@@ -1,10 +1,11 @@
 //! Interned text: every distinct string of a trace is stored once and named by a [`NameId`].
 
+use crate::index::Index;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hasher};
 use foldhash::fast::FixedState;
-use hashbrown::{HashMap, HashTable};
+use hashbrown::HashTable;
 
 /// The position of a text in its [`Names`].
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -140,7 +141,7 @@ pub fn hidden_names(names: &Names) -> Vec<NameId> {
 /// A value for each of some names, in the order of their first appearance.
 #[derive(Clone, Debug, Default)]
 pub struct ByName<T> {
-    index: HashMap<NameId, u32, FixedState>,
+    index: Index,
     entries: Vec<(NameId, T)>,
 }
 
@@ -148,7 +149,7 @@ impl<T: Default> ByName<T> {
     /// The value of a name, which begins as the default.
     pub fn of(&mut self, name: NameId) -> &mut T {
         let next = self.entries.len() as u32;
-        let at = *self.index.entry(name).or_insert(next);
+        let at = self.index.of((i64::from(name.0), 0), next);
         if at == next {
             self.entries.push((name, T::default()));
         }

@@ -15,14 +15,13 @@
 mod records;
 
 use crate::diagnostics::{Code, Diagnostics};
+use crate::index::Index;
 use crate::order::sort_by_key;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use crate::time;
 use alloc::vec::Vec;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 /// What pairing found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -187,13 +186,14 @@ impl TrackPairing<'_> {
 }
 
 /// What an asynchronous event or a flow pairs by: category, kind of id, id.
-type PairKey = (u32, u8, u64);
+type PairKey = (i64, i64);
 
 fn pair_key(table: &Table, row: Row) -> Option<PairKey> {
     let layout = table.layout(row);
     let field = layout.find(Key::Id).or_else(|| layout.find(Key::Id2))?;
     let cat = layout.cat.map_or(u32::MAX, |cat| cat.0);
-    Some((cat, field.field_type as u8, table.fields.raw(row as usize, field)))
+    let kind = i64::from(cat) << 8 | i64::from(field.field_type as u8);
+    Some((kind, table.fields.raw(row as usize, field) as i64))
 }
 
 fn pair_keyed(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, rows: &[Row]) {
@@ -201,10 +201,10 @@ fn pair_keyed(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, r
         rows.iter().partition(|&&row| matches!(table.ph(row), b's' | b't' | b'f'));
     let begins = |row: Row| matches!(table.ph(row), b's' | b'b' | b'S');
     // A start of the same instant goes before its end.
-    let order = |&row: &Row| (table.ts(row), !begins(row));
-    asyncs.sort_by_key(order);
+    let order = |&row: &Row| (table.ts(row), i64::from(!begins(row)));
+    sort_by_key(&mut asyncs, order);
     pair_asyncs(table, diagnostics, pairs, &asyncs);
-    flows.sort_by_key(order);
+    sort_by_key(&mut flows, order);
     pair_flows(table, diagnostics, pairs, flows);
 }
 
@@ -218,7 +218,7 @@ fn pair_flows(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, f
             None => loose += 1,
         }
     }
-    keyed.sort_by_key(|k| k.0);
+    sort_by_key(&mut keyed, |k| k.0);
     for group in keyed.chunk_by(|a, b| a.0 == b.0) {
         let mut start: Option<(Row, bool)> = None;
         for &(_, row) in group {
@@ -238,14 +238,19 @@ fn pair_flows(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, f
 }
 
 fn pair_asyncs(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, rows: &[Row]) {
-    let mut open: HashMap<PairKey, Vec<Row>, FixedState> = HashMap::default();
+    let mut index = Index::default();
+    let mut open: Vec<Vec<Row>> = Vec::new();
     for &row in rows {
         let key = pair_key(table, row);
         if let (b'b' | b'S', Some(key)) = (table.ph(row), key) {
-            open.entry(key).or_default().push(row);
+            let at = index.of(key, open.len() as u32) as usize;
+            if at == open.len() {
+                open.push(Vec::new());
+            }
+            open[at].push(row);
             continue;
         }
-        let stack = key.and_then(|key| open.get_mut(&key));
+        let stack = key.and_then(|key| index.get(key)).map(|at| &mut open[at as usize]);
         if let Some(begin) = stack.and_then(|stack| close_async(table, stack, row)) {
             pairs.asyncs.push((begin, row));
         } else {
@@ -253,7 +258,7 @@ fn pair_asyncs(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, 
             pairs.incomplete.push(row);
         }
     }
-    let mut left: Vec<Row> = open.into_values().flatten().collect();
+    let mut left: Vec<Row> = open.into_iter().flatten().collect();
     sort_by_key(&mut left, |&row| (i64::from(row), 0));
     for row in left {
         diagnostics.record(Code::UnmatchedAsync, None, table.name(row).as_bytes());

@@ -9,8 +9,9 @@
 use crate::diagnostics::{Code, Diagnostics};
 use crate::table::events::{Row, Table};
 use crate::table::tracks::TrackId;
-use alloc::collections::BTreeSet;
+use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 /// Where a span has no parent.
 pub const NO_PARENT: u32 = u32::MAX;
@@ -129,24 +130,24 @@ const TRIED: usize = 32;
 
 fn lay_extra(table: &Table, tree: &mut Tree, track: TrackId, rows: &[Row]) {
     let mut lanes: Vec<ExtraLane> = Vec::new();
-    let mut busy: BTreeSet<(i64, usize)> = BTreeSet::new();
+    let mut busy: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
     for &row in rows {
         let (begin, end) = (table.ts(row), table.end(row));
         let mut tried = lanes.iter_mut().take(TRIED).enumerate();
         let found = tried.find_map(|(i, lane)| fit(&mut lane.open, begin, end).map(|p| (i, p)));
         let (at, parent) = found.unwrap_or_else(|| {
-            let free = busy.first().copied().filter(|&(until, _)| until <= begin);
-            if let Some(entry) = free {
-                busy.remove(&entry);
-                lanes[entry.1].open.clear();
+            let free = busy.peek().filter(|free| free.0.0 <= begin).map(|free| free.0.1 as usize);
+            if let Some(lane) = free {
+                busy.pop();
+                lanes[lane].open.clear();
             }
-            (free.map_or(lanes.len(), |(_, lane)| lane), NO_PARENT)
+            (free.unwrap_or(lanes.len()), NO_PARENT)
         });
         if at == lanes.len() {
             lanes.push(ExtraLane::default());
         }
         if at >= TRIED {
-            busy.insert((end, at));
+            busy.push(Reverse((end, at as u32)));
         }
         let lane = &mut lanes[at];
         lane.open.push((lane.spans.len() as u32, end));

@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The layers of core, lowest first. A module may use the layers above it in this list and its own.
-const CORE: [&[&str]; 18] = [
+const CORE: [&[&str]; 19] = [
     &["time"],
     &["order"],
+    &["index"],
     &["names"],
     &["error"],
     &["diagnostics"],

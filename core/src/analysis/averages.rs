@@ -1,12 +1,12 @@
 //! torch's key averages: function events grouped by name and, if asked, by shapes, stack and overload.
 
 use super::function_events::{DeviceType, FunctionEvents, Kind, NONE};
+use crate::index::Index;
+use crate::names::Names;
 use crate::table::events::Table;
 use crate::table::metadata::Source;
 use alloc::string::String;
 use alloc::vec::Vec;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 /// What events are grouped by besides name, device and whether they are annotations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -178,21 +178,53 @@ impl Average {
     }
 }
 
-/// What an event is grouped by.
-type GroupKey<'a> = (u32, DeviceType, bool, (Option<i64>, bool), u32, &'a [String], &'a str);
+/// What events are grouped by, turned into one number step by step.
+struct GroupKeys<'a> {
+    clock: &'a TorchClock<'a>,
+    by: GroupBy,
+    /// Of every stack, the number of its first frames.
+    frames: Vec<u32>,
+    kinds: Index,
+    inputs: Index,
+    groups: Index,
+}
 
-fn group_key<'a>(clock: &TorchClock<'a>, by: GroupBy, at: usize) -> GroupKey<'a> {
-    let events = clock.events;
-    let frames = events.stacks.get(events.stack(at));
-    (
-        events.keys[at],
-        events.device_type(clock.table, at),
-        events.is_user_annotation(clock.table, at),
-        (events.node_id(clock.table, at), events.is_legacy(at)),
-        if by.shape { events.shape(at) } else { 0 },
-        &frames[..frames.len().min(by.stack)],
-        if by.overload { events.overload(at) } else { "" },
-    )
+impl<'a> GroupKeys<'a> {
+    fn new(clock: &'a TorchClock<'a>, by: GroupBy) -> Self {
+        let stacks = &clock.events.stacks;
+        let mut distinct = Names::default();
+        let mut first = |stack: u32| {
+            let frames = stacks.get(stack);
+            distinct.intern(&frames[..frames.len().min(by.stack)].join("\0")).0
+        };
+        let frames = (0..stacks.len() as u32).map(&mut first).collect();
+        GroupKeys {
+            clock,
+            by,
+            frames,
+            kinds: Index::default(),
+            inputs: Index::default(),
+            groups: Index::default(),
+        }
+    }
+
+    /// The number of an event's group, which is `next` when it is the first of it.
+    fn group(&mut self, at: usize, next: u32) -> u32 {
+        let (events, table, by) = (self.clock.events, self.clock.table, self.by);
+        let flags = events.device_type(table, at) as i64
+            | i64::from(events.is_user_annotation(table, at)) << 8
+            | i64::from(events.is_legacy(at)) << 9
+            | events.node_id(table, at).map_or(0, |node| node.wrapping_add(1)) << 10;
+        let kinds = self.kinds.len() as u32;
+        let kind = self.kinds.of((i64::from(events.keys[at]), flags), kinds);
+        let shape = if by.shape { events.shape(at) } else { 0 };
+        let frames = self.frames.get(events.stack(at) as usize).copied().unwrap_or(0);
+        let overload = if by.overload { events.overload_id(at) } else { 0 };
+        let inputs = self.inputs.len() as u32;
+        let input = (i64::from(shape), i64::from(frames) << 32 | i64::from(overload));
+        let input = self.inputs.of(input, inputs);
+        self.groups.of((i64::from(kind), i64::from(input)), next)
+    }
 }
 
 /// torch's `key_averages`: groups in the order of their first events.
@@ -208,31 +240,31 @@ pub fn exact_key_averages(events: &FunctionEvents, table: &Table, by: GroupBy) -
 fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
     let (events, table) = (clock.events, clock.table);
     let mut groups: Vec<Average> = Vec::new();
-    let mut index: HashMap<GroupKey<'_>, usize, FixedState> = HashMap::default();
+    let mut keys = GroupKeys::new(clock, by);
     let mut group_of: Vec<u32> = Vec::new();
     // Without further grouping a name of a trace has at most four groups, which need no hashing.
     let is_plain = by == GroupBy::default() && events.source == Source::Chrome;
-    let mut plain = alloc::vec![usize::MAX; if is_plain { events.names.len() * 4 } else { 0 }];
+    let mut plain = alloc::vec![u32::MAX; if is_plain { events.names.len() * 4 } else { 0 }];
     for at in 0..events.len() {
-        let key = group_key(clock, by, at);
-        let on_device = key.1 != DeviceType::Cpu;
-        let known = plain.get_mut(key.0 as usize * 4 + usize::from(on_device) * 2 + usize::from(key.2));
-        let group = match known {
-            Some(&mut group) if group != usize::MAX => group,
+        let next = groups.len() as u32;
+        let flags = usize::from(events.kinds[at] == Kind::Device) * 2
+            + usize::from(events.is_user_annotation(table, at));
+        let group = match plain.get_mut(events.keys[at] as usize * 4 + flags) {
+            Some(&mut group) if group != u32::MAX => group,
             known => {
-                let group = *index.entry(key).or_insert_with(|| {
-                    groups.push(Average::start(events, table, at, by));
-                    groups.len() - 1
-                });
+                let group = keys.group(at, next);
                 if let Some(known) = known {
                     *known = group;
                 }
                 group
             }
         };
-        groups[group].add(clock, at);
+        if group == next {
+            groups.push(Average::start(events, table, at, by));
+        }
+        groups[group as usize].add(clock, at);
         if events.use_device.is_some() && !events.is_measured() {
-            group_of.push(group as u32);
+            group_of.push(group);
         }
     }
     add_device_totals(events, &group_of, &mut groups);

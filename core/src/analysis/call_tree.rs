@@ -1,5 +1,6 @@
 //! The spans of every lane, merged by name from the roots down: how often a path ran and how long.
 
+use crate::index::Index;
 use crate::names::NameId;
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
@@ -12,8 +13,6 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 /// All spans of one lane that have the same names from the root down.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +35,7 @@ pub struct Node {
 pub fn merged(trace: &Trace, lane: &Lane) -> Vec<Node> {
     let (table, tree) = (&trace.table, &trace.tree);
     let mut nodes: Vec<Node> = Vec::new();
-    let mut index: HashMap<(Option<usize>, NameId), usize, FixedState> = HashMap::default();
+    let mut index = Index::default();
     let mut node_of: Vec<usize> = Vec::with_capacity((lane.end - lane.start) as usize);
     let self_ns = tree.self_times(table, lane);
     for at in lane.start..lane.end {
@@ -44,11 +43,12 @@ pub fn merged(trace: &Trace, lane: &Lane) -> Vec<Node> {
         let parent = tree.parents[at as usize];
         let above = (parent != NO_PARENT).then(|| node_of[(parent - lane.start) as usize]);
         let name = table.name_id(row);
-        let node = *index.entry((above, name)).or_insert_with(|| {
+        let key = (above.map_or(-1, |above| above as i64), i64::from(name.0));
+        let node = index.of(key, nodes.len() as u32) as usize;
+        if node == nodes.len() {
             let depth = above.map_or(0, |above| nodes[above].depth + 1);
             nodes.push(Node { name, parent: above, depth, count: 0, total_ns: 0, self_ns: 0 });
-            nodes.len() - 1
-        });
+        }
         node_of.push(node);
         nodes[node].count += 1;
         nodes[node].total_ns += table.dur(row).max(0);
@@ -57,36 +57,46 @@ pub fn merged(trace: &Trace, lane: &Lane) -> Vec<Node> {
     nodes
 }
 
+/// Stands for a thread: the name of the process itself.
+const PROCESS: i64 = -1;
+
+/// Stands for a thread: the label of the process.
+const LABEL: i64 = -2;
+
 /// What lanes are called: their process and thread, by the names that the trace's metadata gives them.
 pub struct LaneNames<'a> {
     trace: &'a Trace,
-    processes: HashMap<NameId, &'a str, FixedState>,
-    labels: HashMap<NameId, &'a str, FixedState>,
-    threads: HashMap<(NameId, NameId), &'a str, FixedState>,
+    texts: Vec<&'a str>,
+    /// Which of the texts names a process, labels it, or names a thread of it.
+    index: Index,
 }
 
 impl<'a> LaneNames<'a> {
     /// The names in a trace.
     pub fn new(trace: &'a Trace) -> Self {
         let table = &trace.table;
-        let mut names = LaneNames {
-            trace,
-            processes: HashMap::default(),
-            labels: HashMap::default(),
-            threads: HashMap::default(),
-        };
+        let mut names = LaneNames { trace, texts: Vec::new(), index: Index::default() };
         for row in table.rows().filter(|&row| table.ph(row) == b'M') {
             let track = table.track(row);
             let text =
                 |key| table.field(row, key).and_then(|v| v.as_str()).map(str::trim).filter(|t| !t.is_empty());
             match (table.name(row), text(Key::Name), text(Key::Labels)) {
-                ("process_name", Some(name), _) => drop(names.processes.insert(track.pid, name)),
-                ("process_labels", _, Some(label)) => drop(names.labels.insert(track.pid, label)),
-                ("thread_name", Some(name), _) => drop(names.threads.insert((track.pid, track.tid), name)),
+                ("process_name", Some(name), _) => names.set(track.pid, PROCESS, name),
+                ("process_labels", _, Some(label)) => names.set(track.pid, LABEL, label),
+                ("thread_name", Some(name), _) => names.set(track.pid, i64::from(track.tid.0), name),
                 _ => {}
             }
         }
         names
+    }
+
+    fn set(&mut self, process: NameId, of: i64, text: &'a str) {
+        self.index.set((i64::from(process.0), of), self.texts.len() as u32);
+        self.texts.push(text);
+    }
+
+    fn given(&self, process: NameId, of: i64) -> Option<&'a str> {
+        self.index.get((i64::from(process.0), of)).map(|at| self.texts[at as usize])
     }
 
     fn plain(&self, id: NameId) -> &str {
@@ -95,8 +105,8 @@ impl<'a> LaneNames<'a> {
 
     /// The name of a track's process or device.
     pub fn process(&self, track: Track) -> String {
-        match (self.labels.get(&track.pid), self.processes.get(&track.pid)) {
-            (Some(label), _) if track.on_device => (*label).into(),
+        match (self.given(track.pid, LABEL), self.given(track.pid, PROCESS)) {
+            (Some(label), _) if track.on_device => label.into(),
             (_, Some(name)) if !track.on_device => format!("{name} {}", self.plain(track.pid)),
             _ => bare(if track.on_device { "device" } else { "process" }, self.plain(track.pid)),
         }
@@ -104,9 +114,9 @@ impl<'a> LaneNames<'a> {
 
     /// The name of a track's thread or stream.
     pub fn thread(&self, track: Track) -> String {
-        self.threads.get(&(track.pid, track.tid)).map_or_else(
+        self.given(track.pid, i64::from(track.tid.0)).map_or_else(
             || bare(if track.on_device { "stream" } else { "thread" }, self.plain(track.tid)),
-            |name| (*name).into(),
+            Into::into,
         )
     }
 

@@ -9,6 +9,7 @@
 //! at the gap's start, the host was waiting; else the work was queued and the device did not start it.
 
 use super::intervals::{Collector, Interval, Intervals};
+use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
@@ -192,7 +193,9 @@ pub fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
     for (_, rows) in &mut devices {
         table.sort_by_start(rows);
     }
-    devices.sort_by(|a, b| (a.0.len(), &a.0).cmp(&(b.0.len(), &b.0)));
+    // Numbers by their value, whatever else is a device by its first letters.
+    let letters = |name: &str| name.bytes().take(7).fold(0, |key, b| key << 8 | i64::from(b));
+    sort_by_key(&mut devices, |device| (device.0.len() as i64, letters(&device.0)));
     devices
 }
 

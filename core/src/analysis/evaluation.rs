@@ -227,7 +227,7 @@ struct Prefix {
 
 impl Prefix {
     fn new(mut points: Vec<i64>) -> Prefix {
-        points.sort_unstable();
+        sort_by_key(&mut points, |&point| (point, 0));
         let mut sums = vec![0];
         for point in &points {
             sums.push(sums[sums.len() - 1] + point);

@@ -51,7 +51,7 @@ impl EventTree {
         };
         for (node, &row) in (0u32..).zip(&rows) {
             let thread = table.int(row, Key::FwdThreadId).unwrap_or(0);
-            replay.start(node, (table.ts(row), table.end(row)), forward.get(&thread).copied());
+            replay.start(node, (table.ts(row), table.end(row)), forward.get((thread, 0)));
         }
         let parents = replay.parents;
         EventTree { children: Children::new(&parents), rows, parents }

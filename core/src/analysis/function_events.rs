@@ -11,6 +11,8 @@ mod collect;
 mod describe;
 
 use super::stacks::{StackTable, Stacks};
+use crate::index::Index;
+use crate::names::{NameId, Names};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
@@ -20,8 +22,6 @@ use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
 use build::Builder;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 /// No event: the parent of a root.
 pub const NONE: u32 = u32::MAX;
@@ -141,10 +141,10 @@ pub struct Bytes {
 /// All function events, ordered by start and then by longest first.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionEvents {
-    /// Every distinct name after rewriting; an event's `key` is a position here.
-    pub names: Vec<String>,
-    /// Every distinct text of `input_shapes`; position 0 is `[]`.
-    pub shapes: Vec<String>,
+    /// Every distinct name after rewriting; an event's `key` is the number of one.
+    pub names: Names,
+    /// Every distinct text of `input_shapes`, the empty one for `[]`.
+    shapes: Names,
     /// Every distinct stack; position 0 is empty.
     pub stacks: StackTable,
     /// Unix time in ns that event times are relative to.
@@ -185,8 +185,8 @@ pub struct FunctionEvents {
     stack_of: Vec<u32>,
     flops: Vec<i64>,
     flags: Vec<u8>,
-    overloads: Vec<String>,
-    overload_of: HashMap<Row, u32, FixedState>,
+    overloads: Names,
+    overload_of: Index,
 }
 
 /// What a trace never says of an event, but a record can.
@@ -223,7 +223,7 @@ impl FunctionEvents {
 
     /// The name after rewriting.
     pub fn name(&self, at: usize) -> &str {
-        &self.names[self.keys[at] as usize]
+        self.names.get(NameId(self.keys[at]))
     }
 
     /// Start in ns after `trace_start_ns`; 0 for the memory events of legacy records, which have no time in torch.
@@ -326,14 +326,18 @@ impl FunctionEvents {
         self.memory.get(at).map_or(Bytes::default(), |m| m.0)
     }
 
-    /// The position of the event's `input_shapes`, or [`NONE`].
-    pub fn shape(&self, at: usize) -> u32 {
+    /// The number of the event's `input_shapes`, or [`NONE`].
+    pub(super) fn shape(&self, at: usize) -> u32 {
         self.shape_of.get(at).copied().unwrap_or(0)
     }
 
     /// The event's `input_shapes` as Python writes them; the memory events of legacy records have `None`.
     pub fn input_shapes(&self, at: usize) -> &str {
-        self.shapes.get(self.shape(at) as usize).map_or("None", String::as_str)
+        match self.shape(at) {
+            NONE => "None",
+            0 => "[]",
+            shape => self.shapes.get(NameId(shape)),
+        }
     }
 
     /// The position of the event's stack.
@@ -348,8 +352,12 @@ impl FunctionEvents {
 
     /// The event's overload name; empty unless the trace was recorded with overload names.
     pub fn overload(&self, at: usize) -> &str {
-        let overload = self.overload_of.get(&self.rows[at]).map(|&id| self.overloads[id as usize].as_str());
-        overload.unwrap_or_default()
+        self.overloads.get(NameId(self.overload_id(at)))
+    }
+
+    /// The number of the event's overload name; 0 for none.
+    pub(super) fn overload_id(&self, at: usize) -> u32 {
+        self.overload_of.get((i64::from(self.rows[at]), 0)).unwrap_or(0)
     }
 
     fn has_flag(&self, at: usize, flag: u8) -> bool {

@@ -2,6 +2,8 @@
 
 use super::device_time::{Class, Classes, copied_bytes};
 use super::function_events::demangle;
+use crate::index::Index;
+use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::events::Row;
 use crate::table::layout::Key;
@@ -10,8 +12,6 @@ use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 /// All activities of one name and class.
 #[derive(Clone, Debug)]
@@ -71,10 +71,12 @@ pub fn kernel_groups(trace: &Trace) -> Vec<KernelGroup> {
     let table = &trace.table;
     let mut classes = Classes::new(table);
     let mut groups: Vec<KernelGroup> = Vec::new();
-    let mut index: HashMap<(u32, Class), usize, FixedState> = HashMap::default();
+    let mut index = Index::default();
     for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
         let class = classes.of(row);
-        let at = *index.entry((table.name_id(row).0, class)).or_insert_with(|| {
+        let key = (i64::from(table.name_id(row).0), class as i64);
+        let at = index.of(key, groups.len() as u32) as usize;
+        if at == groups.len() {
             let name = demangle(table.name(row)).unwrap_or_else(|| table.name(row).to_owned());
             groups.push(KernelGroup {
                 name,
@@ -87,8 +89,7 @@ pub fn kernel_groups(trace: &Trace) -> Vec<KernelGroup> {
                 occupancy: (0.0, 0),
                 op: None,
             });
-            groups.len() - 1
-        });
+        }
         let group = &mut groups[at];
         let duration = table.dur(row).max(0);
         group.count += 1;
@@ -105,7 +106,7 @@ pub fn kernel_groups(trace: &Trace) -> Vec<KernelGroup> {
             group.occupancy.1 += duration;
         }
     }
-    groups.sort_by(|a, b| b.sum_ns.cmp(&a.sum_ns).then_with(|| a.name.cmp(&b.name)));
+    sort_by_key(&mut groups, |group| (descending(group.sum_ns), 0));
     groups
 }
 

@@ -6,9 +6,11 @@
 
 use super::averages::TorchClock;
 use super::function_events::{FunctionEvents, Kind, NONE, scope};
+use crate::index::Index;
+use crate::names::Names;
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
-use crate::table::events::{Row, Table};
+use crate::table::events::Table;
 use crate::table::fields::Value;
 use crate::table::layout::Key;
 use crate::table::metadata::Source;
@@ -18,8 +20,6 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 /// Distinct stacks, innermost frame first.
 #[derive(Clone, Debug, Default)]
@@ -76,9 +76,8 @@ impl<'a> Stacks<'a> {
             return (stacks, Vec::new());
         }
         let lists = self.listed_stacks();
-        let mut known: HashMap<&str, u32, FixedState> = HashMap::default();
-        let mut index: HashMap<Vec<String>, u32, FixedState> = HashMap::default();
-        index.insert(Vec::new(), 0);
+        let mut known = Index::default();
+        let mut distinct = Names::default();
         let mut own = vec![0; self.events.len()];
         for (at, own) in own.iter_mut().enumerate() {
             let row = self.events.rows[at];
@@ -94,13 +93,15 @@ impl<'a> Stacks<'a> {
                 }
                 _ => continue,
             };
-            *own = *known.entry(text).or_insert_with(|| {
+            // Equal texts of a trace are one text, so that their place in memory is enough to know them by.
+            let key = (text.as_ptr() as i64, text.len() as i64);
+            *own = known.get(key).unwrap_or_else(|| {
                 let frames = self.frames(text);
-                let next = stacks.stacks.len() as u32;
-                let id = *index.entry(frames.clone()).or_insert(next);
-                if id == next {
+                let id = distinct.intern(&frames.join("\0")).0;
+                if id as usize == stacks.stacks.len() {
                     stacks.stacks.push(frames);
                 }
+                known.set(key, id);
                 id
             });
         }
@@ -140,16 +141,16 @@ impl<'a> Stacks<'a> {
         };
         let single = self.single_forward_thread(&backward).filter(|_| self.events.source == Source::Chrome);
         let sequence = |at: usize| self.table.int(self.events.rows[at], Key::SequenceNumber).unwrap_or(-1);
-        let mut forward: HashMap<(i64, u32), u32, FixedState> = HashMap::default();
+        let mut forward = Index::default();
         for at in (0..own.len()).filter(|&at| backward[at] == NONE) {
-            forward.entry((sequence(at), self.thread(at))).or_insert(own[at]);
+            forward.of((sequence(at), i64::from(self.thread(at))), own[at]);
         }
         for at in (0..own.len()).filter(|&at| backward[at] != NONE) {
             let function = backward[at] as usize;
             let thread = self.table.int(self.events.rows[function], Key::FwdThreadId).unwrap_or(0);
-            let thread = threads.get(&thread).copied().or(single.filter(|_| thread != 0));
-            let found = thread.and_then(|thread| forward.get(&(sequence(function), thread)));
-            own[at] = found.copied().unwrap_or(0);
+            let thread = threads.get((thread, 0)).or(single.filter(|_| thread != 0));
+            let found = thread.and_then(|thread| forward.get((sequence(function), i64::from(thread))));
+            own[at] = found.unwrap_or(0);
         }
     }
 
@@ -176,10 +177,14 @@ impl<'a> Stacks<'a> {
     }
 
     /// Records number threads as they stand on them.
-    fn own_threads(&self) -> HashMap<i64, u32, FixedState> {
-        let names = &self.table.names;
-        let tracks = self.table.tracks.all().iter();
-        tracks.filter_map(|track| Some((names.get(track.tid).parse().ok()?, track.tid.0))).collect()
+    fn own_threads(&self) -> Index {
+        let mut threads = Index::default();
+        for track in self.table.tracks.all() {
+            if let Ok(number) = self.table.names.get(track.tid).parse() {
+                threads.set((number, 0), track.tid.0);
+            }
+        }
+        threads
     }
 
     fn single_forward_thread(&self, backward: &[u32]) -> Option<u32> {
@@ -196,12 +201,15 @@ impl<'a> Stacks<'a> {
 
 /// The tracks of the threads that ran forward operators, by the profiler's own number of the thread, as `fwdbwd` arrows
 /// tell.
-pub(super) fn forward_threads(trace: &Trace) -> HashMap<i64, u32, FixedState> {
+pub(super) fn forward_threads(trace: &Trace) -> Index {
     let table = &trace.table;
-    let thread = |&(backward, forward): &(Row, Row)| {
-        (table.int(backward, Key::FwdThreadId).unwrap_or(0), table.track_id(forward).0)
-    };
-    trace.links.forward_of.iter().map(thread).filter(|&(thread, _)| thread != 0).collect()
+    let mut threads = Index::default();
+    for &(backward, forward) in &trace.links.forward_of {
+        if let Some(thread) = table.int(backward, Key::FwdThreadId).filter(|&thread| thread != 0) {
+            threads.set((thread, 0), table.track_id(forward).0);
+        }
+    }
+    threads
 }
 
 /// What a line of [`export`] counts.

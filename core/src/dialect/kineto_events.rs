@@ -6,14 +6,13 @@
 
 use super::{NumberedTracks, duration, int, start};
 use crate::diagnostics::{Code, Diagnostics};
+use crate::index::Index;
 use crate::names::{NameId, hidden_names};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::{Key, Place};
 use crate::table::tracks::TrackId;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 const COMMON: [(&str, Key); 9] = [
     ("fwd_thread_id", Key::FwdThreadId),
@@ -122,22 +121,22 @@ pub fn is_hidden(table: &Table, row: Row, names: &[NameId]) -> bool {
 /// Puts runtime calls on the thread of their operators.
 fn join_threads(table: &mut Table) {
     let hidden = hidden_names(&table.names);
-    let mut thread: HashMap<i64, TrackId, FixedState> = HashMap::default();
+    let mut thread = Index::default();
     for row in table.rows().filter(|&row| !table.category(row).is_on_device()) {
         if table.int(row, Key::LinkedId) == Some(0)
             && !is_hidden(table, row, &hidden)
             && !is_async(table, row, (row, Key::EndThreadId))
             && let Some(id) = table.int(row, Key::ExternalId)
         {
-            thread.insert(id, table.track_id(row));
+            thread.set((id, 0), table.track_id(row).0);
         }
     }
     for row in table.rows() {
         if table.category(row) != Category::Runtime {
             continue;
         }
-        if let Some(&track) = table.int(row, Key::ExternalId).and_then(|id| thread.get(&id)) {
-            table.place(row, table.ts(row), track);
+        if let Some(track) = table.int(row, Key::ExternalId).and_then(|id| thread.get((id, 0))) {
+            table.place(row, table.ts(row), TrackId(track));
         }
     }
 }

@@ -8,24 +8,20 @@
 
 use super::Pairs;
 use crate::diagnostics::{Code, Diagnostics};
+use crate::index::Index;
 use crate::names::{NameId, hidden_names};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
-use alloc::vec::Vec;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 /// What a record pairs by: handle and node.
 type RecordKey = (i64, i64);
 
-#[derive(Clone, Copy, PartialEq)]
-enum Range {
-    Open(Row),
-    /// Every record of this key is left out.
-    LeftOut,
-    Closed,
-}
+/// Stands for the row of an open push: every record of the key is left out.
+const LEFT_OUT: u32 = u32::MAX;
+
+/// Stands for the row of an open push: there is none.
+const CLOSED: u32 = u32::MAX - 1;
 
 /// Pairs the records of every list and sets the durations of pushes. A push that torch's views have is an operator or an
 /// annotation, an allocation that they count is a `CpuInstant`; what they leave out is neither.
@@ -34,7 +30,7 @@ pub(super) fn pair_records(table: &mut Table, diagnostics: &mut Diagnostics, pai
     let mut lists = table.metadata.lists.clone();
     lists.push(table.len() as Row);
     for list in lists.windows(2) {
-        ListPairing { table, diagnostics, pairs, hidden: &hidden, ranges: HashMap::default(), last: None }
+        ListPairing { table, diagnostics, pairs, hidden: &hidden, ranges: Index::default(), last: None }
             .run(list[0]..list[1]);
     }
 }
@@ -44,7 +40,7 @@ struct ListPairing<'a> {
     diagnostics: &'a mut Diagnostics,
     pairs: &'a mut Pairs,
     hidden: &'a [NameId],
-    ranges: HashMap<RecordKey, Range, FixedState>,
+    ranges: Index,
     /// The record before, unless it was left out.
     last: Option<Row>,
 }
@@ -52,39 +48,40 @@ struct ListPairing<'a> {
 impl ListPairing<'_> {
     fn run(&mut self, rows: core::ops::Range<Row>) {
         let end = rows.clone().map(|row| self.table.ts(row)).max().unwrap_or(0);
-        for row in rows {
+        for row in rows.clone() {
             self.record(row);
         }
-        let mut open: Vec<Row> = self.ranges.values().filter_map(|range| range.open()).collect();
-        open.sort_unstable();
-        for row in open {
+        for row in rows {
+            if self.table.ph(row) != b'B' || self.ranges.get(self.key(row)) != Some(row) {
+                continue;
+            }
             self.table.set_dur(row, (end - self.table.ts(row)).max(0));
             self.unmatched(Code::UnmatchedPush, row);
         }
     }
 
     fn record(&mut self, row: Row) {
-        let int = |key| self.table.int(row, key).unwrap_or(0);
-        let key = (int(Key::ExternalId), int(Key::NodeId));
-        let known = self.ranges.get(&key).copied().unwrap_or(Range::Closed);
+        let key = self.key(row);
+        let known = self.ranges.get(key).unwrap_or(CLOSED);
+        let open = Some(known).filter(|&row| row < CLOSED);
         // An allocation was called `[memory]` here, for torch it has no name.
         let is_memory = self.table.category(row) == Category::CpuInstant;
         let is_hidden = !is_memory && self.hidden.contains(&self.table.name_id(row));
-        if known == Range::LeftOut || is_hidden {
+        if known == LEFT_OUT || is_hidden {
             return self.leave_out(key, row, Code::HiddenRecord);
         }
         match self.table.ph(row) {
             b'B' if self.repeats(row) => return self.leave_out(key, row, Code::RepeatedPush),
             b'B' => {
-                if let Some(replaced) = known.open() {
+                if let Some(replaced) = open {
                     self.unmatched(Code::UnmatchedPush, replaced);
                     self.clear_meaning(replaced);
                 }
-                self.ranges.insert(key, Range::Open(row));
+                self.ranges.set(key, row);
             }
-            b'E' => match known.open() {
+            b'E' => match open {
                 Some(push) => {
-                    self.ranges.insert(key, Range::Closed);
+                    self.ranges.set(key, CLOSED);
                     self.close(push, row);
                 }
                 None => self.unmatched(Code::UnmatchedPop, row),
@@ -92,6 +89,11 @@ impl ListPairing<'_> {
             _ => {}
         }
         self.last = Some(row);
+    }
+
+    fn key(&self, row: Row) -> RecordKey {
+        let int = |key| self.table.int(row, key).unwrap_or(0);
+        (int(Key::ExternalId), int(Key::NodeId))
     }
 
     fn repeats(&self, row: Row) -> bool {
@@ -109,7 +111,7 @@ impl ListPairing<'_> {
     }
 
     fn leave_out(&mut self, key: RecordKey, row: Row, code: Code) {
-        self.ranges.insert(key, Range::LeftOut);
+        self.ranges.set(key, LEFT_OUT);
         self.diagnostics.record(code, None, self.table.name(row).as_bytes());
         self.clear_meaning(row);
     }
@@ -122,14 +124,5 @@ impl ListPairing<'_> {
     fn unmatched(&mut self, code: Code, row: Row) {
         self.diagnostics.record(code, None, self.table.name(row).as_bytes());
         self.pairs.incomplete.push(row);
-    }
-}
-
-impl Range {
-    fn open(self) -> Option<Row> {
-        match self {
-            Range::Open(row) => Some(row),
-            _ => None,
-        }
     }
 }

@@ -4,10 +4,9 @@
 
 use super::column::Column;
 use super::layout::{Field, FieldType};
+use crate::index::Index;
 use crate::names::{NameId, Names};
 use alloc::vec::Vec;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 /// A value of an event's field.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,14 +112,16 @@ pub struct Fields {
     segments: Vec<Vec<u8>>,
     blocks: Vec<Start>,
     starts: Column<u16>,
-    far: HashMap<u32, Start, FixedState>,
+    /// Which of `far_starts` is whose.
+    far: Index,
+    far_starts: Vec<Start>,
 }
 
 impl Fields {
     /// The memory that is held, in bytes.
     pub fn heap_bytes(&self) -> usize {
         let segments = self.segments.iter().map(Vec::capacity).sum::<usize>();
-        let far = self.far.capacity() * (size_of::<(u32, Start)>() + 1);
+        let far = self.far.heap_bytes() + self.far_starts.capacity() * size_of::<Start>();
         segments + self.blocks.capacity() * size_of::<Start>() + self.starts.heap_bytes() + far
     }
 
@@ -153,7 +154,8 @@ impl Fields {
         let near = if block.segment == segment { start.offset - block.offset } else { u32::MAX };
         let near = u16::try_from(near).unwrap_or(FAR);
         if near == FAR {
-            self.far.insert(self.starts.len() as u32, start);
+            self.far.set((self.starts.len() as i64, 0), self.far_starts.len() as u32);
+            self.far_starts.push(start);
         }
         self.starts.push(near);
     }
@@ -178,7 +180,7 @@ impl Fields {
     #[inline]
     pub fn at(&self, row: usize) -> &[u8] {
         let start = match self.starts[row] {
-            FAR => self.far.get(&(row as u32)).copied().unwrap_or_default(),
+            FAR => self.far.get((row as i64, 0)).map_or(Start::default(), |at| self.far_starts[at as usize]),
             near => {
                 let block = self.blocks[row / BLOCK];
                 Start { offset: block.offset + u32::from(near), ..block }

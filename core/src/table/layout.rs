@@ -7,10 +7,9 @@
 //! Changes together with: `fields` (the packed form of each [`FieldType`]), `read::event` (the writer).
 
 use super::category::Category;
+use crate::index::Index;
 use crate::names::{NameId, Names};
 use alloc::vec::Vec;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 /// Where a field stands in the event object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -182,21 +181,22 @@ struct Node {
 #[derive(Clone, Debug, Default)]
 pub struct Layouts {
     nodes: Vec<Node>,
-    edges: HashMap<(u32, NameId, Place, FieldType), u32, FixedState>,
-    roots: HashMap<(u8, Option<NameId>), u32, FixedState>,
+    edges: Index,
+    roots: Index,
     kinds: Vec<(u32, u8, Option<NameId>)>,
     layouts: Vec<Layout>,
-    twins: HashMap<(LayoutId, u8, Category), LayoutId, FixedState>,
+    twins: Index,
 }
 
 impl Layouts {
     /// The trie's root for events of this phase and category.
     pub fn root(&mut self, ph: u8, cat: Option<NameId>) -> NodeId {
-        if let Some(&node) = self.roots.get(&(ph, cat)) {
+        let key = (i64::from(ph), cat.map_or(-1, |cat| i64::from(cat.0)));
+        if let Some(node) = self.roots.get(key) {
             return NodeId(node);
         }
         let node = self.push(NONE, NameId::EMPTY, Place::Top, FieldType::Null, false);
-        self.roots.insert((ph, cat), node);
+        self.roots.set(key, node);
         self.kinds.push((node, ph, cat));
         NodeId(node)
     }
@@ -230,13 +230,14 @@ impl Layouts {
     }
 
     fn step_slow(&mut self, node: NodeId, key: NameId, place: Place, field_type: FieldType) -> NodeId {
-        let edge = (node.0, key, place, field_type);
-        let child = if let Some(&child) = self.edges.get(&edge) {
+        let kind = i64::from(place as u8) << 8 | i64::from(field_type as u8);
+        let edge = (i64::from(node.0) << 32 | i64::from(key.0), kind);
+        let child = if let Some(child) = self.edges.get(edge) {
             child
         } else {
             let repeats = self.nodes[node.0 as usize].repeats || self.has_key(node, key, place);
             let child = self.push(node.0, key, place, field_type, repeats);
-            self.edges.insert(edge, child);
+            self.edges.set(edge, child);
             child
         };
         NodeId(child)
@@ -337,8 +338,9 @@ impl Layouts {
         keys: &[(&str, Key)],
         names: &Names,
     ) -> LayoutId {
-        let next = LayoutId(self.layouts.len() as u32);
-        let twin = *self.twins.entry((id, ph, category)).or_insert(next);
+        let next = self.layouts.len() as u32;
+        let meaning = i64::from(ph) << 8 | i64::from(category as u8);
+        let twin = self.twins.of((i64::from(id.0), meaning), next);
         if twin == next {
             let mut layout = Layout { ph, category, ..self.get(id).clone() };
             for (at, field) in layout.fields.iter().enumerate() {
@@ -349,7 +351,7 @@ impl Layouts {
             }
             self.layouts.push(layout);
         }
-        twin
+        LayoutId(twin)
     }
 
     /// The layout of this number.

@@ -2,10 +2,9 @@
 //!
 //! A GPU's ordinal can equal a small process id, so an event's category decides which of the two a pair means.
 
+use crate::index::Index;
 use crate::names::{NameId, Names};
 use alloc::vec::Vec;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 /// The number of a [`Track`].
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,18 +21,22 @@ pub struct Track {
     pub on_device: bool,
 }
 
+fn key(track: Track) -> (i64, i64) {
+    (i64::from(track.pid.0) << 32 | i64::from(track.tid.0), i64::from(track.on_device))
+}
+
 /// All tracks of a trace, in the order of first appearance.
 #[derive(Clone, Debug, Default)]
 pub struct Tracks {
     tracks: Vec<Track>,
-    index: HashMap<Track, u32, FixedState>,
+    index: Index,
 }
 
 impl Tracks {
     /// The number of `track`, which is stored when it is new.
     pub fn intern(&mut self, track: Track) -> TrackId {
         let next = self.tracks.len() as u32;
-        let id = *self.index.entry(track).or_insert(next);
+        let id = self.index.of(key(track), next);
         if id == next {
             self.tracks.push(track);
         }
@@ -42,7 +45,7 @@ impl Tracks {
 
     /// The track of the same `pid` and `tid`, as the row of a device.
     pub fn find_on_device(&self, id: TrackId) -> Option<TrackId> {
-        self.index.get(&Track { on_device: true, ..self.get(id) }).map(|&id| TrackId(id))
+        self.index.get(key(Track { on_device: true, ..self.get(id) })).map(TrackId)
     }
 
     /// The track of this number.

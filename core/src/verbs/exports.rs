@@ -55,7 +55,7 @@ pub(super) const EXPORTS: &[Export] = &[
         begin: folded,
     },
     Export {
-        name: "event-list",
+        name: "eventlist",
         kind: Kind::Form,
         about: "Function events as a Chrome trace, as torch's `EventList.export_chrome_trace` writes them",
         examples: &["records.json -o events.json"],

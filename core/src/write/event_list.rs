@@ -12,6 +12,7 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::Write;
+use serde_json::Value;
 
 /// Writes one list, event by event.
 #[derive(Debug)]
@@ -49,7 +50,7 @@ impl EventListWriter {
         let (events, at) = (&self.events, self.next);
         let name = table.name(events.rows[at]);
         let name = quote(&demangle(name).unwrap_or_else(|| name.to_owned()));
-        let start = events.start_ns(table, at) as f64 / 1e3;
+        let start = Value::from(events.start_ns(table, at) as f64 / 1e3);
         let tid = thread(table, events, at);
         let thread = match events.node_id(table, at) {
             node if events.is_remote(at) => {
@@ -60,14 +61,14 @@ impl EventListWriter {
         let first = if out.ends_with('[') && self.arrows == 0 { "" } else { ", " };
         let _ = write!(
             out,
-            "{first}{{\"name\": {name}, \"ph\": \"X\", \"ts\": {start:?}, \"dur\": {:?}, \"tid\": {thread}, \
+            "{first}{{\"name\": {name}, \"ph\": \"X\", \"ts\": {start}, \"dur\": {}, \"tid\": {thread}, \
              \"pid\": \"CPU functions\", \"args\": {{}}}}",
-            events.torch_duration_us(table, at)
+            Value::from(events.torch_duration_us(table, at))
         );
         for _ in 0..events.kernel_count(at) {
             let _ = write!(
                 out,
-                ", {{\"name\": {name}, \"ph\": \"s\", \"ts\": {start:?}, \"tid\": {tid}, \
+                ", {{\"name\": {name}, \"ph\": \"s\", \"ts\": {start}, \"tid\": {tid}, \
                  \"pid\": \"CPU functions\", \"id\": {}, \"cat\": \"cpu_to_{}\", \"args\": {{}}}}",
                 self.arrows,
                 events.use_device.unwrap_or("cuda")

@@ -610,8 +610,8 @@ export interface ExportFoldedOptions {
   lanes?: boolean | undefined;
 }
 
-/** Options of the export `event-list`. */
-export interface ExportEventListOptions {
+/** Options of the export `eventlist`. */
+export interface ExportEventlistOptions {
 }
 
 /** Options of the export `csv`. */
@@ -696,7 +696,7 @@ export interface Verbs {
 export interface Exports {
   chrome: ExportChromeOptions;
   folded: ExportFoldedOptions;
-  event-list: ExportEventListOptions;
+  eventlist: ExportEventlistOptions;
   csv: ExportCsvOptions;
   slice: ExportSliceOptions;
   shrink: ExportShrinkOptions;
@@ -725,7 +725,7 @@ export const VERBS: { readonly [V in keyof Verbs]: boolean } = {
 export const EXPORTS: { readonly [E in keyof Exports]: string } = {
   chrome: "application/json",
   folded: "text/plain",
-  event-list: "application/json",
+  eventlist: "application/json",
   csv: "text/csv",
   slice: "application/json",
   shrink: "application/json",

@@ -1,6 +1,7 @@
 //! The function events of a trace, step by step: collect, sort, memory, tree, names, kernels, merging, sums.
 
 use super::{Bytes, DeviceType, FunctionEvents, Kind, NONE, flag};
+use crate::index::Index;
 use crate::order::{descending, sort_by_key};
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
@@ -8,11 +9,8 @@ use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use crate::table::tracks::TrackId;
 use crate::trace::Trace;
-use alloc::borrow::ToOwned;
 use alloc::vec;
 use alloc::vec::Vec;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 pub(super) struct Builder<'a> {
     pub(super) trace: &'a Trace,
@@ -42,7 +40,6 @@ impl<'a> Builder<'a> {
     fn start(trace: &'a Trace) -> Self {
         let table = &trace.table;
         let out = FunctionEvents {
-            shapes: vec!["[]".to_owned()],
             origin: trace.start_ns,
             source: table.metadata.source,
             trace_start_ns: table.base_ns().saturating_add(trace.start_ns),
@@ -125,7 +122,8 @@ impl<'a> Builder<'a> {
 
     fn build_tree(&mut self) {
         let table = self.table;
-        let mut open: HashMap<u32, (TrackId, Vec<u32>), FixedState> = HashMap::default();
+        let mut index = Index::default();
+        let mut open: Vec<(TrackId, Vec<u32>)> = Vec::new();
         self.out.parents = vec![NONE; self.out.rows.len()];
         for at in 0..self.out.rows.len() {
             if self.out.kinds[at] == Kind::Device || self.out.is_async(at) {
@@ -135,7 +133,11 @@ impl<'a> Builder<'a> {
             let begin = out.start_ns(table, at);
             let end = begin + out.duration_ns(table, at);
             let track = table.track_id(out.rows[at]);
-            let (last, stack) = open.entry(out.lane(table, at)).or_default();
+            let lane = index.of((i64::from(out.lane(table, at)), 0), open.len() as u32) as usize;
+            if lane == open.len() {
+                open.push((track, Vec::new()));
+            }
+            let (last, stack) = &mut open[lane];
             // torch begins a new tree wherever the process of a thread's events changes.
             if *last != track {
                 stack.clear();

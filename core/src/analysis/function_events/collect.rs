@@ -4,6 +4,7 @@
 use super::build::{Builder, bounded, option, record_bytes};
 use super::{Bytes, DeviceType, Kind, NONE, flag};
 use crate::dialect::kineto_events::{is_async, is_hidden};
+use crate::index::Index;
 use crate::names::hidden_names;
 use crate::order::{descending, sort_by_key};
 use crate::table::category::Category;
@@ -14,8 +15,6 @@ use crate::table::metadata::Source;
 use crate::time;
 use alloc::vec;
 use alloc::vec::Vec;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 impl Builder<'_> {
     /// Rows and kinds in torch's order, and everything that only records say.
@@ -50,7 +49,8 @@ impl Builder<'_> {
             }
         }
         self.out.use_device = (used > 0).then(|| device_of_trace(table));
-        self.sort(|row| table.int(row, Key::EvIdx).unwrap_or(i64::from(row)));
+        sort_by_key(&mut self.out.rows, |&row| (table.int(row, Key::EvIdx).unwrap_or(i64::from(row)), 0));
+        self.sort();
     }
 
     fn collect_results(&mut self) {
@@ -62,7 +62,7 @@ impl Builder<'_> {
             Some(named) => named.as_str().and_then(known_device),
             None => has_device.then_some("cuda"),
         };
-        self.sort(i64::from);
+        self.sort();
     }
 
     /// What results say of their events; legacy records have said it already.
@@ -93,13 +93,10 @@ impl Builder<'_> {
         rows
     }
 
-    /// Sorts by start, then longest first, then by `order`.
-    fn sort(&mut self, order: impl Fn(Row) -> i64) {
+    /// Sorts by start, then longest first; equal ones keep their order.
+    fn sort(&mut self) {
         let table = self.table;
-        self.out.rows.sort_by(|&a, &b| {
-            let key = |row: Row| (table.ts(row), descending(table.end(row)));
-            key(a).cmp(&key(b)).then_with(|| order(a).cmp(&order(b)))
-        });
+        table.sort_by_start(&mut self.out.rows);
         let kind = |&row: &Row| if table.category(row).is_on_device() { Kind::Device } else { Kind::Cpu };
         self.out.kinds = self.out.rows.iter().map(kind).collect();
     }
@@ -115,7 +112,8 @@ impl Builder<'_> {
             .map(|&(push, pop)| (table.ts(push), descending(table.end(push)), pop, push))
             .chain(memory.loose().map(|row| (self.out.origin, descending(self.out.origin), row, row)))
             .collect();
-        order.sort_unstable();
+        sort_by_key(&mut order, |o| (i64::from(o.2), 0));
+        sort_by_key(&mut order, |o| (o.0, o.1));
         let has_memory = !memory.rows.is_empty();
         self.out.profile_memory = option(table, "profile_memory").unwrap_or(has_memory);
         let uses_cuda = |row| table.field(row, Key::HasCuda) == Some(Value::Bool(true));
@@ -181,7 +179,8 @@ impl Builder<'_> {
         let table = self.table;
         let mut kernels = Kernels::new(self.out.rows.len());
         self.add_measured(&mut kernels);
-        let mut linked: HashMap<i64, (i64, f64, u32), FixedState> = HashMap::default();
+        let mut index = Index::default();
+        let mut linked: Vec<(i64, f64, u32)> = Vec::new();
         for at in self.devices_in_file_order() {
             let row = self.out.rows[at];
             let work = (table.dur(row).max(0), self.out.torch_duration_us(table, at));
@@ -191,14 +190,19 @@ impl Builder<'_> {
             let device = self.out.device_type(table, at);
             let counts = matches!(device, DeviceType::Cuda | DeviceType::PrivateUse1);
             if let Some(id) = table.int(row, Key::ExternalId).filter(|&id| id > 0 && counts) {
-                let sum = linked.entry(id).or_insert((0, 0.0, 0));
-                *sum = (sum.0 + work.0, sum.1 + work.1, sum.2 + 1);
+                let sum = index.of((id, 0), linked.len() as u32) as usize;
+                if sum == linked.len() {
+                    linked.push((0, 0.0, 0));
+                }
+                let (ns, us, count) = linked[sum];
+                linked[sum] = (ns + work.0, us + work.1, count + 1);
             }
         }
         for at in (0..self.out.rows.len()).filter(|&at| self.has_kernels(at)) {
             let row = self.out.rows[at];
             let id = table.int(row, Key::ExternalId).filter(|_| table.int(row, Key::LinkedId) == Some(0));
-            if let Some(&(ns, us, count)) = id.and_then(|id| linked.get(&id)) {
+            if let Some(sum) = id.and_then(|id| index.get((id, 0))) {
+                let (ns, us, count) = linked[sum as usize];
                 kernels.add(at, (ns, us), count);
             }
         }

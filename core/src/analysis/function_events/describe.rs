@@ -3,6 +3,7 @@
 use super::build::Builder;
 use super::{Kind, NONE, rewrite_name};
 use crate::analysis::flops::{self, Inputs};
+use crate::index::Index;
 use crate::names::NameId;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
@@ -13,8 +14,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 use serde_json::Value;
 
 impl Builder<'_> {
@@ -23,7 +22,6 @@ impl Builder<'_> {
         let table = self.table;
         let split = table.metadata.source == Source::Chrome && has_overload_names(table);
         let memory = table.names.find("[memory]").unwrap_or_default();
-        let mut index: HashMap<String, u32, FixedState> = HashMap::default();
         let mut known: [Vec<u32>; 2] = [vec![NONE; table.names.len()], vec![NONE; table.names.len()]];
         let mut keys = Vec::with_capacity(self.out.rows.len());
         for at in 0..self.out.rows.len() {
@@ -39,11 +37,7 @@ impl Builder<'_> {
                     Some((name, _)) => name.to_owned(),
                     None => rewrite_name(text),
                 };
-                let next = index.len() as u32;
-                *memo = *index.entry(name.clone()).or_insert(next);
-                if *memo == next {
-                    self.out.names.push(name);
-                }
+                *memo = self.out.names.intern(&name).0;
             }
             keys.push(*memo);
         }
@@ -58,7 +52,6 @@ impl Builder<'_> {
         if !(split || is_given && table.metadata.source == Source::KinetoEvents) {
             return;
         }
-        let mut index: HashMap<&str, u32, FixedState> = HashMap::default();
         for at in 0..self.out.rows.len() {
             let row = self.out.rows[at];
             let overload = if split {
@@ -68,12 +61,8 @@ impl Builder<'_> {
                 table.field(row, Key::OverloadName).and_then(|v| v.as_str()).filter(|text| !text.is_empty())
             };
             let Some(overload) = overload else { continue };
-            let next = index.len() as u32;
-            let id = *index.entry(overload).or_insert(next);
-            if id == next {
-                self.out.overloads.push(overload.to_owned());
-            }
-            self.out.overload_of.insert(row, id);
+            let id = self.out.overloads.intern(overload).0;
+            self.out.overload_of.set((i64::from(row), 0), id);
         }
     }
 
@@ -89,9 +78,7 @@ impl Builder<'_> {
         if table.layouts.all().iter().all(|l| l.find(Key::InputDims).is_none()) {
             return;
         }
-        let mut known: HashMap<&str, u32, FixedState> = HashMap::default();
-        let mut index: HashMap<String, u32, FixedState> = HashMap::default();
-        index.insert("[]".to_owned(), 0);
+        let mut known = Index::default();
         let mut shape_of = vec![0; self.out.rows.len()];
         let estimates = self.out.with_flops && table.metadata.source == Source::Chrome;
         let mut flops = if estimates { vec![0; self.out.rows.len()] } else { Vec::new() };
@@ -103,14 +90,13 @@ impl Builder<'_> {
             }
             let text = |key| table.field(row, key).and_then(|v| v.as_json());
             let Some(dims) = text(Key::InputDims) else { continue };
-            shape_of[at] = *known.entry(dims).or_insert_with(|| {
+            // Equal texts of a trace are one text, so that their place in memory is enough to know them by.
+            let key = (dims.as_ptr() as i64, dims.len() as i64);
+            shape_of[at] = known.get(key).unwrap_or_else(|| {
                 let shapes = input_shapes(dims);
-                let next = index.len() as u32;
-                let id = *index.entry(shapes.clone()).or_insert(next);
-                if id == next {
-                    self.out.shapes.push(shapes);
-                }
-                id
+                let shape = if shapes == "[]" { 0 } else { self.out.shapes.intern(&shapes).0 };
+                known.set(key, shape);
+                shape
             });
             if estimates {
                 let inputs = Inputs::parse(Some(dims), text(Key::InputType), text(Key::ConcreteInputs));
