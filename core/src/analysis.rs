@@ -17,6 +17,7 @@ pub mod info;
 pub mod intervals;
 pub mod kernels;
 pub mod ledger;
+pub mod memory;
 pub mod patterns;
 pub mod stacks;
 pub mod steps;

@@ -1,5 +1,5 @@
 //! Bytes to table: `unpack` undoes compression, `encoding` makes UTF-8, `chrome` walks the document, `event` reads one
-//! event (with `number` and `escape`), `repair` mends one that is damaged, `sniff` names what is no trace.
+//! event (with `number` and `escape`), `repair` mends one that is damaged, `sniff` names what is no trace; `snapshot` (with `pickle`) reads what the CUDA allocator left.
 
 pub mod chrome;
 pub mod encoding;
@@ -8,7 +8,9 @@ mod event;
 pub mod inflate;
 pub mod limits;
 mod number;
+mod pickle;
 mod repair;
 mod scan;
+pub mod snapshot;
 mod sniff;
 pub mod unpack;

@@ -8,6 +8,7 @@ use crate::pair::{Pairs, pair};
 use crate::read::chrome::Reader;
 use crate::read::encoding::Decoder;
 use crate::read::limits::Limits;
+use crate::read::snapshot::{self, is_pickle};
 use crate::read::unpack::Unpacker;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
@@ -70,13 +71,17 @@ pub struct TextReader {
     decoder: Decoder,
     reader: Reader,
     buffer: Vec<u8>,
+    /// The first bytes, as long as they can be those of a pickle; all of it, when it is one.
+    pickle: Vec<u8>,
+    is_text: bool,
+    limits: Limits,
     diagnostics: Diagnostics,
 }
 
 impl TextReader {
     /// A reader with limits of one's own.
     pub fn new(limits: Limits) -> Self {
-        TextReader { reader: Reader::new(limits), ..TextReader::default() }
+        TextReader { reader: Reader::new(limits), limits, ..TextReader::default() }
     }
 
     /// The table so far.
@@ -99,6 +104,18 @@ impl TextReader {
     /// # Errors
     /// [`Error::NotATrace`] as soon as the bytes cannot become a trace.
     pub fn feed(&mut self, chunk: &[u8]) -> Result<(), Error> {
+        if !self.is_text {
+            self.pickle.extend_from_slice(chunk);
+            if self.pickle.len() < 2 {
+                return Ok(());
+            }
+            if is_pickle(&self.pickle) {
+                return self.check_size();
+            }
+            self.is_text = true;
+            let head = core::mem::take(&mut self.pickle);
+            return self.feed(&head);
+        }
         if self.decoder.is_utf8() {
             return self.reader.feed(chunk);
         }
@@ -107,11 +124,28 @@ impl TextReader {
         self.reader.feed(&self.buffer)
     }
 
+    /// A pickle is held whole, and what it says takes about three times as much.
+    fn check_size(&self) -> Result<(), Error> {
+        if self.pickle.len() <= self.limits.memory_bytes / 4 {
+            return Ok(());
+        }
+        let (looks_like, hint) = ("a memory snapshot that does not fit into the memory limit", "");
+        Err(Error::NotATrace { looks_like, hint, offset: self.pickle.len() as u64 })
+    }
+
     /// Ends the text.
     ///
     /// # Errors
     /// [`Error::Empty`] or [`Error::NotATrace`] when no trace was found.
     pub fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
+        if is_pickle(&self.pickle) {
+            return snapshot::read(&self.pickle);
+        }
+        if !self.is_text {
+            self.is_text = true;
+            let head = core::mem::take(&mut self.pickle);
+            self.feed(&head)?;
+        }
         self.buffer.clear();
         self.decoder.finish(&mut self.buffer, &mut self.diagnostics);
         self.reader.feed(&self.buffer)?;

@@ -99,7 +99,7 @@ fn exit_codes_say_what_happened() {
     assert_eq!(code(&[]), Some(2));
     assert_eq!(code(&["summary"]), Some(2));
     assert_eq!(code(&["info", "no/such/file.json"]), Some(2));
-    let output = kinetoscope(&["info", &data("refused/snapshot.pickle").display().to_string()]);
+    let output = kinetoscope(&["info", &data("refused/runs-code.pickle").display().to_string()]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("pickle"));
     assert!(output.stdout.is_empty());

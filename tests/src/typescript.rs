@@ -49,6 +49,11 @@ fn pascal_case(name: &str) -> String {
     camel[..1].to_uppercase() + &camel[1..]
 }
 
+/// A name as the key of an object.
+fn key(name: &str) -> String {
+    if name.contains('-') { format!("\"{name}\"") } else { name.to_owned() }
+}
+
 fn export_name(name: &str) -> String {
     format!("Export{}", pascal_case(name))
 }
@@ -136,21 +141,21 @@ fn table(out: &mut String) {
     out.push_str("\n/** Options and rows of every verb. */\nexport interface Verbs {\n");
     for verb in VERBS {
         let name = pascal_case(verb.name);
-        let _ = writeln!(out, "  {}: {{ options: {name}Options; row: {name}Row }};", verb.name);
+        let _ = writeln!(out, "  {}: {{ options: {name}Options; row: {name}Row }};", key(verb.name));
     }
     out.push_str("}\n\n/** Options of every export. */\nexport interface Exports {\n");
     for export in EXPORTS {
-        let _ = writeln!(out, "  {}: {}Options;", export.name, export_name(export.name));
+        let _ = writeln!(out, "  {}: {}Options;", key(export.name), export_name(export.name));
     }
     out.push_str("}\n\n/** Whether each verb answers with one row rather than with a list. */\n");
     out.push_str("export const VERBS: { readonly [V in keyof Verbs]: boolean } = {\n");
     for verb in VERBS {
-        let _ = writeln!(out, "  {}: {},", verb.name, verb.is_one_row);
+        let _ = writeln!(out, "  {}: {},", key(verb.name), verb.is_one_row);
     }
     out.push_str("};\n\n/** The media type of every export. */\n");
     out.push_str("export const EXPORTS: { readonly [E in keyof Exports]: string } = {\n");
     for export in EXPORTS {
-        let _ = writeln!(out, "  {}: \"{}\",", export.name, export.media_type);
+        let _ = writeln!(out, "  {}: \"{}\",", key(export.name), export.media_type);
     }
     out.push_str("};\n");
 }

@@ -8,7 +8,7 @@ fn refusal(looks_like: &'static str, hint: &'static str) -> Error {
     Error::NotATrace { looks_like, hint, offset: 0 }
 }
 
-const SNAPSHOT_HINT: &str = "a memory snapshot is read by the memory analyses, not by this one";
+const SNAPSHOT_HINT: &str = "give the pickle that torch.cuda.memory._dump_snapshot wrote";
 
 /// What input seems to be whose first byte begins no JSON document. `head` is the first bytes of it.
 pub(super) fn binary(head: &[u8]) -> Error {
@@ -21,7 +21,6 @@ pub(super) fn binary(head: &[u8]) -> Error {
         [b'%', b'P', b'D', b'F', ..] => refusal("a PDF document", ""),
         [b'P', b'K', 3 | 5, 4 | 6, ..] => refusal("a zip archive", "unpack it and give the trace inside"),
         [0x7f, b'E', b'L', b'F', ..] => refusal("an ELF program", ""),
-        [0x80, 2..=5, ..] => refusal("a Python pickle (perhaps a PyTorch memory snapshot)", SNAPSHOT_HINT),
         [0xfd, b'7', b'z', b'X', b'Z', ..] => refusal("an xz archive", "decompress it first"),
         [b'B', b'Z', b'h', ..] => refusal("a bzip2 archive", "decompress it first"),
         [b'S', b'Q', b'L', b'i', b't', b'e', ..] => {

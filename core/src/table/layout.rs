@@ -87,6 +87,10 @@ known_keys! {
     PythonId "Python id";
     Bytes "Bytes";
     DeviceType "Device Type";
+    DeviceId "Device Id";
+    Addr "Addr";
+    TotalAllocated "Total Allocated";
+    TotalReserved "Total Reserved";
     Device "device" | "device_index";
     Stream "stream";
     MemcpyBytes "bytes";

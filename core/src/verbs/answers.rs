@@ -8,6 +8,7 @@ use crate::analysis::coverage::{self, coverage_rows};
 use crate::analysis::evaluation::{self, evaluation_rows};
 use crate::analysis::event_rows::{self, event_rows};
 use crate::analysis::function_events::FunctionEvents;
+use crate::analysis::memory::{self, memory_rows};
 use crate::analysis::patterns::{self, pattern_rows, rules::NamePattern};
 use crate::analysis::stacks::{self, stack_rows};
 use crate::analysis::steps::{self, step_rows};
@@ -116,6 +117,21 @@ pub(super) const VERBS: &[Verb] = &[
             Ok(or_hint(
                 rows,
                 "the launch queue never fell from 4 kernels or more to none, or no launches were recorded",
+            ))
+        },
+    },
+    Verb {
+        name: "memory",
+        about: "Memory by device: peaks and who held them, steps, what was never released, failures; of traces and snapshots",
+        examples: &["run.json", "snapshot.pickle --format json"],
+        options: &[ROW_LIMIT],
+        is_one_row: false,
+        columns: memory::COLUMNS,
+        answer: |trace, request| {
+            let rows = cut(memory_rows(trace), request);
+            Ok(or_hint(
+                rows,
+                "no memory in this trace; record with profile_memory=True, or take a memory snapshot",
             ))
         },
     },

@@ -4,6 +4,7 @@ use super::options::{Opt, Options, Takes};
 use super::{Begun, Export, Kind};
 use crate::analysis::call_tree;
 use crate::analysis::function_events::FunctionEvents;
+use crate::analysis::memory::Memory;
 use crate::analysis::stacks::{self, Metric};
 use crate::error::Error;
 use crate::table::events::Row;
@@ -11,6 +12,7 @@ use crate::trace::Trace;
 use crate::write::chrome::{ChromeWriter, Keep, Rewrite};
 use crate::write::csv;
 use crate::write::event_list::EventListWriter;
+use crate::write::memory_timeline::MemoryTimeline;
 use crate::write::redact::Redact;
 use crate::write::select::{Selection, select};
 use alloc::borrow::ToOwned;
@@ -66,6 +68,32 @@ pub(super) const EXPORTS: &[Export] = &[
             let writer = EventListWriter::new(FunctionEvents::without_inputs(trace));
             Ok(Begun::Writing(Writing::new(writer)))
         },
+    },
+    Export {
+        name: "memory-timeline",
+        kind: Kind::Form,
+        about: "Allocated memory over time, in the forms of torch's `export_memory_timeline`",
+        examples: &[
+            "run.json -o memory.html --form html",
+            "snapshot.pickle --device cuda:0 --form raw -o memory.raw.json.gz",
+        ],
+        options: &[
+            Opt {
+                name: "form",
+                value: "FORM",
+                takes: Takes::Word(&["json", "raw", "html"]),
+                about: "`json` (times and sizes) unless given, `raw` (every allocation), or `html` (a plot)",
+            },
+            Opt {
+                name: "device",
+                value: "NAME",
+                takes: Takes::Text,
+                about: "Such as cpu or cuda:0 [default: the device that allocated most]",
+            },
+        ],
+        extension: Some("memory.json"),
+        media_type: "application/json",
+        begin: memory_timeline,
     },
     Export {
         name: "csv",
@@ -260,6 +288,17 @@ fn folded(trace: &Trace, options: &Options, _: &[u8]) -> Result<Begun, Error> {
             return Err(Error::BadOption(message.to_owned()));
         }
         stacks::export(&events, &trace.table, metric)
+    };
+    Ok(Begun::Writing(Writing::new(Whole { text, written: 0 })))
+}
+
+fn memory_timeline(trace: &Trace, options: &Options, _: &[u8]) -> Result<Begun, Error> {
+    let memory = Memory::new(trace);
+    let timeline = MemoryTimeline::new(trace, &memory, options.text("device"))?;
+    let text = match options.text("form") {
+        Some("raw") => timeline.raw(),
+        Some("html") => timeline.html(),
+        _ => timeline.json(),
     };
     Ok(Begun::Writing(Writing::new(Whole { text, written: 0 })))
 }

@@ -332,6 +332,40 @@ export interface EvaluationRow {
   place: string | null;
 }
 
+/** Options of `memory`. */
+export interface MemoryOptions {
+  /** At most this many rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `memory`. */
+export interface MemoryRow {
+  /** device; at peak: what an owner held at the device's peak; step; kept: what an owner never released; out of memory; segments. */
+  kind: string;
+  /** CPU, CUDA 0, …. */
+  device: string;
+  /** The operator or function that allocated, or the step. */
+  name: string | null;
+  /** How many allocations, failures or segments. */
+  count: number;
+  /** Sum of the allocations that the line counts. */
+  allocated_bytes: number;
+  /** Sum of the releases that the line counts. */
+  freed_bytes: number | null;
+  /** The most that was allocated at once. */
+  peak_bytes: number | null;
+  /** The most that the allocator had reserved. */
+  reserved_bytes: number | null;
+  /** What was allocated at the end less what was at the start. */
+  growth_bytes: number | null;
+  /** The part of the peak; of segments, of what is reserved, in use. */
+  share: number | null;
+  /** When the peak was reached, or the line's first event was. */
+  at_ns: number | null;
+  /** The Python stack of the first allocation, innermost frame first. */
+  stack: string[];
+}
+
 /** Options of `tree`. */
 export interface TreeOptions {
   /** How many levels, 8 unless given, -1 for all. */
@@ -614,6 +648,14 @@ export interface ExportFoldedOptions {
 export interface ExportEventlistOptions {
 }
 
+/** Options of the export `memory-timeline`. */
+export interface ExportMemoryTimelineOptions {
+  /** `json` (times and sizes) unless given, `raw` (every allocation), or `html` (a plot). */
+  form?: "json" | "raw" | "html" | undefined;
+  /** Such as cpu or cuda:0 [default: the device that allocated most] */
+  device?: string | undefined;
+}
+
 /** Options of the export `csv`. */
 export interface ExportCsvOptions {
 }
@@ -658,6 +700,8 @@ export interface Answers {
   patterns(options?: PatternsOptions): PatternsRow[];
   /** Calls during which the GPU's queue ran empty, the most promising first: torch's `BasicEvaluation`. */
   evaluation(options?: EvaluationOptions): EvaluationRow[];
+  /** Memory by device: peaks and who held them, steps, what was never released, failures; of traces and snapshots. */
+  memory(options?: MemoryOptions): MemoryRow[];
   /** The call tree of every lane, merged by name. */
   tree(options?: TreeOptions): TreeRow[];
   /** Python stacks by self time. */
@@ -683,6 +727,7 @@ export interface Verbs {
   coverage: { options: CoverageOptions; row: CoverageRow };
   patterns: { options: PatternsOptions; row: PatternsRow };
   evaluation: { options: EvaluationOptions; row: EvaluationRow };
+  memory: { options: MemoryOptions; row: MemoryRow };
   tree: { options: TreeOptions; row: TreeRow };
   stacks: { options: StacksOptions; row: StacksRow };
   steps: { options: StepsOptions; row: StepsRow };
@@ -697,6 +742,7 @@ export interface Exports {
   chrome: ExportChromeOptions;
   folded: ExportFoldedOptions;
   eventlist: ExportEventlistOptions;
+  "memory-timeline": ExportMemoryTimelineOptions;
   csv: ExportCsvOptions;
   slice: ExportSliceOptions;
   shrink: ExportShrinkOptions;
@@ -712,6 +758,7 @@ export const VERBS: { readonly [V in keyof Verbs]: boolean } = {
   coverage: false,
   patterns: false,
   evaluation: false,
+  memory: false,
   tree: false,
   stacks: false,
   steps: false,
@@ -726,6 +773,7 @@ export const EXPORTS: { readonly [E in keyof Exports]: string } = {
   chrome: "application/json",
   folded: "text/plain",
   eventlist: "application/json",
+  "memory-timeline": "application/json",
   csv: "text/csv",
   slice: "application/json",
   shrink: "application/json",

@@ -1,0 +1,161 @@
+//! The CUDA allocator's memory snapshot, as `torch.cuda.memory._dump_snapshot` pickles it, as a table.
+//!
+//! Every entry of `device_traces` becomes an instant on the track of its device and stream: an allocation `[memory]` with
+//! its bytes, a release (when it is completed) with as many below zero, running out of memory `[OutOfMemory]`; all other
+//! actions keep their names. Totals are counted back from the segments, which are what was left at the end, so that what
+//! was allocated before the history began is in them. Segments and blocks become metadata events.
+
+use super::pickle::{Fault, Pickle, Value};
+use crate::diagnostics::Diagnostics;
+use crate::error::Error;
+use crate::table::append::Append;
+use crate::table::events::Table;
+use crate::table::layout::Place::Args;
+use crate::time;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// The name of the metadata events of segments.
+pub const SEGMENT: &str = "segment";
+
+/// The name of the metadata events of blocks.
+pub const BLOCK: &str = "block";
+
+/// Bytes that are a pickle of protocol 2 or later.
+pub(crate) fn is_pickle(head: &[u8]) -> bool {
+    matches!(head, [0x80, 2..=5, ..])
+}
+
+/// The table of a snapshot.
+///
+/// # Errors
+/// [`Error::NotATrace`] when the bytes are no pickle of plain data, or hold no snapshot.
+pub(crate) fn read(bytes: &[u8]) -> Result<(Table, Diagnostics), Error> {
+    let refuse = |Fault { what, at }: Fault| Error::NotATrace {
+        looks_like: what,
+        hint: "a memory snapshot is what torch.cuda.memory._dump_snapshot writes",
+        offset: at as u64,
+    };
+    let pickle = Pickle::read(bytes).map_err(refuse)?;
+    let root = pickle.root();
+    let has = |key: &str| matches!(pickle.field(root, key), Value::List(_));
+    if !has("segments") && !has("device_traces") {
+        return Err(refuse(Fault { what: "a Python pickle of something else", at: 0 }));
+    }
+    let mut snapshot = Snapshot { pickle: &pickle, table: Table::default() };
+    snapshot.table.metadata.entries.push((SOURCE.into(), "true".into()));
+    snapshot.segments(root);
+    for (device, entries) in (0i64..).zip(pickle.list(root, "device_traces")) {
+        snapshot.history(root, device, entries);
+    }
+    Ok((snapshot.table, Diagnostics::default()))
+}
+
+/// The metadata key that a table from a snapshot has.
+pub const SOURCE: &str = "memory_snapshot";
+
+struct Snapshot<'a> {
+    pickle: &'a Pickle,
+    table: Table,
+}
+
+impl Snapshot<'_> {
+    fn segments(&mut self, root: &Value) {
+        let pickle = self.pickle;
+        for segment in pickle.list(root, "segments") {
+            let int = |key: &str| pickle.int(segment, key);
+            let (device, stream) = (int("device").to_string(), int("stream").to_string());
+            Append::new(&mut self.table, b'M', "")
+                .int(Args, "Addr", int("address"))
+                .int(Args, "Bytes", int("total_size"))
+                .int(Args, "allocated_size", int("allocated_size"))
+                .int(Args, "active_size", int("active_size"))
+                .int(Args, "Device Id", int("device"))
+                .text(Args, "segment_type", pickle.text(segment, "segment_type"))
+                .finish(SEGMENT, 0, (&device, &stream));
+            for block in pickle.list(segment, "blocks") {
+                let frames = self.frames(block);
+                Append::new(&mut self.table, b'M', "")
+                    .int(Args, "Addr", pickle.int(block, "address"))
+                    .int(Args, "Bytes", pickle.int(block, "size"))
+                    .int(Args, "requested_size", pickle.int(block, "requested_size"))
+                    .text(Args, "state", pickle.text(block, "state"))
+                    .text(Args, "Call stack", &frames)
+                    .finish(BLOCK, 0, (&device, &stream));
+            }
+        }
+    }
+
+    /// The frames of an entry in the form of a trace's `Call stack`: each ends with `;`, the innermost comes first.
+    fn frames(&self, of: &Value) -> String {
+        let pickle = self.pickle;
+        let frame = |frame: &Value| {
+            let file = pickle.text(frame, "filename").replace(';', ":");
+            format!(
+                "{file}({}): {};",
+                pickle.int(frame, "line"),
+                pickle.text(frame, "name").replace(';', ":")
+            )
+        };
+        pickle.list(of, "frames").map(frame).collect()
+    }
+
+    fn history(&mut self, root: &Value, device: i64, entries: &Value) {
+        let pickle = self.pickle;
+        let entries: Vec<&Value> = match entries {
+            Value::List(ids) => ids.iter().map(|&id| pickle.get(id)).collect(),
+            _ => return,
+        };
+        let mut totals = self.totals_before(root, device, &entries);
+        for entry in entries {
+            let int = |key: &str| pickle.int(entry, key);
+            let action = pickle.text(entry, "action");
+            let (allocated, reserved) = change(action, int("size"));
+            totals = (totals.0.saturating_add(allocated), totals.1.saturating_add(reserved));
+            let name = match action {
+                "alloc" | "free_completed" => "[memory]",
+                "oom" => "[OutOfMemory]",
+                other => other,
+            };
+            let frames = self.frames(entry);
+            let ts = int("time_us").saturating_mul(1000).clamp(time::EARLIEST, time::LATEST);
+            let (pid, tid) = (device.to_string(), int("stream").to_string());
+            Append::new(&mut self.table, b'i', "cpu_instant_event")
+                .int(Args, "Total Reserved", totals.1)
+                .int(Args, "Total Allocated", totals.0)
+                .int(Args, "Device Id", device)
+                .int(Args, "Device Type", 1)
+                .int(Args, "Bytes", if action == "oom" { int("size") } else { allocated })
+                .int(Args, "Addr", int("addr"))
+                .text(Args, "Call stack", &frames)
+                .finish(name, ts, (&pid, &tid));
+        }
+    }
+
+    /// What was allocated and reserved before the history: what is there at the end less what the history did.
+    fn totals_before(&self, root: &Value, device: i64, entries: &[&Value]) -> (i64, i64) {
+        let pickle = self.pickle;
+        let mut totals = (0i64, 0i64);
+        for segment in pickle.list(root, "segments").filter(|s| pickle.int(s, "device") == device) {
+            totals.0 = totals.0.saturating_add(pickle.int(segment, "allocated_size"));
+            totals.1 = totals.1.saturating_add(pickle.int(segment, "total_size"));
+        }
+        for entry in entries {
+            let (allocated, reserved) = change(pickle.text(entry, "action"), pickle.int(entry, "size"));
+            totals = (totals.0.saturating_sub(allocated), totals.1.saturating_sub(reserved));
+        }
+        totals
+    }
+}
+
+/// What an action does to the allocated and to the reserved bytes.
+fn change(action: &str, size: i64) -> (i64, i64) {
+    match action {
+        "alloc" => (size, 0),
+        "free_completed" => (-size, 0),
+        "segment_alloc" | "segment_map" => (0, size),
+        "segment_free" | "segment_unmap" => (0, -size),
+        _ => (0, 0),
+    }
+}

@@ -1,0 +1,73 @@
+//! Rows that no JSON text holds: records of a live profiler, entries of a snapshot.
+
+use super::events::{Fixed, Row, Table};
+use super::layout::{FieldType, NodeId, Place};
+use super::tracks::{Track, TrackId};
+use crate::names::NameId;
+use crate::time;
+
+/// One row in the making. Fields are to be given in the same order from row to row, so that rows share a layout.
+pub struct Append<'a> {
+    table: &'a mut Table,
+    node: NodeId,
+}
+
+impl<'a> Append<'a> {
+    /// Begins a row of this phase and category; a phase of 0 for a record.
+    pub fn new(table: &'a mut Table, ph: u8, cat: &str) -> Append<'a> {
+        let cat = if cat.is_empty() { None } else { Some(table.names.intern(cat)) };
+        let node = table.layouts.root(ph, cat);
+        Append { table, node }
+    }
+
+    /// A field that is an integer.
+    pub fn int(self, place: Place, key: &str, value: i64) -> Append<'a> {
+        self.table.fields.push_int(value);
+        self.step(place, key, FieldType::Int)
+    }
+
+    /// A field that is a text.
+    pub fn text(self, place: Place, key: &str, value: &str) -> Append<'a> {
+        let id = self.table.names.intern(value);
+        self.table.fields.push_varint(u64::from(id.0));
+        self.step(place, key, FieldType::Text)
+    }
+
+    /// A field that is an array or object, as JSON.
+    pub fn json(self, place: Place, key: &str, value: &str) -> Append<'a> {
+        let id = self.table.names.intern(value);
+        self.table.fields.push_varint(u64::from(id.0));
+        self.step(place, key, FieldType::Json)
+    }
+
+    /// A field that is true or false.
+    pub fn bool(self, place: Place, key: &str, value: bool) -> Append<'a> {
+        self.step(place, key, if value { FieldType::True } else { FieldType::False })
+    }
+
+    fn step(mut self, place: Place, key: &str, field_type: FieldType) -> Append<'a> {
+        let key = self.table.names.intern(key);
+        self.node = self.table.layouts.step(self.node, key, place, field_type);
+        self
+    }
+
+    /// Ends the row: a moment without a duration. `pid` and `tid` are JSON.
+    pub fn finish(self, name: &str, ts: i64, (pid, tid): (&str, &str)) -> Row {
+        let table = self.table;
+        let name = table.names.intern(name);
+        let layout = table.layouts.finish(self.node, &table.names);
+        let on_device = table.layouts.get(layout).category.is_on_device();
+        let (pid, tid) = (table.names.intern(pid), table.names.intern(tid));
+        let track = table.tracks.intern(Track { pid, tid, on_device });
+        table.push(Fixed { ts, dur: time::NONE, name, track, layout })
+    }
+
+    /// Ends a record, which has neither time nor track of its own yet.
+    pub fn finish_record(self, name: NameId) -> Row {
+        let table = self.table;
+        let layout = table.layouts.finish(self.node, &table.names);
+        let track = Track { pid: NameId::EMPTY, tid: NameId::EMPTY, on_device: false };
+        let track: TrackId = table.tracks.intern(track);
+        table.push(Fixed { ts: time::NONE, dur: time::NONE, name, track, layout })
+    }
+}

@@ -1,0 +1,146 @@
+//! Memory: torch's timelines, snapshots of the CUDA allocator, and what a small trace shows.
+
+use kinetoscope_core::analysis::memory::{COLUMNS, Memory, memory_rows};
+use kinetoscope_core::error::Error;
+use kinetoscope_core::rows::{Cell, Rows};
+use kinetoscope_core::trace::{Trace, TraceReader};
+use kinetoscope_core::write::memory_timeline::MemoryTimeline;
+use kinetoscope_tests::files;
+use kinetoscope_tests::torch::cases;
+use serde_json::Value;
+use std::fs;
+
+/// What torch's raw timeline says of bytes that came or went: time, bytes. What was there before, and what only changed its
+/// version, is left out.
+fn changes(raw: &Value) -> Vec<(i64, i64)> {
+    let int = |entry: &Value, at: usize| entry[at].as_i64().expect("a number");
+    let entries = raw.as_array().expect("entries").iter();
+    let mut changes: Vec<(i64, i64)> = entries
+        .filter(|entry| matches!(int(entry, 1), 2 | 4))
+        .map(|entry| (int(entry, 0), int(entry, 2)))
+        .collect();
+    changes.sort_unstable();
+    changes
+}
+
+/// torch sorts bytes into categories by the identities of tensors, which no trace has; what comes and goes, and when, is
+/// the same.
+#[test]
+fn timelines_are_torchs_but_for_categories() {
+    let mut compared = 0;
+    for case in cases("kineto") {
+        let Some(raw) = case.json("memory_timeline.raw.json") else { continue };
+        let memory = Memory::new(&case.trace);
+        let timeline = MemoryTimeline::new(&case.trace, &memory, Some("cpu")).expect("memory of the CPU");
+        let json = |text: String| -> Value { serde_json::from_str(&text).expect("JSON") };
+        assert_eq!(changes(&json(timeline.raw())), changes(&raw), "{}", case.name);
+        // The same times in microseconds, with torch's rounding.
+        let times = |timeline: &Value| -> Vec<i64> {
+            let times = timeline[0].as_array().expect("times").iter();
+            let mut times: Vec<i64> = times.map(|t| t.as_i64().expect("a time")).collect();
+            times.dedup();
+            times
+        };
+        let gold = times(&case.json("memory_timeline.json").expect("a timeline"));
+        let ours = times(&json(timeline.json()));
+        assert!(ours.iter().all(|time| gold.contains(time)), "{}", case.name);
+        compared += ours.len();
+    }
+    assert!(compared > 300, "{compared} times");
+}
+
+fn read(name: &str) -> Result<Trace, Error> {
+    Trace::read(&fs::read(files::data().join("snapshots").join(name)).expect("a snapshot"))
+}
+
+fn lines<'a>(rows: &'a Rows, kind: &str) -> Vec<&'a Vec<Cell>> {
+    rows.rows.iter().filter(|row| row[0] == kind.into()).collect()
+}
+
+fn cell<'a>(row: &'a [Cell], key: &str) -> &'a Cell {
+    &row[COLUMNS.iter().position(|c| c.key == key).expect("a column")]
+}
+
+#[test]
+fn snapshots_of_every_protocol_say_the_same() {
+    for protocol in 2..=5 {
+        let trace = read(&format!("small-protocol-{protocol}.pickle")).expect("a snapshot");
+        let rows = memory_rows(&trace);
+        let [device] = lines(&rows, "device")[..] else { panic!("one device") };
+        assert_eq!(cell(device, "device"), &"CUDA 0".into());
+        assert_eq!(cell(device, "count"), &Cell::Int(2));
+        assert_eq!(cell(device, "peak_bytes"), &Cell::Bytes(6144));
+        assert_eq!(cell(device, "reserved_bytes"), &Cell::Bytes(8192));
+        assert_eq!(cell(device, "growth_bytes"), &Cell::Bytes(4096));
+        let held = lines(&rows, "at peak");
+        assert_eq!(cell(held[0], "name"), &"model.py(12): forward".into());
+        assert_eq!(cell(held[0], "allocated_bytes"), &Cell::Bytes(4096));
+        assert_eq!(cell(held[1], "name"), &"loss.py(3): cross_entropy".into());
+        let kept = lines(&rows, "kept");
+        assert_eq!((kept.len(), cell(kept[0], "name")), (1, &"model.py(12): forward".into()));
+        let failed = lines(&rows, "out of memory");
+        assert_eq!(cell(failed[0], "allocated_bytes"), &Cell::Bytes(1 << 40));
+        let segments = lines(&rows, "segments");
+        assert_eq!(cell(segments[0], "share"), &Cell::Share(0.5));
+        // It is a trace as any other.
+        assert_eq!(trace.table.base_ns() + trace.start_ns, 1_700_000_000_000_000_000);
+    }
+}
+
+#[test]
+fn chunks_do_not_matter_to_a_snapshot() {
+    let bytes = fs::read(files::data().join("snapshots/small-protocol-4.pickle")).expect("a snapshot");
+    let whole = memory_rows(&Trace::read(&bytes).expect("a snapshot"));
+    for size in [1, 2, 7, 100] {
+        let mut reader = TraceReader::default();
+        bytes.chunks(size).for_each(|chunk| reader.feed(chunk).expect("a chunk"));
+        assert_eq!(memory_rows(&reader.finish().expect("a snapshot")), whole, "chunks of {size}");
+    }
+    for cut in 1..bytes.len() {
+        assert!(Trace::read(&bytes[..cut]).is_err(), "cut at {cut}");
+    }
+}
+
+#[test]
+fn pickles_that_run_code_or_are_no_snapshots_are_refused() {
+    let why = |name: &str| read(name).expect_err("refused").to_string();
+    assert!(why("runs-code.pickle").contains("runs code"), "{}", why("runs-code.pickle"));
+    assert!(why("something-else.pickle").contains("something else"));
+}
+
+/// A list that holds itself twice, sixty times over, is small when what is shared is kept once.
+#[test]
+fn shared_values_do_not_grow() {
+    let trace = read("shared-many-times.pickle").expect("a snapshot");
+    assert_eq!(lines(&memory_rows(&trace), "device").len(), 1);
+}
+
+#[test]
+fn a_real_snapshot_adds_up() {
+    let Some(folder) = files::shared("traces/cs336-magma27", "a real memory snapshot") else { return };
+    let bytes = fs::read(folder.join("memory_snapshot.pickle")).expect("a snapshot");
+    let trace = Trace::read(&bytes).expect("a snapshot");
+    let memory = Memory::new(&trace);
+    let device = &memory.devices[0];
+    assert_eq!((device.allocations, memory.records.len()), (1721, 3442));
+    assert_eq!(device.allocated - device.freed, device.after - device.before);
+    let live: i64 = memory.live(device.peak_at).map(|record| record.bytes).sum();
+    assert!(live <= device.peak && device.peak <= device.reserved.expect("reserved"));
+    // What is left at the end is what the segments hold.
+    let rows = memory_rows(&trace);
+    assert_eq!(cell(lines(&rows, "segments")[0], "allocated_bytes"), &Cell::Bytes(device.after));
+}
+
+#[test]
+fn devices_without_memory_are_named() {
+    let trace = read("small-protocol-4.pickle").expect("a snapshot");
+    let memory = Memory::new(&trace);
+    let error = MemoryTimeline::new(&trace, &memory, Some("cuda:7")).err().expect("no such device");
+    assert!(error.to_string().contains("CUDA 0"), "{error}");
+    let timeline = MemoryTimeline::new(&trace, &memory, Some("cuda:0")).expect("a device");
+    let raw: Value = serde_json::from_str(&timeline.raw()).expect("JSON");
+    assert_eq!(raw.as_array().map(Vec::len), Some(3));
+    assert!(timeline.html().contains("peak 6.00 KB"));
+    let empty = Trace::read(b"[]").expect("a trace");
+    assert!(MemoryTimeline::new(&empty, &Memory::new(&empty), None).is_err());
+}
