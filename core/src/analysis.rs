@@ -19,6 +19,7 @@ pub mod kernels;
 pub mod ledger;
 pub mod memory;
 pub mod patterns;
+pub mod roofline;
 pub mod stacks;
 pub mod steps;
 pub mod summary;

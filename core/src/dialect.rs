@@ -27,18 +27,33 @@ pub fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
 
 /// The tracks of pairs of numbers, remembered.
 #[derive(Default)]
-struct NumberedTracks(Index);
+struct NumberedTracks {
+    index: Index,
+    /// The one that was asked for last.
+    last: Option<((i64, i64), TrackId)>,
+}
 
 impl NumberedTracks {
     fn get(&mut self, table: &mut Table, pid: i64, tid: i64, on_device: bool) -> TrackId {
         let key = (pid.wrapping_mul(2) | i64::from(on_device), tid);
-        if let Some(known) = self.0.get(key) {
+        if let Some((last, track)) = self.last
+            && last == key
+        {
+            return track;
+        }
+        let track = self.find(table, pid, tid, on_device, key);
+        self.last = Some((key, track));
+        track
+    }
+
+    fn find(&mut self, table: &mut Table, pid: i64, tid: i64, on_device: bool, key: (i64, i64)) -> TrackId {
+        if let Some(known) = self.index.get(key) {
             return TrackId(known);
         }
         let pid = table.names.intern(&pid.to_string());
         let tid = table.names.intern(&tid.to_string());
         let track = table.tracks.intern(Track { pid, tid, on_device });
-        self.0.set(key, track.0);
+        self.index.set(key, track.0);
         track
     }
 }

@@ -29,6 +29,17 @@ impl Index {
         self.0.insert(key, position);
     }
 
+    /// Forgets `key`.
+    #[inline(never)]
+    pub fn remove(&mut self, key: (i64, i64)) {
+        self.0.remove(&key);
+    }
+
+    /// Every position, in no order.
+    pub fn positions(&self) -> impl Iterator<Item = u32> {
+        self.0.values().copied()
+    }
+
     /// How many keys there are.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -56,6 +56,7 @@ pub mod names;
 pub mod order;
 pub mod pair;
 pub mod read;
+pub mod records;
 pub mod report;
 pub mod rows;
 pub mod schedule;

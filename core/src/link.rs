@@ -86,7 +86,9 @@ pub fn link(table: &Table, tree: &Tree, pairs: &Pairs, diagnostics: &mut Diagnos
     let mut calls = Vec::new();
     let mut work = Vec::new();
     let mut ops = Vec::new();
-    for row in table.rows() {
+    let has = |wanted: fn(Category) -> bool| table.layouts.all().iter().any(|l| wanted(l.category));
+    let has_device = has(Category::is_device_work) || has(Category::is_launch_call);
+    for row in table.rows().filter(|_| has_device) {
         let category = table.category(row);
         if category.is_launch_call() {
             calls.extend(table.int(row, Key::Correlation).map(|id| (id, row)));

@@ -32,6 +32,8 @@ pub struct Pairs {
     pub asyncs: Vec<(Row, Row)>,
     /// Each flow start with one of its ends.
     pub flows: Vec<(Row, Row)>,
+    /// Each push of a record whose handle was pushed again while it was open, with the push that took its place.
+    pub replaced: Vec<(Row, Row)>,
     /// Begins and ends without a partner, ascending.
     pub incomplete: Vec<Row>,
 }

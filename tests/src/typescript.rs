@@ -81,7 +81,7 @@ fn option_type(takes: Takes) -> String {
     match takes {
         Takes::Nothing => "boolean".to_owned(),
         Takes::Count | Takes::Percent => "number".to_owned(),
-        Takes::Text => "string".to_owned(),
+        Takes::Text | Takes::File => "string".to_owned(),
         Takes::Word(list) => words(list),
         Takes::SortKey => {
             format!(

@@ -69,11 +69,16 @@ fn what_is_no_trace_is_refused_by_name() {
     let Some((folder, rows)) = corpus() else { return };
     for row in rows.iter().filter(|r| r["kind"] != "chrome-trace") {
         let name = row["file"].as_str().expect("a file");
-        let refusal = kinetoscope::input::open(&folder.join(name)).expect_err(name).to_string();
+        let read = kinetoscope::input::open(&folder.join(name)).map(|trace| trace.table.len());
         let kind = row["kind"].as_str().expect("a kind");
+        // A snapshot is a trace of memory.
+        if kind.starts_with("memory-snapshot") {
+            assert!(read.is_ok_and(|events| events > 4000), "{name}");
+            continue;
+        }
+        let refusal = read.expect_err(name).to_string();
         let word = match kind.split([':', '(', ' ', '.']).next() {
             Some("execution-trace") => "execution trace",
-            Some("memory-snapshot") => "pickle",
             Some("memory-timeline") => "memory timeline",
             Some("tar") => "tar archive",
             other => panic!("{name}: {other:?}"),

@@ -56,6 +56,7 @@ pub(crate) fn run(events: u64) -> Result<(), Failure> {
         per_event(ten.seconds, events * 10) / per_event(summary.seconds, events)
     );
     package(&small)?;
+    records()?;
     let tiny = generated(3_500)?;
     let one = measure(&program("kinetoscope"), &["summary", &path(&tiny)?])?;
     println!(
@@ -64,6 +65,34 @@ pub(crate) fn run(events: u64) -> Result<(), Failure> {
         one.megabytes
     );
     Ok(())
+}
+
+/// Legacy records: ten millions of them pair, nest and average in 3 s and 100 bytes each, however they look.
+fn records() -> Result<(), Failure> {
+    for shape in ["typical", "one-name", "deep"] {
+        let mut runs: Vec<(f64, f64)> =
+            (0..3).map(|_| pair_records("10000000", shape)).collect::<Result<_, _>>()?;
+        runs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let ((seconds, bytes), tenth) = (runs[1], pair_records("1000000", shape)?.0);
+        println!(
+            "| 10000000 legacy records, {shape} | pair, nest, average; ten times a tenth: {:.2} | {seconds:.2} s | {bytes:.0} bytes a record |",
+            seconds / tenth / 10.0
+        );
+        if seconds > 3.0 || bytes > 100.0 {
+            return Err("legacy records may take 3 s and 100 bytes each".to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// Seconds and bytes by record, as `pair-records` prints them.
+fn pair_records(count: &str, shape: &str) -> Result<(f64, f64), Failure> {
+    let output =
+        Command::new(program("pair-records")).args([count, shape]).output().map_err(|e| e.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let before =
+        |mark: &str| -> Option<f64> { text.split(mark).next()?.split_whitespace().last()?.parse().ok() };
+    before(" s (").zip(before(" bytes")).ok_or_else(|| format!("pair-records said: {text}"))
 }
 
 fn path(path: &Path) -> Result<String, Failure> {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The layers of core, lowest first. A module may use the layers above it in this list and its own.
-const CORE: [&[&str]; 19] = [
+const CORE: [&[&str]; 20] = [
     &["time"],
     &["order"],
     &["index"],
@@ -22,6 +22,7 @@ const CORE: [&[&str]; 19] = [
     &["tree"],
     &["link"],
     &["trace"],
+    &["records"],
     &["analysis"],
     &["report", "write"],
     &["verbs"],

@@ -1,6 +1,7 @@
 //! What a trace is: counts, time, machine, and the metadata beside its events.
 
 use crate::order::sort_by_key;
+use crate::read::snapshot;
 use crate::rows::{Cell, Column, Rows};
 use crate::table::category::Category;
 use crate::table::events::Table;
@@ -22,6 +23,7 @@ pub fn producer(table: &Table) -> &'static str {
     match table.metadata.source {
         Source::LegacyRecords => return "PyTorch legacy profiler",
         Source::KinetoEvents => return "PyTorch Kineto (events)",
+        Source::Chrome if has(snapshot::SOURCE) => return "PyTorch memory snapshot",
         Source::Chrome => {}
     }
     if cat(|c| c.starts_with("mtia")) {

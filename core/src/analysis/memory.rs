@@ -211,27 +211,24 @@ impl<'a> Owners<'a> {
         Owners { trace, operators }
     }
 
-    /// A number that equal owners share.
-    fn key(&self, row: Row) -> (i64, i64) {
-        let operator = self.operators[row as usize];
-        let table = &self.trace.table;
-        match table.layout(row).find(Key::CallStack) {
-            Some(field) if operator == NameId::EMPTY => (-1, table.fields.raw(row as usize, field) as i64),
-            _ => (i64::from(operator.0), 0),
-        }
-    }
-
+    /// Its name: the operator, else the innermost Python function that is not torch's own, else the innermost function.
     fn name(&self, row: Row) -> Option<&'a str> {
         let operator = self.operators[row as usize];
         if operator != NameId::EMPTY {
             return Some(self.trace.table.names.get(operator));
         }
+        let is_python = |frame: &&str| frame.contains(".py(");
         let is_torch = |frame: &&str| {
-            ["torch/", "site-packages/torch/", "site-packages\\torch\\"]
-                .iter()
-                .any(|part| frame.contains(part))
+            let parts = ["torch/", "site-packages/torch/", "site-packages\\torch\\"];
+            frame.starts_with(parts[0]) || parts[1..].iter().any(|part| frame.contains(part))
         };
-        self.frames(row).find(|frame| !is_torch(frame)).or_else(|| self.frames(row).next())
+        let frames = || self.frames(row);
+        let own = frames().filter(is_python).find(|frame| !is_torch(frame));
+        // A stack of C++ alone begins with what took it; what says most is the backward function, or the operator.
+        let is_backward = |frame: &&str| frame.contains("): torch::autograd::") && frame.contains("::apply(");
+        let is_operator = |frame: &&str| frame.contains("): at::_ops::");
+        let native = || frames().find(is_backward).or_else(|| frames().find(is_operator));
+        own.or_else(|| frames().find(is_python)).or_else(native).or_else(|| frames().next())
     }
 
     /// The Python stack of an allocation, innermost frame first.

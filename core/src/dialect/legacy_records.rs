@@ -10,7 +10,8 @@ use crate::names::NameId;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
-use crate::table::layout::Key;
+use crate::table::layout::{Key, LayoutId};
+use alloc::vec::Vec;
 
 const START: &str = "__start_profile";
 
@@ -34,22 +35,13 @@ pub(super) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
         keys.any(|key| key == "cpu_elapsed_us")
     });
     let mut tracks = NumberedTracks::default();
+    let mut layouts = Layouts::default();
     let mut node = 0;
     for row in table.rows() {
-        let meaning = match table.field(row, Key::Kind).and_then(|v| v.as_str()) {
-            Some("push") if int(table, row, Key::Scope) == 7 => (b'B', Category::UserAnnotation),
-            Some("push") => (b'B', Category::CpuOp),
-            Some("pop") => (b'E', Category::Other),
-            Some("memory_alloc") => (b'i', Category::CpuInstant),
-            Some("mark") => (b'i', Category::Other),
-            other => {
-                diagnostics.record(Code::UnknownKind, None, other.unwrap_or("").as_bytes());
-                (b'I', Category::Other)
-            }
-        };
-        table.set_meaning(row, meaning, KEYS);
+        let kind = kind(table, row, diagnostics);
+        layouts.apply(table, row, kind);
         // Allocations name no node: they stand on that of the record before them.
-        if meaning.1 != Category::CpuInstant {
+        if kind != ALLOCATION {
             node = int(table, row, Key::NodeId);
         } else if table.name_id(row) == NameId::EMPTY {
             table.rename(row, memory);
@@ -65,9 +57,56 @@ pub(super) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
     table.metadata.origin = Some(origin(table, diagnostics));
 }
 
+/// What records are: phase and category.
+const MEANINGS: [(u8, Category); 6] = [
+    (b'B', Category::CpuOp),
+    (b'B', Category::UserAnnotation),
+    (b'E', Category::Other),
+    (b'i', Category::CpuInstant),
+    (b'i', Category::Other),
+    (b'I', Category::Other),
+];
+
+/// Where in [`MEANINGS`] an allocation stands.
+const ALLOCATION: usize = 3;
+
+/// torch's number of the scope of a user's range.
+const USER_SCOPE: i64 = 7;
+
+/// Where in [`MEANINGS`] a record stands.
+fn kind(table: &Table, row: Row, diagnostics: &mut Diagnostics) -> usize {
+    match table.field(row, Key::Kind).and_then(|v| v.as_str()) {
+        Some("push") => usize::from(int(table, row, Key::Scope) == USER_SCOPE),
+        Some("pop") => 2,
+        Some("memory_alloc") => ALLOCATION,
+        Some("mark") => 4,
+        other => {
+            diagnostics.record(Code::UnknownKind, None, other.unwrap_or("").as_bytes());
+            5
+        }
+    }
+}
+
+/// The layouts that those of the records become, by meaning.
+#[derive(Default)]
+struct Layouts(Vec<[Option<LayoutId>; 6]>);
+
+impl Layouts {
+    fn apply(&mut self, table: &mut Table, row: Row, kind: usize) {
+        let layout = table.layout_id(row);
+        if self.0.len() <= layout.0 as usize {
+            self.0.resize(layout.0 as usize + 1, [None; 6]);
+        }
+        let known = &mut self.0[layout.0 as usize][kind];
+        let twin = *known.get_or_insert_with(|| table.layout_with(layout, MEANINGS[kind], KEYS));
+        table.set_layout(row, twin);
+    }
+}
+
 /// The time of the record that times count from.
 fn origin(table: &Table, diagnostics: &mut Diagnostics) -> i64 {
-    let first = table.rows().find(|&row| table.name(row) == START);
+    let name = table.names.find(START);
+    let first = table.rows().find(|&row| Some(table.name_id(row)) == name);
     let is_remote = |row: Row| table.field(row, Key::IsRemote) == Some(Value::Bool(true));
     let local = first.filter(|&row| !is_remote(row));
     if local.is_none() {

@@ -10,18 +10,18 @@ use super::Pairs;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::index::Index;
 use crate::names::{NameId, hidden_names};
+use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// What a record pairs by: handle and node.
 type RecordKey = (i64, i64);
 
 /// Stands for the row of an open push: every record of the key is left out.
 const LEFT_OUT: u32 = u32::MAX;
-
-/// Stands for the row of an open push: there is none.
-const CLOSED: u32 = u32::MAX - 1;
 
 /// Pairs the records of every list and sets the durations of pushes. A push that torch's views have is an operator or an
 /// annotation, an allocation that they count is a `CpuInstant`; what they leave out is neither.
@@ -30,8 +30,21 @@ pub(super) fn pair_records(table: &mut Table, diagnostics: &mut Diagnostics, pai
     let mut lists = table.metadata.lists.clone();
     lists.push(table.len() as Row);
     for list in lists.windows(2) {
-        ListPairing { table, diagnostics, pairs, hidden: &hidden, ranges: Index::default(), last: None }
-            .run(list[0]..list[1]);
+        let (first, end) = (list[0], list[1]);
+        let mut pairing = ListPairing {
+            table,
+            diagnostics,
+            pairs,
+            hidden: &hidden,
+            ranges: Index::default(),
+            stuck: Vec::new(),
+            last: None,
+            first,
+            ends: vec![0; (end - first) as usize],
+        };
+        pairing.run(first..end);
+        let closed = (first..).zip(pairing.ends).filter(|&(_, pop)| pop != 0);
+        pairs.spans.extend(closed);
     }
 }
 
@@ -41,20 +54,26 @@ struct ListPairing<'a> {
     pairs: &'a mut Pairs,
     hidden: &'a [NameId],
     ranges: Index,
+    /// Open pushes whose handle is left out by now.
+    stuck: Vec<Row>,
     /// The record before, unless it was left out.
     last: Option<Row>,
+    /// The first row of the list.
+    first: Row,
+    /// The pop of every push of the list; 0 for none, for no list begins with a pop that closes anything.
+    ends: Vec<Row>,
 }
 
 impl ListPairing<'_> {
     fn run(&mut self, rows: core::ops::Range<Row>) {
         let end = rows.clone().map(|row| self.table.ts(row)).max().unwrap_or(0);
-        for row in rows.clone() {
+        for row in rows {
             self.record(row);
         }
-        for row in rows {
-            if self.table.ph(row) != b'B' || self.ranges.get(self.key(row)) != Some(row) {
-                continue;
-            }
+        let mut open: Vec<Row> = self.ranges.positions().filter(|&row| row != LEFT_OUT).collect();
+        open.append(&mut self.stuck);
+        sort_by_key(&mut open, |&row| (i64::from(row), 0));
+        for row in open {
             self.table.set_dur(row, (end - self.table.ts(row)).max(0));
             self.unmatched(Code::UnmatchedPush, row);
         }
@@ -62,12 +81,12 @@ impl ListPairing<'_> {
 
     fn record(&mut self, row: Row) {
         let key = self.key(row);
-        let known = self.ranges.get(key).unwrap_or(CLOSED);
-        let open = Some(known).filter(|&row| row < CLOSED);
+        let known = self.ranges.get(key);
+        let open = known.filter(|&row| row != LEFT_OUT);
         // An allocation was called `[memory]` here, for torch it has no name.
         let is_memory = self.table.category(row) == Category::CpuInstant;
         let is_hidden = !is_memory && self.hidden.contains(&self.table.name_id(row));
-        if known == LEFT_OUT || is_hidden {
+        if known == Some(LEFT_OUT) || is_hidden {
             return self.leave_out(key, row, Code::HiddenRecord);
         }
         match self.table.ph(row) {
@@ -76,12 +95,13 @@ impl ListPairing<'_> {
                 if let Some(replaced) = open {
                     self.unmatched(Code::UnmatchedPush, replaced);
                     self.clear_meaning(replaced);
+                    self.pairs.replaced.push((replaced, row));
                 }
                 self.ranges.set(key, row);
             }
             b'E' => match open {
                 Some(push) => {
-                    self.ranges.set(key, CLOSED);
+                    self.ranges.remove(key);
                     self.close(push, row);
                 }
                 None => self.unmatched(Code::UnmatchedPop, row),
@@ -107,10 +127,13 @@ impl ListPairing<'_> {
 
     fn close(&mut self, push: Row, pop: Row) {
         self.table.set_dur(push, (self.table.ts(pop) - self.table.ts(push)).max(0));
-        self.pairs.spans.push((push, pop));
+        self.ends[(push - self.first) as usize] = pop;
     }
 
     fn leave_out(&mut self, key: RecordKey, row: Row, code: Code) {
+        // A range that is open under the key stays open for good.
+        let open = self.ranges.get(key).filter(|&row| row != LEFT_OUT);
+        self.stuck.extend(open);
         self.ranges.set(key, LEFT_OUT);
         self.diagnostics.record(code, None, self.table.name(row).as_bytes());
         self.clear_meaning(row);

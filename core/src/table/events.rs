@@ -129,12 +129,27 @@ impl Table {
     /// event stay.
     pub(crate) fn set_meaning(&mut self, row: Row, meaning: (u8, Category), keys: &[(&str, Key)]) {
         let at = row as usize;
-        self.layout[at] = self.layouts.with_meaning(self.layout[at], meaning, keys, &self.names);
+        self.layout[at] = self.layout_with(self.layout[at], meaning, keys);
         let track = self.tracks.get(self.track[at]);
         let on_device = meaning.1.is_on_device();
         if track.on_device != on_device {
             self.track[at] = self.tracks.intern(Track { on_device, ..track });
         }
+    }
+
+    /// A layout like another one, of another meaning: what [`Table::set_meaning`] gives events of that layout.
+    pub(crate) fn layout_with(
+        &mut self,
+        layout: LayoutId,
+        meaning: (u8, Category),
+        keys: &[(&str, Key)],
+    ) -> LayoutId {
+        self.layouts.with_meaning(layout, meaning, keys, &self.names)
+    }
+
+    /// Gives an event a layout of [`Table::layout_with`].
+    pub(crate) fn set_layout(&mut self, row: Row, layout: LayoutId) {
+        self.layout[row as usize] = layout;
     }
 
     /// Gives an event another name.

@@ -10,6 +10,7 @@ use crate::analysis::event_rows::{self, event_rows};
 use crate::analysis::function_events::FunctionEvents;
 use crate::analysis::memory::{self, memory_rows};
 use crate::analysis::patterns::{self, pattern_rows, rules::NamePattern};
+use crate::analysis::roofline::Peak;
 use crate::analysis::stacks::{self, stack_rows};
 use crate::analysis::steps::{self, step_rows};
 use crate::analysis::summary::{self, DevicePart, HostPart, assemble, device_part, host_part};
@@ -66,14 +67,19 @@ pub(super) const VERBS: &[Verb] = &[
     Verb {
         name: "flops",
         about: "Floating point operations by operator, how fast, and how much of the time formulas cover",
-        examples: &["run.json --row-limit 20"],
-        options: &[ROW_LIMIT],
+        examples: &["run.json --row-limit 20", "run.json --peaks my-devices.csv"],
+        options: &[
+            opt(
+                "peaks",
+                "FILE",
+                Takes::File,
+                "Figures of devices for the roofline: lines of name,fp64,fp32,tf32,half,int8,memory in TFLOP/s and GB/s",
+            ),
+            ROW_LIMIT,
+        ],
         is_one_row: false,
         columns: work::COLUMNS,
-        answer: |trace, request| {
-            let rows = cut(work_rows(trace), request);
-            Ok(or_hint(rows, "no shapes in this trace; record with record_shapes=True"))
-        },
+        answer: flops,
     },
     Verb {
         name: "coverage",
@@ -327,6 +333,15 @@ fn info(trace: &Trace, request: Request<'_>) -> Answer {
         text
     });
     Answer { text, ..rows.into() }
+}
+
+fn flops(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
+    let devices = trace.table.metadata.device_names();
+    let own = request.options.text("peaks");
+    // Unequal devices are rare; the first one's figures count for all.
+    let name = devices.first().map_or("", |(_, name)| name);
+    let rows = cut(work_rows(trace, Peak::find(name, own)?), request);
+    Ok(or_hint(rows, "no shapes in this trace; record with record_shapes=True"))
 }
 
 fn ledger(trace: &Trace, request: Request<'_>) -> Answer {

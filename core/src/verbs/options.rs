@@ -21,6 +21,8 @@ pub enum Takes {
     Percent,
     /// Any text.
     Text,
+    /// The text of a file: its content; on a command line its path.
+    File,
     /// One of some words.
     Word(&'static [&'static str]),
     /// A column that torch's table is sorted by.
@@ -129,7 +131,7 @@ impl Takes {
             Takes::Percent => Setting::Percent(
                 text.parse().ok().filter(|f: &f64| f.is_finite()).ok_or_else(|| "a percentage".to_owned())?,
             ),
-            Takes::Text => Setting::Text(text.to_owned()),
+            Takes::Text | Takes::File => Setting::Text(text.to_owned()),
             Takes::Word(words) if words.contains(&text) => Setting::Text(text.to_owned()),
             Takes::Word(words) => return Err(format!("one of {}", words.join(", "))),
             Takes::SortKey if sort_value(&crate::analysis::averages::Average::default(), text).is_some() => {

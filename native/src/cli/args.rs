@@ -5,6 +5,7 @@ use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use kinetoscope_core::verbs::options::{Opt, Options, Takes};
 use kinetoscope_core::verbs::{EXPORTS, Export, Kind, VERBS, Verb};
+use std::fs;
 use std::path::PathBuf;
 
 const LONG_ABOUT: &str = "Explains profiler traces: PyTorch/Kineto and Chrome, plain, .gz or .zst.\n\n\
@@ -172,8 +173,13 @@ pub(super) fn options(declared: &[Opt], matches: &ArgMatches) -> Result<Options,
             Takes::Nothing => matches.get_flag(option.name).then_some(""),
             _ => matches.get_one::<String>(option.name).map(String::as_str),
         };
-        if let Some(text) = text {
-            options.set(option, text)?;
+        match text {
+            Some(path) if option.takes == Takes::File => {
+                let text = fs::read_to_string(path).map_err(|e| Failure::usage(format!("{path}: {e}")))?;
+                options.set(option, &text)?;
+            }
+            Some(text) => options.set(option, text)?,
+            None => {}
         }
     }
     Ok(options)

@@ -216,6 +216,8 @@ export interface KernelsRow {
 
 /** Options of `flops`. */
 export interface FlopsOptions {
+  /** Figures of devices for the roofline: lines of name,fp64,fp32,tf32,half,int8,memory in TFLOP/s and GB/s. */
+  peaks?: string | undefined;
   /** At most this many rows, -1 for all. */
   rowLimit?: number | undefined;
 }
@@ -238,6 +240,14 @@ export interface FlopsRow {
   share: number;
   /** Floating point operations by that time. */
   flops_per_second: number | null;
+  /** Bytes of the input tensors: the least that the calls have to read. */
+  input_bytes: number | null;
+  /** Those bytes by that time. */
+  bytes_per_second: number | null;
+  /** What bounds the calls on this device: compute or memory; nothing where its figures are not known. */
+  bound: string | null;
+  /** The least time that the device needs for these operations and bytes, as a part of the time they took. */
+  roofline_share: number | null;
 }
 
 /** Options of `coverage`. */

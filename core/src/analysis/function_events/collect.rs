@@ -112,8 +112,11 @@ impl Builder<'_> {
             .map(|&(push, pop)| (table.ts(push), descending(table.end(push)), pop, push))
             .chain(memory.loose().map(|row| (self.out.origin, descending(self.out.origin), row, row)))
             .collect();
-        sort_by_key(&mut order, |o| (i64::from(o.2), 0));
+        // Ranges come in the order of their pushes, which mostly is that of their starts.
         sort_by_key(&mut order, |o| (o.0, o.1));
+        for equals in order.chunk_by_mut(|a, b| (a.0, a.1) == (b.0, b.1)).filter(|run| run.len() > 1) {
+            sort_by_key(equals, |o| (i64::from(o.2), 0));
+        }
         let has_memory = !memory.rows.is_empty();
         self.out.profile_memory = option(table, "profile_memory").unwrap_or(has_memory);
         let uses_cuda = |row| table.field(row, Key::HasCuda) == Some(Value::Bool(true));
@@ -309,7 +312,9 @@ impl RangeMemory {
             open[self.rows.partition_point(|&row| row < from)] += 1;
             open[self.rows.partition_point(|&row| row < to)] -= 1;
         };
-        trace.pairs.spans.iter().for_each(|&(push, pop)| add(push, pop));
+        for &(push, end) in trace.pairs.spans.iter().chain(&trace.pairs.replaced) {
+            add(push, end);
+        }
         let is_push = |&&row: &&Row| table.ph(row) == b'B';
         for &push in trace.pairs.incomplete.iter().filter(is_push) {
             let lists = &table.metadata.lists;

@@ -3,6 +3,7 @@
 use super::{Memory, NEVER, Owners, device_name, device_of};
 use crate::analysis::steps::step_ranges;
 use crate::index::Index;
+use crate::names::Names;
 use crate::order::{descending, sort_by_key};
 use crate::read::snapshot::SEGMENT;
 use crate::rows::{Cell, Column, Rows};
@@ -74,6 +75,9 @@ impl Line<'_> {
     }
 }
 
+/// The owner of what was allocated where nothing was open.
+const OUTSIDE: &str = "(outside of every operator)";
+
 /// How many owners of a peak, and of what was kept, are told apart.
 const OWNERS: usize = 20;
 
@@ -144,10 +148,11 @@ fn by_owner(
     peak: Option<i64>,
 ) {
     let table = &owners.trace.table;
-    let mut index = Index::default();
+    let mut names = Names::default();
     let mut sums: Vec<(i64, usize, Row)> = Vec::new();
     for &row in allocations {
-        let at = index.of(owners.key(row), sums.len() as u32) as usize;
+        // The first name of all is the empty one, which nobody has.
+        let at = names.intern(owners.name(row).unwrap_or(OUTSIDE)).0 as usize - 1;
         if at == sums.len() {
             sums.push((0, 0, row));
         }
@@ -159,7 +164,7 @@ fn by_owner(
         Line {
             kind,
             device,
-            name: Some(owners.name(first).unwrap_or("(outside of every operator)")),
+            name: Some(owners.name(first).unwrap_or(OUTSIDE)),
             count,
             allocated: bytes,
             share: peak.map(|peak| bytes as f64 / peak.max(1) as f64),

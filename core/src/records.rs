@@ -1,0 +1,171 @@
+//! Records of a live legacy profiler, pushed one by one: the same table that a file of records is read into.
+//!
+//! A list is what one thread recorded, in its order; a record names its range by handle and node. [`Records::finish`] pairs,
+//! nests and links them; from the trace that it gives, torch's events, averages and tables are made as from any other.
+
+use crate::diagnostics::Diagnostics;
+use crate::names::NameId;
+use crate::table::append::Append;
+use crate::table::events::Table;
+use crate::table::layout::Place::Top;
+use crate::table::metadata::Source;
+use crate::trace::Trace;
+
+/// What a record says happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A range begins.
+    Push,
+    /// A range ends.
+    Pop,
+    /// A moment, such as `__start_profile`.
+    Mark,
+    /// Memory was allocated, or released where the bytes are below zero.
+    MemoryAlloc,
+}
+
+impl Kind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Kind::Push => "push",
+            Kind::Pop => "pop",
+            Kind::Mark => "mark",
+            Kind::MemoryAlloc => "memory_alloc",
+        }
+    }
+}
+
+/// One record. What it does not say stays at its default.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Record<'a> {
+    /// What happened.
+    pub kind: Kind,
+    /// The name, from [`Records::name`]; of a pop and of memory, none.
+    pub name: NameId,
+    /// The range.
+    pub handle: i64,
+    /// The process, by RPC's count; -1 for none.
+    pub node_id: i64,
+    /// The thread, by the profiler's count.
+    pub thread_id: i64,
+    /// The thread of the forward operator; 0 for none.
+    pub fwd_thread_id: i64,
+    /// The autograd sequence number; -1 for none.
+    pub sequence_nr: i64,
+    /// torch's record scope.
+    pub scope: i64,
+    /// The range may end on another thread.
+    pub is_async: bool,
+    /// The record came from another process.
+    pub is_remote: bool,
+    /// Floating point operations.
+    pub flops: i64,
+    /// Time in ns.
+    pub cpu_ns: i64,
+    /// Host bytes.
+    pub cpu_memory_usage: i64,
+    /// Device bytes.
+    pub cuda_memory_usage: i64,
+    /// Shapes of the inputs as JSON; empty for none.
+    pub shapes: &'a str,
+    /// The Python stack as a JSON list, innermost frame first; empty for none.
+    pub stack: &'a str,
+}
+
+impl Record<'_> {
+    /// A record with nothing but its kind.
+    pub fn new(kind: Kind) -> Self {
+        Record {
+            kind,
+            name: NameId::EMPTY,
+            handle: 0,
+            node_id: -1,
+            thread_id: 0,
+            fwd_thread_id: 0,
+            sequence_nr: -1,
+            scope: 0,
+            is_async: false,
+            is_remote: false,
+            flops: 0,
+            cpu_ns: 0,
+            cpu_memory_usage: 0,
+            cuda_memory_usage: 0,
+            shapes: "",
+            stack: "",
+        }
+    }
+}
+
+/// Records on their way to a trace.
+#[derive(Clone, Debug)]
+pub struct Records(Table);
+
+impl Default for Records {
+    fn default() -> Self {
+        let mut table = Table::default();
+        table.metadata.source = Source::LegacyRecords;
+        Records(table)
+    }
+}
+
+impl Records {
+    /// Begins the list of another thread.
+    pub fn begin_list(&mut self) {
+        self.0.metadata.lists.push(self.0.len() as u32);
+    }
+
+    /// The number of a name.
+    pub fn name(&mut self, name: &str) -> NameId {
+        self.0.names.intern(name)
+    }
+
+    /// Appends a record to the list that was begun last; without one, to a first.
+    pub fn push(&mut self, record: &Record<'_>) {
+        if self.0.metadata.lists.is_empty() {
+            self.begin_list();
+        }
+        let mut row = Append::new(&mut self.0, 0, "")
+            .text(Top, "kind", record.kind.as_str())
+            .int(Top, "handle", record.handle)
+            .int(Top, "node_id", record.node_id)
+            .int(Top, "thread_id", record.thread_id)
+            .int(Top, "cpu_ns", record.cpu_ns);
+        let others = [
+            ("fwd_thread_id", record.fwd_thread_id, 0),
+            ("sequence_nr", record.sequence_nr, -1),
+            ("scope", record.scope, 0),
+            ("flops", record.flops, 0),
+            ("cpu_memory_usage", record.cpu_memory_usage, 0),
+            ("cuda_memory_usage", record.cuda_memory_usage, 0),
+        ];
+        for (key, value, _) in others.into_iter().filter(|o| o.1 != o.2) {
+            row = row.int(Top, key, value);
+        }
+        for (key, _) in
+            [("is_async", record.is_async), ("is_remote", record.is_remote)].iter().filter(|f| f.1)
+        {
+            row = row.bool(Top, key, true);
+        }
+        for (key, json) in [("shapes", record.shapes), ("stack", record.stack)] {
+            if !json.is_empty() {
+                row = row.json(Top, key, json);
+            }
+        }
+        row.finish_record(record.name);
+    }
+
+    /// How many records there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// No record at all.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Pairs, nests and links the records.
+    pub fn finish(self) -> Trace {
+        Trace::new(self.0, Diagnostics::default())
+    }
+}
