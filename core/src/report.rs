@@ -1,5 +1,6 @@
 //! Answers as text: torch's table, plain tables, Markdown, CSV, JSON.
 
 pub mod document;
+pub mod profile;
 pub mod summary_text;
 pub mod torch_table;

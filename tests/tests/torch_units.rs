@@ -1,18 +1,20 @@
 //! The small rules of torch.profiler, one golden each: how numbers are written, which names and frames are shown.
 
 use kinetoscope_core::analysis::averages::{Average, TorchTimes};
-use kinetoscope_core::analysis::function_events::rewrite_name;
+use kinetoscope_core::analysis::function_events::{DeviceType, rewrite_name, scope};
 use kinetoscope_core::analysis::stacks::is_shown;
 use kinetoscope_core::names::HIDDEN;
+use kinetoscope_core::report::profile::Profile;
 use kinetoscope_core::report::torch_table::{Recorded, TableOptions, render};
+use kinetoscope_core::table::metadata::Source;
 use kinetoscope_core::units::{TimeUnit, bytes, share, time_us};
+use kinetoscope_core::write::file_name;
 use kinetoscope_tests::files;
+use kinetoscope_tests::torch::cases_as;
 use serde_json::Value;
 
 fn rows(name: &str) -> Vec<Value> {
-    let path = files::data().join("torch/units").join(name);
-    let golden: Value = serde_json::from_slice(&files::read(&path).expect("a golden")).expect("JSON");
-    let rows = golden["rows"].as_array().expect("rows").clone();
+    let rows = golden(name)["rows"].as_array().expect("rows").clone();
     assert!(rows.len() > 10, "{name}");
     rows
 }
@@ -81,4 +83,60 @@ fn tables_have_the_same_units() {
             flops.iter().enumerate().map(|(at, &flops)| average(format!("op{at}"), 5.0, flops)).collect();
         assert_eq!(render(&averages, recorded, &TableOptions::default()).expect("a table"), table, "{row}");
     }
+}
+
+fn golden(file: &str) -> Value {
+    let bytes = files::read(&files::data().join("torch/units").join(file)).expect("a golden");
+    serde_json::from_slice(&bytes).expect("JSON")
+}
+
+#[test]
+fn numbers_of_devices_and_scopes_are_torchs() {
+    let gold = golden("enums.json");
+    let devices = gold["DeviceType"].as_object().expect("devices");
+    for (name, number) in devices {
+        let by_number = number.as_i64().and_then(DeviceType::of_number);
+        assert_eq!(by_number, DeviceType::of(name), "{name}");
+        assert_eq!(by_number.map(DeviceType::as_str), Some(name.as_str()));
+    }
+    assert_eq!(devices.len(), 21);
+    for (name, ours) in [
+        ("FUNCTION", scope::FUNCTION),
+        ("BACKWARD_FUNCTION", scope::BACKWARD_FUNCTION),
+        ("TORCHSCRIPT_FUNCTION", scope::TORCHSCRIPT_FUNCTION),
+        ("USER_SCOPE", scope::USER),
+    ] {
+        assert_eq!(gold["RecordScope"][name].as_u64(), Some(u64::from(ours)), "{name}");
+    }
+    assert_eq!(gold["memory_category_index"]["None"], 7);
+    assert_eq!(
+        gold["memory_action_index"],
+        serde_json::json!({"PREEXISTING": 1, "CREATE": 2, "INCREMENT_VERSION": 3, "DESTROY": 4})
+    );
+}
+
+#[test]
+fn files_for_tensorboard_have_torchs_names() {
+    let gold = golden("tensorboard_trace_handler.json");
+    let (host, pid) = (gold["hostname"].as_str().expect("a host"), gold["pid"].as_u64().expect("a pid"));
+    let mut now = gold["time_ns_starts_at"].as_i64().expect("a time");
+    let rows = gold["rows"].as_array().expect("rows");
+    for row in rows {
+        let worker = row["args"]["worker_name"].as_str();
+        for path in row["paths_for_two_calls"].as_array().expect("paths") {
+            let name = path.as_str().and_then(|path| path.strip_prefix("log/dir/")).expect("a name");
+            let process = (host, u32::try_from(pid).expect("a pid"));
+            assert_eq!(file_name::tensorboard(worker, process, now, row["args"]["use_gzip"] == true), name);
+            now += 1;
+        }
+    }
+    assert_eq!(rows.len(), 6);
+}
+
+#[test]
+fn a_profile_prints_its_events() {
+    assert_eq!(Profile::Unfinished(Source::Chrome).to_string(), "<unfinished torch.autograd.profile>");
+    let case = &cases_as("legacy", "records.json")[0];
+    let text = Profile::Finished(&case.trace).to_string();
+    assert!(text.contains("Self CPU time total: ") && text.contains("# of Calls"), "{text}");
 }

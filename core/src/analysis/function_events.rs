@@ -43,6 +43,8 @@ pub mod scope {
     pub const FUNCTION: u8 = 0;
     /// A backward function called by autograd.
     pub const BACKWARD_FUNCTION: u8 = 1;
+    /// A call of TorchScript. No trace has it, records do.
+    pub const TORCHSCRIPT_FUNCTION: u8 = 2;
     /// A user's range.
     pub const USER: u8 = 7;
 }
@@ -121,10 +123,22 @@ device_types! {
     Cpu "CPU" 0;
     Cuda "CUDA" 1;
     MklDnn "MKLDNN" 2;
+    OpenGl "OPENGL" 3;
+    OpenCl "OPENCL" 4;
     IdeepCpu "IDEEP" 5;
     Hip "HIP" 6;
+    Fpga "FPGA" 7;
+    Maia "MAIA" 8;
+    Xla "XLA" 9;
+    Vulkan "Vulkan" 10;
+    Metal "Metal" 11;
     Xpu "XPU" 12;
-    Hpu "HPU" 18;
+    Mps "MPS" 13;
+    Meta "Meta" 14;
+    Hpu "HPU" 15;
+    Ve "VE" 16;
+    Lazy "Lazy" 17;
+    Ipu "IPU" 18;
     Mtia "MTIA" 19;
     PrivateUse1 "PrivateUse1" 20;
 }

@@ -1,0 +1,36 @@
+//! A profile as text: what torch prints for `print(prof)`.
+
+use super::torch_table::{Recorded, TableOptions, render};
+use crate::analysis::averages::each_event;
+use crate::analysis::function_events::FunctionEvents;
+use crate::table::metadata::Source;
+use crate::trace::Trace;
+use core::fmt;
+
+/// A profile that still records, or what it recorded.
+#[derive(Clone, Copy, Debug)]
+pub enum Profile<'a> {
+    /// It has not been stopped; where it records what.
+    Unfinished(Source),
+    /// Its events, shown as a table of one row an event.
+    Finished(&'a Trace),
+}
+
+impl fmt::Display for Profile<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Profile::Unfinished(Source::LegacyRecords) => f.write_str("<unfinished profiler_legacy.profile>"),
+            Profile::Unfinished(_) => f.write_str("<unfinished torch.autograd.profile>"),
+            Profile::Finished(trace) => {
+                let events = FunctionEvents::new(trace);
+                let recorded = Recorded {
+                    use_device: events.use_device,
+                    profile_memory: events.profile_memory,
+                    with_flops: events.with_flops,
+                };
+                let rows = each_event(&events, &trace.table);
+                f.write_str(&render(&rows, recorded, &TableOptions::default()).unwrap_or_default())
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! What torch calls the files that its `tensorboard_trace_handler` writes, and TensorBoard looks for.
+
+use alloc::format;
+use alloc::string::String;
+
+/// `WORKER.TIME.pt.trace.json`, with `.gz` behind it for a compressed one. Without a worker, or with an empty one, the
+/// worker is `HOST_PID`; the time is in ns since 1970, so that no two files of a worker have one name.
+pub fn tensorboard(worker: Option<&str>, (host, pid): (&str, u32), unix_ns: i64, gzip: bool) -> String {
+    let worker =
+        worker.filter(|worker| !worker.is_empty()).map_or_else(|| format!("{host}_{pid}"), String::from);
+    format!("{worker}.{unix_ns}.pt.trace.json{}", if gzip { ".gz" } else { "" })
+}
