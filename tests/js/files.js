@@ -20,10 +20,10 @@ export function filesBelow(folder) {
 
 const isTrace = (path) => /\.json(\.gz|\.zst)?$/.test(path);
 
-/** Our own traces: fixtures of every sickness, what is refused, and recordings of the real PyTorch. */
+/** Our own traces: fixtures of every sickness, what is refused, snapshots, records, and recordings of the real PyTorch. */
 export function fixtures() {
-  const folders = ["healthy", "sick", "refused", "fuzz"].map((folder) => `${data}/${folder}`);
-  const recorded = filesBelow(`${data}/torch`).filter((path) => /\/trace\.json(\.gz)?$/.test(path));
+  const folders = ["healthy", "sick", "refused", "fuzz", "snapshots"].map((folder) => `${data}/${folder}`);
+  const recorded = filesBelow(`${data}/torch`).filter((path) => /\/(trace|records)\.json(\.gz)?$/.test(path));
   return [...folders.flatMap(filesBelow), ...recorded];
 }
 

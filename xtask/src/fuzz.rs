@@ -59,11 +59,14 @@ fn host() -> Result<String, Failure> {
 /// Starts a corpus from the small fixtures.
 fn seed(corpus: &Path) -> Result<(), Failure> {
     fs::create_dir_all(corpus).map_err(|e| e.to_string())?;
-    for folder in ["tests/data/sick", "tests/data/healthy", "tests/data/fuzz"] {
+    let records = ["legacy_pairs", "interval_memory", "negative_correlation"];
+    let records = records.map(|case| format!("tests/data/torch/synthetic/{case}"));
+    let fixtures = ["sick", "healthy", "fuzz", "snapshots"].map(|folder| format!("tests/data/{folder}"));
+    for folder in fixtures.iter().chain(&records) {
         for entry in fs::read_dir(root().join(folder)).map_err(|e| format!("{folder}: {e}"))? {
             let path = entry.map_err(|e| e.to_string())?.path();
             if path.is_file() && fs::metadata(&path).is_ok_and(|m| m.len() < 4096) {
-                let name = path.file_name().map(ToOwned::to_owned).unwrap_or_default();
+                let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string().replace('/', "_");
                 fs::copy(&path, corpus.join(name)).map_err(|e| e.to_string())?;
             }
         }

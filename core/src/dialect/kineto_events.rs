@@ -13,6 +13,7 @@ use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::{Key, Place};
 use crate::table::tracks::TrackId;
+use alloc::string::ToString;
 
 const COMMON: [(&str, Key); 9] = [
     ("fwd_thread_id", Key::FwdThreadId),
@@ -49,6 +50,8 @@ const CAUSED: [(&str, Key); 11] =
 pub(super) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
     let base = table.metadata.text("trace_start_ns").and_then(|text| text.parse().ok()).unwrap_or(0i64);
     table.metadata.base_ns = base;
+    // What is written as a Chrome trace keeps its time.
+    table.metadata.entries.push(("baseTimeNanoseconds".into(), base.to_string()));
     table.metadata.origin = Some(0);
     let mut tracks = NumberedTracks::default();
     for row in table.rows() {

@@ -4,9 +4,11 @@
 //! that is known before the first event stands before `traceEvents`, the rest behind it.
 
 use crate::rows::quote;
+use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::Place;
+use crate::table::metadata::Source;
 use crate::table::tracks::Track;
 use crate::time;
 use alloc::string::{String, ToString};
@@ -126,8 +128,13 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         if ph != 0 {
             members.member("ph", &quote(&char::from(ph).to_string()))?;
         }
-        if let Some(cat) = table.layout(row).cat {
-            members.member("cat", &quote(table.names.get(cat)))?;
+        let layout = table.layout(row);
+        // Records have no category of their own, but one by what they are.
+        let is_record = table.metadata.source != Source::Chrome && layout.category != Category::Other;
+        match layout.cat {
+            Some(cat) => members.member("cat", &quote(table.names.get(cat)))?,
+            None if is_record => members.member("cat", &quote(layout.category.as_str()))?,
+            None => {}
         }
         if !table.name(row).is_empty() {
             let name = self.rewrite.name(table, row);
