@@ -255,7 +255,7 @@ proptest! {
         }
         let ours: BTreeMap<(String, bool, bool), (u64, i64)> = groups
             .iter()
-            .map(|g| ((g.key.clone(), g.device_type != kinetoscope_core::analysis::function_events::DeviceType::Cpu, g.is_user_annotation), (g.count, g.cpu_time_total_ns)))
+            .map(|g| ((g.key.clone(), g.device_type != kinetoscope_core::analysis::device_type::DeviceType::Cpu, g.is_user_annotation), (g.count, g.cpu_time_total_ns)))
             .collect();
         prop_assert_eq!(groups.len(), ours.len());
         prop_assert_eq!(ours, naive);

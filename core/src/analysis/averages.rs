@@ -1,6 +1,7 @@
 //! torch's key averages: function events grouped by name and, if asked, by shapes, stack and overload.
 
-use super::function_events::{DeviceType, FunctionEvents, Kind, NONE};
+use super::device_type::DeviceType;
+use super::function_events::{FunctionEvents, Kind, NONE};
 use crate::index::Index;
 use crate::names::Names;
 use crate::table::events::Table;

@@ -10,12 +10,14 @@
 //! torch itself sees no launches in real results, for it compares their names with those of methods; its depths are then
 //! all 0. This is what it means to do, as its results on made-up events show.
 
-use super::children::{Children, NONE};
+mod rank;
+
+use super::children::NONE;
 use super::event_tree::EventTree;
 use super::intervals::Interval;
 use super::patterns::Scene;
 use crate::link::is_launch_name;
-use crate::order::{descending, of_float, sort_by_key};
+use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Rows};
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
@@ -88,7 +90,7 @@ pub fn evaluate(calls: &[Call], mut launches: Vec<Queued>, mut kernels: Vec<Queu
     for (metrics, call) in out.metrics.iter_mut().zip(calls) {
         metrics.idle_ns = idle.with(call.time);
     }
-    out.ranked = rank(&out, calls);
+    out.ranked = rank::rank(&out, calls);
     out
 }
 
@@ -240,80 +242,6 @@ impl Prefix {
         let count = self.points.partition_point(|&point| point < at);
         count as i64 * at - self.sums[count]
     }
-}
-
-fn rank(out: &Evaluation, calls: &[Call]) -> Vec<u32> {
-    let falls = Overlaps::new(falls(&out.queue));
-    let mut chosen = torch_order(calls);
-    chosen.retain(|&at| falls.with(calls[at as usize].time) > 0);
-    let values = |value: fn(&Metrics) -> f32| -> Vec<f32> {
-        chosen.iter().map(|&at| value(&out.metrics[at as usize])).collect()
-    };
-    let idle = normalised(values(|m| m.fraction_idle() as f32));
-    let own = normalised(values(|m| m.self_ns as f32));
-    let scores: Vec<f32> = idle.iter().zip(&own).map(|(idle, own)| idle + SELF_WEIGHT * own).collect();
-    let mut order: Vec<usize> = (0..chosen.len()).collect();
-    sort_by_key(&mut order, |&at| (descending(of_float(f64::from(scores[at]))), 0));
-    order.into_iter().map(|at| chosen[at]).collect()
-}
-
-/// The order of equals: depth first, the last of siblings first.
-fn torch_order(calls: &[Call]) -> Vec<u32> {
-    let parents: Vec<u32> = calls.iter().map(|call| call.parent).collect();
-    let children = Children::new(&parents);
-    let mut stack = children.roots().to_vec();
-    let mut order = Vec::with_capacity(calls.len());
-    while let Some(call) = stack.pop() {
-        order.push(call);
-        stack.extend(children.of(call));
-    }
-    order
-}
-
-/// How many standard deviations each value is from the mean.
-fn normalised(mut values: Vec<f32>) -> Vec<f32> {
-    let count = values.len() as f64;
-    let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|&v| (f64::from(v) - mean) * (f64::from(v) - mean)).sum();
-    let deviation = libm::sqrt(squares / (count - 1.0)) as f32;
-    for value in &mut values {
-        *value = (*value - mean as f32) / deviation;
-    }
-    values
-}
-
-/// When the queue fell from a peak to nothing: from the peak to the first empty queue behind it. torch looks backwards.
-fn falls(queue: &[(Interval, usize)]) -> Vec<Interval> {
-    let backwards: Vec<(i64, usize)> = queue.iter().rev().map(|q| (q.0.0, q.1)).collect();
-    let mut falls = Vec::new();
-    let mut at = 0;
-    while at < backwards.len() {
-        if backwards[at].1 > 0 {
-            at += 1;
-            continue;
-        }
-        let empty = at;
-        let mut next = at + 1;
-        // Runs between empty queues, until one has a peak.
-        while next < backwards.len() {
-            let end = backwards[next..].iter().position(|q| q.1 == 0).map_or(backwards.len(), |n| next + n);
-            let deepest = backwards[next..end].iter().map(|q| q.1).max().unwrap_or(0);
-            if deepest >= PEAK {
-                let peak = next + backwards[next..end].iter().position(|q| q.1 == deepest).unwrap_or(0);
-                falls.push((backwards[peak].0, backwards[empty].0));
-                if end < backwards.len() {
-                    at = end;
-                }
-                break;
-            }
-            next = end + 1;
-        }
-        if next >= backwards.len() {
-            break;
-        }
-        at += 1;
-    }
-    falls
 }
 
 /// The calls of an event tree.

@@ -1,6 +1,7 @@
 //! Every function event under torch's field names, one row an event.
 
-use super::function_events::{FunctionEvents, Kind, NONE, demangle};
+use super::demangle::demangle;
+use super::function_events::{FunctionEvents, Kind, NONE};
 use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Rows};
 use crate::table::events::Table;

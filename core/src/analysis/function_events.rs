@@ -10,6 +10,7 @@ mod build;
 mod collect;
 mod describe;
 
+use super::device_type::DeviceType;
 use super::stacks::{StackTable, Stacks};
 use crate::index::Index;
 use crate::names::{NameId, Names};
@@ -18,8 +19,6 @@ use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use crate::trace::Trace;
-use alloc::borrow::ToOwned;
-use alloc::string::String;
 use alloc::vec::Vec;
 use build::Builder;
 
@@ -47,100 +46,6 @@ pub mod scope {
     pub const TORCHSCRIPT_FUNCTION: u8 = 2;
     /// A user's range.
     pub const USER: u8 = 7;
-}
-
-/// torch's name for an event: mangled C++ names demangled, and one name for all profiler steps.
-pub fn rewrite_name(name: &str) -> String {
-    if name.starts_with("ProfilerStep#") {
-        return "ProfilerStep*".to_owned();
-    }
-    demangle(name).unwrap_or_else(|| name.to_owned())
-}
-
-/// The C++ name that a mangled name stands for. As for the C++ runtime, which torch asks, a mangled type is one, too; a
-/// single letter is not.
-pub fn demangle(name: &str) -> Option<String> {
-    if name.starts_with("_Z") {
-        return symbol(name);
-    }
-    // `St` is the namespace std, and no type.
-    let is_word =
-        name.len() > 1 && name != "St" && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    // The type as the one parameter of a function `x`.
-    let function = if is_word { symbol(&["_Z1x", name].concat())? } else { return None };
-    let parameters = function.strip_prefix("x(")?.strip_suffix(')')?;
-    (!parameters.is_empty() && commas_outside(parameters) == 0).then(|| parameters.to_owned())
-}
-
-fn symbol(mangled: &str) -> Option<String> {
-    let name = cpp_demangle::Symbol::new(mangled).ok()?.demangle().ok()?;
-    // The library's own notation for what the compiler made: `{vtable(foo)}`.
-    let special = name.strip_prefix('{').and_then(|n| n.strip_suffix(")}")).and_then(|n| n.split_once('('));
-    Some(special.map_or_else(|| name.clone(), |(what, of)| [what, " for ", of].concat()))
-}
-
-/// Commas that are in no bracket.
-fn commas_outside(text: &str) -> usize {
-    let mut depth = 0i32;
-    let outside = text.chars().filter(|c| {
-        match c {
-            '<' | '(' | '[' => depth += 1,
-            '>' | ')' | ']' => depth -= 1,
-            _ => {}
-        }
-        *c == ',' && depth == 0
-    });
-    outside.count()
-}
-
-macro_rules! device_types {
-    ($($variant:ident $name:literal $number:literal;)*) => {
-        /// torch's device types.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-        #[allow(missing_docs)]
-        pub enum DeviceType { #[default] $($variant),* }
-
-        impl DeviceType {
-            /// torch's name, as `DeviceType.CUDA` has it.
-            pub fn as_str(self) -> &'static str {
-                match self { $(DeviceType::$variant => $name),* }
-            }
-
-            /// The type of this name.
-            pub fn of(name: &str) -> Option<DeviceType> {
-                match name { $($name => Some(DeviceType::$variant),)* _ => None }
-            }
-
-            /// The type of torch's number.
-            pub fn of_number(number: i64) -> Option<DeviceType> {
-                match number { $($number => Some(DeviceType::$variant),)* _ => None }
-            }
-        }
-    };
-}
-
-device_types! {
-    Cpu "CPU" 0;
-    Cuda "CUDA" 1;
-    MklDnn "MKLDNN" 2;
-    OpenGl "OPENGL" 3;
-    OpenCl "OPENCL" 4;
-    IdeepCpu "IDEEP" 5;
-    Hip "HIP" 6;
-    Fpga "FPGA" 7;
-    Maia "MAIA" 8;
-    Xla "XLA" 9;
-    Vulkan "Vulkan" 10;
-    Metal "Metal" 11;
-    Xpu "XPU" 12;
-    Mps "MPS" 13;
-    Meta "Meta" 14;
-    Hpu "HPU" 15;
-    Ve "VE" 16;
-    Lazy "Lazy" 17;
-    Ipu "IPU" 18;
-    Mtia "MTIA" 19;
-    PrivateUse1 "PrivateUse1" 20;
 }
 
 /// Bytes allocated less bytes released.

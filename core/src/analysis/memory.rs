@@ -11,8 +11,8 @@ mod rows;
 
 pub use rows::{COLUMNS, memory_rows};
 
+use super::device_type::DeviceType;
 use super::event_tree::EventTree;
-use super::function_events::DeviceType;
 use crate::index::Index;
 use crate::names::NameId;
 use crate::order::sort_by_key;

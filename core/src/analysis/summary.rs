@@ -3,8 +3,9 @@
 use super::averages::{Average, GroupBy, exact_key_averages};
 use super::call_tree::LaneNames;
 use super::device_time::{DeviceTime, device_times};
+use super::device_type::DeviceType;
 use super::findings::{Finding, findings};
-use super::function_events::{DeviceType, FunctionEvents};
+use super::function_events::FunctionEvents;
 use super::info;
 use super::kernels::{KernelGroup, kernel_groups};
 use super::ledger::{Identity, identities};

@@ -1,6 +1,6 @@
 //! The summary as a page of text.
 
-use crate::analysis::function_events::demangle;
+use crate::analysis::demangle::demangle;
 use crate::analysis::info;
 use crate::analysis::kernels::short_name;
 use crate::analysis::steps::PARTS;

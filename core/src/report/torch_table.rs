@@ -4,7 +4,7 @@
 //! headers; so does this.
 
 use crate::analysis::averages::Average;
-use crate::analysis::function_events::DeviceType;
+use crate::analysis::device_type::DeviceType;
 use crate::error::Error;
 use crate::order::{descending, of_float, sort_by_key};
 use crate::units::{self, TimeUnit};

@@ -210,6 +210,10 @@ export interface KernelsRow {
   occupancy_percent: number | null;
   /** Bytes copied or filled. */
   bytes: number | null;
+  /** Those bytes by the time that took. */
+  bytes_per_second: number | null;
+  /** Floating point operations by time, of the kernels that are the only one of an operator which a formula counts. */
+  flops_per_second: number | null;
   /** The operator that the longest of them was done for. */
   op: string | null;
 }

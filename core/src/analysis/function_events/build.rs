@@ -1,6 +1,7 @@
 //! The function events of a trace, step by step: collect, sort, memory, tree, names, kernels, merging, sums.
 
-use super::{Bytes, DeviceType, FunctionEvents, Kind, NONE, flag};
+use super::{Bytes, FunctionEvents, Kind, NONE, flag};
+use crate::analysis::device_type::DeviceType;
 use crate::index::Index;
 use crate::order::{descending, sort_by_key};
 use crate::table::events::{Row, Table};

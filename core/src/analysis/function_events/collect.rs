@@ -2,7 +2,8 @@
 //! profiling result, and for legacy records.
 
 use super::build::{Builder, bounded, option, record_bytes};
-use super::{Bytes, DeviceType, Kind, NONE, flag};
+use super::{Bytes, Kind, NONE, flag};
+use crate::analysis::device_type::DeviceType;
 use crate::dialect::kineto_events::{is_async, is_hidden};
 use crate::index::Index;
 use crate::names::hidden_names;

@@ -1,7 +1,8 @@
 //! Names, overloads, shapes and FLOPs of function events.
 
 use super::build::Builder;
-use super::{Kind, NONE, rewrite_name};
+use super::{Kind, NONE};
+use crate::analysis::demangle::rewrite_name;
 use crate::analysis::flops::{self, Inputs};
 use crate::index::Index;
 use crate::names::NameId;

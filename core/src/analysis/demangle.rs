@@ -1,0 +1,48 @@
+//! Names as torch shows them: C++ names demangled, one name for all profiler steps.
+
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+
+/// torch's name for an event: mangled C++ names demangled, and one name for all profiler steps.
+pub fn rewrite_name(name: &str) -> String {
+    if name.starts_with("ProfilerStep#") {
+        return "ProfilerStep*".to_owned();
+    }
+    demangle(name).unwrap_or_else(|| name.to_owned())
+}
+
+/// The C++ name that a mangled name stands for. As for the C++ runtime, which torch asks, a mangled type is one, too; a
+/// single letter is not.
+pub fn demangle(name: &str) -> Option<String> {
+    if name.starts_with("_Z") {
+        return symbol(name);
+    }
+    // `St` is the namespace std, and no type.
+    let is_word =
+        name.len() > 1 && name != "St" && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    // The type as the one parameter of a function `x`.
+    let function = if is_word { symbol(&["_Z1x", name].concat())? } else { return None };
+    let parameters = function.strip_prefix("x(")?.strip_suffix(')')?;
+    (!parameters.is_empty() && commas_outside(parameters) == 0).then(|| parameters.to_owned())
+}
+
+fn symbol(mangled: &str) -> Option<String> {
+    let name = cpp_demangle::Symbol::new(mangled).ok()?.demangle().ok()?;
+    // The library's own notation for what the compiler made: `{vtable(foo)}`.
+    let special = name.strip_prefix('{').and_then(|n| n.strip_suffix(")}")).and_then(|n| n.split_once('('));
+    Some(special.map_or_else(|| name.clone(), |(what, of)| [what, " for ", of].concat()))
+}
+
+/// Commas that are in no bracket.
+fn commas_outside(text: &str) -> usize {
+    let mut depth = 0i32;
+    let outside = text.chars().filter(|c| {
+        match c {
+            '<' | '(' | '[' => depth += 1,
+            '>' | ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        *c == ',' && depth == 0
+    });
+    outside.count()
+}

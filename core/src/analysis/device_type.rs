@@ -1,0 +1,51 @@
+//! torch's device types: names and numbers.
+
+macro_rules! device_types {
+    ($($variant:ident $name:literal $number:literal;)*) => {
+        /// torch's device types.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)]
+        pub enum DeviceType { #[default] $($variant),* }
+
+        impl DeviceType {
+            /// torch's name, as `DeviceType.CUDA` has it.
+            pub fn as_str(self) -> &'static str {
+                match self { $(DeviceType::$variant => $name),* }
+            }
+
+            /// The type of this name.
+            pub fn of(name: &str) -> Option<DeviceType> {
+                match name { $($name => Some(DeviceType::$variant),)* _ => None }
+            }
+
+            /// The type of torch's number.
+            pub fn of_number(number: i64) -> Option<DeviceType> {
+                match number { $($number => Some(DeviceType::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+device_types! {
+    Cpu "CPU" 0;
+    Cuda "CUDA" 1;
+    MklDnn "MKLDNN" 2;
+    OpenGl "OPENGL" 3;
+    OpenCl "OPENCL" 4;
+    IdeepCpu "IDEEP" 5;
+    Hip "HIP" 6;
+    Fpga "FPGA" 7;
+    Maia "MAIA" 8;
+    Xla "XLA" 9;
+    Vulkan "Vulkan" 10;
+    Metal "Metal" 11;
+    Xpu "XPU" 12;
+    Mps "MPS" 13;
+    Meta "Meta" 14;
+    Hpu "HPU" 15;
+    Ve "VE" 16;
+    Lazy "Lazy" 17;
+    Ipu "IPU" 18;
+    Mtia "MTIA" 19;
+    PrivateUse1 "PrivateUse1" 20;
+}
