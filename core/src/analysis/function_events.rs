@@ -119,15 +119,16 @@ mod flag {
 impl FunctionEvents {
     /// The function events of a trace.
     pub fn new(trace: &Trace) -> FunctionEvents {
-        let mut builder = Builder::of(trace);
+        let mut builder = Builder::of(trace, true);
         builder.describe_inputs();
         let (stacks, stack_of) = Stacks::new(trace, &builder.out).build();
         FunctionEvents { stacks, stack_of, ..builder.out }
     }
 
-    /// The function events of a trace without shapes, stacks and FLOPs.
+    /// The function events of a trace without shapes, stacks, FLOPs and torch's floating point times: less memory where only
+    /// exact times are asked for.
     pub fn without_inputs(trace: &Trace) -> FunctionEvents {
-        Builder::of(trace).out
+        Builder::of(trace, false).out
     }
 
     /// How many events there are.

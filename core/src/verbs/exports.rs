@@ -65,7 +65,7 @@ pub(super) const EXPORTS: &[Export] = &[
         extension: None,
         media_type: "application/json",
         begin: |trace, _, _| {
-            let writer = EventListWriter::new(FunctionEvents::without_inputs(trace));
+            let writer = EventListWriter::new(FunctionEvents::new(trace));
             Ok(Begun::Writing(Writing::new(writer)))
         },
     },

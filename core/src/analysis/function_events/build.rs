@@ -17,6 +17,8 @@ pub(super) struct Builder<'a> {
     pub(super) trace: &'a Trace,
     pub(super) table: &'a Table,
     pub(super) out: FunctionEvents,
+    /// Also what only torch's tables and lists show: its floating point times, counts of kernels.
+    pub(super) wants_all: bool,
     /// Allocations and releases.
     pub(super) records: Vec<Row>,
     /// Failed allocations.
@@ -25,8 +27,8 @@ pub(super) struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     /// A builder that has done everything but describe the inputs.
-    pub(super) fn of(trace: &'a Trace) -> Self {
-        let mut builder = Builder::start(trace);
+    pub(super) fn of(trace: &'a Trace, wants_all: bool) -> Self {
+        let mut builder = Builder { wants_all, ..Builder::start(trace) };
         builder.collect();
         builder.attribute_memory();
         builder.flag_results();
@@ -48,7 +50,7 @@ impl<'a> Builder<'a> {
             profile_memory: option(table, "profile_memory").unwrap_or(false),
             ..FunctionEvents::default()
         };
-        Builder { trace, table, out, records: Vec::new(), failures: Vec::new() }
+        Builder { trace, table, out, wants_all: true, records: Vec::new(), failures: Vec::new() }
     }
 
     /// Gives every CPU event the bytes of all records within its closed interval, of any thread; a record within none

@@ -162,7 +162,7 @@ impl Builder<'_> {
         for (at, &row) in self.out.rows.iter().enumerate() {
             position[row as usize] = at as u32;
         }
-        let mut kernels = Kernels::new(self.out.rows.len());
+        let mut kernels = Kernels::new(self.out.rows.len(), self.wants_all);
         for at in (0..self.out.rows.len()).filter(|&at| self.out.kinds[at] == Kind::Device) {
             let row = self.out.rows[at];
             let work = (table.dur(row).max(0), self.out.torch_duration_us(table, at));
@@ -181,7 +181,7 @@ impl Builder<'_> {
     /// device events, that time is its kernel, too.
     fn attach_by_ids(&mut self) {
         let table = self.table;
-        let mut kernels = Kernels::new(self.out.rows.len());
+        let mut kernels = Kernels::new(self.out.rows.len(), self.wants_all);
         self.add_measured(&mut kernels);
         let mut index = Index::default();
         let mut linked: Vec<(i64, f64, u32)> = Vec::new();
@@ -258,14 +258,17 @@ struct Kernels {
 }
 
 impl Kernels {
-    fn new(count: usize) -> Kernels {
-        Kernels { ns: vec![0; count], us: vec![0.0; count], count: vec![0; count] }
+    fn new(events: usize, wants_all: bool) -> Kernels {
+        let others = if wants_all { events } else { 0 };
+        Kernels { ns: vec![0; events], us: vec![0.0; others], count: vec![0; others] }
     }
 
     fn add(&mut self, at: usize, (ns, us): (i64, f64), count: u32) {
-        self.count[at] += count;
         self.ns[at] += ns;
-        self.us[at] += us;
+        if let (Some(sum), Some(counted)) = (self.us.get_mut(at), self.count.get_mut(at)) {
+            *sum += us;
+            *counted += count;
+        }
     }
 }
 
