@@ -62,6 +62,9 @@ pub struct Record<'a> {
     pub flops: i64,
     /// Time in ns.
     pub cpu_ns: i64,
+    /// Of a push and its pop, the time of an event on the device's clock in us, where one was recorded; kept to the
+    /// picosecond.
+    pub cuda_us: Option<f64>,
     /// Host bytes.
     pub cpu_memory_usage: i64,
     /// Device bytes.
@@ -88,6 +91,7 @@ impl Record<'_> {
             is_remote: false,
             flops: 0,
             cpu_ns: 0,
+            cuda_us: None,
             cpu_memory_usage: 0,
             cuda_memory_usage: 0,
             shapes: "",
@@ -145,6 +149,9 @@ impl Records {
             [("is_async", record.is_async), ("is_remote", record.is_remote)].iter().filter(|f| f.1)
         {
             row = row.bool(Top, key, true);
+        }
+        if let Some(us) = record.cuda_us {
+            row = row.bool(Top, "has_cuda", true).micro(Top, "cuda_us", us);
         }
         for (key, json) in [("shapes", record.shapes), ("stack", record.stack)] {
             if !json.is_empty() {

@@ -192,6 +192,32 @@ fn written(lists: &[Vec<Plain>]) -> Trace {
     Trace::read(json!({"threads": lists}).to_string().as_bytes()).expect("records")
 }
 
+/// Device events around a range give it device time; what is inside of it is in that time.
+#[test]
+fn live_records_have_device_times() {
+    let mut records = Records::default();
+    let (start, outer, inner) =
+        (records.name("__start_profile"), records.name("aten::linear"), records.name("aten::addmm"));
+    records.push(&Record { name: start, thread_id: 1, ..Record::new(Kind::Mark) });
+    let at = |kind, name, handle, cpu_ns, us| Record {
+        name,
+        handle,
+        thread_id: 1,
+        cpu_ns,
+        cuda_us: Some(us),
+        ..Record::new(kind)
+    };
+    let none = kinetoscope_core::names::NameId::EMPTY;
+    records.push(&at(Kind::Push, outer, 1, 1000, 1.0));
+    records.push(&at(Kind::Push, inner, 2, 2000, 2.5));
+    records.push(&at(Kind::Pop, none, 2, 8000, 12.75));
+    records.push(&at(Kind::Pop, none, 1, 9000, 14.0));
+    let events = FunctionEvents::new(&records.finish());
+    assert_eq!(events.use_device, Some("cuda"));
+    assert_eq!(events.device_totals_ns(), [13_000, 10_250]);
+    assert_eq!(events.self_device_time_total_ns(0), 2_750);
+}
+
 proptest! {
     #[test]
     fn a_naive_twin_pairs_the_same(lists in lists()) {

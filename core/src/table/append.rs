@@ -26,6 +26,13 @@ impl<'a> Append<'a> {
         self.step(place, key, FieldType::Int)
     }
 
+    /// A field that is a number with six decimals.
+    pub fn micro(self, place: Place, key: &str, value: f64) -> Append<'a> {
+        self.table.fields.push_int(libm::round(value * 1e6) as i64);
+        self.table.fields.push_varint(6);
+        self.step(place, key, FieldType::Decimal)
+    }
+
     /// A field that is a text.
     pub fn text(self, place: Place, key: &str, value: &str) -> Append<'a> {
         let id = self.table.names.intern(value);
