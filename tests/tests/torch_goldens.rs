@@ -2,6 +2,8 @@
 //!
 //! Times are compared as whole nanoseconds, everything else exactly. What a trace does not carry is listed in
 //! [`exception`], case by case; nothing else may differ.
+//!
+//! One file, since every test goes through the same cases with the same exceptions and comparisons.
 
 use kinetoscope_core::analysis::averages::{Average, GroupBy, each_event, key_averages, total_average};
 use kinetoscope_core::analysis::device_time::device_times;
