@@ -6,9 +6,10 @@
 //! One file, since every test goes through the same cases with the same exceptions and comparisons.
 
 use kinetoscope_core::analysis::averages::{Average, GroupBy, each_event, key_averages, total_average};
+use kinetoscope_core::analysis::children::NONE;
 use kinetoscope_core::analysis::device_time::device_times;
 use kinetoscope_core::analysis::event_rows::event_rows;
-use kinetoscope_core::analysis::function_events::{FunctionEvents, Kind, NONE};
+use kinetoscope_core::analysis::function_events::{FunctionEvents, Kind};
 use kinetoscope_core::analysis::ledger::identities;
 use kinetoscope_core::analysis::stacks::{Metric, export};
 use kinetoscope_core::analysis::steps::steps;

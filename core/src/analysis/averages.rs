@@ -1,7 +1,8 @@
 //! torch's key averages: function events grouped by name and, if asked, by shapes, stack and overload.
 
+use super::children::NONE;
 use super::device_type::DeviceType;
-use super::function_events::{FunctionEvents, Kind, NONE};
+use super::function_events::{FunctionEvents, Kind};
 use crate::index::Index;
 use crate::names::Names;
 use crate::table::events::Table;

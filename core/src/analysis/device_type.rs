@@ -1,5 +1,9 @@
 //! torch's device types: names and numbers.
 
+use crate::table::events::{Row, Table};
+use crate::table::fields::Value;
+use crate::table::layout::Key;
+
 macro_rules! device_types {
     ($($variant:ident $name:literal $number:literal;)*) => {
         /// torch's device types.
@@ -48,4 +52,15 @@ device_types! {
     Ipu "IPU" 18;
     Mtia "MTIA" 19;
     PrivateUse1 "PrivateUse1" 20;
+}
+
+impl DeviceType {
+    /// The device whose memory an event is about: the host where it does not say, nothing where it is unknown.
+    pub fn of_event(table: &Table, row: Row) -> Option<DeviceType> {
+        match table.field(row, Key::DeviceType) {
+            Some(Value::Text(name)) => DeviceType::of(name),
+            Some(number) => number.as_i64().and_then(DeviceType::of_number),
+            None => Some(DeviceType::Cpu),
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! Every function event under torch's field names, one row an event.
 
+use super::children::{Children, NONE};
 use super::demangle::demangle;
-use super::function_events::{FunctionEvents, Kind, NONE};
+use super::function_events::{FunctionEvents, Kind};
 use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Rows};
 use crate::table::events::Table;
@@ -75,13 +76,10 @@ pub const COLUMNS: &[Column] = &[
 pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
     let table = &trace.table;
     let mut rows = Rows::new(COLUMNS);
-    let mut children: Vec<Vec<Value>> = vec![Vec::new(); events.len()];
-    for (at, &parent) in events.parents.iter().enumerate().filter(|p| *p.1 != NONE) {
-        children[parent as usize].push(Value::from(at));
-    }
+    let children = Children::new(&events.parents);
     let device_totals = events.device_totals_ns();
     let ids = ids(table, events);
-    for (at, children) in children.into_iter().enumerate() {
+    for at in 0..events.len() {
         let row = events.rows[at];
         let kind = events.kinds[at];
         let is_plain_memory = kind == Kind::Memory && trace.table.metadata.source == Source::LegacyRecords;
@@ -124,7 +122,7 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
             Cell::Bool(events.is_legacy(at)),
             Cell::Bool(events.is_user_annotation(table, at)),
             if parent == NONE { Cell::Null } else { Cell::Int(i64::from(parent)) },
-            Cell::Json(Value::Array(children)),
+            Cell::Json(children.of(at as u32).iter().map(|&child| Value::from(child)).collect()),
         ]);
     }
     rows

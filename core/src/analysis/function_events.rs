@@ -10,6 +10,7 @@ mod build;
 mod collect;
 mod describe;
 
+use super::children::{Children, NONE};
 use super::device_type::DeviceType;
 use super::stacks::{StackTable, Stacks};
 use crate::index::Index;
@@ -21,9 +22,6 @@ use crate::table::metadata::Source;
 use crate::trace::Trace;
 use alloc::vec::Vec;
 use build::Builder;
-
-/// No event: the parent of a root.
-pub const NONE: u32 = u32::MAX;
 
 /// What a function event was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -204,11 +202,12 @@ impl FunctionEvents {
         if self.kernel_us.is_empty() {
             return Vec::new();
         }
-        let siblings = Siblings::new(&self.parents);
+        let children = Children::new(&self.parents);
         let mut times = alloc::vec![(0.0, 0.0); self.len()];
         // Children come after their parents, so going backwards completes a child before it is added.
         for at in (0..self.len()).rev().filter(|&at| self.uses_device(at)) {
-            let below: f64 = siblings.children(at).fold(0.0, |sum, child| sum + times[child].0);
+            let below: f64 =
+                children.of(at as u32).iter().fold(0.0, |sum, &child| sum + times[child as usize].0);
             let total = match self.kinds[at] {
                 Kind::Device => self.torch_duration_us(table, at),
                 _ if self.is_legacy(at) => self.kernel_us[at],
@@ -357,28 +356,5 @@ impl FunctionEvents {
     /// The sum of all self CPU times, in ns.
     pub fn self_cpu_time_total_ns(&self) -> i64 {
         self.self_ns.iter().sum()
-    }
-}
-
-/// The children of every event, in their order.
-struct Siblings {
-    first: Vec<u32>,
-    next: Vec<u32>,
-}
-
-impl Siblings {
-    fn new(parents: &[u32]) -> Siblings {
-        let mut siblings =
-            Siblings { first: alloc::vec![NONE; parents.len()], next: alloc::vec![NONE; parents.len()] };
-        for at in (0..parents.len()).rev().filter(|&at| parents[at] != NONE) {
-            let first = &mut siblings.first[parents[at] as usize];
-            siblings.next[at] = core::mem::replace(first, at as u32);
-        }
-        siblings
-    }
-
-    fn children(&self, at: usize) -> impl Iterator<Item = usize> {
-        let some = |child: u32| (child != NONE).then_some(child as usize);
-        core::iter::successors(some(self.first[at]), move |&child| some(self.next[child]))
     }
 }

@@ -1,7 +1,8 @@
 //! The proof that numbers carry: the diagnostics of the reading, and identities that must hold.
 
+use super::children::NONE;
 use super::device_time::{DeviceTime, device_times};
-use super::function_events::{FunctionEvents, Kind, NONE};
+use super::function_events::{FunctionEvents, Kind};
 use super::steps::{Step, steps};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::metadata::Source;

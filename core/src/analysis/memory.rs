@@ -13,12 +13,12 @@ pub use rows::{COLUMNS, memory_rows};
 
 use super::device_type::DeviceType;
 use super::event_tree::EventTree;
+use super::stacks::is_torchs;
 use crate::index::Index;
 use crate::names::NameId;
 use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
-use crate::table::fields::Value;
 use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use crate::trace::Trace;
@@ -83,12 +83,7 @@ pub struct Memory {
 
 /// Where an event's memory is.
 fn device_of(table: &Table, row: Row) -> (DeviceType, i64) {
-    let device = match table.field(row, Key::DeviceType) {
-        Some(Value::Text(name)) => DeviceType::of(name),
-        Some(number) => number.as_i64().and_then(DeviceType::of_number),
-        None => None,
-    };
-    let device = device.unwrap_or_default();
+    let device = DeviceType::of_event(table, row).unwrap_or_default();
     let id = table.int(row, Key::DeviceId).or_else(|| table.int(row, Key::Device)).unwrap_or(0);
     match device {
         DeviceType::Cpu | DeviceType::MklDnn | DeviceType::IdeepCpu => (DeviceType::Cpu, 0),
@@ -115,12 +110,12 @@ impl Memory {
             if name != record {
                 continue;
             }
-            let bytes = table.int(row, Key::Bytes).unwrap_or(0);
+            let bytes = table.bytes(row, Key::Bytes);
             memory.push(&mut index, table, row, device_of(table, row), bytes);
             // A legacy record has the bytes of host and device.
-            let cuda = table.int(row, Key::CudaMemoryUsage).filter(|&bytes| bytes != 0);
-            if let (Source::LegacyRecords, Some(bytes)) = (table.metadata.source, cuda) {
-                memory.push(&mut index, table, row, (DeviceType::Cuda, 0), bytes);
+            let cuda = table.bytes(row, Key::CudaMemoryUsage);
+            if table.metadata.source == Source::LegacyRecords && cuda != 0 {
+                memory.push(&mut index, table, row, (DeviceType::Cuda, 0), cuda);
             }
         }
         sort_by_key(&mut memory.records, |record| (record.ts, 0));
@@ -135,7 +130,6 @@ impl Memory {
         if at == next {
             self.devices.push(Device { name: device_name(device), ..Device::default() });
         }
-        let bytes = bytes.clamp(-(1 << 50), 1 << 50);
         self.records.push(Record { row, ts: table.ts(row), device: at, bytes, total: 0, freed: NEVER });
     }
 
@@ -218,12 +212,8 @@ impl<'a> Owners<'a> {
             return Some(self.trace.table.names.get(operator));
         }
         let is_python = |frame: &&str| frame.contains(".py(");
-        let is_torch = |frame: &&str| {
-            let parts = ["torch/", "site-packages/torch/", "site-packages\\torch\\"];
-            frame.starts_with(parts[0]) || parts[1..].iter().any(|part| frame.contains(part))
-        };
         let frames = || self.frames(row);
-        let own = frames().filter(is_python).find(|frame| !is_torch(frame));
+        let own = frames().filter(is_python).find(|frame| !is_torchs(frame));
         // A stack of C++ alone begins with what took it; what says most is the backward function, or the operator.
         let is_backward = |frame: &&str| frame.contains("): torch::autograd::") && frame.contains("::apply(");
         let is_operator = |frame: &&str| frame.contains("): at::_ops::");

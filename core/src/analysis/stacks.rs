@@ -5,7 +5,8 @@
 //! profiler's own count; `fwdbwd` arrows translate it, and without arrows a lone forward thread is the one.
 
 use super::averages::TorchClock;
-use super::function_events::{FunctionEvents, Kind, NONE, scope};
+use super::children::NONE;
+use super::function_events::{FunctionEvents, Kind, scope};
 use crate::index::Index;
 use crate::names::Names;
 use crate::order::{descending, sort_by_key};
@@ -55,6 +56,12 @@ pub fn is_shown(frame: &str) -> bool {
         ("_internal/common_utils", "prof_meth_call"),
     ];
     !LEFT_OUT.iter().any(|(file, function)| frame.contains(file) && frame.contains(function))
+}
+
+/// Whether a frame is torch's own code, by its path.
+pub(super) fn is_torchs(frame: &str) -> bool {
+    frame.starts_with("torch/")
+        || ["site-packages/torch/", "site-packages\\torch\\"].iter().any(|part| frame.contains(part))
 }
 
 /// Finds the stack of every event.

@@ -4,8 +4,9 @@
 //! nothing inside it again. Time is device time where the trace has device work, else CPU time. An operator without a
 //! formula stands with its own time and no number, since unknown is not 0.
 
+use super::children::NONE;
 use super::flops::{self, Inputs};
-use super::function_events::{FunctionEvents, Kind, NONE};
+use super::function_events::{FunctionEvents, Kind};
 use super::roofline::{Peak, input_bytes};
 use crate::names::{ByName, NameId};
 use crate::order::{descending, sort_by_key};

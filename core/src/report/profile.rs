@@ -23,11 +23,7 @@ impl fmt::Display for Profile<'_> {
             Profile::Unfinished(_) => f.write_str("<unfinished torch.autograd.profile>"),
             Profile::Finished(trace) => {
                 let events = FunctionEvents::new(trace);
-                let recorded = Recorded {
-                    use_device: events.use_device,
-                    profile_memory: events.profile_memory,
-                    with_flops: events.with_flops,
-                };
+                let recorded = Recorded::of(&events);
                 let rows = each_event(&events, &trace.table);
                 f.write_str(&render(&rows, recorded, &TableOptions::default()).unwrap_or_default())
             }

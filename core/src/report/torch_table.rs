@@ -5,6 +5,7 @@
 
 use crate::analysis::averages::Average;
 use crate::analysis::device_type::DeviceType;
+use crate::analysis::function_events::FunctionEvents;
 use crate::error::Error;
 use crate::order::{descending, of_float, sort_by_key};
 use crate::units::{self, TimeUnit};
@@ -59,6 +60,17 @@ pub struct Recorded {
     pub profile_memory: bool,
     /// FLOPs were recorded.
     pub with_flops: bool,
+}
+
+impl Recorded {
+    /// What the trace of these events was recorded with.
+    pub fn of(events: &FunctionEvents) -> Recorded {
+        Recorded {
+            use_device: events.use_device,
+            profile_memory: events.profile_memory,
+            with_flops: events.with_flops,
+        }
+    }
 }
 
 /// The sort keys that torch knows, with `cuda`, `xpu` and `privateuse1` for `device`.

@@ -2,7 +2,7 @@
 
 use super::events::{Fixed, Row, Table};
 use super::layout::{FieldType, NodeId, Place};
-use super::tracks::{Track, TrackId};
+use super::tracks::Track;
 use crate::names::NameId;
 use crate::time;
 
@@ -35,16 +35,18 @@ impl<'a> Append<'a> {
 
     /// A field that is a text.
     pub fn text(self, place: Place, key: &str, value: &str) -> Append<'a> {
-        let id = self.table.names.intern(value);
-        self.table.fields.push_varint(u64::from(id.0));
-        self.step(place, key, FieldType::Text)
+        self.named(place, key, value, FieldType::Text)
     }
 
     /// A field that is an array or object, as JSON.
     pub fn json(self, place: Place, key: &str, value: &str) -> Append<'a> {
+        self.named(place, key, value, FieldType::Json)
+    }
+
+    fn named(self, place: Place, key: &str, value: &str, field_type: FieldType) -> Append<'a> {
         let id = self.table.names.intern(value);
         self.table.fields.push_varint(u64::from(id.0));
-        self.step(place, key, FieldType::Json)
+        self.step(place, key, field_type)
     }
 
     /// A field that is true or false.
@@ -60,21 +62,21 @@ impl<'a> Append<'a> {
 
     /// Ends the row: a moment without a duration. `pid` and `tid` are JSON.
     pub fn finish(self, name: &str, ts: i64, (pid, tid): (&str, &str)) -> Row {
-        let table = self.table;
-        let name = table.names.intern(name);
-        let layout = table.layouts.finish(self.node, &table.names);
-        let on_device = table.layouts.get(layout).category.is_on_device();
-        let (pid, tid) = (table.names.intern(pid), table.names.intern(tid));
-        let track = table.tracks.intern(Track { pid, tid, on_device });
-        table.push(Fixed { ts, dur: time::NONE, name, track, layout })
+        let names = &mut self.table.names;
+        let (name, pid, tid) = (names.intern(name), names.intern(pid), names.intern(tid));
+        self.push(name, ts, (pid, tid))
     }
 
     /// Ends a record, which has neither time nor track of its own yet.
     pub fn finish_record(self, name: NameId) -> Row {
+        self.push(name, time::NONE, (NameId::EMPTY, NameId::EMPTY))
+    }
+
+    fn push(self, name: NameId, ts: i64, (pid, tid): (NameId, NameId)) -> Row {
         let table = self.table;
         let layout = table.layouts.finish(self.node, &table.names);
-        let track = Track { pid: NameId::EMPTY, tid: NameId::EMPTY, on_device: false };
-        let track: TrackId = table.tracks.intern(track);
-        table.push(Fixed { ts: time::NONE, dur: time::NONE, name, track, layout })
+        let on_device = table.layouts.get(layout).category.is_on_device();
+        let track = table.tracks.intern(Track { pid, tid, on_device });
+        table.push(Fixed { ts, dur: time::NONE, name, track, layout })
     }
 }

@@ -247,6 +247,11 @@ impl Table {
         self.field(row, key)?.as_i64()
     }
 
+    /// The bytes of a known field; 0 without one. A petabyte is the most that sums of many events are safe with.
+    pub fn bytes(&self, row: Row, key: Key) -> i64 {
+        self.int(row, key).unwrap_or(0).clamp(-(1 << 50), 1 << 50)
+    }
+
     /// The value of any field by its key; the last one, where a key stands twice.
     pub fn field_named(&self, row: Row, place: Place, key: &str) -> Option<Value<'_>> {
         self.all_fields(row)

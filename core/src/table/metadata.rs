@@ -44,6 +44,11 @@ impl Metadata {
         serde_json::from_str(self.text(key)?).ok()
     }
 
+    /// Whether an option was on; nothing where the file does not say.
+    pub fn flag(&self, key: &str) -> Option<bool> {
+        self.text(key).map(|v| !matches!(v, "0" | "false" | "null"))
+    }
+
     /// The rank in `distributedInfo`.
     pub fn rank(&self) -> Option<i64> {
         self.value("distributedInfo")?.get("rank")?.as_i64()

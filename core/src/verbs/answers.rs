@@ -283,11 +283,7 @@ fn ops(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
     };
     let events = FunctionEvents::new(trace);
     let groups = key_averages(&events, &trace.table, given.groups("group-by"));
-    let recorded = Recorded {
-        use_device: events.use_device,
-        profile_memory: events.profile_memory,
-        with_flops: events.with_flops,
-    };
+    let recorded = Recorded::of(&events);
     let text = if request.for_reading { Some(render(&groups, recorded, &options)?) } else { None };
     let (sorted, shown) = select(&groups, &options)?;
     let rows = average_rows::average_rows(shown.iter().map(|&at| &sorted[at]));

@@ -1,11 +1,11 @@
 //! The function events of a trace, step by step: collect, sort, memory, tree, names, kernels, merging, sums.
 
-use super::{Bytes, FunctionEvents, Kind, NONE, flag};
+use super::{Bytes, FunctionEvents, Kind, flag};
+use crate::analysis::children::NONE;
 use crate::analysis::device_type::DeviceType;
 use crate::index::Index;
 use crate::order::{descending, sort_by_key};
 use crate::table::events::{Row, Table};
-use crate::table::fields::Value;
 use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use crate::table::tracks::TrackId;
@@ -46,8 +46,8 @@ impl<'a> Builder<'a> {
             origin: trace.start_ns,
             source: table.metadata.source,
             trace_start_ns: table.base_ns().saturating_add(trace.start_ns),
-            with_flops: option(table, "with_flops").unwrap_or(false),
-            profile_memory: option(table, "profile_memory").unwrap_or(false),
+            with_flops: table.metadata.flag("with_flops").unwrap_or(false),
+            profile_memory: table.metadata.flag("profile_memory").unwrap_or(false),
             ..FunctionEvents::default()
         };
         Builder { trace, table, out, wants_all: true, records: Vec::new(), failures: Vec::new() }
@@ -286,29 +286,14 @@ fn retain<T>(values: &mut Vec<T>, kept: impl Fn(usize) -> bool) {
     });
 }
 
-/// Whether an option was on; nothing where the file does not say.
-pub(super) fn option(table: &Table, key: &str) -> Option<bool> {
-    table.metadata.text(key).map(|v| !matches!(v, "0" | "false" | "null"))
-}
-
 /// The bytes of an allocation, negative for a release.
 pub(super) fn record_bytes(table: &Table, row: Row) -> Bytes {
-    let device = match table.field(row, Key::DeviceType) {
-        Some(Value::Text(name)) => DeviceType::of(name),
-        Some(number) => number.as_i64().and_then(DeviceType::of_number),
-        None => Some(DeviceType::Cpu),
-    };
-    let bytes = bounded(table.int(row, Key::Bytes));
-    match device {
+    let bytes = table.bytes(row, Key::Bytes);
+    match DeviceType::of_event(table, row) {
         Some(DeviceType::Cpu | DeviceType::MklDnn | DeviceType::IdeepCpu) => Bytes { cpu: bytes, device: 0 },
         Some(DeviceType::Cuda | DeviceType::Hip | DeviceType::Xpu | DeviceType::PrivateUse1) => {
             Bytes { cpu: 0, device: bytes }
         }
         _ => Bytes::default(),
     }
-}
-
-/// A petabyte is the most that sums of many records are safe with.
-pub(super) fn bounded(bytes: Option<i64>) -> i64 {
-    bytes.unwrap_or(0).clamp(-(1 << 50), 1 << 50)
 }

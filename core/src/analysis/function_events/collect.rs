@@ -1,8 +1,9 @@
 //! Which rows become function events, in which order, and whose the device work is: for a trace, for the events of a
 //! profiling result, and for legacy records.
 
-use super::build::{Builder, bounded, option, record_bytes};
-use super::{Bytes, Kind, NONE, flag};
+use super::build::{Builder, record_bytes};
+use super::{Bytes, Kind, flag};
+use crate::analysis::children::NONE;
 use crate::analysis::device_type::DeviceType;
 use crate::dialect::kineto_events::{is_async, is_hidden};
 use crate::index::Index;
@@ -90,7 +91,7 @@ impl Builder<'_> {
                 self.failures.push(row);
             }
         }
-        self.out.profile_memory = option(table, "profile_memory").unwrap_or(!self.records.is_empty());
+        self.out.profile_memory = table.metadata.flag("profile_memory").unwrap_or(!self.records.is_empty());
         rows
     }
 
@@ -119,7 +120,7 @@ impl Builder<'_> {
             sort_by_key(equals, |o| (i64::from(o.2), 0));
         }
         let has_memory = !memory.rows.is_empty();
-        self.out.profile_memory = option(table, "profile_memory").unwrap_or(has_memory);
+        self.out.profile_memory = table.metadata.flag("profile_memory").unwrap_or(has_memory);
         let uses_cuda = |row| table.field(row, Key::HasCuda) == Some(Value::Bool(true));
         self.out.use_device = order.iter().any(|o| uses_cuda(o.3)).then_some("cuda");
         for (_, _, pop, push) in order {
@@ -348,7 +349,7 @@ impl RangeMemory {
 }
 
 fn legacy_bytes(table: &Table, row: Row) -> Bytes {
-    let device = bounded(table.int(row, Key::CudaMemoryUsage));
+    let device = table.bytes(row, Key::CudaMemoryUsage);
     Bytes { device, ..record_bytes(table, row) }
 }
 

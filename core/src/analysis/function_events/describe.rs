@@ -1,7 +1,8 @@
 //! Names, overloads, shapes and FLOPs of function events.
 
+use super::Kind;
 use super::build::Builder;
-use super::{Kind, NONE};
+use crate::analysis::children::NONE;
 use crate::analysis::demangle::rewrite_name;
 use crate::analysis::flops::{self, Inputs};
 use crate::index::Index;

@@ -1,6 +1,7 @@
 //! The answer: devices, who held their peaks, steps, what was never released, failures, and a snapshot's segments.
 
 use super::{Memory, NEVER, Owners, device_name, device_of};
+use crate::analysis::device_type::DeviceType;
 use crate::analysis::steps::step_ranges;
 use crate::index::Index;
 use crate::names::Names;
@@ -10,8 +11,6 @@ use crate::rows::{Cell, Column, Rows};
 use crate::table::events::Row;
 use crate::table::layout::{Key, Place};
 use crate::trace::Trace;
-use alloc::format;
-use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -91,8 +90,9 @@ pub fn memory_rows(trace: &Trace) -> Rows {
         // Without addresses nobody knows what a release releases.
         let has_addresses = trace.table.layouts.all().iter().any(|l| l.find(Key::Addr).is_some());
         for device in memory.devices.iter().filter(|d| d.allocations > 0 && has_addresses) {
-            let held: Vec<Row> = memory.live(device.peak_at).map(|record| record.row).collect();
-            let before = device.peak - memory.live(device.peak_at).map(|record| record.bytes).sum::<i64>();
+            let (held, bytes): (Vec<Row>, Vec<i64>) =
+                memory.live(device.peak_at).map(|record| (record.row, record.bytes)).unzip();
+            let before = device.peak - bytes.iter().sum::<i64>();
             if before > 0 {
                 let share = Some(before as f64 / device.peak.max(1) as f64);
                 let name = Some("(before the recording)");
@@ -240,7 +240,7 @@ fn segments(rows: &mut Rows, trace: &Trace) {
         sum.3 = sum.3.saturating_add(allocated.unwrap_or(0));
     }
     for (device, count, reserved, allocated) in sums {
-        let device: String = format!("CUDA {device}");
+        let device = device_name((DeviceType::Cuda, device));
         Line {
             kind: "segments",
             device: &device,

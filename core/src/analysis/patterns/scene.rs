@@ -2,6 +2,7 @@
 
 use super::Needs;
 use crate::analysis::event_tree::EventTree;
+use crate::analysis::stacks::is_torchs;
 use crate::table::events::Row;
 use crate::table::layout::Key;
 use crate::trace::Trace;
@@ -38,8 +39,8 @@ impl<'a> Scene<'a> {
     /// Whether the trace was recorded with all that is needed.
     pub fn has(&self, needs: Needs) -> bool {
         let metadata = &self.trace.table.metadata;
-        let flag = |key: &str| metadata.text(key).is_some_and(|v| !matches!(v, "0" | "false" | "null"));
-        (!needs.shapes || flag("record_shapes")) && (!needs.stack || flag("with_stack"))
+        let has = |key: &str| metadata.flag(key) == Some(true);
+        (!needs.shapes || has("record_shapes")) && (!needs.stack || has("with_stack"))
     }
 
     /// The row of a node.
@@ -104,8 +105,7 @@ impl<'a> Scene<'a> {
     pub fn place(&self, node: u32) -> Option<&str> {
         let is_frame = |name: &&str| name.contains(".py(");
         let frames = || self.tree.and_above(node).map(|node| self.name(node)).filter(is_frame);
-        let is_torch = |frame: &&str| frame.starts_with("torch/") || frame.contains("site-packages/torch/");
-        frames().find(|frame| !is_torch(frame)).or_else(|| frames().next())
+        frames().find(|frame| !is_torchs(frame)).or_else(|| frames().next())
     }
 }
 
