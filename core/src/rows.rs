@@ -127,59 +127,68 @@ pub struct Column {
     pub kind: CellType,
     /// A cell can be [`Cell::Null`].
     pub optional: bool,
-    /// One sentence that explains the number.
+    /// One sentence that explains the number; empty without the feature `help`.
     pub about: &'static str,
 }
 
+/// A text that only explains: empty in a build without the feature `help`.
+pub(crate) const fn help(text: &'static str) -> &'static str {
+    if cfg!(feature = "help") { text } else { "" }
+}
+
 impl Column {
+    const fn of(kind: CellType, key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column { key, title, kind, optional: false, about: help(about) }
+    }
+
     /// A column of [`CellType::Ns`].
     pub const fn ns(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column { key, title, kind: CellType::Ns, optional: false, about }
+        Column::of(CellType::Ns, key, title, about)
     }
 
     /// A column of [`CellType::UnixNs`].
     pub const fn unix_ns(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column { key, title, kind: CellType::UnixNs, optional: false, about }
+        Column::of(CellType::UnixNs, key, title, about)
     }
 
     /// A column of [`CellType::Bytes`].
     pub const fn bytes(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column { key, title, kind: CellType::Bytes, optional: false, about }
+        Column::of(CellType::Bytes, key, title, about)
     }
 
     /// A column of [`CellType::Int`].
     pub const fn int(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column { key, title, kind: CellType::Int, optional: false, about }
+        Column::of(CellType::Int, key, title, about)
     }
 
     /// A column of [`CellType::Amount`].
     pub const fn amount(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column { key, title, kind: CellType::Amount, optional: false, about }
+        Column::of(CellType::Amount, key, title, about)
     }
 
     /// A column of [`CellType::Rate`].
     pub const fn rate(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column { key, title, kind: CellType::Rate, optional: false, about }
+        Column::of(CellType::Rate, key, title, about)
     }
 
     /// A column of [`CellType::Float`].
     pub const fn float(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column { key, title, kind: CellType::Float, optional: false, about }
+        Column::of(CellType::Float, key, title, about)
     }
 
     /// A column of [`CellType::Share`].
     pub const fn share(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column { key, title, kind: CellType::Share, optional: false, about }
+        Column::of(CellType::Share, key, title, about)
     }
 
     /// A column of [`CellType::Bool`].
     pub const fn bool(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column { key, title, kind: CellType::Bool, optional: false, about }
+        Column::of(CellType::Bool, key, title, about)
     }
 
     /// A column of [`CellType::Text`].
     pub const fn text(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column { key, title, kind: CellType::Text, optional: false, about }
+        Column::of(CellType::Text, key, title, about)
     }
 
     /// A column of [`CellType::Json`] of this shape.
@@ -189,7 +198,7 @@ impl Column {
         shape: &'static str,
         about: &'static str,
     ) -> Column {
-        Column { key, title, kind: CellType::Json(shape), optional: false, about }
+        Column::of(CellType::Json(shape), key, title, about)
     }
 
     /// The same column, where a cell can be empty.

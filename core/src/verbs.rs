@@ -117,6 +117,11 @@ pub enum Begun {
     LeftOut,
 }
 
+/// Command lines that explain; none in a build without the feature `help`.
+const fn examples(lines: &'static [&'static str]) -> &'static [&'static str] {
+    if cfg!(feature = "help") { lines } else { &[] }
+}
+
 /// Every question.
 pub const VERBS: &[Verb] = answers::VERBS;
 

@@ -14,6 +14,38 @@ const HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --tes
 export type StackGroup = `stack:${number}`;
 ";
 
+const COLUMNS_HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's list of verbs.
+
+import type { Verbs } from \"./verbs.js\";
+
+/** What the values of a column are: durations and times in ns, sizes in bytes, shares of 1, …. */
+export type ColumnKind =
+  | \"ns\"
+  | \"unix_ns\"
+  | \"bytes\"
+  | \"int\"
+  | \"amount\"
+  | \"rate\"
+  | \"float\"
+  | \"share\"
+  | \"bool\"
+  | \"text\"
+  | \"json\";
+
+/** A column of an answer. */
+export interface Column<Key extends string = string> {
+  readonly key: Key;
+  /** The title in a table; empty for a column that only JSON and CSV have. */
+  readonly title: string;
+  readonly kind: ColumnKind;
+  /** One sentence that explains the value. */
+  readonly about: string;
+}
+
+/** The columns of every analysis, in their order. */
+export const COLUMNS: { readonly [V in keyof Verbs]: readonly Column<keyof Verbs[V][\"row\"] & string>[] } = {
+";
+
 /// The text of `wasm/js/src/verbs.ts`.
 pub fn verbs_ts() -> String {
     let mut out = HEAD.to_owned();
@@ -42,6 +74,40 @@ pub fn verbs_ts() -> String {
     table(&mut out);
     codes(&mut out);
     out
+}
+
+/// The text of `wasm/js/src/columns.ts`.
+pub fn columns_ts() -> String {
+    let mut out = COLUMNS_HEAD.to_owned();
+    for verb in VERBS {
+        let _ = writeln!(out, "  {}: [", key(verb.name));
+        for Column { key, title, kind, about, .. } in verb.columns {
+            let kind = kind_name(*kind);
+            let _ = writeln!(
+                out,
+                "    {{ key: \"{key}\", title: {title:?}, kind: \"{kind}\", about: {about:?} }},"
+            );
+        }
+        out.push_str("  ],\n");
+    }
+    out.push_str("};\n");
+    out
+}
+
+fn kind_name(kind: CellType) -> &'static str {
+    match kind {
+        CellType::Ns => "ns",
+        CellType::UnixNs => "unix_ns",
+        CellType::Bytes => "bytes",
+        CellType::Int => "int",
+        CellType::Amount => "amount",
+        CellType::Rate => "rate",
+        CellType::Float => "float",
+        CellType::Share => "share",
+        CellType::Bool => "bool",
+        CellType::Text => "text",
+        CellType::Json(_) | CellType::Any => "json",
+    }
 }
 
 fn pascal_case(name: &str) -> String {

@@ -62,7 +62,8 @@ pub fn options(declared: &[Opt], object: JsValue) -> Result<Options, JsValue> {
     Options::from_json(declared, &value).map_err(|e| failure(&e))
 }
 
-fn set(object: &Object, key: &str, value: &JsValue) {
+/// Sets a member of a fresh plain object.
+pub fn set(object: &Object, key: &str, value: &JsValue) {
     // Setting a member of a fresh plain object cannot fail.
     let _ = Reflect::set(object, &JsValue::from_str(key), value);
 }
@@ -135,7 +136,7 @@ fn column(rows: &Rows, at: usize) -> Result<JsValue, JsValue> {
         | CellType::Amount
         | CellType::Rate
         | CellType::Float
-        | CellType::Share => Float64Array::from(&*cells.map(number).collect::<Vec<f64>>()).into(),
+        | CellType::Share => floats(cells.map(number)),
     })
 }
 
@@ -163,6 +164,16 @@ fn dictionary<'a>(cells: impl Iterator<Item = &'a Cell>) -> Object {
     set(&out, "dictionary", &texts);
     set(&out, "codes", &Uint32Array::from(&*codes));
     out
+}
+
+/// A `Float64Array`.
+pub fn floats(values: impl Iterator<Item = f64>) -> JsValue {
+    Float64Array::from(&*values.collect::<Vec<f64>>()).into()
+}
+
+/// A `Uint32Array`.
+pub fn ints(values: impl Iterator<Item = u32>) -> JsValue {
+    Uint32Array::from(&*values.collect::<Vec<u32>>()).into()
 }
 
 /// An object of typed arrays.

@@ -1,16 +1,20 @@
 //! A trace that was read, and the questions to it.
 
-use crate::convert::{arrays, columns, failure, options, rows, text, to_js};
+use crate::convert::{arrays, columns, failure, floats, ints, options, rows, set, text, to_js};
 use crate::writing::EngineWriting;
-use js_sys::{Array, Float64Array, Object, Uint32Array};
+use js_sys::{Array, Object};
+use kinetoscope_core::analysis::counters::{Counter, counters};
+use kinetoscope_core::analysis::spans::{self, Span};
 use kinetoscope_core::analysis::tiles::{Tile, Window, tiles};
 use kinetoscope_core::error::Error;
+use kinetoscope_core::names::NameId;
 use kinetoscope_core::report::document::Document;
 use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::verbs::{Answer, Begun, Request, export, in_turn, verb};
 use kinetoscope_core::write::chrome::ChromeWriter;
 use serde::Serialize;
+use std::cell::OnceCell;
 use std::rc::Rc;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -19,6 +23,8 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[wasm_bindgen]
 pub struct EngineTrace {
     trace: Rc<Trace>,
+    /// The curves, once they were asked for.
+    counters: OnceCell<Vec<Counter>>,
 }
 
 /// One line of the ledger.
@@ -34,7 +40,7 @@ struct Diagnostic<'a> {
 
 impl EngineTrace {
     pub(crate) fn new(trace: Trace) -> EngineTrace {
-        EngineTrace { trace: Rc::new(trace) }
+        EngineTrace { trace: Rc::new(trace), counters: OnceCell::new() }
     }
 
     fn ask(&self, name: &str, asked: &str, given: JsValue, for_reading: bool) -> Result<Answer, JsValue> {
@@ -42,6 +48,39 @@ impl EngineTrace {
         let options = options(verb.options, given)?;
         let request = Request { name, options: &options, for_reading, both: in_turn };
         (verb.answer)(&self.trace, request).map_err(|e| failure(&e))
+    }
+
+    fn check(&self, row: u32) -> Result<(), JsValue> {
+        let events = self.trace.table.len();
+        if (row as usize) < events {
+            return Ok(());
+        }
+        Err(failure(&Error::BadOption(format!("event {row}: the trace has {events} events"))))
+    }
+
+    /// Texts for typed arrays of their numbers: the distinct ones.
+    fn dictionary(&self, ids: impl Iterator<Item = NameId>) -> (Array, Vec<NameId>) {
+        let mut distinct: Vec<NameId> = ids.collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        (distinct.iter().map(|&id| JsValue::from_str(self.trace.table.names.get(id))).collect(), distinct)
+    }
+
+    /// Spans as an object of arrays.
+    fn spans(&self, spans: &[Span]) -> Object {
+        let times = |of: fn(&Span) -> i64| floats(spans.iter().map(|s| of(s) as f64));
+        let name = |span: &Span| self.trace.table.name_id(span.row);
+        let (names, ids) = self.dictionary(spans.iter().map(name));
+        arrays(&[
+            ("length", JsValue::from(spans.len() as u32)),
+            ("event", ints(spans.iter().map(|s| s.row))),
+            ("track", ints(spans.iter().map(|s| s.track.0))),
+            ("depth", ints(spans.iter().map(|s| s.depth))),
+            ("start", times(|s| s.start_ns)),
+            ("end", times(|s| s.end_ns)),
+            ("name", ints(spans.iter().map(|s| ids.binary_search(&name(s)).unwrap_or(0) as u32))),
+            ("names", names.into()),
+        ])
     }
 }
 
@@ -128,26 +167,69 @@ impl EngineTrace {
     pub fn tiles(&self, track: u32, start: f64, end: f64, pixels: u32) -> Object {
         let window = Window { track: TrackId(track), start_ns: start as i64, end_ns: end as i64, pixels };
         let tiles = tiles(&self.trace, window);
-        let times = |of: fn(&Tile) -> i64| {
-            JsValue::from(Float64Array::from(&*tiles.iter().map(|t| of(t) as f64).collect::<Vec<f64>>()))
-        };
-        let ints = |of: &dyn Fn(&Tile) -> u32| {
-            JsValue::from(Uint32Array::from(&*tiles.iter().map(of).collect::<Vec<u32>>()))
-        };
-        let mut ids: Vec<_> = tiles.iter().map(|t| t.name).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        let names: Array = ids.iter().map(|&id| JsValue::from_str(self.trace.table.names.get(id))).collect();
+        let times = |of: fn(&Tile) -> i64| floats(tiles.iter().map(|t| of(t) as f64));
+        let (names, ids) = self.dictionary(tiles.iter().map(|t| t.name));
         arrays(&[
             ("length", JsValue::from(tiles.len() as u32)),
-            ("depth", ints(&|t| t.depth)),
+            ("depth", ints(tiles.iter().map(|t| t.depth))),
             ("start", times(|t| t.start_ns)),
             ("end", times(|t| t.end_ns)),
-            ("count", ints(&|t| t.count)),
-            ("event", ints(&|t| t.row)),
-            ("name", ints(&|t| ids.binary_search(&t.name).unwrap_or(0) as u32)),
+            ("count", ints(tiles.iter().map(|t| t.count))),
+            ("event", ints(tiles.iter().map(|t| t.row))),
+            ("name", ints(tiles.iter().map(|t| ids.binary_search(&t.name).unwrap_or(0) as u32))),
             ("names", names.into()),
         ])
+    }
+
+    /// Every span of these names, in the order of time; the work of devices only, where that is asked for.
+    #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen hands texts over")]
+    pub fn find(&self, names: Vec<String>, device_work_only: bool) -> Object {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        self.spans(&spans::find(&self.trace, &names, device_work_only))
+    }
+
+    /// The events of a row of `ops`, by its position when the rows are not sorted.
+    ///
+    /// # Errors
+    /// When what to group by is none of the options of `ops`.
+    pub fn instances(&self, row: u32, given: JsValue) -> Result<Object, JsValue> {
+        let options = options(verb("ops").map_err(|e| failure(&e))?.options, given)?;
+        Ok(self.spans(&spans::instances(&self.trace, options.groups("group-by"), row)))
+    }
+
+    /// An event's own place and everything that it is linked to.
+    ///
+    /// # Errors
+    /// When there is no such event.
+    pub fn related(&self, row: u32) -> Result<Object, JsValue> {
+        self.check(row)?;
+        let (own, related) = spans::related(&self.trace, row);
+        let all: Vec<Span> = own.into_iter().chain(related.iter().map(|r| r.1)).collect();
+        let relation = related.iter().map(|r| r.0.as_str());
+        let relation: Array = own.iter().map(|_| "self").chain(relation).map(JsValue::from_str).collect();
+        let out = self.spans(&all);
+        set(&out, "relation", &relation);
+        Ok(out)
+    }
+
+    /// A counter between two times, in ns after the start of the recording.
+    ///
+    /// # Errors
+    /// When there is no such counter.
+    pub fn curve(&self, counter: u32, start: f64, end: f64, pixels: u32) -> Result<Object, JsValue> {
+        let counters = self.counters.get_or_init(|| counters(&self.trace));
+        let Some(found) = counters.get(counter as usize) else {
+            let message = format!("counter {counter}: the trace has {} counters", counters.len());
+            return Err(failure(&Error::BadOption(message)));
+        };
+        let curve = found.curve(start as i64, end as i64, pixels);
+        let floats = |values: Vec<f64>| floats(values.into_iter());
+        Ok(arrays(&[
+            ("length", JsValue::from(curve.mean.len() as u32)),
+            ("low", floats(curve.low)),
+            ("high", floats(curve.high)),
+            ("mean", floats(curve.mean)),
+        ]))
     }
 
     /// One event as the JSON object that a Chrome trace has.
@@ -155,12 +237,8 @@ impl EngineTrace {
     /// # Errors
     /// When there is no such event.
     pub fn event(&self, row: u32) -> Result<String, JsValue> {
-        let table = &self.trace.table;
-        if row as usize >= table.len() {
-            let message = format!("event {row}: the trace has {} events", table.len());
-            return Err(failure(&Error::BadOption(message)));
-        }
-        ChromeWriter::one(table, row).map_err(|_| failure(&Error::Output))
+        self.check(row)?;
+        ChromeWriter::one(&self.trace.table, row).map_err(|_| failure(&Error::Output))
     }
 
     /// Begins to write the trace in a form; `salt` are random bytes.

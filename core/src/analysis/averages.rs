@@ -5,7 +5,7 @@ use super::device_type::DeviceType;
 use super::function_events::{FunctionEvents, Kind};
 use crate::index::Index;
 use crate::names::Names;
-use crate::table::events::Table;
+use crate::table::events::{Row, Table};
 use crate::table::metadata::Source;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -271,6 +271,22 @@ fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
     }
     add_device_totals(events, &group_of, &mut groups);
     groups
+}
+
+/// The rows of the events of one group of [`key_averages`].
+pub fn group_members(events: &FunctionEvents, table: &Table, by: GroupBy, group: u32) -> Vec<Row> {
+    let clock = TorchClock::stopped(events, table);
+    let mut keys = GroupKeys::new(&clock, by);
+    let mut members = Vec::new();
+    let mut next = 0;
+    for at in 0..events.len() {
+        let of_event = keys.group(at, next);
+        next += u32::from(of_event == next);
+        if of_event == group {
+            members.push(events.rows[at]);
+        }
+    }
+    members
 }
 
 /// Adds each event's own device time to its group and to the groups of everything above it: what summing the totals of

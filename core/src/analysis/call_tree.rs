@@ -1,11 +1,10 @@
 //! The spans of every lane, merged by name from the roots down: how often a path ran and how long.
 
+use super::lane_names::LaneNames;
 use crate::index::Index;
 use crate::names::NameId;
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
-use crate::table::layout::Key;
-use crate::table::tracks::{self, Track};
 use crate::trace::Trace;
 use crate::tree::{Lane, NO_PARENT};
 use alloc::format;
@@ -29,10 +28,34 @@ pub struct Node {
     pub total_ns: i64,
     /// Sum of self times, in ns.
     pub self_ns: i64,
+    /// Sum of the device work that the spans and what is inside them launched, in ns.
+    pub device_total_ns: i64,
+    /// Sum of the device work that the spans themselves launched, in ns.
+    pub device_self_ns: i64,
 }
 
-/// The merged tree of a lane: parents before children, in the order of first appearance.
-pub fn merged(trace: &Trace, lane: &Lane) -> Vec<Node> {
+impl Node {
+    fn new(name: NameId, parent: Option<usize>, depth: usize) -> Node {
+        Node { name, parent, depth, count: 0, total_ns: 0, self_ns: 0, device_total_ns: 0, device_self_ns: 0 }
+    }
+}
+
+/// Of every row, the durations of the device work that it launched, in ns; of an operator, those of its work without a
+/// launch call.
+pub(super) fn launched_ns(trace: &Trace) -> Vec<i64> {
+    let table = &trace.table;
+    let mut launched = vec![0i64; table.len()];
+    let links = &trace.links;
+    let without_call = links.op_of.iter().filter(|&&(work, _)| links.launch(work).is_none());
+    for &(work, cause) in links.launch_of.iter().chain(without_call) {
+        launched[cause as usize] += table.dur(work).max(0);
+    }
+    launched
+}
+
+/// The merged tree of a lane: parents before children, in the order of first appearance; without device times where none
+/// are given by row.
+pub fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64]) -> Vec<Node> {
     let (table, tree) = (&trace.table, &trace.tree);
     let mut nodes: Vec<Node> = Vec::new();
     let mut index = Index::default();
@@ -47,91 +70,54 @@ pub fn merged(trace: &Trace, lane: &Lane) -> Vec<Node> {
         let node = index.of(key, nodes.len() as u32) as usize;
         if node == nodes.len() {
             let depth = above.map_or(0, |above| nodes[above].depth + 1);
-            nodes.push(Node { name, parent: above, depth, count: 0, total_ns: 0, self_ns: 0 });
+            nodes.push(Node::new(name, above, depth));
         }
         node_of.push(node);
         nodes[node].count += 1;
         nodes[node].total_ns += table.dur(row).max(0);
         nodes[node].self_ns += self_ns[(at - lane.start) as usize];
+        nodes[node].device_self_ns += launched_ns.get(row as usize).copied().unwrap_or(0);
+    }
+    for at in (0..nodes.len()).rev() {
+        nodes[at].device_total_ns += nodes[at].device_self_ns;
+        if let Some(parent) = nodes[at].parent {
+            nodes[parent].device_total_ns += nodes[at].device_total_ns;
+        }
     }
     nodes
 }
 
-/// Stands for a thread: the name of the process itself.
-const PROCESS: i64 = -1;
+/// The deepest level that is indented: the blanks before n nested names would take n² bytes.
+const DEEPEST: usize = 256;
 
-/// Stands for a thread: the label of the process.
-const LABEL: i64 = -2;
+/// How many callers are looked at from the bottom up, at most: the paths of a tree of n nodes can be n² long.
+const MOST_CALLERS: usize = 256;
 
-/// What lanes are called: their process and thread, by the names that the trace's metadata gives them.
-pub struct LaneNames<'a> {
-    trace: &'a Trace,
-    texts: Vec<&'a str>,
-    /// Which of the texts names a process, labels it, or names a thread of it.
-    index: Index,
-}
-
-impl<'a> LaneNames<'a> {
-    /// The names in a trace.
-    pub fn new(trace: &'a Trace) -> Self {
-        let table = &trace.table;
-        let mut names = LaneNames { trace, texts: Vec::new(), index: Index::default() };
-        for row in table.rows().filter(|&row| table.ph(row) == b'M') {
-            let track = table.track(row);
-            let text =
-                |key| table.field(row, key).and_then(|v| v.as_str()).map(str::trim).filter(|t| !t.is_empty());
-            match (table.name(row), text(Key::Name), text(Key::Labels)) {
-                ("process_name", Some(name), _) => names.set(track.pid, PROCESS, name),
-                ("process_labels", _, Some(label)) => names.set(track.pid, LABEL, label),
-                ("thread_name", Some(name), _) => names.set(track.pid, i64::from(track.tid.0), name),
-                _ => {}
+/// The tree from the bottom up: at the roots the names with all of their self time, below each who called it and the part
+/// of that time which is due to the call. Times stay with the node where no further caller is.
+pub fn bottom_up(nodes: &[Node], depth: usize) -> Vec<Node> {
+    let mut inverted: Vec<Node> = Vec::new();
+    let mut index = Index::default();
+    for leaf in nodes.iter().filter(|n| n.self_ns != 0 || n.device_self_ns != 0) {
+        let callers = core::iter::successors(Some(leaf), |n| n.parent.map(|p| &nodes[p]));
+        let mut below = None;
+        for (level, caller) in callers.take(depth.min(MOST_CALLERS)).enumerate() {
+            let key = (below.map_or(-1, |at: usize| at as i64), i64::from(caller.name.0));
+            let at = index.of(key, inverted.len() as u32) as usize;
+            if at == inverted.len() {
+                inverted.push(Node::new(caller.name, below, level));
             }
+            inverted[at].count += leaf.count;
+            inverted[at].total_ns += leaf.self_ns;
+            inverted[at].device_total_ns += leaf.device_self_ns;
+            below = Some(at);
         }
-        names
-    }
-
-    fn set(&mut self, process: NameId, of: i64, text: &'a str) {
-        self.index.set((i64::from(process.0), of), self.texts.len() as u32);
-        self.texts.push(text);
-    }
-
-    fn given(&self, process: NameId, of: i64) -> Option<&'a str> {
-        self.index.get((i64::from(process.0), of)).map(|at| self.texts[at as usize])
-    }
-
-    fn plain(&self, id: NameId) -> &str {
-        tracks::plain(&self.trace.table.names, id)
-    }
-
-    /// The name of a track's process or device.
-    pub fn process(&self, track: Track) -> String {
-        match (self.given(track.pid, LABEL), self.given(track.pid, PROCESS)) {
-            (Some(label), _) if track.on_device => label.into(),
-            (_, Some(name)) if !track.on_device => format!("{name} {}", self.plain(track.pid)),
-            _ => bare(if track.on_device { "device" } else { "process" }, self.plain(track.pid)),
+        if let Some(last) = below {
+            inverted[last].self_ns += leaf.self_ns;
+            inverted[last].device_self_ns += leaf.device_self_ns;
         }
     }
-
-    /// The name of a track's thread or stream.
-    pub fn thread(&self, track: Track) -> String {
-        self.given(track.pid, i64::from(track.tid.0)).map_or_else(
-            || bare(if track.on_device { "stream" } else { "thread" }, self.plain(track.tid)),
-            Into::into,
-        )
-    }
-
-    /// The name of a lane.
-    pub fn get(&self, lane: &Lane) -> String {
-        let track = self.trace.table.tracks.get(lane.track);
-        let (process, thread) = (self.process(track), self.thread(track));
-        let extra = if lane.extra > 0 { format!(" (overlap {})", lane.extra) } else { String::new() };
-        format!("{process} · {thread}{extra}")
-    }
-}
-
-/// A bare number with what it numbers.
-fn bare(what: &str, text: &str) -> String {
-    if text.parse::<i64>().is_ok() { format!("{what} {text}") } else { text.into() }
+    inverted
 }
 
 /// How a tree is cut for showing.
@@ -141,6 +127,8 @@ pub struct Cut {
     pub depth: usize,
     /// Leave out nodes with less than this share of their lane.
     pub min_share: f64,
+    /// From the bottom up: see [`bottom_up`].
+    pub bottom_up: bool,
 }
 
 /// The columns of the answer.
@@ -152,6 +140,12 @@ pub const COLUMNS: &[Column] = &[
     Column::int("count", "Count", "How many spans were merged."),
     Column::ns("total_ns", "Total", "Sum of their durations."),
     Column::ns("self_ns", "Self", "The same without the spans inside.").or_null(),
+    Column::ns(
+        "device_total_ns",
+        "Device",
+        "Sum of the device work that they and what is inside them launched.",
+    ),
+    Column::ns("device_self_ns", "Self device", "The same without the spans inside."),
     Column::share("share", "Share of lane", "The part of the time of the lane's outermost spans.").or_null(),
 ];
 
@@ -159,9 +153,15 @@ pub const COLUMNS: &[Column] = &[
 pub fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     let names = LaneNames::new(trace);
+    let launched = launched_ns(trace);
     for lane in &trace.tree.lanes {
-        let nodes = merged(trace, lane);
-        let whole: i64 = nodes.iter().filter(|n| n.parent.is_none()).map(|n| n.total_ns).sum();
+        let mut nodes = merged(trace, lane, &launched);
+        let roots = || nodes.iter().filter(|n| n.parent.is_none());
+        let whole: i64 = roots().map(|n| n.total_ns).sum();
+        let whole_device: i64 = roots().map(|n| n.device_total_ns).sum();
+        if cut.bottom_up {
+            nodes = bottom_up(&nodes, cut.depth);
+        }
         let title = names.get(lane);
         rows.push(vec![
             title.as_str().into(),
@@ -171,6 +171,8 @@ pub fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
             Cell::Int(i64::from(lane.end - lane.start)),
             Cell::Ns(whole),
             Cell::Null,
+            Cell::Ns(whole_device),
+            Cell::Ns(0),
             Cell::Null,
         ]);
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len() + 1];
@@ -194,10 +196,12 @@ pub fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
                 title.as_str().into(),
                 node.depth.into(),
                 name.into(),
-                format!("{}{name}", "  ".repeat(node.depth + 1)).into(),
+                format!("{}{name}", "  ".repeat(node.depth.min(DEEPEST) + 1)).into(),
                 node.count.into(),
                 Cell::Ns(node.total_ns),
                 Cell::Ns(node.self_ns),
+                Cell::Ns(node.device_total_ns),
+                Cell::Ns(node.device_self_ns),
                 Cell::Share(share),
             ]);
             push(&mut open, &mut core::mem::take(&mut children[at]));
@@ -214,7 +218,7 @@ pub fn folded(trace: &Trace) -> String {
     let mut out = String::new();
     let names = LaneNames::new(trace);
     for lane in &trace.tree.lanes {
-        let nodes = merged(trace, lane);
+        let nodes = merged(trace, lane, &[]);
         let mut paths: Vec<String> = Vec::with_capacity(nodes.len());
         for node in &nodes {
             let above = node.parent.map_or_else(|| clean(&names.get(lane)), |p| paths[p].clone());

@@ -1,13 +1,13 @@
 //! What a person wants first: what was traced, how the time was spent, what looks wrong, how far to trust it.
 
 use super::averages::{Average, GroupBy, exact_key_averages};
-use super::call_tree::LaneNames;
 use super::device_time::{DeviceTime, device_times};
 use super::device_type::DeviceType;
 use super::findings::{Finding, findings};
 use super::function_events::FunctionEvents;
 use super::info;
 use super::kernels::{KernelGroup, kernel_groups};
+use super::lane_names::LaneNames;
 use super::ledger::{Identity, identities};
 use super::steps::{Step, steps};
 use crate::diagnostics::Severity;

@@ -1,7 +1,7 @@
 //! The rows of the timeline: threads and streams, with what lies on them.
 
-use super::call_tree::LaneNames;
 use super::intervals::Collector;
+use super::lane_names::LaneNames;
 use crate::rows::{Cell, Column, Rows};
 use crate::table::tracks::{TrackId, plain};
 use crate::time;

@@ -225,7 +225,7 @@ impl<'a> Layout<'a> {
         let mut layout = Layout {
             options,
             columns: Vec::new(),
-            device: recorded.use_device.unwrap_or("None").to_uppercase(),
+            device: recorded.use_device.unwrap_or("None").to_ascii_uppercase(),
             has_overloads: rows.iter().any(|r| !r.overload_name.is_empty()),
             has_device_time: rows.iter().any(|r| r.self_device_time_total_ns > 0),
             has_memory: recorded.profile_memory,

@@ -1,14 +1,17 @@
 //! The questions, each with its options.
 
 use super::options::{Opt, Takes};
-use super::{Answer, Request, Verb};
+use super::{Answer, Request, Verb, examples};
 use crate::analysis::averages::key_averages;
 use crate::analysis::call_tree::{self, Cut, tree_rows};
+use crate::analysis::counters::{self, counter_rows};
 use crate::analysis::coverage::{self, coverage_rows};
 use crate::analysis::evaluation::{self, evaluation_rows};
 use crate::analysis::event_rows::{self, event_rows};
 use crate::analysis::function_events::FunctionEvents;
 use crate::analysis::memory::{self, memory_rows};
+use crate::analysis::modules::{self, module_rows};
+use crate::analysis::names::{self, name_rows};
 use crate::analysis::patterns::{self, pattern_rows, rules::NamePattern};
 use crate::analysis::roofline::Peak;
 use crate::analysis::stacks::{self, stack_rows};
@@ -20,14 +23,14 @@ use crate::analysis::{average_rows, info, kernels, ledger};
 use crate::error::Error;
 use crate::report::summary_text;
 use crate::report::torch_table::{Recorded, TableOptions, render, select};
-use crate::rows::{Cell, Rows};
+use crate::rows::{Cell, Rows, help};
 use crate::trace::Trace;
 use crate::units::TimeUnit;
 use alloc::borrow::ToOwned;
 use core::fmt::Write;
 
 const fn opt(name: &'static str, value: &'static str, takes: Takes, about: &'static str) -> Opt {
-    Opt { name, value, takes, about }
+    Opt { name, value, takes, about: help(about) }
 }
 
 const ROW_LIMIT: Opt = opt("row-limit", "N", Takes::Count, "At most this many rows, -1 for all");
@@ -36,8 +39,8 @@ const ROW_LIMIT: Opt = opt("row-limit", "N", Takes::Count, "At most this many ro
 pub(super) const VERBS: &[Verb] = &[
     Verb {
         name: "summary",
-        about: "What was traced, where the time went, what looks wrong, how far to trust it",
-        examples: &["run.pt.trace.json.gz"],
+        about: help("What was traced, where the time went, what looks wrong, how far to trust it"),
+        examples: examples(&["run.pt.trace.json.gz"]),
         options: &[],
         is_one_row: true,
         columns: summary::COLUMNS,
@@ -45,11 +48,11 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "ops",
-        about: "Operators: torch's `key_averages`, as torch's table",
-        examples: &[
+        about: help("Operators: torch's `key_averages`, as torch's table"),
+        examples: examples(&[
             "run.json --sort-by self_cpu_time_total --row-limit 10",
             "run.json --group-by shape,stack:5 --format json",
-        ],
+        ]),
         options: OPS_OPTIONS,
         is_one_row: false,
         columns: average_rows::COLUMNS,
@@ -57,8 +60,8 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "kernels",
-        about: "Kernels, copies and fills by time",
-        examples: &["run.json --format csv -o kernels.csv"],
+        about: help("Kernels, copies and fills by time"),
+        examples: examples(&["run.json --format csv -o kernels.csv"]),
         options: &[ROW_LIMIT],
         is_one_row: false,
         columns: kernels::COLUMNS,
@@ -66,8 +69,10 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "flops",
-        about: "Floating point operations by operator, how fast, and how much of the time formulas cover",
-        examples: &["run.json --row-limit 20", "run.json --peaks my-devices.csv"],
+        about: help(
+            "Floating point operations by operator, how fast, and how much of the time formulas cover",
+        ),
+        examples: examples(&["run.json --row-limit 20", "run.json --peaks my-devices.csv"]),
         options: &[
             opt(
                 "peaks",
@@ -83,8 +88,8 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "coverage",
-        about: "What torch.compile captured, and the operators that it missed",
-        examples: &["run.json --row-limit 20"],
+        about: help("What torch.compile captured, and the operators that it missed"),
+        examples: examples(&["run.json --row-limit 20"]),
         options: &[ROW_LIMIT],
         is_one_row: false,
         columns: coverage::COLUMNS,
@@ -95,8 +100,8 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "patterns",
-        about: "Anti-patterns: where a known mistake costs time, and how much doing otherwise can save",
-        examples: &["run.json", "run.json --report", "run.json --name aten::copy_"],
+        about: help("Anti-patterns: where a known mistake costs time, and how much doing otherwise can save"),
+        examples: examples(&["run.json", "run.json --report", "run.json --name aten::copy_"]),
         options: &[
             opt("name", "TEXT", Takes::Text, "Look for events whose names contain this text instead"),
             opt(
@@ -113,8 +118,10 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "evaluation",
-        about: "Calls during which the GPU's queue ran empty, the most promising first: torch's `BasicEvaluation`",
-        examples: &["run.json --row-limit 10"],
+        about: help(
+            "Calls during which the GPU's queue ran empty, the most promising first: torch's `BasicEvaluation`",
+        ),
+        examples: examples(&["run.json --row-limit 10"]),
         options: &[ROW_LIMIT],
         is_one_row: false,
         columns: evaluation::COLUMNS,
@@ -128,8 +135,10 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "memory",
-        about: "Memory by device: peaks and who held them, steps, what was never released, failures; of traces and snapshots",
-        examples: &["run.json", "snapshot.pickle --format json"],
+        about: help(
+            "Memory by device: peaks and who held them, steps, what was never released, failures; of traces and snapshots",
+        ),
+        examples: examples(&["run.json", "snapshot.pickle --format json"]),
         options: &[ROW_LIMIT],
         is_one_row: false,
         columns: memory::COLUMNS,
@@ -143,9 +152,10 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "tree",
-        about: "The call tree of every lane, merged by name",
-        examples: &["run.json --depth 6 --min-share 1"],
+        about: help("The call tree of every lane, merged by name"),
+        examples: examples(&["run.json --depth 6 --min-share 1", "run.json --bottom-up --depth 3"]),
         options: &[
+            opt("bottom-up", "", Takes::Nothing, "The callers below each name rather than what it called"),
             opt("depth", "N", Takes::Count, "How many levels, 8 unless given, -1 for all"),
             opt(
                 "min-share",
@@ -160,9 +170,21 @@ pub(super) const VERBS: &[Verb] = &[
         answer: |trace, request| Ok(tree(trace, request)),
     },
     Verb {
+        name: "modules",
+        about: help("Time by nn.Module, on CPU and device, forward and backward"),
+        examples: examples(&["run.json"]),
+        options: &[ROW_LIMIT],
+        is_one_row: false,
+        columns: modules::COLUMNS,
+        answer: |trace, request| {
+            let rows = cut(module_rows(trace), request);
+            Ok(or_hint(rows, "no modules in this trace; record with with_stack=True"))
+        },
+    },
+    Verb {
         name: "stacks",
-        about: "Python stacks by self time",
-        examples: &["run.json --row-limit 20"],
+        about: help("Python stacks by self time"),
+        examples: examples(&["run.json --row-limit 20"]),
         options: &[ROW_LIMIT],
         is_one_row: false,
         columns: stacks::COLUMNS,
@@ -173,8 +195,8 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "steps",
-        about: "What each profiler step spent its time on",
-        examples: &["run.json"],
+        about: help("What each profiler step spent its time on"),
+        examples: examples(&["run.json"]),
         options: &[ROW_LIMIT],
         is_one_row: false,
         columns: steps::COLUMNS,
@@ -185,17 +207,50 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "events",
-        about: "Every function event, under torch's field names",
-        examples: &["run.json --format csv -o events.csv"],
+        about: help("Every function event, under torch's field names"),
+        examples: examples(&["run.json --format csv -o events.csv"]),
         options: &[ROW_LIMIT],
         is_one_row: false,
         columns: event_rows::COLUMNS,
         answer: |trace, request| Ok(cut(event_rows(trace, &FunctionEvents::new(trace)), request).into()),
     },
     Verb {
+        name: "names",
+        about: help("Spans of every kind by name, in the whole trace or in a part of it"),
+        examples: examples(&["run.json --time 10ms..20ms", "run.json --tracks 0,3 --row-limit 20"]),
+        options: &[
+            opt(
+                "time",
+                "RANGE",
+                Takes::Times,
+                "Only this time after the start of the recording: 1.5ms..20ms",
+            ),
+            opt("tracks", "LIST", Takes::Numbers, "Only these rows of `tracks`, by number"),
+            ROW_LIMIT,
+        ],
+        is_one_row: false,
+        columns: names::COLUMNS,
+        answer: |trace, request| {
+            let options = request.options;
+            Ok(cut(name_rows(trace, options.pair("time"), options.numbers("tracks")), request).into())
+        },
+    },
+    Verb {
+        name: "counters",
+        about: help("Curves over time: the file's counters, memory, launch queues, how busy devices are"),
+        examples: examples(&["run.json"]),
+        options: &[ROW_LIMIT],
+        is_one_row: false,
+        columns: counters::COLUMNS,
+        answer: |trace, request| {
+            let rows = cut(counter_rows(&counters::counters(trace)), request);
+            Ok(or_hint(rows, "no counters, memory or device work in this trace"))
+        },
+    },
+    Verb {
         name: "tracks",
-        about: "The rows of the timeline: threads and streams, with their spans",
-        examples: &["run.json"],
+        about: help("The rows of the timeline: threads and streams, with their spans"),
+        examples: examples(&["run.json"]),
         options: &[ROW_LIMIT],
         is_one_row: false,
         columns: tracks::COLUMNS,
@@ -203,8 +258,8 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "info",
-        about: "Counts, machine and metadata",
-        examples: &["ranks/"],
+        about: help("Counts, machine and metadata"),
+        examples: examples(&["ranks/"]),
         options: &[],
         is_one_row: true,
         columns: info::COLUMNS,
@@ -212,8 +267,8 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "ledger",
-        about: "Identities that must hold, and every oddity of the file; exit 1 when an identity fails",
-        examples: &["run.json"],
+        about: help("Identities that must hold, and every oddity of the file; exit 1 when an identity fails"),
+        examples: examples(&["run.json"]),
         options: &[ROW_LIMIT],
         is_one_row: false,
         columns: ledger::COLUMNS,
@@ -313,6 +368,7 @@ fn tree(trace: &Trace, request: Request<'_>) -> Answer {
     let depth = request.options.number("depth").unwrap_or(8);
     let cut_at = Cut {
         depth: usize::try_from(depth).unwrap_or(usize::MAX),
+        bottom_up: request.options.is_given("bottom-up"),
         min_share: request.options.share("min-share").unwrap_or(if request.for_reading { 0.01 } else { 0.0 }),
     };
     cut(tree_rows(trace, cut_at), request).into()

@@ -1,12 +1,13 @@
 //! The forms that a trace can be written in, written a piece at a time, so that nobody holds the whole text.
 
 use super::options::{Opt, Options, Takes};
-use super::{Begun, Export, Kind};
+use super::{Begun, Export, Kind, examples};
 use crate::analysis::call_tree;
 use crate::analysis::function_events::FunctionEvents;
 use crate::analysis::memory::Memory;
 use crate::analysis::stacks::{self, Metric};
 use crate::error::Error;
+use crate::rows::help;
 use crate::table::events::Row;
 use crate::trace::Trace;
 use crate::write::chrome::{ChromeWriter, Keep, Rewrite};
@@ -26,8 +27,8 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "chrome",
         kind: Kind::Form,
-        about: "A Chrome trace; what is written reads back equal",
-        examples: &["run.json.zst -o run.json.gz"],
+        about: help("A Chrome trace; what is written reads back equal"),
+        examples: examples(&["run.json.zst -o run.json.gz"]),
         options: &[],
         extension: None,
         media_type: "application/json",
@@ -36,20 +37,20 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "folded",
         kind: Kind::Form,
-        about: "Folded stacks for flame graphs, in the form of torch's `export_stacks`",
-        examples: &["run.json -o run.folded", "run.json --lanes -o run.folded"],
+        about: help("Folded stacks for flame graphs, in the form of torch's `export_stacks`"),
+        examples: examples(&["run.json -o run.folded", "run.json --lanes -o run.folded"]),
         options: &[
             Opt {
                 name: "metric",
                 value: "NAME",
                 takes: Takes::Word(&["self_cpu_time_total", "self_cuda_time_total"]),
-                about: "`self_cpu_time_total` unless given, or `self_cuda_time_total`",
+                about: help("`self_cpu_time_total` unless given, or `self_cuda_time_total`"),
             },
             Opt {
                 name: "lanes",
                 value: "",
                 takes: Takes::Nothing,
-                about: "Fold the spans of every lane instead of the recorded Python stacks",
+                about: help("Fold the spans of every lane instead of the recorded Python stacks"),
             },
         ],
         extension: Some("folded"),
@@ -59,8 +60,10 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "eventlist",
         kind: Kind::Form,
-        about: "Function events as a Chrome trace, as torch's `EventList.export_chrome_trace` writes them",
-        examples: &["records.json -o events.json"],
+        about: help(
+            "Function events as a Chrome trace, as torch's `EventList.export_chrome_trace` writes them",
+        ),
+        examples: examples(&["records.json -o events.json"]),
         options: &[],
         extension: None,
         media_type: "application/json",
@@ -72,23 +75,25 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "memory-timeline",
         kind: Kind::Form,
-        about: "Allocated memory over time, in the forms of torch's `export_memory_timeline`",
-        examples: &[
+        about: help("Allocated memory over time, in the forms of torch's `export_memory_timeline`"),
+        examples: examples(&[
             "run.json -o memory.html --form html",
             "snapshot.pickle --device cuda:0 --form raw -o memory.raw.json.gz",
-        ],
+        ]),
         options: &[
             Opt {
                 name: "form",
                 value: "FORM",
                 takes: Takes::Word(&["json", "raw", "html"]),
-                about: "`json` (times and sizes) unless given, `raw` (every allocation), or `html` (a plot)",
+                about: help(
+                    "`json` (times and sizes) unless given, `raw` (every allocation), or `html` (a plot)",
+                ),
             },
             Opt {
                 name: "device",
                 value: "NAME",
                 takes: Takes::Text,
-                about: "Such as cpu or cuda:0 [default: the device that allocated most]",
+                about: help("Such as cpu or cuda:0 [default: the device that allocated most]"),
             },
         ],
         extension: Some("memory.json"),
@@ -98,8 +103,8 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "csv",
         kind: Kind::Form,
-        about: "Every event as a line of CSV",
-        examples: &["run.json -o run.csv"],
+        about: help("Every event as a line of CSV"),
+        examples: examples(&["run.json -o run.csv"]),
         options: &[],
         extension: Some("csv"),
         media_type: "text/csv",
@@ -108,30 +113,30 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "slice",
         kind: Kind::Edit,
-        about: "The part of a trace that some steps, times or ranks cover",
-        examples: &[
+        about: help("The part of a trace that some steps, times or ranks cover"),
+        examples: examples(&[
             "run.json --steps 3-4 -o two-steps.json",
             "run.json --time 1.5ms..20ms -o part.json.gz",
             "ranks/ --ranks 0,3 -o out/",
-        ],
+        ]),
         options: &[
             Opt {
                 name: "steps",
                 value: "A-B",
                 takes: Takes::Range,
-                about: "A step or a range of steps: 3 or 3-5",
+                about: help("A step or a range of steps: 3 or 3-5"),
             },
             Opt {
                 name: "time",
                 value: "START..END",
                 takes: Takes::Times,
-                about: "A time after the start of the recording: 1.5ms..20ms",
+                about: help("A time after the start of the recording: 1.5ms..20ms"),
             },
             Opt {
                 name: "ranks",
                 value: "LIST",
                 takes: Takes::Numbers,
-                about: "Only the traces of these ranks",
+                about: help("Only the traces of these ranks"),
             },
         ],
         extension: None,
@@ -141,14 +146,14 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "shrink",
         kind: Kind::Edit,
-        about: "A trace without short spans or without some categories",
-        examples: &["run.json --min-duration 10us --drop python_function -o small.json.gz"],
+        about: help("A trace without short spans or without some categories"),
+        examples: examples(&["run.json --min-duration 10us --drop python_function -o small.json.gz"]),
         options: &[
             Opt {
                 name: "min-duration",
                 value: "TIME",
                 takes: Takes::Duration,
-                about: "Leave out host spans that are shorter, such as 10us",
+                about: help("Leave out host spans that are shorter, such as 10us"),
             },
             Opt { name: "drop", value: "LIST", takes: Takes::Texts, about: "Leave out these categories" },
         ],
@@ -159,13 +164,15 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "redact",
         kind: Kind::Edit,
-        about: "A trace without names, paths and hosts; structure and times are kept",
-        examples: &["run.json -o public.json.gz"],
+        about: help("A trace without names, paths and hosts; structure and times are kept"),
+        examples: examples(&["run.json -o public.json.gz"]),
         options: &[Opt {
             name: "salt",
             value: "TEXT",
             takes: Takes::Text,
-            about: "Give the same stand-ins to the same names in several files [default: a random one for each file]",
+            about: help(
+                "Give the same stand-ins to the same names in several files [default: a random one for each file]",
+            ),
         }],
         extension: None,
         media_type: "application/json",

@@ -5,6 +5,7 @@ import { face } from "./face.js";
 import { gunzip } from "./gunzip.js";
 import { inputOf, type Source } from "./source.js";
 
+export { hasSimd } from "./engine.js";
 export * from "./public.js";
 
 /**

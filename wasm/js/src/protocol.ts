@@ -11,7 +11,20 @@ export type WireSource =
   | { kind: "stream"; name: string; size: number | undefined; stream: ReadableStream<Uint8Array> };
 
 /** The methods of a trace that are called by name. */
-export type Method = "rows" | "columns" | "table" | "json" | "csv" | "markdown" | "diagnostics" | "tiles" | "event";
+export type Method =
+  | "rows"
+  | "columns"
+  | "table"
+  | "json"
+  | "csv"
+  | "markdown"
+  | "diagnostics"
+  | "tiles"
+  | "find"
+  | "instances"
+  | "related"
+  | "curve"
+  | "event";
 
 /** To the worker; every request is answered under its id. */
 export type Request =

@@ -9,7 +9,12 @@ export { mediaType } from "./trace.js";
 export type {
   ChromeEvent,
   Columns,
+  Curve,
+  CurveOptions,
   Diagnostic,
+  Related,
+  Relation,
+  Spans,
   TextColumn,
   Tiles,
   TilesOptions,

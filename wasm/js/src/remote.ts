@@ -12,7 +12,17 @@ import {
 } from "./protocol.js";
 import type { OpenOptions, Progress } from "./read.js";
 import { inputOf, type Source } from "./source.js";
-import type { ChromeEvent, Columns, Diagnostic, Tiles, TilesOptions } from "./trace.js";
+import type {
+  ChromeEvent,
+  Columns,
+  Curve,
+  CurveOptions,
+  Diagnostic,
+  Related,
+  Spans,
+  Tiles,
+  TilesOptions,
+} from "./trace.js";
 import { VERBS, type Answers, type Exports, type Verbs } from "./verbs.js";
 
 /** The analyses, as promises. */
@@ -169,6 +179,22 @@ export class RemoteTrace {
 
   tiles(options: TilesOptions): Promise<Tiles> {
     return this.#call("tiles", options);
+  }
+
+  find(names: readonly string[], options?: { deviceWorkOnly?: boolean | undefined }): Promise<Spans> {
+    return this.#call("find", names, options);
+  }
+
+  instances(row: number, options?: Pick<Verbs["ops"]["options"], "groupBy">): Promise<Spans> {
+    return this.#call("instances", row, options);
+  }
+
+  related(event: number): Promise<Related> {
+    return this.#call("related", event);
+  }
+
+  curve(options: CurveOptions): Promise<Curve> {
+    return this.#call("curve", options);
   }
 
   event(index: number): Promise<ChromeEvent> {

@@ -47,6 +47,52 @@ export interface Tiles {
   names: string[];
 }
 
+/** Spans with their place on the timeline, one element of each array a span. */
+export interface Spans {
+  length: number;
+  /** The event, which `event` takes. */
+  event: Uint32Array;
+  /** The number of a row of `tracks`. */
+  track: Uint32Array;
+  /** The level on the track, as in `Tiles`. */
+  depth: Uint32Array;
+  /** In ns after the start of the recording. */
+  start: Float64Array;
+  end: Float64Array;
+  /** The name, as an index into `names`. */
+  name: Uint32Array;
+  names: string[];
+}
+
+/** What an event is linked to. */
+export type Relation = "self" | "ancestor" | "launch" | "operator" | "device work" | "forward" | "backward";
+
+/** An event and what it is linked to; ancestors come innermost first. */
+export interface Related extends Spans {
+  /** How each span is linked to the event. */
+  relation: Relation[];
+}
+
+/** Which part of a counter is drawn. */
+export interface CurveOptions {
+  /** The number of a row of `counters`. */
+  counter: number;
+  /** The left edge, in ns after the start of the recording. */
+  start: number;
+  end: number;
+  /** How many pixels lie between the two; at most 65536. */
+  pixels: number;
+}
+
+/** A counter's values, one element of each array a pixel; NaN where there is none yet. */
+export interface Curve {
+  length: number;
+  low: Float64Array;
+  high: Float64Array;
+  /** By time: each value weighted by how long it holds. */
+  mean: Float64Array;
+}
+
 /** A column of texts; the code 0xffffffff stands for none. */
 export interface TextColumn {
   dictionary: string[];
@@ -139,6 +185,27 @@ export class Trace {
   tiles(options: TilesOptions): Tiles {
     const { track, start, end, pixels } = options;
     return this.#ask((engine) => engine.tiles(track, start, end, pixels)) as Tiles;
+  }
+
+  /** Every span of these names, in the order of time. */
+  find(names: readonly string[], options: { deviceWorkOnly?: boolean | undefined } = {}): Spans {
+    return this.#ask((engine) => engine.find([...names], options.deviceWorkOnly ?? false)) as Spans;
+  }
+
+  /** The events of a row of `ops`: its position when the rows are asked for unsorted, unfiltered and grouped like this. */
+  instances(row: number, options: Pick<Verbs["ops"]["options"], "groupBy"> = {}): Spans {
+    return this.#ask((engine) => engine.instances(row, options)) as Spans;
+  }
+
+  /** An event's place, what is open around it, what launched it, what it launched, its forward and backward. */
+  related(event: number): Related {
+    return this.#ask((engine) => engine.related(event)) as Related;
+  }
+
+  /** A counter between two times. */
+  curve(options: CurveOptions): Curve {
+    const { counter, start, end, pixels } = options;
+    return this.#ask((engine) => engine.curve(counter, start, end, pixels)) as Curve;
   }
 
   /** One event with all its arguments. */

@@ -382,6 +382,8 @@ export interface MemoryRow {
 
 /** Options of `tree`. */
 export interface TreeOptions {
+  /** The callers below each name rather than what it called. */
+  bottomUp?: boolean | undefined;
   /** How many levels, 8 unless given, -1 for all. */
   depth?: number | undefined;
   /** Leave out what takes less than this percentage of its lane [default: 1 in a table, 0 elsewhere] */
@@ -406,8 +408,42 @@ export interface TreeRow {
   total_ns: number;
   /** The same without the spans inside. */
   self_ns: number | null;
+  /** Sum of the device work that they and what is inside them launched. */
+  device_total_ns: number;
+  /** The same without the spans inside. */
+  device_self_ns: number;
   /** The part of the time of the lane's outermost spans. */
   share: number | null;
+}
+
+/** Options of `modules`. */
+export interface ModulesOptions {
+  /** At most this many rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `modules`. */
+export interface ModulesRow {
+  /** How many modules are above. */
+  depth: number;
+  /** The module: its class, and a number for each object of the class. */
+  name: string;
+  /** The modules from the outermost to this one, with / between. */
+  path: string;
+  /** The name, indented by its depth. */
+  tree: string;
+  /** How often it was called. */
+  count: number;
+  /** Time on the CPU, with that of the modules inside. */
+  cpu_time_total_ns: number;
+  /** Time on the CPU, without that of the modules inside. */
+  self_cpu_time_total_ns: number;
+  /** Sum of the device work that was launched in it. */
+  device_time_total_ns: number;
+  /** The same, without that of the modules inside. */
+  self_device_time_total_ns: number;
+  /** Sum of the device work that the backward of its operators launched, where the trace links the two. */
+  backward_device_time_total_ns: number;
 }
 
 /** Options of `stacks`. */
@@ -538,6 +574,62 @@ export interface EventsRow {
   cpu_parent: number | null;
   /** The positions of the events that it called. */
   cpu_children: number[];
+}
+
+/** Options of `names`. */
+export interface NamesOptions {
+  /** Only this time after the start of the recording: 1.5ms..20ms. */
+  time?: readonly [startNs: number, endNs: number] | string | undefined;
+  /** Only these rows of `tracks`, by number. */
+  tracks?: readonly number[] | undefined;
+  /** At most this many rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `names`. */
+export interface NamesRow {
+  /** The spans' name. */
+  name: string;
+  /** What they are: cpu_op, kernel, python_function, …. */
+  category: string | null;
+  /** How many spans. */
+  count: number;
+  /** Sum of their durations, of which only what lies in the selected time counts. */
+  total_ns: number;
+  /** The same without the spans inside them. */
+  self_ns: number;
+  /** The total by the count. */
+  mean_ns: number;
+  /** The shortest of these durations. */
+  min_ns: number;
+  /** The longest of these durations. */
+  max_ns: number;
+}
+
+/** Options of `counters`. */
+export interface CountersOptions {
+  /** At most this many rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `counters`. */
+export interface CountersRow {
+  /** The counter's number, which `curve` takes. */
+  counter: number;
+  /** The process or device. */
+  process: string;
+  /** What is counted. */
+  name: string;
+  /** bytes, count, or share of 1. */
+  unit: string;
+  /** How often its value was set. */
+  points: number;
+  /** The least value. */
+  min: number;
+  /** The greatest value. */
+  max: number;
+  /** The value after the last point. */
+  last: number;
 }
 
 /** Options of `tracks`. */
@@ -718,12 +810,18 @@ export interface Answers {
   memory(options?: MemoryOptions): MemoryRow[];
   /** The call tree of every lane, merged by name. */
   tree(options?: TreeOptions): TreeRow[];
+  /** Time by nn.Module, on CPU and device, forward and backward. */
+  modules(options?: ModulesOptions): ModulesRow[];
   /** Python stacks by self time. */
   stacks(options?: StacksOptions): StacksRow[];
   /** What each profiler step spent its time on. */
   steps(options?: StepsOptions): StepsRow[];
   /** Every function event, under torch's field names. */
   events(options?: EventsOptions): EventsRow[];
+  /** Spans of every kind by name, in the whole trace or in a part of it. */
+  names(options?: NamesOptions): NamesRow[];
+  /** Curves over time: the file's counters, memory, launch queues, how busy devices are. */
+  counters(options?: CountersOptions): CountersRow[];
   /** The rows of the timeline: threads and streams, with their spans. */
   tracks(options?: TracksOptions): TracksRow[];
   /** Counts, machine and metadata. */
@@ -743,9 +841,12 @@ export interface Verbs {
   evaluation: { options: EvaluationOptions; row: EvaluationRow };
   memory: { options: MemoryOptions; row: MemoryRow };
   tree: { options: TreeOptions; row: TreeRow };
+  modules: { options: ModulesOptions; row: ModulesRow };
   stacks: { options: StacksOptions; row: StacksRow };
   steps: { options: StepsOptions; row: StepsRow };
   events: { options: EventsOptions; row: EventsRow };
+  names: { options: NamesOptions; row: NamesRow };
+  counters: { options: CountersOptions; row: CountersRow };
   tracks: { options: TracksOptions; row: TracksRow };
   info: { options: InfoOptions; row: InfoRow };
   ledger: { options: LedgerOptions; row: LedgerRow };
@@ -774,9 +875,12 @@ export const VERBS: { readonly [V in keyof Verbs]: boolean } = {
   evaluation: false,
   memory: false,
   tree: false,
+  modules: false,
   stacks: false,
   steps: false,
   events: false,
+  names: false,
+  counters: false,
   tracks: false,
   info: true,
   ledger: false,

@@ -1,0 +1,174 @@
+//! Spans with their place on the timeline: those of some names, of a row of `ops`, and those that one event is linked to.
+
+use super::averages::{GroupBy, group_members};
+use super::demangle::demangle;
+use super::function_events::FunctionEvents;
+use super::tracks::lanes;
+use crate::names::NameId;
+use crate::order::sort_by_key;
+use crate::table::events::{Row, Table};
+use crate::table::tracks::TrackId;
+use crate::trace::Trace;
+use crate::tree::NO_PARENT;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// A span where a timeline draws it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The event.
+    pub row: Row,
+    /// Its track.
+    pub track: TrackId,
+    /// The level on the track, as [`tiles`](super::tiles) counts them.
+    pub depth: u32,
+    /// When it begins, in ns after the start of the recording.
+    pub start_ns: i64,
+    /// When it ends.
+    pub end_ns: i64,
+}
+
+/// How an event is linked to another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Relation {
+    /// The other one is open around it.
+    Ancestor,
+    /// The call that launched it.
+    Launch,
+    /// The operator that it was done for.
+    Operator,
+    /// Device work that it, or what is inside it, launched.
+    DeviceWork,
+    /// The forward operator that it is the backward of.
+    Forward,
+    /// Its backward operators.
+    Backward,
+}
+
+impl Relation {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Relation::Ancestor => "ancestor",
+            Relation::Launch => "launch",
+            Relation::Operator => "operator",
+            Relation::DeviceWork => "device work",
+            Relation::Forward => "forward",
+            Relation::Backward => "backward",
+        }
+    }
+}
+
+/// The spans that are wanted, track by track in the order of the tree.
+fn collect(trace: &Trace, wanted: &mut dyn FnMut(Row) -> bool) -> Vec<Span> {
+    let mut found = Vec::new();
+    let (table, tree, origin) = (&trace.table, &trace.tree, trace.start_ns);
+    for track in (0..table.tracks.all().len() as u32).map(TrackId) {
+        let mut below = 0;
+        for lane in lanes(trace, track) {
+            let mut open: Vec<u32> = Vec::new();
+            for at in lane.start..lane.end {
+                let parent = tree.parents[at as usize];
+                while open.last().is_some_and(|&top| parent == NO_PARENT || top != parent) {
+                    open.pop();
+                }
+                let row = tree.rows[at as usize];
+                if wanted(row) {
+                    found.push(Span {
+                        row,
+                        track,
+                        depth: below + open.len() as u32,
+                        start_ns: table.ts(row).saturating_sub(origin),
+                        end_ns: table.end(row).saturating_sub(origin),
+                    });
+                }
+                open.push(at);
+            }
+            below += lane.depth;
+        }
+    }
+    found
+}
+
+/// Which names are wanted, by their numbers; a mangled name is wanted also by what it stands for.
+fn wanted_names(table: &Table, names: &[&str]) -> Vec<bool> {
+    let is_wanted = |name: &str| {
+        names.contains(&name)
+            || (name.starts_with("_Z") && demangle(name).is_some_and(|plain| names.contains(&&*plain)))
+    };
+    (0..table.names.len() as u32).map(|id| is_wanted(table.names.get(NameId(id)))).collect()
+}
+
+/// Every span of these names, in the order of time; the work of devices only, where that is asked for.
+pub fn find(trace: &Trace, names: &[&str], device_work_only: bool) -> Vec<Span> {
+    let table = &trace.table;
+    let wanted = wanted_names(table, names);
+    let is_wanted = |row: Row| {
+        wanted[table.name_id(row).0 as usize] && (!device_work_only || table.category(row).is_device_work())
+    };
+    in_time(collect(trace, &mut { is_wanted }))
+}
+
+/// The events of a row of `ops`: its position when the rows are not sorted, grouped in this way.
+pub fn instances(trace: &Trace, by: GroupBy, group: u32) -> Vec<Span> {
+    let events = FunctionEvents::new(trace);
+    let mut is_member = vec![false; trace.table.len()];
+    for row in group_members(&events, &trace.table, by, group) {
+        is_member[row as usize] = true;
+    }
+    in_time(collect(trace, &mut |row| is_member[row as usize]))
+}
+
+fn in_time(mut spans: Vec<Span>) -> Vec<Span> {
+    sort_by_key(&mut spans, |span| (span.start_ns, i64::from(span.row)));
+    spans
+}
+
+/// The event itself, and everything that it is linked to: ancestors innermost first, what launched it and what it
+/// launched, forward and backward.
+pub fn related(trace: &Trace, event: Row) -> (Option<Span>, Vec<(Relation, Span)>) {
+    let (tree, links) = (&trace.tree, &trace.links);
+    let Some(at) = tree.rows.iter().position(|&row| row == event) else { return (None, Vec::new()) };
+    let mut inside: Vec<Row> = subtree(trace, at as u32).map(|at| tree.rows[at as usize]).collect();
+    inside.sort_unstable();
+    let mut all: Vec<(Row, Relation)> = Vec::new();
+    let mut add = |row: Row, relation: Relation| all.push((row, relation));
+    tree.ancestors(at as u32).for_each(|at| add(tree.rows[at as usize], Relation::Ancestor));
+    links.launch(event).into_iter().for_each(|row| add(row, Relation::Launch));
+    links.op(event).into_iter().for_each(|row| add(row, Relation::Operator));
+    links.forward(event).into_iter().for_each(|row| add(row, Relation::Forward));
+    for &(work, cause) in links.launch_of.iter().chain(&links.op_of) {
+        if inside.binary_search(&cause).is_ok() {
+            add(work, Relation::DeviceWork);
+        }
+    }
+    links.forward_of.iter().filter(|p| p.1 == event).for_each(|p| add(p.0, Relation::Backward));
+    sort_by_key(&mut all, |&(row, relation)| (i64::from(row), relation as i64));
+    all.dedup();
+    let is_wanted = |row: Row| row == event || all.binary_search_by_key(&row, |r| r.0).is_ok();
+    let spans = collect(trace, &mut { is_wanted });
+    let mut related: Vec<(Relation, Span)> = Vec::new();
+    for span in &spans {
+        let first = all.partition_point(|r| r.0 < span.row);
+        related.extend(all[first..].iter().take_while(|r| r.0 == span.row).map(|r| (r.1, *span)));
+    }
+    let order = |&(relation, span): &(Relation, Span)| {
+        let time = if relation == Relation::Ancestor { -i64::from(span.depth) } else { span.start_ns };
+        (relation as i64, time)
+    };
+    sort_by_key(&mut related, order);
+    (spans.iter().find(|span| span.row == event).copied(), related)
+}
+
+/// A span and all that is inside it.
+fn subtree(trace: &Trace, at: u32) -> impl Iterator<Item = u32> {
+    let tree = &trace.tree;
+    let lane = tree.lanes.iter().find(|lane| (lane.start..lane.end).contains(&at));
+    let end = lane.map_or(at + 1, |lane| lane.end);
+    // What is inside follows at once, and begins with a child of the span; the next that is not inside has its parent above.
+    let is_inside = move |&next: &u32| {
+        let parent = tree.parents[next as usize];
+        next == at || (parent != NO_PARENT && parent >= at)
+    };
+    (at..end).take_while(is_inside)
+}
