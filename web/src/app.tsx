@@ -1,0 +1,110 @@
+// The frame around the views: header, navigation, opening, and what holds everywhere.
+
+import { useEffect } from "preact/hooks";
+import { Hints } from "./components/hints";
+import { Keys } from "./components/keys";
+import { FailureList, Opening } from "./components/opening";
+import { Topbar } from "./components/topbar";
+import { DropZone } from "./components/drop";
+import { count } from "./model/format";
+import { addressOf, route, view, VIEWS, type View } from "./state/route";
+import { current, loading, relation, traces, type OpenTrace } from "./state/session";
+import { T, VIEW_TEXTS } from "./strings";
+import { To } from "./components/parts";
+import { Compare } from "./views/compare";
+import { Findings } from "./views/findings";
+import { FlameView } from "./views/flame";
+import { Kernels } from "./views/kernels";
+import { MemoryView } from "./views/memory";
+import { Modules } from "./views/modules";
+import { Operators } from "./views/operators";
+import { Overview } from "./views/overview";
+import { Steps } from "./views/steps";
+import { TimelineView } from "./views/timeline";
+
+const COMPONENTS: Record<View, (props: { open: OpenTrace }) => preact.JSX.Element> = {
+  overview: Overview,
+  timeline: TimelineView,
+  operators: Operators,
+  kernels: Kernels,
+  flame: FlameView,
+  memory: MemoryView,
+  modules: Modules,
+  steps: Steps,
+  compare: Compare,
+  findings: Findings,
+};
+
+function Navigation() {
+  // Read, so that the addresses follow the route.
+  void route.value;
+  return (
+    <nav class="nav" aria-label="Views">
+      {VIEWS.map((name) => (
+        <a key={name} href={addressOf(name)} aria-current={view.value === name ? "page" : undefined} data-view={name} data-hint={VIEW_TEXTS[name].question}>
+          <kbd aria-hidden="true">{VIEW_TEXTS[name].key}</kbd>
+          {VIEW_TEXTS[name].title}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function Unclear() {
+  if (relation.value !== "unclear") return null;
+  return (
+    <div class="banner" role="alertdialog" aria-label={T.unclear}>
+      {T.unclear}
+      <button type="button" onClick={() => (relation.value = "ranks")}>
+        {T.areRanks}
+      </button>
+      <button type="button" onClick={() => (relation.value = "runs")}>
+        {T.areRuns}
+      </button>
+    </div>
+  );
+}
+
+function Damage({ open }: { open: OpenTrace }) {
+  const lost = open.diagnostics.filter((one) => one.severity === "lost");
+  if (lost.length === 0) return null;
+  return (
+    <div class="banner warning" role="status">
+      {T.damaged(count(lost.reduce((sum, one) => sum + one.count, 0)))} <To view="overview" with={{ at: "trust" }}>{T.damagedWhat}</To>
+    </div>
+  );
+}
+
+export function App() {
+  const open = current.value;
+  const Shown = COMPONENTS[view.value];
+  useEffect(() => {
+    document.title = open ? `${open.name} · ${VIEW_TEXTS[view.value].title} · ${T.title}` : T.title;
+  }, [open, view.value]);
+  const isReading = loading.value.some((entry) => !entry.failure);
+  return (
+    <DropZone>
+      <a class="skip" href="#content" onClick={(event) => (event.preventDefault(), document.getElementById("content")?.focus())}>
+        {T.skip}
+      </a>
+      <Topbar />
+      {open && !isReading ? (
+        <div class="body">
+          <Navigation />
+          <main id="content" tabIndex={-1} data-view={view.value}>
+            <FailureList />
+            <Unclear />
+            <Damage open={open} />
+            <Shown key={`${traces.value.indexOf(open)} ${view.value}`} open={open} />
+          </main>
+        </div>
+      ) : (
+        <main id="content" class="start" tabIndex={-1}>
+          <Opening />
+        </main>
+      )}
+      <Keys />
+      <Hints />
+    </DropZone>
+  );
+}

@@ -1,0 +1,117 @@
+// An analysis of the engine as a table: its columns with their meaning, a filter, the exports, and rows that open.
+
+import type { ComponentChildren } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { COLUMNS } from "kinetoscope/columns";
+import type { RemoteTrace, Verbs } from "kinetoscope/remote";
+import { count } from "../model/format";
+import { search } from "../model/search";
+import { asTabs, sorted } from "../model/sorting";
+import { param, setParams } from "../state/route";
+import { T } from "../strings";
+import { copy, save } from "./download";
+import { Table, valueIn, type Sort, type TableColumn } from "./table";
+
+/** The columns of an analysis, by key and in this order, with what the view wants otherwise. */
+export function columnsOf<V extends keyof Verbs>(
+  verb: V,
+  keys: readonly (keyof Verbs[V]["row"] & string)[],
+  changes: Partial<Record<keyof Verbs[V]["row"] & string, Partial<TableColumn<Verbs[V]["row"]>>>> = {},
+): TableColumn<Verbs[V]["row"]>[] {
+  return keys.map((key) => {
+    const column = COLUMNS[verb].find((one) => one.key === key);
+    if (!column) throw new Error(`${verb} has no column ${key}`);
+    return { ...column, title: column.title || titleOf(key), ...changes[key] };
+  });
+}
+
+/** `self_cpu_time_total_ns` as `Self CPU time total`. */
+function titleOf(key: string): string {
+  const words = key.replace(/_(ns|bytes)$/, "").replaceAll("_", " ").replace(/\bcpu\b/, "CPU");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export interface AnswerTableProps<V extends keyof Verbs> {
+  trace: RemoteTrace;
+  verb: V;
+  options?: Verbs[V]["options"];
+  rows: readonly Verbs[V]["row"][];
+  columns: readonly TableColumn<Verbs[V]["row"]>[];
+  keyOf: (row: Verbs[V]["row"]) => string;
+  /** The text that the filter looks at. */
+  textOf: (row: Verbs[V]["row"]) => string;
+  sort?: Sort;
+  detail?: (row: Verbs[V]["row"]) => ComponentChildren;
+  /** More to choose from, beside the filter. */
+  children?: ComponentChildren;
+  label: string;
+  fit?: number;
+}
+
+/** The filter, order and open row are in the address, so that a view has one such table. */
+export function AnswerTable<V extends keyof Verbs>(props: AnswerTableProps<V>) {
+  const { trace, verb, options, rows, columns, textOf } = props;
+  const wanted = search(param("q") ?? "");
+  const shown = useMemo(() => rows.filter((row) => wanted.matches(textOf(row))), [rows, param("q")]);
+  const key = param("sort") ?? props.sort?.key;
+  const sort = key === undefined ? undefined : { key, descending: param("order") ? param("order") === "down" : (props.sort?.descending ?? true) };
+  const [said, say] = useState("");
+  const copyShown = async (): Promise<void> => {
+    const by = columns.find((column) => column.key === sort?.key);
+    const ordered = by && sort ? sorted(shown, (row) => valueIn(by, row), sort.descending) : shown;
+    const valueOf = (of: string, row: Verbs[V]["row"]): unknown => {
+      const column = columns.find((one) => one.key === of);
+      return column ? valueIn(column, row) : undefined;
+    };
+    await copy(asTabs(columns, ordered, valueOf));
+    say(T.copied);
+    setTimeout(() => say(""), 1500);
+  };
+  const base = `${trace.name.replace(/\.(json|gz|zst|pt|trace)\b/g, "")}.${verb}`;
+  return (
+    <>
+      <div class="toolbar">
+        <input
+          type="search"
+          class={`filter ${wanted.error ? "invalid" : ""}`}
+          aria-label={T.filter}
+          aria-invalid={wanted.error !== undefined}
+          placeholder={T.filter}
+          data-hint={wanted.error ?? T.filterHint}
+          value={param("q") ?? ""}
+          onInput={(event) => setParams({ q: event.currentTarget.value })}
+        />
+        <span class="row-count" role="status">
+          {shown.length === rows.length ? "" : `${count(shown.length)} ${T.of} `}
+          {count(rows.length)} {T.rows}
+        </span>
+        {props.children}
+        <span class="spring" />
+        <span class="said" role="status">
+          {said}
+        </span>
+        <button type="button" data-hint={T.copyHint} onClick={() => void copyShown()}>
+          {T.copy}
+        </button>
+        <button type="button" data-hint={T.csvHint} onClick={async () => save(`${base}.csv`, "text/csv", await trace.csv(verb, options))}>
+          {T.csv}
+        </button>
+        <button type="button" data-hint={T.jsonHint} onClick={async () => save(`${base}.json`, "application/json", await trace.json(verb, options))}>
+          {T.json}
+        </button>
+      </div>
+      <Table
+        label={props.label}
+        columns={columns}
+        rows={shown}
+        keyOf={props.keyOf}
+        sort={sort}
+        onSort={(next) => setParams({ sort: next.key, order: next.descending ? "down" : "up" })}
+        {...(props.detail ? { detail: props.detail } : {})}
+        open={param("open")}
+        onOpen={(open) => setParams({ open })}
+        {...(props.fit ? { fit: props.fit } : {})}
+      />
+    </>
+  );
+}

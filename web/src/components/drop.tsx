@@ -1,0 +1,66 @@
+// Dropping files anywhere on the page.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { openFiles } from "../state/opening";
+import { traces } from "../state/session";
+import { T } from "../strings";
+
+/** The files in a drop, those in folders included. */
+async function filesIn(transfer: DataTransfer): Promise<File[]> {
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry != null);
+  if (!entries.some((entry) => entry.isDirectory)) return [...transfer.files];
+  const found: File[] = [];
+  const walk = async (entry: FileSystemEntry): Promise<void> => {
+    if (entry.isFile) {
+      const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
+      if (/\.(json|gz|zst|pickle)$/.test(file.name)) found.push(file);
+      return;
+    }
+    const reader = (entry as FileSystemDirectoryEntry).createReader();
+    for (;;) {
+      const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+      if (some.length === 0) return;
+      for (const inside of some) await walk(inside);
+    }
+  };
+  for (const entry of entries) await walk(entry);
+  return found.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
+}
+
+export function DropZone({ children }: { children: ComponentChildren }) {
+  const [over, setOver] = useState(false);
+  useEffect(() => {
+    const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
+    const enter = (event: DragEvent): void => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      setOver(true);
+    };
+    const leave = (event: DragEvent): void => {
+      if (event.relatedTarget === null) setOver(false);
+    };
+    const drop = (event: DragEvent): void => {
+      if (!event.dataTransfer || !hasFiles(event)) return;
+      event.preventDefault();
+      setOver(false);
+      void filesIn(event.dataTransfer).then(openFiles);
+    };
+    document.addEventListener("dragenter", enter);
+    document.addEventListener("dragover", enter);
+    document.addEventListener("dragleave", leave);
+    document.addEventListener("drop", drop);
+    return () => {
+      document.removeEventListener("dragenter", enter);
+      document.removeEventListener("dragover", enter);
+      document.removeEventListener("dragleave", leave);
+      document.removeEventListener("drop", drop);
+    };
+  }, []);
+  return (
+    <div class="page">
+      {children}
+      {over ? <div class="drop-over">{traces.value.length > 0 ? T.dropBeside : T.drop}</div> : null}
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+// Findings with what they cost, what to do, and where to see it.
+
+import type { Finding } from "kinetoscope/remote";
+import { time } from "../model/format";
+import type { View } from "../state/route";
+import { To } from "./parts";
+
+/** Where the evidence of a finding is. */
+const EVIDENCE: Record<string, { view: View; with?: Record<string, string>; label: string }> = {
+  gpu_idle: { view: "timeline", label: "Busy time of the device, in the timeline" },
+  exposed_communication: { view: "kernels", with: { q: "/nccl|rccl|mscclpp|hccl|oneccl|c10d::/i" }, label: "Communication kernels" },
+  pageable_copies: { view: "kernels", with: { q: "Pageable" }, label: "Pageable copies" },
+  short_kernels: { view: "kernels", with: { sort: "count", order: "down" }, label: "Kernels by count" },
+  synchronization: { view: "operators", with: { q: "Synchronize" }, label: "Synchronizing calls" },
+  data_loading: { view: "operators", with: { q: "DataLoader" }, label: "Data loading" },
+  uneven_steps: { view: "steps", label: "Steps" },
+  trace_incomplete: { view: "overview", with: { at: "trust" }, label: "What was lost" },
+  overlapping_spans: { view: "overview", with: { at: "trust" }, label: "What was odd" },
+};
+
+export function FindingList({ findings }: { findings: readonly Finding[] }) {
+  return (
+    <ol class="findings">
+      {findings.map((finding) => {
+        const evidence = EVIDENCE[finding.code];
+        return (
+          <li key={finding.code + finding.message} data-finding={finding.code}>
+            <span class="cost">{finding.cost_ns > 0 ? time(finding.cost_ns) : "trust"}</span>
+            <div>
+              <p class="finding-message">{finding.message}</p>
+              <p class="advice">{finding.advice}</p>
+              {evidence ? (
+                <To view={evidence.view} {...(evidence.with ? { with: evidence.with } : {})}>
+                  {evidence.label}
+                </To>
+              ) : null}
+            </div>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}

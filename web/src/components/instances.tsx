@@ -1,0 +1,94 @@
+// The instances behind a row: how their durations are spread, the longest of them, each with its place on the timeline.
+
+import { useMemo } from "preact/hooks";
+import type { ReadonlySignal } from "@preact/signals";
+import type { Spans } from "kinetoscope/remote";
+import { count, time } from "../model/format";
+import { histogram, type Histogram } from "../model/histogram";
+import type { Answer } from "../state/ask";
+import { T } from "../strings";
+import { hint } from "./hints";
+import { Await, To } from "./parts";
+
+const SHOWN = 100;
+
+function Bars({ data }: { data: Histogram }) {
+  const greatest = Math.max(...data.counts, 1);
+  const { counts, edges } = data;
+  const text = `${T.min} ${time(data.min)}, ${T.median} ${time(data.median)}, p95 ${time(data.p95)}, ${T.max} ${time(data.max)}`;
+  return (
+    <figure class="histogram">
+      <svg viewBox={`0 0 ${counts.length * 10} 84`} preserveAspectRatio="none" role="img" aria-label={`${T.durations}: ${text}`}>
+        {counts.map((many, at) => (
+          <rect
+            key={at}
+            x={at * 10 + 0.5}
+            width={9}
+            y={80 - (many > 0 ? Math.max(2, (many / greatest) * 78) : 0)}
+            height={many > 0 ? Math.max(2, (many / greatest) * 78) : 0}
+            data-hint={`${count(many)} from ${time(edges[at] ?? 0)} to ${time(edges[at + 1] ?? 0)}`}
+          />
+        ))}
+      </svg>
+      <figcaption>{text}</figcaption>
+    </figure>
+  );
+}
+
+function List({ spans, lanes }: { spans: Spans; lanes: (track: number) => string }) {
+  const longest = useMemo(() => {
+    const order = Array.from({ length: spans.length }, (_, at) => at);
+    const duration = (at: number): number => (spans.end[at] ?? 0) - (spans.start[at] ?? 0);
+    return order.sort((a, b) => duration(b) - duration(a) || a - b).slice(0, SHOWN);
+  }, [spans]);
+  return (
+    <table class="instances">
+      <thead>
+        <tr>
+          <th scope="col" class="number" {...hint("How long it took.")}>{T.duration}</th>
+          <th scope="col" class="number" {...hint("When it began, after the start of the recording.")}>{T.start}</th>
+          <th scope="col" {...hint("The thread or stream that it ran on.")}>{T.lane}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {longest.map((at) => (
+          <tr key={spans.event[at]}>
+            <td class="number">{time((spans.end[at] ?? 0) - (spans.start[at] ?? 0))}</td>
+            <td class="number">
+              <To view="timeline" with={{ event: spans.event[at] }}>
+                {time(spans.start[at] ?? 0)}
+              </To>
+            </td>
+            <td>{lanes(spans.track[at] ?? 0)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+export function Instances({ answer, lanes }: { answer: ReadonlySignal<Answer<Spans>>; lanes: (track: number) => string }) {
+  return (
+    <Await answer={answer}>
+      {(spans) => {
+        const durations = Float64Array.from({ length: spans.length }, (_, at) => (spans.end[at] ?? 0) - (spans.start[at] ?? 0));
+        return (
+          <div class="instances-detail" data-instances={spans.length}>
+            <div>
+              <h3>
+                {T.durations} <small>{count(spans.length)} {T.instances}</small>
+              </h3>
+              <Bars data={histogram(durations)} />
+            </div>
+            <div class="instances-list">
+              <h3>
+                {T.longest} {spans.length > SHOWN ? <small>{SHOWN} {T.of} {count(spans.length)}</small> : null}
+              </h3>
+              <List spans={spans} lanes={lanes} />
+            </div>
+          </div>
+        );
+      }}
+    </Await>
+  );
+}

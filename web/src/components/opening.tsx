@@ -1,0 +1,172 @@
+// What there is before a trace is open: how to open one, how far it is, why it failed.
+
+import { useRef, useState } from "preact/hooks";
+import type { EarlyTop } from "kinetoscope/remote";
+import { bytes, count, time } from "../model/format";
+import { addressFailure, goToAddress, isFromFile, lostName, openFiles, openSample } from "../state/opening";
+import { cancel, dismissFailures, loading, type Loading } from "../state/session";
+import { T } from "../strings";
+
+export function FileButton(props: { label: string; onFiles: (files: File[]) => void; class?: string; hint?: string }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button type="button" class={props.class} data-hint={props.hint} onClick={() => input.current?.click()}>
+        {props.label}
+      </button>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        accept=".json,.gz,.zst,.pickle"
+        onChange={(event) => {
+          props.onFiles([...(event.currentTarget.files ?? [])]);
+          event.currentTarget.value = "";
+        }}
+      />
+    </>
+  );
+}
+
+function AddressForm() {
+  const [text, setText] = useState("");
+  if (isFromFile) return <p class="quiet">{T.urlInFile}</p>;
+  return (
+    <form
+      class="address"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text) goToAddress(text);
+      }}
+    >
+      <input type="text" aria-label={T.url} placeholder={T.url} data-hint={T.urlHint} value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      <button type="submit">{T.urlOpen}</button>
+    </form>
+  );
+}
+
+function Choices() {
+  return (
+    <div class="choices">
+      <h1>{T.tagline}</h1>
+      <p class="privacy">{T.privacy}</p>
+      {lostName.value ? <p class="lost-name" role="status">{T.againHint(lostName.value)}</p> : null}
+      <div class="drop-target">
+        <svg viewBox="0 0 64 40" width="128" aria-hidden="true">
+          <rect class="c1" x="2" y="4" width="60" height="8" rx="2" />
+          <rect class="c2" x="2" y="15" width="27" height="8" rx="2" />
+          <rect class="c3" x="32" y="15" width="22" height="8" rx="2" />
+          <rect class="c4" x="12" y="26" width="17" height="8" rx="2" />
+          <rect class="c5" x="40" y="26" width="20" height="8" rx="2" />
+        </svg>
+        <FileButton class="primary" label={T.choose} onFiles={(files) => void openFiles(files)} />
+        <p class="quiet">{T.formats}</p>
+      </div>
+      <div class="other-ways">
+        <button type="button" data-hint={T.sampleAbout} onClick={() => void openSample()}>
+          {T.sample}
+        </button>
+        <AddressForm />
+      </div>
+      {addressFailure.value ? (
+        <p class="failure" role="alert">
+          {addressFailure.value}
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+function EarlyList({ title, rows }: { title: string; rows: readonly EarlyTop[] }) {
+  if (rows.length === 0) return null;
+  return (
+    <table class="early">
+      <caption>{title}</caption>
+      <tbody>
+        {rows.slice(0, 5).map((row) => (
+          <tr key={row.name}>
+            <th scope="row">{row.name}</th>
+            <td>{count(row.count)}</td>
+            <td>{time(row.sum_ns)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Reading({ entry }: { entry: Loading }) {
+  const { progress, totalBytes, startedAt } = entry;
+  const seconds = (performance.now() - startedAt) / 1000;
+  const done = progress?.bytes ?? 0;
+  const share = totalBytes ? Math.min(1, done / totalBytes) : undefined;
+  const left = share && share > 0.02 ? (seconds / share) * (1 - share) : undefined;
+  const rate = seconds > 0.2 ? `${bytes(done / seconds)}/s` : "";
+  const parts = [
+    totalBytes ? `${bytes(done)} ${T.of} ${bytes(totalBytes)}` : bytes(done),
+    `${count(progress?.events ?? 0)} ${T.events}`,
+    rate,
+    share === 1 ? T.finishing : left === undefined ? "" : `${left < 1 ? "< 1" : Math.round(left)} s ${T.left}`,
+  ];
+  return (
+    <div class="reading" data-reading={entry.name}>
+      <p class="reading-name">
+        {T.reading} <b>{entry.name}</b>
+      </p>
+      <progress aria-label={`${T.reading} ${entry.name}`} max={1} {...(share === undefined ? {} : { value: share })} />
+      <p class="reading-parts">{parts.filter((part) => part !== "").join(" · ")}</p>
+      {progress ? (
+        <div class="early-lists">
+          <p class="early-wall">
+            {T.soFar}: <b data-early="wall">{time(progress.early.wall_ns)}</b>, {count(progress.early.operators)} operators, {count(progress.early.kernels)} kernels,{" "}
+            {time(progress.early.device_sum_ns)} of device work
+          </p>
+          <EarlyList title="Operators" rows={progress.early.top_operators} />
+          <EarlyList title="Kernels" rows={progress.early.top_kernels} />
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+/** Files that could not be opened, each with its reason. */
+export function FailureList() {
+  const failed = loading.value.filter((entry) => entry.failure);
+  if (failed.length === 0) return null;
+  return (
+    <div class="failures" role="alert">
+      {failed.map(({ name, failure }) => (
+        <p key={name} class="failure" data-failure={failure?.code}>
+          <b>{name}</b> {T.failed}: {failure?.message}
+          {failure?.byteOffset === undefined ? "" : ` (${T.failedAt(count(failure.byteOffset))})`}
+        </p>
+      ))}
+      <button type="button" onClick={dismissFailures}>
+        {T.close}
+      </button>
+    </div>
+  );
+}
+
+export function Opening() {
+  const reading = loading.value.filter((entry) => !entry.failure);
+  if (reading.length === 0) {
+    return (
+      <>
+        <FailureList />
+        <Choices />
+      </>
+    );
+  }
+  return (
+    <div class="readings">
+      {reading.map((entry) => (
+        <Reading key={entry.name} entry={entry} />
+      ))}
+      <button type="button" onClick={cancel}>
+        {T.cancel}
+      </button>
+    </div>
+  );
+}

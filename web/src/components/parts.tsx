@@ -1,0 +1,117 @@
+// Small parts that every view is made of.
+
+import type { ComponentChildren } from "preact";
+import type { ReadonlySignal } from "@preact/signals";
+import type { Answer } from "../state/ask";
+import { addressOf, type View } from "../state/route";
+import { MISSING, T, VIEW_TEXTS } from "../strings";
+import { hint } from "./hints";
+
+/** The head of a view: its title and the question that it answers. */
+export function Head({ view, children }: { view: View; children?: ComponentChildren }) {
+  const { title, question } = VIEW_TEXTS[view];
+  return (
+    <header class="view-head">
+      <div>
+        <h1>{title}</h1>
+        <p class="question">{question}</p>
+      </div>
+      <div class="actions">{children}</div>
+    </header>
+  );
+}
+
+/** One number with its explanation. */
+export function Card(props: { label: string; value: string; exact?: string; about: string; note?: ComponentChildren; id?: string }) {
+  const about = props.exact ? `${props.about} Exactly ${props.exact}.` : props.about;
+  return (
+    <div class="card" data-card={props.id}>
+      <span class="card-label">{props.label}</span>
+      <span class="card-value" {...hint(about)} data-exact={props.exact}>
+        {props.value}
+      </span>
+      {props.note ? <span class="card-note">{props.note}</span> : null}
+    </div>
+  );
+}
+
+/** A titled part of a view. */
+export function Panel(props: { title: string; about?: string; actions?: ComponentChildren; children: ComponentChildren; class?: string; id?: string }) {
+  return (
+    <section class={`panel ${props.class ?? ""}`} data-panel={props.id}>
+      <div class="panel-head">
+        <h2 {...(props.about ? hint(props.about) : {})}>{props.title}</h2>
+        {props.actions}
+      </div>
+      {props.children}
+    </section>
+  );
+}
+
+/** What to record to get what this trace lacks. */
+export function Missing({ of }: { of: keyof typeof MISSING }) {
+  const { what, torch, where } = MISSING[of];
+  return (
+    <div class="missing" data-missing={of}>
+      <p class="missing-what">{what}</p>
+      <p>
+        {T.record} <code>{torch}</code>
+      </p>
+      {where ? <p>{where}</p> : null}
+    </div>
+  );
+}
+
+/** Waits for an answer, then shows it. */
+export function Await<Value>(props: { answer: ReadonlySignal<Answer<Value>>; children: (value: Value) => ComponentChildren }) {
+  const answer = props.answer.value;
+  if (answer.state === "waiting") {
+    return (
+      <div class="waiting" role="status">
+        <span class="spinner" aria-hidden="true" /> {T.waiting}
+      </div>
+    );
+  }
+  if (answer.state === "failed") return <p class="failure" role="alert">{answer.reason}</p>;
+  return <>{props.children(answer.value)}</>;
+}
+
+/** A link to a view. */
+export function To(props: { view: View; with?: Record<string, string | number | undefined>; children: ComponentChildren; class?: string; hint?: string }) {
+  return (
+    <a class={props.class} href={addressOf(props.view, props.with)} data-hint={props.hint}>
+      {props.children}
+    </a>
+  );
+}
+
+export interface Part {
+  label: string;
+  value: number;
+  /** The class of its colour. */
+  color: string;
+  about: string;
+  text: string;
+}
+
+/** Parts of a whole as one bar, with a legend that names and explains each. */
+export function Bar({ parts, label }: { parts: readonly Part[]; label: string }) {
+  const whole = parts.reduce((sum, part) => sum + part.value, 0);
+  const shown = parts.filter((part) => part.value > 0);
+  return (
+    <div class="bar-with-legend">
+      <div class="bar" role="img" aria-label={`${label}: ${shown.map((part) => `${part.label} ${part.text}`).join(", ")}`}>
+        {shown.map((part) => (
+          <span class={`bar-part ${part.color}`} style={{ flexGrow: part.value / whole }} data-hint={`${part.label}: ${part.text}. ${part.about}`} />
+        ))}
+      </div>
+      <ul class="legend">
+        {shown.map((part) => (
+          <li {...hint(part.about)}>
+            <span class={`swatch ${part.color}`} /> {part.label} <b>{part.text}</b>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

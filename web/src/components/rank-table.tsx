@@ -1,0 +1,50 @@
+// The ranks of a run side by side.
+
+import { rankOf } from "../model/ranks";
+import { share, time } from "../model/format";
+import { rowsOf, valueOf } from "../state/ask";
+import { addressOf } from "../state/route";
+import { traces } from "../state/session";
+import { Panel } from "./parts";
+import { Table } from "./table";
+
+export function RankTable() {
+  const rows = traces.value.map(({ trace, name, info }, at) => {
+    const [summary] = valueOf(rowsOf(trace, "summary").value) ?? [];
+    const devices = summary?.devices ?? [];
+    const sum = (of: (device: (typeof devices)[number]) => number): number => devices.reduce((all, device) => all + of(device), 0);
+    const exposed = (wanted: string): number => sum((device) => device.classes.find((one) => one.class === wanted)?.exposed_ns ?? 0);
+    const window = sum((device) => device.window_ns);
+    return {
+      at,
+      name,
+      rank: rankOf({ name, rank: info.rank, worldSize: info.world_size }) ?? at,
+      wall_ns: summary?.wall_ns ?? null,
+      step_ns: summary?.mean_step_ns ?? null,
+      busy_ns: sum((device) => device.busy_ns),
+      busy: window > 0 ? sum((device) => device.busy_ns) / window : null,
+      communication_ns: exposed("communication"),
+      idle_ns: sum((device) => device.idle_ns),
+    };
+  });
+  return (
+    <Panel title="Ranks" about="The traces of one run, rank by rank. The slowest rank waits least: others wait for it in communication." id="ranks">
+      <Table
+        label="Ranks"
+        fit={16}
+        rows={rows}
+        keyOf={(row) => row.name}
+        sort={{ key: "rank", descending: false }}
+        columns={[
+          { key: "rank", title: "Rank", kind: "int", about: "The rank, by distributedInfo or the name of the file.", width: "80px", show: (row) => <a href={addressOf("overview", { trace: row.at || undefined })}>{row.rank}</a> },
+          { key: "wall_ns", title: "Wall", kind: "ns", about: "From the first event to the end of the last one.", bar: true },
+          { key: "step_ns", title: "Mean step", kind: "ns", about: "The mean wall time of a step.", bar: true },
+          { key: "busy_ns", title: "Busy", kind: "ns", about: "Time in which any device work was running.", bar: true, show: (row) => (row.busy === null ? "–" : `${time(row.busy_ns)} · ${share(row.busy)}`), width: "minmax(120px, 160px)" },
+          { key: "communication_ns", title: "Exposed communication", kind: "ns", about: "Communication with nothing else running.", bar: true, width: "minmax(120px, 170px)" },
+          { key: "idle_ns", title: "Idle", kind: "ns", about: "The device's window without its busy time.", bar: true },
+          { key: "name", title: "File", kind: "text", about: "The file." },
+        ]}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,76 @@
+// The header: what is open, which of several traces is shown, the theme, the keyboard sheet.
+
+import { useEffect } from "preact/hooks";
+import { signal } from "@preact/signals";
+import { rankOf } from "../model/ranks";
+import { openFiles } from "../state/opening";
+import { choose, current, relation, traces } from "../state/session";
+import { choice, nextTheme } from "../state/theme";
+import { T } from "../strings";
+import { FileButton } from "./opening";
+
+/** Whether the keyboard sheet is shown. */
+export const keysShown = signal(false);
+
+function Chooser() {
+  const open = current.value;
+  if (!open) return null;
+  if (traces.value.length === 1) return <span class="trace-name">{open.name}</span>;
+  const label = (at: number): string => {
+    const { name, info } = traces.value[at] as (typeof traces.value)[number];
+    const rank = rankOf({ name, rank: info.rank, worldSize: info.world_size });
+    return relation.value === "ranks" && rank !== undefined ? `Rank ${rank} · ${name}` : name;
+  };
+  return (
+    <label class="trace-chooser">
+      <span class="visually-hidden">{T.trace}</span>
+      <select value={traces.value.indexOf(open)} onChange={(event) => choose(Number(event.currentTarget.value))}>
+        {traces.value.map((trace, at) => (
+          <option key={trace.name + at} value={at}>
+            {label(at)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function Topbar() {
+  useEffect(() => {
+    const key = (event: KeyboardEvent): void => {
+      const typing = event.target instanceof Element && event.target.closest("input, textarea, select");
+      if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "t") nextTheme();
+      else if (event.key === "?") keysShown.value = !keysShown.value;
+      else if (event.key === "o") document.querySelector<HTMLButtonElement>("[data-open]")?.click();
+    };
+    document.addEventListener("keydown", key);
+    return () => document.removeEventListener("keydown", key);
+  }, []);
+  return (
+    <header class="topbar">
+      <a class="brand" href="#view=overview" aria-label={T.title}>
+        <svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true">
+          <rect width="32" height="32" rx="7" fill="var(--accent)" />
+          <rect x="6" y="8" width="20" height="4" rx="1" fill="#fff" />
+          <rect x="6" y="14" width="11" height="4" rx="1" fill="#fff" />
+          <rect x="12" y="20" width="8" height="4" rx="1" fill="#fff" />
+        </svg>
+        <span>{T.title}</span>
+      </a>
+      <Chooser />
+      <span class="spring" />
+      {current.value ? (
+        <span data-hint={T.openMoreHint} class="open-more">
+          <FileButton label={T.openMore} onFiles={(files) => void openFiles(files)} />
+        </span>
+      ) : null}
+      <button type="button" class="quiet-button" aria-label={`${T.theme}: ${T.themes[choice.value]}`} data-hint={`${T.theme}: ${T.themes[choice.value]}`} data-theme-button onClick={nextTheme}>
+        {{ system: "◐", light: "☀", dark: "☾" }[choice.value]}
+      </button>
+      <button type="button" class="quiet-button" aria-label={T.help} data-hint={T.help} onClick={() => (keysShown.value = true)}>
+        ?
+      </button>
+    </header>
+  );
+}

@@ -1,0 +1,67 @@
+// Flames as pixels.
+
+import { colorOf, shortName } from "../model/colors";
+import type { Palette } from "./palette";
+import { FONT, fitted } from "./text";
+
+/** The height of a level. */
+export const FLAME_LEVEL = 20;
+
+export interface DrawnBox {
+  name: string;
+  /** Parts of the width. */
+  from: number;
+  to: number;
+  depth: number;
+  /** Above what is zoomed to. */
+  faded?: boolean;
+}
+
+export interface FlameScene {
+  context: CanvasRenderingContext2D;
+  width: number;
+  height: number;
+  scroll: number;
+  boxes: readonly DrawnBox[];
+  palette: Palette;
+  matches: ((name: string) => boolean) | undefined;
+  hovered: DrawnBox | undefined;
+}
+
+export function drawFlame(scene: FlameScene): void {
+  const { context, width, height, palette } = scene;
+  context.fillStyle = palette.background;
+  context.fillRect(0, 0, width, height);
+  context.font = FONT;
+  context.textBaseline = "middle";
+  for (const box of scene.boxes) drawBox(scene, box);
+  if (scene.hovered) {
+    context.strokeStyle = palette.text;
+    context.strokeRect(scene.hovered.from * width + 0.5, yOf(scene, scene.hovered) + 0.5, (scene.hovered.to - scene.hovered.from) * width - 1, FLAME_LEVEL - 2);
+  }
+}
+
+const yOf = (scene: FlameScene, box: DrawnBox): number => box.depth * FLAME_LEVEL - scene.scroll;
+
+function drawBox(scene: FlameScene, box: DrawnBox): void {
+  const { context, width, height, palette, matches } = scene;
+  const y = yOf(scene, box);
+  if (y + FLAME_LEVEL < 0 || y > height) return;
+  const [x, wide] = [box.from * width, (box.to - box.from) * width];
+  const isDim = matches !== undefined && !matches(box.name);
+  context.fillStyle = isDim ? palette.dimmed : (palette.boxes[colorOf(box.name)] as string);
+  context.globalAlpha = box.faded ? 0.45 : 1;
+  context.fillRect(x, y, Math.max(0.5, wide - (wide > 3 ? 1 : 0)), FLAME_LEVEL - 1);
+  context.globalAlpha = 1;
+  if (wide < 26) return;
+  context.fillStyle = isDim || box.faded ? palette.text : palette.boxText;
+  const text = fitted(context, shortName(box.name), wide - 8);
+  if (text) context.fillText(text, Math.max(x, 0) + 4, y + FLAME_LEVEL / 2);
+}
+
+/** The box at a place. */
+export function flameBoxAt<Box extends DrawnBox>(boxes: readonly Box[], x: number, y: number, width: number): Box | undefined {
+  const depth = Math.floor(y / FLAME_LEVEL);
+  const at = x / width;
+  return boxes.find((box) => box.depth === depth && at >= box.from && at < box.to);
+}

@@ -1,0 +1,37 @@
+// The colours of a drawing, read from the styles once for each theme.
+
+import { COLORS } from "../model/colors";
+
+export interface Palette {
+  background: string;
+  raised: string;
+  text: string;
+  quiet: string;
+  line: string;
+  accent: string;
+  selection: string;
+  dimmed: string;
+  boxes: string[];
+  boxText: string;
+  arrow: string;
+  curve: string;
+}
+
+export function palette(): Palette {
+  const styles = getComputedStyle(document.documentElement);
+  const color = (name: string): string => styles.getPropertyValue(name).trim();
+  return {
+    background: color("--background"),
+    raised: color("--raised"),
+    text: color("--text"),
+    quiet: color("--quiet"),
+    line: color("--line"),
+    accent: color("--accent"),
+    selection: color("--selection"),
+    dimmed: color("--dimmed"),
+    boxes: Array.from({ length: COLORS }, (_, at) => color(`--box-${at}`)),
+    boxText: color("--box-text"),
+    arrow: color("--arrow"),
+    curve: color("--curve"),
+  };
+}

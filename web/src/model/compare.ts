@@ -1,0 +1,45 @@
+// Two answers joined by name: what changed, what is new, what is gone.
+
+export type Change = "changed" | "same" | "new" | "gone";
+
+export interface Pair<Row> {
+  name: string;
+  before: Row | undefined;
+  after: Row | undefined;
+  beforeNs: number;
+  afterNs: number;
+  /** After less before, in ns. */
+  differenceNs: number;
+  /** After by before; nothing where there was nothing before. */
+  ratio: number | null;
+  change: Change;
+}
+
+/** A change of less than this part of the longer of the two is none. */
+const NOISE = 0.02;
+
+/** Rows of the same name are added up. */
+function byName<Row>(rows: readonly Row[], nameOf: (row: Row) => string, timeOf: (row: Row) => number): Map<string, { row: Row; ns: number }> {
+  const found = new Map<string, { row: Row; ns: number }>();
+  for (const row of rows) {
+    const known = found.get(nameOf(row));
+    if (known) known.ns += timeOf(row);
+    else found.set(nameOf(row), { row, ns: timeOf(row) });
+  }
+  return found;
+}
+
+/** Every name of either, the greatest difference first. */
+export function compare<Row>(before: readonly Row[], after: readonly Row[], nameOf: (row: Row) => string, timeOf: (row: Row) => number): Pair<Row>[] {
+  const old = byName(before, nameOf, timeOf);
+  const young = byName(after, nameOf, timeOf);
+  const pairs = [...new Set([...old.keys(), ...young.keys()])].map((name): Pair<Row> => {
+    const [was, is] = [old.get(name), young.get(name)];
+    const [beforeNs, afterNs] = [was?.ns ?? 0, is?.ns ?? 0];
+    const differenceNs = afterNs - beforeNs;
+    const noise = Math.abs(differenceNs) <= NOISE * Math.max(beforeNs, afterNs);
+    const change = !was ? "new" : !is ? "gone" : noise ? "same" : "changed";
+    return { name, before: was?.row, after: is?.row, beforeNs, afterNs, differenceNs, ratio: beforeNs > 0 ? afterNs / beforeNs : null, change };
+  });
+  return pairs.sort((a, b) => Math.abs(b.differenceNs) - Math.abs(a.differenceNs));
+}

@@ -1,0 +1,49 @@
+// A device's time as parts of its window.
+
+import type { DeviceTime } from "kinetoscope/remote";
+import { HINTS } from "../strings";
+import { time } from "./format";
+
+export interface TimePart {
+  label: string;
+  value: number;
+  color: string;
+  about: string;
+  text: string;
+}
+
+const CLASS_COLORS: Record<string, string> = {
+  compute: "c-compute",
+  communication: "c-communication",
+  memcpy: "c-memcpy",
+  memset: "c-memset",
+};
+
+/** The idle time by cause. */
+export function idleParts(device: DeviceTime): TimePart[] {
+  const { host_late_ns, host_waiting_ns, queued_ns, unknown_ns } = device.idle_causes;
+  const part = (label: string, value: number, color: string, about: string): TimePart => ({ label, value, color, about, text: time(value) });
+  return [
+    part("host late", host_late_ns, "c-host-late", HINTS.hostLate),
+    part("host waiting", host_waiting_ns, "c-host-waiting", HINTS.hostWaiting),
+    part("queued", queued_ns, "c-queued", HINTS.queued),
+    part("unknown", unknown_ns, "c-unknown", HINTS.unknown),
+  ];
+}
+
+/**
+ * The window of a device: what each class kept busy on its own, what several classes kept busy at once, and the idle time by
+ * cause. The parts add up to the window.
+ */
+export function windowParts(device: DeviceTime): TimePart[] {
+  const alone = device.classes.map((one) => ({
+    label: one.class,
+    value: one.exposed_ns,
+    color: CLASS_COLORS[one.class] ?? "c-compute",
+    about: HINTS.exposed,
+    text: time(one.exposed_ns),
+  }));
+  const overlapped = device.busy_ns - alone.reduce((sum, part) => sum + part.value, 0);
+  const several = { label: "several at once", value: overlapped, color: "c-overlapped", about: "Time in which work of more than one class was running.", text: time(overlapped) };
+  return [...alone, several, ...idleParts(device).map((part) => ({ ...part, label: `idle, ${part.label}` }))];
+}

@@ -1,0 +1,112 @@
+// Call trees as flames: from the rows of `tree` to boxes.
+
+import type { Columns, TreeRow } from "kinetoscope/remote";
+
+export interface FlameNode {
+  name: string;
+  depth: number;
+  parent: FlameNode | undefined;
+  children: FlameNode[];
+  count: number;
+  total: number;
+  self: number;
+  deviceTotal: number;
+  deviceSelf: number;
+}
+
+export interface FlameLane {
+  name: string;
+  /** Stands for the whole lane; the lane's outermost spans are its children. */
+  root: FlameNode;
+}
+
+export type Metric = "cpu" | "device";
+
+const NONE = 0xffffffff;
+
+/** The trees of all lanes. The rows come depth first, those of a lane behind a row for the lane itself. */
+export function flames({ length, columns }: Columns<TreeRow>): FlameLane[] {
+  const lanes: FlameLane[] = [];
+  let path: FlameNode[] = [];
+  for (let at = 0; at < length; at += 1) {
+    const code = columns.name.codes[at] as number;
+    const depth = columns.depth[at] as number;
+    const isLane = code === NONE;
+    const parent = isLane ? undefined : path[depth];
+    const node: FlameNode = {
+      name: isLane ? (columns.lane.dictionary[columns.lane.codes[at] as number] as string) : (columns.name.dictionary[code] as string),
+      depth: isLane ? 0 : depth + 1,
+      parent,
+      children: [],
+      count: columns.count[at] as number,
+      total: columns.total_ns[at] as number,
+      self: isLane ? 0 : (columns.self_ns[at] as number),
+      deviceTotal: columns.device_total_ns[at] as number,
+      deviceSelf: columns.device_self_ns[at] as number,
+    };
+    if (isLane) {
+      lanes.push({ name: node.name, root: node });
+      path = [node];
+    } else {
+      parent?.children.push(node);
+      path[depth + 1] = node;
+    }
+  }
+  return lanes;
+}
+
+export function metricOf(node: FlameNode, metric: Metric): number {
+  return metric === "cpu" ? node.total : node.deviceTotal;
+}
+
+export interface FlameBox {
+  node: FlameNode;
+  /** Parts of the width. */
+  from: number;
+  to: number;
+  depth: number;
+}
+
+/** Boxes narrower than this part of the width are left out: no screen shows them. */
+const NARROWEST = 1 / 4000;
+
+/**
+ * The boxes of a tree, left-heavy: the longest first. What is above `focus` fills the width; `focus` and what is below it
+ * are drawn to scale.
+ */
+export function boxes(focus: FlameNode, metric: Metric): FlameBox[] {
+  const found: FlameBox[] = [];
+  for (let above = focus.parent; above; above = above.parent) found.unshift({ node: above, from: 0, to: 1, depth: above.depth });
+  const whole = metricOf(focus, metric);
+  if (whole <= 0) return found;
+  const open: FlameBox[] = [{ node: focus, from: 0, to: 1, depth: focus.depth }];
+  for (let box = open.pop(); box; box = open.pop()) {
+    found.push(box);
+    let at = box.from;
+    const children = metric === "cpu" ? box.node.children : box.node.children.slice().sort((a, b) => b.deviceTotal - a.deviceTotal);
+    for (const child of children) {
+      const wide = metricOf(child, metric) / whole;
+      if (wide >= NARROWEST) open.push({ node: child, from: at, to: Math.min(at + wide, box.to), depth: child.depth });
+      at += wide;
+    }
+  }
+  return found;
+}
+
+/** The names from the outermost span to a node. */
+export function pathOf(node: FlameNode): string[] {
+  const names: string[] = [];
+  for (let at: FlameNode | undefined = node; at?.parent; at = at.parent) names.unshift(at.name);
+  return names;
+}
+
+/** The node at a path, or the last one on the way to it. */
+export function nodeAt(root: FlameNode, path: readonly string[]): FlameNode {
+  let node = root;
+  for (const name of path) {
+    const next = node.children.find((child) => child.name === name);
+    if (!next) return node;
+    node = next;
+  }
+  return node;
+}

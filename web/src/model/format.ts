@@ -1,0 +1,90 @@
+// How values are written: the units of the field, short enough for a table.
+
+import type { ColumnKind } from "kinetoscope/columns";
+
+const group = new Intl.NumberFormat("en-US");
+
+/** A number of at most four digits. */
+function short(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 100 || Number.isInteger(value)) return group.format(Math.round(value));
+  return value.toFixed(size >= 10 ? 1 : 2);
+}
+
+function scaled(value: number, step: number, units: readonly string[]): string {
+  let at = 0;
+  let size = value;
+  while (Math.abs(size) >= step * 0.9995 && at < units.length - 1) {
+    size /= step;
+    at += 1;
+  }
+  return `${short(size)} ${units[at]}`;
+}
+
+/** A duration in ns: `12.3 ms`. */
+export function time(ns: number): string {
+  return ns === 0 ? "0" : scaled(ns, 1000, ["ns", "µs", "ms", "s"]);
+}
+
+/** A size: `1.50 GB` of 1024³ bytes, as torch counts them. */
+export function bytes(count: number): string {
+  return count === 0 ? "0" : scaled(count, 1024, ["B", "KB", "MB", "GB", "TB", "PB"]);
+}
+
+/** A large amount with an SI prefix: `1.20 T`. */
+export function amount(value: number): string {
+  return scaled(value, 1000, ["", "k", "M", "G", "T", "P", "E"]).trimEnd();
+}
+
+/** A share of 1: `12.3%`. */
+export function share(value: number): string {
+  return `${(value * 100).toFixed(1)}%`;
+}
+
+/** A count: `1,234`. */
+export function count(value: number): string {
+  return group.format(value);
+}
+
+/** A value of a column, as it is shown. */
+export function cell(kind: ColumnKind, value: unknown): string {
+  if (value === null || value === undefined) return "–";
+  switch (kind) {
+    case "ns":
+      return time(value as number);
+    case "bytes":
+      return bytes(value as number);
+    case "share":
+      return share(value as number);
+    case "amount":
+    case "rate":
+      return amount(value as number);
+    case "int":
+      return count(value as number);
+    case "float":
+      return short(value as number);
+    case "bool":
+      return value ? "yes" : "no";
+    case "unix_ns":
+      return String(value);
+    case "text":
+      return value as string;
+    case "json":
+      return JSON.stringify(value);
+  }
+}
+
+const UNITS: Partial<Record<ColumnKind, string>> = { ns: "ns", bytes: "bytes" };
+
+/** The whole value, for whoever wants to know it exactly. */
+export function exact(kind: ColumnKind, value: unknown): string {
+  if (typeof value !== "number") return cell(kind, value);
+  const unit = UNITS[kind];
+  const number = Number.isInteger(value) ? group.format(value) : String(value);
+  return unit ? `${number} ${unit}` : number;
+}
+
+/** Whether values of a kind are compared as numbers. */
+export function isNumeric(kind: ColumnKind): boolean {
+  return kind !== "text" && kind !== "json" && kind !== "bool";
+}

@@ -1,0 +1,38 @@
+// Durations in bins.
+
+export interface Histogram {
+  /** The edges of the bins in ns, one more than there are counts. */
+  edges: number[];
+  counts: number[];
+  min: number;
+  median: number;
+  p95: number;
+  max: number;
+}
+
+/** The value below which a share of sorted values lies. */
+export function quantile(sorted: Float64Array, share: number): number {
+  if (sorted.length === 0) return NaN;
+  const at = (sorted.length - 1) * share;
+  const low = sorted[Math.floor(at)] as number;
+  const high = sorted[Math.ceil(at)] as number;
+  return low + (high - low) * (at - Math.floor(at));
+}
+
+/** Bins of equal width on a logarithmic axis when the longest is over 20 times the shortest, else of equal width. */
+export function histogram(durations: Float64Array, bins = 40): Histogram {
+  const sorted = durations.slice().sort();
+  const min = sorted[0] ?? 0;
+  const max = sorted[sorted.length - 1] ?? 0;
+  const logarithmic = max > 20 * Math.max(min, 1);
+  const to = (value: number): number => (logarithmic ? Math.log(Math.max(value, 1)) : value);
+  const from = (value: number): number => (logarithmic ? Math.exp(value) : value);
+  const width = (to(max) - to(min)) / bins || 1;
+  const counts = new Array<number>(bins).fill(0);
+  for (const duration of sorted) {
+    const bin = Math.min(bins - 1, Math.floor((to(duration) - to(min)) / width));
+    counts[bin] = (counts[bin] as number) + 1;
+  }
+  const edges = Array.from({ length: bins + 1 }, (_, at) => from(to(min) + at * width));
+  return { edges, counts, min, median: quantile(sorted, 0.5), p95: quantile(sorted, 0.95), max };
+}

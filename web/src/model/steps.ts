@@ -1,0 +1,27 @@
+// The parts of steps, and which steps are unlike the others.
+
+import type { StepsRow } from "kinetoscope/remote";
+import { quantile } from "./histogram";
+
+/** The parts of a step's wall time, which they add up to. */
+export const STEP_PARTS = [
+  { key: "kernel_ns", label: "kernels", color: "--c-compute" },
+  { key: "communication_ns", label: "communication", color: "--c-communication" },
+  { key: "memcpy_ns", label: "copies", color: "--c-memcpy" },
+  { key: "memset_ns", label: "fills", color: "--c-memset" },
+  { key: "runtime_ns", label: "runtime calls", color: "--c-runtime" },
+  { key: "data_loader_ns", label: "data loading", color: "--c-data" },
+  { key: "cpu_op_ns", label: "operators", color: "--c-op" },
+  { key: "other_ns", label: "other", color: "--c-other" },
+] as const satisfies readonly { key: keyof StepsRow; label: string; color: string }[];
+
+/** How far a step is from the middle one, in median absolute deviations of wall time, scaled to standard deviations. */
+export function deviations(steps: readonly StepsRow[]): number[] {
+  const walls = Float64Array.from(steps, (step) => step.wall_ns);
+  const median = quantile(walls.slice().sort(), 0.5);
+  const mad = quantile(walls.map((wall) => Math.abs(wall - median)).sort(), 0.5) * 1.4826;
+  return steps.map((step) => (mad > 0 ? (step.wall_ns - median) / mad : 0));
+}
+
+/** From how many deviations on a step counts as unlike the others (Iglewicz and Hoaglin's 3.5). */
+export const OUTLIER = 3.5;

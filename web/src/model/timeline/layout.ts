@@ -1,0 +1,95 @@
+// Which rows the timeline has, and where: processes with their tracks and counters.
+
+import type { CountersRow, TracksRow } from "kinetoscope/remote";
+
+/** The height of one level of spans, in pixels. */
+export const LEVEL = 18;
+const HEAD = 26;
+const COUNTER = 40;
+const GAP = 6;
+
+export type Lane =
+  | { kind: "process"; id: string; title: string; y: number; height: number; closed: boolean; tracks: number }
+  | { kind: "track"; id: string; track: number; title: string; y: number; height: number; levels: number; depth: number; closed: boolean; onDevice: boolean }
+  | { kind: "counter"; id: string; counter: number; title: string; unit: string; max: number; y: number; height: number };
+
+export interface Layout {
+  lanes: Lane[];
+  height: number;
+}
+
+export interface LayoutOptions {
+  /** Ids of processes and tracks that are closed. */
+  closed: ReadonlySet<string>;
+  /** Only lanes whose process or thread matches. */
+  matches: (title: string) => boolean;
+}
+
+interface Group {
+  title: string;
+  onDevice: boolean;
+  tracks: TracksRow[];
+  counters: CountersRow[];
+}
+
+/** The counters of a device are called after it, those of a memory after its kind: `device 0`, `CUDA 0`. */
+function groupOf(groups: Group[], counter: CountersRow): Group {
+  const ordinal = /^(?:device|cuda|xpu|mtia|hip|privateuse1) (\d+)$/i.exec(counter.process)?.[1];
+  const found = groups.find(
+    (group) => group.title === counter.process || (ordinal !== undefined && group.onDevice && group.tracks.some((track) => track.pid === ordinal)),
+  );
+  if (found) return found;
+  const made = { title: counter.process, onDevice: false, tracks: [], counters: [] };
+  groups.push(made);
+  return made;
+}
+
+function grouped(tracks: readonly TracksRow[], counters: readonly CountersRow[]): Group[] {
+  const groups: Group[] = [];
+  for (const track of tracks) {
+    if (track.spans === 0) continue;
+    const onDevice = track.kind === "device";
+    let group = groups.find((one) => one.title === track.process && one.onDevice === onDevice);
+    if (!group) groups.push((group = { title: track.process, onDevice, tracks: [], counters: [] }));
+    group.tracks.push(track);
+  }
+  for (const counter of counters) if (counter.points > 0) groupOf(groups, counter).counters.push(counter);
+  for (const group of groups) group.tracks.sort((a, b) => b.spans - a.spans || a.track - b.track);
+  // Devices first: their few lanes would be far below the deep ones of the host.
+  const weight = (group: Group): number => group.tracks.reduce((sum, track) => sum + track.spans, 0);
+  return groups.sort((a, b) => Number(b.onDevice) - Number(a.onDevice) || weight(b) - weight(a));
+}
+
+/** The rows from top to bottom. */
+export function layout(tracks: readonly TracksRow[], counters: readonly CountersRow[], options: LayoutOptions): Layout {
+  const lanes: Lane[] = [];
+  let y = 0;
+  for (const group of grouped(tracks, counters)) {
+    const shown = group.tracks.filter((track) => options.matches(`${group.title} ${track.thread}`));
+    const curves = group.counters.filter((counter) => options.matches(`${group.title} ${counter.name}`));
+    if (shown.length + curves.length === 0) continue;
+    const id = `${group.onDevice ? "d" : "p"}${group.title}`;
+    const closed = options.closed.has(id);
+    lanes.push({ kind: "process", id, title: group.title, y, height: HEAD, closed, tracks: shown.length });
+    y += HEAD;
+    if (closed) continue;
+    for (const counter of curves) {
+      lanes.push({ kind: "counter", id: `c${counter.counter}`, counter: counter.counter, title: counter.name, unit: counter.unit, max: counter.max, y, height: COUNTER });
+      y += COUNTER + GAP;
+    }
+    for (const track of shown) {
+      const trackId = `t${track.track}`;
+      const isClosed = options.closed.has(trackId);
+      const levels = isClosed ? 1 : track.depth;
+      const height = Math.max(1, levels) * LEVEL;
+      lanes.push({ kind: "track", id: trackId, track: track.track, title: track.thread, y, height, levels, depth: track.depth, closed: isClosed, onDevice: group.onDevice });
+      y += height + GAP;
+    }
+  }
+  return { lanes, height: y };
+}
+
+/** The lane at a height. */
+export function laneAt(layout: Layout, y: number): Lane | undefined {
+  return layout.lanes.find((lane) => y >= lane.y && y < lane.y + lane.height);
+}

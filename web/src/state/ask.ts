@@ -1,0 +1,40 @@
+// Questions to a trace whose answers are kept: every view that asks the same shares one answer.
+
+import { signal, type ReadonlySignal } from "@preact/signals";
+import type { RemoteTrace, Verbs } from "kinetoscope/remote";
+
+export type Answer<T> = { state: "waiting" } | { state: "ready"; value: T } | { state: "failed"; reason: string };
+
+const answers = new WeakMap<RemoteTrace, Map<string, ReadonlySignal<Answer<unknown>>>>();
+
+/** The answer to a question, which is asked once for each trace and key. */
+export function ask<T>(trace: RemoteTrace, key: string, question: (trace: RemoteTrace) => Promise<T>): ReadonlySignal<Answer<T>> {
+  let known = answers.get(trace);
+  if (!known) answers.set(trace, (known = new Map()));
+  const found = known.get(key);
+  if (found) return found as ReadonlySignal<Answer<T>>;
+  const answer = signal<Answer<T>>({ state: "waiting" });
+  known.set(key, answer);
+  question(trace).then(
+    (value) => (answer.value = { state: "ready", value }),
+    (thrown: unknown) => {
+      known.delete(key);
+      answer.value = { state: "failed", reason: thrown instanceof Error ? thrown.message : String(thrown) };
+    },
+  );
+  return answer;
+}
+
+/** The rows of an analysis. */
+export function rowsOf<V extends keyof Verbs>(
+  trace: RemoteTrace,
+  verb: V,
+  options?: Verbs[V]["options"],
+): ReadonlySignal<Answer<Verbs[V]["row"][]>> {
+  return ask(trace, `${verb} ${JSON.stringify(options ?? {})}`, (from) => from.rows(verb, options));
+}
+
+/** The value of an answer that is there. */
+export function valueOf<T>(answer: Answer<T>): T | undefined {
+  return answer.state === "ready" ? answer.value : undefined;
+}

@@ -1,0 +1,88 @@
+// From what a person gives to what is opened: files, an address, the sample.
+
+import { signal } from "@preact/signals";
+import { sample } from "#sample";
+import { param, setParams } from "./route";
+import { open } from "./session";
+
+/** Why an address could not be loaded. */
+export const addressFailure = signal("");
+
+/** The trace that the address of a reloaded page speaks of, which only its owner can give again. */
+export const lostName = signal<string | undefined>(undefined);
+
+const KEY = "kinetoscope.name";
+
+function remember(name: string): void {
+  try {
+    sessionStorage.setItem(KEY, name);
+  } catch {
+    // A page from a file may have no storage.
+  }
+}
+
+function remembered(): string | undefined {
+  try {
+    return sessionStorage.getItem(KEY) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Opens files instead of what is open. */
+export async function openFiles(files: readonly File[]): Promise<void> {
+  if (files.length === 0) return;
+  addressFailure.value = "";
+  setParams({ sample: undefined, trace: undefined });
+  if (lostName.value !== files[0]?.name) setParams({ q: undefined, open: undefined, event: undefined, start: undefined, end: undefined });
+  lostName.value = undefined;
+  remember(files[0]?.name ?? "");
+  await open(files);
+}
+
+/** Opens files beside what is open. */
+export const addFiles = (files: readonly File[]): Promise<void> => open(files, "beside");
+
+/** Opens the built-in sample. */
+export async function openSample(): Promise<void> {
+  addressFailure.value = "";
+  setParams({ sample: 1 });
+  await open([await sample()]);
+}
+
+/** Whether this page was opened from a file, and so may load nothing. */
+export const isFromFile = location.protocol === "file:";
+
+/** Goes to a page that may load this address, and opens it there: the content policy is that of the page. */
+export function goToAddress(text: string): void {
+  addressFailure.value = "";
+  let place: URL;
+  try {
+    place = new URL(text, location.href);
+  } catch {
+    addressFailure.value = `${text}: no address`;
+    return;
+  }
+  const page = new URL(place.origin === location.origin ? "index.html" : "remote.html", location.href);
+  page.searchParams.set("trace", place.origin === location.origin ? place.pathname + place.search : place.href);
+  location.assign(page);
+}
+
+async function openAddress(text: string): Promise<void> {
+  const place = new URL(text, location.href);
+  try {
+    const response = await fetch(place, { credentials: place.origin === location.origin ? "same-origin" : "omit" });
+    if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
+    await open([response]);
+  } catch (thrown) {
+    addressFailure.value = `${place.href}: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+  }
+}
+
+/** Opens what the page's address names. */
+export async function openFromAddress(): Promise<void> {
+  const address = new URLSearchParams(location.search).get("trace");
+  if (address) return openAddress(address);
+  if (param("sample")) return openSample();
+  if (location.hash.length > 1) lostName.value = remembered();
+}

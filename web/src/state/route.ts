@@ -1,0 +1,87 @@
+// What is looked at, kept in the hash of the address: back, forward, reload and a copied link bring it again.
+
+import { computed, signal } from "@preact/signals";
+
+/** The views, in the order of the navigation. */
+export const VIEWS = [
+  "overview",
+  "timeline",
+  "operators",
+  "kernels",
+  "flame",
+  "memory",
+  "modules",
+  "steps",
+  "compare",
+  "findings",
+] as const;
+
+export type View = (typeof VIEWS)[number];
+
+export interface Route {
+  view: View;
+  params: Readonly<Record<string, string>>;
+}
+
+function parse(hash: string): Route {
+  const params = Object.fromEntries(new URLSearchParams(hash.replace(/^#/, "")));
+  const { view, ...rest } = params;
+  return { view: VIEWS.find((name) => name === view) ?? "overview", params: rest };
+}
+
+function format({ view, params }: Route): string {
+  return `#${new URLSearchParams({ view, ...params }).toString()}`;
+}
+
+export const route = signal<Route>(parse(location.hash));
+
+/** The view alone, which changes more rarely than the whole route. */
+export const view = computed(() => route.value.view);
+
+addEventListener("popstate", () => (route.value = parse(location.hash)));
+addEventListener("hashchange", () => (route.value = parse(location.hash)));
+
+/** Parameters that mean the same in every view and stay when the view changes. */
+const SHARED = ["trace", "sample"];
+
+type Changes = Record<string, string | number | undefined>;
+
+function changed(params: Route["params"], changes: Changes): Record<string, string> {
+  const all = Object.entries({ ...params, ...changes }).filter(([, value]) => value !== undefined && value !== "");
+  return Object.fromEntries(all.map(([key, value]) => [key, String(value)]));
+}
+
+/** The address of a view. */
+export function addressOf(to: View, changes: Changes = {}): string {
+  const { params } = route.value;
+  const shared = Object.fromEntries(Object.entries(params).filter(([key]) => SHARED.includes(key)));
+  return format({ view: to, params: changed(shared, changes) });
+}
+
+/** Goes to a view; going back comes here again. */
+export function go(to: View, changes: Changes = {}): void {
+  history.pushState(null, "", addressOf(to, changes));
+  route.value = parse(location.hash);
+}
+
+/** Changes parameters of the view that is shown; a `step` can be gone back from. */
+export function setParams(changes: Changes, how: "step" | "replace" = "replace"): void {
+  const params = changed(route.value.params, changes);
+  const address = format({ view: route.value.view, params });
+  if (address === location.hash) return;
+  if (how === "step") history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
+  route.value = { view: route.value.view, params };
+}
+
+/** A parameter of the view that is shown. */
+export function param(name: string): string | undefined {
+  return route.value.params[name];
+}
+
+/** A parameter that is a number. */
+export function numberParam(name: string): number | undefined {
+  const text = param(name);
+  const number = Number(text);
+  return text === undefined || Number.isNaN(number) ? undefined : number;
+}

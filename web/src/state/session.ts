@@ -1,0 +1,107 @@
+// The traces that are open or being opened.
+
+import { computed, signal } from "@preact/signals";
+import { KinetoscopeError, type Diagnostic, type InfoRow, type Progress, type RemoteTrace } from "kinetoscope/remote";
+import { openTrace, type Input } from "../engine/open";
+import { relationOf, type Relation } from "../model/ranks";
+import { numberParam, setParams } from "./route";
+
+export interface OpenTrace {
+  trace: RemoteTrace;
+  name: string;
+  info: InfoRow;
+  diagnostics: Diagnostic[];
+}
+
+/** A file that is being read, or that could not be. */
+export interface Loading {
+  name: string;
+  totalBytes: number | undefined;
+  startedAt: number;
+  progress: Progress | undefined;
+  failure: { code: string; message: string; byteOffset: number | undefined } | undefined;
+}
+
+export const traces = signal<readonly OpenTrace[]>([]);
+export const loading = signal<readonly Loading[]>([]);
+
+/** What several traces are to each other, once it is known or was chosen. */
+export const relation = signal<Relation>("one");
+
+/** Which trace the views show. */
+export const current = computed<OpenTrace | undefined>(() => traces.value[numberParam("trace") ?? 0] ?? traces.value[0]);
+
+let ending: AbortController | undefined;
+
+/** Gives up what is being read. */
+export function cancel(): void {
+  ending?.abort();
+  loading.value = [];
+}
+
+/** Closes every trace. */
+export function closeAll(): void {
+  cancel();
+  for (const { trace } of traces.value) trace.dispose();
+  traces.value = [];
+  relation.value = "one";
+}
+
+function nameOf(input: Input): string {
+  if (input instanceof File) return input.name;
+  return decodeURIComponent(new URL(input.url).pathname.split("/").pop() || input.url);
+}
+
+function sizeOf(input: Input): number | undefined {
+  if (input instanceof File) return input.size;
+  const length = Number(input.headers.get("content-length"));
+  return length > 0 ? length : undefined;
+}
+
+async function one(input: Input, at: number, signal: AbortSignal): Promise<OpenTrace | undefined> {
+  const update = (changes: Partial<Loading>): void => {
+    if (signal.aborted) return;
+    loading.value = loading.value.map((entry, position) => (position === at ? { ...entry, ...changes } : entry));
+  };
+  try {
+    const trace = await openTrace(input, { signal, onProgress: (progress) => update({ progress }) });
+    const [info, diagnostics] = await Promise.all([trace.info(), trace.diagnostics()]);
+    return { trace, name: nameOf(input), info, diagnostics };
+  } catch (thrown) {
+    const known = thrown instanceof KinetoscopeError ? thrown : undefined;
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    update({ failure: { code: known?.code ?? "internal", message, byteOffset: known?.byteOffset } });
+    return undefined;
+  }
+}
+
+/** Opens files: instead of those that are open, or beside them. */
+export async function open(inputs: readonly Input[], how: "instead" | "beside" = "instead"): Promise<void> {
+  if (how === "instead") closeAll();
+  else cancel();
+  const ended = new AbortController();
+  ending = ended;
+  const startedAt = performance.now();
+  loading.value = inputs.map((input) => {
+    return { name: nameOf(input), totalBytes: sizeOf(input), startedAt, progress: undefined, failure: undefined };
+  });
+  const opened = await Promise.all(inputs.map((input, at) => one(input, at, ended.signal)));
+  const found = opened.filter((trace) => trace !== undefined);
+  if (ended.signal.aborted) {
+    for (const { trace } of found) trace.dispose();
+    return;
+  }
+  loading.value = loading.value.filter((entry) => entry.failure);
+  traces.value = [...traces.value, ...found];
+  relation.value = relationOf(traces.value.map(({ name, info }) => ({ name, rank: info.rank, worldSize: info.world_size })));
+}
+
+/** Shows another of the open traces. */
+export function choose(at: number): void {
+  setParams({ trace: at === 0 ? undefined : at }, "step");
+}
+
+/** Forgets the failures that were shown. */
+export function dismissFailures(): void {
+  loading.value = [];
+}

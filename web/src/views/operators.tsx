@@ -1,0 +1,109 @@
+// Operators: torch's key averages with torch's columns, grouped as torch groups them.
+
+import { useMemo } from "preact/hooks";
+import type { OpsOptions, OpsRow } from "kinetoscope/remote";
+import { AnswerTable, columnsOf } from "../components/answer-table";
+import { Instances } from "../components/instances";
+import { Await, Head, Missing, To } from "../components/parts";
+import { ask, rowsOf } from "../state/ask";
+import { laneNames } from "../state/lanes";
+import { param, setParams } from "../state/route";
+import type { OpenTrace } from "../state/session";
+import { T } from "../strings";
+
+/** A row with its position, by which the engine knows its instances. */
+type Row = OpsRow & { at: number };
+
+const GROUPS = [
+  { value: "", label: "name", by: [] },
+  { value: "shape", label: "name and input shapes", by: ["shape"] },
+  { value: "stack", label: "name and stack", by: ["stack:5"] },
+  { value: "overload", label: "name and overload", by: ["overload"] },
+] as const satisfies readonly { value: string; label: string; by: NonNullable<OpsOptions["groupBy"]> }[];
+
+function columns(rows: readonly Row[], group: string) {
+  const has = (key: keyof OpsRow): boolean => rows.some((row) => row[key] !== 0);
+  const keys: (keyof OpsRow & string)[] = ["name"];
+  if (group === "shape") keys.push("input_shapes");
+  if (group === "stack") keys.push("stack");
+  if (group === "overload") keys.push("overload_name");
+  keys.push("self_cpu_time_total_ns", "cpu_time_total_ns");
+  if (has("device_time_total_ns")) keys.push("self_device_time_total_ns", "device_time_total_ns");
+  if (has("cpu_memory_usage_bytes")) keys.push("self_cpu_memory_usage_bytes");
+  if (has("device_memory_usage_bytes")) keys.push("self_device_memory_usage_bytes");
+  if (has("flops")) keys.push("flops");
+  keys.push("count");
+  const bar = { bar: true };
+  const made = columnsOf("ops", keys, {
+    name: { title: "Name", width: "minmax(220px, 2fr)" },
+    self_cpu_time_total_ns: { title: "Self CPU", ...bar },
+    cpu_time_total_ns: { title: "CPU total", ...bar },
+    self_device_time_total_ns: { title: "Self device", ...bar },
+    device_time_total_ns: { title: "Device total", ...bar },
+    self_cpu_memory_usage_bytes: { title: "Self CPU mem" },
+    self_device_memory_usage_bytes: { title: "Self device mem" },
+    flops: { title: "FLOPs" },
+    count: { title: "Calls", width: "78px" },
+    input_shapes: { title: "Input shapes", width: "minmax(160px, 1fr)" },
+    stack: { title: "Stack", width: "minmax(160px, 1fr)", value: (row) => row.stack.join(" ← ") },
+  });
+  const at = made.findIndex((column) => column.key === "count");
+  const mean = { title: "CPU avg", kind: "ns" as const, about: "CPU total by the calls.", key: "cpu_time_ns", value: (row: OpsRow) => row.cpu_time_total_ns / row.count };
+  return [...made.slice(0, at), mean, ...made.slice(at)];
+}
+
+export function Operators({ open }: { open: OpenTrace }) {
+  const group = GROUPS.find((one) => one.value === param("group")) ?? GROUPS[0];
+  const options: OpsOptions = useMemo(() => (group.by.length > 0 ? { groupBy: group.by } : {}), [group]);
+  const lanes = laneNames(open.trace);
+  const detail = (row: OpsRow) => {
+    const { at } = row as Row;
+    return (
+      <>
+        {row.stack.length > 0 ? <p class="stack">{row.stack.join("\n")}</p> : null}
+        <Instances answer={ask(open.trace, `instances ${at} ${group.value}`, (trace) => trace.instances(at, options))} lanes={lanes} />
+        <p>
+          <To view="flame" with={{ q: row.name }}>{T.inFlame}</To> · <To view="timeline" with={{ q: row.name }}>{T.inTimeline}</To>
+        </p>
+      </>
+    );
+  };
+  return (
+    <>
+      <Head view="operators" />
+      <Await answer={rowsOf(open.trace, "ops", options)}>
+        {(found) => {
+          if (found.length === 0) return <Missing of="operators" />;
+          const rows: Row[] = found.map((row, at) => ({ ...row, at }));
+          const byDevice = rows.some((row) => row.self_device_time_total_ns > 0);
+          return (
+            <AnswerTable
+              label="Operators"
+              trace={open.trace}
+              verb="ops"
+              options={options}
+              rows={rows}
+              columns={columns(rows, group.value)}
+              keyOf={(row) => String((row as Row).at)}
+              textOf={(row) => row.name}
+              sort={{ key: byDevice ? "self_device_time_total_ns" : "self_cpu_time_total_ns", descending: true }}
+              detail={detail}
+            >
+              <label class="select">
+                Group by{" "}
+                <select value={group.value} data-group onChange={(event) => setParams({ group: event.currentTarget.value, open: undefined })}>
+                  {GROUPS.map((one) => (
+                    <option key={one.value} value={one.value}>
+                      {one.label}
+                    </option>
+                  ))}
+                </select>
+              </label>
+              <To view="modules">by module</To>
+            </AnswerTable>
+          );
+        }}
+      </Await>
+    </>
+  );
+}

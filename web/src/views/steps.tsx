@@ -1,0 +1,85 @@
+// Steps: what each is made of, and those that are unlike the others.
+
+import { useMemo } from "preact/hooks";
+import type { StepsRow } from "kinetoscope/remote";
+import { AnswerTable, columnsOf } from "../components/answer-table";
+import { Await, Card, Head, Missing, Panel, To } from "../components/parts";
+import { StepChart, usedParts } from "../components/step-chart";
+import { exact, time } from "../model/format";
+import { quantile } from "../model/histogram";
+import { deviations, OUTLIER } from "../model/steps";
+import { rowsOf } from "../state/ask";
+import { setParams } from "../state/route";
+import type { OpenTrace } from "../state/session";
+import { T } from "../strings";
+
+type Row = StepsRow & { deviation: number };
+
+function Cards({ rows }: { rows: readonly Row[] }) {
+  const walls = Float64Array.from(rows, (row) => row.wall_ns).sort();
+  const card = (label: string, value: number, about: string) => <Card label={label} value={time(value)} exact={exact("ns", value)} about={about} />;
+  const unlike = rows.filter((row) => Math.abs(row.deviation) >= OUTLIER).length;
+  return (
+    <div class="cards">
+      {card("Median step", quantile(walls, 0.5), "Half of the steps took less.")}
+      {card("Shortest", walls[0] ?? 0, "The shortest step.")}
+      {card("Longest", walls[walls.length - 1] ?? 0, "The longest step.")}
+      <Card
+        label="Outliers"
+        value={String(unlike)}
+        about={`Steps whose wall time is ${OUTLIER} or more deviations from the median; a deviation is 1.4826 times the median absolute deviation.`}
+      />
+    </div>
+  );
+}
+
+function All({ open, found }: { open: OpenTrace; found: readonly StepsRow[] }) {
+  const rows = useMemo((): Row[] => {
+    const far = deviations(found);
+    return found.map((row, at) => ({ ...row, deviation: far[at] ?? 0 }));
+  }, [found]);
+  const parts = usedParts(rows).map((part) => part.key);
+  const onStep = useMemo(() => (at: number) => setParams({ q: rows[at]?.name }), [rows]);
+  return (
+    <>
+      <Cards rows={rows} />
+      <Panel title="Wall time by part">
+        <StepChart steps={rows} height={220} onStep={onStep} />
+      </Panel>
+      <AnswerTable
+        label="Steps"
+        trace={open.trace}
+        verb="steps"
+        rows={rows}
+        keyOf={(row) => `${row.name} ${row.start_ns}`}
+        textOf={(row) => row.name}
+        columns={[
+          ...columnsOf("steps", ["name", "wall_ns"], {
+            name: { title: "Step", width: "minmax(150px, 1fr)", show: (row) => <To view="timeline" with={{ start: row.start_ns, end: row.start_ns + row.wall_ns }} hint={T.inTimeline}>{row.name}</To> },
+            wall_ns: { title: "Wall", bar: true },
+          }),
+          {
+            key: "deviation",
+            title: "Deviation",
+            kind: "float",
+            width: "96px",
+            about: "How many deviations the wall time is from the median; a deviation is 1.4826 times the median absolute deviation.",
+            show: (row) => <span class={Math.abs((row as Row).deviation) >= OUTLIER ? "outlier" : ""}>{(row as Row).deviation.toFixed(1)}</span>,
+          },
+          ...columnsOf("steps", [...parts, "device_busy_ns", "device_sum_ns", "launched"]),
+        ]}
+      />
+    </>
+  );
+}
+
+export function Steps({ open }: { open: OpenTrace }) {
+  return (
+    <>
+      <Head view="steps" />
+      <Await answer={rowsOf(open.trace, "steps")}>
+        {(found) => (found.length === 0 ? <Missing of="steps" /> : <All open={open} found={found} />)}
+      </Await>
+    </>
+  );
+}

@@ -1,0 +1,394 @@
+// The state of a timeline and what changes it: the view, the selection, the search. Draws when something changed.
+
+import { batch, computed, effect, signal } from "@preact/signals";
+import type { CountersRow, Curve, Related, RemoteTrace, Spans, StepsRow, TracksRow } from "kinetoscope/remote";
+import { palette } from "../../drawing/palette";
+import { CURVE_PIXELS, drawTimeline, lanesInSight, RULER, STEPS, type Area, type Scene } from "../../drawing/timeline";
+import { search } from "../../model/search";
+import { boxAt, boxesOf, type Boxes } from "../../model/timeline/boxes";
+import { CHUNK_PIXELS, Chunks, levelOf, placesOf, type Place } from "../../model/timeline/chunks";
+import { laneAt, layout, LEVEL } from "../../model/timeline/layout";
+import { around, centered, clamped, type Viewport } from "../../model/timeline/viewport";
+import { numberParam, param, setParams } from "../../state/route";
+import { reducedMotion, theme } from "../../state/theme";
+
+export interface Hovered {
+  track: number;
+  depth: number;
+  start: number;
+  end: number;
+  name: string;
+  event: number;
+  count: number;
+}
+
+/** What was selected by a box: a stretch of time on some tracks. */
+export interface Selection {
+  start: number;
+  end: number;
+  tracks: number[];
+}
+
+export interface Found {
+  text: string;
+  names: ReadonlySet<string>;
+  spans: Spans;
+}
+
+/** How long a movement by key takes, in ms. */
+const MOVEMENT = 140;
+
+export class Timeline {
+  readonly view = signal<Viewport>({ start: 0, end: 1 });
+  readonly scroll = signal(0);
+  readonly size = signal({ width: 0, height: 0 });
+  readonly related = signal<Related | undefined>(undefined);
+  readonly hovered = signal<Hovered | undefined>(undefined);
+  /** The box that is being drawn. */
+  readonly area = signal<Area | undefined>(undefined);
+  readonly selection = signal<Selection | undefined>(undefined);
+  readonly found = signal<Found | undefined>(undefined);
+  readonly searching = signal(false);
+  /** The position of the match that was gone to last. */
+  readonly matchAt = signal(-1);
+  readonly layout = computed(() =>
+    layout(this.tracks, this.counters, {
+      closed: new Set((param("closed") ?? "").split(",").filter((id) => id !== "")),
+      matches: search(param("lanes") ?? "").matches,
+    }),
+  );
+  readonly header: number;
+  /** Read from the styles once for each theme. */
+  private readonly palette = computed(() => (void theme.value, palette()));
+  private readonly boxes: Chunks<Boxes>;
+  private readonly curves: Chunks<Curve>;
+  private readonly arrived = signal(0);
+  private readonly steps;
+  private readonly endings: (() => void)[] = [];
+  private canvas: HTMLCanvasElement | undefined;
+  private frame = 0;
+  private movement = 0;
+  private saving = 0;
+  private selectedEvent: number | undefined;
+
+  constructor(
+    readonly trace: RemoteTrace,
+    readonly tracks: readonly TracksRow[],
+    readonly counters: readonly CountersRow[],
+    steps: readonly StepsRow[],
+    readonly whole: Viewport,
+    readonly scrollTo: (y: number) => void,
+  ) {
+    const arrive = (): void => void (this.arrived.value += 1);
+    this.boxes = new Chunks(async ({ of, level }, start, end) => {
+      return boxesOf(await trace.tiles({ track: of, start, end, pixels: CHUNK_PIXELS }), 2 ** level);
+    }, arrive);
+    this.curves = new Chunks(({ of }, start, end) => trace.curve({ counter: of, start, end, pixels: CURVE_PIXELS }), arrive);
+    this.steps = steps.map((step) => ({ name: step.name, start: step.start_ns, end: step.start_ns + step.wall_ns }));
+    this.header = RULER + (steps.length > 0 ? STEPS : 0);
+    const [start, end] = [numberParam("start"), numberParam("end")];
+    this.view.value = clamped(start !== undefined && end !== undefined && end > start ? { start, end } : whole, whole);
+    this.followAddress();
+  }
+
+  /** Draws on a canvas from now on. */
+  attach(canvas: HTMLCanvasElement): void {
+    this.canvas = canvas;
+    this.endings.push(
+      effect(() => {
+        // Everything that a frame shows is read here, so that a change of any of it asks for one.
+        void [this.view.value, this.scroll.value, this.size.value, this.related.value, this.hovered.value, this.area.value];
+        void [this.found.value, this.layout.value, this.arrived.value, theme.value, this.selection.value];
+        cancelAnimationFrame(this.frame);
+        this.frame = requestAnimationFrame(() => this.draw());
+      }),
+    );
+  }
+
+  dispose(): void {
+    cancelAnimationFrame(this.frame);
+    cancelAnimationFrame(this.movement);
+    clearTimeout(this.saving);
+    for (const end of this.endings) end();
+  }
+
+  private followAddress(): void {
+    this.endings.push(
+      effect(() => {
+        const event = numberParam("event");
+        if (event === undefined) {
+          this.selectedEvent = undefined;
+          this.related.value = undefined;
+        } else if (event !== this.selectedEvent) void this.show(event);
+      }),
+      effect(() => {
+        const [start, end] = [numberParam("start"), numberParam("end")];
+        const shown = this.view.peek();
+        if (start === undefined || end === undefined || end <= start) return;
+        if (Math.round(shown.start) !== start || Math.round(shown.end) !== end) this.view.value = clamped({ start, end }, this.whole);
+      }),
+      effect(() => void this.search(param("q") ?? "")),
+      effect(() => {
+        const text = param("area");
+        const [start, end, ...tracks] = (text ?? "").split(",").map(Number);
+        this.selection.value = text && start !== undefined && end !== undefined ? { start, end, tracks } : undefined;
+      }),
+    );
+  }
+
+  private draw(): void {
+    const { canvas } = this;
+    const { width, height } = this.size.peek();
+    const context = canvas?.getContext("2d", { alpha: false });
+    if (!canvas || !context || width === 0) return;
+    const begun = performance.now();
+    const ratio = Math.min(devicePixelRatio, 2);
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+    }
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const scene = this.scene(context, width, height);
+    drawTimeline(scene);
+    this.request(scene);
+    // Read by the benchmark of the browser tests.
+    performance.measure("timeline frame", { start: begun, end: performance.now() });
+  }
+
+  private scene(context: CanvasRenderingContext2D, width: number, height: number): Scene {
+    const view = this.view.peek();
+    return {
+      context,
+      width,
+      height,
+      view,
+      scroll: this.scroll.peek(),
+      header: this.header,
+      layout: this.layout.peek(),
+      level: levelOf((view.end - view.start) / width),
+      boxes: this.boxes,
+      curves: this.curves,
+      palette: this.palette.peek(),
+      steps: this.steps,
+      selected: this.related.peek(),
+      hovered: this.hovered.peek(),
+      area: this.area.peek() ?? this.selectedArea(),
+      found: this.found.peek(),
+    };
+  }
+
+  /** The selection as a box over its lanes. */
+  private selectedArea(): Area | undefined {
+    const selection = this.selection.peek();
+    if (!selection) return undefined;
+    const lanes = this.layout.peek().lanes.filter((lane) => lane.kind === "track" && selection.tracks.includes(lane.track));
+    if (lanes.length === 0) return undefined;
+    const top = Math.min(...lanes.map((lane) => lane.y));
+    const bottom = Math.max(...lanes.map((lane) => lane.y + lane.height));
+    return { start: selection.start, end: selection.end, top, bottom };
+  }
+
+  private request(scene: Scene): void {
+    const { start, end } = scene.view;
+    const boxes: Place[] = [];
+    const curves: Place[] = [];
+    for (const lane of lanesInSight(scene)) {
+      if (lane.kind === "track") boxes.push(...placesOf(lane.track, scene.level, start, end));
+      else if (lane.kind === "counter") curves.push(...placesOf(lane.counter, scene.level, start, end));
+    }
+    this.boxes.want(boxes);
+    this.curves.want(curves);
+  }
+
+  /** Whether everything in sight is drawn as fine as it can be. */
+  get isComplete(): boolean {
+    return this.boxes.isIdle && this.curves.isIdle;
+  }
+
+  /** Shows another stretch of time, at once or in a short movement. */
+  setView(view: Viewport, how: "at once" | "moving" = "at once"): void {
+    cancelAnimationFrame(this.movement);
+    const to = clamped(view, this.whole);
+    if (how === "at once" || reducedMotion()) this.view.value = to;
+    else this.move(this.view.peek(), to, performance.now());
+    this.save(to);
+  }
+
+  private move(from: Viewport, to: Viewport, begun: number): void {
+    const share = Math.min(1, (performance.now() - begun) / MOVEMENT);
+    const eased = 1 - (1 - share) ** 3;
+    this.view.value = { start: from.start + (to.start - from.start) * eased, end: from.end + (to.end - from.end) * eased };
+    if (share < 1) this.movement = requestAnimationFrame(() => this.move(from, to, begun));
+  }
+
+  /** Keeps the view in the address, once it rests. */
+  private save(view: Viewport): void {
+    clearTimeout(this.saving);
+    this.saving = window.setTimeout(() => setParams({ start: Math.round(view.start), end: Math.round(view.end) }), 250);
+  }
+
+  /** The time at a place on the canvas. */
+  timeAt(x: number): number {
+    const { start, end } = this.view.peek();
+    return start + (x / Math.max(1, this.size.peek().width)) * (end - start);
+  }
+
+  /** What is drawn at a place on the canvas. */
+  boxUnder(x: number, y: number): Hovered | undefined {
+    const inLayout = y - this.header + this.scroll.peek();
+    const lane = y < this.header ? undefined : laneAt(this.layout.peek(), inLayout);
+    if (lane?.kind !== "track") return undefined;
+    const view = this.view.peek();
+    const nsPerPixel = (view.end - view.start) / Math.max(1, this.size.peek().width);
+    const at = this.timeAt(x);
+    const [place] = placesOf(lane.track, levelOf(nsPerPixel), at, at);
+    const boxes = place && this.boxes.get(place);
+    if (!boxes) return undefined;
+    const depth = Math.floor((inLayout - lane.y) / LEVEL);
+    const box = boxAt(boxes, at, depth, nsPerPixel * 1.5);
+    if (box === undefined) return undefined;
+    const { tiles } = boxes;
+    return {
+      track: lane.track,
+      depth,
+      start: tiles.start[box] as number,
+      end: tiles.end[box] as number,
+      name: tiles.names[tiles.name[box] as number] as string,
+      event: tiles.event[box] as number,
+      count: tiles.count[box] as number,
+    };
+  }
+
+  /** Selects an event, or none. */
+  select(event: number | undefined): void {
+    setParams({ event, area: undefined }, "step");
+  }
+
+  /** Loads what belongs to an event, and brings it into sight when it is not. */
+  private async show(event: number): Promise<void> {
+    this.selectedEvent = event;
+    const related = await this.trace.related(event).catch(() => undefined);
+    if (this.selectedEvent !== event) return;
+    this.related.value = related;
+    if (related && related.relation[0] === "self") this.bring(related, 0);
+  }
+
+  private bring(spans: Spans, at: number): void {
+    const [start, end] = [spans.start[at] as number, spans.end[at] as number];
+    const view = this.view.peek();
+    const inSight = end > view.start && start < view.end && end - start >= (view.end - view.start) / 1000;
+    if (!inSight) this.setView(centered(view, start, end), "moving");
+    const lane = this.layout.peek().lanes.find((one) => one.kind === "track" && one.track === spans.track[at]);
+    if (!lane) return;
+    const y = lane.y + Math.min(spans.depth[at] as number, Math.floor(lane.height / LEVEL) - 1) * LEVEL;
+    const room = this.size.peek().height - this.header;
+    const top = this.scroll.peek();
+    if (room > 0 && (y < top || y + LEVEL > top + room)) this.scrollTo(Math.max(0, y - room / 2));
+  }
+
+  /** Zooms to what is selected. */
+  fit(): void {
+    const selection = this.selection.peek();
+    const related = this.related.peek();
+    if (selection) this.setView(around(selection.start, selection.end, 0.05), "moving");
+    else if (related && related.length > 0) this.setView(around(related.start[0] as number, related.end[0] as number), "moving");
+  }
+
+  /** The event before or after the selected one on its lane and level. */
+  async step(by: 1 | -1): Promise<void> {
+    const related = this.related.peek();
+    if (!related || related.length === 0) return;
+    const [track, depth] = [related.track[0] as number, related.depth[0] as number];
+    const [start, end] = [related.start[0] as number, related.end[0] as number];
+    for (let reach = Math.max(end - start, 1000) * 20; ; reach *= 16) {
+      const from = by > 0 ? end : start - reach;
+      const tiles = await this.trace.tiles({ track, start: Math.floor(from), end: Math.ceil(from + reach), pixels: 1 << 16 });
+      let best: number | undefined;
+      for (let at = 0; at < tiles.length; at += 1) {
+        const begins = tiles.start[at] as number;
+        if (tiles.depth[at] !== depth || tiles.event[at] === related.event[0]) continue;
+        if (by > 0 ? begins < end : begins >= start) continue;
+        if (best === undefined || (by > 0 ? begins < (tiles.start[best] as number) : begins > (tiles.start[best] as number))) best = at;
+      }
+      if (best !== undefined) return this.select(tiles.event[best]);
+      if (reach > this.whole.end - this.whole.start) return;
+    }
+  }
+
+  /** Ends a box: what lies in it is selected. */
+  selectArea(area: Area): void {
+    const inside = this.layout.peek().lanes.filter((lane) => lane.kind === "track" && lane.y + lane.height > area.top && lane.y < area.bottom);
+    const tracks = inside.flatMap((lane) => (lane.kind === "track" ? [lane.track] : []));
+    this.area.value = undefined;
+    if (tracks.length === 0) return;
+    setParams({ area: [Math.round(area.start), Math.round(area.end), ...tracks].join(","), event: undefined }, "step");
+  }
+
+  clear(): void {
+    setParams({ event: undefined, area: undefined, q: undefined });
+  }
+
+  /** Opens or closes a process or a track. */
+  toggle(id: string): void {
+    const closed = new Set((param("closed") ?? "").split(",").filter((one) => one !== ""));
+    if (!closed.delete(id)) closed.add(id);
+    setParams({ closed: [...closed].join(",") });
+  }
+
+  private async search(text: string): Promise<void> {
+    if (text.trim() === "") {
+      this.found.value = undefined;
+      this.searching.value = false;
+      return;
+    }
+    this.searching.value = true;
+    const wanted = search(text);
+    const rows = await namesOf(this.trace);
+    const names = rows.filter((name) => wanted.matches(name));
+    const spans = names.length > 0 ? await this.trace.find(names) : undefined;
+    if ((param("q") ?? "") !== text) return;
+    batch(() => {
+      this.searching.value = false;
+      this.matchAt.value = -1;
+      this.found.value = { text, names: new Set(names), spans: spans ?? noSpans };
+    });
+  }
+
+  /** Goes to the next or previous match, from the one gone to last, else from what is in sight. */
+  goToMatch(by: 1 | -1): void {
+    const spans = this.found.peek()?.spans;
+    if (!spans || spans.length === 0) return;
+    let at = this.matchAt.peek() + by;
+    if (this.matchAt.peek() < 0) {
+      const first = spans.start.findIndex((start) => start >= this.view.peek().start);
+      at = by > 0 ? Math.max(first, 0) : (first < 0 ? spans.length : first) - 1;
+    }
+    at = (at + spans.length) % spans.length;
+    this.matchAt.value = at;
+    this.select(spans.event[at]);
+  }
+}
+
+const noSpans: Spans = {
+  length: 0,
+  event: new Uint32Array(),
+  track: new Uint32Array(),
+  depth: new Uint32Array(),
+  start: new Float64Array(),
+  end: new Float64Array(),
+  name: new Uint32Array(),
+  names: [],
+};
+
+const names = new WeakMap<RemoteTrace, Promise<string[]>>();
+
+/** Every name of a span. */
+function namesOf(trace: RemoteTrace): Promise<string[]> {
+  let known = names.get(trace);
+  if (!known) {
+    known = trace.columns("names").then(({ columns }) => [...new Set(columns.name.dictionary)]);
+    names.set(trace, known);
+  }
+  return known;
+}
+

@@ -1,0 +1,120 @@
+// The selected event: what it is, all its arguments, and what it is linked to.
+
+import type { ChromeEvent, Related } from "kinetoscope/remote";
+import { Await, To } from "../../components/parts";
+import { copy } from "../../components/download";
+import { exact, time } from "../../model/format";
+import { ask } from "../../state/ask";
+import { laneNames } from "../../state/lanes";
+import { T } from "../../strings";
+import type { Timeline } from "./controller";
+
+/** At most this many links of a kind are listed. */
+const LISTED = 50;
+
+const RELATIONS = {
+  launch: "Launched by",
+  operator: "Done for",
+  "device work": "Launched",
+  forward: "Backward of",
+  backward: "Its backward",
+  ancestor: "Inside",
+} as const;
+
+function Links({ timeline, related }: { timeline: Timeline; related: Related }) {
+  return (
+    <>
+      {(Object.keys(RELATIONS) as (keyof typeof RELATIONS)[]).map((relation) => {
+        const found = related.relation.flatMap((one, at) => (one === relation ? [at] : []));
+        if (found.length === 0) return null;
+        const sum = found.reduce((all, at) => all + (related.end[at] as number) - (related.start[at] as number), 0);
+        return (
+          <div key={relation} class="links" data-relation={relation}>
+            <h3>
+              {RELATIONS[relation]} {relation === "device work" ? <small>{found.length}, {time(sum)}</small> : null}
+            </h3>
+            <ul>
+              {found.slice(0, LISTED).map((at) => (
+                <li key={`${relation} ${at}`}>
+                  <button type="button" class="link" onClick={() => timeline.select(related.event[at])}>
+                    {related.names[related.name[at] as number]}
+                  </button>{" "}
+                  <span class="quiet">{time((related.end[at] as number) - (related.start[at] as number))}</span>
+                </li>
+              ))}
+              {found.length > LISTED ? <li class="quiet">… {found.length - LISTED}</li> : null}
+            </ul>
+          </div>
+        );
+      })}
+    </>
+  );
+}
+
+const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+function Arguments({ event }: { event: ChromeEvent }) {
+  const { args, ...rest } = event;
+  const own = Object.entries(rest).filter(([key]) => !["name", "ph", "ts", "dur"].includes(key));
+  const all = [...own, ...Object.entries((args as Record<string, unknown> | undefined) ?? {})];
+  return (
+    <dl class="arguments">
+      {all.map(([key, value]) => (
+        <div key={key} data-argument={key}>
+          <dt>{key}</dt>
+          <dd>{text(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export function Details({ timeline }: { timeline: Timeline }) {
+  const related = timeline.related.value;
+  if (!related || related.length === 0) return null;
+  const name = related.names[related.name[0] as number] ?? "";
+  const [start, end] = [related.start[0] as number, related.end[0] as number];
+  const id = related.event[0] as number;
+  return (
+    <section class="panel details" aria-label="Selected event" data-event={id}>
+      <div class="panel-head">
+        <h2 class="event-name">{name}</h2>
+        <button type="button" data-hint="Zoom to it (F)" onClick={() => timeline.fit()}>
+          Zoom
+        </button>
+        <button type="button" data-hint="The one before on this lane ([)" aria-label="Previous" onClick={() => void timeline.step(-1)}>
+          ‹
+        </button>
+        <button type="button" data-hint="The one after on this lane (])" aria-label="Next" onClick={() => void timeline.step(1)}>
+          ›
+        </button>
+        <button type="button" aria-label={T.close} data-hint="Close (Esc)" onClick={() => timeline.select(undefined)}>
+          ×
+        </button>
+      </div>
+      <p class="event-times">
+        <b data-duration={end - start} data-hint={exact("ns", end - start)}>{time(end - start)}</b> from <span data-hint={exact("ns", start)}>{time(start)}</span> · {laneNames(timeline.trace)(related.track[0] as number)}
+      </p>
+      <p>
+        <To view="operators" with={{ q: name }}>{T.inOperators}</To> · <To view="kernels" with={{ q: name }}>In the kernels</To> · <To view="flame" with={{ q: name }}>{T.inFlame}</To>
+      </p>
+      <div class="details-body">
+        <div>
+          <Await answer={ask(timeline.trace, `event ${id}`, (trace) => trace.event(id))}>
+            {(event) => (
+              <>
+                <Arguments event={event} />
+                <button type="button" onClick={() => void copy(JSON.stringify(event, undefined, 2))}>
+                  {T.copy} JSON
+                </button>
+              </>
+            )}
+          </Await>
+        </div>
+        <div>
+          <Links timeline={timeline} related={related} />
+        </div>
+      </div>
+    </section>
+  );
+}

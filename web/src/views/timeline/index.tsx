@@ -1,0 +1,176 @@
+// The timeline: every lane, from the whole trace down to one event.
+
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { CountersRow, StepsRow, TracksRow } from "kinetoscope/remote";
+import { Await, Head, Missing } from "../../components/parts";
+import { cell, count, time } from "../../model/format";
+import type { Lane } from "../../model/timeline/layout";
+import { rowsOf } from "../../state/ask";
+import { param, setParams } from "../../state/route";
+import type { OpenTrace } from "../../state/session";
+import { T } from "../../strings";
+import { Timeline } from "./controller";
+import { Details } from "./details";
+import { listen } from "./input";
+import { SelectionPanel } from "./selection";
+
+function Toolbar({ timeline }: { timeline: Timeline }) {
+  const found = timeline.found.value;
+  const at = timeline.matchAt.value;
+  const many = found?.spans.length ?? 0;
+  return (
+    <div class="toolbar">
+      <input
+        type="search"
+        class="filter"
+        aria-label="Search"
+        placeholder="Search"
+        data-hint={`${T.filterHint}. Enter goes to the next match.`}
+        value={param("q") ?? ""}
+        onInput={(event) => setParams({ q: event.currentTarget.value })}
+        onKeyDown={(event) => event.key === "Enter" && timeline.goToMatch(event.shiftKey ? -1 : 1)}
+      />
+      <span class="row-count" role="status" data-matches={found ? many : undefined}>
+        {timeline.searching.value ? T.waiting : found ? `${at >= 0 ? `${count(at + 1)} ${T.of} ` : ""}${count(many)} ${many === 1 ? "match" : "matches"}` : ""}
+      </span>
+      <button type="button" aria-label="Previous match" data-hint="Previous match (Shift N)" disabled={many === 0} onClick={() => timeline.goToMatch(-1)}>
+        ‹
+      </button>
+      <button type="button" aria-label="Next match" data-hint="Next match (N)" disabled={many === 0} onClick={() => timeline.goToMatch(1)}>
+        ›
+      </button>
+      <input type="search" class="filter lanes" aria-label="Lanes" placeholder="Lanes" data-hint={`Only these lanes. ${T.filterHint}`} value={param("lanes") ?? ""} onInput={(event) => setParams({ lanes: event.currentTarget.value })} />
+      <span class="spring" />
+      <span class="quiet in-sight" data-view-start={Math.round(timeline.view.value.start)} data-view-end={Math.round(timeline.view.value.end)}>
+        {time(timeline.view.value.end - timeline.view.value.start)} in sight
+      </span>
+      <button type="button" data-hint="The whole trace (Home)" onClick={() => timeline.setView(timeline.whole, "moving")}>
+        Whole
+      </button>
+    </div>
+  );
+}
+
+function GutterEntry({ lane, timeline }: { lane: Lane; timeline: Timeline }) {
+  const style = { top: `${lane.y + timeline.header}px`, height: `${lane.height}px` };
+  if (lane.kind === "counter") {
+    const most = cell(lane.unit === "bytes" ? "bytes" : lane.unit === "share" ? "share" : "float", lane.max);
+    return (
+      <div class="lane-label counter-label" style={style} data-hint={`${lane.title}; the top is ${most}`}>
+        <span>{lane.title}</span>
+        <small>{most}</small>
+      </div>
+    );
+  }
+  const canClose = lane.kind === "process" || lane.depth > 1;
+  return (
+    <div class={`lane-label ${lane.kind}-label`} style={style}>
+      {canClose ? (
+        <button type="button" aria-expanded={!lane.closed} data-lane={lane.id} data-hint={lane.title} onClick={() => timeline.toggle(lane.id)}>
+          <span class="twist" aria-hidden="true">
+            {lane.closed ? "▸" : "▾"}
+          </span>
+          {lane.title}
+        </button>
+      ) : (
+        <span data-hint={lane.title}>{lane.title}</span>
+      )}
+    </div>
+  );
+}
+
+function Tip({ timeline }: { timeline: Timeline }) {
+  const hovered = timeline.hovered.value;
+  return (
+    <p class="tip" role="status">
+      {hovered ? (
+        <>
+          <b>{hovered.name}</b> {hovered.count > 1 ? `and ${count(hovered.count - 1)} more within a pixel` : `${time(hovered.end - hovered.start)} at ${time(hovered.start)}`}
+        </>
+      ) : (
+        <span class="quiet">Click an event, drag a box for statistics, drag the ruler to zoom, Ctrl + wheel zooms, Shift + drag moves; W A S D too.</span>
+      )}
+    </p>
+  );
+}
+
+interface Loaded {
+  open: OpenTrace;
+  tracks: readonly TracksRow[];
+  counters: readonly CountersRow[];
+  steps: readonly StepsRow[];
+}
+
+function Drawn({ open, tracks, counters, steps }: Loaded) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const timeline = useMemo(() => {
+    const start = Math.min(0, ...tracks.flatMap((track) => track.start_ns ?? []));
+    const end = Math.max(start + 1, ...tracks.flatMap((track) => track.end_ns ?? []));
+    const scrollTo = (y: number): void => scroller.current?.scrollTo({ top: y });
+    return new Timeline(open.trace, tracks, counters, steps, { start, end }, scrollTo);
+  }, [open, tracks, counters, steps]);
+  useLayoutEffect(() => {
+    const [element, drawn] = [scroller.current as HTMLDivElement, canvas.current as HTMLCanvasElement];
+    const measure = (): void => {
+      drawn.style.height = `${element.clientHeight}px`;
+      timeline.size.value = { width: drawn.clientWidth, height: element.clientHeight };
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    timeline.attach(drawn);
+    const scrolled = (): void => void (timeline.scroll.value = element.scrollTop);
+    element.addEventListener("scroll", scrolled, { passive: true });
+    const end = listen(element, drawn, timeline);
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("scroll", scrolled);
+      end();
+    };
+  }, [timeline]);
+  useEffect(() => () => timeline.dispose(), [timeline]);
+  useEffect(() => scroller.current?.focus({ preventScroll: true }), [timeline]);
+  const { lanes, height } = timeline.layout.value;
+  return (
+    <>
+      <Toolbar timeline={timeline} />
+      <div class="timeline">
+        <div class="timeline-scroll" ref={scroller} tabIndex={0} role="application" aria-label={`Timeline of ${tracks.length} lanes. W and S zoom, A and D move, N finds the next match; the question mark lists all keys.`}>
+          <div class="timeline-content" style={{ height: `${height + timeline.header}px` }}>
+            <canvas ref={canvas} class="timeline-canvas" aria-hidden="true" />
+            <div class="timeline-gutter">
+              {lanes.map((lane) => (
+                <GutterEntry key={lane.id} lane={lane} timeline={timeline} />
+              ))}
+            </div>
+            <div class="timeline-corner" style={{ height: `${timeline.header}px` }}>
+              {timeline.header > 30 ? "Steps" : ""}
+            </div>
+          </div>
+        </div>
+        <Tip timeline={timeline} />
+      </div>
+      {timeline.selection.value ? <SelectionPanel timeline={timeline} /> : <Details timeline={timeline} />}
+    </>
+  );
+}
+
+export function TimelineView({ open }: { open: OpenTrace }) {
+  return (
+    <div class="timeline-view">
+      <Head view="timeline" />
+      <Await answer={rowsOf(open.trace, "tracks")}>
+        {(tracks) => (
+          <Await answer={rowsOf(open.trace, "counters")}>
+            {(counters) => (
+              <Await answer={rowsOf(open.trace, "steps")}>
+                {(steps) => (tracks.every((track) => track.spans === 0) ? <Missing of="flame" /> : <Drawn open={open} tracks={tracks} counters={counters} steps={steps} />)}
+              </Await>
+            )}
+          </Await>
+        )}
+      </Await>
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+// Two builds of one page: a folder for any static host, and with `--mode single` one file that also opens from file://.
+
+import preact from "@preact/preset-vite";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vite";
+import { viteSingleFile } from "vite-plugin-singlefile";
+import { contentPolicy } from "./content-policy.ts";
+
+const source = (path: string): string => fileURLToPath(new URL(`src/${path}`, import.meta.url));
+
+export default defineConfig(({ mode }) => {
+  const single = mode === "single";
+  const how = single ? "inline" : "fetched";
+  return {
+    base: "./",
+    plugins: [preact(), ...(single ? [viteSingleFile({ removeViteModuleLoader: true })] : []), contentPolicy(single)],
+    resolve: {
+      alias: { "#engine-code": source(`engine/code-${how}.ts`), "#sample": source(`engine/sample-${how}.ts`) },
+    },
+    worker: { format: "iife" as const },
+    publicDir: false as const,
+    build: {
+      outDir: "dist",
+      emptyOutDir: !single,
+      target: "es2022",
+      assetsInlineLimit: single ? Number.MAX_SAFE_INTEGER : 0,
+      chunkSizeWarningLimit: 4000,
+      reportCompressedSize: false,
+      rollupOptions: single
+        ? { input: fileURLToPath(new URL("index.html", import.meta.url)) }
+        : { input: ["index.html", "remote.html"].map((page) => fileURLToPath(new URL(page, import.meta.url))) },
+    },
+  };
+});
