@@ -11,7 +11,7 @@ const hashes = (html: string, tag: string): string[] =>
 
 /** The policy of a page; `remote.html` narrows what it may connect to when it starts. */
 function policyOf(file: string, html: string, single: boolean): string {
-  const connect = single ? "'none'" : file === "remote.html" ? "*" : "'self'";
+  const connect = file === "remote.html" ? "*" : "'self'";
   const own = (tag: string): string => [...(single ? [] : ["'self'"]), ...hashes(html, tag)].join(" ");
   return [
     "default-src 'none'",

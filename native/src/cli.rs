@@ -7,6 +7,8 @@ mod answer;
 mod args;
 mod files;
 mod progress;
+#[cfg(feature = "view")]
+mod view;
 
 use clap::ArgMatches;
 use kinetoscope_core::verbs;
@@ -56,6 +58,8 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     match matches.subcommand() {
         None => answer::answer("summary", matches),
         Some(("repair", matches)) => files::repair(&args::Files::of(matches)),
+        #[cfg(feature = "view")]
+        Some(("view", matches)) => view::view(matches),
         Some(("completions", matches)) => {
             if let Some(&shell) = matches.get_one::<clap_complete::Shell>("shell") {
                 clap_complete::generate(shell, &mut args::command(), "kinetoscope", &mut io::stdout());

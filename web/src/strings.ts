@@ -1,6 +1,6 @@
 // Every English text of the page, except what the engine says itself: its findings and the meaning of its columns.
 
-import type { View } from "./state/route";
+import type { View } from "./model/views";
 
 export const VIEW_TEXTS: Record<View, { title: string; question: string; key: string }> = {
   overview: { title: "Overview", question: "Where did the time go, and what should I do first?", key: "1" },
@@ -57,6 +57,7 @@ export const T = {
   urlHint: "On this site, or on a server that allows other sites to read it (CORS)",
   urlOpen: "Open",
   urlInFile: "A page that was opened from a file may not load addresses. Download the trace and drop it here.",
+  urlInSingle: "this page may only load from where it is itself; download the trace and drop it here",
   openMore: "Open",
   openMoreHint: "Open other traces instead",
   compareWith: "Choose a trace to compare with",

@@ -38,6 +38,20 @@ const CRATES: [(&str, &[&str]); 5] = [
     ("tests", &["kinetoscope_core", "kinetoscope", "kinetoscope_tests"]),
 ];
 
+/// The folders and files of the page, and which of them each may use besides itself.
+const PAGE: [(&str, &[&str]); 10] = [
+    ("strings", &["model"]),
+    ("model", &["strings"]),
+    ("engine", &[]),
+    ("drawing", &["model"]),
+    ("state", &["engine", "model", "strings"]),
+    ("components", &["drawing", "state", "model", "strings"]),
+    ("views", &["components", "drawing", "state", "model", "strings"]),
+    ("app", &["views", "components", "state", "model", "strings"]),
+    ("main", &["app", "engine", "state", "styles"]),
+    ("styles", &[]),
+];
+
 /// Checks every source file.
 pub(crate) fn check() -> Result<(), Failure> {
     let mut faults = Vec::new();
@@ -52,6 +66,10 @@ pub(crate) fn check() -> Result<(), Failure> {
                 }
             }
         }
+    }
+    for path in sources_of(&root().join("web/src"), &["ts", "tsx"])? {
+        let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        faults.extend(text.lines().filter_map(|line| page_fault(&path, line)));
     }
     if files < 20 {
         return Err(format!("only {files} files were found to check"));
@@ -107,16 +125,53 @@ fn layer_fault(path: &Path, line: &str) -> Option<String> {
     None
 }
 
+/// A line of the page that imports from where its folder may not.
+fn page_fault(path: &Path, line: &str) -> Option<String> {
+    let folder = root().join("web/src");
+    let own = part(path.strip_prefix(&folder).ok()?)?;
+    let (before, quoted) =
+        line.split_once(if line.starts_with("import \"") { "import \"" } else { " from \"" })?;
+    let place = quoted.split('"').next().filter(|p| p.starts_with('.') && !before.starts_with("//"))?;
+    let mut target = path.parent()?.to_path_buf();
+    for step in Path::new(place).components() {
+        match step {
+            std::path::Component::ParentDir => drop(target.pop()),
+            std::path::Component::Normal(name) => target.push(name),
+            _ => {}
+        }
+    }
+    let used = part(target.strip_prefix(&folder).ok()?)?;
+    let allowed = PAGE.iter().find(|(name, _)| *name == own).map(|(_, allowed)| *allowed);
+    if used == own || allowed.is_some_and(|allowed| allowed.contains(&used.as_str())) {
+        return None;
+    }
+    Some(format!("{}: web/src/{own} may not use {used}", path.display()))
+}
+
+/// The first part of a path, without an extension.
+fn part(path: &Path) -> Option<String> {
+    let first = path.components().next()?.as_os_str().to_string_lossy();
+    Some(first.split('.').next().unwrap_or_default().to_owned())
+}
+
 fn sources(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    sources_of(folder, &["rs"])
+}
+
+fn sources_of(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     for entry in entries {
         let path = entry.map_err(|e| e.to_string())?.path();
         if path.is_dir() {
-            if !path.ends_with("target") && !path.ends_with("data") && !path.ends_with("corpus") {
-                found.extend(sources(&path)?);
+            if !path.ends_with("target")
+                && !path.ends_with("data")
+                && !path.ends_with("corpus")
+                && !path.ends_with("node_modules")
+            {
+                found.extend(sources_of(&path, extensions)?);
             }
-        } else if path.extension().is_some_and(|e| e == "rs") {
+        } else if path.extension().is_some_and(|e| extensions.iter().any(|wanted| e == *wanted)) {
             found.push(path);
         }
     }

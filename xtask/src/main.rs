@@ -5,6 +5,7 @@ mod fuzz;
 mod imports;
 mod npm;
 mod package;
+mod page;
 mod steps;
 mod toolchain;
 mod tools;
@@ -18,6 +19,9 @@ const HELP: &str = "cargo xtask COMMAND
   no-std               core alone on x86_64-unknown-none
   fuzz [SECONDS]       build the fuzz targets and run each for a while (default 60 in all)
   package              build the npm package in wasm/js
+  page                 build the page in web/dist: a folder, and one file with everything inline
+  test-page [ARGS]     its tests in Chromium; ARGS are Playwright's
+  screenshots          make the pictures of the README anew
   test-package         its tests, once it and the release binary are built
   bench [EVENTS]       whole-process figures on a generated trace (default 2000000), as the README shows them
 ";
@@ -33,6 +37,9 @@ fn main() -> ExitCode {
         Some("imports") => imports::check(),
         Some("no-std") => toolchain::check_no_std(),
         Some("package") => package::run_all(),
+        Some("page") => page::run_all(),
+        Some("test-page") => page::test(&arguments[1..]),
+        Some("screenshots") => page::test(&["--config=pictures.config.ts".to_owned()]),
         Some("test-package") => package::test(),
         Some("fuzz") => number(60).map_err(|e| e.to_string()).and_then(|seconds| fuzz::run(seconds, None)),
         Some("bench") => number(2_000_000).map_err(|e| e.to_string()).and_then(bench::run),

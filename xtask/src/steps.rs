@@ -1,6 +1,6 @@
 //! The test command: one step after the other, the first failure ends it.
 
-use crate::{Failure, fuzz, imports, package, toolchain};
+use crate::{Failure, fuzz, imports, package, page, toolchain};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -43,7 +43,9 @@ pub(crate) fn test() -> Result<(), Failure> {
     step("README's first command", first_command)?;
     step("tests", || run(&mut cargo(&["test", "--workspace"])))?;
     step("npm package", package::run_all)?;
-    step("tests of the npm package", package::test)
+    step("tests of the npm package", package::test)?;
+    step("page", page::run_all)?;
+    step("tests of the page", || page::test(&[]))
 }
 
 fn step(name: &str, action: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {

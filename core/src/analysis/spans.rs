@@ -39,9 +39,10 @@ pub enum Relation {
     Operator,
     /// Device work that it, or what is inside it, launched.
     DeviceWork,
-    /// The forward operator that it is the backward of.
+    /// The forward operators that it, or what is inside it, is the backward of; those of what is around it, where there is
+    /// none.
     Forward,
-    /// Its backward operators.
+    /// The backward operators of it and of what is inside it.
     Backward,
 }
 
@@ -136,13 +137,25 @@ pub fn related(trace: &Trace, event: Row) -> (Option<Span>, Vec<(Relation, Span)
     tree.ancestors(at as u32).for_each(|at| add(tree.rows[at as usize], Relation::Ancestor));
     links.launch(event).into_iter().for_each(|row| add(row, Relation::Launch));
     links.op(event).into_iter().for_each(|row| add(row, Relation::Operator));
-    links.forward(event).into_iter().for_each(|row| add(row, Relation::Forward));
     for &(work, cause) in links.launch_of.iter().chain(&links.op_of) {
         if inside.binary_search(&cause).is_ok() {
             add(work, Relation::DeviceWork);
         }
     }
-    links.forward_of.iter().filter(|p| p.1 == event).for_each(|p| add(p.0, Relation::Backward));
+    let mut has_forward = false;
+    for &(backward, forward) in &links.forward_of {
+        if inside.binary_search(&backward).is_ok() {
+            add(forward, Relation::Forward);
+            has_forward = true;
+        }
+        if inside.binary_search(&forward).is_ok() {
+            add(backward, Relation::Backward);
+        }
+    }
+    if !has_forward {
+        let mut above = tree.ancestors(at as u32).map(|at| tree.rows[at as usize]);
+        above.find_map(|row| links.forward(row)).into_iter().for_each(|row| add(row, Relation::Forward));
+    }
     sort_by_key(&mut all, |&(row, relation)| (i64::from(row), relation as i64));
     all.dedup();
     let is_wanted = |row: Row| row == event || all.binary_search_by_key(&row, |r| r.0).is_ok();

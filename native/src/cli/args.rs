@@ -42,6 +42,7 @@ pub(super) fn command() -> Command {
                 .after_help(examples("repair", &["killed.json.gz -o clean.json.gz"]))
                 .args(file_args()),
         )
+        .subcommands(view_command())
         .subcommands(exports(Kind::Edit).map(|e| export_command(e, "")))
         .subcommand(
             Command::new("completions").about("Shell completions, to standard output").arg(
@@ -63,6 +64,26 @@ fn examples(verb: &str, examples: &[&str]) -> String {
 fn verb_command(verb: &Verb) -> Command {
     let command = Command::new(verb.name).about(verb.about).after_help(examples(verb.name, verb.examples));
     answer_args(command, true).args(verb.options.iter().map(option_arg))
+}
+
+/// The page in a browser, where that was compiled.
+fn view_command() -> Option<Command> {
+    let command = Command::new("view")
+        .about("Opens traces in the browser; they do not leave this machine")
+        .after_help(examples("view", &["run.pt.trace.json.gz", "before.json after.json"]))
+        .args([
+            traces(true),
+            Arg::new("port")
+                .long("port")
+                .value_name("N")
+                .value_parser(value_parser!(u16))
+                .help("The port of the loopback address [default: any that is free]"),
+            Arg::new("no-open")
+                .long("no-open")
+                .action(ArgAction::SetTrue)
+                .help("Only print the address, and start no browser"),
+        ]);
+    cfg!(feature = "view").then_some(command)
 }
 
 fn export_command(export: &Export, path: &str) -> Command {
@@ -146,10 +167,15 @@ pub(super) struct Files {
     pub(super) strict: bool,
 }
 
+/// The traces that were named.
+pub(super) fn traces_of(matches: &ArgMatches) -> Vec<PathBuf> {
+    matches.get_many("traces").map(|t| t.cloned().collect()).unwrap_or_default()
+}
+
 impl Files {
     pub(super) fn of(matches: &ArgMatches) -> Files {
         Files {
-            traces: matches.get_many("traces").map(|t| t.cloned().collect()).unwrap_or_default(),
+            traces: traces_of(matches),
             output: matches.get_one("output").cloned(),
             strict: matches.get_flag("strict"),
         }

@@ -2,7 +2,7 @@
 
 import type { Finding } from "kinetoscope/remote";
 import { time } from "../model/format";
-import type { View } from "../state/route";
+import type { View } from "../model/views";
 import { To } from "./parts";
 
 /** Where the evidence of a finding is. */

@@ -1,7 +1,8 @@
 // The sheet of keys, and the keys that go to views.
 
 import { useEffect, useRef } from "preact/hooks";
-import { go, VIEWS } from "../state/route";
+import { VIEWS } from "../model/views";
+import { go } from "../state/route";
 import { current } from "../state/session";
 import { T, VIEW_TEXTS } from "../strings";
 import { keysShown } from "./topbar";

@@ -3,7 +3,8 @@
 import type { ComponentChildren } from "preact";
 import type { ReadonlySignal } from "@preact/signals";
 import type { Answer } from "../state/ask";
-import { addressOf, type View } from "../state/route";
+import type { View } from "../model/views";
+import { addressOf } from "../state/route";
 import { MISSING, T, VIEW_TEXTS } from "../strings";
 import { hint } from "./hints";
 

@@ -97,12 +97,12 @@ function HeadCell<Row>(props: { column: TableColumn<Row>; sort: Sort | undefined
   );
 }
 
-function Cell<Row>({ column, row, greatest }: { column: TableColumn<Row>; row: Row; greatest: number | undefined }) {
+function Cell<Row>({ column, row, greatest, role }: { column: TableColumn<Row>; row: Row; greatest: number | undefined; role: "cell" | "gridcell" }) {
   const value = valueIn(column, row);
   const number = isNumeric(column.kind);
   const share = greatest && typeof value === "number" && value > 0 ? value / greatest : 0;
   return (
-    <div role="cell" class={`td ${number ? "number" : ""} ${value === 0 ? "zero" : ""}`} data-key={column.key} data-value={number ? String(value) : undefined} data-hint={number ? exact(column.kind, value) : undefined}>
+    <div role={role} class={`td ${number ? "number" : ""} ${value === 0 ? "zero" : ""}`} data-key={column.key} data-value={number ? String(value) : undefined} data-hint={number ? exact(column.kind, value) : undefined}>
       {share > 0 ? <span class="td-bar" style={{ width: `${share * 100}%` }} /> : null}
       <span class="td-text">{column.show ? column.show(row) : cell(column.kind, value)}</span>
     </div>
@@ -151,7 +151,8 @@ export function Table<Row>(props: TableProps<Row>) {
       <div
         class="table-scroll"
         ref={scroller}
-        role="table"
+        // Only the rows of a grid can be open or closed.
+        role={detail ? "treegrid" : "table"}
         aria-label={props.label}
         aria-rowcount={rows.length + 1}
         tabIndex={0}
@@ -185,10 +186,14 @@ export function Table<Row>(props: TableProps<Row>) {
                   }}
                 >
                   {columns.map((column) => (
-                    <Cell key={column.key} column={column} row={row} greatest={greatest.get(column.key)} />
+                    <Cell key={column.key} column={column} row={row} greatest={greatest.get(column.key)} role={detail ? "gridcell" : "cell"} />
                   ))}
                 </div>
-                {isOpen ? <div class="detail">{detail(row)}</div> : null}
+                {isOpen ? (
+                  <div class="detail" role="row">
+                    <div role="gridcell">{detail(row)}</div>
+                  </div>
+                ) : null}
               </div>
             );
           })}

@@ -182,10 +182,12 @@ function counter(scene: Scene, lane: Lane & { kind: "counter" }): void {
     const first = Math.max(0, Math.floor((view.start - place.at * chunkLength(place.level)) / pixel));
     context.fillStyle = palette.curve;
     for (let at = first; at < values.length; at += 1) {
-      const x = xOf(scene, place.at * chunkLength(place.level) + at * pixel);
+      const start = place.at * chunkLength(place.level) + at * pixel;
+      // Whole pixels, so that no seams show.
+      const x = Math.floor(xOf(scene, start));
       if (x > width) break;
       const value = values[at] as number;
-      if (value > 0) context.fillRect(x, bottom - value * scale, Math.max(1, (pixel * width) / (view.end - view.start)) + 0.5, value * scale);
+      if (value > 0) context.fillRect(x, bottom - value * scale, Math.max(1, Math.floor(xOf(scene, start + pixel)) - x), value * scale);
     }
   }
 }

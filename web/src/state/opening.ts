@@ -3,7 +3,9 @@
 import { signal } from "@preact/signals";
 import { sample } from "#sample";
 import { param, setParams } from "./route";
+import { T } from "../strings";
 import { open } from "./session";
+
 
 /** Why an address could not be loaded. */
 export const addressFailure = signal("");
@@ -50,6 +52,9 @@ export async function openSample(): Promise<void> {
   await open([await sample()]);
 }
 
+/** Whether this page is one file, for which there is no other page that may load more. */
+const isSingle = import.meta.env.MODE === "single";
+
 /** Whether this page was opened from a file, and so may load nothing. */
 export const isFromFile = location.protocol === "file:";
 
@@ -63,26 +68,38 @@ export function goToAddress(text: string): void {
     addressFailure.value = `${text}: no address`;
     return;
   }
-  const page = new URL(place.origin === location.origin ? "index.html" : "remote.html", location.href);
-  page.searchParams.set("trace", place.origin === location.origin ? place.pathname + place.search : place.href);
+  const isOwn = place.origin === location.origin;
+  if (isSingle && !isOwn) {
+    addressFailure.value = `${place.href}: ${T.urlInSingle}`;
+    return;
+  }
+  const page = new URL(isSingle ? location.pathname : isOwn ? "index.html" : "remote.html", location.href);
+  page.searchParams.set("trace", isOwn ? place.pathname + place.search : place.href);
   location.assign(page);
 }
 
-async function openAddress(text: string): Promise<void> {
+async function responseOf(text: string): Promise<Response> {
   const place = new URL(text, location.href);
   try {
     const response = await fetch(place, { credentials: place.origin === location.origin ? "same-origin" : "omit" });
     if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
-    await open([response]);
+    return response;
   } catch (thrown) {
-    addressFailure.value = `${place.href}: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    throw new Error(`${place.href}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
 }
 
 /** Opens what the page's address names. */
 export async function openFromAddress(): Promise<void> {
-  const address = new URLSearchParams(location.search).get("trace");
-  if (address) return openAddress(address);
+  const addresses = new URLSearchParams(location.search).getAll("trace");
+  if (addresses.length > 0) {
+    try {
+      await open(await Promise.all(addresses.map(responseOf)));
+    } catch (thrown) {
+      addressFailure.value = (thrown as Error).message;
+    }
+    return;
+  }
   if (param("sample")) return openSample();
   if (location.hash.length > 1) lostName.value = remembered();
 }

@@ -1,22 +1,7 @@
 // What is looked at, kept in the hash of the address: back, forward, reload and a copied link bring it again.
 
 import { computed, signal } from "@preact/signals";
-
-/** The views, in the order of the navigation. */
-export const VIEWS = [
-  "overview",
-  "timeline",
-  "operators",
-  "kernels",
-  "flame",
-  "memory",
-  "modules",
-  "steps",
-  "compare",
-  "findings",
-] as const;
-
-export type View = (typeof VIEWS)[number];
+import { VIEWS, type View } from "../model/views";
 
 export interface Route {
   view: View;

@@ -60,8 +60,24 @@ function listed(root: FlameNode, opened: ReadonlySet<string>, metric: Metric): R
   return rows;
 }
 
+/** From how much of the time on a call is opened at once: there is nothing else to look at. */
+const DOMINANT = 0.9;
+
+/** The path of calls that have almost all of the time. */
+function dominant(root: FlameNode, metric: Metric): Set<string> {
+  const opened = new Set<string>();
+  const whole = metricOf(root, metric);
+  let key = "";
+  for (let node: FlameNode | undefined = root; node; ) {
+    const next: FlameNode | undefined = node.children.find((child) => metricOf(child, metric) >= whole * DOMINANT);
+    if (next) opened.add((key = `${key}${SEPARATOR}${next.name}`));
+    node = next;
+  }
+  return opened;
+}
+
 function TreeTable({ focus, metric, whole }: { focus: FlameNode; metric: Metric; whole: number }) {
-  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const [opened, setOpened] = useState<ReadonlySet<string>>(() => dominant(focus, metric));
   const rows = useMemo(() => listed(focus, opened, metric), [focus, opened, metric]);
   const toggle = (key: string): void => {
     const next = new Set(opened);
@@ -120,7 +136,7 @@ function Merged({ lane, metric }: { lane: FlameLane; metric: Metric }) {
           </>
         )}
       />
-      <TreeTable focus={focus} metric={metric} whole={whole} />
+      <TreeTable key={`${path} ${metric}`} focus={focus} metric={metric} whole={whole} />
     </>
   );
 }

@@ -133,11 +133,12 @@ function Tops({ summary }: { summary: SummaryRow }) {
   );
 }
 
-function Trust({ ledger }: { ledger: readonly LedgerRow[] }) {
+function Trust({ ledger, isBelowAll }: { ledger: readonly LedgerRow[]; isBelowAll: boolean }) {
   const place = useRef<HTMLDivElement>(null);
+  const isWanted = param("at") === "trust";
   useEffect(() => {
-    if (param("at") === "trust") place.current?.scrollIntoView({ block: "start" });
-  }, []);
+    if (isWanted && isBelowAll) place.current?.scrollIntoView({ block: "start" });
+  }, [isWanted, isBelowAll]);
   const identities = ledger.filter((row) => row.kind === "identity");
   const oddities = ledger.filter((row) => row.kind !== "identity");
   const broken = identities.filter((row) => row.holds === false);
@@ -211,7 +212,7 @@ export function Overview({ open }: { open: OpenTrace }) {
           ) : null
         }
       </Await>
-      <Await answer={rowsOf(open.trace, "ledger")}>{(ledger) => <Trust ledger={ledger} />}</Await>
+      <Await answer={rowsOf(open.trace, "ledger")}>{(ledger) => <Trust ledger={ledger} isBelowAll={rowsOf(open.trace, "summary").value.state !== "waiting"} />}</Await>
     </>
   );
 }

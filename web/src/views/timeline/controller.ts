@@ -113,27 +113,34 @@ export class Timeline {
   }
 
   private followAddress(): void {
+    // A computed value each, so that a change of one parameter does not bring back what the others say.
+    const of = (name: string) => computed(() => param(name) ?? "");
+    const [text, area, selected] = [of("q"), of("area"), computed(() => numberParam("event"))];
+    const shown = computed(() => `${numberParam("start") ?? ""} ${numberParam("end") ?? ""}`);
     this.endings.push(
       effect(() => {
-        const event = numberParam("event");
+        const event = selected.value;
         if (event === undefined) {
           this.selectedEvent = undefined;
           this.related.value = undefined;
         } else if (event !== this.selectedEvent) void this.show(event);
       }),
       effect(() => {
-        const [start, end] = [numberParam("start"), numberParam("end")];
-        const shown = this.view.peek();
-        if (start === undefined || end === undefined || end <= start) return;
-        if (Math.round(shown.start) !== start || Math.round(shown.end) !== end) this.view.value = clamped({ start, end }, this.whole);
+        const [start, end] = shown.value.split(" ").map(Number) as [number, number];
+        if (end > start) this.follow({ start, end });
       }),
-      effect(() => void this.search(param("q") ?? "")),
+      effect(() => void this.search(text.value)),
       effect(() => {
-        const text = param("area");
-        const [start, end, ...tracks] = (text ?? "").split(",").map(Number);
-        this.selection.value = text && start !== undefined && end !== undefined ? { start, end, tracks } : undefined;
+        const [start, end, ...tracks] = area.value.split(",").map(Number);
+        this.selection.value = area.value && start !== undefined && end !== undefined ? { start, end, tracks } : undefined;
       }),
     );
+  }
+
+  /** Shows what the address says, unless it is what is shown. */
+  private follow(wanted: Viewport): void {
+    const { start, end } = this.view.peek();
+    if (Math.round(start) !== wanted.start || Math.round(end) !== wanted.end) this.view.value = clamped(wanted, this.whole);
   }
 
   private draw(): void {

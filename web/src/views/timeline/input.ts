@@ -129,7 +129,7 @@ export function listen(element: HTMLElement, canvas: HTMLCanvasElement, timeline
     if (!take) return;
     event.preventDefault();
     take(event.shiftKey);
-  });
+  }, false);
   return () => ending.abort();
 }
 

@@ -1,0 +1,53 @@
+// The traces that the tests open, and the native binary to compare with.
+
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+export const native = `${root}target/release/kinetoscope`;
+
+/** A trace of our own. */
+export const own = (path: string): string => `${root}tests/data/${path}`;
+
+/** Real traces of other people, which lie beside the repository. */
+const corpus = `${root}../shared/traces/`;
+
+export interface Real {
+  /** What it is of. */
+  of: string;
+  files: string[];
+}
+
+/** One real trace of each kind; an empty list, and a loud word, where there are none. */
+export function realTraces(): Real[] {
+  if (!existsSync(corpus)) {
+    console.warn("SKIPPED: no corpus in ../shared/traces");
+    return [];
+  }
+  const real = (of: string, ...files: string[]): Real => ({ of, files: files.map((file) => corpus + file) });
+  return [
+    real("CPU only", "kineto-gaoteng/bert_newAPI_cpu/worker0_round1.pt.trace.json.gz"),
+    real("CUDA training", "kineto-samples/samples/resnet50_num_workers_4/worker0.1623212756351.pt.trace.json.gz"),
+    real("ROCm training", "tracelens/mi300/ddp_resnet18_no_pool/train_resnet18.json.gz"),
+    real("inference", "tracelens/h100/facebook_timesformer-base-finetuned-k400__1016002.json.gz"),
+    real("memory", "tracelens/h100/gaunernst_bert-small-uncased__1016001.json.gz"),
+    real("ranks", ...[0, 1].map((rank) => `kineto-gaoteng/resnet50_newAPI_ddp/worker${rank}_span1.pt.trace.json.gz`)),
+  ];
+}
+
+interface Document<Row> {
+  rows: Row[];
+}
+
+/** Two runs of one program, before and after a change. */
+export function twoRuns(): [string, string] | undefined {
+  if (!existsSync(corpus)) return undefined;
+  return [`${corpus}hta/trace_diff/control/control.json.gz`, `${corpus}hta/trace_diff/test/test.json.gz`];
+}
+
+/** The rows that the command line prints as JSON. */
+export function rowsOf<Row = Record<string, unknown>>(verb: string, file: string, ...options: string[]): Row[] {
+  const text = execFileSync(native, [verb, file, "--format", "json", ...options], { maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "ignore"] });
+  return (JSON.parse(text.toString()) as Document<Row>).rows;
+}

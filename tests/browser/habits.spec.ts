@@ -1,0 +1,175 @@
+// What holds in every view: the address, keys, themes, accessibility, exports.
+
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "@playwright/test";
+import { own, rowsOf } from "./files";
+import { drop, expect, open, rowsIn, sampleTrace, savedBy, settled, stepsTrace, test, view } from "./page";
+
+const VIEWS = ["overview", "timeline", "operators", "kernels", "flame", "memory", "modules", "steps", "compare", "findings"];
+
+test("the address keeps the state, and back and forward walk it", async ({ opened: page }) => {
+  await open(page, sampleTrace);
+  await view(page, "operators");
+  await page.locator("[data-sort=count]").click();
+  await page.getByLabel("Filter").fill("aten::a");
+  await expect(page).toHaveURL(/q=aten/);
+  const before = await rowsIn(page.locator("[aria-label=Operators]"));
+  await view(page, "modules");
+  await page.goBack();
+  await expect(page.locator("main[data-view=operators]")).toBeVisible();
+  expect(await rowsIn(page.locator("[aria-label=Operators]"))).toEqual(before);
+  await page.goForward();
+  await expect(page.locator("main[data-view=modules]")).toBeVisible();
+  await page.goBack();
+  await page.reload();
+  await expect(page.locator(".lost-name")).toContainText("trace.json.gz");
+  await open(page, sampleTrace);
+  expect(await rowsIn(page.locator("[aria-label=Operators]"))).toEqual(before);
+});
+
+test("every view has a key, and the sheet lists them", async ({ opened: page }) => {
+  await open(page, sampleTrace);
+  for (const [at, name] of VIEWS.entries()) {
+    await page.keyboard.press(String((at + 1) % 10));
+    await expect(page.locator(`main[data-view=${name}]`)).toBeVisible();
+  }
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog", { name: "Keyboard" })).toHaveCount(0);
+  await page.keyboard.press("3");
+  await page.keyboard.press("/");
+  await page.keyboard.type("conv");
+  await expect(page.getByLabel("Filter")).toHaveValue("conv");
+});
+
+test("a table is gone through by keyboard alone", async ({ opened: page }) => {
+  await open(page, sampleTrace);
+  await view(page, "operators");
+  await expect(page.locator("[aria-label=Operators] .row").first()).toBeVisible();
+  await page.locator(".table-scroll[aria-label=Operators]").focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await expect(page.locator("[data-instances]")).toBeVisible();
+  await expect(page.locator("[aria-expanded=true]")).toHaveAttribute("aria-rowindex", "3");
+  await page.keyboard.press("Enter");
+  await expect(page.locator("[data-instances]")).toHaveCount(0);
+  await page.keyboard.press("End");
+  await expect(page.locator(".tr.active")).toBeInViewport();
+});
+
+test("an instance leads to the timeline", async ({ opened: page }) => {
+  await open(page, sampleTrace);
+  await view(page, "operators");
+  await page.getByLabel("Filter").fill("aten::addmm");
+  await page.locator("[aria-label=Operators] .row [data-key=name]").first().click();
+  await page.locator(".instances tbody a").first().click();
+  await expect(page.locator("main[data-view=timeline]")).toBeVisible();
+  await expect(page.locator("[data-event] h2")).toHaveText("aten::addmm");
+  await page.getByRole("link", { name: "In the operators" }).click();
+  await expect(page.getByLabel("Filter")).toHaveValue("aten::addmm");
+});
+
+test("filters take expressions and say when they are wrong", async ({ opened: page }) => {
+  await open(page, sampleTrace);
+  await view(page, "operators");
+  const all = rowsOf<{ name: string }>("ops", sampleTrace);
+  await page.getByLabel("Filter").fill("/^aten::(mm|bmm)$/");
+  await expect(page.locator(".row-count")).toContainText(`${all.filter((row) => /^aten::(mm|bmm)$/.test(row.name)).length} of ${all.length}`);
+  await page.getByLabel("Filter").fill("/(/");
+  await expect(page.getByLabel("Filter")).toHaveAttribute("aria-invalid", "true");
+  await expect(page.locator(".empty")).toBeVisible();
+});
+
+test("exports are those of the command line", async ({ opened: page }) => {
+  await open(page, stepsTrace);
+  for (const [name, verb] of [["operators", "ops"], ["steps", "steps"], ["modules", "modules"]] as const) {
+    await view(page, name);
+    await settled(page);
+    const saved = await savedBy(page, page.getByRole("button", { name: "JSON", exact: true }));
+    expect((JSON.parse(saved.text) as { rows: object[] }).rows).toEqual(rowsOf(verb, stepsTrace));
+    const csv = await savedBy(page, page.getByRole("button", { name: "CSV", exact: true }));
+    expect(csv.text.split("\r\n")).toHaveLength(rowsOf(verb, stepsTrace).length + 2);
+  }
+});
+
+test("the theme follows the system, and the choice stays", async ({ opened: page, place }) => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await page.locator("[data-theme-button]").click();
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "light");
+  await page.keyboard.press("t");
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  if (place === "http") {
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.reload();
+    await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  }
+});
+
+test("explanations are shown on hover and on focus", async ({ opened: page }) => {
+  await open(page, sampleTrace);
+  await page.locator("[data-card=wall] .card-value").hover();
+  await expect(page.getByRole("tooltip")).toContainText("Exactly");
+  await view(page, "operators");
+  await page.getByLabel("Filter").focus();
+  for (let presses = 0; presses < 12; presses += 1) {
+    await page.keyboard.press("Tab");
+    if (await page.evaluate(() => document.activeElement?.getAttribute("data-sort") === "cpu_time_total_ns")) break;
+  }
+  await expect(page.getByRole("tooltip")).toContainText("Time on the CPU");
+});
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+interface Violation {
+  id: string;
+  impact: string;
+  nodes: { html: string }[];
+}
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => (globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe.run().then((result) => result.violations));
+  const grave = found.filter((one) => one.impact === "serious" || one.impact === "critical");
+  return grave.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
+}
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`axe finds nothing serious, ${colorScheme}`, async ({ opened: page }) => {
+    await page.emulateMedia({ colorScheme });
+    expect(await violations(page), "start").toEqual([]);
+    await open(page, own("healthy/small_gpu_trace.json"), stepsTrace);
+    for (const name of VIEWS) {
+      await view(page, name);
+      await settled(page);
+      expect(await violations(page), name).toEqual([]);
+    }
+    await view(page, "operators");
+    await page.locator("[aria-label=Operators] .row [data-key=name]").first().click();
+    await expect(page.locator("[data-instances]")).toBeVisible();
+    expect(await violations(page), "open row").toEqual([]);
+  });
+}
+
+test("a narrow page has no sideways scroll", async ({ opened: page }) => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await open(page, sampleTrace);
+  for (const name of VIEWS) {
+    await view(page, name);
+    await settled(page);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), name).toBeLessThanOrEqual(390);
+    expect(await page.locator("main").evaluate((main) => main.scrollWidth - main.clientWidth), name).toBeLessThanOrEqual(1);
+  }
+});
+
+test("it works offline once it is there", async ({ opened: page, context, place }) => {
+  test.skip(place === "file", "a file is always offline");
+  await open(page, sampleTrace);
+  await context.setOffline(true);
+  await drop(page, [{ name: "second.json.gz", bytes: readFileSync(stepsTrace) }]);
+  await expect(page.locator(".trace-name")).toHaveText("second.json.gz");
+  await context.setOffline(false);
+});

@@ -1,0 +1,215 @@
+// The timeline by mouse, keyboard and search, and what it links.
+
+import type { Page } from "@playwright/test";
+import { own, rowsOf } from "./files";
+import { expect, open, sampleTrace, savedBy, settled, stepsTrace, test, view } from "./page";
+
+interface View {
+  start: number;
+  end: number;
+}
+
+const inSight = (page: Page): Promise<View> =>
+  page.locator(".in-sight").evaluate((element: HTMLElement) => ({ start: Number(element.dataset["viewStart"]), end: Number(element.dataset["viewEnd"]) }));
+
+const length = ({ start, end }: View): number => end - start;
+
+async function opened(page: Page, file: string): Promise<{ x: number; y: number; width: number; height: number }> {
+  await open(page, file);
+  await view(page, "timeline");
+  await settled(page);
+  const box = await page.locator("canvas.timeline-canvas").boundingBox();
+  if (!box) throw new Error("no canvas");
+  return box;
+}
+
+/** The place of an event on the screen. */
+async function placeOf(page: Page, box: { x: number; y: number; width: number }, track: number, time: number, depth = 0): Promise<[number, number]> {
+  const { start, end } = await inSight(page);
+  const label = await page.locator(`.track-label`).filter({ has: page.locator(`[data-lane=t${track}], span`) }).first().boundingBox();
+  if (!label) throw new Error("no lane");
+  return [box.x + ((time - start) / (end - start)) * box.width, label.y + depth * 18 + 9];
+}
+
+test("keys zoom, move and come back to the whole", async ({ opened: page }) => {
+  await opened(page, sampleTrace);
+  const whole = await inSight(page);
+  await page.keyboard.press("w");
+  await expect.poll(async () => length(await inSight(page))).toBeLessThan(length(whole) * 0.65);
+  const near = await inSight(page);
+  await page.keyboard.press("d");
+  await expect.poll(async () => (await inSight(page)).start).toBeGreaterThan(near.start);
+  await page.keyboard.press("s");
+  await expect.poll(async () => length(await inSight(page))).toBeGreaterThan(length(near) * 1.2);
+  await page.keyboard.press("Home");
+  await expect.poll(async () => inSight(page)).toEqual(whole);
+});
+
+test("the wheel with Ctrl zooms at the pointer, Shift and drag move, the ruler zooms to what is dragged", async ({ opened: page }) => {
+  const box = await opened(page, sampleTrace);
+  const whole = await inSight(page);
+  await page.mouse.move(box.x + box.width * 0.25, box.y + 200);
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, -120);
+  await page.keyboard.up("Control");
+  await expect.poll(async () => length(await inSight(page))).toBeLessThan(length(whole));
+  const near = await inSight(page);
+  const under = (of: View): number => of.start + 0.25 * length(of);
+  expect(Math.abs(under(near) - under(whole))).toBeLessThan(length(whole) * 0.01);
+  await page.keyboard.down("Shift");
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.25 - 200, box.y + 200, { steps: 4 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  await expect.poll(async () => (await inSight(page)).start).toBeGreaterThan(near.start);
+  await page.keyboard.press("Home");
+  await expect.poll(async () => inSight(page)).toEqual(whole);
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 8);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 10, { steps: 4 });
+  await page.mouse.up();
+  await expect.poll(async () => length(await inSight(page)) / length(whole)).toBeCloseTo(0.1, 1);
+});
+
+test("a click selects an event and shows all of it", async ({ opened: page }) => {
+  const box = await opened(page, stepsTrace);
+  const [step] = rowsOf<{ name: string; start_ns: number; wall_ns: number }>("steps", stepsTrace);
+  if (!step) throw new Error("no step");
+  await page.getByLabel("Search").fill(step.name);
+  await page.getByLabel("Search").press("Enter");
+  const details = page.locator("[data-event]");
+  await expect(details.locator("h2")).toHaveText(step.name);
+  await expect(details.locator("[data-duration]")).toHaveAttribute("data-duration", String(step.wall_ns));
+  await expect(page).toHaveURL(/event=\d+/);
+  await details.getByRole("button", { name: "Close" }).click();
+  await expect(details).toHaveCount(0);
+  await page.getByLabel("Search").fill("");
+  const tracks = rowsOf<{ track: number; spans: number }>("tracks", stepsTrace).sort((a, b) => b.spans - a.spans);
+  const [x, y] = await placeOf(page, box, tracks[0]?.track ?? 0, step.start_ns + step.wall_ns / 2);
+  await page.mouse.move(x, y);
+  await expect(page.locator(".tip b")).not.toBeEmpty();
+  const name = await page.locator(".tip b").textContent();
+  await page.mouse.click(x, y);
+  await expect(details.locator("h2")).toHaveText(name ?? "");
+  await page.keyboard.press("Escape");
+  await expect(details).toHaveCount(0);
+});
+
+test("a kernel is linked to its launch and its operator, and back", async ({ opened: page }) => {
+  const file = own("healthy/small_gpu_trace.json");
+  await opened(page, file);
+  const [kernel] = rowsOf<{ name: string; op: string }>("kernels", file);
+  await page.getByLabel("Search").fill(kernel?.name ?? "");
+  await page.getByLabel("Search").press("Enter");
+  const details = page.locator("[data-event]");
+  await expect(details.locator("[data-relation=launch]")).toContainText("LaunchKernel");
+  await expect(details.locator("[data-relation=operator]")).toContainText(kernel?.op ?? "");
+  await details.locator("[data-relation=operator] button").click();
+  await expect(details.locator("h2")).toHaveText(kernel?.op ?? "");
+  await expect(details.locator("[data-relation='device work']")).toContainText(kernel?.name.slice(0, 12) ?? "");
+  await page.goBack();
+  await expect(details.locator("h2")).toHaveText(kernel?.name ?? "");
+});
+
+test("forward and backward are linked", async ({ opened: page }) => {
+  await opened(page, sampleTrace);
+  await page.getByLabel("Search").fill("/^AddmmBackward0$/");
+  await page.getByLabel("Search").press("Enter");
+  const details = page.locator("[data-event]");
+  await expect(details.locator("[data-relation=ancestor]")).toContainText("evaluate_function: AddmmBackward0");
+  await details.locator("[data-relation=ancestor] button").first().click();
+  await expect(details.locator("[data-relation=forward]")).toContainText("aten::addmm");
+  await details.locator("[data-relation=forward] button").click();
+  await expect(details.locator("[data-relation=backward]")).toContainText("AddmmBackward0");
+});
+
+test("matches are gone through in both directions, and counted as the command line counts them", async ({ opened: page }) => {
+  await opened(page, sampleTrace);
+  const names = rowsOf<{ name: string; count: number }>("names", sampleTrace).filter((row) => row.name.includes("aten::mm"));
+  const many = names.reduce((sum, row) => sum + row.count, 0);
+  await page.getByLabel("Search").fill("aten::mm");
+  const said = page.locator("[data-matches]");
+  await expect(said).toHaveAttribute("data-matches", String(many));
+  await page.getByRole("button", { name: "Next match" }).click();
+  await expect(said).toContainText(`1 of ${many}`);
+  await page.getByRole("button", { name: "Previous match" }).click();
+  await expect(said).toContainText(`${many} of ${many}`);
+  await page.locator(".timeline-scroll").focus();
+  await page.keyboard.press("n");
+  await expect(said).toContainText(`1 of ${many}`);
+  await page.keyboard.press("Shift+N");
+  await expect(said).toContainText(`${many} of ${many}`);
+});
+
+test("a box gives the statistics that the command line gives", async ({ opened: page }) => {
+  const box = await opened(page, sampleTrace);
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 300, { steps: 5 });
+  await page.mouse.up();
+  const panel = page.locator("[data-selection]");
+  await expect(panel).toBeVisible();
+  const area = new URL(page.url()).hash.match(/area=([\d%C.,]+)/)?.[1];
+  const [start, end, ...tracks] = decodeURIComponent(area ?? "").split(",");
+  const expected = rowsOf<{ name: string; total_ns: number; count: number }>("names", sampleTrace, "--time", `${start}ns..${end}ns`, "--tracks", tracks.join(","));
+  const saved = await savedBy(page, panel.getByRole("button", { name: "JSON" }));
+  expect((JSON.parse(saved.text) as { rows: object[] }).rows).toEqual(expected);
+  const first = panel.locator(".row").first();
+  await expect(first.locator("[data-key=total_ns]")).toHaveAttribute("data-value", String(expected[0]?.total_ns));
+  await page.reload();
+  await expect(page.locator(".lost-name")).toContainText("trace.json.gz");
+  await open(page, sampleTrace);
+  await expect(panel).toBeVisible();
+});
+
+test("lanes are filtered, closed and opened; the address keeps it", async ({ opened: page }) => {
+  await opened(page, sampleTrace);
+  const before = await page.locator(".lane-label").count();
+  await page.locator("[data-lane^=p]").first().click();
+  await expect.poll(() => page.locator(".lane-label").count()).toBeLessThan(before);
+  await expect(page).toHaveURL(/closed=/);
+  await page.locator("[data-lane^=p]").first().click();
+  await expect(page.locator(".lane-label")).toHaveCount(before);
+  await page.getByLabel("Lanes", { exact: true }).fill("memory");
+  await expect(page.locator(".track-label")).toHaveCount(0);
+  await expect(page.locator(".counter-label")).not.toHaveCount(0);
+});
+
+test("the neighbours of an event are gone to", async ({ opened: page }) => {
+  await opened(page, stepsTrace);
+  const steps = rowsOf<{ name: string; start_ns: number }>("steps", stepsTrace).sort((a, b) => a.start_ns - b.start_ns);
+  await page.getByLabel("Search").fill(steps[0]?.name ?? "");
+  await page.getByLabel("Search").press("Enter");
+  const title = page.locator("[data-event] h2");
+  await expect(title).toHaveText(steps[0]?.name ?? "");
+  const first = await page.locator("[data-event]").getAttribute("data-event");
+  await page.locator(".timeline-scroll").focus();
+  await page.keyboard.press("]");
+  await expect(page.locator("[data-event]")).not.toHaveAttribute("data-event", first ?? "");
+  await page.keyboard.press("[");
+  await expect(page.locator("[data-event]")).toHaveAttribute("data-event", first ?? "");
+});
+
+test("fingers move and pinch", async ({ browser, place, site }) => {
+  test.skip(place === "file", "once is enough");
+  const context = await browser.newContext({ hasTouch: true, viewport: { width: 420, height: 820 } });
+  const page = await context.newPage();
+  await page.goto(site.url);
+  const box = await opened(page, sampleTrace);
+  const whole = await inSight(page);
+  const touch = (type: string, points: { x: number; y: number }[]) =>
+    client.send("Input.dispatchTouchEvent", { type: type as "touchStart", touchPoints: points });
+  const client = await context.newCDPSession(page);
+  const y = box.y + 120;
+  const middle = box.x + box.width / 2;
+  await touch("touchStart", [{ x: middle - 20, y }, { x: middle + 20, y }]);
+  for (const apart of [30, 45, 60, 80]) await touch("touchMove", [{ x: middle - apart, y }, { x: middle + apart, y }]);
+  await touch("touchEnd", []);
+  await expect.poll(async () => length(await inSight(page))).toBeLessThan(length(whole) * 0.5);
+  const near = await inSight(page);
+  await touch("touchStart", [{ x: middle, y }]);
+  for (const by of [20, 40, 60]) await touch("touchMove", [{ x: middle - by, y }]);
+  await touch("touchEnd", []);
+  await expect.poll(async () => (await inSight(page)).start).toBeGreaterThan(near.start);
+  await context.close();
+});

@@ -1,0 +1,194 @@
+// Every view on real traces of every kind: what it shows is what the command line says.
+
+import { existsSync } from "node:fs";
+import { realTraces, rowsOf, twoRuns, type Real } from "./files";
+import { expect, open, rowsIn, sampleTrace, savedBy, settled, stepsTrace, test, view } from "./page";
+import type { Page } from "@playwright/test";
+
+const traces: Real[] = [
+  { of: "our own with modules and memory", files: [sampleTrace] },
+  { of: "our own with steps", files: [stepsTrace] },
+  ...realTraces(),
+];
+
+type Row = Record<string, string | number | null | object>;
+
+/** Whether a view says what to record, because the trace lacks what it is of. */
+async function isMissing(page: Page, what: string): Promise<boolean> {
+  await settled(page);
+  return (await page.locator(`[data-missing=${what}]`).count()) > 0;
+}
+
+/** A table shows the rows of the command line, by the number that it is sorted by. */
+async function showsRows(page: Page, label: string, expected: Row[], sortKey: string, keys: string[]): Promise<void> {
+  const ordered = [...expected].sort((a, b) => Number(b[sortKey]) - Number(a[sortKey]));
+  const shown = await rowsIn(page.locator(`.table-scroll[aria-label="${label}"]`));
+  expect(shown.length).toBeGreaterThan(0);
+  for (const [at, row] of shown.slice(0, 20).entries()) {
+    for (const key of keys) expect(row[key], `${label}, row ${at}, ${key}`).toEqual(ordered[at]?.[key] ?? row[key]);
+  }
+  await expect(page.locator(".row-count").first()).toContainText(expected.length.toLocaleString("en-US"));
+}
+
+async function exactOf(page: Page, card: string): Promise<number> {
+  const text = await page.locator(`[data-card="${card}"] .card-value`).getAttribute("data-exact");
+  return Number((text ?? "").replaceAll(/[^\d-]/g, ""));
+}
+
+for (const { of, files } of traces) {
+  test.describe(of, () => {
+    const [file] = files as [string];
+
+    test("overview", async ({ opened: page }) => {
+      await open(page, ...files);
+      await settled(page);
+      const [summary] = rowsOf<{ wall_ns: number; steps: number; devices: { busy_ns: number; sum_ns: number; idle_ns: number }[]; findings: { code: string }[]; top_kernels: object[] }>("summary", file);
+      expect(await exactOf(page, "wall")).toBe(summary?.wall_ns);
+      const [device] = summary?.devices ?? [];
+      if (device) expect([await exactOf(page, "busy"), await exactOf(page, "sum"), await exactOf(page, "idle")]).toEqual([device.busy_ns, device.sum_ns, device.idle_ns]);
+      await expect(page.locator("[data-panel=devices]")).toHaveCount(device ? 1 : 0);
+      await expect(page.locator("[data-panel=findings] [data-finding]")).toHaveCount(Math.min(4, summary?.findings.length ?? 0));
+      const broken = rowsOf<{ holds: boolean | null }>("ledger", file).some((row) => row.holds === false);
+      await expect(page.locator("[data-trust]")).toHaveAttribute("data-trust", broken ? "broken" : "holds");
+      if (files.length > 1) await expect(page.locator("[data-panel=ranks] .row")).toHaveCount(files.length);
+    });
+
+    test("operators", async ({ opened: page }) => {
+      await open(page, ...files);
+      await view(page, "operators");
+      if (await isMissing(page, "operators")) return expect(rowsOf("ops", file)).toEqual([]);
+      const rows = rowsOf<Row>("ops", file);
+      const hasDevice = rows.some((row) => Number(row["self_device_time_total_ns"]) > 0);
+      const sort = hasDevice ? "self_device_time_total_ns" : "self_cpu_time_total_ns";
+      await showsRows(page, "Operators", rows, sort, [sort, "cpu_time_total_ns", "count"]);
+      await page.locator("[data-group]").selectOption("shape");
+      await settled(page);
+      await expect(page.locator(".row-count")).toContainText(rowsOf("ops", file, "--group-by", "shape").length.toLocaleString("en-US"));
+      const first = page.locator("[aria-label=Operators] .row").first();
+      const [shown] = await rowsIn(page.locator("[aria-label=Operators]"));
+      await first.locator("[data-key=name]").click();
+      await expect(page.locator("[data-instances]")).toHaveAttribute("data-instances", String(shown?.["count"]));
+    });
+
+    test("kernels", async ({ opened: page }) => {
+      await open(page, ...files);
+      await view(page, "kernels");
+      const rows = rowsOf<Row>("kernels", file);
+      if (await isMissing(page, "kernels")) return expect(rows).toEqual([]);
+      await showsRows(page, "Kernels", rows, "sum_ns", ["sum_ns", "mean_ns", "min_ns", "max_ns", "count"]);
+      await page.locator("[aria-label=Kernels] .row [data-key=class]").first().click();
+      await expect(page.locator("[data-instances]")).toHaveAttribute("data-instances", String(rows[0]?.["count"]));
+      const saved = await savedBy(page, page.getByRole("button", { name: "JSON", exact: true }));
+      expect((JSON.parse(saved.text) as { rows: Row[] }).rows).toEqual(rows);
+    });
+
+    test("timeline", async ({ opened: page }) => {
+      await open(page, ...files);
+      await view(page, "timeline");
+      await settled(page);
+      const tracks = rowsOf<{ spans: number; process: string; kind: string }>("tracks", file).filter((row) => row.spans > 0);
+      await expect(page.locator(".track-label")).toHaveCount(tracks.length);
+      const counters = rowsOf<{ points: number }>("counters", file).filter((row) => row.points > 0);
+      await expect(page.locator(".counter-label")).toHaveCount(counters.length);
+      const drawn = page.locator("canvas.timeline-canvas");
+      const colors = () => drawn.evaluate((canvas: HTMLCanvasElement) => {
+        const { data } = (canvas.getContext("2d") as CanvasRenderingContext2D).getImageData(0, 0, canvas.width, canvas.height);
+        const seen = new Set<number>();
+        for (let at = 0; at < data.length; at += 4 * 97) seen.add(((data[at] as number) << 16) | ((data[at + 1] as number) << 8) | (data[at + 2] as number));
+        return seen.size;
+      });
+      await expect.poll(colors).toBeGreaterThan(4);
+    });
+
+    test("call tree", async ({ opened: page }) => {
+      await open(page, ...files);
+      await view(page, "flame");
+      await settled(page);
+      const lane = await page.locator("[data-lane-chooser] option:checked").textContent();
+      const rows = rowsOf<{ lane: string; depth: number | null; name: string; total_ns: number; device_total_ns: number }>("tree", file, "--depth", "1").filter((row) => row.lane === lane && row.depth === 0);
+      const shown = await rowsIn(page.locator("[aria-label='Call tree']"));
+      expect({ name: shown[0]?.["name"], total: shown[0]?.["total"] }).toEqual({ name: expect.stringContaining(rows[0]?.name ?? ""), total: rows[0]?.total_ns });
+      await page.locator("[data-tab=bottom-up]").click();
+      await settled(page);
+      const most = rowsOf<{ lane: string; depth: number | null; total_ns: number }>("tree", file, "--bottom-up", "--depth", "1").find((row) => row.lane === lane && row.depth === 0);
+      const [leaf] = await rowsIn(page.locator("[aria-label='Call tree']"));
+      expect(leaf?.["total"]).toBe(most?.total_ns);
+      await page.locator("[data-tab=time]").click();
+      await settled(page);
+      await expect(page.locator(".flame canvas")).toBeVisible();
+    });
+
+    test("memory", async ({ opened: page }) => {
+      await open(page, ...files);
+      await view(page, "memory");
+      const rows = rowsOf<{ kind: string; device: string; peak_bytes: number; allocated_bytes: number }>("memory", file);
+      if (await isMissing(page, "memory")) return expect(rows).toEqual([]);
+      await settled(page);
+      const devices = rows.filter((row) => row.kind === "device").sort((a, b) => Number(a.device === "CPU") - Number(b.device === "CPU"));
+      const [device] = devices;
+      expect(await exactOf(page, `${device?.device} Peak allocated`)).toBe(device?.peak_bytes);
+      expect(await exactOf(page, `${device?.device} Allocated in all`)).toBe(device?.allocated_bytes);
+      await expect(page.locator(".u-over")).toBeVisible();
+      if (devices.length > 1) await expect(page.getByRole("tab")).toHaveCount(devices.length);
+    });
+
+    test("modules", async ({ opened: page }) => {
+      await open(page, ...files);
+      await view(page, "modules");
+      const rows = rowsOf<Row>("modules", file);
+      if (await isMissing(page, "modules")) return expect(rows).toEqual([]);
+      const shown = await rowsIn(page.locator(".table-scroll[aria-label=Modules]"));
+      for (const [at, row] of shown.slice(0, 15).entries()) {
+        expect([row["cpu_time_total_ns"], row["count"]]).toEqual([rows[at]?.["cpu_time_total_ns"], rows[at]?.["count"]]);
+      }
+      const all = await page.locator(".row-count").textContent();
+      await page.locator("[aria-label=Modules] .twist[aria-expanded]").first().click();
+      await expect(page.locator(".row-count")).not.toHaveText(all ?? "");
+    });
+
+    test("steps", async ({ opened: page }) => {
+      await open(page, ...files);
+      await view(page, "steps");
+      const rows = rowsOf<Row>("steps", file);
+      if (await isMissing(page, "steps")) return expect(rows).toEqual([]);
+      const shown = await rowsIn(page.locator(".table-scroll[aria-label=Steps]"));
+      expect(shown.map((row) => [row["name"], row["wall_ns"], row["launched"]])).toEqual(rows.map((row) => [row["name"], row["wall_ns"], row["launched"]]));
+      await expect(page.locator(".u-over")).toBeVisible();
+    });
+
+    test("findings", async ({ opened: page }) => {
+      await open(page, ...files);
+      await view(page, "findings");
+      await settled(page);
+      const [summary] = rowsOf<{ findings: object[] }>("summary", file);
+      await expect(page.locator("[data-panel=all-findings] [data-finding]")).toHaveCount(summary?.findings.length ?? 0);
+      await expect(page.locator("[data-pattern]")).toHaveCount(rowsOf("patterns", file).length);
+    });
+  });
+}
+
+test("two runs are compared", async ({ opened: page }) => {
+  const files = twoRuns() ?? [sampleTrace, stepsTrace];
+  expect(files.every(existsSync)).toBe(true);
+  await open(page, ...files);
+  await view(page, "compare");
+  await settled(page);
+  const sums = files.map((file) => {
+    const found = new Map<string, number>();
+    for (const row of rowsOf<{ name: string; self_cpu_time_total_ns: number }>("ops", file)) found.set(row.name, (found.get(row.name) ?? 0) + row.self_cpu_time_total_ns);
+    return found;
+  });
+  const [before, after] = sums as [Map<string, number>, Map<string, number>];
+  for (const row of (await rowsIn(page.locator("[aria-label=Comparison]"))).slice(0, 20)) {
+    const name = String(row["name"]);
+    expect([name, row["beforeNs"], row["afterNs"]]).toEqual([name, before.get(name) ?? 0, after.get(name) ?? 0]);
+    const change = !before.has(name) ? "new" : !after.has(name) ? "gone" : undefined;
+    if (change) expect(row["change"]).toBe(change);
+  }
+  const saved = await savedBy(page, page.getByRole("button", { name: "JSON", exact: true }));
+  expect(JSON.parse(saved.text)).toHaveLength(new Set([...before.keys(), ...after.keys()]).size);
+  await page.getByRole("tab", { name: "Kernels" }).click();
+  await settled(page);
+  await page.locator("[data-side=a]").selectOption("1");
+  await expect(page.locator("[aria-label=Comparison] .row").first()).toBeVisible();
+});

@@ -1,0 +1,120 @@
+// What the views compute by themselves, without a page.
+
+import { describe, expect, test } from "vitest";
+import type { StepsRow } from "kinetoscope/remote";
+import { compare } from "../src/model/compare";
+import { amount, bytes, cell, exact, share, time } from "../src/model/format";
+import { histogram, quantile } from "../src/model/histogram";
+import { rankOfName, relationOf } from "../src/model/ranks";
+import { search } from "../src/model/search";
+import { asTabs, sorted } from "../src/model/sorting";
+import { deviations, OUTLIER } from "../src/model/steps";
+
+describe("format", () => {
+  test("times have the unit that keeps them short", () => {
+    expect([0, 7, 999, 1500, 999_960, 12_345_678, 1e9, 6.1e10].map(time)).toEqual(["0", "7 ns", "999 ns", "1.50 µs", "1.00 ms", "12.3 ms", "1 s", "61 s"]);
+    expect(time(-2500)).toBe("-2.50 µs");
+  });
+
+  test("sizes are in powers of 1024, amounts of 1000", () => {
+    expect([0, 512, 1536, 3 * 1024 ** 3].map(bytes)).toEqual(["0", "512 B", "1.50 KB", "3 GB"]);
+    expect([12, 67.2e12].map(amount)).toEqual(["12", "67.2 T"]);
+    expect(share(0.1234)).toBe("12.3%");
+  });
+
+  test("a cell without a value is a dash, and the exact value has its unit", () => {
+    expect(cell("ns", null)).toBe("–");
+    expect(exact("ns", 1_234_567)).toBe("1,234,567 ns");
+    expect(exact("bytes", 2048)).toBe("2,048 bytes");
+    expect(cell("json", [[1, 2]])).toBe("[[1,2]]");
+  });
+});
+
+describe("search", () => {
+  test("a text is a part in any case, slashes make an expression", () => {
+    expect(search("MM").matches("aten::addmm")).toBe(true);
+    expect(search("/^aten::mm$/").matches("aten::addmm")).toBe(false);
+    expect(search("/MM/i").matches("aten::mm")).toBe(true);
+    expect(search("a.b").matches("axb")).toBe(false);
+    expect(search("").matches("")).toBe(true);
+  });
+
+  test("a wrong expression matches nothing and says why; a global one keeps no place", () => {
+    const wrong = search("/(/");
+    expect(wrong.matches("(")).toBe(false);
+    expect(wrong.error).toMatch(/\(/);
+    const global = search("/a/g");
+    expect([global.matches("a"), global.matches("a")]).toEqual([true, true]);
+  });
+});
+
+describe("ranks", () => {
+  const of = (name: string, rank: number | null = null, worldSize: number | null = null) => ({ name, rank, worldSize });
+
+  test("names tell ranks", () => {
+    expect(["rank3.json", "rank-12.pt.trace.json.gz", "worker_0.json", "trace_r7.json", "resnet50.json", "run.json"].map(rankOfName)).toEqual([3, 12, 0, 7, undefined, undefined]);
+  });
+
+  test("ranks of one run, two runs, or a question", () => {
+    expect(relationOf([of("a")])).toBe("one");
+    expect(relationOf([of("a", 0, 2), of("b", 1, 2)])).toBe("ranks");
+    expect(relationOf([of("rank0.json"), of("rank1.json"), of("rank2.json")])).toBe("ranks");
+    expect(relationOf([of("before.json"), of("after.json")])).toBe("runs");
+    expect(relationOf([of("a", 0, 8), of("b", 0, 8)])).toBe("runs");
+    expect(relationOf([of("a", 0, 2), of("b", 1, 4)])).toBe("unclear");
+    expect(relationOf([of("a"), of("b"), of("c")])).toBe("unclear");
+  });
+});
+
+describe("sorting", () => {
+  test("what has no value comes last either way, and equal rows stay", () => {
+    const rows = [{ n: 2, id: "a" }, { n: null, id: "b" }, { n: 3, id: "c" }, { n: 2, id: "d" }];
+    const ids = (descending: boolean) => sorted(rows, (row) => row.n, descending).map((row) => row.id).join("");
+    expect(ids(true)).toBe("cadb");
+    expect(ids(false)).toBe("adcb");
+  });
+
+  test("tabs and line ends in a text do not break a row", () => {
+    expect(asTabs([{ key: "a", title: "A" }], ["x\ty\nz"], (_, row) => row)).toBe("a\nx y z");
+  });
+});
+
+describe("histogram", () => {
+  test("every duration is in one bin, on either axis", () => {
+    for (const durations of [[5, 5, 5], [1, 10, 100, 1000, 10_000], [0, 0, 7], [3, 4, 5, 6]]) {
+      const found = histogram(Float64Array.from(durations), 8);
+      expect(found.counts.reduce((a, b) => a + b, 0)).toBe(durations.length);
+      expect([found.min, found.max]).toEqual([Math.min(...durations), Math.max(...durations)]);
+    }
+    expect(quantile(Float64Array.of(1, 2, 3, 4), 0.5)).toBe(2.5);
+    expect(quantile(new Float64Array(), 0.5)).toBeNaN();
+  });
+});
+
+describe("steps", () => {
+  test("the one that is unlike the others stands out", () => {
+    const steps = [10, 11, 10, 9, 10, 50].map((wall_ns) => ({ wall_ns }) as StepsRow);
+    const far = deviations(steps);
+    expect(far.filter((one) => Math.abs(one) >= OUTLIER)).toHaveLength(1);
+    expect(far[5]).toBeGreaterThan(OUTLIER);
+    expect(deviations([{ wall_ns: 5 } as StepsRow])).toEqual([0]);
+  });
+});
+
+describe("compare", () => {
+  const row = (name: string, ns: number) => ({ name, ns });
+
+  test("changed, new, gone and the same, the greatest difference first", () => {
+    const before = [row("a", 100), row("b", 50), row("c", 1000)];
+    const after = [row("a", 300), row("d", 20), row("c", 1010)];
+    const pairs = compare(before, after, (one) => one.name, (one) => one.ns);
+    expect(pairs.map((pair) => `${pair.name} ${pair.change} ${pair.differenceNs}`)).toEqual(["a changed 200", "b gone -50", "d new 20", "c same 10"]);
+    expect(pairs[0]?.ratio).toBe(3);
+    expect(pairs[2]?.ratio).toBeNull();
+  });
+
+  test("rows of one name are added up", () => {
+    const [pair] = compare([row("a", 1), row("a", 2)], [row("a", 3)], (one) => one.name, (one) => one.ns);
+    expect([pair?.beforeNs, pair?.afterNs, pair?.change]).toEqual([3, 3, "same"]);
+  });
+});
