@@ -213,3 +213,19 @@ test("fingers move and pinch", async ({ browser, place, site }) => {
   await expect.poll(async () => (await inSight(page)).start).toBeGreaterThan(near.start);
   await context.close();
 });
+
+test("everything is reached by keyboard", async ({ opened: page }) => {
+  await opened(page, sampleTrace);
+  const title = page.locator("[data-event] h2");
+  await expect.poll(async () => (await page.keyboard.press("Enter"), title.count())).toBe(1);
+  const first = await title.textContent();
+  await page.keyboard.press("c");
+  await expect(title).not.toHaveText(first ?? "");
+  await page.keyboard.press("p");
+  await expect(title).toHaveText(first ?? "");
+  await page.keyboard.press("f");
+  await page.keyboard.press("m");
+  await expect(page.locator("[data-selection] .row").first()).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page.locator("[data-selection]")).toHaveCount(0);
+});

@@ -156,7 +156,7 @@ fn option_type(takes: Takes) -> String {
             )
         }
         Takes::Width => "number | null".to_owned(),
-        Takes::Groups => "readonly (\"shape\" | \"overload\" | StackGroup)[]".to_owned(),
+        Takes::Groups => "readonly (\"shape\" | \"overload\" | \"module\" | StackGroup)[]".to_owned(),
         Takes::Duration => "number | string".to_owned(),
         Takes::Times => "readonly [startNs: number, endNs: number] | string".to_owned(),
         Takes::Range => "number | readonly [first: number, last: number] | string".to_owned(),

@@ -74,6 +74,7 @@ fn events_of(case: &Case) -> Option<Value> {
 /// What a golden is grouped by.
 fn group_by(golden: &Value) -> GroupBy {
     GroupBy {
+        module: false,
         shape: golden["group_by_input_shape"] == true,
         stack: golden["group_by_stack_n"].as_u64().expect("depth") as usize,
         overload: golden["group_by_overload_name"] == true,

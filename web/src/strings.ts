@@ -123,7 +123,10 @@ export const T = {
     ["F", "timeline: zoom to the selection"],
     ["Home", "timeline: the whole trace"],
     ["N, Shift N", "timeline: next, previous match"],
+    ["Enter", "timeline: select the longest event in sight"],
+    ["P C", "timeline: the event around, the longest inside"],
     ["[ ]", "timeline: previous, next event on the lane"],
+    ["M", "timeline: statistics of all that is in sight"],
     ["↑ ↓ Enter", "tables: move, open a row"],
   ],
 } as const;

@@ -3,6 +3,7 @@
 use super::children::NONE;
 use super::device_type::DeviceType;
 use super::function_events::{FunctionEvents, Kind};
+use super::stacks::MODULE_PREFIX;
 use crate::index::Index;
 use crate::names::Names;
 use crate::table::events::{Row, Table};
@@ -19,6 +20,22 @@ pub struct GroupBy {
     pub stack: usize,
     /// torch's `group_by_overload_name`.
     pub overload: bool,
+    /// The innermost module around, in place of the first frames; torch has no such grouping.
+    pub module: bool,
+}
+
+impl GroupBy {
+    /// Everything that torch groups by, whole stacks included.
+    const ALL: GroupBy = GroupBy { shape: true, stack: usize::MAX, overload: true, module: false };
+
+    /// The frames of a stack that count: the first ones, or the innermost module.
+    fn frames(self, frames: &[String]) -> &[String] {
+        if self.module {
+            let innermost = frames.iter().position(|frame| frame.starts_with(MODULE_PREFIX));
+            return innermost.map_or(&[], |at| &frames[at..=at]);
+        }
+        &frames[..frames.len().min(self.stack)]
+    }
 }
 
 /// Times in microseconds as torch's own floating point arithmetic gives them: starts and ends are rounded to `f64`
@@ -165,7 +182,7 @@ impl Average {
             key: events.name(at).into(),
             input_shapes: if by.shape { events.input_shapes(at).into() } else { String::new() },
             overload_name: if by.overload { events.overload(at).into() } else { String::new() },
-            stack: frames[..frames.len().min(by.stack)].to_vec(),
+            stack: by.frames(frames).to_vec(),
             scope: events.scope(table, at),
             device_type: events.device_type(table, at),
             node_id: events.node_id(table, at),
@@ -195,10 +212,7 @@ impl<'a> GroupKeys<'a> {
     fn new(clock: &'a TorchClock<'a>, by: GroupBy) -> Self {
         let stacks = &clock.events.stacks;
         let mut distinct = Names::default();
-        let mut first = |stack: u32| {
-            let frames = stacks.get(stack);
-            distinct.intern(&frames[..frames.len().min(by.stack)].join("\0")).0
-        };
+        let mut first = |stack: u32| distinct.intern(&by.frames(stacks.get(stack)).join("\0")).0;
         let frames = (0..stacks.len() as u32).map(&mut first).collect();
         GroupKeys {
             clock,
@@ -306,8 +320,7 @@ fn add_device_totals(events: &FunctionEvents, group_of: &[u32], groups: &mut [Av
 pub fn total_average(events: &FunctionEvents, table: &Table) -> Average {
     let mut total = Average::default();
     if let Some(last) = events.len().checked_sub(1) {
-        let by = GroupBy { shape: true, stack: usize::MAX, overload: true };
-        total = Average::start(events, table, last, by);
+        total = Average::start(events, table, last, GroupBy::ALL);
         let clock = TorchClock::new(events, table);
         (0..events.len()).for_each(|at| total.add(&clock, at));
         if !events.is_measured() {
@@ -320,12 +333,11 @@ pub fn total_average(events: &FunctionEvents, table: &Table) -> Average {
 
 /// Every event as a group of its own, as `events().table()` shows them.
 pub fn each_event(events: &FunctionEvents, table: &Table) -> Vec<Average> {
-    let by = GroupBy { shape: true, stack: usize::MAX, overload: true };
     let clock = TorchClock::new(events, table);
     let device_totals = events.device_totals_ns();
     (0..events.len())
         .map(|at| {
-            let mut row = Average::start(events, table, at, by);
+            let mut row = Average::start(events, table, at, GroupBy::ALL);
             row.add(&clock, at);
             if !events.is_measured() {
                 row.device_time_total_ns += device_totals[at];

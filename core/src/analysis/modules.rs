@@ -3,6 +3,7 @@
 
 use super::call_tree::launched_ns;
 use super::children::{Children, NONE};
+use super::stacks::MODULE_PREFIX;
 use crate::index::Index;
 use crate::names::NameId;
 use crate::rows::{Cell, Column, Rows};
@@ -17,9 +18,6 @@ use alloc::vec::Vec;
 
 /// How many modules a path names at most: those of n nested modules would take n² bytes.
 const DEEPEST: usize = 64;
-
-/// How Kineto names the call of a module.
-const PREFIX: &str = "nn.Module: ";
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
@@ -59,7 +57,7 @@ struct Modules<'a> {
 }
 
 fn is_module(table: &Table, row: Row) -> bool {
-    table.category(row) == Category::PythonFunction && table.name(row).starts_with(PREFIX)
+    table.category(row) == Category::PythonFunction && table.name(row).starts_with(MODULE_PREFIX)
 }
 
 impl<'a> Modules<'a> {
@@ -151,7 +149,7 @@ pub fn module_rows(trace: &Trace) -> Rows {
     let parents: Vec<u32> = modules.iter().map(|m| m.parent).collect();
     let mut places: Vec<(usize, String)> = Vec::with_capacity(modules.len());
     for module in modules {
-        let name = trace.table.names.get(module.name).strip_prefix(PREFIX).unwrap_or_default();
+        let name = trace.table.names.get(module.name).strip_prefix(MODULE_PREFIX).unwrap_or_default();
         let place = match places.get(module.parent as usize) {
             None => (0, name.into()),
             Some((depth, path)) if *depth < DEEPEST => (depth + 1, format!("{path}/{name}")),
@@ -161,7 +159,7 @@ pub fn module_rows(trace: &Trace) -> Rows {
     }
     for at in Children::new(&parents).depth_first() {
         let (module, (depth, path)) = (&modules[at as usize], &places[at as usize]);
-        let name = trace.table.names.get(module.name).strip_prefix(PREFIX).unwrap_or_default();
+        let name = trace.table.names.get(module.name).strip_prefix(MODULE_PREFIX).unwrap_or_default();
         rows.push(vec![
             (*depth).into(),
             name.into(),

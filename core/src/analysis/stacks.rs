@@ -22,6 +22,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
+/// How Kineto names the call of an `nn.Module`.
+pub(super) const MODULE_PREFIX: &str = "nn.Module: ";
+
 /// Distinct stacks, innermost frame first.
 #[derive(Clone, Debug, Default)]
 pub struct StackTable {

@@ -289,7 +289,12 @@ const OPS_OPTIONS: &[Opt] = &[
         Takes::Count,
         "At most this many rows, -1 for all [default: 100 in a table, all elsewhere]",
     ),
-    opt("group-by", "LIST", Takes::Groups, "Any of shape, stack:N, overload"),
+    opt(
+        "group-by",
+        "LIST",
+        Takes::Groups,
+        "Any of shape, stack:N, overload, module (the innermost nn.Module, as the stack)",
+    ),
     opt("top-level-only", "", Takes::Nothing, "Only rows whose first event has no parent"),
     opt(
         "time-unit",

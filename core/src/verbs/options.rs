@@ -29,7 +29,7 @@ pub enum Takes {
     SortKey,
     /// A width in characters, or `none`.
     Width,
-    /// Any of `shape`, `stack:N`, `overload`.
+    /// Any of `shape`, `stack:N`, `overload`, `module`.
     Groups,
     /// A time with its unit: `10us`, `1.5ms`, `2s`, `800ns`.
     Duration,
@@ -113,10 +113,11 @@ fn groups(text: &str) -> Result<Setting, String> {
         match part.split_once(':').unwrap_or((part, "")) {
             ("shape", "") => by.shape = true,
             ("overload", "") => by.overload = true,
+            ("module", "") => by.module = true,
             ("stack", depth) => {
                 by.stack = depth.parse().map_err(|_| "stack:N with the number of frames")?;
             }
-            _ => return Err("any of shape, stack:N, overload".to_owned()),
+            _ => return Err("any of shape, stack:N, overload, module".to_owned()),
         }
     }
     Ok(Setting::Groups(by))

@@ -1,6 +1,9 @@
 //! From bytes to every answer and back to bytes: no panic, every identity holds, what is written reads back.
 #![no_main]
 
+use kinetoscope_core::analysis::averages::GroupBy;
+use kinetoscope_core::analysis::counters::counters;
+use kinetoscope_core::analysis::spans::{find, instances, related};
 use kinetoscope_core::analysis::tiles::{Window, tiles};
 use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::trace::Trace;
@@ -44,6 +47,14 @@ fuzz_target!(|data: &[u8]| {
     }
     for track in 0..trace.table.tracks.all().len() as u32 {
         let _ = tiles(&trace, Window { track: TrackId(track), start_ns: 0, end_ns: 1_000_000, pixels: 50 });
+    }
+    for row in 0..trace.table.len().min(16) as u32 {
+        let _ = (related(&trace, row), find(&trace, &[trace.table.name(row)], false));
+    }
+    let by = GroupBy { shape: true, module: true, ..GroupBy::default() };
+    let _ = instances(&trace, by, 0);
+    for counter in counters(&trace) {
+        let _ = counter.curve(-1000, 1_000_000, 50);
     }
     for export in EXPORTS {
         let text = written(&trace, export);

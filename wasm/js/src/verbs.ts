@@ -126,8 +126,8 @@ export interface OpsOptions {
   sortBy?: "count" | "cpu_time" | "cpu_time_total" | "self_cpu_time_total" | "device_time" | "device_time_total" | "self_device_time_total" | "cpu_memory_usage" | "self_cpu_memory_usage" | "device_memory_usage" | "self_device_memory_usage" | "flops" | `${"" | "self_"}${"cuda" | "xpu" | "privateuse1"}_time_total` | undefined;
   /** At most this many rows, -1 for all [default: 100 in a table, all elsewhere] */
   rowLimit?: number | undefined;
-  /** Any of shape, stack:N, overload. */
-  groupBy?: readonly ("shape" | "overload" | StackGroup)[] | undefined;
+  /** Any of shape, stack:N, overload, module (the innermost nn.Module, as the stack). */
+  groupBy?: readonly ("shape" | "overload" | "module" | StackGroup)[] | undefined;
   /** Only rows whose first event has no parent. */
   topLevelOnly?: boolean | undefined;
   /** The unit of the table's times [default: what suits each value] */

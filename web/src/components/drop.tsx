@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { openFiles } from "../state/opening";
+import { goToAddress, isFromFile, openFiles } from "../state/opening";
 import { traces } from "../state/session";
 import { T } from "../strings";
 
@@ -46,11 +46,20 @@ export function DropZone({ children }: { children: ComponentChildren }) {
       setOver(false);
       void filesIn(event.dataTransfer).then(openFiles);
     };
+    const paste = (event: ClipboardEvent): void => {
+      if (event.target instanceof Element && event.target.closest("input, textarea")) return;
+      const files = [...(event.clipboardData?.files ?? [])];
+      const text = event.clipboardData?.getData("text/plain").trim() ?? "";
+      if (files.length > 0) void openFiles(files);
+      else if (/^https?:\/\/\S+$/.test(text) && !isFromFile) goToAddress(text);
+    };
+    document.addEventListener("paste", paste);
     document.addEventListener("dragenter", enter);
     document.addEventListener("dragover", enter);
     document.addEventListener("dragleave", leave);
     document.addEventListener("drop", drop);
     return () => {
+      document.removeEventListener("paste", paste);
       document.removeEventListener("dragenter", enter);
       document.removeEventListener("dragover", enter);
       document.removeEventListener("dragleave", leave);

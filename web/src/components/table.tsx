@@ -102,7 +102,7 @@ function Cell<Row>({ column, row, greatest, role }: { column: TableColumn<Row>; 
   const number = isNumeric(column.kind);
   const share = greatest && typeof value === "number" && value > 0 ? value / greatest : 0;
   return (
-    <div role={role} class={`td ${number ? "number" : ""} ${value === 0 ? "zero" : ""}`} data-key={column.key} data-value={number ? String(value) : undefined} data-hint={number ? exact(column.kind, value) : undefined}>
+    <div role={role} class={`td ${number ? "number" : ""} ${value === 0 ? "zero" : ""}`} data-key={column.key} data-value={number ? String(value) : undefined} data-hint={number ? `${exact(column.kind, value)}. ${column.about}` : undefined}>
       {share > 0 ? <span class="td-bar" style={{ width: `${share * 100}%` }} /> : null}
       <span class="td-text">{column.show ? column.show(row) : cell(column.kind, value)}</span>
     </div>

@@ -18,6 +18,6 @@ export function widthOf(context: CanvasRenderingContext2D, text: string): number
 export function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
   const width = widthOf(context, text);
   if (width <= room) return text;
-  const letters = Math.floor((room / width) * text.length) - 1;
+  const letters = Math.floor(((room - widthOf(context, "…")) / width) * text.length);
   return letters < 3 ? "" : `${text.slice(0, letters)}…`;
 }

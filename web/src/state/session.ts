@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { KinetoscopeError, type Diagnostic, type InfoRow, type Progress, type RemoteTrace } from "kinetoscope/remote";
 import { openTrace, type Input } from "../engine/open";
 import { relationOf, type Relation } from "../model/ranks";
-import { numberParam, setParams } from "./route";
+import { go, numberParam, setParams, view } from "./route";
 
 export interface OpenTrace {
   trace: RemoteTrace;
@@ -94,6 +94,8 @@ export async function open(inputs: readonly Input[], how: "instead" | "beside" =
   loading.value = loading.value.filter((entry) => entry.failure);
   traces.value = [...traces.value, ...found];
   relation.value = relationOf(traces.value.map(({ name, info }) => ({ name, rank: info.rank, worldSize: info.world_size })));
+  // Whoever gives two runs wants to know what changed.
+  if (relation.value === "runs" && view.value === "overview") go("compare");
 }
 
 /** Shows another of the open traces. */

@@ -19,13 +19,14 @@ const GROUPS = [
   { value: "shape", label: "name and input shapes", by: ["shape"] },
   { value: "stack", label: "name and stack", by: ["stack:5"] },
   { value: "overload", label: "name and overload", by: ["overload"] },
+  { value: "module", label: "name and module", by: ["module"] },
 ] as const satisfies readonly { value: string; label: string; by: NonNullable<OpsOptions["groupBy"]> }[];
 
 function columns(rows: readonly Row[], group: string) {
   const has = (key: keyof OpsRow): boolean => rows.some((row) => row[key] !== 0);
   const keys: (keyof OpsRow & string)[] = ["name"];
   if (group === "shape") keys.push("input_shapes");
-  if (group === "stack") keys.push("stack");
+  if (group === "stack" || group === "module") keys.push("stack");
   if (group === "overload") keys.push("overload_name");
   keys.push("self_cpu_time_total_ns", "cpu_time_total_ns");
   if (has("device_time_total_ns")) keys.push("self_device_time_total_ns", "device_time_total_ns");
@@ -45,7 +46,7 @@ function columns(rows: readonly Row[], group: string) {
     flops: { title: "FLOPs" },
     count: { title: "Calls", width: "78px" },
     input_shapes: { title: "Input shapes", width: "minmax(160px, 1fr)" },
-    stack: { title: "Stack", width: "minmax(160px, 1fr)", value: (row) => row.stack.join(" ← ") },
+    stack: { title: group === "module" ? "Module" : "Stack", width: "minmax(160px, 1fr)", value: (row) => row.stack.join(" ← ").replace("nn.Module: ", "") },
   });
   const at = made.findIndex((column) => column.key === "count");
   const mean = { title: "CPU avg", kind: "ns" as const, about: "CPU total by the calls.", key: "cpu_time_ns", value: (row: OpsRow) => row.cpu_time_total_ns / row.count };
@@ -99,7 +100,6 @@ export function Operators({ open }: { open: OpenTrace }) {
                   ))}
                 </select>
               </label>
-              <To view="modules">by module</To>
             </AnswerTable>
           );
         }}

@@ -3,6 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { DeviceTime, LedgerRow, SummaryRow } from "kinetoscope/remote";
 import { Bar, Await, Card, Head, Panel, To } from "../components/parts";
+import { copy, save } from "../components/download";
 import { FindingList } from "../components/finding-list";
 import { RankTable } from "../components/rank-table";
 import { StepChart } from "../components/step-chart";
@@ -12,7 +13,7 @@ import { count, exact, share, time } from "../model/format";
 import { rowsOf, valueOf } from "../state/ask";
 import { go, param } from "../state/route";
 import { relation, type OpenTrace } from "../state/session";
-import { HINTS } from "../strings";
+import { HINTS, T } from "../strings";
 
 const TOP = [
   { key: "name", title: "Name", kind: "text", about: "The name." },
@@ -181,6 +182,12 @@ export function Overview({ open }: { open: OpenTrace }) {
   return (
     <>
       <Head view="overview">
+        <button type="button" data-hint="The page that kinetoscope TRACE prints, as text" onClick={async () => copy(await open.trace.table("summary"))}>
+          Copy as text
+        </button>
+        <button type="button" data-hint={T.jsonHint} onClick={async () => save(`${open.name}.summary.json`, "application/json", await open.trace.json("summary"))}>
+          {T.json}
+        </button>
         <span class="quiet">{[open.info.producer, ...open.info.devices.slice(0, 1), open.info.host].filter(Boolean).join(" · ")}</span>
       </Head>
       <Await answer={rowsOf(open.trace, "summary")}>

@@ -322,13 +322,58 @@ export class Timeline {
     }
   }
 
+  /** Selects the longest event in sight on the first lane in sight: where the keyboard begins. */
+  selectFirst(): void {
+    const lane = lanesInSight({ layout: this.layout.peek(), scroll: this.scroll.peek(), height: this.size.peek().height, header: this.header }).find((one) => one.kind === "track");
+    if (lane?.kind !== "track") return;
+    const { start, end } = this.view.peek();
+    const [place] = placesOf(lane.track, levelOf((end - start) / Math.max(1, this.size.peek().width)), (start + end) / 2, (start + end) / 2);
+    const tiles = place && this.boxes.get(place)?.tiles;
+    if (!tiles || tiles.length === 0) return;
+    const inSight = (at: number): number => Math.min(tiles.end[at] as number, end) - Math.max(tiles.start[at] as number, start);
+    let best = 0;
+    for (let at = 1; at < tiles.length; at += 1) if (inSight(at) > inSight(best)) best = at;
+    this.select(tiles.event[best]);
+  }
+
+  /** Selects what is around the selected event. */
+  selectParent(): void {
+    const related = this.related.peek();
+    const at = related?.relation.indexOf("ancestor") ?? -1;
+    if (related && at >= 0) this.select(related.event[at]);
+  }
+
+  /** Selects the longest event right inside the selected one. */
+  async selectChild(): Promise<void> {
+    const related = this.related.peek();
+    if (!related || related.length === 0) return;
+    const [start, end] = [related.start[0] as number, related.end[0] as number];
+    const tiles = await this.trace.tiles({ track: related.track[0] as number, start, end: Math.max(end, start + 1), pixels: 4096 });
+    let best: number | undefined;
+    for (let at = 0; at < tiles.length; at += 1) {
+      const isChild = tiles.depth[at] === (related.depth[0] as number) + 1 && (tiles.start[at] as number) >= start && (tiles.end[at] as number) <= end;
+      const length = (of: number): number => (tiles.end[of] as number) - (tiles.start[of] as number);
+      if (isChild && (best === undefined || length(at) > length(best))) best = at;
+    }
+    if (best !== undefined) this.select(tiles.event[best]);
+  }
+
+  /** Selects all that is in sight, as a box does. */
+  selectSight(): void {
+    const { start, end } = this.view.peek();
+    const top = this.scroll.peek();
+    this.selectArea({ start, end, top, bottom: top + this.size.peek().height - this.header });
+  }
+
   /** Ends a box: what lies in it is selected. */
   selectArea(area: Area): void {
     const inside = this.layout.peek().lanes.filter((lane) => lane.kind === "track" && lane.y + lane.height > area.top && lane.y < area.bottom);
     const tracks = inside.flatMap((lane) => (lane.kind === "track" ? [lane.track] : []));
     this.area.value = undefined;
-    if (tracks.length === 0) return;
-    setParams({ area: [Math.round(area.start), Math.round(area.end), ...tracks].join(","), event: undefined }, "step");
+    const start = Math.max(0, Math.round(area.start));
+    const end = Math.round(area.end);
+    if (tracks.length === 0 || end <= start) return;
+    setParams({ area: [start, end, ...tracks].join(","), event: undefined }, "step");
   }
 
   clear(): void {

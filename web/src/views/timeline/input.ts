@@ -161,6 +161,10 @@ function keys(timeline: Timeline): Record<string, (shift: boolean) => void> {
     n: (shift) => timeline.goToMatch(shift ? -1 : 1),
     "[": () => void timeline.step(-1),
     "]": () => void timeline.step(1),
+    Enter: () => timeline.selectFirst(),
+    p: () => timeline.selectParent(),
+    c: () => void timeline.selectChild(),
+    m: () => timeline.selectSight(),
     Escape: () => timeline.clear(),
   };
 }

@@ -1,0 +1,116 @@
+// How fast the page is: figures for the README, with limits far enough off that a busy machine does not fail them.
+
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, openSync, closeSync, statSync } from "node:fs";
+import type { Page } from "@playwright/test";
+import { root } from "./files";
+import { expect, settled, test, view } from "./page";
+
+const MB = 1e6;
+
+/** A generated trace of about so many bytes, made once. */
+function generated(bytes: number): string {
+  const folder = `${root}target/page-bench`;
+  mkdirSync(folder, { recursive: true });
+  const events = Math.round(bytes / 250);
+  const path = `${folder}/${events}.json`;
+  if (!existsSync(path)) {
+    const file = openSync(path, "w");
+    execFileSync(`${root}target/release/generate-trace`, [String(events), "1"], { stdio: ["ignore", file, "inherit"] });
+    closeSync(file);
+  }
+  return path;
+}
+
+interface Opening {
+  firstNumbers: number;
+  all: number;
+  longestTask: number;
+  tasksOver50: number;
+}
+
+/** Opens a file and measures in the page: from the choice of the file to the first numbers and to all of them. */
+async function opening(page: Page, file: string): Promise<Opening> {
+  await page.evaluate(() => {
+    const found = { begun: 0, firstNumbers: 0, all: 0, longestTask: 0, tasksOver50: 0 };
+    (globalThis as unknown as { found: typeof found }).found = found;
+    document.addEventListener("change", () => (found.begun = performance.now()), { capture: true, once: true });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) {
+        if (entry.startTime < found.begun || found.begun === 0) continue;
+        found.tasksOver50 += 1;
+        found.longestTask = Math.max(found.longestTask, entry.duration);
+      }
+    }).observe({ type: "longtask" });
+    const look = (): void => {
+      const now = performance.now();
+      if (found.begun && !found.firstNumbers && document.querySelector("[data-early=wall], [data-card=wall]")) found.firstNumbers = now;
+      if (found.begun && !found.all && document.querySelector("[data-card=wall]")) found.all = now;
+      if (!found.all) requestAnimationFrame(look);
+    };
+    look();
+  });
+  await page.locator("input[type=file]").first().setInputFiles(file);
+  await expect(page.locator("[data-card=wall]")).toBeVisible({ timeout: 240_000 });
+  await settled(page);
+  return page.evaluate(() => {
+    const { begun, firstNumbers, all, longestTask, tasksOver50 } = (globalThis as unknown as { found: Opening & { begun: number } }).found;
+    return { firstNumbers: firstNumbers - begun, all: all - begun, longestTask, tasksOver50 };
+  });
+}
+
+const said = (what: string, file: string, opened: Opening): void => {
+  const size = `${(statSync(file).size / MB).toFixed(0)} MB`;
+  const { firstNumbers, all, longestTask, tasksOver50 } = opened;
+  console.log(`SPEED ${what} (${size}): first numbers ${(firstNumbers / 1000).toFixed(2)} s, all ${(all / 1000).toFixed(2)} s, longest task of the page ${longestTask.toFixed(0)} ms, ${tasksOver50} over 50 ms`);
+};
+
+test("60 MB", async ({ opened: page }) => {
+  const file = generated(60 * MB);
+  const measured = await opening(page, file);
+  said("small", file, measured);
+  expect(measured.firstNumbers).toBeLessThan(5_000);
+});
+
+test("500 MB, and a timeline of all its events", async ({ opened: page }) => {
+  test.setTimeout(400_000);
+  const file = generated(500 * MB);
+  const measured = await opening(page, file);
+  said("large", file, measured);
+  expect(measured.all).toBeLessThan(60_000);
+  expect(measured.longestTask).toBeLessThan(500);
+  await view(page, "timeline");
+  await settled(page);
+  const box = await page.locator("canvas.timeline-canvas").boundingBox();
+  if (!box) throw new Error("no canvas");
+  await page.waitForTimeout(1500);
+  await page.evaluate(() => performance.clearMeasures());
+  const [x, y] = [box.x + box.width * 0.4, box.y + box.height * 0.5];
+  await page.mouse.move(x, y);
+  for (let turn = 0; turn < 60; turn += 1) {
+    await page.keyboard.down("Control");
+    await page.mouse.wheel(0, turn < 30 ? -60 : 60);
+    await page.keyboard.up("Control");
+    await page.mouse.wheel(turn % 2 === 0 ? 60 : -50, 0);
+  }
+  await page.keyboard.down("Shift");
+  await page.mouse.down();
+  for (let step = 0; step < 60; step += 1) await page.mouse.move(x + Math.sin(step / 8) * 300, y);
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  const frames = await page.evaluate(() => performance.getEntriesByName("timeline frame").map((entry) => entry.duration).sort((a, b) => a - b));
+  const at = (share: number): string => (frames[Math.floor((frames.length - 1) * share)] ?? NaN).toFixed(1);
+  console.log(`SPEED timeline: script time of ${frames.length} frames, median ${at(0.5)} ms, 95th percentile ${at(0.95)} ms, longest ${at(1)} ms`);
+  expect(frames.length).toBeGreaterThan(50);
+  expect(Number(at(0.95))).toBeLessThan(40);
+});
+
+test("2 GB opens in a tab", async ({ opened: page }) => {
+  test.skip(!process.env["KINETOSCOPE_LARGE"], "set KINETOSCOPE_LARGE=1: it takes minutes and 2 GB of disk");
+  test.setTimeout(600_000);
+  const file = generated(2000 * MB);
+  const measured = await opening(page, file);
+  said("very large", file, measured);
+  await view(page, "timeline");
+  await settled(page);
+});
