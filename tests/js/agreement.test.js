@@ -120,6 +120,15 @@ test("a worker gives the same answers", async () => {
   assert.deepEqual(await there.diagnostics(), here.diagnostics());
   const window = { track: 0, start: 0, end: 1e6, pixels: 50 };
   assert.deepEqual(await there.tiles(window), here.tiles(window));
+  const { event } = here.find(["aten::mm"]);
+  assert.ok(event.length > 0);
+  assert.deepEqual(await there.find(["aten::mm"]), here.find(["aten::mm"]));
+  assert.deepEqual(await there.related(event[0]), here.related(event[0]));
+  assert.deepEqual(await there.instances(0, { groupBy: ["module"] }), here.instances(0, { groupBy: ["module"] }));
+  const curve = { counter: 0, start: 0, end: 1e6, pixels: 50 };
+  assert.deepEqual(await there.curve(curve), here.curve(curve));
+  await assert.rejects(there.curve({ ...curve, counter: 99 }), { code: "bad_option" });
+  assert.throws(() => here.related(1e9), { code: "bad_option" });
   assert.deepEqual(await there.event(3), here.event(3));
   assert.equal(
     await new Response(there.export("chrome")).text(),

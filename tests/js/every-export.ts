@@ -24,6 +24,11 @@ import {
   type Progress,
   type Source,
   type SummaryRow,
+  type Curve,
+  type CurveOptions,
+  type Related,
+  type Relation,
+  type Spans,
   type TextColumn,
   type Tiles,
   type TilesOptions,
@@ -31,8 +36,11 @@ import {
   type Verbs,
   type WasmInput,
 } from "kinetoscope";
-import { init, open as openSupplied } from "kinetoscope/init";
+import { COLUMNS, type Column, type ColumnKind } from "kinetoscope/columns";
+import { hasSimd, init, open as openSupplied } from "kinetoscope/init";
 import { open as openInline } from "kinetoscope/inline";
+import { remoteFace, type Reply, type Request as Message, type Spawn, type Thread } from "kinetoscope/remote";
+import { serve } from "kinetoscope/serve";
 import { open as openRemote, type RemoteAnswers, type RemoteFace, type RemoteTrace } from "kinetoscope/worker";
 
 const sources: Source[] = [new Blob([]), new Uint8Array(), new ArrayBuffer(0), new URL("https://a.example/t.json"), "t.json"];
@@ -68,6 +76,15 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   const window: TilesOptions = { track: 0, start: 0, end: 1e6, pixels: 800 };
   const tiles: Tiles = trace.tiles(window);
   const event: ChromeEvent = trace.event(tiles.event[0] ?? 0);
+  const spans: Spans = trace.find(["aten::mm"], { deviceWorkOnly: false });
+  const instances: Spans = trace.instances(0, { groupBy: ["module"] });
+  const related: Related = trace.related(spans.event[0] ?? 0);
+  const relation: Relation | undefined = related.relation[0];
+  const asked: CurveOptions = { counter: 0, start: 0, end: 1e6, pixels: 800 };
+  const curve: Curve = trace.curve(asked);
+  const column: Column | undefined = COLUMNS.ops[0];
+  const kind: ColumnKind | undefined = column?.kind;
+  console.log(instances.length, relation, curve.mean[0], column?.about, kind);
   const diagnostics: Diagnostic[] = trace.diagnostics();
   const code: DiagnosticCode | undefined = diagnostics[0]?.code;
   console.log(event["name"], code, trace.table("ops", grouped), trace.json("ops"), trace.csv("ops"), trace.markdown("ops"));
@@ -76,7 +93,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   const clean: ReadableStream<Uint8Array> = await repair(file, { signal: controller.signal });
   console.log(clean, trace.export("slice", { steps: [1, 2] }), trace.export("redact", { salt: "pepper" }), memoryBytes());
 
-  const wasm: WasmInput = new URL("https://a.example/kinetoscope.wasm");
+  const wasm: WasmInput = new URL(`https://a.example/kinetoscope${hasSimd() ? "-simd" : ""}.wasm`);
   await init(wasm);
   (await openSupplied(file)).dispose();
   (await openInline(file)).dispose();
@@ -85,7 +102,17 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   const same: RemoteAnswers = remote;
   const rows: OpsRow[] = await same.ops(grouped);
   console.log(rows.length, (await remote.summary()).steps, (await remote.columns("ops")).length);
+  console.log((await remote.related(0)).length, (await remote.curve(asked)).length, (await remote.find(["a"])).length);
+  console.log((await remote.instances(0)).length);
   remote.dispose();
+  const spawn: Spawn = (onReply) => {
+    const worker: Thread & Worker = new Worker("worker.js");
+    worker.onmessage = (event: MessageEvent<Reply>) => onReply(event.data);
+    return worker;
+  };
+  (await remoteFace(spawn).open(file)).dispose();
+  const take: (message: Message) => Promise<void> = serve({ postMessage: () => undefined }, { open: openSupplied, repair });
+  console.log(take);
 
   try {
     await open(new Blob([]));

@@ -104,7 +104,9 @@ describe("boxes", () => {
     expect(colorOf("layer_1")).toBe(colorOf("layer_27"));
     expect(colorOf("anything")).toBeLessThan(COLORS);
     expect(shortName("void at::native::vectorized_elementwise_kernel<4, float>(int)")).toBe("vectorized_elementwise_kernel");
+    expect(shortName("void at::native::(anonymous namespace)::CatArrayBatchedCopy<float>(int)")).toBe("CatArrayBatchedCopy");
     expect(shortName("aten::mm")).toBe("aten::mm");
+    expect(shortName("operator::(")).not.toBe("");
   });
 });
 

@@ -39,5 +39,5 @@ export function Chart(props: ChartProps) {
 /** An axis in the colours of the theme. */
 export function axis(color: (name: string) => string, more: uPlot.Axis): uPlot.Axis {
   const grid = { stroke: color("--line"), width: 1 };
-  return { stroke: color("--quiet"), grid, ticks: grid, font: "11px system-ui, sans-serif", ...more };
+  return { stroke: color("--quiet"), grid, ticks: grid, font: "11px system-ui, sans-serif", size: 30, ...more };
 }

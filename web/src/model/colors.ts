@@ -24,7 +24,8 @@ export function colorOf(name: string): number {
 
 /** A name as it fits into a box: without the parts that all names have. */
 export function shortName(name: string): string {
-  if (name.startsWith("void ")) return shortName(name.slice(5));
-  const cut = /^[^<(]{8,}[<(]/.exec(name);
-  return cut && name.includes("::") ? (name.slice(0, cut[0].length - 1).split("::").pop() ?? name) : name;
+  const plain = name.replace(/^void /, "").replaceAll("(anonymous namespace)::", "");
+  const cut = /^[^<(]{8,}[<(]/.exec(plain);
+  const last = cut && plain.includes("::") ? plain.slice(0, cut[0].length - 1).split("::").pop() : plain;
+  return last || name;
 }

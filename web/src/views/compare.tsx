@@ -100,7 +100,7 @@ function Totals({ a, b }: { a: SummaryRow; b: SummaryRow }) {
       <Card label={label} value={`${time(was)} → ${time(is)}`} exact={`${exact("ns", was)} and ${exact("ns", is)}`} about={about} note={was > 0 ? percent(is / was) : undefined} />
     );
   return (
-    <div class="cards">
+    <div class="cards cards-wide">
       {card("Wall time", a.wall_ns, b.wall_ns, "From the first event to the end of the last one.")}
       {card("Mean step", a.mean_step_ns ?? 0, b.mean_step_ns ?? 0, "The mean wall time of a step.")}
       {card("Self CPU", a.self_cpu_time_total_ns, b.self_cpu_time_total_ns, "Sum of all self CPU times.")}

@@ -15,6 +15,9 @@ import type { OpenTrace } from "../state/session";
 /** How many points a curve is drawn with. */
 const POINTS = 1200;
 
+/** Steps between the ticks of an axis of bytes, so that they are round. */
+const BINARY = Array.from({ length: 50 }, (_, power) => 2 ** power);
+
 function DeviceCards({ row }: { row: MemoryRow }) {
   const size = (label: string, value: number | null, about: string, note?: string) =>
     value === null ? null : <Card id={`${row.device} ${label}`} label={label} value={bytes(value)} exact={exact("bytes", value)} about={about} note={note} />;
@@ -47,7 +50,7 @@ function MemoryChart({ drawn, peakAt }: { drawn: Drawn; peakAt: number | null })
       legend: { show: false },
       cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
       scales: { x: { time: false }, y: { range: (_: uPlot, __: number, max: number): uPlot.Range.MinMax => [0, max * 1.05 || 1] } },
-      axes: [axis(color, { values: (_: uPlot, ticks: number[]) => ticks.map(time) }), axis(color, { values: (_: uPlot, ticks: number[]) => ticks.map(bytes), size: 70 })],
+      axes: [axis(color, { values: (_: uPlot, ticks: number[]) => ticks.map(time) }), axis(color, { values: (_: uPlot, ticks: number[]) => ticks.map(bytes), size: 70, incrs: BINARY })],
       series: [
         {},
         { label: "allocated", stroke: color("--curve"), fill: color("--curve-fill"), width: 1.5, points: { show: false } },
@@ -116,7 +119,7 @@ function Device(props: { open: OpenTrace; row: MemoryRow; rows: readonly MemoryR
 function Owners(props: { title: string; about: string; rows: readonly MemoryRow[]; withShare?: boolean }) {
   if (props.rows.length === 0) return null;
   const columns = columnsOf("memory", ["name", "allocated_bytes", ...(props.withShare ? (["share"] as const) : []), "count"], {
-    name: { title: "Owner", show: (row) => (row.name ? <To view="operators" with={{ q: row.name }}>{row.name}</To> : "unknown") },
+    name: { title: "Owner", show: (row) => (row.name && !row.name.startsWith("(") ? <To view="operators" with={{ q: row.name }}>{row.name}</To> : (row.name ?? "unknown")) },
     allocated_bytes: { title: "Held", bar: true },
     share: { width: "80px" },
     count: { title: "Allocations", width: "100px" },

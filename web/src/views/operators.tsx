@@ -30,20 +30,20 @@ function columns(rows: readonly Row[], group: string) {
   if (group === "overload") keys.push("overload_name");
   keys.push("self_cpu_time_total_ns", "cpu_time_total_ns");
   if (has("device_time_total_ns")) keys.push("self_device_time_total_ns", "device_time_total_ns");
-  if (has("cpu_memory_usage_bytes")) keys.push("self_cpu_memory_usage_bytes");
-  if (has("device_memory_usage_bytes")) keys.push("self_device_memory_usage_bytes");
+  if (has("self_cpu_memory_usage_bytes")) keys.push("self_cpu_memory_usage_bytes");
+  if (has("self_device_memory_usage_bytes")) keys.push("self_device_memory_usage_bytes");
   if (has("flops")) keys.push("flops");
   keys.push("count");
   const bar = { bar: true };
   const made = columnsOf("ops", keys, {
-    name: { title: "Name", width: "minmax(220px, 2fr)" },
+    name: { title: "Name", width: "minmax(240px, 3fr)" },
     self_cpu_time_total_ns: { title: "Self CPU", ...bar },
     cpu_time_total_ns: { title: "CPU total", ...bar },
     self_device_time_total_ns: { title: "Self device", ...bar },
     device_time_total_ns: { title: "Device total", ...bar },
-    self_cpu_memory_usage_bytes: { title: "Self CPU mem" },
-    self_device_memory_usage_bytes: { title: "Self device mem" },
-    flops: { title: "FLOPs" },
+    self_cpu_memory_usage_bytes: { title: "CPU mem" },
+    self_device_memory_usage_bytes: { title: "Device mem" },
+    flops: { title: "FLOPs", kind: "amount" },
     count: { title: "Calls", width: "78px" },
     input_shapes: { title: "Input shapes", width: "minmax(160px, 1fr)" },
     stack: { title: group === "module" ? "Module" : "Stack", width: "minmax(160px, 1fr)", value: (row) => row.stack.join(" ← ").replace("nn.Module: ", "") },

@@ -64,7 +64,7 @@ function All({ open, found }: { open: OpenTrace; found: readonly StepsRow[] }) {
             kind: "float",
             width: "96px",
             about: "How many deviations the wall time is from the median; a deviation is 1.4826 times the median absolute deviation.",
-            show: (row) => <span class={Math.abs((row as Row).deviation) >= OUTLIER ? "outlier" : ""}>{(row as Row).deviation.toFixed(1)}</span>,
+            show: (row) => <span class={Math.abs((row as Row).deviation) >= OUTLIER ? "outlier" : ""}>{(row as Row).deviation.toFixed(1).replace(/^-0\.0$/, "0.0")}</span>,
           },
           ...columnsOf("steps", [...parts, "device_busy_ns", "device_sum_ns", "launched"]),
         ]}

@@ -131,6 +131,12 @@ export class Timeline {
       }),
       effect(() => void this.search(text.value)),
       effect(() => {
+        // What is said about the selected event takes room from the timeline.
+        void this.size.value;
+        const related = this.related.value;
+        if (related && related.length > 0) this.bringLane(related, 0);
+      }),
+      effect(() => {
         const [start, end, ...tracks] = area.value.split(",").map(Number);
         this.selection.value = area.value && start !== undefined && end !== undefined ? { start, end, tracks } : undefined;
       }),
@@ -285,6 +291,10 @@ export class Timeline {
     const view = this.view.peek();
     const inSight = end > view.start && start < view.end && end - start >= (view.end - view.start) / 1000;
     if (!inSight) this.setView(centered(view, start, end), "moving");
+    this.bringLane(spans, at);
+  }
+
+  private bringLane(spans: Spans, at: number): void {
     const lane = this.layout.peek().lanes.find((one) => one.kind === "track" && one.track === spans.track[at]);
     if (!lane) return;
     const y = lane.y + Math.min(spans.depth[at] as number, Math.floor(lane.height / LEVEL) - 1) * LEVEL;

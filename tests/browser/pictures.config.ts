@@ -1,0 +1,12 @@
+// Makes the pictures of the README: `cargo xtask screenshots`.
+
+import { defineConfig } from "@playwright/test";
+import { CHROMIUM } from "./playwright.config";
+
+export default defineConfig({
+  testDir: ".",
+  testMatch: "readme-pictures.ts",
+  outputDir: "out/results",
+  reporter: [["list"]],
+  use: { launchOptions: CHROMIUM, viewport: { width: 1280, height: 860 }, deviceScaleFactor: 1 },
+});
