@@ -106,7 +106,6 @@ test("500 MB, and a timeline of all its events", async ({ opened: page }) => {
 });
 
 test("2 GB opens in a tab", async ({ opened: page }) => {
-  test.skip(!process.env["KINETOSCOPE_LARGE"], "set KINETOSCOPE_LARGE=1: it takes minutes and 2 GB of disk");
   test.setTimeout(600_000);
   const file = generated(2000 * MB);
   const measured = await opening(page, file);

@@ -1,4 +1,4 @@
-// For CommonJS: `const { open } = await require("kinetoscope/columns").load()`.
+// For CommonJS: `const { COLUMNS } = await require("kinetoscope/columns").load()`.
 
 type Entry = typeof import("./columns.js", { with: { "resolution-mode": "import" } });
 

@@ -1,4 +1,4 @@
-// For CommonJS: `const { open } = await require("kinetoscope/remote").load()`.
+// For CommonJS: `const { remoteFace } = await require("kinetoscope/remote").load()`.
 
 type Entry = typeof import("./remote-public.js", { with: { "resolution-mode": "import" } });
 

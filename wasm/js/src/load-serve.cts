@@ -1,4 +1,4 @@
-// For CommonJS: `const { open } = await require("kinetoscope/serve").load()`.
+// For CommonJS: `const { serve } = await require("kinetoscope/serve").load()`.
 
 type Entry = typeof import("./serve.js", { with: { "resolution-mode": "import" } });
 
