@@ -302,12 +302,7 @@ fn a_selected_backward_operator_leads_to_its_forward_from_around_and_inside() {
     assert_eq!(of("AddmmBackward0", Relation::Forward), ["aten::addmm"]);
     assert_eq!(of("nn.Module: Linear_0", Relation::Backward), ["AddmmBackward0"]);
     assert_eq!(of("nn.Module: Net_0", Relation::DeviceWork), ["k", "k"]);
-    let call = trace
-        .table
-        .rows()
-        .filter(|&r| trace.table.name(r) == "cudaLaunchKernel")
-        .next_back()
-        .expect("a call");
+    let call = trace.table.rows().rfind(|&r| trace.table.name(r) == "cudaLaunchKernel").expect("a call");
     let (_, found) = related(&trace, call);
     let forward: Vec<_> =
         found.iter().filter(|r| r.0 == Relation::Forward).map(|r| trace.table.name(r.1.row)).collect();
