@@ -48,6 +48,9 @@ export function twoRuns(): [string, string] | undefined {
 
 /** The rows that the command line prints as JSON. */
 export function rowsOf<Row = Record<string, unknown>>(verb: string, file: string, ...options: string[]): Row[] {
-  const text = execFileSync(native, [verb, file, "--format", "json", ...options], { maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "ignore"] });
+  const text = execFileSync(native, [verb, file, "--format", "json", ...options], {
+    maxBuffer: 1 << 30,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
   return (JSON.parse(text.toString()) as Document<Row>).rows;
 }

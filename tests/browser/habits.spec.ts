@@ -6,7 +6,18 @@ import type { Page } from "@playwright/test";
 import { own, rowsOf } from "./files";
 import { drop, expect, open, rowsIn, sampleTrace, savedBy, settled, stepsTrace, test, view } from "./page";
 
-const VIEWS = ["overview", "timeline", "operators", "kernels", "flame", "memory", "modules", "steps", "compare", "findings"];
+const VIEWS = [
+  "overview",
+  "timeline",
+  "operators",
+  "kernels",
+  "flame",
+  "memory",
+  "modules",
+  "steps",
+  "compare",
+  "findings",
+];
 
 test("the address keeps the state, and back and forward walk it", async ({ opened: page }) => {
   await open(page, sampleTrace);
@@ -77,7 +88,9 @@ test("filters take expressions and say when they are wrong", async ({ opened: pa
   await view(page, "operators");
   const all = rowsOf<{ name: string }>("ops", sampleTrace);
   await page.getByLabel("Filter").fill("/^aten::(mm|bmm)$/");
-  await expect(page.locator(".row-count")).toContainText(`${all.filter((row) => /^aten::(mm|bmm)$/.test(row.name)).length} of ${all.length}`);
+  await expect(page.locator(".row-count")).toContainText(
+    `${all.filter((row) => /^aten::(mm|bmm)$/.test(row.name)).length} of ${all.length}`,
+  );
   await page.getByLabel("Filter").fill("/(/");
   await expect(page.getByLabel("Filter")).toHaveAttribute("aria-invalid", "true");
   await expect(page.locator(".empty")).toBeVisible();
@@ -85,7 +98,11 @@ test("filters take expressions and say when they are wrong", async ({ opened: pa
 
 test("exports are those of the command line", async ({ opened: page }) => {
   await open(page, stepsTrace);
-  for (const [name, verb] of [["operators", "ops"], ["steps", "steps"], ["modules", "modules"]] as const) {
+  for (const [name, verb] of [
+    ["operators", "ops"],
+    ["steps", "steps"],
+    ["modules", "modules"],
+  ] as const) {
     await view(page, name);
     await settled(page);
     const saved = await savedBy(page, page.getByRole("button", { name: "JSON", exact: true }));
@@ -132,9 +149,19 @@ interface Violation {
 
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe);
-  const found = await page.evaluate(() => (globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe.run().then((result) => result.violations));
+  const found = await page.evaluate(() =>
+    (globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe
+      .run()
+      .then((result) => result.violations),
+  );
   const grave = found.filter((one) => one.impact === "serious" || one.impact === "critical");
-  return grave.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
+  return grave.map(
+    (one) =>
+      `${one.id}: ${one.nodes
+        .map((node) => node.html.slice(0, 160))
+        .slice(0, 3)
+        .join(" | ")}`,
+  );
 }
 
 for (const colorScheme of ["light", "dark"] as const) {
@@ -161,7 +188,10 @@ test("a narrow page has no sideways scroll", async ({ opened: page }) => {
     await view(page, name);
     await settled(page);
     expect(await page.evaluate(() => document.documentElement.scrollWidth), name).toBeLessThanOrEqual(390);
-    expect(await page.locator("main").evaluate((main) => main.scrollWidth - main.clientWidth), name).toBeLessThanOrEqual(1);
+    expect(
+      await page.locator("main").evaluate((main) => main.scrollWidth - main.clientWidth),
+      name,
+    ).toBeLessThanOrEqual(1);
   }
 });
 

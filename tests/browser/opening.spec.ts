@@ -28,7 +28,11 @@ test("the sample opens, and comes again with the address", async ({ opened: page
 
 test("every kind of input opens", async ({ opened: page }) => {
   const healthy = readdirSync(own("healthy")).map((name) => own(`healthy/${name}`));
-  for (const file of [...healthy, own("snapshots/small-protocol-4.pickle"), own("torch/legacy/memory_on/records.json.gz")]) {
+  for (const file of [
+    ...healthy,
+    own("snapshots/small-protocol-4.pickle"),
+    own("torch/legacy/memory_on/records.json.gz"),
+  ]) {
     await open(page, file);
     await expect(page.locator("[data-panel=trust]"), file).toBeVisible();
   }
@@ -110,12 +114,26 @@ test.describe("addresses", () => {
     const other = await host(own("torch/kineto/mlp_training"), { headers: { "access-control-allow-origin": "*" } });
     const third = await host(own("torch/kineto/mlp_training"), { headers: { "access-control-allow-origin": "*" } });
     await page.goto(site.url);
-    const strict = await page.evaluate((url) => fetch(url).then(() => "loaded", () => "refused"), `${other.url}trace.json.gz`);
+    const strict = await page.evaluate(
+      (url) =>
+        fetch(url).then(
+          () => "loaded",
+          () => "refused",
+        ),
+      `${other.url}trace.json.gz`,
+    );
     expect(strict).toBe("refused");
     await page.getByLabel("Address of a trace").fill(`${other.url}trace.json.gz`);
     await page.getByRole("button", { name: "Open", exact: true }).click();
     await expect(page.locator(".trace-name")).toHaveText("trace.json.gz");
-    const elsewhere = await page.evaluate((url) => fetch(url).then(() => "loaded", () => "refused"), `${third.url}trace.json.gz`);
+    const elsewhere = await page.evaluate(
+      (url) =>
+        fetch(url).then(
+          () => "loaded",
+          () => "refused",
+        ),
+      `${third.url}trace.json.gz`,
+    );
     expect(elsewhere).toBe("refused");
     expect(third.asked).toEqual([]);
     await other.close();
@@ -125,13 +143,22 @@ test.describe("addresses", () => {
 
 test("two files without ranks are two runs, ranks are ranks, else it is asked", async ({ opened: page }) => {
   const bytes = readFileSync(stepsTrace);
-  await drop(page, ["rank0.json.gz", "rank1.json.gz"].map((name) => ({ name, bytes })));
+  await drop(
+    page,
+    ["rank0.json.gz", "rank1.json.gz"].map((name) => ({ name, bytes })),
+  );
   await expect(page.locator("[data-panel=ranks]")).toBeVisible();
   await expect(page.locator(".trace-chooser option").first()).toContainText("Rank 0");
-  await drop(page, ["a.json.gz", "b.json.gz", "c.json.gz"].map((name) => ({ name, bytes })));
+  await drop(
+    page,
+    ["a.json.gz", "b.json.gz", "c.json.gz"].map((name) => ({ name, bytes })),
+  );
   await page.getByRole("button", { name: "Ranks of one run" }).click();
   await expect(page.locator("[data-panel=ranks]")).toBeVisible();
-  await drop(page, ["a.json.gz", "b.json.gz"].map((name) => ({ name, bytes })));
+  await drop(
+    page,
+    ["a.json.gz", "b.json.gz"].map((name) => ({ name, bytes })),
+  );
   await page.locator("nav [data-view=compare]").click();
   await expect(page.locator("[aria-label=Comparison] .row").first()).toBeVisible();
 });

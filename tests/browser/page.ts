@@ -22,7 +22,9 @@ export const test = base.extend<Fixtures & { place: Place }, Shared>({
   place: ["http", { option: true }],
   site: [
     async ({}, use) => {
-      const site = await host(dist, { extra: { "/given/trace.json.gz": own("torch/kineto/mlp_training/trace.json.gz") } });
+      const site = await host(dist, {
+        extra: { "/given/trace.json.gz": own("torch/kineto/mlp_training/trace.json.gz") },
+      });
       await use(site);
       await site.close();
     },
@@ -96,7 +98,8 @@ export async function drop(page: Page, files: { name: string; bytes: Buffer }[])
   const given = files.map(({ name, bytes }) => ({ name, text: bytes.toString("base64") }));
   const transfer = await page.evaluateHandle((all) => {
     const made = new DataTransfer();
-    for (const { name, text } of all) made.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name));
+    for (const { name, text } of all)
+      made.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name));
     return made;
   }, given);
   await page.dispatchEvent("body", "dragenter", { dataTransfer: transfer });

@@ -21,7 +21,10 @@ export interface Host {
 }
 
 /** Serves a folder on a loopback port of its own; `extra` names files by their path. */
-export async function host(folder: string, options: { extra?: Record<string, string>; headers?: Record<string, string> } = {}): Promise<Host> {
+export async function host(
+  folder: string,
+  options: { extra?: Record<string, string>; headers?: Record<string, string> } = {},
+): Promise<Host> {
   const asked: string[] = [];
   const server: Server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? "/", "http://localhost").pathname);

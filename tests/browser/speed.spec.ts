@@ -44,7 +44,8 @@ async function opening(page: Page, file: string): Promise<Opening> {
     }).observe({ type: "longtask" });
     const look = (): void => {
       const now = performance.now();
-      if (found.begun && !found.firstNumbers && document.querySelector("[data-early=wall], [data-card=wall]")) found.firstNumbers = now;
+      if (found.begun && !found.firstNumbers && document.querySelector("[data-early=wall], [data-card=wall]"))
+        found.firstNumbers = now;
       if (found.begun && !found.all && document.querySelector("[data-card=wall]")) found.all = now;
       if (!found.all) requestAnimationFrame(look);
     };
@@ -54,7 +55,9 @@ async function opening(page: Page, file: string): Promise<Opening> {
   await expect(page.locator("[data-card=wall]")).toBeVisible({ timeout: 240_000 });
   await settled(page);
   return page.evaluate(() => {
-    const { begun, firstNumbers, all, longestTask, tasksOver50 } = (globalThis as unknown as { found: Opening & { begun: number } }).found;
+    const { begun, firstNumbers, all, longestTask, tasksOver50 } = (
+      globalThis as unknown as { found: Opening & { begun: number } }
+    ).found;
     return { firstNumbers: firstNumbers - begun, all: all - begun, longestTask, tasksOver50 };
   });
 }
@@ -62,7 +65,9 @@ async function opening(page: Page, file: string): Promise<Opening> {
 const said = (what: string, file: string, opened: Opening): void => {
   const size = `${(statSync(file).size / MB).toFixed(0)} MB`;
   const { firstNumbers, all, longestTask, tasksOver50 } = opened;
-  console.log(`SPEED ${what} (${size}): first numbers ${(firstNumbers / 1000).toFixed(2)} s, all ${(all / 1000).toFixed(2)} s, longest task of the page ${longestTask.toFixed(0)} ms, ${tasksOver50} over 50 ms`);
+  console.log(
+    `SPEED ${what} (${size}): first numbers ${(firstNumbers / 1000).toFixed(2)} s, all ${(all / 1000).toFixed(2)} s, longest task of the page ${longestTask.toFixed(0)} ms, ${tasksOver50} over 50 ms`,
+  );
 };
 
 test("60 MB", async ({ opened: page }) => {
@@ -98,9 +103,16 @@ test("500 MB, and a timeline of all its events", async ({ opened: page }) => {
   for (let step = 0; step < 60; step += 1) await page.mouse.move(x + Math.sin(step / 8) * 300, y);
   await page.mouse.up();
   await page.keyboard.up("Shift");
-  const frames = await page.evaluate(() => performance.getEntriesByName("timeline frame").map((entry) => entry.duration).sort((a, b) => a - b));
+  const frames = await page.evaluate(() =>
+    performance
+      .getEntriesByName("timeline frame")
+      .map((entry) => entry.duration)
+      .sort((a, b) => a - b),
+  );
   const at = (share: number): string => (frames[Math.floor((frames.length - 1) * share)] ?? NaN).toFixed(1);
-  console.log(`SPEED timeline: script time of ${frames.length} frames, median ${at(0.5)} ms, 95th percentile ${at(0.95)} ms, longest ${at(1)} ms`);
+  console.log(
+    `SPEED timeline: script time of ${frames.length} frames, median ${at(0.5)} ms, 95th percentile ${at(0.95)} ms, longest ${at(1)} ms`,
+  );
   expect(frames.length).toBeGreaterThan(50);
   expect(Number(at(0.95))).toBeLessThan(40);
 });

@@ -10,7 +10,10 @@ interface View {
 }
 
 const inSight = (page: Page): Promise<View> =>
-  page.locator(".in-sight").evaluate((element: HTMLElement) => ({ start: Number(element.dataset["viewStart"]), end: Number(element.dataset["viewEnd"]) }));
+  page.locator(".in-sight").evaluate((element: HTMLElement) => ({
+    start: Number(element.dataset["viewStart"]),
+    end: Number(element.dataset["viewEnd"]),
+  }));
 
 const length = ({ start, end }: View): number => end - start;
 
@@ -24,9 +27,19 @@ async function opened(page: Page, file: string): Promise<{ x: number; y: number;
 }
 
 /** The place of an event on the screen. */
-async function placeOf(page: Page, box: { x: number; y: number; width: number }, track: number, time: number, depth = 0): Promise<[number, number]> {
+async function placeOf(
+  page: Page,
+  box: { x: number; y: number; width: number },
+  track: number,
+  time: number,
+  depth = 0,
+): Promise<[number, number]> {
   const { start, end } = await inSight(page);
-  const label = await page.locator(`.track-label`).filter({ has: page.locator(`[data-lane=t${track}], span`) }).first().boundingBox();
+  const label = await page
+    .locator(`.track-label`)
+    .filter({ has: page.locator(`[data-lane=t${track}], span`) })
+    .first()
+    .boundingBox();
   if (!label) throw new Error("no lane");
   return [box.x + ((time - start) / (end - start)) * box.width, label.y + depth * 18 + 9];
 }
@@ -45,7 +58,9 @@ test("keys zoom, move and come back to the whole", async ({ opened: page }) => {
   await expect.poll(async () => inSight(page)).toEqual(whole);
 });
 
-test("the wheel with Ctrl zooms at the pointer, Shift and drag move, the ruler zooms to what is dragged", async ({ opened: page }) => {
+test("the wheel with Ctrl zooms at the pointer, Shift and drag move, the ruler zooms to what is dragged", async ({
+  opened: page,
+}) => {
   const box = await opened(page, sampleTrace);
   const whole = await inSight(page);
   await page.mouse.move(box.x + box.width * 0.25, box.y + 200);
@@ -123,9 +138,13 @@ test("forward and backward are linked", async ({ opened: page }) => {
   await expect(details.locator("[data-relation=backward]")).toContainText("AddmmBackward0");
 });
 
-test("matches are gone through in both directions, and counted as the command line counts them", async ({ opened: page }) => {
+test("matches are gone through in both directions, and counted as the command line counts them", async ({
+  opened: page,
+}) => {
   await opened(page, sampleTrace);
-  const names = rowsOf<{ name: string; count: number }>("names", sampleTrace).filter((row) => row.name.includes("aten::mm"));
+  const names = rowsOf<{ name: string; count: number }>("names", sampleTrace).filter((row) =>
+    row.name.includes("aten::mm"),
+  );
   const many = names.reduce((sum, row) => sum + row.count, 0);
   await page.getByLabel("Search").fill("aten::mm");
   const said = page.locator("[data-matches]");
@@ -151,7 +170,14 @@ test("a box gives the statistics that the command line gives", async ({ opened: 
   await expect(panel).toBeVisible();
   const area = new URL(page.url()).hash.match(/area=([\d%C.,]+)/)?.[1];
   const [start, end, ...tracks] = decodeURIComponent(area ?? "").split(",");
-  const expected = rowsOf<{ name: string; total_ns: number; count: number }>("names", sampleTrace, "--time", `${start}ns..${end}ns`, "--tracks", tracks.join(","));
+  const expected = rowsOf<{ name: string; total_ns: number; count: number }>(
+    "names",
+    sampleTrace,
+    "--time",
+    `${start}ns..${end}ns`,
+    "--tracks",
+    tracks.join(","),
+  );
   const saved = await savedBy(page, panel.getByRole("button", { name: "JSON" }));
   expect((JSON.parse(saved.text) as { rows: object[] }).rows).toEqual(expected);
   const first = panel.locator(".row").first();
@@ -202,8 +228,15 @@ test("fingers move and pinch", async ({ browser, place, site }) => {
   const client = await context.newCDPSession(page);
   const y = box.y + 120;
   const middle = box.x + box.width / 2;
-  await touch("touchStart", [{ x: middle - 20, y }, { x: middle + 20, y }]);
-  for (const apart of [30, 45, 60, 80]) await touch("touchMove", [{ x: middle - apart, y }, { x: middle + apart, y }]);
+  await touch("touchStart", [
+    { x: middle - 20, y },
+    { x: middle + 20, y },
+  ]);
+  for (const apart of [30, 45, 60, 80])
+    await touch("touchMove", [
+      { x: middle - apart, y },
+      { x: middle + apart, y },
+    ]);
   await touch("touchEnd", []);
   await expect.poll(async () => length(await inSight(page))).toBeLessThan(length(whole) * 0.5);
   const near = await inSight(page);

@@ -21,7 +21,9 @@ async function serving(files: string[], use: (url: URL) => Promise<void>): Promi
 
 function status(url: URL, headers: Record<string, string> = {}): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    request(url, { headers }, (response) => (response.resume(), resolve(response.statusCode))).on("error", reject).end();
+    request(url, { headers }, (response) => (response.resume(), resolve(response.statusCode)))
+      .on("error", reject)
+      .end();
   });
 }
 
@@ -55,7 +57,9 @@ test("nobody gets the trace by another name or without the secret", async () => 
       request(trace, { headers: { origin: "https://elsewhere.example" } }, (response) => {
         response.resume();
         resolve(response.headers["access-control-allow-origin"]);
-      }).on("error", reject).end();
+      })
+        .on("error", reject)
+        .end();
     });
     expect(foreign).toBeUndefined();
   });

@@ -42,12 +42,25 @@ for (const { of, files } of traces) {
     test("overview", async ({ opened: page }) => {
       await open(page, ...files);
       await settled(page);
-      const [summary] = rowsOf<{ wall_ns: number; steps: number; devices: { busy_ns: number; sum_ns: number; idle_ns: number }[]; findings: { code: string }[]; top_kernels: object[] }>("summary", file);
+      const [summary] = rowsOf<{
+        wall_ns: number;
+        steps: number;
+        devices: { busy_ns: number; sum_ns: number; idle_ns: number }[];
+        findings: { code: string }[];
+        top_kernels: object[];
+      }>("summary", file);
       expect(await exactOf(page, "wall")).toBe(summary?.wall_ns);
       const [device] = summary?.devices ?? [];
-      if (device) expect([await exactOf(page, "busy"), await exactOf(page, "sum"), await exactOf(page, "idle")]).toEqual([device.busy_ns, device.sum_ns, device.idle_ns]);
+      if (device)
+        expect([await exactOf(page, "busy"), await exactOf(page, "sum"), await exactOf(page, "idle")]).toEqual([
+          device.busy_ns,
+          device.sum_ns,
+          device.idle_ns,
+        ]);
       await expect(page.locator("[data-panel=devices]")).toHaveCount(device ? 1 : 0);
-      await expect(page.locator("[data-panel=findings] [data-finding]")).toHaveCount(Math.min(4, summary?.findings.length ?? 0));
+      await expect(page.locator("[data-panel=findings] [data-finding]")).toHaveCount(
+        Math.min(4, summary?.findings.length ?? 0),
+      );
       const broken = rowsOf<{ holds: boolean | null }>("ledger", file).some((row) => row.holds === false);
       await expect(page.locator("[data-trust]")).toHaveAttribute("data-trust", broken ? "broken" : "holds");
       if (files.length > 1) await expect(page.locator("[data-panel=ranks] .row")).toHaveCount(files.length);
@@ -63,7 +76,9 @@ for (const { of, files } of traces) {
       await showsRows(page, "Operators", rows, sort, [sort, "cpu_time_total_ns", "count"]);
       await page.locator("[data-group]").selectOption("shape");
       await settled(page);
-      await expect(page.locator(".row-count")).toContainText(rowsOf("ops", file, "--group-by", "shape").length.toLocaleString("en-US"));
+      await expect(page.locator(".row-count")).toContainText(
+        rowsOf("ops", file, "--group-by", "shape").length.toLocaleString("en-US"),
+      );
       const first = page.locator("[aria-label=Operators] .row").first();
       const [shown] = await rowsIn(page.locator("[aria-label=Operators]"));
       await first.locator("[data-key=name]").click();
@@ -86,17 +101,26 @@ for (const { of, files } of traces) {
       await open(page, ...files);
       await view(page, "timeline");
       await settled(page);
-      const tracks = rowsOf<{ spans: number; process: string; kind: string }>("tracks", file).filter((row) => row.spans > 0);
+      const tracks = rowsOf<{ spans: number; process: string; kind: string }>("tracks", file).filter(
+        (row) => row.spans > 0,
+      );
       await expect(page.locator(".track-label")).toHaveCount(tracks.length);
       const counters = rowsOf<{ points: number }>("counters", file).filter((row) => row.points > 0);
       await expect(page.locator(".counter-label")).toHaveCount(counters.length);
       const drawn = page.locator("canvas.timeline-canvas");
-      const colors = () => drawn.evaluate((canvas: HTMLCanvasElement) => {
-        const { data } = (canvas.getContext("2d") as CanvasRenderingContext2D).getImageData(0, 0, canvas.width, canvas.height);
-        const seen = new Set<number>();
-        for (let at = 0; at < data.length; at += 4 * 97) seen.add(((data[at] as number) << 16) | ((data[at + 1] as number) << 8) | (data[at + 2] as number));
-        return seen.size;
-      });
+      const colors = () =>
+        drawn.evaluate((canvas: HTMLCanvasElement) => {
+          const { data } = (canvas.getContext("2d") as CanvasRenderingContext2D).getImageData(
+            0,
+            0,
+            canvas.width,
+            canvas.height,
+          );
+          const seen = new Set<number>();
+          for (let at = 0; at < data.length; at += 4 * 97)
+            seen.add(((data[at] as number) << 16) | ((data[at + 1] as number) << 8) | (data[at + 2] as number));
+          return seen.size;
+        });
       await expect.poll(colors).toBeGreaterThan(4);
     });
 
@@ -105,12 +129,27 @@ for (const { of, files } of traces) {
       await view(page, "flame");
       await settled(page);
       const lane = await page.locator("[data-lane-chooser] option:checked").textContent();
-      const rows = rowsOf<{ lane: string; depth: number | null; name: string; total_ns: number; device_total_ns: number }>("tree", file, "--depth", "1").filter((row) => row.lane === lane && row.depth === 0);
+      const rows = rowsOf<{
+        lane: string;
+        depth: number | null;
+        name: string;
+        total_ns: number;
+        device_total_ns: number;
+      }>("tree", file, "--depth", "1").filter((row) => row.lane === lane && row.depth === 0);
       const shown = await rowsIn(page.locator("[aria-label='Call tree']"));
-      expect({ name: shown[0]?.["name"], total: shown[0]?.["total"] }).toEqual({ name: expect.stringContaining(rows[0]?.name ?? ""), total: rows[0]?.total_ns });
+      expect({ name: shown[0]?.["name"], total: shown[0]?.["total"] }).toEqual({
+        name: expect.stringContaining(rows[0]?.name ?? ""),
+        total: rows[0]?.total_ns,
+      });
       await page.locator("[data-tab=bottom-up]").click();
       await settled(page);
-      const most = rowsOf<{ lane: string; depth: number | null; total_ns: number }>("tree", file, "--bottom-up", "--depth", "1").find((row) => row.lane === lane && row.depth === 0);
+      const most = rowsOf<{ lane: string; depth: number | null; total_ns: number }>(
+        "tree",
+        file,
+        "--bottom-up",
+        "--depth",
+        "1",
+      ).find((row) => row.lane === lane && row.depth === 0);
       const [leaf] = await rowsIn(page.locator("[aria-label='Call tree']"));
       expect(leaf?.["total"]).toBe(most?.total_ns);
       await page.locator("[data-tab=time]").click();
@@ -121,10 +160,15 @@ for (const { of, files } of traces) {
     test("memory", async ({ opened: page }) => {
       await open(page, ...files);
       await view(page, "memory");
-      const rows = rowsOf<{ kind: string; device: string; peak_bytes: number; allocated_bytes: number }>("memory", file);
+      const rows = rowsOf<{ kind: string; device: string; peak_bytes: number; allocated_bytes: number }>(
+        "memory",
+        file,
+      );
       if (await isMissing(page, "memory")) return expect(rows).toEqual([]);
       await settled(page);
-      const devices = rows.filter((row) => row.kind === "device").sort((a, b) => Number(a.device === "CPU") - Number(b.device === "CPU"));
+      const devices = rows
+        .filter((row) => row.kind === "device")
+        .sort((a, b) => Number(a.device === "CPU") - Number(b.device === "CPU"));
       const [device] = devices;
       expect(await exactOf(page, `${device?.device} Peak allocated`)).toBe(device?.peak_bytes);
       expect(await exactOf(page, `${device?.device} Allocated in all`)).toBe(device?.allocated_bytes);
@@ -139,7 +183,10 @@ for (const { of, files } of traces) {
       if (await isMissing(page, "modules")) return expect(rows).toEqual([]);
       const shown = await rowsIn(page.locator(".table-scroll[aria-label=Modules]"));
       for (const [at, row] of shown.slice(0, 15).entries()) {
-        expect([row["cpu_time_total_ns"], row["count"]]).toEqual([rows[at]?.["cpu_time_total_ns"], rows[at]?.["count"]]);
+        expect([row["cpu_time_total_ns"], row["count"]]).toEqual([
+          rows[at]?.["cpu_time_total_ns"],
+          rows[at]?.["count"],
+        ]);
       }
       const all = await page.locator(".row-count").textContent();
       await page.locator("[aria-label=Modules] .twist[aria-expanded]").first().click();
@@ -152,7 +199,9 @@ for (const { of, files } of traces) {
       const rows = rowsOf<Row>("steps", file);
       if (await isMissing(page, "steps")) return expect(rows).toEqual([]);
       const shown = await rowsIn(page.locator(".table-scroll[aria-label=Steps]"));
-      expect(shown.map((row) => [row["name"], row["wall_ns"], row["launched"]])).toEqual(rows.map((row) => [row["name"], row["wall_ns"], row["launched"]]));
+      expect(shown.map((row) => [row["name"], row["wall_ns"], row["launched"]])).toEqual(
+        rows.map((row) => [row["name"], row["wall_ns"], row["launched"]]),
+      );
       await expect(page.locator(".u-over")).toBeVisible();
     });
 
@@ -175,7 +224,8 @@ test("two runs are compared", async ({ opened: page }) => {
   await settled(page);
   const sums = files.map((file) => {
     const found = new Map<string, number>();
-    for (const row of rowsOf<{ name: string; self_cpu_time_total_ns: number }>("ops", file)) found.set(row.name, (found.get(row.name) ?? 0) + row.self_cpu_time_total_ns);
+    for (const row of rowsOf<{ name: string; self_cpu_time_total_ns: number }>("ops", file))
+      found.set(row.name, (found.get(row.name) ?? 0) + row.self_cpu_time_total_ns);
     return found;
   });
   const [before, after] = sums as [Map<string, number>, Map<string, number>];

@@ -82,7 +82,12 @@ test("texts, tables and files are those of the command line", async () => {
 });
 
 test("objects and columns say what the document says", async () => {
-  for (const path of [gpu, ...fixtures().filter((path) => path.includes("/kineto/")).slice(0, 8)]) {
+  for (const path of [
+    gpu,
+    ...fixtures()
+      .filter((path) => path.includes("/kineto/"))
+      .slice(0, 8),
+  ]) {
     const trace = await open(path);
     for (const verb of verbs) {
       const rows = trace.rows(verb);
@@ -130,10 +135,7 @@ test("a worker gives the same answers", async () => {
   await assert.rejects(there.curve({ ...curve, counter: 99 }), { code: "bad_option" });
   assert.throws(() => here.related(1e9), { code: "bad_option" });
   assert.deepEqual(await there.event(3), here.event(3));
-  assert.equal(
-    await new Response(there.export("chrome")).text(),
-    await new Response(here.export("chrome")).text(),
-  );
+  assert.equal(await new Response(there.export("chrome")).text(), await new Response(here.export("chrome")).text());
   there.dispose();
 });
 
@@ -161,5 +163,8 @@ test("every kind of source gives the same trace", async () => {
     trace.dispose();
   }
   const both = await open([path, gpu]);
-  assert.deepEqual(both.map((trace) => trace.name), [basename(path), basename(gpu)]);
+  assert.deepEqual(
+    both.map((trace) => trace.name),
+    [basename(path), basename(gpu)],
+  );
 });

@@ -43,7 +43,13 @@ import { remoteFace, type Reply, type Request as Message, type Spawn, type Threa
 import { serve } from "kinetoscope/serve";
 import { open as openRemote, type RemoteAnswers, type RemoteFace, type RemoteTrace } from "kinetoscope/worker";
 
-const sources: Source[] = [new Blob([]), new Uint8Array(), new ArrayBuffer(0), new URL("https://a.example/t.json"), "t.json"];
+const sources: Source[] = [
+  new Blob([]),
+  new Uint8Array(),
+  new ArrayBuffer(0),
+  new URL("https://a.example/t.json"),
+  "t.json",
+];
 
 export async function main(file: File, response: Response, stream: ReadableStream<Uint8Array>): Promise<void> {
   const controller = new AbortController();
@@ -87,11 +93,23 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   console.log(instances.length, relation, curve.mean[0], column?.about, kind);
   const diagnostics: Diagnostic[] = trace.diagnostics();
   const code: DiagnosticCode | undefined = diagnostics[0]?.code;
-  console.log(event["name"], code, trace.table("ops", grouped), trace.json("ops"), trace.csv("ops"), trace.markdown("ops"));
+  console.log(
+    event["name"],
+    code,
+    trace.table("ops", grouped),
+    trace.json("ops"),
+    trace.csv("ops"),
+    trace.markdown("ops"),
+  );
   for (const verb of Object.keys(VERBS) as (keyof Verbs)[]) console.log(trace.json(verb));
   for (const name of Object.keys(EXPORTS) as (keyof Exports)[]) console.log(mediaType(name));
   const clean: ReadableStream<Uint8Array> = await repair(file, { signal: controller.signal });
-  console.log(clean, trace.export("slice", { steps: [1, 2] }), trace.export("redact", { salt: "pepper" }), memoryBytes());
+  console.log(
+    clean,
+    trace.export("slice", { steps: [1, 2] }),
+    trace.export("redact", { salt: "pepper" }),
+    memoryBytes(),
+  );
 
   const wasm: WasmInput = new URL(`https://a.example/kinetoscope${hasSimd() ? "-simd" : ""}.wasm`);
   await init(wasm);
@@ -111,7 +129,10 @@ export async function main(file: File, response: Response, stream: ReadableStrea
     return worker;
   };
   (await remoteFace(spawn).open(file)).dispose();
-  const take: (message: Message) => Promise<void> = serve({ postMessage: () => undefined }, { open: openSupplied, repair });
+  const take: (message: Message) => Promise<void> = serve(
+    { postMessage: () => undefined },
+    { open: openSupplied, repair },
+  );
   console.log(take);
 
   try {

@@ -58,7 +58,13 @@ test("the gate passes, fails and refuses", async () => {
   assert.equal(over.code, 1);
   assert.match(over.stdout, /^✗ device 0 is busy \d+\.\d %, less than 99\.9 %\n$/);
   assert.equal((await node(gate, torch, "--max-mean-step-ms", "5")).stdout, "✗ no steps in the trace\n");
-  for (const args of [[], [gpu], [gpu, "--min-gpu-busy", "much"], [gpu, "--colour", "red"], ["none.json", "--min-gpu-busy", "1"]]) {
+  for (const args of [
+    [],
+    [gpu],
+    [gpu, "--min-gpu-busy", "much"],
+    [gpu, "--colour", "red"],
+    ["none.json", "--min-gpu-busy", "1"],
+  ]) {
     assert.equal((await node(gate, ...args)).code, 2, args.join(" "));
   }
 });
@@ -90,12 +96,21 @@ test("TensorBoard shows the traces of a logdir", async (t) => {
   copyFileSync(torch, `${logdir}/run/worker.pt.trace.json.gz`);
   copyFileSync(gpu, `${logdir}/run/zz_gpu.pt.trace.json`);
   const port = await freePort();
-  const server = spawn(program, ["--logdir", logdir, "--host", "127.0.0.1", "--port", String(port)], { stdio: ["ignore", "pipe", "pipe"] });
+  const server = spawn(program, ["--logdir", logdir, "--host", "127.0.0.1", "--port", String(port)], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const said = [];
   for (const stream of [server.stdout, server.stderr]) stream.on("data", (text) => said.push(String(text)));
   t.after(() => server.kill());
   const address = `http://127.0.0.1:${port}`;
-  for (let tries = 0; !(await fetch(`${address}/data/plugins_listing`).then((r) => r.ok, () => false)); tries++) {
+  for (
+    let tries = 0;
+    !(await fetch(`${address}/data/plugins_listing`).then(
+      (r) => r.ok,
+      () => false,
+    ));
+    tries++
+  ) {
     assert.ok(tries < 300 && server.exitCode === null, `TensorBoard does not answer:\n${said.join("")}`);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }

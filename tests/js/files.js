@@ -30,7 +30,10 @@ export function fixtures() {
 /** Real traces of other people, which lie beside the repository; an empty list, and a loud word, where they do not. */
 export function corpus() {
   const folder = `${root}../shared/traces`;
-  if (existsSync(folder)) return filesBelow(folder).filter(isTrace).filter((path) => !/MANIFEST\.json$/.test(path));
+  if (existsSync(folder))
+    return filesBelow(folder)
+      .filter(isTrace)
+      .filter((path) => !/MANIFEST\.json$/.test(path));
   console.warn("SKIPPED: no corpus in ../shared/traces");
   return [];
 }

@@ -30,7 +30,10 @@ before(async () => {
   rmSync(place, { recursive: true, force: true });
   mkdirSync(place, { recursive: true });
   npm(packageFolder, "pack", "--pack-destination", place);
-  tarball = join(place, readdirSync(place).find((name) => name.endsWith(".tgz")));
+  tarball = join(
+    place,
+    readdirSync(place).find((name) => name.endsWith(".tgz")),
+  );
   browser = await chromium.launch(CHROMIUM);
 });
 
@@ -129,7 +132,12 @@ const APP = `
 
 const PAGE = `<!doctype html><meta charset="utf-8"><title>waiting</title><script type="module" src="SCRIPT"></script>`;
 
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm" };
+const TYPES = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".mjs": "text/javascript",
+  ".wasm": "application/wasm",
+};
 
 /** The answer of a page of a folder that is served with nothing but one's own files allowed. */
 async function answerOf(folder, page = "index.html") {
@@ -173,7 +181,12 @@ async function titleOf(address) {
 const EXPECTED = JSON.stringify({ length: 2576, same: true, tiles: true, bad: "not_a_trace" });
 
 test("Chromium: without a bundler", async () => {
-  const folder = project("plain", { "app.js": APP.replaceAll(/"kinetoscope(\/worker)?"/g, (_, worker) => `"./package/${worker ? "worker" : "browser"}.js"`) });
+  const folder = project("plain", {
+    "app.js": APP.replaceAll(
+      /"kinetoscope(\/worker)?"/g,
+      (_, worker) => `"./package/${worker ? "worker" : "browser"}.js"`,
+    ),
+  });
   cpSync(join(folder, "node_modules/kinetoscope/dist"), join(folder, "package"), { recursive: true });
   writeFileSync(join(folder, "index.html"), PAGE.replace("SCRIPT", "./app.js"));
   assert.equal(await answerOf(folder), EXPECTED);
@@ -220,7 +233,15 @@ test("Chromium: a single file, opened from the disk", async () => {
     open(bytes).then((trace) => (document.title = trace.length), (error) => (document.title = String(error)));
   `.replace("TRACE", JSON.stringify(readFileSync(trace).toString("base64")));
   const folder = project("inline", { "src/app.js": app });
-  run(folder, `${tools}/.bin/esbuild`, "src/app.js", "--bundle", "--format=iife", "--outfile=app.js", "--log-level=error");
+  run(
+    folder,
+    `${tools}/.bin/esbuild`,
+    "src/app.js",
+    "--bundle",
+    "--format=iife",
+    "--outfile=app.js",
+    "--log-level=error",
+  );
   const script = readFileSync(join(folder, "app.js"), "utf8").replaceAll("</script", "<\\/script");
   const page = `<!doctype html><meta charset="utf-8"><title>waiting</title><script>${script}</script>`;
   writeFileSync(join(folder, "index.html"), page);

@@ -42,7 +42,13 @@ function Navigation() {
   return (
     <nav class="nav" aria-label="Views">
       {VIEWS.map((name) => (
-        <a key={name} href={addressOf(name)} aria-current={view.value === name ? "page" : undefined} data-view={name} data-hint={VIEW_TEXTS[name].question}>
+        <a
+          key={name}
+          href={addressOf(name)}
+          aria-current={view.value === name ? "page" : undefined}
+          data-view={name}
+          data-hint={VIEW_TEXTS[name].question}
+        >
           <kbd aria-hidden="true">{VIEW_TEXTS[name].key}</kbd>
           {VIEW_TEXTS[name].title}
         </a>
@@ -71,7 +77,10 @@ function Damage({ open }: { open: OpenTrace }) {
   if (lost.length === 0) return null;
   return (
     <div class="banner warning" role="status">
-      {T.damaged(count(lost.reduce((sum, one) => sum + one.count, 0)))} <To view="overview" with={{ at: "trust" }}>{T.damagedWhat}</To>
+      {T.damaged(count(lost.reduce((sum, one) => sum + one.count, 0)))}{" "}
+      <To view="overview" with={{ at: "trust" }}>
+        {T.damagedWhat}
+      </To>
     </div>
   );
 }
@@ -85,7 +94,11 @@ export function App() {
   const isReading = loading.value.some((entry) => !entry.failure);
   return (
     <DropZone>
-      <a class="skip" href="#content" onClick={(event) => (event.preventDefault(), document.getElementById("content")?.focus())}>
+      <a
+        class="skip"
+        href="#content"
+        onClick={(event) => (event.preventDefault(), document.getElementById("content")?.focus())}
+      >
         {T.skip}
       </a>
       <Topbar />

@@ -27,7 +27,11 @@ export const MISSING = {
     torch: "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
     where: "ProfilerActivity.CUDA also records ROCm; XPU, MTIA and others have one of their own.",
   },
-  flame: { what: "This trace has no spans with a duration.", torch: "torch.profiler.profile(with_stack=True)", where: "" },
+  flame: {
+    what: "This trace has no spans with a duration.",
+    torch: "torch.profiler.profile(with_stack=True)",
+    where: "",
+  },
   memory: {
     what: "This trace has no memory events.",
     torch: "torch.profiler.profile(profile_memory=True)",
@@ -49,7 +53,8 @@ export const T = {
   title: "Kinetoscope",
   tagline: "Drop a trace, see where the time went.",
   privacy: "Everything is computed in this tab. The trace never leaves your machine.",
-  formats: "PyTorch / Kineto, plain Chrome traces, legacy records, memory snapshots: .json, .json.gz, .json.zst, .pickle. Several at once for ranks or a comparison.",
+  formats:
+    "PyTorch / Kineto, plain Chrome traces, legacy records, memory snapshots: .json, .json.gz, .json.zst, .pickle. Several at once for ranks or a comparison.",
   choose: "Choose files",
   sample: "Try the sample",
   sampleAbout: "Two training steps of a small transformer on a CPU, with memory, stacks and modules",
@@ -142,7 +147,8 @@ export const HINTS = {
   exposed: "Exposed: the part of a class's busy time in which no other class was running, so that nothing hid it.",
   hostLate: "Host late: the next launch began only after the device had run dry. The CPU is the bottleneck.",
   hostWaiting: "Host waiting: the CPU was in a synchronizing call when the device ran dry.",
-  queued: "Queued: the work was launched already, but the device did not start it: dependencies, other streams, launch latency.",
+  queued:
+    "Queued: the work was launched already, but the device did not start it: dependencies, other streams, launch latency.",
   unknown: "Unknown: the launch of the next work is not in the trace.",
   trust: "Identities that must hold in every trace, and everything odd that was met while reading it.",
 } as const;

@@ -12,7 +12,16 @@ import { deviations, OUTLIER } from "../src/model/steps";
 
 describe("format", () => {
   test("times have the unit that keeps them short", () => {
-    expect([0, 7, 999, 1500, 999_960, 12_345_678, 1e9, 6.1e10].map(time)).toEqual(["0", "7 ns", "999 ns", "1.50 µs", "1.00 ms", "12.3 ms", "1 s", "61 s"]);
+    expect([0, 7, 999, 1500, 999_960, 12_345_678, 1e9, 6.1e10].map(time)).toEqual([
+      "0",
+      "7 ns",
+      "999 ns",
+      "1.50 µs",
+      "1.00 ms",
+      "12.3 ms",
+      "1 s",
+      "61 s",
+    ]);
     expect(time(-2500)).toBe("-2.50 µs");
   });
 
@@ -52,7 +61,11 @@ describe("ranks", () => {
   const of = (name: string, rank: number | null = null, worldSize: number | null = null) => ({ name, rank, worldSize });
 
   test("names tell ranks", () => {
-    expect(["rank3.json", "rank-12.pt.trace.json.gz", "worker_0.json", "trace_r7.json", "resnet50.json", "run.json"].map(rankOfName)).toEqual([3, 12, 0, 7, undefined, undefined]);
+    expect(
+      ["rank3.json", "rank-12.pt.trace.json.gz", "worker_0.json", "trace_r7.json", "resnet50.json", "run.json"].map(
+        rankOfName,
+      ),
+    ).toEqual([3, 12, 0, 7, undefined, undefined]);
   });
 
   test("ranks of one run, two runs, or a question", () => {
@@ -68,8 +81,16 @@ describe("ranks", () => {
 
 describe("sorting", () => {
   test("what has no value comes last either way, and equal rows stay", () => {
-    const rows = [{ n: 2, id: "a" }, { n: null, id: "b" }, { n: 3, id: "c" }, { n: 2, id: "d" }];
-    const ids = (descending: boolean) => sorted(rows, (row) => row.n, descending).map((row) => row.id).join("");
+    const rows = [
+      { n: 2, id: "a" },
+      { n: null, id: "b" },
+      { n: 3, id: "c" },
+      { n: 2, id: "d" },
+    ];
+    const ids = (descending: boolean) =>
+      sorted(rows, (row) => row.n, descending)
+        .map((row) => row.id)
+        .join("");
     expect(ids(true)).toBe("cadb");
     expect(ids(false)).toBe("adcb");
   });
@@ -81,7 +102,12 @@ describe("sorting", () => {
 
 describe("histogram", () => {
   test("every duration is in one bin, on either axis", () => {
-    for (const durations of [[5, 5, 5], [1, 10, 100, 1000, 10_000], [0, 0, 7], [3, 4, 5, 6]]) {
+    for (const durations of [
+      [5, 5, 5],
+      [1, 10, 100, 1000, 10_000],
+      [0, 0, 7],
+      [3, 4, 5, 6],
+    ]) {
       const found = histogram(Float64Array.from(durations), 8);
       expect(found.counts.reduce((a, b) => a + b, 0)).toBe(durations.length);
       expect([found.min, found.max]).toEqual([Math.min(...durations), Math.max(...durations)]);
@@ -107,14 +133,29 @@ describe("compare", () => {
   test("changed, new, gone and the same, the greatest difference first", () => {
     const before = [row("a", 100), row("b", 50), row("c", 1000)];
     const after = [row("a", 300), row("d", 20), row("c", 1010)];
-    const pairs = compare(before, after, (one) => one.name, (one) => one.ns);
-    expect(pairs.map((pair) => `${pair.name} ${pair.change} ${pair.differenceNs}`)).toEqual(["a changed 200", "b gone -50", "d new 20", "c same 10"]);
+    const pairs = compare(
+      before,
+      after,
+      (one) => one.name,
+      (one) => one.ns,
+    );
+    expect(pairs.map((pair) => `${pair.name} ${pair.change} ${pair.differenceNs}`)).toEqual([
+      "a changed 200",
+      "b gone -50",
+      "d new 20",
+      "c same 10",
+    ]);
     expect(pairs[0]?.ratio).toBe(3);
     expect(pairs[2]?.ratio).toBeNull();
   });
 
   test("rows of one name are added up", () => {
-    const [pair] = compare([row("a", 1), row("a", 2)], [row("a", 3)], (one) => one.name, (one) => one.ns);
+    const [pair] = compare(
+      [row("a", 1), row("a", 2)],
+      [row("a", 3)],
+      (one) => one.name,
+      (one) => one.ns,
+    );
     expect([pair?.beforeNs, pair?.afterNs, pair?.change]).toEqual([3, 3, "same"]);
   });
 });

@@ -7,6 +7,7 @@ import { boxes, flames, nodeAt, pathOf } from "../src/model/flame";
 import { boxAt, boxesOf } from "../src/model/timeline/boxes";
 import { Chunks, chunkLength, levelOf, placesOf } from "../src/model/timeline/chunks";
 import { laneAt, layout } from "../src/model/timeline/layout";
+import { longestOn, longestWithin, neighbour } from "../src/model/timeline/pick";
 import { centered, clamped, moved, ticks, zoomed } from "../src/model/timeline/viewport";
 
 describe("viewport", () => {
@@ -19,7 +20,12 @@ describe("viewport", () => {
 
   test("a view stays near the trace", () => {
     const whole = { start: 0, end: 1000 };
-    for (const view of [{ start: -1e9, end: 1e9 }, { start: 5, end: 5 }, { start: 1e6, end: 1e6 + 10 }, { start: -500, end: -400 }]) {
+    for (const view of [
+      { start: -1e9, end: 1e9 },
+      { start: 5, end: 5 },
+      { start: 1e6, end: 1e6 + 10 },
+      { start: -500, end: -400 },
+    ]) {
       const { start, end } = clamped(view, whole);
       expect(end - start).toBeGreaterThanOrEqual(20);
       expect(start).toBeGreaterThanOrEqual(-60);
@@ -51,7 +57,11 @@ describe("chunks", () => {
 
   test("are asked for once, the coarser one stands in, and the oldest go", async () => {
     const asked: string[] = [];
-    const chunks = new Chunks(async ({ level, at }) => (asked.push(`${level}/${at}`), `${level}/${at}`), () => undefined, 3);
+    const chunks = new Chunks(
+      async ({ level, at }) => (asked.push(`${level}/${at}`), `${level}/${at}`),
+      () => undefined,
+      3,
+    );
     const settle = () => new Promise((resolve) => setTimeout(resolve));
     chunks.want([{ of: 0, level: 4, at: 0 }]);
     chunks.want([{ of: 0, level: 4, at: 0 }]);
@@ -69,7 +79,10 @@ describe("chunks", () => {
 
   test("what a view no longer wants is not asked for", async () => {
     const asked: number[] = [];
-    const chunks = new Chunks(async ({ at }) => (asked.push(at), at), () => undefined);
+    const chunks = new Chunks(
+      async ({ at }) => (asked.push(at), at),
+      () => undefined,
+    );
     chunks.want(Array.from({ length: 20 }, (_, at) => ({ of: 0, level: 0, at })));
     chunks.want([{ of: 0, level: 0, at: 99 }]);
     await new Promise((resolve) => setTimeout(resolve));
@@ -91,7 +104,17 @@ const tiles = (rows: [depth: number, start: number, end: number, name: number][]
 
 describe("boxes", () => {
   test("each is drawn once, colour by colour, and found again", () => {
-    const made = boxesOf(tiles([[0, 0, 100, 0], [1, 10, 20, 1], [1, 30, 90, 2]], ["a", "b", "c"]), 1);
+    const made = boxesOf(
+      tiles(
+        [
+          [0, 0, 100, 0],
+          [1, 10, 20, 1],
+          [1, 30, 90, 2],
+        ],
+        ["a", "b", "c"],
+      ),
+      1,
+    );
     expect([...made.order].sort()).toEqual([0, 1, 2]);
     expect(made.begins[COLORS]).toBe(3);
     expect(boxAt(made, 15, 1, 0)).toBe(1);
@@ -103,24 +126,58 @@ describe("boxes", () => {
   test("numbers do not change a colour, and long names lose what all have", () => {
     expect(colorOf("layer_1")).toBe(colorOf("layer_27"));
     expect(colorOf("anything")).toBeLessThan(COLORS);
-    expect(shortName("void at::native::vectorized_elementwise_kernel<4, float>(int)")).toBe("vectorized_elementwise_kernel");
-    expect(shortName("void at::native::(anonymous namespace)::CatArrayBatchedCopy<float>(int)")).toBe("CatArrayBatchedCopy");
+    expect(shortName("void at::native::vectorized_elementwise_kernel<4, float>(int)")).toBe(
+      "vectorized_elementwise_kernel",
+    );
+    expect(shortName("void at::native::(anonymous namespace)::CatArrayBatchedCopy<float>(int)")).toBe(
+      "CatArrayBatchedCopy",
+    );
     expect(shortName("aten::mm")).toBe("aten::mm");
     expect(shortName("operator::(")).not.toBe("");
+  });
+});
+
+describe("going through boxes by keyboard", () => {
+  const drawn = tiles(
+    [
+      [0, 0, 100, 0],
+      [1, 0, 30, 0],
+      [1, 40, 90, 0],
+      [1, 95, 99, 0],
+      [2, 45, 46, 0],
+    ],
+    ["a"],
+  );
+
+  test("the longest in sight, the longest inside, the next and the one before", () => {
+    expect(longestWithin(drawn, 10, 60)).toBe(0);
+    expect(longestWithin(drawn, 200, 300)).toBeUndefined();
+    expect(longestOn(drawn, 1, 0, 100)).toBe(2);
+    expect(longestOn(drawn, 3, 0, 100)).toBeUndefined();
+    const second = { event: 2, depth: 1, start: 40, end: 90 };
+    expect([neighbour(drawn, second, 1), neighbour(drawn, second, -1)]).toEqual([3, 1]);
+    expect(neighbour(drawn, { event: 3, depth: 1, start: 95, end: 99 }, 1)).toBeUndefined();
   });
 });
 
 describe("layout", () => {
   const track = (at: number, process: string, thread: string, more: Partial<TracksRow> = {}) =>
     ({ track: at, kind: "host", process, thread, pid: "9", tid: "1", spans: 5, depth: 2, ...more }) as TracksRow;
-  const counter = (at: number, process: string) => ({ counter: at, process, name: "busy", unit: "share", points: 3, max: 1 }) as CountersRow;
-  const tracks = [track(0, "python 9", "main"), track(1, "GPU 0", "stream 7", { kind: "device", pid: "0", depth: 1 }), track(2, "python 9", "empty", { spans: 0 })];
+  const counter = (at: number, process: string) =>
+    ({ counter: at, process, name: "busy", unit: "share", points: 3, max: 1 }) as CountersRow;
+  const tracks = [
+    track(0, "python 9", "main"),
+    track(1, "GPU 0", "stream 7", { kind: "device", pid: "0", depth: 1 }),
+    track(2, "python 9", "empty", { spans: 0 }),
+  ];
   const all = { closed: new Set<string>(), matches: () => true };
 
   test("devices come first, with their counters, and empty tracks are left out", () => {
     const { lanes, height } = layout(tracks, [counter(0, "device 0"), counter(1, "CPU")], all);
     expect(lanes.map((lane) => lane.title)).toEqual(["GPU 0", "busy", "stream 7", "python 9", "main", "CPU", "busy"]);
-    expect(lanes.every((lane, at) => at === 0 || lane.y >= (lanes[at - 1]?.y ?? 0) + (lanes[at - 1]?.height ?? 0))).toBe(true);
+    expect(
+      lanes.every((lane, at) => at === 0 || lane.y >= (lanes[at - 1]?.y ?? 0) + (lanes[at - 1]?.height ?? 0)),
+    ).toBe(true);
     expect(laneAt({ lanes, height }, lanes[4]?.y ?? 0)?.title).toBe("main");
   });
 
@@ -136,7 +193,10 @@ describe("flames", () => {
   const none = 0xffffffff;
   const text = (values: (string | null)[]) => {
     const dictionary = [...new Set(values.filter((value) => value !== null))];
-    return { dictionary, codes: Uint32Array.from(values, (value) => (value === null ? none : dictionary.indexOf(value))) };
+    return {
+      dictionary,
+      codes: Uint32Array.from(values, (value) => (value === null ? none : dictionary.indexOf(value))),
+    };
   };
   const numbers = (...values: number[]) => Float64Array.from(values);
   const columns = {
@@ -158,7 +218,10 @@ describe("flames", () => {
   test("boxes are as wide as their share, the longest at the left", () => {
     const [lane] = flames(columns);
     if (!lane) throw new Error("no lane");
-    const of = (metric: "cpu" | "device") => Object.fromEntries(boxes(lane.root, metric).map((box) => [box.node.name, [box.from, box.to].map((n) => Math.round(n * 100))]));
+    const of = (metric: "cpu" | "device") =>
+      Object.fromEntries(
+        boxes(lane.root, metric).map((box) => [box.node.name, [box.from, box.to].map((n) => Math.round(n * 100))]),
+      );
     expect(of("cpu")).toEqual({ L: [0, 100], a: [0, 80], b: [0, 50], c: [50, 70], d: [80, 100] });
     expect(of("device")).toEqual({ L: [0, 100], a: [0, 100], c: [0, 67], b: [67, 100] });
   });
@@ -167,7 +230,11 @@ describe("flames", () => {
     const [lane] = flames(columns);
     const focus = nodeAt(lane?.root as never, ["a", "b"]);
     expect(pathOf(focus)).toEqual(["a", "b"]);
-    expect(boxes(focus, "cpu").map((box) => `${box.node.name} ${box.depth} ${box.from} ${box.to}`)).toEqual(["L 0 0 1", "a 1 0 1", "b 2 0 1"]);
+    expect(boxes(focus, "cpu").map((box) => `${box.node.name} ${box.depth} ${box.from} ${box.to}`)).toEqual([
+      "L 0 0 1",
+      "a 1 0 1",
+      "b 2 0 1",
+    ]);
     expect(nodeAt(lane?.root as never, ["a", "gone"]).name).toBe("a");
   });
 });

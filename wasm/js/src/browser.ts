@@ -9,9 +9,7 @@ export * from "./public.js";
 
 const ready = () =>
   load(() =>
-    hasSimd()
-      ? new URL("./kinetoscope-simd.wasm", import.meta.url)
-      : new URL("./kinetoscope.wasm", import.meta.url),
+    hasSimd() ? new URL("./kinetoscope-simd.wasm", import.meta.url) : new URL("./kinetoscope.wasm", import.meta.url),
   );
 
 export const { open, repair } = face<Source>({ ready, input: inputOf, gunzip });

@@ -6,10 +6,7 @@ import type { Gunzip } from "./read.js";
 export const gunzip: Gunzip | undefined =
   typeof DecompressionStream === "undefined" ? undefined : (chunks) => inflate(chunks, new DecompressionStream("gzip"));
 
-async function* inflate(
-  chunks: AsyncIterable<Uint8Array>,
-  stream: DecompressionStream,
-): AsyncGenerator<Uint8Array> {
+async function* inflate(chunks: AsyncIterable<Uint8Array>, stream: DecompressionStream): AsyncGenerator<Uint8Array> {
   const writer = stream.writable.getWriter();
   const reader = (stream.readable as ReadableStream<Uint8Array>).getReader();
   const source = chunks[Symbol.asyncIterator]();

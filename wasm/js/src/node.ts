@@ -11,9 +11,7 @@ export * from "./public.js";
 const ready = () =>
   load(async () =>
     readFile(
-      hasSimd()
-        ? new URL("./kinetoscope-simd.wasm", import.meta.url)
-        : new URL("./kinetoscope.wasm", import.meta.url),
+      hasSimd() ? new URL("./kinetoscope-simd.wasm", import.meta.url) : new URL("./kinetoscope.wasm", import.meta.url),
     ),
   );
 

@@ -52,9 +52,7 @@ export interface WireError {
 
 /** From the worker. */
 export type Reply =
-  | { id: number; progress: Progress }
-  | { id: number; value: unknown }
-  | { id: number; error: WireError };
+  { id: number; progress: Progress } | { id: number; value: unknown } | { id: number; error: WireError };
 
 /** One end of the line. */
 export interface Port<Out> {

@@ -48,7 +48,9 @@ export function serve(port: Port<Reply>, face: Face<Source>): (request: Request)
 
   async function open(request: Request & { do: "open" }): Promise<Opened[]> {
     const { id, sources, memoryLimit, wantsProgress } = request;
-    const onProgress = wantsProgress ? (progress: unknown) => port.postMessage({ id, progress } as Reply, []) : undefined;
+    const onProgress = wantsProgress
+      ? (progress: unknown) => port.postMessage({ id, progress } as Reply, [])
+      : undefined;
     const opened = await face.open(sources.map(sourceOf), { memoryLimit, onProgress });
     return opened.map((trace) => {
       traces.set(++next, trace);

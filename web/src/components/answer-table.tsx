@@ -27,7 +27,10 @@ export function columnsOf<V extends keyof Verbs>(
 
 /** `self_cpu_time_total_ns` as `Self CPU time total`. */
 function titleOf(key: string): string {
-  const words = key.replace(/_(ns|bytes)$/, "").replaceAll("_", " ").replace(/\bcpu\b/, "CPU");
+  const words = key
+    .replace(/_(ns|bytes)$/, "")
+    .replaceAll("_", " ")
+    .replace(/\bcpu\b/, "CPU");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
@@ -54,7 +57,10 @@ export function AnswerTable<V extends keyof Verbs>(props: AnswerTableProps<V>) {
   const wanted = search(param("q") ?? "");
   const shown = useMemo(() => rows.filter((row) => wanted.matches(textOf(row))), [rows, param("q")]);
   const key = param("sort") ?? props.sort?.key;
-  const sort = key === undefined ? undefined : { key, descending: param("order") ? param("order") === "down" : (props.sort?.descending ?? true) };
+  const sort =
+    key === undefined
+      ? undefined
+      : { key, descending: param("order") ? param("order") === "down" : (props.sort?.descending ?? true) };
   const [said, say] = useState("");
   const copyShown = async (): Promise<void> => {
     const by = columns.find((column) => column.key === sort?.key);
@@ -93,10 +99,18 @@ export function AnswerTable<V extends keyof Verbs>(props: AnswerTableProps<V>) {
         <button type="button" data-hint={T.copyHint} onClick={() => void copyShown()}>
           {T.copy}
         </button>
-        <button type="button" data-hint={T.csvHint} onClick={async () => save(`${base}.csv`, "text/csv", await trace.csv(verb, options))}>
+        <button
+          type="button"
+          data-hint={T.csvHint}
+          onClick={async () => save(`${base}.csv`, "text/csv", await trace.csv(verb, options))}
+        >
           {T.csv}
         </button>
-        <button type="button" data-hint={T.jsonHint} onClick={async () => save(`${base}.json`, "application/json", await trace.json(verb, options))}>
+        <button
+          type="button"
+          data-hint={T.jsonHint}
+          onClick={async () => save(`${base}.json`, "application/json", await trace.json(verb, options))}
+        >
           {T.json}
         </button>
       </div>

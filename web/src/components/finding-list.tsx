@@ -8,7 +8,11 @@ import { To } from "./parts";
 /** Where the evidence of a finding is. */
 const EVIDENCE: Record<string, { view: View; with?: Record<string, string>; label: string }> = {
   gpu_idle: { view: "timeline", label: "Busy time of the device, in the timeline" },
-  exposed_communication: { view: "kernels", with: { q: "/nccl|rccl|mscclpp|hccl|oneccl|c10d::/i" }, label: "Communication kernels" },
+  exposed_communication: {
+    view: "kernels",
+    with: { q: "/nccl|rccl|mscclpp|hccl|oneccl|c10d::/i" },
+    label: "Communication kernels",
+  },
   pageable_copies: { view: "kernels", with: { q: "Pageable" }, label: "Pageable copies" },
   short_kernels: { view: "kernels", with: { sort: "count", order: "down" }, label: "Kernels by count" },
   synchronization: { view: "operators", with: { q: "Synchronize" }, label: "Synchronizing calls" },

@@ -18,7 +18,12 @@ function Bars({ data }: { data: Histogram }) {
   const text = `${T.min} ${time(data.min)}, ${T.median} ${time(data.median)}, p95 ${time(data.p95)}, ${T.max} ${time(data.max)}`;
   return (
     <figure class="histogram">
-      <svg viewBox={`0 0 ${counts.length * 10} 84`} preserveAspectRatio="none" role="img" aria-label={`${T.durations}: ${text}`}>
+      <svg
+        viewBox={`0 0 ${counts.length * 10} 84`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${T.durations}: ${text}`}
+      >
         {counts.map((many, at) => (
           <rect
             key={at}
@@ -45,9 +50,15 @@ function List({ spans, lanes }: { spans: Spans; lanes: (track: number) => string
     <table class="instances">
       <thead>
         <tr>
-          <th scope="col" class="number" {...hint("How long it took.")}>{T.duration}</th>
-          <th scope="col" class="number" {...hint("When it began, after the start of the recording.")}>{T.start}</th>
-          <th scope="col" {...hint("The thread or stream that it ran on.")}>{T.lane}</th>
+          <th scope="col" class="number" {...hint("How long it took.")}>
+            {T.duration}
+          </th>
+          <th scope="col" class="number" {...hint("When it began, after the start of the recording.")}>
+            {T.start}
+          </th>
+          <th scope="col" {...hint("The thread or stream that it ran on.")}>
+            {T.lane}
+          </th>
         </tr>
       </thead>
       <tbody>
@@ -67,22 +78,39 @@ function List({ spans, lanes }: { spans: Spans; lanes: (track: number) => string
   );
 }
 
-export function Instances({ answer, lanes }: { answer: ReadonlySignal<Answer<Spans>>; lanes: (track: number) => string }) {
+export function Instances({
+  answer,
+  lanes,
+}: {
+  answer: ReadonlySignal<Answer<Spans>>;
+  lanes: (track: number) => string;
+}) {
   return (
     <Await answer={answer}>
       {(spans) => {
-        const durations = Float64Array.from({ length: spans.length }, (_, at) => (spans.end[at] ?? 0) - (spans.start[at] ?? 0));
+        const durations = Float64Array.from(
+          { length: spans.length },
+          (_, at) => (spans.end[at] ?? 0) - (spans.start[at] ?? 0),
+        );
         return (
           <div class="instances-detail" data-instances={spans.length}>
             <div>
               <h3>
-                {T.durations} <small>{count(spans.length)} {T.instances}</small>
+                {T.durations}{" "}
+                <small>
+                  {count(spans.length)} {T.instances}
+                </small>
               </h3>
               <Bars data={histogram(durations)} />
             </div>
             <div class="instances-list">
               <h3>
-                {T.longest} {spans.length > SHOWN ? <small>{SHOWN} {T.of} {count(spans.length)}</small> : null}
+                {T.longest}{" "}
+                {spans.length > SHOWN ? (
+                  <small>
+                    {SHOWN} {T.of} {count(spans.length)}
+                  </small>
+                ) : null}
               </h3>
               <List spans={spans} lanes={lanes} />
             </div>

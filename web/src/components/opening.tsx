@@ -40,7 +40,14 @@ function AddressForm() {
         if (text) goToAddress(text);
       }}
     >
-      <input type="text" aria-label={T.url} placeholder={T.url} data-hint={T.urlHint} value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      <input
+        type="text"
+        aria-label={T.url}
+        placeholder={T.url}
+        data-hint={T.urlHint}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
       <button type="submit">{T.urlOpen}</button>
     </form>
   );
@@ -51,7 +58,11 @@ function Choices() {
     <div class="choices">
       <h1>{T.tagline}</h1>
       <p class="privacy">{T.privacy}</p>
-      {lostName.value ? <p class="lost-name" role="status">{T.againHint(lostName.value)}</p> : null}
+      {lostName.value ? (
+        <p class="lost-name" role="status">
+          {T.againHint(lostName.value)}
+        </p>
+      ) : null}
       <div class="drop-target">
         <svg viewBox="0 0 64 40" width="128" aria-hidden="true">
           <rect class="c1" x="2" y="4" width="60" height="8" rx="2" />
@@ -119,8 +130,8 @@ function Reading({ entry }: { entry: Loading }) {
       {progress ? (
         <div class="early-lists">
           <p class="early-wall">
-            {T.soFar}: <b data-early="wall">{time(progress.early.wall_ns)}</b>, {count(progress.early.operators)} operators, {count(progress.early.kernels)} kernels,{" "}
-            {time(progress.early.device_sum_ns)} of device work
+            {T.soFar}: <b data-early="wall">{time(progress.early.wall_ns)}</b>, {count(progress.early.operators)}{" "}
+            operators, {count(progress.early.kernels)} kernels, {time(progress.early.device_sum_ns)} of device work
           </p>
           <EarlyList title="Operators" rows={progress.early.top_operators} />
           <EarlyList title="Kernels" rows={progress.early.top_kernels} />

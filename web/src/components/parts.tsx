@@ -23,7 +23,14 @@ export function Head({ view, children }: { view: View; children?: ComponentChild
 }
 
 /** One number with its explanation. */
-export function Card(props: { label: string; value: string; exact?: string; about: string; note?: ComponentChildren; id?: string }) {
+export function Card(props: {
+  label: string;
+  value: string;
+  exact?: string;
+  about: string;
+  note?: ComponentChildren;
+  id?: string;
+}) {
   const about = props.exact ? `${props.about} Exactly ${props.exact}.` : props.about;
   return (
     <div class="card" data-card={props.id}>
@@ -37,7 +44,14 @@ export function Card(props: { label: string; value: string; exact?: string; abou
 }
 
 /** A titled part of a view. */
-export function Panel(props: { title: string; about?: string; actions?: ComponentChildren; children: ComponentChildren; class?: string; id?: string }) {
+export function Panel(props: {
+  title: string;
+  about?: string;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+  class?: string;
+  id?: string;
+}) {
   return (
     <section class={`panel ${props.class ?? ""}`} data-panel={props.id}>
       <div class="panel-head">
@@ -64,7 +78,10 @@ export function Missing({ of }: { of: keyof typeof MISSING }) {
 }
 
 /** Waits for an answer, then shows it. */
-export function Await<Value>(props: { answer: ReadonlySignal<Answer<Value>>; children: (value: Value) => ComponentChildren }) {
+export function Await<Value>(props: {
+  answer: ReadonlySignal<Answer<Value>>;
+  children: (value: Value) => ComponentChildren;
+}) {
   const answer = props.answer.value;
   if (answer.state === "waiting") {
     return (
@@ -73,12 +90,23 @@ export function Await<Value>(props: { answer: ReadonlySignal<Answer<Value>>; chi
       </div>
     );
   }
-  if (answer.state === "failed") return <p class="failure" role="alert">{answer.reason}</p>;
+  if (answer.state === "failed")
+    return (
+      <p class="failure" role="alert">
+        {answer.reason}
+      </p>
+    );
   return <>{props.children(answer.value)}</>;
 }
 
 /** A link to a view. */
-export function To(props: { view: View; with?: Record<string, string | number | undefined>; children: ComponentChildren; class?: string; hint?: string }) {
+export function To(props: {
+  view: View;
+  with?: Record<string, string | number | undefined>;
+  children: ComponentChildren;
+  class?: string;
+  hint?: string;
+}) {
   return (
     <a class={props.class} href={addressOf(props.view, props.with)} data-hint={props.hint}>
       {props.children}
@@ -101,9 +129,17 @@ export function Bar({ parts, label }: { parts: readonly Part[]; label: string })
   const shown = parts.filter((part) => part.value > 0);
   return (
     <div class="bar-with-legend">
-      <div class="bar" role="img" aria-label={`${label}: ${shown.map((part) => `${part.label} ${part.text}`).join(", ")}`}>
+      <div
+        class="bar"
+        role="img"
+        aria-label={`${label}: ${shown.map((part) => `${part.label} ${part.text}`).join(", ")}`}
+      >
         {shown.map((part) => (
-          <span class={`bar-part ${part.color}`} style={{ flexGrow: part.value / whole }} data-hint={`${part.label}: ${part.text}. ${part.about}`} />
+          <span
+            class={`bar-part ${part.color}`}
+            style={{ flexGrow: part.value / whole }}
+            data-hint={`${part.label}: ${part.text}. ${part.about}`}
+          />
         ))}
       </div>
       <ul class="legend">

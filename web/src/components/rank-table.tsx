@@ -12,8 +12,10 @@ export function RankTable() {
   const rows = traces.value.map(({ trace, name, info }, at) => {
     const [summary] = valueOf(rowsOf(trace, "summary").value) ?? [];
     const devices = summary?.devices ?? [];
-    const sum = (of: (device: (typeof devices)[number]) => number): number => devices.reduce((all, device) => all + of(device), 0);
-    const exposed = (wanted: string): number => sum((device) => device.classes.find((one) => one.class === wanted)?.exposed_ns ?? 0);
+    const sum = (of: (device: (typeof devices)[number]) => number): number =>
+      devices.reduce((all, device) => all + of(device), 0);
+    const exposed = (wanted: string): number =>
+      sum((device) => device.classes.find((one) => one.class === wanted)?.exposed_ns ?? 0);
     const window = sum((device) => device.window_ns);
     return {
       at,
@@ -28,7 +30,11 @@ export function RankTable() {
     };
   });
   return (
-    <Panel title="Ranks" about="The traces of one run, rank by rank. The slowest rank waits least: others wait for it in communication." id="ranks">
+    <Panel
+      title="Ranks"
+      about="The traces of one run, rank by rank. The slowest rank waits least: others wait for it in communication."
+      id="ranks"
+    >
       <Table
         label="Ranks"
         fit={16}
@@ -36,11 +42,39 @@ export function RankTable() {
         keyOf={(row) => row.name}
         sort={{ key: "rank", descending: false }}
         columns={[
-          { key: "rank", title: "Rank", kind: "int", about: "The rank, by distributedInfo or the name of the file.", width: "80px", show: (row) => <a href={addressOf("overview", { trace: row.at || undefined })}>{row.rank}</a> },
-          { key: "wall_ns", title: "Wall", kind: "ns", about: "From the first event to the end of the last one.", bar: true },
+          {
+            key: "rank",
+            title: "Rank",
+            kind: "int",
+            about: "The rank, by distributedInfo or the name of the file.",
+            width: "80px",
+            show: (row) => <a href={addressOf("overview", { trace: row.at || undefined })}>{row.rank}</a>,
+          },
+          {
+            key: "wall_ns",
+            title: "Wall",
+            kind: "ns",
+            about: "From the first event to the end of the last one.",
+            bar: true,
+          },
           { key: "step_ns", title: "Mean step", kind: "ns", about: "The mean wall time of a step.", bar: true },
-          { key: "busy_ns", title: "Busy", kind: "ns", about: "Time in which any device work was running.", bar: true, show: (row) => (row.busy === null ? "–" : `${time(row.busy_ns)} · ${share(row.busy)}`), width: "minmax(120px, 160px)" },
-          { key: "communication_ns", title: "Exposed communication", kind: "ns", about: "Communication with nothing else running.", bar: true, width: "minmax(120px, 170px)" },
+          {
+            key: "busy_ns",
+            title: "Busy",
+            kind: "ns",
+            about: "Time in which any device work was running.",
+            bar: true,
+            show: (row) => (row.busy === null ? "–" : `${time(row.busy_ns)} · ${share(row.busy)}`),
+            width: "minmax(120px, 160px)",
+          },
+          {
+            key: "communication_ns",
+            title: "Exposed communication",
+            kind: "ns",
+            about: "Communication with nothing else running.",
+            bar: true,
+            width: "minmax(120px, 170px)",
+          },
           { key: "idle_ns", title: "Idle", kind: "ns", about: "The device's window without its busy time.", bar: true },
           { key: "name", title: "File", kind: "text", about: "The file." },
         ]}

@@ -16,7 +16,15 @@ export function usedParts(steps: readonly StepsRow[]): (typeof STEP_PARTS)[numbe
   return STEP_PARTS.filter((part) => steps.some((step) => step[part.key] > 0));
 }
 
-export function StepChart({ steps, height = 200, onStep }: { steps: readonly StepsRow[]; height?: number; onStep?: (at: number) => void }) {
+export function StepChart({
+  steps,
+  height = 200,
+  onStep,
+}: {
+  steps: readonly StepsRow[];
+  height?: number;
+  onStep?: (at: number) => void;
+}) {
   const parts = useMemo(() => usedParts(steps), [steps]);
   const data = useMemo((): uPlot.AlignedData => {
     const sums = steps.map(() => 0);
@@ -28,9 +36,16 @@ export function StepChart({ steps, height = 200, onStep }: { steps: readonly Ste
     () => (color: (name: string) => string) => ({
       legend: { show: false },
       cursor: { points: { show: false }, drag: { x: false, y: false } },
-      scales: { x: { time: false, range: (): uPlot.Range.MinMax => [-0.6, steps.length - 0.4] }, y: { range: (_: uPlot, __: number, max: number): uPlot.Range.MinMax => [0, max * 1.05] } },
+      scales: {
+        x: { time: false, range: (): uPlot.Range.MinMax => [-0.6, steps.length - 0.4] },
+        y: { range: (_: uPlot, __: number, max: number): uPlot.Range.MinMax => [0, max * 1.05] },
+      },
       axes: [
-        axis(color, { values: (_: uPlot, ticks: number[]) => ticks.map((at) => (Number.isInteger(at) ? String(steps[at]?.step ?? "") : "")), grid: { show: false } }),
+        axis(color, {
+          values: (_: uPlot, ticks: number[]) =>
+            ticks.map((at) => (Number.isInteger(at) ? String(steps[at]?.step ?? "") : "")),
+          grid: { show: false },
+        }),
         axis(color, { values: (_: uPlot, ticks: number[]) => ticks.map(time), size: 64 }),
       ],
       series: [
@@ -46,7 +61,11 @@ export function StepChart({ steps, height = 200, onStep }: { steps: readonly Ste
       ],
       hooks: {
         ready: [
-          (chart: uPlot) => chart.over.addEventListener("click", () => typeof chart.cursor.idx === "number" && onStep?.(chart.cursor.idx)),
+          (chart: uPlot) =>
+            chart.over.addEventListener(
+              "click",
+              () => typeof chart.cursor.idx === "number" && onStep?.(chart.cursor.idx),
+            ),
         ],
       },
     }),

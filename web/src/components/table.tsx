@@ -58,7 +58,10 @@ export function valueIn<Row>(column: TableColumn<Row>, row: Row): unknown {
   return column.value ? column.value(row) : (row as Record<string, unknown>)[column.key];
 }
 
-function useVirtual(count: number, keys: (at: number) => string): [Virtualizer<HTMLDivElement, HTMLDivElement>, (element: HTMLDivElement | null) => void] {
+function useVirtual(
+  count: number,
+  keys: (at: number) => string,
+): [Virtualizer<HTMLDivElement, HTMLDivElement>, (element: HTMLDivElement | null) => void] {
   const scroller = useRef<HTMLDivElement | null>(null);
   const [, redraw] = useReducer((n: number) => n + 1, 0);
   const options = {
@@ -80,14 +83,23 @@ function useVirtual(count: number, keys: (at: number) => string): [Virtualizer<H
   return [virtual, (element) => (scroller.current = element)];
 }
 
-function HeadCell<Row>(props: { column: TableColumn<Row>; sort: Sort | undefined; onSort: ((sort: Sort) => void) | undefined }) {
+function HeadCell<Row>(props: {
+  column: TableColumn<Row>;
+  sort: Sort | undefined;
+  onSort: ((sort: Sort) => void) | undefined;
+}) {
   const { column, sort, onSort } = props;
   const isSorted = sort?.key === column.key;
   const descending = isSorted ? !sort.descending : isNumeric(column.kind);
   const order = isSorted ? (sort.descending ? "descending" : "ascending") : "none";
   return (
     <div role="columnheader" aria-sort={order} class={`th ${isNumeric(column.kind) ? "number" : ""}`}>
-      <button type="button" data-hint={column.about} data-sort={column.key} onClick={() => onSort?.({ key: column.key, descending })}>
+      <button
+        type="button"
+        data-hint={column.about}
+        data-sort={column.key}
+        onClick={() => onSort?.({ key: column.key, descending })}
+      >
         {column.title}
         <span class="arrow" aria-hidden="true">
           {isSorted ? (sort.descending ? "↓" : "↑") : ""}
@@ -97,12 +109,28 @@ function HeadCell<Row>(props: { column: TableColumn<Row>; sort: Sort | undefined
   );
 }
 
-function Cell<Row>({ column, row, greatest, role }: { column: TableColumn<Row>; row: Row; greatest: number | undefined; role: "cell" | "gridcell" }) {
+function Cell<Row>({
+  column,
+  row,
+  greatest,
+  role,
+}: {
+  column: TableColumn<Row>;
+  row: Row;
+  greatest: number | undefined;
+  role: "cell" | "gridcell";
+}) {
   const value = valueIn(column, row);
   const number = isNumeric(column.kind);
   const share = greatest && typeof value === "number" && value > 0 ? value / greatest : 0;
   return (
-    <div role={role} class={`td ${number ? "number" : ""} ${value === 0 ? "zero" : ""}`} data-key={column.key} data-value={number ? String(value) : undefined} data-hint={number ? `${exact(column.kind, value)}. ${column.about}` : undefined}>
+    <div
+      role={role}
+      class={`td ${number ? "number" : ""} ${value === 0 ? "zero" : ""}`}
+      data-key={column.key}
+      data-value={number ? String(value) : undefined}
+      data-hint={number ? `${exact(column.kind, value)}. ${column.about}` : undefined}
+    >
       {share > 0 ? <span class="td-bar" style={{ width: `${share * 100}%` }} /> : null}
       <span class="td-text">{column.show ? column.show(row) : cell(column.kind, value)}</span>
     </div>
@@ -124,13 +152,22 @@ export function Table<Row>(props: TableProps<Row>) {
   }, [rows, columns]);
   const [virtual, scroller] = useVirtual(rows.length, (at) => keyOf(rows[at] as Row));
   const [active, setActive] = useState(-1);
-  const template = columns.map((column) => column.width ?? (isNumeric(column.kind) ? "minmax(74px, 108px)" : "minmax(120px, 1fr)")).join(" ");
+  const template = columns
+    .map((column) => column.width ?? (isNumeric(column.kind) ? "minmax(74px, 108px)" : "minmax(120px, 1fr)"))
+    .join(" ");
   const style = { gridTemplateColumns: template };
 
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.target !== event.currentTarget) return;
     const page = 12;
-    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+    const steps: Record<string, number> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -Infinity,
+      End: Infinity,
+    };
     const step = steps[event.key];
     if (step !== undefined) {
       event.preventDefault();
@@ -145,7 +182,10 @@ export function Table<Row>(props: TableProps<Row>) {
   };
 
   const id = props.label.replaceAll(/\W+/g, "-");
-  const height = props.fit === undefined ? undefined : { height: `${Math.min(props.fit, Math.max(1, rows.length)) * ROW + 40 + (open ? 320 : 0)}px` };
+  const height =
+    props.fit === undefined
+      ? undefined
+      : { height: `${Math.min(props.fit, Math.max(1, rows.length)) * ROW + 40 + (open ? 320 : 0)}px` };
   return (
     <div class={`table ${props.fit === undefined ? "table-fill" : ""}`} style={height}>
       <div
@@ -172,7 +212,13 @@ export function Table<Row>(props: TableProps<Row>) {
             const isOpen = detail !== undefined && open === key;
             const place = { transform: `translateY(${item.start}px)` };
             return (
-              <div key={item.key} data-index={item.index} ref={(element) => virtual.measureElement(element)} class="row" style={place}>
+              <div
+                key={item.key}
+                data-index={item.index}
+                ref={(element) => virtual.measureElement(element)}
+                class="row"
+                style={place}
+              >
                 <div
                   id={`${id}-${item.index}`}
                   role="row"
@@ -186,7 +232,13 @@ export function Table<Row>(props: TableProps<Row>) {
                   }}
                 >
                   {columns.map((column) => (
-                    <Cell key={column.key} column={column} row={row} greatest={greatest.get(column.key)} role={detail ? "gridcell" : "cell"} />
+                    <Cell
+                      key={column.key}
+                      column={column}
+                      row={row}
+                      greatest={greatest.get(column.key)}
+                      role={detail ? "gridcell" : "cell"}
+                    />
                   ))}
                 </div>
                 {isOpen ? (

@@ -65,10 +65,23 @@ export function Topbar() {
           <FileButton label={T.openMore} onFiles={(files) => void openFiles(files)} />
         </span>
       ) : null}
-      <button type="button" class="quiet-button" aria-label={`${T.theme}: ${T.themes[choice.value]}`} data-hint={`${T.theme}: ${T.themes[choice.value]}`} data-theme-button onClick={nextTheme}>
+      <button
+        type="button"
+        class="quiet-button"
+        aria-label={`${T.theme}: ${T.themes[choice.value]}`}
+        data-hint={`${T.theme}: ${T.themes[choice.value]}`}
+        data-theme-button
+        onClick={nextTheme}
+      >
         {{ system: "◐", light: "☀", dark: "☾" }[choice.value]}
       </button>
-      <button type="button" class="quiet-button" aria-label={T.help} data-hint={T.help} onClick={() => (keysShown.value = true)}>
+      <button
+        type="button"
+        class="quiet-button"
+        aria-label={T.help}
+        data-hint={T.help}
+        onClick={() => (keysShown.value = true)}
+      >
         ?
       </button>
     </header>

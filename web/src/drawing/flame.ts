@@ -37,7 +37,12 @@ export function drawFlame(scene: FlameScene): void {
   for (const box of scene.boxes) drawBox(scene, box);
   if (scene.hovered) {
     context.strokeStyle = palette.text;
-    context.strokeRect(scene.hovered.from * width + 0.5, yOf(scene, scene.hovered) + 0.5, (scene.hovered.to - scene.hovered.from) * width - 1, FLAME_LEVEL - 2);
+    context.strokeRect(
+      scene.hovered.from * width + 0.5,
+      yOf(scene, scene.hovered) + 0.5,
+      (scene.hovered.to - scene.hovered.from) * width - 1,
+      FLAME_LEVEL - 2,
+    );
   }
 }
 
@@ -60,7 +65,12 @@ function drawBox(scene: FlameScene, box: DrawnBox): void {
 }
 
 /** The box at a place. */
-export function flameBoxAt<Box extends DrawnBox>(boxes: readonly Box[], x: number, y: number, width: number): Box | undefined {
+export function flameBoxAt<Box extends DrawnBox>(
+  boxes: readonly Box[],
+  x: number,
+  y: number,
+  width: number,
+): Box | undefined {
   const depth = Math.floor(y / FLAME_LEVEL);
   const at = x / width;
   return boxes.find((box) => box.depth === depth && at >= box.from && at < box.to);

@@ -48,12 +48,18 @@ export interface Scene {
 }
 
 /** What is in sight of the layout. */
-export function lanesInSight({ layout, scroll, height, header }: Pick<Scene, "layout" | "scroll" | "height" | "header">): Lane[] {
+export function lanesInSight({
+  layout,
+  scroll,
+  height,
+  header,
+}: Pick<Scene, "layout" | "scroll" | "height" | "header">): Lane[] {
   const bottom = scroll + height - header;
   return layout.lanes.filter((lane) => lane.y + lane.height > scroll && lane.y < bottom);
 }
 
-const xOf = (scene: Scene, at: number): number => ((at - scene.view.start) / (scene.view.end - scene.view.start)) * scene.width;
+const xOf = (scene: Scene, at: number): number =>
+  ((at - scene.view.start) / (scene.view.end - scene.view.start)) * scene.width;
 const yOf = (scene: Scene, y: number): number => y - scene.scroll + scene.header;
 
 export function drawTimeline(scene: Scene): void {
@@ -82,7 +88,8 @@ export function drawTimeline(scene: Scene): void {
 function grid(scene: Scene): void {
   const { context, view, width, height, palette, header } = scene;
   context.fillStyle = palette.line;
-  for (const at of ticks(view, width / 120).times) context.fillRect(Math.round(xOf(scene, at)), header, 1, height - header);
+  for (const at of ticks(view, width / 120).times)
+    context.fillRect(Math.round(xOf(scene, at)), header, 1, height - header);
   context.fillStyle = palette.quiet;
   context.globalAlpha = 0.5;
   for (const step of scene.steps) {
@@ -123,7 +130,13 @@ function coarserChunk(scene: Scene, lane: Lane & { kind: "track" }, top: number,
 }
 
 /** Draws a chunk; a box that began in an earlier chunk was drawn with that one, where that one is in sight. */
-function chunk(scene: Scene, lane: Lane & { kind: "track" }, boxes: Boxes, top: number, place: Place | undefined): void {
+function chunk(
+  scene: Scene,
+  lane: Lane & { kind: "track" },
+  boxes: Boxes,
+  top: number,
+  place: Place | undefined,
+): void {
   const { context, view, width, palette, found } = scene;
   const { tiles, order, begins } = boxes;
   const scale = width / (view.end - view.start);
@@ -147,13 +160,25 @@ function chunk(scene: Scene, lane: Lane & { kind: "track" }, boxes: Boxes, top: 
         context.fillStyle = dimmed ? palette.dimmed : (palette.boxes[color] as string);
       }
       const left = Math.max(x, -2);
-      context.fillRect(left, top + depth * LEVEL, Math.max(1, Math.min(x + wide, width + 2) - left - (wide > 3 ? 1 : 0)), LEVEL - 1);
+      context.fillRect(
+        left,
+        top + depth * LEVEL,
+        Math.max(1, Math.min(x + wide, width + 2) - left - (wide > 3 ? 1 : 0)),
+        LEVEL - 1,
+      );
     }
   }
   labels(scene, lane, boxes, top, scale, skipBefore);
 }
 
-function labels(scene: Scene, lane: Lane & { kind: "track" }, { tiles, short, wide }: Boxes, top: number, scale: number, skipBefore: number): void {
+function labels(
+  scene: Scene,
+  lane: Lane & { kind: "track" },
+  { tiles, short, wide }: Boxes,
+  top: number,
+  scale: number,
+  skipBefore: number,
+): void {
   const { context, view, width, palette } = scene;
   context.fillStyle = palette.boxText;
   for (const box of wide) {
@@ -187,7 +212,13 @@ function counter(scene: Scene, lane: Lane & { kind: "counter" }): void {
       const x = Math.floor(xOf(scene, start));
       if (x > width) break;
       const value = values[at] as number;
-      if (value > 0) context.fillRect(x, bottom - value * scale, Math.max(1, Math.floor(xOf(scene, start + pixel)) - x), value * scale);
+      if (value > 0)
+        context.fillRect(
+          x,
+          bottom - value * scale,
+          Math.max(1, Math.floor(xOf(scene, start + pixel)) - x),
+          value * scale,
+        );
     }
   }
 }
@@ -212,14 +243,22 @@ interface Position {
 }
 
 /** Where a span is drawn; on a closed or hidden lane, nowhere. */
-function positionOf(scene: Scene, span: { track: number; depth: number; start: number; end: number }): Position | undefined {
+function positionOf(
+  scene: Scene,
+  span: { track: number; depth: number; start: number; end: number },
+): Position | undefined {
   const lane = scene.layout.lanes.find((one) => one.kind === "track" && one.track === span.track);
   if (lane?.kind !== "track") return undefined;
   const depth = Math.min(span.depth, lane.levels - 1);
   return { x: xOf(scene, span.start), end: xOf(scene, span.end), y: yOf(scene, lane.y) + depth * LEVEL };
 }
 
-function outline(scene: Scene, span: { track: number; depth: number; start: number; end: number }, color: string, line: number): void {
+function outline(
+  scene: Scene,
+  span: { track: number; depth: number; start: number; end: number },
+  color: string,
+  line: number,
+): void {
   const place = positionOf(scene, span);
   if (!place) return;
   const { context } = scene;

@@ -26,6 +26,12 @@ export function colorOf(name: string): number {
 export function shortName(name: string): string {
   const plain = name.replace(/^void /, "").replaceAll("(anonymous namespace)::", "");
   const cut = /^[^<(]{8,}[<(]/.exec(plain);
-  const last = cut && plain.includes("::") ? plain.slice(0, cut[0].length - 1).split("::").pop() : plain;
+  const last =
+    cut && plain.includes("::")
+      ? plain
+          .slice(0, cut[0].length - 1)
+          .split("::")
+          .pop()
+      : plain;
   return last || name;
 }

@@ -19,7 +19,11 @@ export interface Pair<Row> {
 const NOISE = 0.02;
 
 /** Rows of the same name are added up. */
-function byName<Row>(rows: readonly Row[], nameOf: (row: Row) => string, timeOf: (row: Row) => number): Map<string, { row: Row; ns: number }> {
+function byName<Row>(
+  rows: readonly Row[],
+  nameOf: (row: Row) => string,
+  timeOf: (row: Row) => number,
+): Map<string, { row: Row; ns: number }> {
   const found = new Map<string, { row: Row; ns: number }>();
   for (const row of rows) {
     const known = found.get(nameOf(row));
@@ -30,7 +34,12 @@ function byName<Row>(rows: readonly Row[], nameOf: (row: Row) => string, timeOf:
 }
 
 /** Every name of either, the greatest difference first. */
-export function compare<Row>(before: readonly Row[], after: readonly Row[], nameOf: (row: Row) => string, timeOf: (row: Row) => number): Pair<Row>[] {
+export function compare<Row>(
+  before: readonly Row[],
+  after: readonly Row[],
+  nameOf: (row: Row) => string,
+  timeOf: (row: Row) => number,
+): Pair<Row>[] {
   const old = byName(before, nameOf, timeOf);
   const young = byName(after, nameOf, timeOf);
   const pairs = [...new Set([...old.keys(), ...young.keys()])].map((name): Pair<Row> => {
@@ -39,7 +48,16 @@ export function compare<Row>(before: readonly Row[], after: readonly Row[], name
     const differenceNs = afterNs - beforeNs;
     const noise = Math.abs(differenceNs) <= NOISE * Math.max(beforeNs, afterNs);
     const change = !was ? "new" : !is ? "gone" : noise ? "same" : "changed";
-    return { name, before: was?.row, after: is?.row, beforeNs, afterNs, differenceNs, ratio: beforeNs > 0 ? afterNs / beforeNs : null, change };
+    return {
+      name,
+      before: was?.row,
+      after: is?.row,
+      beforeNs,
+      afterNs,
+      differenceNs,
+      ratio: beforeNs > 0 ? afterNs / beforeNs : null,
+      change,
+    };
   });
   return pairs.sort((a, b) => Math.abs(b.differenceNs) - Math.abs(a.differenceNs));
 }

@@ -22,7 +22,13 @@ const CLASS_COLORS: Record<string, string> = {
 /** The idle time by cause. */
 export function idleParts(device: DeviceTime): TimePart[] {
   const { host_late_ns, host_waiting_ns, queued_ns, unknown_ns } = device.idle_causes;
-  const part = (label: string, value: number, color: string, about: string): TimePart => ({ label, value, color, about, text: time(value) });
+  const part = (label: string, value: number, color: string, about: string): TimePart => ({
+    label,
+    value,
+    color,
+    about,
+    text: time(value),
+  });
   return [
     part("host late", host_late_ns, "c-host-late", HINTS.hostLate),
     part("host waiting", host_waiting_ns, "c-host-waiting", HINTS.hostWaiting),
@@ -44,6 +50,12 @@ export function windowParts(device: DeviceTime): TimePart[] {
     text: time(one.exposed_ns),
   }));
   const overlapped = device.busy_ns - alone.reduce((sum, part) => sum + part.value, 0);
-  const several = { label: "several at once", value: overlapped, color: "c-overlapped", about: "Time in which work of more than one class was running.", text: time(overlapped) };
+  const several = {
+    label: "several at once",
+    value: overlapped,
+    color: "c-overlapped",
+    about: "Time in which work of more than one class was running.",
+    text: time(overlapped),
+  };
   return [...alone, several, ...idleParts(device).map((part) => ({ ...part, label: `idle, ${part.label}` }))];
 }

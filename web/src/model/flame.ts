@@ -22,6 +22,9 @@ export interface FlameLane {
 
 export type Metric = "cpu" | "device";
 
+/** Between the names of a path in an address. */
+export const SEPARATOR = "\u001f";
+
 const NONE = 0xffffffff;
 
 /** The trees of all lanes. The rows come depth first, those of a lane behind a row for the lane itself. */
@@ -34,7 +37,9 @@ export function flames({ length, columns }: Columns<TreeRow>): FlameLane[] {
     const isLane = code === NONE;
     const parent = isLane ? undefined : path[depth];
     const node: FlameNode = {
-      name: isLane ? (columns.lane.dictionary[columns.lane.codes[at] as number] as string) : (columns.name.dictionary[code] as string),
+      name: isLane
+        ? (columns.lane.dictionary[columns.lane.codes[at] as number] as string)
+        : (columns.name.dictionary[code] as string),
       depth: isLane ? 0 : depth + 1,
       parent,
       children: [],
@@ -76,14 +81,16 @@ const NARROWEST = 1 / 4000;
  */
 export function boxes(focus: FlameNode, metric: Metric): FlameBox[] {
   const found: FlameBox[] = [];
-  for (let above = focus.parent; above; above = above.parent) found.unshift({ node: above, from: 0, to: 1, depth: above.depth });
+  for (let above = focus.parent; above; above = above.parent)
+    found.unshift({ node: above, from: 0, to: 1, depth: above.depth });
   const whole = metricOf(focus, metric);
   if (whole <= 0) return found;
   const open: FlameBox[] = [{ node: focus, from: 0, to: 1, depth: focus.depth }];
   for (let box = open.pop(); box; box = open.pop()) {
     found.push(box);
     let at = box.from;
-    const children = metric === "cpu" ? box.node.children : box.node.children.slice().sort((a, b) => b.deviceTotal - a.deviceTotal);
+    const children =
+      metric === "cpu" ? box.node.children : box.node.children.slice().sort((a, b) => b.deviceTotal - a.deviceTotal);
     for (const child of children) {
       const wide = metricOf(child, metric) / whole;
       if (wide >= NARROWEST) open.push({ node: child, from: at, to: Math.min(at + wide, box.to), depth: child.depth });

@@ -17,7 +17,11 @@ export function sorted<Row>(rows: readonly Row[], valueOf: (row: Row) => unknown
 }
 
 /** Rows as lines of cells between tabs, for a spreadsheet. */
-export function asTabs<Row>(columns: readonly { key: string; title: string }[], rows: readonly Row[], valueOf: (key: string, row: Row) => unknown): string {
+export function asTabs<Row>(
+  columns: readonly { key: string; title: string }[],
+  rows: readonly Row[],
+  valueOf: (key: string, row: Row) => unknown,
+): string {
   const text = (value: unknown): string => {
     if (value === null || value === undefined) return "";
     return (typeof value === "object" ? JSON.stringify(value) : String(value)).replaceAll(/[\t\n\r]+/g, " ");

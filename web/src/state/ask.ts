@@ -8,7 +8,11 @@ export type Answer<T> = { state: "waiting" } | { state: "ready"; value: T } | { 
 const answers = new WeakMap<RemoteTrace, Map<string, ReadonlySignal<Answer<unknown>>>>();
 
 /** The answer to a question, which is asked once for each trace and key. */
-export function ask<T>(trace: RemoteTrace, key: string, question: (trace: RemoteTrace) => Promise<T>): ReadonlySignal<Answer<T>> {
+export function ask<T>(
+  trace: RemoteTrace,
+  key: string,
+  question: (trace: RemoteTrace) => Promise<T>,
+): ReadonlySignal<Answer<T>> {
   let known = answers.get(trace);
   if (!known) answers.set(trace, (known = new Map()));
   const found = known.get(key);

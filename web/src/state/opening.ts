@@ -6,7 +6,6 @@ import { param, setParams } from "./route";
 import { T } from "../strings";
 import { open } from "./session";
 
-
 /** Why an address could not be loaded. */
 export const addressFailure = signal("");
 
@@ -36,7 +35,8 @@ export async function openFiles(files: readonly File[]): Promise<void> {
   if (files.length === 0) return;
   addressFailure.value = "";
   setParams({ sample: undefined, trace: undefined });
-  if (lostName.value !== files[0]?.name) setParams({ q: undefined, open: undefined, event: undefined, start: undefined, end: undefined });
+  if (lostName.value !== files[0]?.name)
+    setParams({ q: undefined, open: undefined, event: undefined, start: undefined, end: undefined });
   lostName.value = undefined;
   remember(files[0]?.name ?? "");
   await open(files);

@@ -29,7 +29,9 @@ export const loading = signal<readonly Loading[]>([]);
 export const relation = signal<Relation>("one");
 
 /** Which trace the views show. */
-export const current = computed<OpenTrace | undefined>(() => traces.value[numberParam("trace") ?? 0] ?? traces.value[0]);
+export const current = computed<OpenTrace | undefined>(
+  () => traces.value[numberParam("trace") ?? 0] ?? traces.value[0],
+);
 
 let ending: AbortController | undefined;
 
@@ -93,7 +95,9 @@ export async function open(inputs: readonly Input[], how: "instead" | "beside" =
   }
   loading.value = loading.value.filter((entry) => entry.failure);
   traces.value = [...traces.value, ...found];
-  relation.value = relationOf(traces.value.map(({ name, info }) => ({ name, rank: info.rank, worldSize: info.world_size })));
+  relation.value = relationOf(
+    traces.value.map(({ name, info }) => ({ name, rank: info.rank, worldSize: info.world_size })),
+  );
   // Whoever gives two runs wants to know what changed.
   if (relation.value === "runs" && view.value === "overview") go("compare");
 }

@@ -45,7 +45,14 @@ function columnsOf<Row>(title: string): TableColumn<Pair<Row>>[] {
   const count = (row: Row | undefined): number | null => (row as { count: number } | undefined)?.count ?? null;
   return [
     { key: "name", title: "Name", kind: "text", about: "The operator or kernel.", width: "minmax(220px, 2fr)" },
-    { key: "change", title: "Change", kind: "text", about: "new, gone, changed, or the same within 2%.", width: "90px", show: (row) => <span class={`change ${row.change}`}>{row.change}</span> },
+    {
+      key: "change",
+      title: "Change",
+      kind: "text",
+      about: "new, gone, changed, or the same within 2%.",
+      width: "90px",
+      show: (row) => <span class={`change ${row.change}`}>{row.change}</span>,
+    },
     { key: "beforeNs", title: `${title} A`, kind: "ns", about: "In the first run.", bar: true },
     { key: "afterNs", title: `${title} B`, kind: "ns", about: "In the second run.", bar: true },
     {
@@ -54,25 +61,78 @@ function columnsOf<Row>(title: string): TableColumn<Pair<Row>>[] {
       kind: "ns",
       about: "B less A; sorted by size.",
       value: (row) => Math.abs(row.differenceNs),
-      show: (row) => <span class={row.differenceNs > 0 ? "worse" : row.differenceNs < 0 ? "better" : ""}>{`${row.differenceNs > 0 ? "+" : row.differenceNs < 0 ? "−" : ""}${time(Math.abs(row.differenceNs))}`}</span>,
+      show: (row) => (
+        <span
+          class={row.differenceNs > 0 ? "worse" : row.differenceNs < 0 ? "better" : ""}
+        >{`${row.differenceNs > 0 ? "+" : row.differenceNs < 0 ? "−" : ""}${time(Math.abs(row.differenceNs))}`}</span>
+      ),
     },
-    { key: "ratio", title: "B / A", kind: "float", about: "How B is to A.", show: (row) => (row.ratio === null ? "–" : percent(row.ratio)) },
-    { key: "countA", title: "Calls A", kind: "int", about: "Calls in the first run.", value: (row) => count(row.before), width: "84px" },
-    { key: "countB", title: "Calls B", kind: "int", about: "Calls in the second run.", value: (row) => count(row.after), width: "84px" },
+    {
+      key: "ratio",
+      title: "B / A",
+      kind: "float",
+      about: "How B is to A.",
+      show: (row) => (row.ratio === null ? "–" : percent(row.ratio)),
+    },
+    {
+      key: "countA",
+      title: "Calls A",
+      kind: "int",
+      about: "Calls in the first run.",
+      value: (row) => count(row.before),
+      width: "84px",
+    },
+    {
+      key: "countB",
+      title: "Calls B",
+      kind: "int",
+      about: "Calls in the second run.",
+      value: (row) => count(row.after),
+      width: "84px",
+    },
   ];
 }
 
 function Pairs<Row>({ pairs, title }: { pairs: readonly Pair<Row>[]; title: string }) {
   const columns = useMemo(() => columnsOf<Row>(title), [title]);
   const wanted = search(param("q") ?? "");
-  const shown = pairs.filter((pair) => wanted.matches(pair.name) && (!param("change") || pair.change === param("change")));
-  const values = shown.map(({ name, change, beforeNs, afterNs, differenceNs, ratio }) => ({ name, change, before_ns: beforeNs, after_ns: afterNs, difference_ns: differenceNs, ratio }));
-  const keys = ["name", "change", "before_ns", "after_ns", "difference_ns", "ratio"].map((key) => ({ key, title: key }));
-  const csv = (): string => [keys, ...values].map((row, at) => keys.map(({ key }) => (at === 0 ? key : `"${String((row as Record<string, unknown>)[key] ?? "").replaceAll('"', '""')}"`)).join(",")).join("\r\n");
+  const shown = pairs.filter(
+    (pair) => wanted.matches(pair.name) && (!param("change") || pair.change === param("change")),
+  );
+  const values = shown.map(({ name, change, beforeNs, afterNs, differenceNs, ratio }) => ({
+    name,
+    change,
+    before_ns: beforeNs,
+    after_ns: afterNs,
+    difference_ns: differenceNs,
+    ratio,
+  }));
+  const keys = ["name", "change", "before_ns", "after_ns", "difference_ns", "ratio"].map((key) => ({
+    key,
+    title: key,
+  }));
+  const csv = (): string =>
+    [keys, ...values]
+      .map((row, at) =>
+        keys
+          .map(({ key }) =>
+            at === 0 ? key : `"${String((row as Record<string, unknown>)[key] ?? "").replaceAll('"', '""')}"`,
+          )
+          .join(","),
+      )
+      .join("\r\n");
   return (
     <>
       <div class="toolbar">
-        <input type="search" class="filter" aria-label={T.filter} placeholder={T.filter} data-hint={T.filterHint} value={param("q") ?? ""} onInput={(event) => setParams({ q: event.currentTarget.value })} />
+        <input
+          type="search"
+          class="filter"
+          aria-label={T.filter}
+          placeholder={T.filter}
+          data-hint={T.filterHint}
+          value={param("q") ?? ""}
+          onInput={(event) => setParams({ q: event.currentTarget.value })}
+        />
         <label class="select">
           Change{" "}
           <select value={param("change") ?? ""} onChange={(event) => setParams({ change: event.currentTarget.value })}>
@@ -84,27 +144,54 @@ function Pairs<Row>({ pairs, title }: { pairs: readonly Pair<Row>[]; title: stri
           </select>
         </label>
         <span class="spring" />
-        <button type="button" onClick={() => void copy(asTabs(keys, values, (key, row) => (row as Record<string, unknown>)[key]))}>{T.copy}</button>
-        <button type="button" onClick={() => save("compare.csv", "text/csv", csv())}>{T.csv}</button>
-        <button type="button" onClick={() => save("compare.json", "application/json", JSON.stringify(values))}>{T.json}</button>
+        <button
+          type="button"
+          onClick={() => void copy(asTabs(keys, values, (key, row) => (row as Record<string, unknown>)[key]))}
+        >
+          {T.copy}
+        </button>
+        <button type="button" onClick={() => save("compare.csv", "text/csv", csv())}>
+          {T.csv}
+        </button>
+        <button type="button" onClick={() => save("compare.json", "application/json", JSON.stringify(values))}>
+          {T.json}
+        </button>
       </div>
-      <Table label="Comparison" columns={columns} rows={shown} keyOf={(pair) => pair.name} sort={{ key: "difference", descending: true }} />
+      <Table
+        label="Comparison"
+        columns={columns}
+        rows={shown}
+        keyOf={(pair) => pair.name}
+        sort={{ key: "difference", descending: true }}
+      />
     </>
   );
 }
 
 function Totals({ a, b }: { a: SummaryRow; b: SummaryRow }) {
-  const sum = (summary: SummaryRow, of: "busy_ns" | "sum_ns" | "idle_ns"): number => summary.devices.reduce((all, device) => all + device[of], 0);
+  const sum = (summary: SummaryRow, of: "busy_ns" | "sum_ns" | "idle_ns"): number =>
+    summary.devices.reduce((all, device) => all + device[of], 0);
   const card = (label: string, was: number, is: number, about: string) =>
     was === 0 && is === 0 ? null : (
-      <Card label={label} value={`${time(was)} → ${time(is)}`} exact={`${exact("ns", was)} and ${exact("ns", is)}`} about={about} note={was > 0 ? percent(is / was) : undefined} />
+      <Card
+        label={label}
+        value={`${time(was)} → ${time(is)}`}
+        exact={`${exact("ns", was)} and ${exact("ns", is)}`}
+        about={about}
+        note={was > 0 ? percent(is / was) : undefined}
+      />
     );
   return (
     <div class="cards cards-wide">
       {card("Wall time", a.wall_ns, b.wall_ns, "From the first event to the end of the last one.")}
       {card("Mean step", a.mean_step_ns ?? 0, b.mean_step_ns ?? 0, "The mean wall time of a step.")}
       {card("Self CPU", a.self_cpu_time_total_ns, b.self_cpu_time_total_ns, "Sum of all self CPU times.")}
-      {card("Device busy", sum(a, "busy_ns"), sum(b, "busy_ns"), "Time in which any device work was running, all devices.")}
+      {card(
+        "Device busy",
+        sum(a, "busy_ns"),
+        sum(b, "busy_ns"),
+        "Time in which any device work was running, all devices.",
+      )}
       {card("Device sum", sum(a, "sum_ns"), sum(b, "sum_ns"), "Durations of all device work, added up.")}
       {card("Device idle", sum(a, "idle_ns"), sum(b, "idle_ns"), "The devices' windows without their busy times.")}
     </div>
@@ -113,13 +200,18 @@ function Totals({ a, b }: { a: SummaryRow; b: SummaryRow }) {
 
 function Two({ a, b }: { a: OpenTrace; b: OpenTrace }) {
   const kind: Kind = (param("kind") as Kind | undefined) ?? "ops";
-  const both = <V extends "ops" | "kernels" | "summary">(verb: V) => [rowsOf(a.trace, verb), rowsOf(b.trace, verb)] as const;
+  const both = <V extends "ops" | "kernels" | "summary">(verb: V) =>
+    [rowsOf(a.trace, verb), rowsOf(b.trace, verb)] as const;
   const [summaryA, summaryB] = both("summary");
   const operators = (timeOf: (row: OpsRow) => number) => {
     const [old, young] = both("ops");
     return (
       <Await answer={old}>
-        {(before) => <Await answer={young}>{(after) => <Pairs pairs={compare(before, after, (row) => row.name, timeOf)} title={KINDS[kind].column} />}</Await>}
+        {(before) => (
+          <Await answer={young}>
+            {(after) => <Pairs pairs={compare(before, after, (row) => row.name, timeOf)} title={KINDS[kind].column} />}
+          </Await>
+        )}
       </Await>
     );
   };
@@ -128,21 +220,37 @@ function Two({ a, b }: { a: OpenTrace; b: OpenTrace }) {
     const nameOf = (row: KernelsRow): string => row.name;
     return (
       <Await answer={old}>
-        {(before) => <Await answer={young}>{(after) => <Pairs pairs={compare(before, after, nameOf, (row) => row.sum_ns)} title={KINDS[kind].column} />}</Await>}
+        {(before) => (
+          <Await answer={young}>
+            {(after) => (
+              <Pairs pairs={compare(before, after, nameOf, (row) => row.sum_ns)} title={KINDS[kind].column} />
+            )}
+          </Await>
+        )}
       </Await>
     );
   };
   return (
     <>
-      <Await answer={summaryA}>{([one]) => <Await answer={summaryB}>{([two]) => (one && two ? <Totals a={one} b={two} /> : null)}</Await>}</Await>
+      <Await answer={summaryA}>
+        {([one]) => <Await answer={summaryB}>{([two]) => (one && two ? <Totals a={one} b={two} /> : null)}</Await>}
+      </Await>
       <div class="tabs" role="tablist">
         {(Object.keys(KINDS) as Kind[]).map((one) => (
-          <button key={one} type="button" role="tab" aria-selected={one === kind} onClick={() => setParams({ kind: one })}>
+          <button
+            key={one}
+            type="button"
+            role="tab"
+            aria-selected={one === kind}
+            onClick={() => setParams({ kind: one })}
+          >
             {KINDS[one].label}
           </button>
         ))}
       </div>
-      {kind === "kernels" ? kernels() : operators(kind === "ops" ? (row) => row.self_cpu_time_total_ns : (row) => row.self_device_time_total_ns)}
+      {kind === "kernels"
+        ? kernels()
+        : operators(kind === "ops" ? (row) => row.self_cpu_time_total_ns : (row) => row.self_device_time_total_ns)}
     </>
   );
 }

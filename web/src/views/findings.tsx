@@ -10,10 +10,18 @@ import { rowsOf } from "../state/ask";
 import type { OpenTrace } from "../state/session";
 
 /** A stretch of the timeline around something. */
-const around = (start: number, duration: number): Record<string, number> => ({ start: start - duration, end: start + 2 * duration });
+const around = (start: number, duration: number): Record<string, number> => ({
+  start: start - duration,
+  end: start + 2 * duration,
+});
 
 function Patterns({ rows }: { rows: readonly PatternsRow[] }) {
-  if (rows.length === 0) return <p class="good">None of the known anti-patterns was found. Some need record_shapes=True and with_stack=True to be seen.</p>;
+  if (rows.length === 0)
+    return (
+      <p class="good">
+        None of the known anti-patterns was found. Some need record_shapes=True and with_stack=True to be seen.
+      </p>
+    );
   return (
     <ul class="patterns">
       {rows.map((row) => (
@@ -24,7 +32,10 @@ function Patterns({ rows }: { rows: readonly PatternsRow[] }) {
           <p class="advice">{row.description}</p>
           <p>
             {row.place ? <code>{row.place}</code> : null} first{" "}
-            <To view="timeline" with={{ ...around(row.start_ns, Math.max(row.cpu_time_ns / row.count, 1000)), q: row.event }}>
+            <To
+              view="timeline"
+              with={{ ...around(row.start_ns, Math.max(row.cpu_time_ns / row.count, 1000)), q: row.event }}
+            >
               {row.event} at {time(row.start_ns)}
             </To>
             {row.url ? (
@@ -49,15 +60,26 @@ function Evaluation({ rows }: { rows: readonly EvaluationRow[] }) {
       fit={14}
       rows={rows}
       keyOf={(row) => `${row.name} ${row.start_ns}`}
-      columns={columnsOf("evaluation", ["name", "start_ns", "duration_ns", "idle_time_ns", "fraction_idle", "queue_depth", "place"], {
-        name: { title: "Call", width: "minmax(200px, 2fr)" },
-        start_ns: { title: "At", show: (row) => <To view="timeline" with={around(row.start_ns, row.duration_ns)}>{time(row.start_ns)}</To> },
-        duration_ns: { title: "Took", bar: true },
-        idle_time_ns: { title: "Device idle", bar: true },
-        fraction_idle: { title: "Idle share" },
-        queue_depth: { title: "Queue" },
-        place: { title: "Called from" },
-      })}
+      columns={columnsOf(
+        "evaluation",
+        ["name", "start_ns", "duration_ns", "idle_time_ns", "fraction_idle", "queue_depth", "place"],
+        {
+          name: { title: "Call", width: "minmax(200px, 2fr)" },
+          start_ns: {
+            title: "At",
+            show: (row) => (
+              <To view="timeline" with={around(row.start_ns, row.duration_ns)}>
+                {time(row.start_ns)}
+              </To>
+            ),
+          },
+          duration_ns: { title: "Took", bar: true },
+          idle_time_ns: { title: "Device idle", bar: true },
+          fraction_idle: { title: "Idle share" },
+          queue_depth: { title: "Queue" },
+          place: { title: "Called from" },
+        },
+      )}
     />
   );
 }
@@ -69,17 +91,29 @@ export function Findings({ open }: { open: OpenTrace }) {
       <Await answer={rowsOf(open.trace, "summary")}>
         {([summary]) => (
           <Panel title="Findings, dearest first" id="all-findings">
-            {summary && summary.findings.length > 0 ? <FindingList findings={summary.findings} /> : <p class="good">Nothing looks wrong.</p>}
+            {summary && summary.findings.length > 0 ? (
+              <FindingList findings={summary.findings} />
+            ) : (
+              <p class="good">Nothing looks wrong.</p>
+            )}
           </Panel>
         )}
       </Await>
-      <Panel title="Anti-patterns" about="Known mistakes, looked for as torch.profiler's pattern matcher does." id="patterns">
+      <Panel
+        title="Anti-patterns"
+        about="Known mistakes, looked for as torch.profiler's pattern matcher does."
+        id="patterns"
+      >
         <Await answer={rowsOf(open.trace, "patterns")}>{(rows) => <Patterns rows={rows} />}</Await>
       </Panel>
       <Await answer={rowsOf(open.trace, "evaluation", { rowLimit: 200 })}>
         {(rows) =>
           rows.length === 0 ? null : (
-            <Panel title="Calls during which the launch queue ran empty" about="The most promising first: torch's BasicEvaluation." id="evaluation">
+            <Panel
+              title="Calls during which the launch queue ran empty"
+              about="The most promising first: torch's BasicEvaluation."
+              id="evaluation"
+            >
               <Evaluation rows={rows} />
             </Panel>
           )

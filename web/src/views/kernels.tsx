@@ -22,7 +22,17 @@ function columns(rows: readonly KernelsRow[]) {
     share: { width: "76px" },
     count: { width: "78px" },
     occupancy_percent: { title: "Occup. %", width: "78px" },
-    op: { width: "minmax(100px, 1fr)", show: (row) => (row.op ? <To view="operators" with={{ q: row.op }}>{row.op}</To> : "–") },
+    op: {
+      width: "minmax(100px, 1fr)",
+      show: (row) =>
+        row.op ? (
+          <To view="operators" with={{ q: row.op }}>
+            {row.op}
+          </To>
+        ) : (
+          "–"
+        ),
+    },
   });
 }
 
@@ -37,8 +47,17 @@ export function Kernels({ open }: { open: OpenTrace }) {
         lanes={lanes}
       />
       <p>
-        {row.op ? <><To view="operators" with={{ q: row.op }}>{T.inOperators}</To> · </> : null}
-        <To view="timeline" with={{ q: row.short_name }}>{T.inTimeline}</To>
+        {row.op ? (
+          <>
+            <To view="operators" with={{ q: row.op }}>
+              {T.inOperators}
+            </To>{" "}
+            ·{" "}
+          </>
+        ) : null}
+        <To view="timeline" with={{ q: row.short_name }}>
+          {T.inTimeline}
+        </To>
       </p>
     </>
   );

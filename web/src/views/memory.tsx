@@ -20,10 +20,24 @@ const BINARY = Array.from({ length: 50 }, (_, power) => 2 ** power);
 
 function DeviceCards({ row }: { row: MemoryRow }) {
   const size = (label: string, value: number | null, about: string, note?: string) =>
-    value === null ? null : <Card id={`${row.device} ${label}`} label={label} value={bytes(value)} exact={exact("bytes", value)} about={about} note={note} />;
+    value === null ? null : (
+      <Card
+        id={`${row.device} ${label}`}
+        label={label}
+        value={bytes(value)}
+        exact={exact("bytes", value)}
+        about={about}
+        note={note}
+      />
+    );
   return (
     <div class="cards">
-      {size("Peak allocated", row.peak_bytes, "The most that was allocated at once.", row.at_ns === null ? undefined : `at ${time(row.at_ns)}`)}
+      {size(
+        "Peak allocated",
+        row.peak_bytes,
+        "The most that was allocated at once.",
+        row.at_ns === null ? undefined : `at ${time(row.at_ns)}`,
+      )}
       {size("Reserved", row.reserved_bytes, "The most that the allocator had reserved.")}
       {size("Allocated in all", row.allocated_bytes, "Sum of all allocations.", `${count(row.count)} allocations`)}
       {size("Growth", row.growth_bytes, "What was allocated at the end less what was at the start.")}
@@ -42,18 +56,31 @@ function MemoryChart({ drawn, peakAt }: { drawn: Drawn; peakAt: number | null })
   const { start, end, allocated, reserved } = drawn;
   const data = useMemo((): uPlot.AlignedData => {
     const times = Array.from({ length: POINTS }, (_, at) => start + ((end - start) * (at + 0.5)) / POINTS);
-    const values = (curve: Curve | undefined): (number | null)[] => times.map((_, at) => (curve && !Number.isNaN(curve.high[at]) ? (curve.high[at] ?? null) : null));
+    const values = (curve: Curve | undefined): (number | null)[] =>
+      times.map((_, at) => (curve && !Number.isNaN(curve.high[at]) ? (curve.high[at] ?? null) : null));
     return [times, values(allocated), values(reserved)];
   }, [drawn]);
   const options = useMemo(
     () => (color: (name: string) => string) => ({
       legend: { show: false },
       cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
-      scales: { x: { time: false }, y: { range: (_: uPlot, __: number, max: number): uPlot.Range.MinMax => [0, max * 1.05 || 1] } },
-      axes: [axis(color, { values: (_: uPlot, ticks: number[]) => ticks.map(time) }), axis(color, { values: (_: uPlot, ticks: number[]) => ticks.map(bytes), size: 70, incrs: BINARY })],
+      scales: {
+        x: { time: false },
+        y: { range: (_: uPlot, __: number, max: number): uPlot.Range.MinMax => [0, max * 1.05 || 1] },
+      },
+      axes: [
+        axis(color, { values: (_: uPlot, ticks: number[]) => ticks.map(time) }),
+        axis(color, { values: (_: uPlot, ticks: number[]) => ticks.map(bytes), size: 70, incrs: BINARY }),
+      ],
       series: [
         {},
-        { label: "allocated", stroke: color("--curve"), fill: color("--curve-fill"), width: 1.5, points: { show: false } },
+        {
+          label: "allocated",
+          stroke: color("--curve"),
+          fill: color("--curve-fill"),
+          width: 1.5,
+          points: { show: false },
+        },
         { label: "reserved", stroke: color("--c-memcpy"), width: 1.5, dash: [5, 4], points: { show: false } },
       ],
       hooks: {
@@ -78,17 +105,30 @@ function MemoryChart({ drawn, peakAt }: { drawn: Drawn; peakAt: number | null })
     }),
     [drawn, peakAt],
   );
-  return <Chart label={`Memory over time from ${time(start)} to ${time(end)}`} options={options} data={data} height={240} />;
+  return (
+    <Chart label={`Memory over time from ${time(start)} to ${time(end)}`} options={options} data={data} height={240} />
+  );
 }
 
-function Device(props: { open: OpenTrace; row: MemoryRow; rows: readonly MemoryRow[]; counters: readonly CountersRow[] }) {
+function Device(props: {
+  open: OpenTrace;
+  row: MemoryRow;
+  rows: readonly MemoryRow[];
+  counters: readonly CountersRow[];
+}) {
   const { open, row, rows, counters } = props;
-  const find = (name: string) => counters.find((counter) => counter.process === row.device && counter.name === name)?.counter;
+  const find = (name: string) =>
+    counters.find((counter) => counter.process === row.device && counter.name === name)?.counter;
   const [allocated, reserved] = [find("memory allocated"), find("memory reserved")];
   const [start, end] = [numberParam("start") ?? 0, numberParam("end") ?? open.info.wall_ns];
   const curve = (counter: number | undefined): Promise<Curve | undefined> =>
     counter === undefined ? Promise.resolve(undefined) : open.trace.curve({ counter, start, end, pixels: POINTS });
-  const drawn = ask(open.trace, `memory ${row.device} ${start} ${end}`, async (): Promise<Drawn> => ({ start, end, allocated: await curve(allocated), reserved: await curve(reserved) }));
+  const drawn = ask(open.trace, `memory ${row.device} ${start} ${end}`, async (): Promise<Drawn> => ({
+    start,
+    end,
+    allocated: await curve(allocated),
+    reserved: await curve(reserved),
+  }));
   const atPeak = rows.filter((one) => one.kind === "at peak" && one.device === row.device);
   const kept = rows.filter((one) => one.kind === "kept" && one.device === row.device);
   return (
@@ -99,18 +139,38 @@ function Device(props: { open: OpenTrace; row: MemoryRow; rows: readonly MemoryR
         about="What was allocated (filled) and what the allocator had reserved (dashed). The mark is the peak. Drag to zoom."
         actions={
           <>
-            <button type="button" disabled={param("start") === undefined} onClick={() => setParams({ start: undefined, end: undefined }, "step")}>
+            <button
+              type="button"
+              disabled={param("start") === undefined}
+              onClick={() => setParams({ start: undefined, end: undefined }, "step")}
+            >
               Whole
             </button>
-            {row.at_ns === null ? null : <To view="timeline" with={{ start: row.at_ns - open.info.wall_ns * 0.01, end: row.at_ns + open.info.wall_ns * 0.01 }}>Peak in the timeline</To>}
+            {row.at_ns === null ? null : (
+              <To
+                view="timeline"
+                with={{ start: row.at_ns - open.info.wall_ns * 0.01, end: row.at_ns + open.info.wall_ns * 0.01 }}
+              >
+                Peak in the timeline
+              </To>
+            )}
           </>
         }
       >
         <Await answer={drawn}>{(value) => <MemoryChart drawn={value} peakAt={row.at_ns} />}</Await>
       </Panel>
       <div class="columns">
-        <Owners title="Who held the peak" about="What each operator or function held when the device's peak was reached." rows={atPeak} withShare />
-        <Owners title="Never released" about="What each operator or function allocated and never released in the trace." rows={kept} />
+        <Owners
+          title="Who held the peak"
+          about="What each operator or function held when the device's peak was reached."
+          rows={atPeak}
+          withShare
+        />
+        <Owners
+          title="Never released"
+          about="What each operator or function allocated and never released in the trace."
+          rows={kept}
+        />
       </div>
     </div>
   );
@@ -118,15 +178,36 @@ function Device(props: { open: OpenTrace; row: MemoryRow; rows: readonly MemoryR
 
 function Owners(props: { title: string; about: string; rows: readonly MemoryRow[]; withShare?: boolean }) {
   if (props.rows.length === 0) return null;
-  const columns = columnsOf("memory", ["name", "allocated_bytes", ...(props.withShare ? (["share"] as const) : []), "count"], {
-    name: { title: "Owner", show: (row) => (row.name && !row.name.startsWith("(") ? <To view="operators" with={{ q: row.name }}>{row.name}</To> : (row.name ?? "unknown")) },
-    allocated_bytes: { title: "Held", bar: true },
-    share: { width: "80px" },
-    count: { title: "Allocations", width: "100px" },
-  });
+  const columns = columnsOf(
+    "memory",
+    ["name", "allocated_bytes", ...(props.withShare ? (["share"] as const) : []), "count"],
+    {
+      name: {
+        title: "Owner",
+        show: (row) =>
+          row.name && !row.name.startsWith("(") ? (
+            <To view="operators" with={{ q: row.name }}>
+              {row.name}
+            </To>
+          ) : (
+            (row.name ?? "unknown")
+          ),
+      },
+      allocated_bytes: { title: "Held", bar: true },
+      share: { width: "80px" },
+      count: { title: "Allocations", width: "100px" },
+    },
+  );
   return (
     <Panel title={props.title} about={props.about}>
-      <Table label={props.title} fit={10} rows={props.rows} columns={columns} keyOf={(row) => `${row.name} ${row.at_ns}`} sort={{ key: "allocated_bytes", descending: true }} />
+      <Table
+        label={props.title}
+        fit={10}
+        rows={props.rows}
+        columns={columns}
+        keyOf={(row) => `${row.name} ${row.at_ns}`}
+        sort={{ key: "allocated_bytes", descending: true }}
+      />
     </Panel>
   );
 }
@@ -135,7 +216,13 @@ function ByOperator({ open, ops }: { open: OpenTrace; ops: readonly OpsRow[] }) 
   const rows = ops.filter((row) => row.self_cpu_memory_usage_bytes !== 0 || row.self_device_memory_usage_bytes !== 0);
   if (rows.length === 0) return null;
   const hasDevice = rows.some((row) => row.self_device_memory_usage_bytes !== 0);
-  const keys = ["name", ...(hasDevice ? (["self_device_memory_usage_bytes", "device_memory_usage_bytes"] as const) : []), "self_cpu_memory_usage_bytes", "cpu_memory_usage_bytes", "count"] as const;
+  const keys = [
+    "name",
+    ...(hasDevice ? (["self_device_memory_usage_bytes", "device_memory_usage_bytes"] as const) : []),
+    "self_cpu_memory_usage_bytes",
+    "cpu_memory_usage_bytes",
+    "count",
+  ] as const;
   return (
     <Panel title="Allocated less released, by operator" id="memory-operators">
       <AnswerTable
@@ -145,7 +232,14 @@ function ByOperator({ open, ops }: { open: OpenTrace; ops: readonly OpsRow[] }) 
         rows={rows}
         fit={12}
         columns={columnsOf("ops", keys, {
-          name: { title: "Operator", show: (row) => <To view="operators" with={{ q: row.name }}>{row.name}</To> },
+          name: {
+            title: "Operator",
+            show: (row) => (
+              <To view="operators" with={{ q: row.name }}>
+                {row.name}
+              </To>
+            ),
+          },
           self_device_memory_usage_bytes: { title: "Self device" },
           device_memory_usage_bytes: { title: "Device total" },
           self_cpu_memory_usage_bytes: { title: "Self CPU" },
@@ -160,9 +254,22 @@ function ByOperator({ open, ops }: { open: OpenTrace; ops: readonly OpsRow[] }) 
   );
 }
 
-function All({ open, rows, counters }: { open: OpenTrace; rows: readonly MemoryRow[]; counters: readonly CountersRow[] }) {
-  const devices = rows.filter((row) => row.kind === "device").sort((a, b) => Number(a.device === "CPU") - Number(b.device === "CPU"));
-  const at = Math.max(0, devices.findIndex((row) => row.device === param("device")));
+function All({
+  open,
+  rows,
+  counters,
+}: {
+  open: OpenTrace;
+  rows: readonly MemoryRow[];
+  counters: readonly CountersRow[];
+}) {
+  const devices = rows
+    .filter((row) => row.kind === "device")
+    .sort((a, b) => Number(a.device === "CPU") - Number(b.device === "CPU"));
+  const at = Math.max(
+    0,
+    devices.findIndex((row) => row.device === param("device")),
+  );
   const device = devices[at];
   const failures = rows.filter((row) => row.kind === "out of memory");
   return (
@@ -175,7 +282,13 @@ function All({ open, rows, counters }: { open: OpenTrace; rows: readonly MemoryR
       {devices.length > 1 ? (
         <div class="tabs" role="tablist" aria-label="Devices">
           {devices.map((one, position) => (
-            <button key={one.device} type="button" role="tab" aria-selected={position === at} onClick={() => setParams({ device: one.device })}>
+            <button
+              key={one.device}
+              type="button"
+              role="tab"
+              aria-selected={position === at}
+              onClick={() => setParams({ device: one.device })}
+            >
               {one.device}
             </button>
           ))}
@@ -193,7 +306,13 @@ export function MemoryView({ open }: { open: OpenTrace }) {
       <Head view="memory" />
       <Await answer={rowsOf(open.trace, "memory")}>
         {(rows) =>
-          rows.length === 0 ? <Missing of="memory" /> : <Await answer={rowsOf(open.trace, "counters")}>{(counters) => <All open={open} rows={rows} counters={counters} />}</Await>
+          rows.length === 0 ? (
+            <Missing of="memory" />
+          ) : (
+            <Await answer={rowsOf(open.trace, "counters")}>
+              {(counters) => <All open={open} rows={rows} counters={counters} />}
+            </Await>
+          )
         }
       </Await>
     </>

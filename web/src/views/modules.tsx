@@ -19,7 +19,10 @@ function visible(rows: readonly ModulesRow[], closed: ReadonlySet<string>): Modu
 
 function Tree({ open, rows }: { open: OpenTrace; rows: readonly ModulesRow[] }) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
-  const parents = useMemo(() => new Set(rows.filter((row, at) => (rows[at + 1]?.depth ?? 0) > row.depth).map((row) => row.path)), [rows]);
+  const parents = useMemo(
+    () => new Set(rows.filter((row, at) => (rows[at + 1]?.depth ?? 0) > row.depth).map((row) => row.path)),
+    [rows],
+  );
   const toggle = (path: string): void => {
     const next = new Set(closed);
     if (!next.delete(path)) next.add(path);
@@ -47,13 +50,21 @@ function Tree({ open, rows }: { open: OpenTrace; rows: readonly ModulesRow[] }) 
             show: (row) => (
               <span class="tree-name" style={{ paddingLeft: `${row.depth * 16}px` }}>
                 {parents.has(row.path) ? (
-                  <button type="button" class="twist" aria-label={`${closed.has(row.path) ? "Open" : "Close"} ${row.name}`} aria-expanded={!closed.has(row.path)} onClick={() => toggle(row.path)}>
+                  <button
+                    type="button"
+                    class="twist"
+                    aria-label={`${closed.has(row.path) ? "Open" : "Close"} ${row.name}`}
+                    aria-expanded={!closed.has(row.path)}
+                    onClick={() => toggle(row.path)}
+                  >
                     {closed.has(row.path) ? "▸" : "▾"}
                   </button>
                 ) : (
                   <span class="twist" />
                 )}
-                <To view="timeline" with={{ q: `nn.Module: ${row.name}` }}>{row.name}</To>
+                <To view="timeline" with={{ q: `nn.Module: ${row.name}` }}>
+                  {row.name}
+                </To>
               </span>
             ),
           },

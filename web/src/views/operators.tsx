@@ -46,10 +46,20 @@ function columns(rows: readonly Row[], group: string) {
     flops: { title: "FLOPs", kind: "amount" },
     count: { title: "Calls", width: "78px" },
     input_shapes: { title: "Input shapes", width: "minmax(160px, 1fr)" },
-    stack: { title: group === "module" ? "Module" : "Stack", width: "minmax(160px, 1fr)", value: (row) => row.stack.join(" ← ").replace("nn.Module: ", "") },
+    stack: {
+      title: group === "module" ? "Module" : "Stack",
+      width: "minmax(160px, 1fr)",
+      value: (row) => row.stack.join(" ← ").replace("nn.Module: ", ""),
+    },
   });
   const at = made.findIndex((column) => column.key === "count");
-  const mean = { title: "CPU avg", kind: "ns" as const, about: "CPU total by the calls.", key: "cpu_time_ns", value: (row: OpsRow) => row.cpu_time_total_ns / row.count };
+  const mean = {
+    title: "CPU avg",
+    kind: "ns" as const,
+    about: "CPU total by the calls.",
+    key: "cpu_time_ns",
+    value: (row: OpsRow) => row.cpu_time_total_ns / row.count,
+  };
   return [...made.slice(0, at), mean, ...made.slice(at)];
 }
 
@@ -62,9 +72,18 @@ export function Operators({ open }: { open: OpenTrace }) {
     return (
       <>
         {row.stack.length > 0 ? <p class="stack">{row.stack.join("\n")}</p> : null}
-        <Instances answer={ask(open.trace, `instances ${at} ${group.value}`, (trace) => trace.instances(at, options))} lanes={lanes} />
+        <Instances
+          answer={ask(open.trace, `instances ${at} ${group.value}`, (trace) => trace.instances(at, options))}
+          lanes={lanes}
+        />
         <p>
-          <To view="flame" with={{ q: row.name }}>{T.inFlame}</To> · <To view="timeline" with={{ q: row.name }}>{T.inTimeline}</To>
+          <To view="flame" with={{ q: row.name }}>
+            {T.inFlame}
+          </To>{" "}
+          ·{" "}
+          <To view="timeline" with={{ q: row.name }}>
+            {T.inTimeline}
+          </To>
         </p>
       </>
     );
@@ -92,7 +111,11 @@ export function Operators({ open }: { open: OpenTrace }) {
             >
               <label class="select">
                 Group by{" "}
-                <select value={group.value} data-group onChange={(event) => setParams({ group: event.currentTarget.value, open: undefined })}>
+                <select
+                  value={group.value}
+                  data-group
+                  onChange={(event) => setParams({ group: event.currentTarget.value, open: undefined })}
+                >
                   {GROUPS.map((one) => (
                     <option key={one.value} value={one.value}>
                       {one.label}

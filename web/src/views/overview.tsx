@@ -25,16 +25,50 @@ function Cards({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
   const ns = (value: number): { value: string; exact: string } => ({ value: time(value), exact: exact("ns", value) });
   return (
     <div class="cards">
-      <Card id="wall" label="Wall time" {...ns(summary.wall_ns)} about={HINTS.wall} note={`${count(open.info.events)} events`} />
+      <Card
+        id="wall"
+        label="Wall time"
+        {...ns(summary.wall_ns)}
+        about={HINTS.wall}
+        note={`${count(open.info.events)} events`}
+      />
       {summary.steps > 0 ? (
-        <Card id="steps" label="Steps" value={count(summary.steps)} about={HINTS.steps} note={`${time(summary.mean_step_ns ?? 0)} each`} />
+        <Card
+          id="steps"
+          label="Steps"
+          value={count(summary.steps)}
+          about={HINTS.steps}
+          note={`${time(summary.mean_step_ns ?? 0)} each`}
+        />
       ) : null}
       <Card id="self-cpu" label="Self CPU" {...ns(summary.self_cpu_time_total_ns)} about={HINTS.selfCpu} />
       {device ? (
         <>
-          <Card id="busy" label={`GPU ${device.device} busy`} {...ns(device.busy_ns)} about={HINTS.deviceBusy} note={`${share(device.busy_ns / (summary.wall_ns || 1))} of wall time`} />
-          <Card id="sum" label={`GPU ${device.device} sum`} {...ns(device.sum_ns)} about={HINTS.deviceSum} note={`${count(device.activities)} activities`} />
-          <Card id="idle" label={`GPU ${device.device} idle`} {...ns(device.idle_ns)} about={HINTS.deviceIdle} note={others.length > 0 ? `and ${others.length} more devices` : `${share(device.idle_ns / (device.window_ns || 1))} of its ${time(device.window_ns)}`} />
+          <Card
+            id="busy"
+            label={`GPU ${device.device} busy`}
+            {...ns(device.busy_ns)}
+            about={HINTS.deviceBusy}
+            note={`${share(device.busy_ns / (summary.wall_ns || 1))} of wall time`}
+          />
+          <Card
+            id="sum"
+            label={`GPU ${device.device} sum`}
+            {...ns(device.sum_ns)}
+            about={HINTS.deviceSum}
+            note={`${count(device.activities)} activities`}
+          />
+          <Card
+            id="idle"
+            label={`GPU ${device.device} idle`}
+            {...ns(device.idle_ns)}
+            about={HINTS.deviceIdle}
+            note={
+              others.length > 0
+                ? `and ${others.length} more devices`
+                : `${share(device.idle_ns / (device.window_ns || 1))} of its ${time(device.window_ns)}`
+            }
+          />
         </>
       ) : null}
     </div>
@@ -64,14 +98,27 @@ function Gaps({ summary }: { summary: SummaryRow }) {
         columns={[
           { key: "device", title: "Device", kind: "text", about: "The device that was idle.", width: "70px" },
           { key: "idle_ns", title: "Idle", kind: "ns", about: "How long.", bar: true },
-          { key: "cause", title: "Cause", kind: "text", about: `${HINTS.hostLate} ${HINTS.hostWaiting} ${HINTS.queued}`, width: "120px" },
+          {
+            key: "cause",
+            title: "Cause",
+            kind: "text",
+            about: `${HINTS.hostLate} ${HINTS.hostWaiting} ${HINTS.queued}`,
+            width: "120px",
+          },
           { key: "after", title: "Ended by", kind: "text", about: "The first work after the gap." },
           {
             key: "start_ns",
             title: "At",
             kind: "ns",
             about: "When it began, after the start of the recording.",
-            show: (gap) => <To view="timeline" with={{ start: gap.start_ns - gap.idle_ns * 0.3, end: gap.start_ns + gap.idle_ns * 1.3 }}>{time(gap.start_ns)}</To>,
+            show: (gap) => (
+              <To
+                view="timeline"
+                with={{ start: gap.start_ns - gap.idle_ns * 0.3, end: gap.start_ns + gap.idle_ns * 1.3 }}
+              >
+                {time(gap.start_ns)}
+              </To>
+            ),
           },
         ]}
       />
@@ -90,11 +137,32 @@ function Tops({ summary }: { summary: SummaryRow }) {
             rows={summary.top_operators}
             keyOf={(row) => row.name}
             columns={[
-              { ...TOP[0], show: (row) => <To view="operators" with={{ q: row.name }}>{row.name}</To> },
+              {
+                ...TOP[0],
+                show: (row) => (
+                  <To view="operators" with={{ q: row.name }}>
+                    {row.name}
+                  </To>
+                ),
+              },
               TOP[1],
-              { key: "self_cpu_time_total_ns", title: "Self CPU", kind: "ns", about: "Time on the CPU, without that of the events called inside.", bar: true },
+              {
+                key: "self_cpu_time_total_ns",
+                title: "Self CPU",
+                kind: "ns",
+                about: "Time on the CPU, without that of the events called inside.",
+                bar: true,
+              },
               ...(summary.devices.length > 0
-                ? [{ key: "device_time_total_ns", title: "Device", kind: "ns" as const, about: "Sum of the device work that it and what it called launched.", bar: true }]
+                ? [
+                    {
+                      key: "device_time_total_ns",
+                      title: "Device",
+                      kind: "ns" as const,
+                      about: "Sum of the device work that it and what it called launched.",
+                      bar: true,
+                    },
+                  ]
                 : []),
             ]}
           />
@@ -108,7 +176,14 @@ function Tops({ summary }: { summary: SummaryRow }) {
             rows={summary.top_kernels}
             keyOf={(row) => row.name + row.class}
             columns={[
-              { ...TOP[0], show: (row) => <To view="kernels" with={{ q: row.name }}>{row.name}</To> },
+              {
+                ...TOP[0],
+                show: (row) => (
+                  <To view="kernels" with={{ q: row.name }}>
+                    {row.name}
+                  </To>
+                ),
+              },
               TOP[1],
               { key: "sum_ns", title: "Total", kind: "ns", about: "Sum of the durations.", bar: true },
             ]}
@@ -147,14 +222,17 @@ function Trust({ ledger, isBelowAll }: { ledger: readonly LedgerRow[]; isBelowAl
     <div ref={place}>
       <Panel title="Can these numbers be trusted?" about={HINTS.trust} id="trust">
         <p class={broken.length > 0 ? "failure" : "good"} data-trust={broken.length === 0 ? "holds" : "broken"}>
-          {broken.length === 0 ? `All ${identities.length} identities hold.` : `${broken.length} of ${identities.length} identities do not hold.`}
+          {broken.length === 0
+            ? `All ${identities.length} identities hold.`
+            : `${broken.length} of ${identities.length} identities do not hold.`}
         </p>
         <details open={broken.length > 0}>
           <summary>Identities</summary>
           <ul class="ledger">
             {identities.map((row) => (
               <li key={row.name} class={row.holds ? "" : "failure"}>
-                <span aria-hidden="true">{row.holds ? "✓" : "✗"}</span> {row.name}: {count(row.left ?? 0)} and {count(row.right ?? 0)}
+                <span aria-hidden="true">{row.holds ? "✓" : "✗"}</span> {row.name}: {count(row.left ?? 0)} and{" "}
+                {count(row.right ?? 0)}
               </li>
             ))}
           </ul>
@@ -182,13 +260,23 @@ export function Overview({ open }: { open: OpenTrace }) {
   return (
     <>
       <Head view="overview">
-        <button type="button" data-hint="The page that kinetoscope TRACE prints, as text" onClick={async () => copy(await open.trace.table("summary"))}>
+        <button
+          type="button"
+          data-hint="The page that kinetoscope TRACE prints, as text"
+          onClick={async () => copy(await open.trace.table("summary"))}
+        >
           Copy as text
         </button>
-        <button type="button" data-hint={T.jsonHint} onClick={async () => save(`${open.name}.summary.json`, "application/json", await open.trace.json("summary"))}>
+        <button
+          type="button"
+          data-hint={T.jsonHint}
+          onClick={async () => save(`${open.name}.summary.json`, "application/json", await open.trace.json("summary"))}
+        >
           {T.json}
         </button>
-        <span class="quiet">{[open.info.producer, ...open.info.devices.slice(0, 1), open.info.host].filter(Boolean).join(" · ")}</span>
+        <span class="quiet">
+          {[open.info.producer, ...open.info.devices.slice(0, 1), open.info.host].filter(Boolean).join(" · ")}
+        </span>
       </Head>
       <Await answer={rowsOf(open.trace, "summary")}>
         {([summary]) =>
@@ -219,7 +307,9 @@ export function Overview({ open }: { open: OpenTrace }) {
           ) : null
         }
       </Await>
-      <Await answer={rowsOf(open.trace, "ledger")}>{(ledger) => <Trust ledger={ledger} isBelowAll={rowsOf(open.trace, "summary").value.state !== "waiting"} />}</Await>
+      <Await answer={rowsOf(open.trace, "ledger")}>
+        {(ledger) => <Trust ledger={ledger} isBelowAll={rowsOf(open.trace, "summary").value.state !== "waiting"} />}
+      </Await>
     </>
   );
 }

@@ -17,7 +17,9 @@ type Row = StepsRow & { deviation: number };
 
 function Cards({ rows }: { rows: readonly Row[] }) {
   const walls = Float64Array.from(rows, (row) => row.wall_ns).sort();
-  const card = (label: string, value: number, about: string) => <Card label={label} value={time(value)} exact={exact("ns", value)} about={about} />;
+  const card = (label: string, value: number, about: string) => (
+    <Card label={label} value={time(value)} exact={exact("ns", value)} about={about} />
+  );
   const unlike = rows.filter((row) => Math.abs(row.deviation) >= OUTLIER).length;
   return (
     <div class="cards">
@@ -55,7 +57,15 @@ function All({ open, found }: { open: OpenTrace; found: readonly StepsRow[] }) {
         textOf={(row) => row.name}
         columns={[
           ...columnsOf("steps", ["name", "wall_ns"], {
-            name: { title: "Step", width: "minmax(150px, 1fr)", show: (row) => <To view="timeline" with={{ start: row.start_ns, end: row.start_ns + row.wall_ns }} hint={T.inTimeline}>{row.name}</To> },
+            name: {
+              title: "Step",
+              width: "minmax(150px, 1fr)",
+              show: (row) => (
+                <To view="timeline" with={{ start: row.start_ns, end: row.start_ns + row.wall_ns }} hint={T.inTimeline}>
+                  {row.name}
+                </To>
+              ),
+            },
             wall_ns: { title: "Wall", bar: true },
           }),
           {
@@ -63,8 +73,13 @@ function All({ open, found }: { open: OpenTrace; found: readonly StepsRow[] }) {
             title: "Deviation",
             kind: "float",
             width: "96px",
-            about: "How many deviations the wall time is from the median; a deviation is 1.4826 times the median absolute deviation.",
-            show: (row) => <span class={Math.abs((row as Row).deviation) >= OUTLIER ? "outlier" : ""}>{(row as Row).deviation.toFixed(1).replace(/^-0\.0$/, "0.0")}</span>,
+            about:
+              "How many deviations the wall time is from the median; a deviation is 1.4826 times the median absolute deviation.",
+            show: (row) => (
+              <span class={Math.abs((row as Row).deviation) >= OUTLIER ? "outlier" : ""}>
+                {(row as Row).deviation.toFixed(1).replace(/^-0\.0$/, "0.0")}
+              </span>
+            ),
           },
           ...columnsOf("steps", [...parts, "device_busy_ns", "device_sum_ns", "launched"]),
         ]}

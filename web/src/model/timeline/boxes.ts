@@ -25,7 +25,8 @@ export function boxesOf(tiles: Tiles, nsPerPixel: number): Boxes {
     const color = colors[tiles.name[at] as number] as number;
     begins[color + 1] = (begins[color + 1] as number) + 1;
   }
-  for (let color = 0; color < COLORS; color += 1) begins[color + 1] = (begins[color + 1] as number) + (begins[color] as number);
+  for (let color = 0; color < COLORS; color += 1)
+    begins[color + 1] = (begins[color + 1] as number) + (begins[color] as number);
   const next = begins.slice();
   const order = new Uint32Array(tiles.length);
   const wide: number[] = [];
@@ -33,7 +34,8 @@ export function boxesOf(tiles: Tiles, nsPerPixel: number): Boxes {
     const color = colors[tiles.name[at] as number] as number;
     order[next[color] as number] = at;
     next[color] = (next[color] as number) + 1;
-    if ((tiles.end[at] as number) - (tiles.start[at] as number) >= WIDE * nsPerPixel && tiles.count[at] === 1) wide.push(at);
+    if ((tiles.end[at] as number) - (tiles.start[at] as number) >= WIDE * nsPerPixel && tiles.count[at] === 1)
+      wide.push(at);
   }
   return { tiles, short: tiles.names.map(shortName), order, begins, wide: Uint32Array.from(wide) };
 }

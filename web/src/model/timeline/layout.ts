@@ -10,8 +10,28 @@ const GAP = 6;
 
 export type Lane =
   | { kind: "process"; id: string; title: string; y: number; height: number; closed: boolean; tracks: number }
-  | { kind: "track"; id: string; track: number; title: string; y: number; height: number; levels: number; depth: number; closed: boolean; onDevice: boolean }
-  | { kind: "counter"; id: string; counter: number; title: string; unit: string; max: number; y: number; height: number };
+  | {
+      kind: "track";
+      id: string;
+      track: number;
+      title: string;
+      y: number;
+      height: number;
+      levels: number;
+      depth: number;
+      closed: boolean;
+      onDevice: boolean;
+    }
+  | {
+      kind: "counter";
+      id: string;
+      counter: number;
+      title: string;
+      unit: string;
+      max: number;
+      y: number;
+      height: number;
+    };
 
 export interface Layout {
   lanes: Lane[];
@@ -36,7 +56,9 @@ interface Group {
 function groupOf(groups: Group[], counter: CountersRow): Group {
   const ordinal = /^(?:device|cuda|xpu|mtia|hip|privateuse1) (\d+)$/i.exec(counter.process)?.[1];
   const found = groups.find(
-    (group) => group.title === counter.process || (ordinal !== undefined && group.onDevice && group.tracks.some((track) => track.pid === ordinal)),
+    (group) =>
+      group.title === counter.process ||
+      (ordinal !== undefined && group.onDevice && group.tracks.some((track) => track.pid === ordinal)),
   );
   if (found) return found;
   const made = { title: counter.process, onDevice: false, tracks: [], counters: [] };
@@ -74,7 +96,16 @@ export function layout(tracks: readonly TracksRow[], counters: readonly Counters
     y += HEAD;
     if (closed) continue;
     for (const counter of curves) {
-      lanes.push({ kind: "counter", id: `c${counter.counter}`, counter: counter.counter, title: counter.name, unit: counter.unit, max: counter.max, y, height: COUNTER });
+      lanes.push({
+        kind: "counter",
+        id: `c${counter.counter}`,
+        counter: counter.counter,
+        title: counter.name,
+        unit: counter.unit,
+        max: counter.max,
+        y,
+        height: COUNTER,
+      });
       y += COUNTER + GAP;
     }
     for (const track of shown) {
@@ -82,7 +113,18 @@ export function layout(tracks: readonly TracksRow[], counters: readonly Counters
       const isClosed = options.closed.has(trackId);
       const levels = isClosed ? 1 : track.depth;
       const height = Math.max(1, levels) * LEVEL;
-      lanes.push({ kind: "track", id: trackId, track: track.track, title: track.thread, y, height, levels, depth: track.depth, closed: isClosed, onDevice: group.onDevice });
+      lanes.push({
+        kind: "track",
+        id: trackId,
+        track: track.track,
+        title: track.thread,
+        y,
+        height,
+        levels,
+        depth: track.depth,
+        closed: isClosed,
+        onDevice: group.onDevice,
+      });
       y += height + GAP;
     }
   }

@@ -38,7 +38,8 @@ export function around(start: number, end: number, room = 0.4): Viewport {
 /** The same zoom with a time in the middle; nearer when something would be too small to see, farther when it would not fit. */
 export function centered(view: Viewport, start: number, end: number): Viewport {
   const length = view.end - view.start;
-  if (end - start > length * 0.8 || end - start < length / 400) return around(start, end, end - start > length ? 0.2 : 6);
+  if (end - start > length * 0.8 || end - start < length / 400)
+    return around(start, end, end - start > length ? 0.2 : 6);
   const middle = (start + end) / 2;
   return { start: middle - length / 2, end: middle + length / 2 };
 }

@@ -1,6 +1,6 @@
 // The state of a timeline and what changes it: the view, the selection, the search. Draws when something changed.
 
-import { batch, computed, effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import type { CountersRow, Curve, Related, RemoteTrace, Spans, StepsRow, TracksRow } from "kinetoscope/remote";
 import { palette } from "../../drawing/palette";
 import { CURVE_PIXELS, drawTimeline, lanesInSight, RULER, STEPS, type Area, type Scene } from "../../drawing/timeline";
@@ -8,9 +8,11 @@ import { search } from "../../model/search";
 import { boxAt, boxesOf, type Boxes } from "../../model/timeline/boxes";
 import { CHUNK_PIXELS, Chunks, levelOf, placesOf, type Place } from "../../model/timeline/chunks";
 import { laneAt, layout, LEVEL } from "../../model/timeline/layout";
+import { longestOn, longestWithin, neighbour } from "../../model/timeline/pick";
 import { around, centered, clamped, type Viewport } from "../../model/timeline/viewport";
 import { numberParam, param, setParams } from "../../state/route";
 import { reducedMotion, theme } from "../../state/theme";
+import { Matches } from "./matches";
 
 export interface Hovered {
   track: number;
@@ -29,10 +31,11 @@ export interface Selection {
   tracks: number[];
 }
 
-export interface Found {
-  text: string;
-  names: ReadonlySet<string>;
-  spans: Spans;
+interface Selected {
+  event: number;
+  depth: number;
+  start: number;
+  end: number;
 }
 
 /** How long a movement by key takes, in ms. */
@@ -47,10 +50,7 @@ export class Timeline {
   /** The box that is being drawn. */
   readonly area = signal<Area | undefined>(undefined);
   readonly selection = signal<Selection | undefined>(undefined);
-  readonly found = signal<Found | undefined>(undefined);
-  readonly searching = signal(false);
-  /** The position of the match that was gone to last. */
-  readonly matchAt = signal(-1);
+  readonly matches: Matches;
   readonly layout = computed(() =>
     layout(this.tracks, this.counters, {
       closed: new Set((param("closed") ?? "").split(",").filter((id) => id !== "")),
@@ -79,11 +79,15 @@ export class Timeline {
     readonly whole: Viewport,
     readonly scrollTo: (y: number) => void,
   ) {
+    this.matches = new Matches(trace);
     const arrive = (): void => void (this.arrived.value += 1);
     this.boxes = new Chunks(async ({ of, level }, start, end) => {
       return boxesOf(await trace.tiles({ track: of, start, end, pixels: CHUNK_PIXELS }), 2 ** level);
     }, arrive);
-    this.curves = new Chunks(({ of }, start, end) => trace.curve({ counter: of, start, end, pixels: CURVE_PIXELS }), arrive);
+    this.curves = new Chunks(
+      ({ of }, start, end) => trace.curve({ counter: of, start, end, pixels: CURVE_PIXELS }),
+      arrive,
+    );
     this.steps = steps.map((step) => ({ name: step.name, start: step.start_ns, end: step.start_ns + step.wall_ns }));
     this.header = RULER + (steps.length > 0 ? STEPS : 0);
     const [start, end] = [numberParam("start"), numberParam("end")];
@@ -97,8 +101,15 @@ export class Timeline {
     this.endings.push(
       effect(() => {
         // Everything that a frame shows is read here, so that a change of any of it asks for one.
-        void [this.view.value, this.scroll.value, this.size.value, this.related.value, this.hovered.value, this.area.value];
-        void [this.found.value, this.layout.value, this.arrived.value, theme.value, this.selection.value];
+        void [
+          this.view.value,
+          this.scroll.value,
+          this.size.value,
+          this.related.value,
+          this.hovered.value,
+          this.area.value,
+        ];
+        void [this.matches.found.value, this.layout.value, this.arrived.value, theme.value, this.selection.value];
         cancelAnimationFrame(this.frame);
         this.frame = requestAnimationFrame(() => this.draw());
       }),
@@ -129,7 +140,7 @@ export class Timeline {
         const [start, end] = shown.value.split(" ").map(Number) as [number, number];
         if (end > start) this.follow({ start, end });
       }),
-      effect(() => void this.search(text.value)),
+      effect(() => void this.matches.search(text.value)),
       effect(() => {
         // What is said about the selected event takes room from the timeline.
         void this.size.value;
@@ -138,7 +149,8 @@ export class Timeline {
       }),
       effect(() => {
         const [start, end, ...tracks] = area.value.split(",").map(Number);
-        this.selection.value = area.value && start !== undefined && end !== undefined ? { start, end, tracks } : undefined;
+        this.selection.value =
+          area.value && start !== undefined && end !== undefined ? { start, end, tracks } : undefined;
       }),
     );
   }
@@ -146,7 +158,8 @@ export class Timeline {
   /** Shows what the address says, unless it is what is shown. */
   private follow(wanted: Viewport): void {
     const { start, end } = this.view.peek();
-    if (Math.round(start) !== wanted.start || Math.round(end) !== wanted.end) this.view.value = clamped(wanted, this.whole);
+    if (Math.round(start) !== wanted.start || Math.round(end) !== wanted.end)
+      this.view.value = clamped(wanted, this.whole);
   }
 
   private draw(): void {
@@ -186,7 +199,7 @@ export class Timeline {
       selected: this.related.peek(),
       hovered: this.hovered.peek(),
       area: this.area.peek() ?? this.selectedArea(),
-      found: this.found.peek(),
+      found: this.matches.found.peek(),
     };
   }
 
@@ -194,7 +207,9 @@ export class Timeline {
   private selectedArea(): Area | undefined {
     const selection = this.selection.peek();
     if (!selection) return undefined;
-    const lanes = this.layout.peek().lanes.filter((lane) => lane.kind === "track" && selection.tracks.includes(lane.track));
+    const lanes = this.layout
+      .peek()
+      .lanes.filter((lane) => lane.kind === "track" && selection.tracks.includes(lane.track));
     if (lanes.length === 0) return undefined;
     const top = Math.min(...lanes.map((lane) => lane.y));
     const bottom = Math.max(...lanes.map((lane) => lane.y + lane.height));
@@ -230,7 +245,10 @@ export class Timeline {
   private move(from: Viewport, to: Viewport, begun: number): void {
     const share = Math.min(1, (performance.now() - begun) / MOVEMENT);
     const eased = 1 - (1 - share) ** 3;
-    this.view.value = { start: from.start + (to.start - from.start) * eased, end: from.end + (to.end - from.end) * eased };
+    this.view.value = {
+      start: from.start + (to.start - from.start) * eased,
+      end: from.end + (to.end - from.end) * eased,
+    };
     if (share < 1) this.movement = requestAnimationFrame(() => this.move(from, to, begun));
   }
 
@@ -308,42 +326,51 @@ export class Timeline {
     const selection = this.selection.peek();
     const related = this.related.peek();
     if (selection) this.setView(around(selection.start, selection.end, 0.05), "moving");
-    else if (related && related.length > 0) this.setView(around(related.start[0] as number, related.end[0] as number), "moving");
+    else if (related && related.length > 0)
+      this.setView(around(related.start[0] as number, related.end[0] as number), "moving");
   }
 
   /** The event before or after the selected one on its lane and level. */
   async step(by: 1 | -1): Promise<void> {
     const related = this.related.peek();
     if (!related || related.length === 0) return;
-    const [track, depth] = [related.track[0] as number, related.depth[0] as number];
-    const [start, end] = [related.start[0] as number, related.end[0] as number];
-    for (let reach = Math.max(end - start, 1000) * 20; ; reach *= 16) {
-      const from = by > 0 ? end : start - reach;
-      const tiles = await this.trace.tiles({ track, start: Math.floor(from), end: Math.ceil(from + reach), pixels: 1 << 16 });
-      let best: number | undefined;
-      for (let at = 0; at < tiles.length; at += 1) {
-        const begins = tiles.start[at] as number;
-        if (tiles.depth[at] !== depth || tiles.event[at] === related.event[0]) continue;
-        if (by > 0 ? begins < end : begins >= start) continue;
-        if (best === undefined || (by > 0 ? begins < (tiles.start[best] as number) : begins > (tiles.start[best] as number))) best = at;
-      }
-      if (best !== undefined) return this.select(tiles.event[best]);
+    const own = {
+      event: related.event[0],
+      depth: related.depth[0],
+      start: related.start[0],
+      end: related.end[0],
+    } as Selected;
+    const track = related.track[0] as number;
+    // Ever wider, until there is one.
+    for (let reach = Math.max(own.end - own.start, 1000) * 20; ; reach *= 16) {
+      const from = Math.floor(by > 0 ? own.end : own.start - reach);
+      const tiles = await this.trace.tiles({ track, start: from, end: Math.ceil(from + reach), pixels: 1 << 16 });
+      const found = neighbour(tiles, own, by);
+      if (found !== undefined) return this.select(tiles.event[found]);
       if (reach > this.whole.end - this.whole.start) return;
     }
   }
 
   /** Selects the longest event in sight on the first lane in sight: where the keyboard begins. */
   selectFirst(): void {
-    const lane = lanesInSight({ layout: this.layout.peek(), scroll: this.scroll.peek(), height: this.size.peek().height, header: this.header }).find((one) => one.kind === "track");
+    const lane = lanesInSight({
+      layout: this.layout.peek(),
+      scroll: this.scroll.peek(),
+      height: this.size.peek().height,
+      header: this.header,
+    }).find((one) => one.kind === "track");
     if (lane?.kind !== "track") return;
     const { start, end } = this.view.peek();
-    const [place] = placesOf(lane.track, levelOf((end - start) / Math.max(1, this.size.peek().width)), (start + end) / 2, (start + end) / 2);
+    const [place] = placesOf(
+      lane.track,
+      levelOf((end - start) / Math.max(1, this.size.peek().width)),
+      (start + end) / 2,
+      (start + end) / 2,
+    );
     const tiles = place && this.boxes.get(place)?.tiles;
     if (!tiles || tiles.length === 0) return;
-    const inSight = (at: number): number => Math.min(tiles.end[at] as number, end) - Math.max(tiles.start[at] as number, start);
-    let best = 0;
-    for (let at = 1; at < tiles.length; at += 1) if (inSight(at) > inSight(best)) best = at;
-    this.select(tiles.event[best]);
+    const best = longestWithin(tiles, start, end);
+    if (best !== undefined) this.select(tiles.event[best]);
   }
 
   /** Selects what is around the selected event. */
@@ -358,13 +385,13 @@ export class Timeline {
     const related = this.related.peek();
     if (!related || related.length === 0) return;
     const [start, end] = [related.start[0] as number, related.end[0] as number];
-    const tiles = await this.trace.tiles({ track: related.track[0] as number, start, end: Math.max(end, start + 1), pixels: 4096 });
-    let best: number | undefined;
-    for (let at = 0; at < tiles.length; at += 1) {
-      const isChild = tiles.depth[at] === (related.depth[0] as number) + 1 && (tiles.start[at] as number) >= start && (tiles.end[at] as number) <= end;
-      const length = (of: number): number => (tiles.end[of] as number) - (tiles.start[of] as number);
-      if (isChild && (best === undefined || length(at) > length(best))) best = at;
-    }
+    const tiles = await this.trace.tiles({
+      track: related.track[0] as number,
+      start,
+      end: Math.max(end, start + 1),
+      pixels: 4096,
+    });
+    const best = longestOn(tiles, (related.depth[0] as number) + 1, start, end);
     if (best !== undefined) this.select(tiles.event[best]);
   }
 
@@ -377,7 +404,9 @@ export class Timeline {
 
   /** Ends a box: what lies in it is selected. */
   selectArea(area: Area): void {
-    const inside = this.layout.peek().lanes.filter((lane) => lane.kind === "track" && lane.y + lane.height > area.top && lane.y < area.bottom);
+    const inside = this.layout
+      .peek()
+      .lanes.filter((lane) => lane.kind === "track" && lane.y + lane.height > area.top && lane.y < area.bottom);
     const tracks = inside.flatMap((lane) => (lane.kind === "track" ? [lane.track] : []));
     this.area.value = undefined;
     const start = Math.max(0, Math.round(area.start));
@@ -397,60 +426,9 @@ export class Timeline {
     setParams({ closed: [...closed].join(",") });
   }
 
-  private async search(text: string): Promise<void> {
-    if (text.trim() === "") {
-      this.found.value = undefined;
-      this.searching.value = false;
-      return;
-    }
-    this.searching.value = true;
-    const wanted = search(text);
-    const rows = await namesOf(this.trace);
-    const names = rows.filter((name) => wanted.matches(name));
-    const spans = names.length > 0 ? await this.trace.find(names) : undefined;
-    if ((param("q") ?? "") !== text) return;
-    batch(() => {
-      this.searching.value = false;
-      this.matchAt.value = -1;
-      this.found.value = { text, names: new Set(names), spans: spans ?? noSpans };
-    });
-  }
-
-  /** Goes to the next or previous match, from the one gone to last, else from what is in sight. */
+  /** Goes to the next or previous match of the search. */
   goToMatch(by: 1 | -1): void {
-    const spans = this.found.peek()?.spans;
-    if (!spans || spans.length === 0) return;
-    let at = this.matchAt.peek() + by;
-    if (this.matchAt.peek() < 0) {
-      const first = spans.start.findIndex((start) => start >= this.view.peek().start);
-      at = by > 0 ? Math.max(first, 0) : (first < 0 ? spans.length : first) - 1;
-    }
-    at = (at + spans.length) % spans.length;
-    this.matchAt.value = at;
-    this.select(spans.event[at]);
+    const event = this.matches.go(by, this.view.peek().start);
+    if (event !== undefined) this.select(event);
   }
 }
-
-const noSpans: Spans = {
-  length: 0,
-  event: new Uint32Array(),
-  track: new Uint32Array(),
-  depth: new Uint32Array(),
-  start: new Float64Array(),
-  end: new Float64Array(),
-  name: new Uint32Array(),
-  names: [],
-};
-
-const names = new WeakMap<RemoteTrace, Promise<string[]>>();
-
-/** Every name of a span. */
-function namesOf(trace: RemoteTrace): Promise<string[]> {
-  let known = names.get(trace);
-  if (!known) {
-    known = trace.columns("names").then(({ columns }) => [...new Set(columns.name.dictionary)]);
-    names.set(trace, known);
-  }
-  return known;
-}
-

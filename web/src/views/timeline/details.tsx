@@ -31,7 +31,12 @@ function Links({ timeline, related }: { timeline: Timeline; related: Related }) 
         return (
           <div key={relation} class="links" data-relation={relation}>
             <h3>
-              {RELATIONS[relation]} {relation === "device work" ? <small>{found.length}, {time(sum)}</small> : null}
+              {RELATIONS[relation]}{" "}
+              {relation === "device work" ? (
+                <small>
+                  {found.length}, {time(sum)}
+                </small>
+              ) : null}
             </h3>
             <ul>
               {found.slice(0, LISTED).map((at) => (
@@ -82,10 +87,20 @@ export function Details({ timeline }: { timeline: Timeline }) {
         <button type="button" data-hint="Zoom to it (F)" onClick={() => timeline.fit()}>
           Zoom
         </button>
-        <button type="button" data-hint="The one before on this lane ([)" aria-label="Previous" onClick={() => void timeline.step(-1)}>
+        <button
+          type="button"
+          data-hint="The one before on this lane ([)"
+          aria-label="Previous"
+          onClick={() => void timeline.step(-1)}
+        >
           ‹
         </button>
-        <button type="button" data-hint="The one after on this lane (])" aria-label="Next" onClick={() => void timeline.step(1)}>
+        <button
+          type="button"
+          data-hint="The one after on this lane (])"
+          aria-label="Next"
+          onClick={() => void timeline.step(1)}
+        >
           ›
         </button>
         <button type="button" aria-label={T.close} data-hint="Close (Esc)" onClick={() => timeline.select(undefined)}>
@@ -93,10 +108,24 @@ export function Details({ timeline }: { timeline: Timeline }) {
         </button>
       </div>
       <p class="event-times">
-        <b data-duration={end - start} data-hint={exact("ns", end - start)}>{time(end - start)}</b> from <span data-hint={exact("ns", start)}>{time(start)}</span> · {laneNames(timeline.trace)(related.track[0] as number)}
+        <b data-duration={end - start} data-hint={exact("ns", end - start)}>
+          {time(end - start)}
+        </b>{" "}
+        from <span data-hint={exact("ns", start)}>{time(start)}</span> ·{" "}
+        {laneNames(timeline.trace)(related.track[0] as number)}
       </p>
       <p>
-        <To view="operators" with={{ q: name }}>{T.inOperators}</To> · <To view="kernels" with={{ q: name }}>In the kernels</To> · <To view="flame" with={{ q: name }}>{T.inFlame}</To>
+        <To view="operators" with={{ q: name }}>
+          {T.inOperators}
+        </To>{" "}
+        ·{" "}
+        <To view="kernels" with={{ q: name }}>
+          In the kernels
+        </To>{" "}
+        ·{" "}
+        <To view="flame" with={{ q: name }}>
+          {T.inFlame}
+        </To>
       </p>
       <div class="details-body">
         <div>

@@ -15,8 +15,8 @@ import { listen } from "./input";
 import { SelectionPanel } from "./selection";
 
 function Toolbar({ timeline }: { timeline: Timeline }) {
-  const found = timeline.found.value;
-  const at = timeline.matchAt.value;
+  const found = timeline.matches.found.value;
+  const at = timeline.matches.at.value;
   const many = found?.spans.length ?? 0;
   return (
     <div class="toolbar">
@@ -31,20 +31,52 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
         onKeyDown={(event) => event.key === "Enter" && timeline.goToMatch(event.shiftKey ? -1 : 1)}
       />
       <span class="row-count" role="status" data-matches={found ? many : undefined}>
-        {timeline.searching.value ? T.waiting : found ? `${at >= 0 ? `${count(at + 1)} ${T.of} ` : ""}${count(many)} ${many === 1 ? "match" : "matches"}` : ""}
+        {timeline.matches.searching.value
+          ? T.waiting
+          : found
+            ? `${at >= 0 ? `${count(at + 1)} ${T.of} ` : ""}${count(many)} ${many === 1 ? "match" : "matches"}`
+            : ""}
       </span>
-      <button type="button" aria-label="Previous match" data-hint="Previous match (Shift N)" disabled={many === 0} onClick={() => timeline.goToMatch(-1)}>
+      <button
+        type="button"
+        aria-label="Previous match"
+        data-hint="Previous match (Shift N)"
+        disabled={many === 0}
+        onClick={() => timeline.goToMatch(-1)}
+      >
         ‹
       </button>
-      <button type="button" aria-label="Next match" data-hint="Next match (N)" disabled={many === 0} onClick={() => timeline.goToMatch(1)}>
+      <button
+        type="button"
+        aria-label="Next match"
+        data-hint="Next match (N)"
+        disabled={many === 0}
+        onClick={() => timeline.goToMatch(1)}
+      >
         ›
       </button>
-      <input type="search" class="filter lanes" aria-label="Lanes" placeholder="Lanes" data-hint={`Only these lanes. ${T.filterHint}`} value={param("lanes") ?? ""} onInput={(event) => setParams({ lanes: event.currentTarget.value })} />
+      <input
+        type="search"
+        class="filter lanes"
+        aria-label="Lanes"
+        placeholder="Lanes"
+        data-hint={`Only these lanes. ${T.filterHint}`}
+        value={param("lanes") ?? ""}
+        onInput={(event) => setParams({ lanes: event.currentTarget.value })}
+      />
       <span class="spring" />
-      <span class="quiet in-sight" data-view-start={Math.round(timeline.view.value.start)} data-view-end={Math.round(timeline.view.value.end)}>
+      <span
+        class="quiet in-sight"
+        data-view-start={Math.round(timeline.view.value.start)}
+        data-view-end={Math.round(timeline.view.value.end)}
+      >
         {time(timeline.view.value.end - timeline.view.value.start)} in sight
       </span>
-      <button type="button" data-hint="The whole trace (Home)" onClick={() => timeline.setView(timeline.whole, "moving")}>
+      <button
+        type="button"
+        data-hint="The whole trace (Home)"
+        onClick={() => timeline.setView(timeline.whole, "moving")}
+      >
         Whole
       </button>
     </div>
@@ -66,7 +98,13 @@ function GutterEntry({ lane, timeline }: { lane: Lane; timeline: Timeline }) {
   return (
     <div class={`lane-label ${lane.kind}-label`} style={style}>
       {canClose ? (
-        <button type="button" aria-expanded={!lane.closed} data-lane={lane.id} data-hint={lane.title} onClick={() => timeline.toggle(lane.id)}>
+        <button
+          type="button"
+          aria-expanded={!lane.closed}
+          data-lane={lane.id}
+          data-hint={lane.title}
+          onClick={() => timeline.toggle(lane.id)}
+        >
           <span class="twist" aria-hidden="true">
             {lane.closed ? "▸" : "▾"}
           </span>
@@ -85,10 +123,16 @@ function Tip({ timeline }: { timeline: Timeline }) {
     <p class="tip" role="status">
       {hovered ? (
         <>
-          <b>{hovered.name}</b> {hovered.count > 1 ? `and ${count(hovered.count - 1)} more within a pixel` : `${time(hovered.end - hovered.start)} at ${time(hovered.start)}`}
+          <b>{hovered.name}</b>{" "}
+          {hovered.count > 1
+            ? `and ${count(hovered.count - 1)} more within a pixel`
+            : `${time(hovered.end - hovered.start)} at ${time(hovered.start)}`}
         </>
       ) : (
-        <span class="quiet">Click an event, drag a box for statistics, drag the ruler to zoom, Ctrl + wheel zooms, Shift + drag moves; W A S D too.</span>
+        <span class="quiet">
+          Click an event, drag a box for statistics, drag the ruler to zoom, Ctrl + wheel zooms, Shift + drag moves; W A
+          S D too.
+        </span>
       )}
     </p>
   );
@@ -136,7 +180,13 @@ function Drawn({ open, tracks, counters, steps }: Loaded) {
     <>
       <Toolbar timeline={timeline} />
       <div class="timeline">
-        <div class="timeline-scroll" ref={scroller} tabIndex={0} role="application" aria-label={`Timeline of ${tracks.length} lanes. W and S zoom, A and D move, N finds the next match; the question mark lists all keys.`}>
+        <div
+          class="timeline-scroll"
+          ref={scroller}
+          tabIndex={0}
+          role="application"
+          aria-label={`Timeline of ${tracks.length} lanes. W and S zoom, A and D move, N finds the next match; the question mark lists all keys.`}
+        >
           <div class="timeline-content" style={{ height: `${height + timeline.header}px` }}>
             <canvas ref={canvas} class="timeline-canvas" aria-hidden="true" />
             <div class="timeline-gutter">
@@ -165,7 +215,13 @@ export function TimelineView({ open }: { open: OpenTrace }) {
           <Await answer={rowsOf(open.trace, "counters")}>
             {(counters) => (
               <Await answer={rowsOf(open.trace, "steps")}>
-                {(steps) => (tracks.every((track) => track.spans === 0) ? <Missing of="flame" /> : <Drawn open={open} tracks={tracks} counters={counters} steps={steps} />)}
+                {(steps) =>
+                  tracks.every((track) => track.spans === 0) ? (
+                    <Missing of="flame" />
+                  ) : (
+                    <Drawn open={open} tracks={tracks} counters={counters} steps={steps} />
+                  )
+                }
               </Await>
             )}
           </Await>

@@ -21,8 +21,11 @@ interface Gesture {
 /** Listens on the scrolled element; gives what ends that. */
 export function listen(element: HTMLElement, canvas: HTMLCanvasElement, timeline: Timeline): () => void {
   const ending = new AbortController();
-  const on = <K extends keyof HTMLElementEventMap>(name: K, take: (event: HTMLElementEventMap[K]) => void, passive = true): void =>
-    element.addEventListener(name, take as EventListener, { signal: ending.signal, passive });
+  const on = <K extends keyof HTMLElementEventMap>(
+    name: K,
+    take: (event: HTMLElementEventMap[K]) => void,
+    passive = true,
+  ): void => element.addEventListener(name, take as EventListener, { signal: ending.signal, passive });
   const pointers = new Map<number, { x: number; y: number }>();
   let gesture: Gesture | undefined;
   let pinched = 0;
@@ -31,7 +34,8 @@ export function listen(element: HTMLElement, canvas: HTMLCanvasElement, timeline
     const box = canvas.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
-  const zoomAt = (factor: number, x: number): void => timeline.setView(zoomed(timeline.view.peek(), factor, timeline.timeAt(x)));
+  const zoomAt = (factor: number, x: number): void =>
+    timeline.setView(zoomed(timeline.view.peek(), factor, timeline.timeAt(x)));
   const spread = (): number => {
     const [a, b] = [...pointers.values()];
     return a && b ? Math.abs(a.x - b.x) + Math.abs(a.y - b.y) : 0;
@@ -47,7 +51,8 @@ export function listen(element: HTMLElement, canvas: HTMLCanvasElement, timeline
     if (pointers.size === 2) {
       gesture = { ...begin, mode: "pinch", moved: true };
       pinched = spread();
-    } else if (event.pointerType === "touch" || event.shiftKey || event.button === 1) gesture = { ...begin, mode: "pan" };
+    } else if (event.pointerType === "touch" || event.shiftKey || event.button === 1)
+      gesture = { ...begin, mode: "pan" };
     else gesture = { ...begin, mode: y < RULER ? "zoom" : "box" };
   });
 
@@ -73,7 +78,9 @@ export function listen(element: HTMLElement, canvas: HTMLCanvasElement, timeline
       const [start, end] = [timeline.timeAt(Math.min(x, gesture.x)), timeline.timeAt(Math.max(x, gesture.x))];
       const inLayout = (at: number): number => at - timeline.header + timeline.scroll.peek();
       const isBox = gesture.mode === "box";
-      const [top, bottom] = isBox ? [inLayout(Math.min(y, gesture.y)), inLayout(Math.max(y, gesture.y))] : [inLayout(0), inLayout(timeline.size.peek().height)];
+      const [top, bottom] = isBox
+        ? [inLayout(Math.min(y, gesture.y)), inLayout(Math.max(y, gesture.y))]
+        : [inLayout(0), inLayout(timeline.size.peek().height)];
       timeline.area.value = { start, end, top, bottom };
     }
   });
@@ -123,13 +130,17 @@ export function listen(element: HTMLElement, canvas: HTMLCanvasElement, timeline
     false,
   );
 
-  on("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== element) return;
-    const take = keys(timeline)[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (!take) return;
-    event.preventDefault();
-    take(event.shiftKey);
-  }, false);
+  on(
+    "keydown",
+    (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.target !== element) return;
+      const take = keys(timeline)[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+      if (!take) return;
+      event.preventDefault();
+      take(event.shiftKey);
+    },
+    false,
+  );
   return () => ending.abort();
 }
 

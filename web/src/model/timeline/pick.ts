@@ -1,0 +1,51 @@
+// Which box of some tiles comes next when a keyboard goes through them. All give a position, or nothing.
+
+import type { Tiles } from "kinetoscope/remote";
+
+interface Box {
+  start: number;
+  end: number;
+  depth: number;
+}
+
+const boxAt = (tiles: Tiles, at: number): Box => ({
+  start: tiles.start[at] as number,
+  end: tiles.end[at] as number,
+  depth: tiles.depth[at] as number,
+});
+
+/** The box with the most of something; those with nothing of it do not count. */
+function most(tiles: Tiles, measure: (box: Box, at: number) => number): number | undefined {
+  let best: number | undefined;
+  let greatest = -Infinity;
+  for (let at = 0; at < tiles.length; at += 1) {
+    const value = measure(boxAt(tiles, at), at);
+    if (value > greatest) [best, greatest] = [at, value];
+  }
+  return best;
+}
+
+const NOTHING = -Infinity;
+
+/** The box that fills the most of a stretch of time. */
+export function longestWithin(tiles: Tiles, start: number, end: number): number | undefined {
+  return most(tiles, (box) =>
+    box.end < start || box.start > end ? NOTHING : Math.min(box.end, end) - Math.max(box.start, start),
+  );
+}
+
+/** The longest box of a level that lies within a stretch of time. */
+export function longestOn(tiles: Tiles, depth: number, start: number, end: number): number | undefined {
+  return most(tiles, (box) =>
+    box.depth === depth && box.start >= start && box.end <= end ? box.end - box.start : NOTHING,
+  );
+}
+
+/** The box right after or before an event on its level. */
+export function neighbour(tiles: Tiles, of: Box & { event: number }, by: 1 | -1): number | undefined {
+  return most(tiles, (box, at) => {
+    if (box.depth !== of.depth || tiles.event[at] === of.event) return NOTHING;
+    if (by > 0) return box.start >= of.end ? -box.start : NOTHING;
+    return box.start < of.start ? box.start : NOTHING;
+  });
+}

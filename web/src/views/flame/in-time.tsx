@@ -1,0 +1,85 @@
+// The calls of one lane in the order of time.
+
+import { useMemo } from "preact/hooks";
+import type { RemoteTrace, Tiles, TracksRow } from "kinetoscope/remote";
+import { FlameCanvas } from "../../components/flame-canvas";
+import { Await, To } from "../../components/parts";
+import { time } from "../../model/format";
+import { search } from "../../model/search";
+import { ask } from "../../state/ask";
+import { go, numberParam, param, setParams } from "../../state/route";
+import { T } from "../../strings";
+
+interface TimedBox {
+  name: string;
+  from: number;
+  to: number;
+  depth: number;
+  event: number;
+  start: number;
+  end: number;
+}
+
+function timed(tiles: Tiles, start: number, end: number): TimedBox[] {
+  return Array.from({ length: tiles.length }, (_, at) => {
+    const [begins, ends] = [tiles.start[at] as number, tiles.end[at] as number];
+    return {
+      name: tiles.names[tiles.name[at] as number] as string,
+      from: Math.max(0, (begins - start) / (end - start)),
+      to: Math.min(1, (ends - start) / (end - start)),
+      depth: tiles.depth[at] as number,
+      event: tiles.event[at] as number,
+      start: begins,
+      end: ends,
+    };
+  });
+}
+
+export function InTime({ trace, track }: { trace: RemoteTrace; track: TracksRow }) {
+  const [start, end] = [numberParam("start") ?? track.start_ns ?? 0, numberParam("end") ?? track.end_ns ?? 1];
+  const text = param("q") ?? "";
+  const matches = useMemo(() => (text ? search(text).matches : undefined), [text]);
+  const isZoomed = param("start") !== undefined;
+  return (
+    <Await
+      answer={ask(trace, `flame ${track.track} ${start} ${end}`, (from) =>
+        from.tiles({ track: track.track, start, end: Math.max(end, start + 1), pixels: 2000 }),
+      )}
+    >
+      {(tiles) => (
+        <>
+          <div class="toolbar">
+            <span class="quiet">
+              {time(end - start)} from {time(start)}
+            </span>
+            <button
+              type="button"
+              disabled={!isZoomed}
+              onClick={() => setParams({ start: undefined, end: undefined }, "step")}
+            >
+              Whole lane
+            </button>
+            <button type="button" onClick={() => go("timeline", { start, end })}>
+              {T.inTimeline}
+            </button>
+          </div>
+          <FlameCanvas
+            label={`Calls of ${track.process} · ${track.thread} in the order of time`}
+            boxes={timed(tiles, start, end)}
+            matches={matches}
+            onClick={(box) => box && setParams({ start: box.start, end: Math.max(box.end, box.start + 1) }, "step")}
+            idle="Click a box to zoom to it."
+            tip={(box) => (
+              <>
+                <b>{box.name}</b> {time(box.end - box.start)} at {time(box.start)} ·{" "}
+                <To view="timeline" with={{ event: box.event }}>
+                  {T.inTimeline}
+                </To>
+              </>
+            )}
+          />
+        </>
+      )}
+    </Await>
+  );
+}

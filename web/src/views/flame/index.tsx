@@ -1,0 +1,180 @@
+// Call tree and flame graph: in order of time, merged from the roots, or from the bottom up.
+
+import { Await, Head, Missing } from "../../components/parts";
+import { save } from "../../components/download";
+import { flames, type FlameLane, type FlameNode, type Metric } from "../../model/flame";
+import { search } from "../../model/search";
+import { ask, rowsOf } from "../../state/ask";
+import { numberParam, param, setParams } from "../../state/route";
+import type { OpenTrace } from "../../state/session";
+import { T } from "../../strings";
+import { InTime } from "./in-time";
+import { Merged } from "./merged";
+
+const ORDERS = {
+  merged: { label: "Merged", about: "All calls of the same path as one, the longest at the left" },
+  "bottom-up": { label: "Bottom up", about: "Each name with its self time, and below it who called it" },
+  time: { label: "In time", about: "Every call where it happened" },
+} as const;
+
+type Order = keyof typeof ORDERS;
+
+/** What is less than this percentage of its lane is left out of the merged trees. */
+const LEAST = 0.02;
+
+function Tabs<Key extends string>(props: {
+  label: string;
+  of: Record<Key, { label: string; about: string }>;
+  value: Key;
+  onChange: (key: Key) => void;
+}) {
+  return (
+    <div class="tabs" role="tablist" aria-label={props.label}>
+      {(Object.keys(props.of) as Key[]).map((key) => (
+        <button
+          key={key}
+          type="button"
+          role="tab"
+          aria-selected={key === props.value}
+          data-hint={props.of[key].about}
+          data-tab={key}
+          onClick={() => props.onChange(key)}
+        >
+          {props.of[key].label}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+const METRICS = {
+  cpu: { label: "CPU time", about: "How long the spans were open" },
+  device: { label: "Device time", about: "The device work that was launched in them" },
+} as const;
+
+/** The lane with the most spans or device work, of those that have what is searched for. */
+function busiest(lanes: readonly FlameLane[], metric: Metric, text: string): number {
+  const wanted = search(text);
+  const has = (node: FlameNode): boolean => wanted.matches(node.name) || node.children.some(has);
+  const candidates = text ? lanes.filter((lane) => lane.root.children.some(has)) : lanes;
+  const weight = ({ root }: FlameLane): number => (metric === "device" ? root.deviceTotal : root.count);
+  const best = (candidates.length > 0 ? candidates : lanes).reduce((most, lane) =>
+    weight(lane) > weight(most) ? lane : most,
+  );
+  return lanes.indexOf(best);
+}
+
+function LaneChooser({ names, at }: { names: readonly string[]; at: number }) {
+  return (
+    <label class="select">
+      Lane{" "}
+      <select
+        value={at}
+        data-lane-chooser
+        onChange={(event) =>
+          setParams({ lane: event.currentTarget.value, path: undefined, start: undefined, end: undefined })
+        }
+      >
+        {names.map((name, position) => (
+          <option key={position} value={position}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function FlameView({ open }: { open: OpenTrace }) {
+  const order: Order = (Object.keys(ORDERS) as Order[]).find((one) => one === param("order")) ?? "merged";
+  const metric: Metric = param("metric") === "device" ? "device" : "cpu";
+  const options = { depth: -1, minShare: LEAST, ...(order === "bottom-up" ? { bottomUp: true, depth: 64 } : {}) };
+  const toolbar = (chooser: preact.ComponentChildren) => (
+    <div class="toolbar">
+      <Tabs label="Order" of={ORDERS} value={order} onChange={(next) => setParams({ order: next, path: undefined })} />
+      {order === "time" ? null : (
+        <Tabs label="Time" of={METRICS} value={metric} onChange={(next) => setParams({ metric: next })} />
+      )}
+      {chooser}
+      <input
+        type="search"
+        class="filter"
+        aria-label="Search"
+        placeholder="Search"
+        data-hint={T.filterHint}
+        value={param("q") ?? ""}
+        onInput={(event) => setParams({ q: event.currentTarget.value })}
+      />
+      <span class="spring" />
+      <button
+        type="button"
+        data-hint="All paths as folded stacks, for other flame graph tools"
+        onClick={async () =>
+          save(
+            `${open.name}.folded`,
+            "text/plain",
+            await new Response(open.trace.export("folded", { lanes: true })).blob(),
+          )
+        }
+      >
+        Folded
+      </button>
+      <button
+        type="button"
+        data-hint={T.csvHint}
+        onClick={async () => save(`${open.name}.tree.csv`, "text/csv", await open.trace.csv("tree", options))}
+      >
+        {T.csv}
+      </button>
+      <button
+        type="button"
+        data-hint={T.jsonHint}
+        onClick={async () => save(`${open.name}.tree.json`, "application/json", await open.trace.json("tree", options))}
+      >
+        {T.json}
+      </button>
+    </div>
+  );
+  const timedView = () => (
+    <Await answer={rowsOf(open.trace, "tracks")}>
+      {(all) => {
+        const tracks = all.filter((track) => track.spans > 0).sort((a, b) => b.spans - a.spans);
+        const at = numberParam("lane") ?? 0;
+        const track = tracks[at] ?? tracks[0];
+        if (!track) return <Missing of="flame" />;
+        return (
+          <>
+            {toolbar(<LaneChooser names={tracks.map((one) => `${one.process} · ${one.thread}`)} at={at} />)}
+            <InTime trace={open.trace} track={track} />
+          </>
+        );
+      }}
+    </Await>
+  );
+  return (
+    <>
+      <Head view="flame" />
+      {order === "time" ? (
+        timedView()
+      ) : (
+        <Await
+          answer={ask(open.trace, `flames ${JSON.stringify(options)}`, async (trace) =>
+            flames(await trace.columns("tree", options)),
+          )}
+        >
+          {(lanes) => {
+            if (lanes.length === 0) return <Missing of="flame" />;
+            const at = numberParam("lane") ?? busiest(lanes, metric, param("q") ?? "");
+            const lane = (lanes[at] ?? lanes[0]) as FlameLane;
+            return (
+              <>
+                {toolbar(<LaneChooser names={lanes.map((one) => one.name)} at={at} />)}
+                <Merged key={`${lane.name} ${order}`} lane={lane} metric={metric} />
+              </>
+            );
+          }}
+        </Await>
+      )}
+    </>
+  );
+}

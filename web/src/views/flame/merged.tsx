@@ -1,0 +1,52 @@
+// A merged call tree as a flame, with its table.
+
+import { useMemo } from "preact/hooks";
+import { FlameCanvas } from "../../components/flame-canvas";
+import {
+  boxes,
+  metricOf,
+  nodeAt,
+  pathOf,
+  SEPARATOR,
+  type FlameLane,
+  type FlameNode,
+  type Metric,
+} from "../../model/flame";
+import { count, share, time } from "../../model/format";
+import { search } from "../../model/search";
+import { param, setParams } from "../../state/route";
+import { T } from "../../strings";
+import { TreeTable } from "./tree-table";
+
+export function Merged({ lane, metric }: { lane: FlameLane; metric: Metric }) {
+  const path = param("path");
+  const focus = useMemo(() => nodeAt(lane.root, path ? path.split(SEPARATOR) : []), [lane, path]);
+  const drawn = useMemo(
+    () => boxes(focus, metric).map((box) => ({ ...box, name: box.node.name, faded: box.depth < focus.depth })),
+    [focus, metric],
+  );
+  const text = param("q") ?? "";
+  const matches = useMemo(() => (text ? search(text).matches : undefined), [text]);
+  const whole = metricOf(lane.root, metric);
+  const zoom = (node: FlameNode): void => setParams({ path: pathOf(node).join(SEPARATOR) }, "step");
+  if (whole === 0)
+    return <p class="empty">{metric === "device" ? "No device work was launched on this lane." : T.nothing}</p>;
+  return (
+    <>
+      <FlameCanvas
+        label={`Flame graph of ${lane.name}; the same calls are in the table below`}
+        boxes={drawn}
+        matches={matches}
+        onClick={(box) => zoom(box?.node ?? lane.root)}
+        idle="Click a box to zoom to it, the one at the top to zoom out."
+        tip={({ node }) => (
+          <>
+            <b>{node.name}</b> {time(metricOf(node, metric))}, {share(metricOf(node, metric) / whole)} · self{" "}
+            {time(metric === "cpu" ? node.self : node.deviceSelf)} · {count(node.count)} calls
+          </>
+        )}
+      />
+      <TreeTable key={`${path} ${metric}`} focus={focus} metric={metric} whole={whole} />
+    </>
+  );
+}

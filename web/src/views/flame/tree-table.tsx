@@ -1,0 +1,97 @@
+// The calls of a flame as a table: what assistive technology and the keyboard use in its place.
+
+import { useMemo, useState } from "preact/hooks";
+import { Table, type TableColumn } from "../../components/table";
+import { metricOf, SEPARATOR, type FlameNode, type Metric } from "../../model/flame";
+
+type Row = FlameNode & { key: string };
+
+/** The nodes of a tree that are open, depth first. */
+function listed(root: FlameNode, opened: ReadonlySet<string>, metric: Metric): Row[] {
+  const rows: Row[] = [];
+  const add = (node: FlameNode, path: string): void => {
+    const key = `${path}${SEPARATOR}${node.name}`;
+    rows.push({ ...node, key });
+    if (opened.has(key)) for (const child of ordered(node)) add(child, key);
+  };
+  const ordered = (node: FlameNode): FlameNode[] =>
+    node.children
+      .filter((child) => metricOf(child, metric) > 0)
+      .sort((a, b) => metricOf(b, metric) - metricOf(a, metric));
+  for (const child of ordered(root)) add(child, "");
+  return rows;
+}
+
+/** From how much of the time on a call is opened at once: there is nothing else to look at. */
+const DOMINANT = 0.9;
+
+/** The path of calls that have almost all of the time. */
+function dominant(root: FlameNode, metric: Metric): Set<string> {
+  const opened = new Set<string>();
+  const whole = metricOf(root, metric);
+  let key = "";
+  for (let node: FlameNode | undefined = root; node;) {
+    const next: FlameNode | undefined = node.children.find((child) => metricOf(child, metric) >= whole * DOMINANT);
+    if (next) opened.add((key = `${key}${SEPARATOR}${next.name}`));
+    node = next;
+  }
+  return opened;
+}
+
+export function TreeTable({ focus, metric, whole }: { focus: FlameNode; metric: Metric; whole: number }) {
+  const [opened, setOpened] = useState<ReadonlySet<string>>(() => dominant(focus, metric));
+  const rows = useMemo(() => listed(focus, opened, metric), [focus, opened, metric]);
+  const toggle = (key: string): void => {
+    const next = new Set(opened);
+    if (!next.delete(key)) next.add(key);
+    setOpened(next);
+  };
+  const columns: TableColumn<Row>[] = [
+    {
+      key: "name",
+      title: "Call",
+      kind: "text",
+      about: "The spans' name; open it to see what is below.",
+      width: "minmax(260px, 3fr)",
+      show: (row) => (
+        <span class="tree-name" style={{ paddingLeft: `${(row.depth - focus.depth - 1) * 14}px` }}>
+          {row.children.length > 0 ? (
+            <button
+              type="button"
+              class="twist"
+              aria-label={`${opened.has(row.key) ? "Close" : "Open"} ${row.name}`}
+              aria-expanded={opened.has(row.key)}
+              onClick={() => toggle(row.key)}
+            >
+              {opened.has(row.key) ? "▾" : "▸"}
+            </button>
+          ) : (
+            <span class="twist" />
+          )}
+          {row.name}
+        </span>
+      ),
+    },
+    { key: "total", title: "Total", kind: "ns", about: "Sum of their durations.", bar: true },
+    { key: "self", title: "Self", kind: "ns", about: "The same without the spans inside." },
+    {
+      key: "deviceTotal",
+      title: "Device",
+      kind: "ns",
+      about: "The device work that they and what is inside them launched.",
+      bar: true,
+    },
+    {
+      key: "share",
+      title: "Share",
+      kind: "share",
+      about: "The part of the lane.",
+      value: (row) => (whole > 0 ? metricOf(row, metric) / whole : 0),
+      width: "80px",
+    },
+    { key: "count", title: "Calls", kind: "int", about: "How many calls were merged.", width: "80px" },
+  ];
+  return (
+    <Table label="Call tree" columns={columns} rows={rows} keyOf={(row) => row.key} onSort={() => undefined} fit={14} />
+  );
+}

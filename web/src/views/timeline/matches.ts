@@ -1,0 +1,77 @@
+// What a search on the timeline found, and which match was gone to.
+
+import { batch, signal } from "@preact/signals";
+import type { RemoteTrace, Spans } from "kinetoscope/remote";
+import { search } from "../../model/search";
+
+export interface Found {
+  names: ReadonlySet<string>;
+  spans: Spans;
+}
+
+const noSpans: Spans = {
+  length: 0,
+  event: new Uint32Array(),
+  track: new Uint32Array(),
+  depth: new Uint32Array(),
+  start: new Float64Array(),
+  end: new Float64Array(),
+  name: new Uint32Array(),
+  names: [],
+};
+
+const names = new WeakMap<RemoteTrace, Promise<string[]>>();
+
+/** Every name of a span. */
+function namesOf(trace: RemoteTrace): Promise<string[]> {
+  let known = names.get(trace);
+  if (!known) {
+    known = trace.columns("names").then(({ columns }) => [...new Set(columns.name.dictionary)]);
+    names.set(trace, known);
+  }
+  return known;
+}
+
+export class Matches {
+  readonly found = signal<Found | undefined>(undefined);
+  readonly searching = signal(false);
+  /** The position of the match that was gone to last. */
+  readonly at = signal(-1);
+  private text = "";
+
+  constructor(private readonly trace: RemoteTrace) {}
+
+  /** Looks for spans whose names match; a later search overtakes an earlier one. */
+  async search(text: string): Promise<void> {
+    this.text = text;
+    if (text.trim() === "") {
+      this.found.value = undefined;
+      this.searching.value = false;
+      return;
+    }
+    this.searching.value = true;
+    const wanted = search(text);
+    const names = (await namesOf(this.trace)).filter((name) => wanted.matches(name));
+    const spans = names.length > 0 ? await this.trace.find(names) : noSpans;
+    if (this.text !== text) return;
+    batch(() => {
+      this.searching.value = false;
+      this.at.value = -1;
+      this.found.value = { names: new Set(names), spans };
+    });
+  }
+
+  /** The event of the next or previous match: from the one gone to last, else from a time on. */
+  go(by: 1 | -1, start: number): number | undefined {
+    const spans = this.found.peek()?.spans;
+    if (!spans || spans.length === 0) return undefined;
+    let at = this.at.peek() + by;
+    if (this.at.peek() < 0) {
+      const first = spans.start.findIndex((begins) => begins >= start);
+      at = by > 0 ? Math.max(first, 0) : (first < 0 ? spans.length : first) - 1;
+    }
+    at = (at + spans.length) % spans.length;
+    this.at.value = at;
+    return spans.event[at];
+  }
+}
