@@ -17,7 +17,7 @@ function policyOf(file: string, html: string, single: boolean): string {
     "default-src 'none'",
     `script-src ${own("script")} 'wasm-unsafe-eval'`,
     `style-src ${own("style") || "'none'"}`,
-    "worker-src blob:",
+    `worker-src blob:${single ? "" : " 'self'"}`,
     "img-src data: blob:",
     `connect-src ${connect}`,
     "base-uri 'none'",

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
 import { contentPolicy } from "./content-policy.ts";
+import { offline } from "./offline.ts";
 
 const source = (path: string): string => fileURLToPath(new URL(`src/${path}`, import.meta.url));
 
@@ -13,7 +14,12 @@ export default defineConfig(({ mode }) => {
   const how = single ? "inline" : "fetched";
   return {
     base: "./",
-    plugins: [preact(), ...(single ? [viteSingleFile({ removeViteModuleLoader: true })] : []), contentPolicy(single)],
+    plugins: [
+      preact(),
+      ...(single ? [viteSingleFile({ removeViteModuleLoader: true })] : []),
+      contentPolicy(single),
+      ...(single ? [] : [offline()]),
+    ],
     resolve: {
       alias: { "#engine-code": source(`engine/code-${how}.ts`), "#sample": source(`engine/sample-${how}.ts`) },
     },

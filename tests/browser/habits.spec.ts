@@ -195,10 +195,19 @@ test("a narrow page has no sideways scroll", async ({ opened: page }) => {
   }
 });
 
-test("it works offline once it is there", async ({ opened: page, context, place }) => {
+test("it works offline once it was there", async ({ opened: page, context, place }) => {
   test.skip(place === "file", "a file is always offline");
-  await open(page, sampleTrace);
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  const kept = () =>
+    page.evaluate(async () => {
+      const requests = (await caches.keys()).map(async (name) => (await caches.open(name)).keys());
+      return (await Promise.all(requests)).flat().map((request) => request.url);
+    });
+  await expect.poll(async () => (await kept()).some((url) => url.endsWith(".wasm"))).toBe(true);
+  // Only the engine that this browser uses.
+  expect((await kept()).filter((url) => url.endsWith(".wasm"))).toHaveLength(1);
   await context.setOffline(true);
+  await page.reload();
   await drop(page, [{ name: "second.json.gz", bytes: readFileSync(stepsTrace) }]);
   await expect(page.locator(".trace-name")).toHaveText("second.json.gz");
   await context.setOffline(false);

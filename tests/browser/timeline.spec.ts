@@ -201,6 +201,19 @@ test("lanes are filtered, closed and opened; the address keeps it", async ({ ope
   await expect(page.locator(".counter-label")).not.toHaveCount(0);
 });
 
+test("what is in sight is saved as a trace", async ({ opened: page }) => {
+  await opened(page, stepsTrace);
+  const whole = await savedBy(page, page.getByRole("button", { name: "Save slice" }));
+  expect(whole.name).toBe("trace.slice.json");
+  await page.keyboard.press("w");
+  await page.keyboard.press("w");
+  await page.waitForTimeout(500);
+  const slice = await savedBy(page, page.getByRole("button", { name: "Save slice" }));
+  const events = (text: string): number => (JSON.parse(text) as { traceEvents: object[] }).traceEvents.length;
+  expect(events(slice.text)).toBeLessThan(events(whole.text));
+  expect(events(slice.text)).toBeGreaterThan(0);
+});
+
 test("the neighbours of an event are gone to", async ({ opened: page }) => {
   await opened(page, stepsTrace);
   const steps = rowsOf<{ name: string; start_ns: number }>("steps", stepsTrace).sort((a, b) => a.start_ns - b.start_ns);

@@ -10,7 +10,7 @@ import { count } from "./model/format";
 import { VIEWS, type View } from "./model/views";
 import { addressOf, route, view } from "./state/route";
 import { current, loading, relation, traces, type OpenTrace } from "./state/session";
-import { T, VIEW_TEXTS } from "./strings";
+import { T, VIEW_TEXTS, TEXTS } from "./strings";
 import { To } from "./components/parts";
 import { Compare } from "./views/compare";
 import { Findings } from "./views/findings";
@@ -22,6 +22,8 @@ import { Operators } from "./views/operators";
 import { Overview } from "./views/overview";
 import { Steps } from "./views/steps";
 import { TimelineView } from "./views/timeline";
+
+const S = TEXTS.app;
 
 const COMPONENTS: Record<View, (props: { open: OpenTrace }) => preact.JSX.Element> = {
   overview: Overview,
@@ -40,7 +42,7 @@ function Navigation() {
   // Read, so that the addresses follow the route.
   void route.value;
   return (
-    <nav class="nav" aria-label="Views">
+    <nav class="nav" aria-label={S.views}>
       {VIEWS.map((name) => (
         <a
           key={name}

@@ -3,6 +3,7 @@
 import { render } from "preact";
 import { App } from "./app";
 import { warmUp } from "./engine/open";
+import { keepForOffline } from "./state/offline";
 import { openFromAddress } from "./state/opening";
 import "uplot/dist/uPlot.min.css";
 import "./styles/base.css";
@@ -12,6 +13,9 @@ import "./styles/table.css";
 import "./styles/views.css";
 import "./styles/timeline.css";
 
-warmUp();
+const warm = warmUp();
 render(<App />, document.getElementById("app") as HTMLElement);
 void openFromAddress();
+
+// The page that is one file is there without a network anyway.
+if (import.meta.env.MODE !== "single" && import.meta.env.PROD) void warm.then(keepForOffline);

@@ -9,7 +9,8 @@ import { search } from "../model/search";
 import { asTabs, sorted } from "../model/sorting";
 import { param, setParams } from "../state/route";
 import { T } from "../strings";
-import { copy, save } from "./download";
+import { copy } from "./download";
+import { Save } from "./save";
 import { Table, valueIn, type Sort, type TableColumn } from "./table";
 
 /** The columns of an analysis, by key and in this order, with what the view wants otherwise. */
@@ -73,7 +74,6 @@ export function AnswerTable<V extends keyof Verbs>(props: AnswerTableProps<V>) {
     say(T.copied);
     setTimeout(() => say(""), 1500);
   };
-  const base = `${trace.name.replace(/\.(json|gz|zst|pt|trace)\b/g, "")}.${verb}`;
   return (
     <>
       <div class="toolbar">
@@ -99,20 +99,7 @@ export function AnswerTable<V extends keyof Verbs>(props: AnswerTableProps<V>) {
         <button type="button" data-hint={T.copyHint} onClick={() => void copyShown()}>
           {T.copy}
         </button>
-        <button
-          type="button"
-          data-hint={T.csvHint}
-          onClick={async () => save(`${base}.csv`, "text/csv", await trace.csv(verb, options))}
-        >
-          {T.csv}
-        </button>
-        <button
-          type="button"
-          data-hint={T.jsonHint}
-          onClick={async () => save(`${base}.json`, "application/json", await trace.json(verb, options))}
-        >
-          {T.json}
-        </button>
+        <Save trace={trace} verb={verb} options={options} />
       </div>
       <Table
         label={props.label}

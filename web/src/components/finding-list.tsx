@@ -4,22 +4,26 @@ import type { Finding } from "kinetoscope/remote";
 import { time } from "../model/format";
 import type { View } from "../model/views";
 import { To } from "./parts";
+import { TEXTS } from "../strings";
+
+const S = TEXTS.findingList;
+const SHARED = TEXTS.shared;
 
 /** Where the evidence of a finding is. */
 const EVIDENCE: Record<string, { view: View; with?: Record<string, string>; label: string }> = {
-  gpu_idle: { view: "timeline", label: "Busy time of the device, in the timeline" },
+  gpu_idle: { view: "timeline", label: S.busyTimeOfTheDevice },
   exposed_communication: {
     view: "kernels",
     with: { q: "/nccl|rccl|mscclpp|hccl|oneccl|c10d::/i" },
-    label: "Communication kernels",
+    label: S.communicationKernels,
   },
-  pageable_copies: { view: "kernels", with: { q: "Pageable" }, label: "Pageable copies" },
-  short_kernels: { view: "kernels", with: { sort: "count", order: "down" }, label: "Kernels by count" },
-  synchronization: { view: "operators", with: { q: "Synchronize" }, label: "Synchronizing calls" },
-  data_loading: { view: "operators", with: { q: "DataLoader" }, label: "Data loading" },
-  uneven_steps: { view: "steps", label: "Steps" },
-  trace_incomplete: { view: "overview", with: { at: "trust" }, label: "What was lost" },
-  overlapping_spans: { view: "overview", with: { at: "trust" }, label: "What was odd" },
+  pageable_copies: { view: "kernels", with: { q: "Pageable" }, label: S.pageableCopies },
+  short_kernels: { view: "kernels", with: { sort: "count", order: "down" }, label: S.kernelsByCount },
+  synchronization: { view: "operators", with: { q: "Synchronize" }, label: S.synchronizingCalls },
+  data_loading: { view: "operators", with: { q: "DataLoader" }, label: S.dataLoading },
+  uneven_steps: { view: "steps", label: SHARED.steps },
+  trace_incomplete: { view: "overview", with: { at: "trust" }, label: S.whatWasLost },
+  overlapping_spans: { view: "overview", with: { at: "trust" }, label: S.whatWasOdd },
 };
 
 export function FindingList({ findings }: { findings: readonly Finding[] }) {

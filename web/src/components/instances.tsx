@@ -6,9 +6,12 @@ import type { Spans } from "kinetoscope/remote";
 import { count, time } from "../model/format";
 import { histogram, type Histogram } from "../model/histogram";
 import type { Answer } from "../state/ask";
-import { T } from "../strings";
+import { T, TEXTS, SAY } from "../strings";
 import { hint } from "./hints";
 import { Await, To } from "./parts";
+
+const S = TEXTS.instances;
+const SHARED = TEXTS.shared;
 
 const SHOWN = 100;
 
@@ -31,7 +34,7 @@ function Bars({ data }: { data: Histogram }) {
             width={9}
             y={80 - (many > 0 ? Math.max(2, (many / greatest) * 78) : 0)}
             height={many > 0 ? Math.max(2, (many / greatest) * 78) : 0}
-            data-hint={`${count(many)} from ${time(edges[at] ?? 0)} to ${time(edges[at + 1] ?? 0)}`}
+            data-hint={SAY.bin(count(many), time(edges[at] ?? 0), time(edges[at + 1] ?? 0))}
           />
         ))}
       </svg>
@@ -50,13 +53,13 @@ function List({ spans, lanes }: { spans: Spans; lanes: (track: number) => string
     <table class="instances">
       <thead>
         <tr>
-          <th scope="col" class="number" {...hint("How long it took.")}>
+          <th scope="col" class="number" {...hint(S.howLongItTook)}>
             {T.duration}
           </th>
-          <th scope="col" class="number" {...hint("When it began, after the start of the recording.")}>
+          <th scope="col" class="number" {...hint(SHARED.whenItBeganAfterThe)}>
             {T.start}
           </th>
-          <th scope="col" {...hint("The thread or stream that it ran on.")}>
+          <th scope="col" {...hint(S.theThreadOrStreamThat)}>
             {T.lane}
           </th>
         </tr>

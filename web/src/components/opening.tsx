@@ -5,7 +5,9 @@ import type { EarlyTop } from "kinetoscope/remote";
 import { bytes, count, time } from "../model/format";
 import { addressFailure, goToAddress, isFromFile, lostName, openFiles, openSample } from "../state/opening";
 import { cancel, dismissFailures, loading, type Loading } from "../state/session";
-import { T } from "../strings";
+import { T, TEXTS, SAY } from "../strings";
+
+const SHARED = TEXTS.shared;
 
 export function FileButton(props: { label: string; onFiles: (files: File[]) => void; class?: string; hint?: string }) {
   const input = useRef<HTMLInputElement>(null);
@@ -118,7 +120,7 @@ function Reading({ entry }: { entry: Loading }) {
     totalBytes ? `${bytes(done)} ${T.of} ${bytes(totalBytes)}` : bytes(done),
     `${count(progress?.events ?? 0)} ${T.events}`,
     rate,
-    share === 1 ? T.finishing : left === undefined ? "" : `${left < 1 ? "< 1" : Math.round(left)} s ${T.left}`,
+    share === 1 ? T.finishing : left === undefined ? "" : SAY.left(left < 1 ? "< 1" : String(Math.round(left))),
   ];
   return (
     <div class="reading" data-reading={entry.name}>
@@ -130,11 +132,15 @@ function Reading({ entry }: { entry: Loading }) {
       {progress ? (
         <div class="early-lists">
           <p class="early-wall">
-            {T.soFar}: <b data-early="wall">{time(progress.early.wall_ns)}</b>, {count(progress.early.operators)}{" "}
-            operators, {count(progress.early.kernels)} kernels, {time(progress.early.device_sum_ns)} of device work
+            {T.soFar}: <b data-early="wall">{time(progress.early.wall_ns)}</b>,{" "}
+            {SAY.early(
+              count(progress.early.operators),
+              count(progress.early.kernels),
+              time(progress.early.device_sum_ns),
+            )}
           </p>
-          <EarlyList title="Operators" rows={progress.early.top_operators} />
-          <EarlyList title="Kernels" rows={progress.early.top_kernels} />
+          <EarlyList title={SHARED.operators} rows={progress.early.top_operators} />
+          <EarlyList title={SHARED.kernels} rows={progress.early.top_kernels} />
         </div>
       ) : null}
     </div>

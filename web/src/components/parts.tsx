@@ -5,7 +5,7 @@ import type { ReadonlySignal } from "@preact/signals";
 import type { Answer } from "../state/ask";
 import type { View } from "../model/views";
 import { addressOf } from "../state/route";
-import { MISSING, T, VIEW_TEXTS } from "../strings";
+import { MISSING, T, VIEW_TEXTS, SAY } from "../strings";
 import { hint } from "./hints";
 
 /** The head of a view: its title and the question that it answers. */
@@ -31,7 +31,7 @@ export function Card(props: {
   note?: ComponentChildren;
   id?: string;
 }) {
-  const about = props.exact ? `${props.about} Exactly ${props.exact}.` : props.about;
+  const about = props.exact ? SAY.exactly(props.about, props.exact) : props.about;
   return (
     <div class="card" data-card={props.id}>
       <span class="card-label">{props.label}</span>

@@ -7,6 +7,10 @@ import { addressOf } from "../state/route";
 import { traces } from "../state/session";
 import { Panel } from "./parts";
 import { Table } from "./table";
+import { TEXTS } from "../strings";
+
+const S = TEXTS.rankTable;
+const SHARED = TEXTS.shared;
 
 export function RankTable() {
   const rows = traces.value.map(({ trace, name, info }, at) => {
@@ -30,13 +34,9 @@ export function RankTable() {
     };
   });
   return (
-    <Panel
-      title="Ranks"
-      about="The traces of one run, rank by rank. The slowest rank waits least: others wait for it in communication."
-      id="ranks"
-    >
+    <Panel title={S.ranks} about={S.theTracesOfOneRun} id="ranks">
       <Table
-        label="Ranks"
+        label={S.ranks}
         fit={16}
         rows={rows}
         keyOf={(row) => row.name}
@@ -44,39 +44,39 @@ export function RankTable() {
         columns={[
           {
             key: "rank",
-            title: "Rank",
+            title: S.rank,
             kind: "int",
-            about: "The rank, by distributedInfo or the name of the file.",
+            about: S.theRankByDistributedinfoOr,
             width: "80px",
             show: (row) => <a href={addressOf("overview", { trace: row.at || undefined })}>{row.rank}</a>,
           },
           {
             key: "wall_ns",
-            title: "Wall",
+            title: SHARED.wall,
             kind: "ns",
-            about: "From the first event to the end of the last one.",
+            about: S.fromTheFirstEventTo,
             bar: true,
           },
-          { key: "step_ns", title: "Mean step", kind: "ns", about: "The mean wall time of a step.", bar: true },
+          { key: "step_ns", title: S.meanStep, kind: "ns", about: S.theMeanWallTimeOf, bar: true },
           {
             key: "busy_ns",
-            title: "Busy",
+            title: S.busy,
             kind: "ns",
-            about: "Time in which any device work was running.",
+            about: S.timeInWhichAnyDevice,
             bar: true,
             show: (row) => (row.busy === null ? "–" : `${time(row.busy_ns)} · ${share(row.busy)}`),
             width: "minmax(120px, 160px)",
           },
           {
             key: "communication_ns",
-            title: "Exposed communication",
+            title: S.exposedCommunication,
             kind: "ns",
-            about: "Communication with nothing else running.",
+            about: S.communicationWithNothingElseRunning,
             bar: true,
             width: "minmax(120px, 170px)",
           },
-          { key: "idle_ns", title: "Idle", kind: "ns", about: "The device's window without its busy time.", bar: true },
-          { key: "name", title: "File", kind: "text", about: "The file." },
+          { key: "idle_ns", title: SHARED.idle, kind: "ns", about: S.theDevicesWindowWithoutIts, bar: true },
+          { key: "name", title: S.file, kind: "text", about: S.theFile },
         ]}
       />
     </Panel>

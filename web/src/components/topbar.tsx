@@ -6,7 +6,7 @@ import { rankOf } from "../model/ranks";
 import { openFiles } from "../state/opening";
 import { choose, current, relation, traces } from "../state/session";
 import { choice, nextTheme } from "../state/theme";
-import { T } from "../strings";
+import { T, SAY } from "../strings";
 import { FileButton } from "./opening";
 
 /** Whether the keyboard sheet is shown. */
@@ -19,7 +19,7 @@ function Chooser() {
   const label = (at: number): string => {
     const { name, info } = traces.value[at] as (typeof traces.value)[number];
     const rank = rankOf({ name, rank: info.rank, worldSize: info.world_size });
-    return relation.value === "ranks" && rank !== undefined ? `Rank ${rank} · ${name}` : name;
+    return relation.value === "ranks" && rank !== undefined ? SAY.rank(rank, name) : name;
   };
   return (
     <label class="trace-chooser">

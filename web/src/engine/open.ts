@@ -17,8 +17,9 @@ function compiled(): Promise<WebAssembly.Module> {
 }
 
 /** Begins to compile the engine before anybody asks for it. */
-export function warmUp(): void {
-  void compiled().catch(() => undefined);
+export async function warmUp(): Promise<void> {
+  // Who opens a trace is told what went wrong.
+  await compiled().catch(() => undefined);
 }
 
 /** What a trace is opened from. */

@@ -1,8 +1,10 @@
 // A device's time as parts of its window.
 
 import type { DeviceTime } from "kinetoscope/remote";
-import { HINTS } from "../strings";
+import { HINTS, TEXTS, SAY } from "../strings";
 import { time } from "./format";
+
+const S = TEXTS.modelDevice;
 
 export interface TimePart {
   label: string;
@@ -51,11 +53,11 @@ export function windowParts(device: DeviceTime): TimePart[] {
   }));
   const overlapped = device.busy_ns - alone.reduce((sum, part) => sum + part.value, 0);
   const several = {
-    label: "several at once",
+    label: S.severalAtOnce,
     value: overlapped,
     color: "c-overlapped",
-    about: "Time in which work of more than one class was running.",
+    about: S.timeInWhichWorkOf,
     text: time(overlapped),
   };
-  return [...alone, several, ...idleParts(device).map((part) => ({ ...part, label: `idle, ${part.label}` }))];
+  return [...alone, several, ...idleParts(device).map((part) => ({ ...part, label: SAY.idle(part.label) }))];
 }

@@ -14,7 +14,10 @@ import { rowsOf } from "../state/ask";
 import { numberParam, param, setParams } from "../state/route";
 import { addFiles } from "../state/opening";
 import { traces, type OpenTrace } from "../state/session";
-import { T } from "../strings";
+import { T, TEXTS, SAY, HINTS } from "../strings";
+
+const S = TEXTS.compare;
+const SHARED = TEXTS.shared;
 
 const percent = (ratio: number): string => `${ratio >= 1 ? "+" : "−"}${Math.abs((ratio - 1) * 100).toFixed(1)}%`;
 
@@ -34,9 +37,9 @@ function Chooser({ name, label, at }: { name: "a" | "b"; label: string; at: numb
 }
 
 const KINDS = {
-  ops: { label: "Operators, self CPU time", column: "Self CPU" },
-  device: { label: "Operators, self device time", column: "Self device" },
-  kernels: { label: "Kernels", column: "Total" },
+  ops: { label: S.operatorsSelfCpuTime, column: "Self CPU" },
+  device: { label: S.operatorsSelfDeviceTime, column: "Self device" },
+  kernels: { label: SHARED.kernels, column: "Total" },
 } as const;
 
 type Kind = keyof typeof KINDS;
@@ -44,22 +47,22 @@ type Kind = keyof typeof KINDS;
 function columnsOf<Row>(title: string): TableColumn<Pair<Row>>[] {
   const count = (row: Row | undefined): number | null => (row as { count: number } | undefined)?.count ?? null;
   return [
-    { key: "name", title: "Name", kind: "text", about: "The operator or kernel.", width: "minmax(220px, 2fr)" },
+    { key: "name", title: SHARED.name, kind: "text", about: S.theOperatorOrKernel, width: "minmax(220px, 2fr)" },
     {
       key: "change",
-      title: "Change",
+      title: S.change,
       kind: "text",
-      about: "new, gone, changed, or the same within 2%.",
+      about: S.newGoneChangedOrThe,
       width: "90px",
       show: (row) => <span class={`change ${row.change}`}>{row.change}</span>,
     },
-    { key: "beforeNs", title: `${title} A`, kind: "ns", about: "In the first run.", bar: true },
-    { key: "afterNs", title: `${title} B`, kind: "ns", about: "In the second run.", bar: true },
+    { key: "beforeNs", title: SAY.sideA(title), kind: "ns", about: S.inTheFirstRun, bar: true },
+    { key: "afterNs", title: SAY.sideB(title), kind: "ns", about: S.inTheSecondRun, bar: true },
     {
       key: "difference",
-      title: "Difference",
+      title: S.difference,
       kind: "ns",
-      about: "B less A; sorted by size.",
+      about: S.bLessASortedBy,
       value: (row) => Math.abs(row.differenceNs),
       show: (row) => (
         <span
@@ -71,22 +74,22 @@ function columnsOf<Row>(title: string): TableColumn<Pair<Row>>[] {
       key: "ratio",
       title: "B / A",
       kind: "float",
-      about: "How B is to A.",
+      about: S.howBIsToA,
       show: (row) => (row.ratio === null ? "–" : percent(row.ratio)),
     },
     {
       key: "countA",
-      title: "Calls A",
+      title: S.callsA,
       kind: "int",
-      about: "Calls in the first run.",
+      about: S.callsInTheFirstRun,
       value: (row) => count(row.before),
       width: "84px",
     },
     {
       key: "countB",
-      title: "Calls B",
+      title: S.callsB,
       kind: "int",
-      about: "Calls in the second run.",
+      about: S.callsInTheSecondRun,
       value: (row) => count(row.after),
       width: "84px",
     },
@@ -158,7 +161,7 @@ function Pairs<Row>({ pairs, title }: { pairs: readonly Pair<Row>[]; title: stri
         </button>
       </div>
       <Table
-        label="Comparison"
+        label={S.comparison}
         columns={columns}
         rows={shown}
         keyOf={(pair) => pair.name}
@@ -176,24 +179,19 @@ function Totals({ a, b }: { a: SummaryRow; b: SummaryRow }) {
       <Card
         label={label}
         value={`${time(was)} → ${time(is)}`}
-        exact={`${exact("ns", was)} and ${exact("ns", is)}`}
+        exact={SAY.and(exact("ns", was), exact("ns", is))}
         about={about}
         note={was > 0 ? percent(is / was) : undefined}
       />
     );
   return (
     <div class="cards cards-wide">
-      {card("Wall time", a.wall_ns, b.wall_ns, "From the first event to the end of the last one.")}
-      {card("Mean step", a.mean_step_ns ?? 0, b.mean_step_ns ?? 0, "The mean wall time of a step.")}
-      {card("Self CPU", a.self_cpu_time_total_ns, b.self_cpu_time_total_ns, "Sum of all self CPU times.")}
-      {card(
-        "Device busy",
-        sum(a, "busy_ns"),
-        sum(b, "busy_ns"),
-        "Time in which any device work was running, all devices.",
-      )}
-      {card("Device sum", sum(a, "sum_ns"), sum(b, "sum_ns"), "Durations of all device work, added up.")}
-      {card("Device idle", sum(a, "idle_ns"), sum(b, "idle_ns"), "The devices' windows without their busy times.")}
+      {card(S.wallTime, a.wall_ns, b.wall_ns, HINTS.wall)}
+      {card(S.meanStep, a.mean_step_ns ?? 0, b.mean_step_ns ?? 0, S.meanStepAbout)}
+      {card(S.selfCpu, a.self_cpu_time_total_ns, b.self_cpu_time_total_ns, HINTS.selfCpu)}
+      {card(S.deviceBusy, sum(a, "busy_ns"), sum(b, "busy_ns"), HINTS.deviceBusy)}
+      {card(S.deviceSum, sum(a, "sum_ns"), sum(b, "sum_ns"), HINTS.deviceSum)}
+      {card(S.deviceIdle, sum(a, "idle_ns"), sum(b, "idle_ns"), HINTS.deviceIdle)}
     </div>
   );
 }
@@ -272,7 +270,7 @@ export function Compare(_: { open: OpenTrace }) {
       {a && b ? (
         <Two a={a} b={b} />
       ) : (
-        <Panel title="One trace is open">
+        <Panel title={S.oneTraceIsOpen}>
           <p>
             {T.compareWith}: it is opened beside <b>{traces.value[0]?.name}</b>. Or drop two files at once.
           </p>

@@ -4,10 +4,15 @@ import type { EvaluationRow, PatternsRow } from "kinetoscope/remote";
 import { columnsOf } from "../components/answer-table";
 import { FindingList } from "../components/finding-list";
 import { Await, Head, Panel, To } from "../components/parts";
+import { Save } from "../components/save";
 import { Table } from "../components/table";
 import { time } from "../model/format";
 import { rowsOf } from "../state/ask";
 import type { OpenTrace } from "../state/session";
+import { TEXTS, SAY, T } from "../strings";
+
+const S = TEXTS.findings;
+const SHARED = TEXTS.shared;
 
 /** A stretch of the timeline around something. */
 const around = (start: number, duration: number): Record<string, number> => ({
@@ -27,22 +32,22 @@ function Patterns({ rows }: { rows: readonly PatternsRow[] }) {
       {rows.map((row) => (
         <li key={row.pattern + row.place + row.start_ns} data-pattern={row.pattern}>
           <p class="finding-message">
-            {row.pattern} <b>{row.count}×</b> {row.saving_ns === null ? "" : `could save up to ${time(row.saving_ns)}`}
+            {row.pattern} <b>{row.count}×</b> {row.saving_ns === null ? "" : SAY.couldSave(time(row.saving_ns))}
           </p>
           <p class="advice">{row.description}</p>
           <p>
-            {row.place ? <code>{row.place}</code> : null} first{" "}
+            {row.place ? <code>{row.place}</code> : null} {T.first}{" "}
             <To
               view="timeline"
               with={{ ...around(row.start_ns, Math.max(row.cpu_time_ns / row.count, 1000)), q: row.event }}
             >
-              {row.event} at {time(row.start_ns)}
+              {SAY.at(row.event, time(row.start_ns))}
             </To>
             {row.url ? (
               <>
                 {" "}
                 <a href={row.url} rel="noreferrer" target="_blank">
-                  More about it
+                  {S.moreAboutIt}
                 </a>
               </>
             ) : null}
@@ -56,7 +61,7 @@ function Patterns({ rows }: { rows: readonly PatternsRow[] }) {
 function Evaluation({ rows }: { rows: readonly EvaluationRow[] }) {
   return (
     <Table
-      label="Calls during which the queue ran empty"
+      label={S.callsDuringWhichTheQueue}
       fit={14}
       rows={rows}
       keyOf={(row) => `${row.name} ${row.start_ns}`}
@@ -64,20 +69,20 @@ function Evaluation({ rows }: { rows: readonly EvaluationRow[] }) {
         "evaluation",
         ["name", "start_ns", "duration_ns", "idle_time_ns", "fraction_idle", "queue_depth", "place"],
         {
-          name: { title: "Call", width: "minmax(200px, 2fr)" },
+          name: { title: SHARED.call, width: "minmax(200px, 2fr)" },
           start_ns: {
-            title: "At",
+            title: SHARED.at,
             show: (row) => (
               <To view="timeline" with={around(row.start_ns, row.duration_ns)}>
                 {time(row.start_ns)}
               </To>
             ),
           },
-          duration_ns: { title: "Took", bar: true },
-          idle_time_ns: { title: "Device idle", bar: true },
-          fraction_idle: { title: "Idle share" },
-          queue_depth: { title: "Queue" },
-          place: { title: "Called from" },
+          duration_ns: { title: S.took, bar: true },
+          idle_time_ns: { title: S.deviceIdle, bar: true },
+          fraction_idle: { title: S.idleShare },
+          queue_depth: { title: S.queue },
+          place: { title: S.calledFrom },
         },
       )}
     />
@@ -90,18 +95,19 @@ export function Findings({ open }: { open: OpenTrace }) {
       <Head view="findings" />
       <Await answer={rowsOf(open.trace, "summary")}>
         {([summary]) => (
-          <Panel title="Findings, dearest first" id="all-findings">
+          <Panel title={SHARED.findingsDearestFirst} id="all-findings">
             {summary && summary.findings.length > 0 ? (
               <FindingList findings={summary.findings} />
             ) : (
-              <p class="good">Nothing looks wrong.</p>
+              <p class="good">{S.nothingLooksWrong}</p>
             )}
           </Panel>
         )}
       </Await>
       <Panel
-        title="Anti-patterns"
-        about="Known mistakes, looked for as torch.profiler's pattern matcher does."
+        title={S.antiPatterns}
+        actions={<Save trace={open.trace} verb="patterns" />}
+        about={S.knownMistakesLookedForAs}
         id="patterns"
       >
         <Await answer={rowsOf(open.trace, "patterns")}>{(rows) => <Patterns rows={rows} />}</Await>
@@ -110,8 +116,9 @@ export function Findings({ open }: { open: OpenTrace }) {
         {(rows) =>
           rows.length === 0 ? null : (
             <Panel
-              title="Calls during which the launch queue ran empty"
-              about="The most promising first: torch's BasicEvaluation."
+              title={S.callsDuringWhichTheLaunch}
+              about={S.theMostPromisingFirstTorchs}
+              actions={<Save trace={open.trace} verb="evaluation" />}
               id="evaluation"
             >
               <Evaluation rows={rows} />

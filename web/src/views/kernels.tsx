@@ -8,7 +8,10 @@ import { ask, rowsOf } from "../state/ask";
 import { laneNames } from "../state/lanes";
 import { param, setParams } from "../state/route";
 import type { OpenTrace } from "../state/session";
-import { T } from "../strings";
+import { T, TEXTS } from "../strings";
+
+const S = TEXTS.kernels;
+const SHARED = TEXTS.shared;
 
 const KEYS = ["short_name", "class", "sum_ns", "share", "mean_ns", "min_ns", "max_ns", "count"] as const;
 const RARE = ["occupancy_percent", "bytes_per_second", "flops_per_second", "op"] as const;
@@ -21,7 +24,7 @@ function columns(rows: readonly KernelsRow[]) {
     sum_ns: { bar: true },
     share: { width: "76px" },
     count: { width: "78px" },
-    occupancy_percent: { title: "Occup. %", width: "78px" },
+    occupancy_percent: { title: S.occup, width: "78px" },
     op: {
       width: "minmax(100px, 1fr)",
       show: (row) =>
@@ -70,7 +73,7 @@ export function Kernels({ open }: { open: OpenTrace }) {
           const classes = [...new Set(found.map((row) => row.class))];
           return (
             <AnswerTable
-              label="Kernels"
+              label={SHARED.kernels}
               trace={open.trace}
               verb="kernels"
               rows={wanted ? found.filter((row) => row.class === wanted) : found}
@@ -83,7 +86,7 @@ export function Kernels({ open }: { open: OpenTrace }) {
               <label class="select">
                 Class{" "}
                 <select value={wanted} onChange={(event) => setParams({ class: event.currentTarget.value })}>
-                  <option value="">all</option>
+                  <option value="">{S.all}</option>
                   {classes.map((one) => (
                     <option key={one} value={one}>
                       {one}

@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type uPlot from "uplot";
 import type { CountersRow, Curve, MemoryRow, OpsRow } from "kinetoscope/remote";
+import { Save } from "../components/save";
 import { axis, Chart } from "../components/chart";
 import { AnswerTable, columnsOf } from "../components/answer-table";
 import { Await, Card, Head, Missing, Panel, To } from "../components/parts";
@@ -11,6 +12,10 @@ import { bytes, count, exact, time } from "../model/format";
 import { ask, rowsOf } from "../state/ask";
 import { numberParam, param, setParams } from "../state/route";
 import type { OpenTrace } from "../state/session";
+import { TEXTS, SAY } from "../strings";
+
+const S = TEXTS.memory;
+const SHARED = TEXTS.shared;
 
 /** How many points a curve is drawn with. */
 const POINTS = 1200;
@@ -32,15 +37,10 @@ function DeviceCards({ row }: { row: MemoryRow }) {
     );
   return (
     <div class="cards">
-      {size(
-        "Peak allocated",
-        row.peak_bytes,
-        "The most that was allocated at once.",
-        row.at_ns === null ? undefined : `at ${time(row.at_ns)}`,
-      )}
-      {size("Reserved", row.reserved_bytes, "The most that the allocator had reserved.")}
-      {size("Allocated in all", row.allocated_bytes, "Sum of all allocations.", `${count(row.count)} allocations`)}
-      {size("Growth", row.growth_bytes, "What was allocated at the end less what was at the start.")}
+      {size(S.peak, row.peak_bytes, S.peakAbout, row.at_ns === null ? undefined : SAY.when(time(row.at_ns)))}
+      {size(S.reservedMost, row.reserved_bytes, S.reservedAbout)}
+      {size(S.inAll, row.allocated_bytes, S.inAllAbout, SAY.allocations(count(row.count)))}
+      {size(S.growth, row.growth_bytes, S.growthAbout)}
     </div>
   );
 }
@@ -75,13 +75,13 @@ function MemoryChart({ drawn, peakAt }: { drawn: Drawn; peakAt: number | null })
       series: [
         {},
         {
-          label: "allocated",
+          label: S.allocated,
           stroke: color("--curve"),
           fill: color("--curve-fill"),
           width: 1.5,
           points: { show: false },
         },
-        { label: "reserved", stroke: color("--c-memcpy"), width: 1.5, dash: [5, 4], points: { show: false } },
+        { label: S.reserved, stroke: color("--c-memcpy"), width: 1.5, dash: [5, 4], points: { show: false } },
       ],
       hooks: {
         setSelect: [
@@ -105,9 +105,7 @@ function MemoryChart({ drawn, peakAt }: { drawn: Drawn; peakAt: number | null })
     }),
     [drawn, peakAt],
   );
-  return (
-    <Chart label={`Memory over time from ${time(start)} to ${time(end)}`} options={options} data={data} height={240} />
-  );
+  return <Chart label={SAY.memoryOver(time(start), time(end))} options={options} data={data} height={240} />;
 }
 
 function Device(props: {
@@ -135,8 +133,8 @@ function Device(props: {
     <div class="memory-device" data-memory-device={row.device}>
       <DeviceCards row={row} />
       <Panel
-        title={`${row.device} over time`}
-        about="What was allocated (filled) and what the allocator had reserved (dashed). The mark is the peak. Drag to zoom."
+        title={SAY.overTime(row.device)}
+        about={S.whatWasAllocatedFilledAnd}
         actions={
           <>
             <button
@@ -151,7 +149,7 @@ function Device(props: {
                 view="timeline"
                 with={{ start: row.at_ns - open.info.wall_ns * 0.01, end: row.at_ns + open.info.wall_ns * 0.01 }}
               >
-                Peak in the timeline
+                {S.peakInTheTimeline}
               </To>
             )}
           </>
@@ -160,17 +158,8 @@ function Device(props: {
         <Await answer={drawn}>{(value) => <MemoryChart drawn={value} peakAt={row.at_ns} />}</Await>
       </Panel>
       <div class="columns">
-        <Owners
-          title="Who held the peak"
-          about="What each operator or function held when the device's peak was reached."
-          rows={atPeak}
-          withShare
-        />
-        <Owners
-          title="Never released"
-          about="What each operator or function allocated and never released in the trace."
-          rows={kept}
-        />
+        <Owners title={S.whoHeldThePeak} about={S.whatEachOperatorOrFunction} rows={atPeak} withShare />
+        <Owners title={S.neverReleased} about={S.whatEachOperatorOrFunction2} rows={kept} />
       </div>
     </div>
   );
@@ -183,7 +172,7 @@ function Owners(props: { title: string; about: string; rows: readonly MemoryRow[
     ["name", "allocated_bytes", ...(props.withShare ? (["share"] as const) : []), "count"],
     {
       name: {
-        title: "Owner",
+        title: S.owner,
         show: (row) =>
           row.name && !row.name.startsWith("(") ? (
             <To view="operators" with={{ q: row.name }}>
@@ -193,9 +182,9 @@ function Owners(props: { title: string; about: string; rows: readonly MemoryRow[
             (row.name ?? "unknown")
           ),
       },
-      allocated_bytes: { title: "Held", bar: true },
+      allocated_bytes: { title: S.held, bar: true },
       share: { width: "80px" },
-      count: { title: "Allocations", width: "100px" },
+      count: { title: S.allocations, width: "100px" },
     },
   );
   return (
@@ -224,27 +213,27 @@ function ByOperator({ open, ops }: { open: OpenTrace; ops: readonly OpsRow[] }) 
     "count",
   ] as const;
   return (
-    <Panel title="Allocated less released, by operator" id="memory-operators">
+    <Panel title={S.allocatedLessReleasedByOperator} id="memory-operators">
       <AnswerTable
-        label="Memory by operator"
+        label={S.memoryByOperator}
         trace={open.trace}
         verb="ops"
         rows={rows}
         fit={12}
         columns={columnsOf("ops", keys, {
           name: {
-            title: "Operator",
+            title: S.operator,
             show: (row) => (
               <To view="operators" with={{ q: row.name }}>
                 {row.name}
               </To>
             ),
           },
-          self_device_memory_usage_bytes: { title: "Self device" },
-          device_memory_usage_bytes: { title: "Device total" },
-          self_cpu_memory_usage_bytes: { title: "Self CPU" },
-          cpu_memory_usage_bytes: { title: "CPU total" },
-          count: { title: "Calls" },
+          self_device_memory_usage_bytes: { title: SHARED.selfDevice },
+          device_memory_usage_bytes: { title: SHARED.deviceTotal },
+          self_cpu_memory_usage_bytes: { title: SHARED.selfCpu },
+          cpu_memory_usage_bytes: { title: SHARED.cpuTotal },
+          count: { title: SHARED.calls },
         })}
         keyOf={(row) => `${row.name} ${row.device_type} ${row.is_user_annotation}`}
         textOf={(row) => row.name}
@@ -276,11 +265,11 @@ function All({
     <>
       {failures.length > 0 ? (
         <p class="failure" role="status">
-          {count(failures.reduce((sum, row) => sum + row.count, 0))} allocations failed for want of memory.
+          {SAY.failed(count(failures.reduce((sum, row) => sum + row.count, 0)))}
         </p>
       ) : null}
       {devices.length > 1 ? (
-        <div class="tabs" role="tablist" aria-label="Devices">
+        <div class="tabs" role="tablist" aria-label={S.devices}>
           {devices.map((one, position) => (
             <button
               key={one.device}
@@ -303,7 +292,9 @@ function All({
 export function MemoryView({ open }: { open: OpenTrace }) {
   return (
     <>
-      <Head view="memory" />
+      <Head view="memory">
+        <Save trace={open.trace} verb="memory" />
+      </Head>
       <Await answer={rowsOf(open.trace, "memory")}>
         {(rows) =>
           rows.length === 0 ? (

@@ -7,6 +7,9 @@ import { Await, Head, Missing, To } from "../components/parts";
 import { rowsOf } from "../state/ask";
 import { param } from "../state/route";
 import type { OpenTrace } from "../state/session";
+import { TEXTS } from "../strings";
+
+const S = TEXTS.modules;
 
 function visible(rows: readonly ModulesRow[], closed: ReadonlySet<string>): ModulesRow[] {
   let hiddenBelow = Infinity;
@@ -78,7 +81,7 @@ function Tree({ open, rows }: { open: OpenTrace; rows: readonly ModulesRow[] }) 
   );
   return (
     <AnswerTable
-      label="Modules"
+      label={S.modules}
       trace={open.trace}
       verb="modules"
       rows={searched || param("sort") ? rows : visible(rows, closed)}

@@ -9,17 +9,20 @@ import { ask, rowsOf } from "../state/ask";
 import { laneNames } from "../state/lanes";
 import { param, setParams } from "../state/route";
 import type { OpenTrace } from "../state/session";
-import { T } from "../strings";
+import { T, TEXTS } from "../strings";
+
+const S = TEXTS.operators;
+const SHARED = TEXTS.shared;
 
 /** A row with its position, by which the engine knows its instances. */
 type Row = OpsRow & { at: number };
 
 const GROUPS = [
-  { value: "", label: "name", by: [] },
-  { value: "shape", label: "name and input shapes", by: ["shape"] },
-  { value: "stack", label: "name and stack", by: ["stack:5"] },
-  { value: "overload", label: "name and overload", by: ["overload"] },
-  { value: "module", label: "name and module", by: ["module"] },
+  { value: "", label: S.name, by: [] },
+  { value: "shape", label: S.nameAndInputShapes, by: ["shape"] },
+  { value: "stack", label: S.nameAndStack, by: ["stack:5"] },
+  { value: "overload", label: S.nameAndOverload, by: ["overload"] },
+  { value: "module", label: S.nameAndModule, by: ["module"] },
 ] as const satisfies readonly { value: string; label: string; by: NonNullable<OpsOptions["groupBy"]> }[];
 
 function columns(rows: readonly Row[], group: string) {
@@ -36,16 +39,16 @@ function columns(rows: readonly Row[], group: string) {
   keys.push("count");
   const bar = { bar: true };
   const made = columnsOf("ops", keys, {
-    name: { title: "Name", width: "minmax(240px, 3fr)" },
-    self_cpu_time_total_ns: { title: "Self CPU", ...bar },
-    cpu_time_total_ns: { title: "CPU total", ...bar },
-    self_device_time_total_ns: { title: "Self device", ...bar },
-    device_time_total_ns: { title: "Device total", ...bar },
-    self_cpu_memory_usage_bytes: { title: "CPU mem" },
-    self_device_memory_usage_bytes: { title: "Device mem" },
-    flops: { title: "FLOPs", kind: "amount" },
-    count: { title: "Calls", width: "78px" },
-    input_shapes: { title: "Input shapes", width: "minmax(160px, 1fr)" },
+    name: { title: SHARED.name, width: "minmax(240px, 3fr)" },
+    self_cpu_time_total_ns: { title: SHARED.selfCpu, ...bar },
+    cpu_time_total_ns: { title: SHARED.cpuTotal, ...bar },
+    self_device_time_total_ns: { title: SHARED.selfDevice, ...bar },
+    device_time_total_ns: { title: SHARED.deviceTotal, ...bar },
+    self_cpu_memory_usage_bytes: { title: S.cpuMem },
+    self_device_memory_usage_bytes: { title: S.deviceMem },
+    flops: { title: S.flops, kind: "amount" },
+    count: { title: SHARED.calls, width: "78px" },
+    input_shapes: { title: S.inputShapes, width: "minmax(160px, 1fr)" },
     stack: {
       title: group === "module" ? "Module" : "Stack",
       width: "minmax(160px, 1fr)",
@@ -54,9 +57,9 @@ function columns(rows: readonly Row[], group: string) {
   });
   const at = made.findIndex((column) => column.key === "count");
   const mean = {
-    title: "CPU avg",
+    title: S.cpuAvg,
     kind: "ns" as const,
-    about: "CPU total by the calls.",
+    about: S.cpuTotalByTheCalls,
     key: "cpu_time_ns",
     value: (row: OpsRow) => row.cpu_time_total_ns / row.count,
   };
@@ -98,7 +101,7 @@ export function Operators({ open }: { open: OpenTrace }) {
           const byDevice = rows.some((row) => row.self_device_time_total_ns > 0);
           return (
             <AnswerTable
-              label="Operators"
+              label={SHARED.operators}
               trace={open.trace}
               verb="ops"
               options={options}

@@ -3,7 +3,8 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { DeviceTime, LedgerRow, SummaryRow } from "kinetoscope/remote";
 import { Bar, Await, Card, Head, Panel, To } from "../components/parts";
-import { copy, save } from "../components/download";
+import { copy } from "../components/download";
+import { Save } from "../components/save";
 import { FindingList } from "../components/finding-list";
 import { RankTable } from "../components/rank-table";
 import { StepChart } from "../components/step-chart";
@@ -13,11 +14,14 @@ import { count, exact, share, time } from "../model/format";
 import { rowsOf, valueOf } from "../state/ask";
 import { go, param } from "../state/route";
 import { relation, type OpenTrace } from "../state/session";
-import { HINTS, T } from "../strings";
+import { HINTS, TEXTS, SAY } from "../strings";
+
+const S = TEXTS.overview;
+const SHARED = TEXTS.shared;
 
 const TOP = [
-  { key: "name", title: "Name", kind: "text", about: "The name." },
-  { key: "count", title: "Calls", kind: "int", about: "How often.", width: "72px" },
+  { key: "name", title: SHARED.name, kind: "text", about: S.theName },
+  { key: "count", title: SHARED.calls, kind: "int", about: S.howOften, width: "72px" },
 ] as const;
 
 function Cards({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
@@ -27,46 +31,46 @@ function Cards({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
     <div class="cards">
       <Card
         id="wall"
-        label="Wall time"
+        label={S.wallTime}
         {...ns(summary.wall_ns)}
         about={HINTS.wall}
-        note={`${count(open.info.events)} events`}
+        note={SAY.events(count(open.info.events))}
       />
       {summary.steps > 0 ? (
         <Card
           id="steps"
-          label="Steps"
+          label={SHARED.steps}
           value={count(summary.steps)}
           about={HINTS.steps}
-          note={`${time(summary.mean_step_ns ?? 0)} each`}
+          note={SAY.each(time(summary.mean_step_ns ?? 0))}
         />
       ) : null}
-      <Card id="self-cpu" label="Self CPU" {...ns(summary.self_cpu_time_total_ns)} about={HINTS.selfCpu} />
+      <Card id="self-cpu" label={SHARED.selfCpu} {...ns(summary.self_cpu_time_total_ns)} about={HINTS.selfCpu} />
       {device ? (
         <>
           <Card
             id="busy"
-            label={`GPU ${device.device} busy`}
+            label={SAY.gpu(device.device, "busy")}
             {...ns(device.busy_ns)}
             about={HINTS.deviceBusy}
-            note={`${share(device.busy_ns / (summary.wall_ns || 1))} of wall time`}
+            note={SAY.ofWall(share(device.busy_ns / (summary.wall_ns || 1)))}
           />
           <Card
             id="sum"
-            label={`GPU ${device.device} sum`}
+            label={SAY.gpu(device.device, "sum")}
             {...ns(device.sum_ns)}
             about={HINTS.deviceSum}
-            note={`${count(device.activities)} activities`}
+            note={SAY.activities(count(device.activities))}
           />
           <Card
             id="idle"
-            label={`GPU ${device.device} idle`}
+            label={SAY.gpu(device.device, "idle")}
             {...ns(device.idle_ns)}
             about={HINTS.deviceIdle}
             note={
               others.length > 0
-                ? `and ${others.length} more devices`
-                : `${share(device.idle_ns / (device.window_ns || 1))} of its ${time(device.window_ns)}`
+                ? SAY.moreDevices(others.length)
+                : SAY.ofIts(share(device.idle_ns / (device.window_ns || 1)), time(device.window_ns))
             }
           />
         </>
@@ -79,9 +83,9 @@ function Device({ device }: { device: DeviceTime }) {
   return (
     <div class="device" data-device={device.device}>
       <h3>
-        Device {device.device} <small>{time(device.window_ns)} from its first activity to its last</small>
+        {SAY.device(device.device)} <small>{SAY.window(time(device.window_ns))}</small>
       </h3>
-      <Bar label={`Device ${device.device}`} parts={windowParts(device)} />
+      <Bar label={SAY.device(device.device)} parts={windowParts(device)} />
     </div>
   );
 }
@@ -89,28 +93,28 @@ function Device({ device }: { device: DeviceTime }) {
 function Gaps({ summary }: { summary: SummaryRow }) {
   if (summary.top_idle.length === 0) return null;
   return (
-    <Panel title="Longest idle gaps" about={HINTS.deviceIdle} id="gaps">
+    <Panel title={S.longestIdleGaps} about={HINTS.deviceIdle} id="gaps">
       <Table
-        label="Longest idle gaps"
+        label={S.longestIdleGaps}
         fit={8}
         rows={summary.top_idle.map((gap, at) => ({ ...gap, at }))}
         keyOf={(gap) => String(gap.at)}
         columns={[
-          { key: "device", title: "Device", kind: "text", about: "The device that was idle.", width: "70px" },
-          { key: "idle_ns", title: "Idle", kind: "ns", about: "How long.", bar: true },
+          { key: "device", title: SHARED.device, kind: "text", about: S.theDeviceThatWasIdle, width: "70px" },
+          { key: "idle_ns", title: SHARED.idle, kind: "ns", about: S.howLong, bar: true },
           {
             key: "cause",
-            title: "Cause",
+            title: S.cause,
             kind: "text",
             about: `${HINTS.hostLate} ${HINTS.hostWaiting} ${HINTS.queued}`,
             width: "120px",
           },
-          { key: "after", title: "Ended by", kind: "text", about: "The first work after the gap." },
+          { key: "after", title: S.endedBy, kind: "text", about: S.theFirstWorkAfterThe },
           {
             key: "start_ns",
-            title: "At",
+            title: SHARED.at,
             kind: "ns",
-            about: "When it began, after the start of the recording.",
+            about: SHARED.whenItBeganAfterThe,
             show: (gap) => (
               <To
                 view="timeline"
@@ -130,9 +134,9 @@ function Tops({ summary }: { summary: SummaryRow }) {
   return (
     <div class="columns">
       {summary.top_operators.length > 0 ? (
-        <Panel title="Top operators" id="top-operators" actions={<To view="operators">All</To>}>
+        <Panel title={S.topOperators} id="top-operators" actions={<To view="operators">{S.all}</To>}>
           <Table
-            label="Top operators"
+            label={S.topOperators}
             fit={10}
             rows={summary.top_operators}
             keyOf={(row) => row.name}
@@ -148,18 +152,18 @@ function Tops({ summary }: { summary: SummaryRow }) {
               TOP[1],
               {
                 key: "self_cpu_time_total_ns",
-                title: "Self CPU",
+                title: SHARED.selfCpu,
                 kind: "ns",
-                about: "Time on the CPU, without that of the events called inside.",
+                about: S.timeOnTheCpuWithout,
                 bar: true,
               },
               ...(summary.devices.length > 0
                 ? [
                     {
                       key: "device_time_total_ns",
-                      title: "Device",
+                      title: SHARED.device,
                       kind: "ns" as const,
-                      about: "Sum of the device work that it and what it called launched.",
+                      about: S.sumOfTheDeviceWork,
                       bar: true,
                     },
                   ]
@@ -169,9 +173,9 @@ function Tops({ summary }: { summary: SummaryRow }) {
         </Panel>
       ) : null}
       {summary.top_kernels.length > 0 ? (
-        <Panel title="Top kernels" id="top-kernels" actions={<To view="kernels">All</To>}>
+        <Panel title={S.topKernels} id="top-kernels" actions={<To view="kernels">{S.all}</To>}>
           <Table
-            label="Top kernels"
+            label={S.topKernels}
             fit={10}
             rows={summary.top_kernels}
             keyOf={(row) => row.name + row.class}
@@ -185,22 +189,22 @@ function Tops({ summary }: { summary: SummaryRow }) {
                 ),
               },
               TOP[1],
-              { key: "sum_ns", title: "Total", kind: "ns", about: "Sum of the durations.", bar: true },
+              { key: "sum_ns", title: SHARED.total, kind: "ns", about: S.sumOfTheDurations, bar: true },
             ]}
           />
         </Panel>
       ) : null}
       {summary.top_operators.length === 0 && summary.top_tracks.length > 0 ? (
-        <Panel title="Busiest lanes" id="top-tracks" actions={<To view="timeline">Timeline</To>}>
+        <Panel title={S.busiestLanes} id="top-tracks" actions={<To view="timeline">{S.timeline}</To>}>
           <Table
-            label="Busiest lanes"
+            label={S.busiestLanes}
             fit={10}
             rows={summary.top_tracks}
             keyOf={(row) => row.name}
             columns={[
               TOP[0],
-              { key: "spans", title: "Spans", kind: "int", about: "Events with a duration." },
-              { key: "time_ns", title: "Time", kind: "ns", about: "Time in which any span was open.", bar: true },
+              { key: "spans", title: S.spans, kind: "int", about: S.eventsWithADuration },
+              { key: "time_ns", title: SHARED.time, kind: "ns", about: S.timeInWhichAnySpan, bar: true },
             ]}
           />
         </Panel>
@@ -220,14 +224,12 @@ function Trust({ ledger, isBelowAll }: { ledger: readonly LedgerRow[]; isBelowAl
   const broken = identities.filter((row) => row.holds === false);
   return (
     <div ref={place}>
-      <Panel title="Can these numbers be trusted?" about={HINTS.trust} id="trust">
+      <Panel title={S.canTheseNumbersBeTrusted} about={HINTS.trust} id="trust">
         <p class={broken.length > 0 ? "failure" : "good"} data-trust={broken.length === 0 ? "holds" : "broken"}>
-          {broken.length === 0
-            ? `All ${identities.length} identities hold.`
-            : `${broken.length} of ${identities.length} identities do not hold.`}
+          {broken.length === 0 ? SAY.allHold(identities.length) : SAY.someBreak(broken.length, identities.length)}
         </p>
         <details open={broken.length > 0}>
-          <summary>Identities</summary>
+          <summary>{S.identities}</summary>
           <ul class="ledger">
             {identities.map((row) => (
               <li key={row.name} class={row.holds ? "" : "failure"}>
@@ -242,13 +244,13 @@ function Trust({ ledger, isBelowAll }: { ledger: readonly LedgerRow[]; isBelowAl
             {oddities.map((row) => (
               <li key={row.name} data-oddity={row.name}>
                 <span class={`severity ${row.kind}`}>{row.kind}</span> {row.description} <b>{count(row.count ?? 0)}×</b>
-                {row.first_offset === null ? "" : `, first at byte ${count(row.first_offset)}`}
+                {row.first_offset === null ? "" : SAY.firstAt(count(row.first_offset))}
                 {row.example ? <code>{row.example}</code> : null}
               </li>
             ))}
           </ul>
         ) : (
-          <p class="good">Nothing odd was met in the file.</p>
+          <p class="good">{S.nothingOddWasMetIn}</p>
         )}
       </Panel>
     </div>
@@ -262,18 +264,12 @@ export function Overview({ open }: { open: OpenTrace }) {
       <Head view="overview">
         <button
           type="button"
-          data-hint="The page that kinetoscope TRACE prints, as text"
+          data-hint={S.thePageThatKinetoscopeTrace}
           onClick={async () => copy(await open.trace.table("summary"))}
         >
-          Copy as text
+          {S.copyAsText}
         </button>
-        <button
-          type="button"
-          data-hint={T.jsonHint}
-          onClick={async () => save(`${open.name}.summary.json`, "application/json", await open.trace.json("summary"))}
-        >
-          {T.json}
-        </button>
+        <Save trace={open.trace} verb="summary" />
         <span class="quiet">
           {[open.info.producer, ...open.info.devices.slice(0, 1), open.info.host].filter(Boolean).join(" · ")}
         </span>
@@ -285,19 +281,19 @@ export function Overview({ open }: { open: OpenTrace }) {
               <Cards summary={summary} open={open} />
               {relation.value === "ranks" ? <RankTable /> : null}
               {summary.findings.length > 0 ? (
-                <Panel title="Findings, dearest first" id="findings" actions={<To view="findings">All</To>}>
+                <Panel title={SHARED.findingsDearestFirst} id="findings" actions={<To view="findings">{S.all}</To>}>
                   <FindingList findings={summary.findings.slice(0, 4)} />
                 </Panel>
               ) : null}
               {summary.devices.length > 0 ? (
-                <Panel title="Where the device's time went" about={`${HINTS.deviceBusy} ${HINTS.exposed}`} id="devices">
+                <Panel title={S.whereTheDevicesTimeWent} about={`${HINTS.deviceBusy} ${HINTS.exposed}`} id="devices">
                   {summary.devices.map((device) => (
                     <Device key={device.device} device={device} />
                   ))}
                 </Panel>
               ) : null}
               {steps.length > 1 ? (
-                <Panel title="Steps" id="steps" actions={<To view="steps">All</To>}>
+                <Panel title={SHARED.steps} id="steps" actions={<To view="steps">{S.all}</To>}>
                   <StepChart steps={steps} onStep={(at) => go("steps", { open: steps[at]?.name })} />
                 </Panel>
               ) : null}

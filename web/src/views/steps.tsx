@@ -11,7 +11,10 @@ import { deviations, OUTLIER } from "../model/steps";
 import { rowsOf } from "../state/ask";
 import { setParams } from "../state/route";
 import type { OpenTrace } from "../state/session";
-import { T } from "../strings";
+import { T, TEXTS, SAY } from "../strings";
+
+const S = TEXTS.steps;
+const SHARED = TEXTS.shared;
 
 type Row = StepsRow & { deviation: number };
 
@@ -23,14 +26,10 @@ function Cards({ rows }: { rows: readonly Row[] }) {
   const unlike = rows.filter((row) => Math.abs(row.deviation) >= OUTLIER).length;
   return (
     <div class="cards">
-      {card("Median step", quantile(walls, 0.5), "Half of the steps took less.")}
-      {card("Shortest", walls[0] ?? 0, "The shortest step.")}
-      {card("Longest", walls[walls.length - 1] ?? 0, "The longest step.")}
-      <Card
-        label="Outliers"
-        value={String(unlike)}
-        about={`Steps whose wall time is ${OUTLIER} or more deviations from the median; a deviation is 1.4826 times the median absolute deviation.`}
-      />
+      {card(S.medianStep, quantile(walls, 0.5), S.medianAbout)}
+      {card(S.shortest, walls[0] ?? 0, S.shortestAbout)}
+      {card(S.longest, walls[walls.length - 1] ?? 0, S.longestAbout)}
+      <Card label={S.outliers} value={String(unlike)} about={SAY.outliers(OUTLIER)} />
     </div>
   );
 }
@@ -45,11 +44,11 @@ function All({ open, found }: { open: OpenTrace; found: readonly StepsRow[] }) {
   return (
     <>
       <Cards rows={rows} />
-      <Panel title="Wall time by part">
+      <Panel title={S.wallTimeByPart}>
         <StepChart steps={rows} height={220} onStep={onStep} />
       </Panel>
       <AnswerTable
-        label="Steps"
+        label={SHARED.steps}
         trace={open.trace}
         verb="steps"
         rows={rows}
@@ -58,7 +57,7 @@ function All({ open, found }: { open: OpenTrace; found: readonly StepsRow[] }) {
         columns={[
           ...columnsOf("steps", ["name", "wall_ns"], {
             name: {
-              title: "Step",
+              title: S.step,
               width: "minmax(150px, 1fr)",
               show: (row) => (
                 <To view="timeline" with={{ start: row.start_ns, end: row.start_ns + row.wall_ns }} hint={T.inTimeline}>
@@ -66,11 +65,11 @@ function All({ open, found }: { open: OpenTrace; found: readonly StepsRow[] }) {
                 </To>
               ),
             },
-            wall_ns: { title: "Wall", bar: true },
+            wall_ns: { title: SHARED.wall, bar: true },
           }),
           {
             key: "deviation",
-            title: "Deviation",
+            title: S.deviation,
             kind: "float",
             width: "96px",
             about:

@@ -8,7 +8,9 @@ import { time } from "../../model/format";
 import { search } from "../../model/search";
 import { ask } from "../../state/ask";
 import { go, numberParam, param, setParams } from "../../state/route";
-import { T } from "../../strings";
+import { T, TEXTS, SAY } from "../../strings";
+
+const S = TEXTS.flameInTime;
 
 interface TimedBox {
   name: string;
@@ -49,29 +51,27 @@ export function InTime({ trace, track }: { trace: RemoteTrace; track: TracksRow 
       {(tiles) => (
         <>
           <div class="toolbar">
-            <span class="quiet">
-              {time(end - start)} from {time(start)}
-            </span>
+            <span class="quiet">{SAY.from(time(end - start), time(start))}</span>
             <button
               type="button"
               disabled={!isZoomed}
               onClick={() => setParams({ start: undefined, end: undefined }, "step")}
             >
-              Whole lane
+              {S.wholeLane}
             </button>
             <button type="button" onClick={() => go("timeline", { start, end })}>
               {T.inTimeline}
             </button>
           </div>
           <FlameCanvas
-            label={`Calls of ${track.process} · ${track.thread} in the order of time`}
+            label={SAY.callsOf(`${track.process} · ${track.thread}`)}
             boxes={timed(tiles, start, end)}
             matches={matches}
             onClick={(box) => box && setParams({ start: box.start, end: Math.max(box.end, box.start + 1) }, "step")}
-            idle="Click a box to zoom to it."
+            idle={S.clickABoxToZoom}
             tip={(box) => (
               <>
-                <b>{box.name}</b> {time(box.end - box.start)} at {time(box.start)} ·{" "}
+                <b>{box.name}</b> {SAY.at(time(box.end - box.start), time(box.start))} ·{" "}
                 <To view="timeline" with={{ event: box.event }}>
                   {T.inTimeline}
                 </To>

@@ -2,19 +2,23 @@
 
 import { Await, Head, Missing } from "../../components/parts";
 import { save } from "../../components/download";
+import { Save } from "../../components/save";
 import { flames, type FlameLane, type FlameNode, type Metric } from "../../model/flame";
 import { search } from "../../model/search";
 import { ask, rowsOf } from "../../state/ask";
 import { numberParam, param, setParams } from "../../state/route";
 import type { OpenTrace } from "../../state/session";
-import { T } from "../../strings";
+import { T, TEXTS } from "../../strings";
 import { InTime } from "./in-time";
 import { Merged } from "./merged";
 
+const S = TEXTS.flame;
+const SHARED = TEXTS.shared;
+
 const ORDERS = {
-  merged: { label: "Merged", about: "All calls of the same path as one, the longest at the left" },
-  "bottom-up": { label: "Bottom up", about: "Each name with its self time, and below it who called it" },
-  time: { label: "In time", about: "Every call where it happened" },
+  merged: { label: S.merged, about: S.allCallsOfTheSame },
+  "bottom-up": { label: S.bottomUp, about: S.eachNameWithItsSelf },
+  time: { label: S.inTime, about: S.everyCallWhereItHappened },
 } as const;
 
 type Order = keyof typeof ORDERS;
@@ -48,8 +52,8 @@ function Tabs<Key extends string>(props: {
 }
 
 const METRICS = {
-  cpu: { label: "CPU time", about: "How long the spans were open" },
-  device: { label: "Device time", about: "The device work that was launched in them" },
+  cpu: { label: S.cpuTime, about: S.howLongTheSpansWere },
+  device: { label: S.deviceTime, about: S.theDeviceWorkThatWas },
 } as const;
 
 /** The lane with the most spans or device work, of those that have what is searched for. */
@@ -91,16 +95,21 @@ export function FlameView({ open }: { open: OpenTrace }) {
   const options = { depth: -1, minShare: LEAST, ...(order === "bottom-up" ? { bottomUp: true, depth: 64 } : {}) };
   const toolbar = (chooser: preact.ComponentChildren) => (
     <div class="toolbar">
-      <Tabs label="Order" of={ORDERS} value={order} onChange={(next) => setParams({ order: next, path: undefined })} />
+      <Tabs
+        label={S.order}
+        of={ORDERS}
+        value={order}
+        onChange={(next) => setParams({ order: next, path: undefined })}
+      />
       {order === "time" ? null : (
-        <Tabs label="Time" of={METRICS} value={metric} onChange={(next) => setParams({ metric: next })} />
+        <Tabs label={SHARED.time} of={METRICS} value={metric} onChange={(next) => setParams({ metric: next })} />
       )}
       {chooser}
       <input
         type="search"
         class="filter"
-        aria-label="Search"
-        placeholder="Search"
+        aria-label={SHARED.search}
+        placeholder={SHARED.search}
         data-hint={T.filterHint}
         value={param("q") ?? ""}
         onInput={(event) => setParams({ q: event.currentTarget.value })}
@@ -108,7 +117,7 @@ export function FlameView({ open }: { open: OpenTrace }) {
       <span class="spring" />
       <button
         type="button"
-        data-hint="All paths as folded stacks, for other flame graph tools"
+        data-hint={S.allPathsAsFoldedStacks}
         onClick={async () =>
           save(
             `${open.name}.folded`,
@@ -119,20 +128,7 @@ export function FlameView({ open }: { open: OpenTrace }) {
       >
         Folded
       </button>
-      <button
-        type="button"
-        data-hint={T.csvHint}
-        onClick={async () => save(`${open.name}.tree.csv`, "text/csv", await open.trace.csv("tree", options))}
-      >
-        {T.csv}
-      </button>
-      <button
-        type="button"
-        data-hint={T.jsonHint}
-        onClick={async () => save(`${open.name}.tree.json`, "application/json", await open.trace.json("tree", options))}
-      >
-        {T.json}
-      </button>
+      <Save trace={open.trace} verb="tree" options={options} />
     </div>
   );
   const timedView = () => (

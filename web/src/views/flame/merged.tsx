@@ -15,8 +15,10 @@ import {
 import { count, share, time } from "../../model/format";
 import { search } from "../../model/search";
 import { param, setParams } from "../../state/route";
-import { T } from "../../strings";
+import { T, TEXTS, SAY } from "../../strings";
 import { TreeTable } from "./tree-table";
+
+const S = TEXTS.flameMerged;
 
 export function Merged({ lane, metric }: { lane: FlameLane; metric: Metric }) {
   const path = param("path");
@@ -34,11 +36,11 @@ export function Merged({ lane, metric }: { lane: FlameLane; metric: Metric }) {
   return (
     <>
       <FlameCanvas
-        label={`Flame graph of ${lane.name}; the same calls are in the table below`}
+        label={SAY.flameOf(lane.name)}
         boxes={drawn}
         matches={matches}
         onClick={(box) => zoom(box?.node ?? lane.root)}
-        idle="Click a box to zoom to it, the one at the top to zoom out."
+        idle={S.clickABoxToZoom}
         tip={({ node }) => (
           <>
             <b>{node.name}</b> {time(metricOf(node, metric))}, {share(metricOf(node, metric) / whole)} · self{" "}

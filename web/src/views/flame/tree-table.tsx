@@ -3,6 +3,10 @@
 import { useMemo, useState } from "preact/hooks";
 import { Table, type TableColumn } from "../../components/table";
 import { metricOf, SEPARATOR, type FlameNode, type Metric } from "../../model/flame";
+import { TEXTS } from "../../strings";
+
+const S = TEXTS.flameTreeTable;
+const SHARED = TEXTS.shared;
 
 type Row = FlameNode & { key: string };
 
@@ -49,9 +53,9 @@ export function TreeTable({ focus, metric, whole }: { focus: FlameNode; metric: 
   const columns: TableColumn<Row>[] = [
     {
       key: "name",
-      title: "Call",
+      title: SHARED.call,
       kind: "text",
-      about: "The spans' name; open it to see what is below.",
+      about: S.theSpansNameOpenIt,
       width: "minmax(260px, 3fr)",
       show: (row) => (
         <span class="tree-name" style={{ paddingLeft: `${(row.depth - focus.depth - 1) * 14}px` }}>
@@ -72,26 +76,33 @@ export function TreeTable({ focus, metric, whole }: { focus: FlameNode; metric: 
         </span>
       ),
     },
-    { key: "total", title: "Total", kind: "ns", about: "Sum of their durations.", bar: true },
-    { key: "self", title: "Self", kind: "ns", about: "The same without the spans inside." },
+    { key: "total", title: SHARED.total, kind: "ns", about: S.sumOfTheirDurations, bar: true },
+    { key: "self", title: S.self, kind: "ns", about: S.theSameWithoutTheSpans },
     {
       key: "deviceTotal",
-      title: "Device",
+      title: SHARED.device,
       kind: "ns",
-      about: "The device work that they and what is inside them launched.",
+      about: S.theDeviceWorkThatThey,
       bar: true,
     },
     {
       key: "share",
-      title: "Share",
+      title: S.share,
       kind: "share",
-      about: "The part of the lane.",
+      about: S.thePartOfTheLane,
       value: (row) => (whole > 0 ? metricOf(row, metric) / whole : 0),
       width: "80px",
     },
-    { key: "count", title: "Calls", kind: "int", about: "How many calls were merged.", width: "80px" },
+    { key: "count", title: SHARED.calls, kind: "int", about: S.howManyCallsWereMerged, width: "80px" },
   ];
   return (
-    <Table label="Call tree" columns={columns} rows={rows} keyOf={(row) => row.key} onSort={() => undefined} fit={14} />
+    <Table
+      label={S.callTree}
+      columns={columns}
+      rows={rows}
+      keyOf={(row) => row.key}
+      onSort={() => undefined}
+      fit={14}
+    />
   );
 }

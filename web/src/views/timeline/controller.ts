@@ -1,7 +1,9 @@
 // The state of a timeline and what changes it: the view, the selection, the search. Draws when something changed.
 
-import { computed, effect, signal } from "@preact/signals";
+import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
 import type { CountersRow, Curve, Related, RemoteTrace, Spans, StepsRow, TracksRow } from "kinetoscope/remote";
+import { save } from "../../components/download";
+import { baseName } from "../../components/save";
 import { palette } from "../../drawing/palette";
 import { CURVE_PIXELS, drawTimeline, lanesInSight, RULER, STEPS, type Area, type Scene } from "../../drawing/timeline";
 import { search } from "../../model/search";
@@ -41,6 +43,15 @@ interface Selected {
 /** How long a movement by key takes, in ms. */
 const MOVEMENT = 140;
 
+const texts = new Map<string, ReadonlySignal<string>>();
+
+/** A parameter of the address as a value of its own, so that a change of another one does not bring it again. */
+function text(name: string): ReadonlySignal<string> {
+  const known = texts.get(name) ?? computed(() => param(name) ?? "");
+  texts.set(name, known);
+  return known;
+}
+
 export class Timeline {
   readonly view = signal<Viewport>({ start: 0, end: 1 });
   readonly scroll = signal(0);
@@ -52,12 +63,18 @@ export class Timeline {
   readonly selection = signal<Selection | undefined>(undefined);
   readonly matches: Matches;
   readonly layout = computed(() =>
-    layout(this.tracks, this.counters, {
-      closed: new Set((param("closed") ?? "").split(",").filter((id) => id !== "")),
-      matches: search(param("lanes") ?? "").matches,
-    }),
+    layout(this.tracks, this.counters, { closed: this.closed.value, matches: this.lanes.value.matches }),
   );
   readonly header: number;
+  private readonly closed = computed(
+    () =>
+      new Set(
+        text("closed")
+          .value.split(",")
+          .filter((id) => id !== ""),
+      ),
+  );
+  private readonly lanes = computed(() => search(text("lanes").value));
   /** Read from the styles once for each theme. */
   private readonly palette = computed(() => (void theme.value, palette()));
   private readonly boxes: Chunks<Boxes>;
@@ -124,9 +141,7 @@ export class Timeline {
   }
 
   private followAddress(): void {
-    // A computed value each, so that a change of one parameter does not bring back what the others say.
-    const of = (name: string) => computed(() => param(name) ?? "");
-    const [text, area, selected] = [of("q"), of("area"), computed(() => numberParam("event"))];
+    const [wanted, area, selected] = [text("q"), text("area"), computed(() => numberParam("event"))];
     const shown = computed(() => `${numberParam("start") ?? ""} ${numberParam("end") ?? ""}`);
     this.endings.push(
       effect(() => {
@@ -140,7 +155,7 @@ export class Timeline {
         const [start, end] = shown.value.split(" ").map(Number) as [number, number];
         if (end > start) this.follow({ start, end });
       }),
-      effect(() => void this.matches.search(text.value)),
+      effect(() => void this.matches.search(wanted.value)),
       effect(() => {
         // What is said about the selected event takes room from the timeline.
         void this.size.value;
@@ -421,9 +436,17 @@ export class Timeline {
 
   /** Opens or closes a process or a track. */
   toggle(id: string): void {
-    const closed = new Set((param("closed") ?? "").split(",").filter((one) => one !== ""));
+    const closed = new Set(this.closed.peek());
     if (!closed.delete(id)) closed.add(id);
     setParams({ closed: [...closed].join(",") });
+  }
+
+  /** Saves what is in sight as a trace. */
+  async saveSlice(): Promise<void> {
+    const { start, end } = this.view.peek();
+    const time = [Math.max(0, Math.floor(start)), Math.ceil(end)] as const;
+    const text = await new Response(this.trace.export("slice", { time })).blob();
+    save(`${baseName(this.trace.name)}.slice.json`, "application/json", text);
   }
 
   /** Goes to the next or previous match of the search. */

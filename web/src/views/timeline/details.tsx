@@ -6,8 +6,11 @@ import { copy } from "../../components/download";
 import { exact, time } from "../../model/format";
 import { ask } from "../../state/ask";
 import { laneNames } from "../../state/lanes";
-import { T } from "../../strings";
+import { T, TEXTS } from "../../strings";
 import type { Timeline } from "./controller";
+
+const S = TEXTS.timelineDetails;
+const SHARED = TEXTS.shared;
 
 /** At most this many links of a kind are listed. */
 const LISTED = 50;
@@ -81,29 +84,29 @@ export function Details({ timeline }: { timeline: Timeline }) {
   const [start, end] = [related.start[0] as number, related.end[0] as number];
   const id = related.event[0] as number;
   return (
-    <section class="panel details" aria-label="Selected event" data-event={id}>
+    <section class="panel details" aria-label={S.selectedEvent} data-event={id}>
       <div class="panel-head">
         <h2 class="event-name">{name}</h2>
-        <button type="button" data-hint="Zoom to it (F)" onClick={() => timeline.fit()}>
+        <button type="button" data-hint={SHARED.zoomToItF} onClick={() => timeline.fit()}>
           Zoom
         </button>
         <button
           type="button"
-          data-hint="The one before on this lane ([)"
-          aria-label="Previous"
+          data-hint={S.theOneBeforeOnThis}
+          aria-label={S.previous}
           onClick={() => void timeline.step(-1)}
         >
           ‹
         </button>
-        <button
-          type="button"
-          data-hint="The one after on this lane (])"
-          aria-label="Next"
-          onClick={() => void timeline.step(1)}
-        >
+        <button type="button" data-hint={S.theOneAfterOnThis} aria-label={S.next} onClick={() => void timeline.step(1)}>
           ›
         </button>
-        <button type="button" aria-label={T.close} data-hint="Close (Esc)" onClick={() => timeline.select(undefined)}>
+        <button
+          type="button"
+          aria-label={T.close}
+          data-hint={SHARED.closeEsc}
+          onClick={() => timeline.select(undefined)}
+        >
           ×
         </button>
       </div>
@@ -120,7 +123,7 @@ export function Details({ timeline }: { timeline: Timeline }) {
         </To>{" "}
         ·{" "}
         <To view="kernels" with={{ q: name }}>
-          In the kernels
+          {S.inTheKernels}
         </To>{" "}
         ·{" "}
         <To view="flame" with={{ q: name }}>

@@ -8,11 +8,14 @@ import type { Lane } from "../../model/timeline/layout";
 import { rowsOf } from "../../state/ask";
 import { param, setParams } from "../../state/route";
 import type { OpenTrace } from "../../state/session";
-import { T } from "../../strings";
+import { T, TEXTS, SAY } from "../../strings";
 import { Timeline } from "./controller";
 import { Details } from "./details";
 import { listen } from "./input";
 import { SelectionPanel } from "./selection";
+
+const S = TEXTS.timeline;
+const SHARED = TEXTS.shared;
 
 function Toolbar({ timeline }: { timeline: Timeline }) {
   const found = timeline.matches.found.value;
@@ -23,9 +26,9 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
       <input
         type="search"
         class="filter"
-        aria-label="Search"
-        placeholder="Search"
-        data-hint={`${T.filterHint}. Enter goes to the next match.`}
+        aria-label={SHARED.search}
+        placeholder={SHARED.search}
+        data-hint={SAY.searchHint(T.filterHint)}
         value={param("q") ?? ""}
         onInput={(event) => setParams({ q: event.currentTarget.value })}
         onKeyDown={(event) => event.key === "Enter" && timeline.goToMatch(event.shiftKey ? -1 : 1)}
@@ -34,13 +37,13 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
         {timeline.matches.searching.value
           ? T.waiting
           : found
-            ? `${at >= 0 ? `${count(at + 1)} ${T.of} ` : ""}${count(many)} ${many === 1 ? "match" : "matches"}`
+            ? SAY.matches(at >= 0 ? count(at + 1) : undefined, count(many), many === 1)
             : ""}
       </span>
       <button
         type="button"
-        aria-label="Previous match"
-        data-hint="Previous match (Shift N)"
+        aria-label={S.previousMatch}
+        data-hint={S.previousMatchShiftN}
         disabled={many === 0}
         onClick={() => timeline.goToMatch(-1)}
       >
@@ -48,8 +51,8 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
       </button>
       <button
         type="button"
-        aria-label="Next match"
-        data-hint="Next match (N)"
+        aria-label={S.nextMatch}
+        data-hint={S.nextMatchN}
         disabled={many === 0}
         onClick={() => timeline.goToMatch(1)}
       >
@@ -58,9 +61,9 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
       <input
         type="search"
         class="filter lanes"
-        aria-label="Lanes"
-        placeholder="Lanes"
-        data-hint={`Only these lanes. ${T.filterHint}`}
+        aria-label={S.lanes}
+        placeholder={S.lanes}
+        data-hint={SAY.lanesHint(T.filterHint)}
         value={param("lanes") ?? ""}
         onInput={(event) => setParams({ lanes: event.currentTarget.value })}
       />
@@ -70,13 +73,12 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
         data-view-start={Math.round(timeline.view.value.start)}
         data-view-end={Math.round(timeline.view.value.end)}
       >
-        {time(timeline.view.value.end - timeline.view.value.start)} in sight
+        {SAY.inSight(time(timeline.view.value.end - timeline.view.value.start))}
       </span>
-      <button
-        type="button"
-        data-hint="The whole trace (Home)"
-        onClick={() => timeline.setView(timeline.whole, "moving")}
-      >
+      <button type="button" data-hint={T.sliceHint} onClick={() => void timeline.saveSlice()}>
+        {T.slice}
+      </button>
+      <button type="button" data-hint={S.theWholeTraceHome} onClick={() => timeline.setView(timeline.whole, "moving")}>
         Whole
       </button>
     </div>
@@ -88,7 +90,7 @@ function GutterEntry({ lane, timeline }: { lane: Lane; timeline: Timeline }) {
   if (lane.kind === "counter") {
     const most = cell(lane.unit === "bytes" ? "bytes" : lane.unit === "share" ? "share" : "float", lane.max);
     return (
-      <div class="lane-label counter-label" style={style} data-hint={`${lane.title}; the top is ${most}`}>
+      <div class="lane-label counter-label" style={style} data-hint={SAY.counterHint(lane.title, most)}>
         <span>{lane.title}</span>
         <small>{most}</small>
       </div>
@@ -125,14 +127,11 @@ function Tip({ timeline }: { timeline: Timeline }) {
         <>
           <b>{hovered.name}</b>{" "}
           {hovered.count > 1
-            ? `and ${count(hovered.count - 1)} more within a pixel`
-            : `${time(hovered.end - hovered.start)} at ${time(hovered.start)}`}
+            ? SAY.morePixel(count(hovered.count - 1))
+            : SAY.at(time(hovered.end - hovered.start), time(hovered.start))}
         </>
       ) : (
-        <span class="quiet">
-          Click an event, drag a box for statistics, drag the ruler to zoom, Ctrl + wheel zooms, Shift + drag moves; W A
-          S D too.
-        </span>
+        <span class="quiet">{T.timelineTip}</span>
       )}
     </p>
   );
@@ -185,7 +184,7 @@ function Drawn({ open, tracks, counters, steps }: Loaded) {
           ref={scroller}
           tabIndex={0}
           role="application"
-          aria-label={`Timeline of ${tracks.length} lanes. W and S zoom, A and D move, N finds the next match; the question mark lists all keys.`}
+          aria-label={SAY.timelineOf(tracks.length)}
         >
           <div class="timeline-content" style={{ height: `${height + timeline.header}px` }}>
             <canvas ref={canvas} class="timeline-canvas" aria-hidden="true" />
@@ -195,7 +194,7 @@ function Drawn({ open, tracks, counters, steps }: Loaded) {
               ))}
             </div>
             <div class="timeline-corner" style={{ height: `${timeline.header}px` }}>
-              {timeline.header > 30 ? "Steps" : ""}
+              {timeline.header > 30 ? SHARED.steps : ""}
             </div>
           </div>
         </div>

@@ -130,17 +130,17 @@ export function listen(element: HTMLElement, canvas: HTMLCanvasElement, timeline
     false,
   );
 
-  on(
-    "keydown",
-    (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.target !== element) return;
-      const take = keys(timeline)[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-      if (!take) return;
-      event.preventDefault();
-      take(event.shiftKey);
-    },
-    false,
-  );
+  const takeKey = (event: KeyboardEvent): void => {
+    const target = event.target as Element;
+    if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, textarea, select, dialog")) return;
+    // Letters work wherever the focus is; what buttons and tables have a use for, only on the timeline.
+    if (event.key.length > 1 && event.key !== "Escape" && target !== element) return;
+    const take = keys(timeline)[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (!take) return;
+    event.preventDefault();
+    take(event.shiftKey);
+  };
+  document.addEventListener("keydown", takeKey, { signal: ending.signal });
   return () => ending.abort();
 }
 

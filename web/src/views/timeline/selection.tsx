@@ -1,14 +1,17 @@
 // The statistics of a selected stretch of time on some lanes.
 
 import { columnsOf } from "../../components/answer-table";
-import { save } from "../../components/download";
+import { Save } from "../../components/save";
 import { Await } from "../../components/parts";
 import { Table } from "../../components/table";
 import { count, time } from "../../model/format";
 import { rowsOf } from "../../state/ask";
 import { setParams } from "../../state/route";
-import { T } from "../../strings";
+import { T, TEXTS, SAY } from "../../strings";
 import type { Timeline } from "./controller";
+
+const S = TEXTS.timelineSelection;
+const SHARED = TEXTS.shared;
 
 const COLUMNS = columnsOf(
   "names",
@@ -32,34 +35,21 @@ export function SelectionPanel({ timeline }: { timeline: Timeline }) {
   const selection = timeline.selection.value;
   if (!selection) return null;
   const options = { time: [selection.start, selection.end] as const, tracks: selection.tracks };
-  const file = async (format: "csv" | "json"): Promise<void> =>
-    save(
-      `selection.${format}`,
-      format === "csv" ? "text/csv" : "application/json",
-      await timeline.trace[format]("names", options),
-    );
   return (
-    <section class="panel details" aria-label="Selection" data-selection>
+    <section class="panel details" aria-label={S.selection} data-selection>
       <div class="panel-head">
         <h2>
-          {time(selection.end - selection.start)} selected{" "}
-          <small>
-            on {count(selection.tracks.length)} {selection.tracks.length === 1 ? "lane" : "lanes"}
-          </small>
+          {SAY.selected(time(selection.end - selection.start))}{" "}
+          <small>{SAY.onLanes(count(selection.tracks.length), selection.tracks.length === 1)}</small>
         </h2>
-        <button type="button" data-hint="Zoom to it (F)" onClick={() => timeline.fit()}>
+        <button type="button" data-hint={SHARED.zoomToItF} onClick={() => timeline.fit()}>
           Zoom
         </button>
-        <button type="button" onClick={() => void file("csv")}>
-          {T.csv}
-        </button>
-        <button type="button" onClick={() => void file("json")}>
-          {T.json}
-        </button>
+        <Save trace={timeline.trace} verb="names" options={options} />
         <button
           type="button"
           aria-label={T.close}
-          data-hint="Close (Esc)"
+          data-hint={SHARED.closeEsc}
           onClick={() => setParams({ area: undefined })}
         >
           ×
@@ -68,7 +58,7 @@ export function SelectionPanel({ timeline }: { timeline: Timeline }) {
       <Await answer={rowsOf(timeline.trace, "names", options)}>
         {(rows) => (
           <Table
-            label="What is selected"
+            label={S.whatIsSelected}
             fit={9}
             rows={rows}
             columns={COLUMNS}

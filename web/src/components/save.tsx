@@ -1,0 +1,34 @@
+// An answer of the engine as a file: the very text that the command line prints.
+
+import type { RemoteTrace, Verbs } from "kinetoscope/remote";
+import { T } from "../strings";
+import { save } from "./download";
+
+const TYPES = { csv: "text/csv", json: "application/json" } as const;
+
+export interface SaveProps<V extends keyof Verbs> {
+  trace: RemoteTrace;
+  verb: V;
+  options?: Verbs[V]["options"] | undefined;
+}
+
+/** A file's name without what says that it is a trace. */
+export function baseName(name: string): string {
+  return name.replace(/(\.pt|\.trace|\.json|\.gz|\.zst|\.pickle)+$/, "");
+}
+
+/** Buttons that save all rows of an analysis. */
+export function Save<V extends keyof Verbs>({ trace, verb, options }: SaveProps<V>) {
+  const file = async (format: "csv" | "json"): Promise<void> =>
+    save(`${baseName(trace.name)}.${verb}.${format}`, TYPES[format], await trace[format](verb, options));
+  return (
+    <>
+      <button type="button" data-hint={T.csvHint} onClick={() => void file("csv")}>
+        {T.csv}
+      </button>
+      <button type="button" data-hint={T.jsonHint} onClick={() => void file("json")}>
+        {T.json}
+      </button>
+    </>
+  );
+}
