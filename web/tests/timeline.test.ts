@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import type { Columns, CountersRow, Tiles, TracksRow, TreeRow } from "kinetoscope/remote";
-import { colorOf, COLORS, shortName } from "../src/model/colors";
+import { colorOf, COLORS } from "../src/model/colors";
+import { shortName } from "../src/model/short-name";
 import { boxes, flames, nodeAt, pathOf } from "../src/model/flame";
 import { boxAt, boxesOf } from "../src/model/timeline/boxes";
 import { Chunks, chunkLength, levelOf, placesOf } from "../src/model/timeline/chunks";

@@ -17,7 +17,8 @@ fn folder() -> PathBuf {
     root().join("web")
 }
 
-/// Builds the page into `web/dist`, after its types and the tests of its model, and prints its sizes.
+/// Builds the page into `web/dist`, after its types and the tests of its model, gives it to the binary, and prints its
+/// sizes.
 pub(crate) fn run_all() -> Result<(), Failure> {
     if !package::folder().join("dist/kinetoscope.wasm").exists() {
         package::run_all()?;
@@ -26,6 +27,9 @@ pub(crate) fn run_all() -> Result<(), Failure> {
     for script in ["check", "test", "build"] {
         run(npm::script(&folder(), script)?.arg("--silent"))?;
     }
+    let single = folder().join("dist/kinetoscope.html");
+    fs::copy(&single, root().join("native/page/kinetoscope.html"))
+        .map_err(|e| format!("{}: {e}", single.display()))?;
     sizes(&folder().join("dist"))
 }
 

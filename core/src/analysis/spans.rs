@@ -112,7 +112,8 @@ pub fn find(trace: &Trace, names: &[&str], device_work_only: bool) -> Vec<Span> 
 
 /// The events of a row of `ops`: its position when the rows are not sorted, grouped in this way.
 pub fn instances(trace: &Trace, by: GroupBy, group: u32) -> Vec<Span> {
-    let events = FunctionEvents::new(trace);
+    let is_plain = by == GroupBy::default();
+    let events = if is_plain { FunctionEvents::without_inputs(trace) } else { FunctionEvents::new(trace) };
     let mut is_member = vec![false; trace.table.len()];
     for row in group_members(&events, &trace.table, by, group) {
         is_member[row as usize] = true;

@@ -54,6 +54,9 @@ export interface TableProps<Row> {
 
 const ROW = 30;
 
+/** Texts of so many characters may be cut. */
+const LONG = 24;
+
 export function valueIn<Row>(column: TableColumn<Row>, row: Row): unknown {
   return column.value ? column.value(row) : (row as Record<string, unknown>)[column.key];
 }
@@ -109,6 +112,12 @@ function HeadCell<Row>(props: {
   );
 }
 
+/** What a cell explains: the exact number and its meaning, or a text that may not fit. */
+function hintOf<Row>(column: TableColumn<Row>, value: unknown): string | undefined {
+  if (isNumeric(column.kind)) return `${exact(column.kind, value)}. ${column.about}`;
+  return typeof value === "string" && value.length > LONG ? value : undefined;
+}
+
 function Cell<Row>({
   column,
   row,
@@ -129,7 +138,7 @@ function Cell<Row>({
       class={`td ${number ? "number" : ""} ${value === 0 ? "zero" : ""}`}
       data-key={column.key}
       data-value={number ? String(value) : undefined}
-      data-hint={number ? `${exact(column.kind, value)}. ${column.about}` : undefined}
+      data-hint={hintOf(column, value)}
     >
       {share > 0 ? <span class="td-bar" style={{ width: `${share * 100}%` }} /> : null}
       <span class="td-text">{column.show ? column.show(row) : cell(column.kind, value)}</span>

@@ -1,6 +1,7 @@
 // Flames as pixels.
 
-import { colorOf, shortName } from "../model/colors";
+import { colorOf } from "../model/colors";
+import { shortName } from "../model/short-name";
 import type { Palette } from "./palette";
 import { FONT, fitted } from "./text";
 

@@ -11,6 +11,7 @@ import { StepChart } from "../components/step-chart";
 import { Table } from "../components/table";
 import { windowParts } from "../model/device";
 import { count, exact, share, time } from "../model/format";
+import { shortName } from "../model/short-name";
 import { rowsOf, valueOf } from "../state/ask";
 import { go, param } from "../state/route";
 import { relation, type OpenTrace } from "../state/session";
@@ -184,7 +185,7 @@ function Tops({ summary }: { summary: SummaryRow }) {
                 ...TOP[0],
                 show: (row) => (
                   <To view="kernels" with={{ q: row.name }}>
-                    {row.name}
+                    {shortName(row.name)}
                   </To>
                 ),
               },

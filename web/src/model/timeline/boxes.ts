@@ -1,7 +1,8 @@
 // The boxes of a chunk, made ready to be drawn: in the order of their colours, since setting a colour costs more than a box.
 
 import type { Tiles } from "kinetoscope/remote";
-import { colorOf, COLORS, shortName } from "../colors";
+import { colorOf, COLORS } from "../colors";
+import { shortName } from "../short-name";
 
 export interface Boxes {
   tiles: Tiles;
