@@ -2,7 +2,7 @@
 
 import type { Page } from "@playwright/test";
 import { own, rowsOf } from "./files";
-import { expect, open, sampleTrace, savedBy, settled, stepsTrace, test, view } from "./page";
+import { drop, expect, open, sampleTrace, savedBy, settled, stepsTrace, test, view } from "./page";
 
 interface View {
   start: number;
@@ -274,4 +274,27 @@ test("everything is reached by keyboard", async ({ opened: page }) => {
   await expect(page.locator("[data-selection] .row").first()).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(page.locator("[data-selection]")).toHaveCount(0);
+});
+
+test("arrows of the file are followed", async ({ opened: page }) => {
+  const at = (name: string, tid: number, ts: number, dur: number) => ({ ph: "X", name, pid: 1, tid, ts, dur });
+  const arrow = (ph: string, tid: number, ts: number) => ({
+    ph,
+    name: "arrow",
+    cat: "mine",
+    id: 1,
+    pid: 1,
+    tid,
+    ts,
+    bp: "e",
+  });
+  const events = [at("sender", 1, 0, 50), at("receiver", 2, 60, 50), arrow("s", 1, 20), arrow("f", 2, 80)];
+  await drop(page, [{ name: "arrows.json", bytes: Buffer.from(JSON.stringify(events)) }]);
+  await view(page, "timeline");
+  await page.getByLabel("Search").fill("sender");
+  await page.getByLabel("Search").press("Enter");
+  const details = page.locator("[data-event]");
+  await details.locator("[data-relation='flow to'] button").click();
+  await expect(details.locator("h2")).toHaveText("receiver");
+  await expect(details.locator("[data-relation='flow from']")).toContainText("sender");
 });

@@ -308,3 +308,29 @@ fn a_selected_backward_operator_leads_to_its_forward_from_around_and_inside() {
         found.iter().filter(|r| r.0 == Relation::Forward).map(|r| trace.table.name(r.1.row)).collect();
     assert_eq!(forward, ["aten::addmm"]);
 }
+
+#[test]
+fn arrows_of_the_file_lead_from_the_innermost_span_to_the_innermost_span() {
+    let arrow = |ph: &str, tid: i64, ts: i64, cat: &str| json!({"ph": ph, "cat": cat, "name": "arrow", "id": 1, "pid": 1, "tid": tid, "ts": ts, "bp": "e"});
+    let op = |name: &str, tid, ts, dur| span(name, "other", tid, ts, dur, &json!({}));
+    let events = |cat: &str| {
+        vec![
+            op("outer", 1, 0, 100),
+            op("inner", 1, 10, 20),
+            op("target", 2, 50, 10),
+            arrow("s", 1, 15, cat),
+            arrow("f", 2, 55, cat),
+        ]
+    };
+    let of = |trace: &Trace, name: &str| -> Vec<(Relation, String)> {
+        let row = trace.table.rows().find(|&row| trace.table.name(row) == name).expect(name);
+        let (_, found) = related(trace, row);
+        let arrows = found.iter().filter(|r| matches!(r.0, Relation::FlowFrom | Relation::FlowTo));
+        arrows.map(|r| (r.0, trace.table.name(r.1.row).to_owned())).collect()
+    };
+    let trace = read(&events("mine"));
+    assert_eq!(of(&trace, "inner"), [(Relation::FlowTo, "target".to_owned())]);
+    assert_eq!(of(&trace, "target"), [(Relation::FlowFrom, "inner".to_owned())]);
+    assert_eq!(of(&trace, "outer"), []);
+    assert_eq!(of(&read(&events("ac2g")), "inner"), []);
+}

@@ -145,6 +145,9 @@ export const HINTS = {
   wall: "From the first event to the end of the last one.",
   steps: "How many profiler steps the trace has, and their mean wall time.",
   selfCpu: "Sum of the self CPU times of all operators, ranges and runtime calls: torch's “Self CPU time total”.",
+  operators: "How many operators were recorded, those that others called included.",
+  cpuTotal: "Time on the CPU, with that of the events called inside.",
+  peak: "The most that was allocated at once.",
   deviceSum: "Sum: the durations of all kernels, copies and fills, added up. Above wall time when streams overlap.",
   deviceBusy: "Busy: the time in which at least one kernel, copy or fill was running (the union).",
   deviceIdle: "Idle: the window from the first to the last device activity, without the busy time.",
@@ -155,6 +158,18 @@ export const HINTS = {
     "Queued: the work was launched already, but the device did not start it: dependencies, other streams, launch latency.",
   unknown: "Unknown: the launch of the next work is not in the trace.",
   trust: "Identities that must hold in every trace, and everything odd that was met while reading it.",
+} as const;
+
+/** How events are linked, in the order of a list. */
+export const RELATIONS = {
+  launch: "Launched by",
+  operator: "Done for",
+  "device work": "Launched",
+  forward: "Backward of",
+  backward: "Its backward",
+  "flow from": "Arrows from",
+  "flow to": "Arrows to",
+  ancestor: "Inside",
 } as const;
 
 /** What single views and parts say, by their files; `shared` what several say. */
@@ -235,6 +250,8 @@ export const TEXTS = {
     meanStep: "Mean step",
     meanStepAbout: "The mean wall time of a step.",
     selfCpu: "Self CPU",
+    selfDevice: "Self device",
+    total: "Total",
     deviceBusy: "Device busy",
     deviceSum: "Device sum",
     deviceIdle: "Device idle",
@@ -348,6 +365,7 @@ export const TEXTS = {
     cpuTotalByTheCalls: "CPU total by the calls.",
   },
   overview: {
+    topModules: "Top modules, without those inside",
     theName: "The name.",
     howOften: "How often.",
     wallTime: "Wall time",
@@ -446,6 +464,7 @@ export const SAY = {
   outliers: (limit: number) =>
     `Steps whose wall time is ${limit} or more deviations from the median; a deviation is 1.4826 times the median absolute deviation.`,
   overTime: (device: string) => `${device} over time`,
+  peakOf: (device: string) => `${device} memory peak`,
   rank: (rank: number, name: string) => `Rank ${rank} · ${name}`,
   searchHint: (hint: string) => `${hint}. Enter goes to the next match.`,
   selected: (time: string) => `${time} selected`,
@@ -455,6 +474,7 @@ export const SAY = {
   stepsByPart: (many: number) => `Wall time of ${many} steps by part`,
   timelineOf: (lanes: number) =>
     `Timeline of ${lanes} lanes. W and S zoom, A and D move, N finds the next match; the question mark lists all keys.`,
+  twist: (isClosed: boolean, name: string) => `${isClosed ? "Open" : "Close"} ${name}`,
   when: (time: string) => `at ${time}`,
   window: (time: string) => `${time} from its first activity to its last`,
 } as const;

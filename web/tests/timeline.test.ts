@@ -133,6 +133,9 @@ describe("boxes", () => {
     expect(shortName("void at::native::(anonymous namespace)::CatArrayBatchedCopy<float>(int)")).toBe(
       "CatArrayBatchedCopy",
     );
+    expect(shortName("void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16>(Params)")).toBe(
+      "cutlass_80_wmma_tensorop_bf16",
+    );
     expect(shortName("aten::mm")).toBe("aten::mm");
     expect(shortName("operator::(")).not.toBe("");
   });

@@ -44,6 +44,10 @@ pub enum Relation {
     Forward,
     /// The backward operators of it and of what is inside it.
     Backward,
+    /// An arrow of the file goes from the other one to it.
+    FlowFrom,
+    /// An arrow of the file goes from it to the other one.
+    FlowTo,
 }
 
 impl Relation {
@@ -56,6 +60,8 @@ impl Relation {
             Relation::DeviceWork => "device work",
             Relation::Forward => "forward",
             Relation::Backward => "backward",
+            Relation::FlowFrom => "flow from",
+            Relation::FlowTo => "flow to",
         }
     }
 }
@@ -157,6 +163,7 @@ pub fn related(trace: &Trace, event: Row) -> (Option<Span>, Vec<(Relation, Span)
         let mut above = tree.ancestors(at as u32).map(|at| tree.rows[at as usize]);
         above.find_map(|row| links.forward(row)).into_iter().for_each(|row| add(row, Relation::Forward));
     }
+    all.extend(flows(trace, event));
     sort_by_key(&mut all, |&(row, relation)| (i64::from(row), relation as i64));
     all.dedup();
     let is_wanted = |row: Row| row == event || all.binary_search_by_key(&row, |r| r.0).is_ok();
@@ -172,6 +179,43 @@ pub fn related(trace: &Trace, event: Row) -> (Option<Span>, Vec<(Relation, Span)
     };
     sort_by_key(&mut related, order);
     (spans.iter().find(|span| span.row == event).copied(), related)
+}
+
+/// What the arrows of the file lead to and from, but for those that launches and backward operators are known by.
+fn flows(trace: &Trace, event: Row) -> Vec<(Row, Relation)> {
+    let table = &trace.table;
+    let is_known = |row: Row| {
+        matches!(
+            table.cat(row),
+            "ac2g" | "async_npu" | "fwdbwd" | "forward_backward" | "fwd_bwd" | "async_gpu"
+        )
+    };
+    let is_on =
+        |row: Row| table.track_id(row) == table.track_id(event) && innermost(trace, row) == Some(event);
+    let mut found = Vec::new();
+    for &(start, end) in trace.pairs.flows.iter().filter(|pair| !is_known(pair.0)) {
+        if is_on(start) {
+            found.extend(innermost(trace, end).map(|row| (row, Relation::FlowTo)));
+        }
+        if is_on(end) {
+            found.extend(innermost(trace, start).map(|row| (row, Relation::FlowFrom)));
+        }
+    }
+    found
+}
+
+/// The innermost span that is open at the instant of an event, on its track.
+fn innermost(trace: &Trace, event: Row) -> Option<Row> {
+    let (table, tree) = (&trace.table, &trace.tree);
+    let instant = table.ts(event);
+    let open = lanes(trace, table.track_id(event)).iter().filter_map(|lane| {
+        let rows = &tree.rows[lane.start as usize..lane.end as usize];
+        let last =
+            (lane.start + rows.partition_point(|&row| table.ts(row) <= instant) as u32).checked_sub(1)?;
+        let above = core::iter::once(last).filter(|&at| at >= lane.start).chain(tree.ancestors(last));
+        above.map(|at| tree.rows[at as usize]).find(|&row| table.end(row) >= instant)
+    });
+    open.max_by_key(|&row| table.ts(row))
 }
 
 /// A span and all that is inside it.

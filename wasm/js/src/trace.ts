@@ -65,7 +65,8 @@ export interface Spans {
 }
 
 /** What an event is linked to. */
-export type Relation = "self" | "ancestor" | "launch" | "operator" | "device work" | "forward" | "backward";
+export type Relation =
+  "self" | "ancestor" | "launch" | "operator" | "device work" | "forward" | "backward" | "flow from" | "flow to";
 
 /** An event and what it is linked to; ancestors come innermost first. */
 export interface Related extends Spans {

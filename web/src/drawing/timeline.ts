@@ -1,6 +1,6 @@
 // The timeline as pixels: a pure function of what is given.
 
-import type { Curve, Related, Spans } from "kinetoscope/remote";
+import type { Curve, Related, Relation, Spans } from "kinetoscope/remote";
 import { time } from "../model/format";
 import type { Boxes } from "../model/timeline/boxes";
 import { CHUNK_PIXELS, chunkLength, placesOf, type Chunks, type Place } from "../model/timeline/chunks";
@@ -275,6 +275,9 @@ const spanAt = (spans: Spans, at: number) => ({
   end: spans.end[at] as number,
 });
 
+/** What comes before the selected span; arrows go from it. */
+const CAUSES: readonly Relation[] = ["launch", "operator", "forward", "flow from"];
+
 /** More arrows than this are a blot. */
 const MOST_ARROWS = 400;
 
@@ -294,7 +297,7 @@ function links(scene: Scene, related: Related): void {
     const to = positionOf(scene, spanAt(related, at));
     if (!to) return;
     arrows += 1;
-    const isCause = relation === "launch" || relation === "forward" || relation === "operator";
+    const isCause = CAUSES.includes(relation);
     if (isCause) arrow(scene, to, from);
     else arrow(scene, from, to);
   });

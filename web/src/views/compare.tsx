@@ -37,9 +37,9 @@ function Chooser({ name, label, at }: { name: "a" | "b"; label: string; at: numb
 }
 
 const KINDS = {
-  ops: { label: S.operatorsSelfCpuTime, column: "Self CPU" },
-  device: { label: S.operatorsSelfDeviceTime, column: "Self device" },
-  kernels: { label: SHARED.kernels, column: "Total" },
+  ops: { label: S.operatorsSelfCpuTime, column: S.selfCpu },
+  device: { label: S.operatorsSelfDeviceTime, column: S.selfDevice },
+  kernels: { label: SHARED.kernels, column: S.total },
 } as const;
 
 type Kind = keyof typeof KINDS;

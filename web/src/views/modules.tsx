@@ -7,7 +7,7 @@ import { Await, Head, Missing, To } from "../components/parts";
 import { rowsOf } from "../state/ask";
 import { param } from "../state/route";
 import type { OpenTrace } from "../state/session";
-import { TEXTS } from "../strings";
+import { SAY, TEXTS } from "../strings";
 
 const S = TEXTS.modules;
 
@@ -56,7 +56,7 @@ function Tree({ open, rows }: { open: OpenTrace; rows: readonly ModulesRow[] }) 
                   <button
                     type="button"
                     class="twist"
-                    aria-label={`${closed.has(row.path) ? "Open" : "Close"} ${row.name}`}
+                    aria-label={SAY.twist(closed.has(row.path), row.name)}
                     aria-expanded={!closed.has(row.path)}
                     onClick={() => toggle(row.path)}
                   >

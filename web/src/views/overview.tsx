@@ -1,8 +1,9 @@
 // Overview: the few numbers that matter, what to do first, and how far to trust them.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { DeviceTime, LedgerRow, SummaryRow } from "kinetoscope/remote";
 import { Bar, Await, Card, Head, Panel, To } from "../components/parts";
+import { columnsOf } from "../components/answer-table";
 import { copy } from "../components/download";
 import { Save } from "../components/save";
 import { FindingList } from "../components/finding-list";
@@ -10,7 +11,8 @@ import { RankTable } from "../components/rank-table";
 import { StepChart } from "../components/step-chart";
 import { Table } from "../components/table";
 import { windowParts } from "../model/device";
-import { count, exact, share, time } from "../model/format";
+import { bytes, count, exact, share, time } from "../model/format";
+import { sorted } from "../model/sorting";
 import { shortName } from "../model/short-name";
 import { rowsOf, valueOf } from "../state/ask";
 import { go, param } from "../state/route";
@@ -47,6 +49,7 @@ function Cards({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
         />
       ) : null}
       <Card id="self-cpu" label={SHARED.selfCpu} {...ns(summary.self_cpu_time_total_ns)} about={HINTS.selfCpu} />
+      <Card id="operators" label={SHARED.operators} value={count(open.info.operators)} about={HINTS.operators} />
       {device ? (
         <>
           <Card
@@ -76,7 +79,59 @@ function Cards({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
           />
         </>
       ) : null}
+      <Peaks open={open} />
     </div>
+  );
+}
+
+/** The most that each device's memory held, where that was recorded. */
+function Peaks({ open }: { open: OpenTrace }) {
+  const devices = (valueOf(rowsOf(open.trace, "memory").value) ?? []).filter((row) => row.kind === "device");
+  return (
+    <>
+      {devices.slice(0, 2).map((row) => (
+        <Card
+          key={row.device}
+          id={`memory ${row.device}`}
+          label={SAY.peakOf(row.device)}
+          value={bytes(row.peak_bytes ?? 0)}
+          exact={exact("bytes", row.peak_bytes)}
+          about={HINTS.peak}
+          note={<To view="memory">{TEXTS.memory.whoHeldThePeak}</To>}
+        />
+      ))}
+    </>
+  );
+}
+
+/** The outermost modules that took the most. */
+function TopModules({ open }: { open: OpenTrace }) {
+  const modules = valueOf(rowsOf(open.trace, "modules").value) ?? [];
+  const hasDevice = modules.some((row) => row.device_time_total_ns > 0);
+  const own = hasDevice ? "self_device_time_total_ns" : "self_cpu_time_total_ns";
+  const rows = useMemo(() => sorted(modules, (row) => row[own], true).slice(0, 10), [modules, own]);
+  if (rows.length === 0) return null;
+  return (
+    <Panel title={S.topModules} id="top-modules" actions={<To view="modules">{S.all}</To>}>
+      <Table
+        label={S.topModules}
+        fit={10}
+        rows={rows}
+        keyOf={(row) => row.path}
+        columns={columnsOf("modules", ["path", "count", own], {
+          path: {
+            title: SHARED.name,
+            show: (row) => (
+              <To view="modules" with={{ q: row.path }}>
+                {row.path.split("/").slice(-2).join("/")}
+              </To>
+            ),
+          },
+          count: { width: "72px" },
+          [own]: { bar: true },
+        })}
+      />
+    </Panel>
   );
 }
 
@@ -131,7 +186,7 @@ function Gaps({ summary }: { summary: SummaryRow }) {
   );
 }
 
-function Tops({ summary }: { summary: SummaryRow }) {
+function Tops({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
   return (
     <div class="columns">
       {summary.top_operators.length > 0 ? (
@@ -158,17 +213,15 @@ function Tops({ summary }: { summary: SummaryRow }) {
                 about: S.timeOnTheCpuWithout,
                 bar: true,
               },
-              ...(summary.devices.length > 0
-                ? [
-                    {
-                      key: "device_time_total_ns",
-                      title: SHARED.device,
-                      kind: "ns" as const,
-                      about: S.sumOfTheDeviceWork,
-                      bar: true,
-                    },
-                  ]
-                : []),
+              summary.devices.length > 0
+                ? {
+                    key: "device_time_total_ns",
+                    title: SHARED.device,
+                    kind: "ns",
+                    about: S.sumOfTheDeviceWork,
+                    bar: true,
+                  }
+                : { key: "cpu_time_total_ns", title: SHARED.cpuTotal, kind: "ns", about: HINTS.cpuTotal, bar: true },
             ]}
           />
         </Panel>
@@ -210,6 +263,7 @@ function Tops({ summary }: { summary: SummaryRow }) {
           />
         </Panel>
       ) : null}
+      <TopModules open={open} />
     </div>
   );
 }
@@ -298,7 +352,7 @@ export function Overview({ open }: { open: OpenTrace }) {
                   <StepChart steps={steps} onStep={(at) => go("steps", { open: steps[at]?.name })} />
                 </Panel>
               ) : null}
-              <Tops summary={summary} />
+              <Tops summary={summary} open={open} />
               <Gaps summary={summary} />
             </>
           ) : null

@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { Table, type TableColumn } from "../../components/table";
 import { metricOf, SEPARATOR, type FlameNode, type Metric } from "../../model/flame";
-import { TEXTS } from "../../strings";
+import { SAY, TEXTS } from "../../strings";
 
 const S = TEXTS.flameTreeTable;
 const SHARED = TEXTS.shared;
@@ -63,7 +63,7 @@ export function TreeTable({ focus, metric, whole }: { focus: FlameNode; metric: 
             <button
               type="button"
               class="twist"
-              aria-label={`${opened.has(row.key) ? "Close" : "Open"} ${row.name}`}
+              aria-label={SAY.twist(!opened.has(row.key), row.name)}
               aria-expanded={opened.has(row.key)}
               onClick={() => toggle(row.key)}
             >

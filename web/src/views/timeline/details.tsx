@@ -6,7 +6,7 @@ import { copy } from "../../components/download";
 import { exact, time } from "../../model/format";
 import { ask } from "../../state/ask";
 import { laneNames } from "../../state/lanes";
-import { T, TEXTS } from "../../strings";
+import { RELATIONS, T, TEXTS } from "../../strings";
 import type { Timeline } from "./controller";
 
 const S = TEXTS.timelineDetails;
@@ -14,15 +14,6 @@ const SHARED = TEXTS.shared;
 
 /** At most this many links of a kind are listed. */
 const LISTED = 50;
-
-const RELATIONS = {
-  launch: "Launched by",
-  operator: "Done for",
-  "device work": "Launched",
-  forward: "Backward of",
-  backward: "Its backward",
-  ancestor: "Inside",
-} as const;
 
 function Links({ timeline, related }: { timeline: Timeline; related: Related }) {
   return (
