@@ -158,7 +158,8 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     sources_of(folder, &["rs"])
 }
 
-fn sources_of(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, Failure> {
+/// Every file below a folder with one of these extensions.
+pub(crate) fn sources_of(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     for entry in entries {

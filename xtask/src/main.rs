@@ -1,6 +1,7 @@
 //! `cargo xtask …`: everything that is more than one command.
 
 mod bench;
+mod browser;
 mod fuzz;
 mod imports;
 mod npm;

@@ -2,8 +2,7 @@
 
 use crate::Failure;
 use crate::steps::{root, run};
-use crate::toolchain::debian;
-use crate::{npm, toolchain, tools};
+use crate::{browser, imports, npm, toolchain, tools};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -60,14 +59,24 @@ pub(crate) fn run_all() -> Result<(), Failure> {
     sizes(&dist)
 }
 
+/// Builds the package unless it is there and newer than what it is made of.
+pub(crate) fn need() -> Result<(), Failure> {
+    let changed = |path: &Path| fs::metadata(path).and_then(|m| m.modified()).ok();
+    let built = changed(&folder().join("dist/wasm-text.js"));
+    let mut sources = imports::sources_of(&root().join("core/src"), &["rs"])?;
+    sources.extend(imports::sources_of(&root().join("wasm/src"), &["rs"])?);
+    sources.extend(imports::sources_of(&folder().join("src"), &["ts", "cts"])?);
+    // The build itself writes the glue.
+    let own = sources.iter().filter(|path| !path.components().any(|part| part.as_os_str() == "glue"));
+    if built.is_none() || own.map(|path| changed(path)).max() > Some(built) { run_all() } else { Ok(()) }
+}
+
 /// Runs the tests of the package: agreement with the native binary, damaged input, installation, Chromium, the examples.
 pub(crate) fn test() -> Result<(), Failure> {
     let tests = root().join("tests/js");
     npm::install(&tests)?;
-    if std::env::var_os("CHROMIUM").is_none() {
-        debian::provide(&["/usr/bin/chromium"], &["chromium"], "set CHROMIUM to the path of a Chromium")?;
-    }
     let mut node = Command::new("node");
+    browser::give(&mut node)?;
     node.args(["--test", "--test-concurrency=1", "--test-reporter=spec"]);
     let suites = ["agreement", "robustness", "install", "examples"];
     run(node.args(suites.map(|suite| format!("{suite}.test.js"))).current_dir(tests))

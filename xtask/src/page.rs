@@ -2,8 +2,7 @@
 
 use crate::Failure;
 use crate::steps::{cargo, root, run};
-use crate::toolchain::debian;
-use crate::{npm, package, tools};
+use crate::{browser, npm, package, tools};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,9 +19,7 @@ fn folder() -> PathBuf {
 /// Builds the page into `web/dist`, after its types and the tests of its model, gives it to the binary, and prints its
 /// sizes.
 pub(crate) fn run_all() -> Result<(), Failure> {
-    if !package::folder().join("dist/kinetoscope.wasm").exists() {
-        package::run_all()?;
-    }
+    package::need()?;
     npm::install(&folder())?;
     for script in ["check", "test", "build"] {
         run(npm::script(&folder(), script)?.arg("--silent"))?;
@@ -39,12 +36,8 @@ pub(crate) fn test(arguments: &[String]) -> Result<(), Failure> {
     npm::install(&tests)?;
     let mut playwright = npm::program(&tests, "playwright")?;
     playwright.arg("test").args(arguments).current_dir(&tests);
-    if std::env::var_os("CHROMIUM").is_none() {
-        let instead = "set CHROMIUM to the path of a Chromium or Chrome";
-        debian::provide(&["/usr/bin/chromium"], &["chromium"], instead)?;
-        let font = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
-        debian::provide(&[font], &["fonts-dejavu-core"], "the screenshots are compared in DejaVu Sans")?;
-    }
+    browser::give(&mut playwright)?;
+    browser::font()?;
     // The binary serves the page that was there when it was built.
     run(&mut cargo(&[
         "build",

@@ -1,0 +1,40 @@
+//! The browser of the tests: one that is installed, else Debian's.
+
+use crate::Failure;
+use crate::toolchain::debian;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where Chromium and Chrome are, on Debian and elsewhere.
+const PLACES: [&str; 6] = [
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+    "/usr/bin/google-chrome",
+    "/usr/bin/google-chrome-stable",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
+
+/// Tells a command where the browser is: what `CHROMIUM` names, what is installed, else what can be.
+pub(crate) fn give(command: &mut Command) -> Result<(), Failure> {
+    if env::var_os("CHROMIUM").is_some() {
+        return Ok(());
+    }
+    let found = || PLACES.iter().map(PathBuf::from).find(|path| path.exists());
+    if found().is_none() {
+        let instead = "install Chromium or Chrome, or set CHROMIUM to the path of one";
+        debian::provide(&[PLACES[0]], &["chromium"], instead)?;
+    }
+    command.env("CHROMIUM", found().unwrap_or_else(|| PLACES[0].into()));
+    Ok(())
+}
+
+/// The font that the pictures are compared in.
+pub(crate) fn font() -> Result<(), Failure> {
+    const FONT: &str = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
+    if Path::new("/usr/bin/apt-get").exists() {
+        debian::provide(&[FONT], &["fonts-dejavu-core"], "the pictures are compared in DejaVu Sans")?;
+    }
+    Ok(())
+}
