@@ -86,6 +86,18 @@ test("the wheel with Ctrl zooms at the pointer, Shift and drag move, the ruler z
   await expect.poll(async () => length(await inSight(page)) / length(whole)).toBeCloseTo(0.1, 1);
 });
 
+test("who wants less motion gets none", async ({ opened: page }) => {
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await opened(page, sampleTrace);
+  const whole = await inSight(page);
+  await page.keyboard.press("w");
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  const near = await inSight(page);
+  expect(length(near)).toBeLessThan(length(whole));
+  await page.waitForTimeout(250);
+  expect(await inSight(page)).toEqual(near);
+});
+
 test("a click selects an event and shows all of it", async ({ opened: page }) => {
   const box = await opened(page, stepsTrace);
   const [step] = rowsOf<{ name: string; start_ns: number; wall_ns: number }>("steps", stepsTrace);
