@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 const HELP: &str = "cargo xtask COMMAND
 
-  test                 everything that must hold: imports, format, lints, docs, no_std, tests, fuzz targets, README, npm
+  test                 everything that must hold: imports, format, lints, docs, no_std, tests, fuzz targets, README, npm, page
   imports              who may import whom
   no-std               core alone on x86_64-unknown-none
   fuzz [SECONDS]       build the fuzz targets and run each for a while (default 60 in all)
