@@ -25,7 +25,24 @@ function policyOf(file: string, html: string, single: boolean): string {
   ].join("; ");
 }
 
-/** Adds the policy to every page. */
+/** What `remote.html` has before everything else: it may connect to the one origin that its address names. */
+const NARROWING = `    <script>
+      const policy = document.createElement("meta");
+      const place = new URL(new URLSearchParams(location.search).get("trace") ?? ".", location.href);
+      policy.httpEquiv = "Content-Security-Policy";
+      policy.content = \`connect-src 'self' \${/^https?:$/.test(place.protocol) ? place.origin : ""}\`;
+      document.head.append(policy);
+    </script>
+`;
+
+const CHARSET = '    <meta charset="utf-8" />\n';
+
+function withPolicy(file: string, html: string, single: boolean): string {
+  const meta = `    <meta http-equiv="Content-Security-Policy" content="${policyOf(file, html, single)}" />\n`;
+  return html.replace(CHARSET, () => CHARSET + meta);
+}
+
+/** Adds the policy to the page, and beside it the same page for traces of other sites. */
 export function contentPolicy(single: boolean): Plugin {
   return {
     name: "content-policy",
@@ -34,13 +51,16 @@ export function contentPolicy(single: boolean): Plugin {
     generateBundle: {
       order: "post",
       handler(_, bundle) {
-        for (const [file, asset] of Object.entries(bundle)) {
-          if (asset.type !== "asset" || !file.endsWith(".html")) continue;
-          const html = String(asset.source);
-          const meta = `<meta http-equiv="Content-Security-Policy" content="${policyOf(file, html, single)}" />`;
-          if (single) asset.fileName = "kinetoscope.html";
-          asset.source = html.replace('<meta charset="utf-8" />', `<meta charset="utf-8" />\n    ${meta}`);
+        const page = bundle["index.html"];
+        if (page?.type !== "asset") throw new Error("there is no page");
+        const html = String(page.source);
+        page.source = withPolicy("index.html", html, single);
+        if (single) {
+          page.fileName = "kinetoscope.html";
+          return;
         }
+        const remote = html.replace(CHARSET, () => CHARSET + NARROWING);
+        this.emitFile({ type: "asset", fileName: "remote.html", source: withPolicy("remote.html", remote, single) });
       },
     },
   };

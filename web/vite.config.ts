@@ -32,9 +32,6 @@ export default defineConfig(({ mode }) => {
       assetsInlineLimit: single ? Number.MAX_SAFE_INTEGER : 0,
       chunkSizeWarningLimit: 4000,
       reportCompressedSize: false,
-      rollupOptions: single
-        ? { input: fileURLToPath(new URL("index.html", import.meta.url)) }
-        : { input: ["index.html", "remote.html"].map((page) => fileURLToPath(new URL(page, import.meta.url))) },
     },
   };
 });

@@ -1,7 +1,7 @@
 // Makes the pictures of the README: `cargo xtask screenshots`.
 
 import { defineConfig } from "@playwright/test";
-import { CHROMIUM } from "./playwright.config";
+import { CHROMIUM } from "../js/browser.js";
 
 export default defineConfig({
   testDir: ".",

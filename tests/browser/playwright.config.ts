@@ -1,21 +1,8 @@
 // The page in an installed Chromium: served over HTTP, and opened from a file.
 
 import { defineConfig } from "@playwright/test";
+import { CHROMIUM } from "../js/browser.js";
 import type { Place } from "./page";
-
-export const CHROMIUM = {
-  executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
-  args: [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-  ],
-};
 
 export default defineConfig<{ place: Place }>({
   testDir: ".",

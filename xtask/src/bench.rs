@@ -1,7 +1,7 @@
 //! Whole-process figures: each command several times in turn with the one it is compared with, medians and their ratio.
 
 use crate::Failure;
-use crate::steps::{self, cargo, root};
+use crate::steps::{self, root};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,7 @@ const RUNS: usize = 5;
 
 /// Prints the table of the README.
 pub(crate) fn run(events: u64) -> Result<(), Failure> {
-    steps::run(&mut cargo(&[
-        "build",
-        "--release",
-        "--quiet",
-        "-p",
-        "kinetoscope",
-        "-p",
-        "kinetoscope-tests",
-        "--bins",
-    ]))?;
+    steps::release_binaries()?;
     crate::package::run_all()?;
     crate::npm::install(&root().join("tests/js"))?;
     let small = generated(events)?;

@@ -1,7 +1,7 @@
 //! The page: a folder for any static host and one file that holds everything, with their sizes.
 
 use crate::Failure;
-use crate::steps::{cargo, root, run};
+use crate::steps::{self, root, run};
 use crate::{browser, npm, package, tools};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,16 +39,7 @@ pub(crate) fn test(arguments: &[String]) -> Result<(), Failure> {
     browser::give(&mut playwright)?;
     browser::font()?;
     // The binary serves the page that was there when it was built.
-    run(&mut cargo(&[
-        "build",
-        "--release",
-        "--quiet",
-        "-p",
-        "kinetoscope",
-        "-p",
-        "kinetoscope-tests",
-        "--bins",
-    ]))?;
+    steps::release_binaries()?;
     run(&mut playwright)
 }
 

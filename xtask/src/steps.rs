@@ -23,6 +23,12 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err(format!("{command:?} failed: {status}")) }
 }
 
+/// Builds the command line and the programs of the tests as users have them.
+pub(crate) fn release_binaries() -> Result<(), Failure> {
+    let packages = ["-p", "kinetoscope", "-p", "kinetoscope-tests"];
+    run(cargo(&["build", "--release", "--quiet", "--bins"]).args(packages))
+}
+
 const FUZZ_SECONDS: u64 = 60;
 
 /// Everything that must hold.

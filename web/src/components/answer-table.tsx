@@ -1,6 +1,7 @@
 // An analysis of the engine as a table: its columns with their meaning, a filter, the exports, and rows that open.
 
 import type { ComponentChildren } from "preact";
+import { SearchBox } from "./search-box";
 import { useMemo, useState } from "preact/hooks";
 import { COLUMNS } from "kinetoscope/columns";
 import type { RemoteTrace, Verbs } from "kinetoscope/remote";
@@ -77,16 +78,7 @@ export function AnswerTable<V extends keyof Verbs>(props: AnswerTableProps<V>) {
   return (
     <>
       <div class="toolbar">
-        <input
-          type="search"
-          class={`filter ${wanted.error ? "invalid" : ""}`}
-          aria-label={T.filter}
-          aria-invalid={wanted.error !== undefined}
-          placeholder={T.filter}
-          data-hint={wanted.error ?? T.filterHint}
-          value={param("q") ?? ""}
-          onInput={(event) => setParams({ q: event.currentTarget.value })}
-        />
+        <SearchBox name="q" label={T.filter} />
         <span class="row-count" role="status">
           {shown.length === rows.length ? "" : `${count(shown.length)} ${T.of} `}
           {count(rows.length)} {T.rows}

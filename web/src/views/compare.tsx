@@ -1,6 +1,7 @@
 // Compare: two runs side by side, by operator and by kernel.
 
 import { useMemo } from "preact/hooks";
+import { SearchBox } from "../components/search-box";
 import type { KernelsRow, OpsRow, SummaryRow } from "kinetoscope/remote";
 import { copy, save } from "../components/download";
 import { FileButton } from "../components/opening";
@@ -127,15 +128,7 @@ function Pairs<Row>({ pairs, title }: { pairs: readonly Pair<Row>[]; title: stri
   return (
     <>
       <div class="toolbar">
-        <input
-          type="search"
-          class="filter"
-          aria-label={T.filter}
-          placeholder={T.filter}
-          data-hint={T.filterHint}
-          value={param("q") ?? ""}
-          onInput={(event) => setParams({ q: event.currentTarget.value })}
-        />
+        <SearchBox name="q" label={T.filter} />
         <label class="select">
           Change{" "}
           <select value={param("change") ?? ""} onChange={(event) => setParams({ change: event.currentTarget.value })}>

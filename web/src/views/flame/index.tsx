@@ -1,6 +1,7 @@
 // Call tree and flame graph: in order of time, merged from the roots, or from the bottom up.
 
 import { Await, Head, Missing } from "../../components/parts";
+import { SearchBox } from "../../components/search-box";
 import { save } from "../../components/download";
 import { Save } from "../../components/save";
 import { flames, type FlameLane, type FlameNode, type Metric } from "../../model/flame";
@@ -8,7 +9,7 @@ import { search } from "../../model/search";
 import { ask, rowsOf } from "../../state/ask";
 import { numberParam, param, setParams } from "../../state/route";
 import type { OpenTrace } from "../../state/session";
-import { T, TEXTS } from "../../strings";
+import { TEXTS } from "../../strings";
 import { InTime } from "./in-time";
 import { Merged } from "./merged";
 
@@ -105,15 +106,7 @@ export function FlameView({ open }: { open: OpenTrace }) {
         <Tabs label={SHARED.time} of={METRICS} value={metric} onChange={(next) => setParams({ metric: next })} />
       )}
       {chooser}
-      <input
-        type="search"
-        class="filter"
-        aria-label={SHARED.search}
-        placeholder={SHARED.search}
-        data-hint={T.filterHint}
-        value={param("q") ?? ""}
-        onInput={(event) => setParams({ q: event.currentTarget.value })}
-      />
+      <SearchBox name="q" label={SHARED.search} />
       <span class="spring" />
       <button
         type="button"

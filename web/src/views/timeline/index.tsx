@@ -1,12 +1,12 @@
 // The timeline: every lane, from the whole trace down to one event.
 
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { SearchBox } from "../../components/search-box";
 import type { CountersRow, StepsRow, TracksRow } from "kinetoscope/remote";
 import { Await, Head, Missing } from "../../components/parts";
 import { cell, count, time } from "../../model/format";
 import type { Lane } from "../../model/timeline/layout";
 import { rowsOf } from "../../state/ask";
-import { param, setParams } from "../../state/route";
 import type { OpenTrace } from "../../state/session";
 import { T, TEXTS, SAY } from "../../strings";
 import { Timeline } from "./controller";
@@ -23,15 +23,11 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
   const many = found?.spans.length ?? 0;
   return (
     <div class="toolbar">
-      <input
-        type="search"
-        class="filter"
-        aria-label={SHARED.search}
-        placeholder={SHARED.search}
-        data-hint={SAY.searchHint(T.filterHint)}
-        value={param("q") ?? ""}
-        onInput={(event) => setParams({ q: event.currentTarget.value })}
-        onKeyDown={(event) => event.key === "Enter" && timeline.goToMatch(event.shiftKey ? -1 : 1)}
+      <SearchBox
+        name="q"
+        label={SHARED.search}
+        hint={SAY.searchHint(T.filterHint)}
+        onEnter={(shift) => timeline.goToMatch(shift ? -1 : 1)}
       />
       <span class="row-count" role="status" data-matches={found ? many : undefined}>
         {timeline.matches.searching.value
@@ -58,15 +54,7 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
       >
         ›
       </button>
-      <input
-        type="search"
-        class="filter lanes"
-        aria-label={S.lanes}
-        placeholder={S.lanes}
-        data-hint={SAY.lanesHint(T.filterHint)}
-        value={param("lanes") ?? ""}
-        onInput={(event) => setParams({ lanes: event.currentTarget.value })}
-      />
+      <SearchBox name="lanes" class="lanes" label={S.lanes} hint={SAY.lanesHint(T.filterHint)} />
       <span class="spring" />
       <span
         class="quiet in-sight"

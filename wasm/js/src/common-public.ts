@@ -1,0 +1,19 @@
+// What every entry of the package that opens traces gives.
+
+export { KinetoscopeError, type ErrorCode } from "./errors.js";
+export type { OpenOptions, Progress } from "./read.js";
+export type { Source } from "./source.js";
+export type {
+  ChromeEvent,
+  Columns,
+  Curve,
+  CurveOptions,
+  Diagnostic,
+  Related,
+  Relation,
+  Spans,
+  TextColumn,
+  Tiles,
+  TilesOptions,
+} from "./trace.js";
+export * from "./verbs.js";
