@@ -160,7 +160,7 @@ export class Timeline {
         const [start, end] = shown.value.split(" ").map(Number) as [number, number];
         if (end > start) this.follow({ start, end });
       }),
-      effect(() => void this.matches.search(wanted.value)),
+      effect(() => this.matches.search(wanted.value)),
       effect(() => {
         // What is said about the selected event takes room from the timeline.
         void this.size.value;
@@ -451,8 +451,8 @@ export class Timeline {
   }
 
   /** Goes to the next or previous match of the search. */
-  goToMatch(by: 1 | -1): void {
-    const event = this.matches.go(by, this.view.peek().start);
+  async goToMatch(by: 1 | -1): Promise<void> {
+    const event = await this.matches.go(by, this.view.peek().start);
     if (event !== undefined) this.select(event);
   }
 }

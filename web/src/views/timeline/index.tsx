@@ -27,7 +27,7 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
         name="q"
         label={SHARED.search}
         hint={SAY.searchHint(T.filterHint)}
-        onEnter={(shift) => timeline.goToMatch(shift ? -1 : 1)}
+        onEnter={(shift) => void timeline.goToMatch(shift ? -1 : 1)}
       />
       <span class="row-count" role="status" data-matches={found ? many : undefined}>
         {timeline.matches.searching.value
@@ -41,7 +41,7 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
         aria-label={S.previousMatch}
         data-hint={S.previousMatchShiftN}
         disabled={many === 0}
-        onClick={() => timeline.goToMatch(-1)}
+        onClick={() => void timeline.goToMatch(-1)}
       >
         ‹
       </button>
@@ -50,7 +50,7 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
         aria-label={S.nextMatch}
         data-hint={S.nextMatchN}
         disabled={many === 0}
-        onClick={() => timeline.goToMatch(1)}
+        onClick={() => void timeline.goToMatch(1)}
       >
         ›
       </button>

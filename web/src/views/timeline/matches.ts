@@ -38,11 +38,16 @@ export class Matches {
   /** The position of the match that was gone to last. */
   readonly at = signal(-1);
   private text = "";
+  private running: Promise<void> = Promise.resolve();
 
   constructor(private readonly trace: RemoteTrace) {}
 
   /** Looks for spans whose names match; a later search overtakes an earlier one. */
-  async search(text: string): Promise<void> {
+  search(text: string): void {
+    this.running = this.find(text);
+  }
+
+  private async find(text: string): Promise<void> {
     this.text = text;
     if (text.trim() === "") {
       this.found.value = undefined;
@@ -61,8 +66,12 @@ export class Matches {
     });
   }
 
-  /** The event of the next or previous match: from the one gone to last, else from a time on. */
-  go(by: 1 | -1, start: number): number | undefined {
+  /**
+   * The event of the next or previous match: from the one gone to last, else from a time on. Whoever asks while a search is
+   * running gets what that search finds.
+   */
+  async go(by: 1 | -1, start: number): Promise<number | undefined> {
+    await this.running;
     const spans = this.found.peek()?.spans;
     if (!spans || spans.length === 0) return undefined;
     let at = this.at.peek() + by;
