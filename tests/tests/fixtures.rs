@@ -3,6 +3,8 @@
 
 use kinetoscope_core::error::Error;
 use kinetoscope_core::trace::{Trace, TraceReader};
+use kinetoscope_core::verbs::options::Options;
+use kinetoscope_core::verbs::{Request, VERBS, in_turn};
 use kinetoscope_core::write::chrome;
 use kinetoscope_tests::{dump, files};
 use std::fs;
@@ -141,6 +143,11 @@ fn fuzzed_inputs_are_read_alike_however_they_are_cut() {
             assert_eq!(read_in_chunks(bytes.chunks(size)), whole, "{} by {size}", name(&path));
         }
         if let Ok(trace) = Trace::read(&bytes) {
+            for verb in VERBS {
+                let options = Options::default();
+                let request = Request { name: "fuzzed", options: &options, for_reading: true, both: in_turn };
+                assert!((verb.answer)(&trace, request).is_ok(), "{} of {}", verb.name, name(&path));
+            }
             let text = chrome::write(&trace.table, String::new(), |_| true).expect("memory");
             if !trace.table.is_empty() {
                 let again = Trace::read(text.as_bytes()).expect("a trace");

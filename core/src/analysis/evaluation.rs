@@ -217,14 +217,16 @@ impl Overlaps {
     /// The overlap with one time, in ns.
     pub fn with(&self, (start, end): Interval) -> i64 {
         let until = |at: i64| self.starts.passed(at) - self.ends.passed(at);
-        if start < end { until(end) - until(start) } else { 0 }
+        let overlap = if start < end { until(end) - until(start) } else { 0 };
+        i64::try_from(overlap).unwrap_or(i64::MAX)
     }
 }
 
-/// Points in time, to be asked how long ago they are together.
+/// Points in time, to be asked how long ago they are together. Seven points of today, counted from 1970, are more than an
+/// `i64` holds together.
 struct Prefix {
     points: Vec<i64>,
-    sums: Vec<i64>,
+    sums: Vec<i128>,
 }
 
 impl Prefix {
@@ -232,15 +234,15 @@ impl Prefix {
         sort_by_key(&mut points, |&point| (point, 0));
         let mut sums = vec![0];
         for point in &points {
-            sums.push(sums[sums.len() - 1] + point);
+            sums.push(sums[sums.len() - 1] + i128::from(*point));
         }
         Prefix { points, sums }
     }
 
     /// The sum of `at - point` over the points before `at`.
-    fn passed(&self, at: i64) -> i64 {
+    fn passed(&self, at: i64) -> i128 {
         let count = self.points.partition_point(|&point| point < at);
-        count as i64 * at - self.sums[count]
+        count as i128 * i128::from(at) - self.sums[count]
     }
 }
 
