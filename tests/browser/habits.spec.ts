@@ -55,6 +55,17 @@ test("every view has a key, and the sheet lists them", async ({ opened: page }) 
   await expect(page.getByLabel("Filter")).toHaveValue("conv");
 });
 
+test("the key for opening opens, before and after", async ({ opened: page }) => {
+  for (let times = 0; times < 2; times += 1) {
+    // A browser opens its chooser only for somebody who has touched the page.
+    await page.locator("h1").click();
+    const chooser = page.waitForEvent("filechooser");
+    await page.keyboard.press("o");
+    await (await chooser).setFiles(sampleTrace);
+    await expect(page.locator("nav")).toBeVisible();
+  }
+});
+
 test("a table is gone through by keyboard alone", async ({ opened: page }) => {
   await open(page, sampleTrace);
   await view(page, "operators");

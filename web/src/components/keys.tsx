@@ -1,27 +1,38 @@
-// The sheet of keys, and the keys that go to views.
+// The keys of the page, and the sheet that lists them.
 
+import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { VIEWS } from "../model/views";
 import { go } from "../state/route";
 import { current } from "../state/session";
+import { nextTheme } from "../state/theme";
 import { T, VIEW_TEXTS } from "../strings";
-import { keysShown } from "./topbar";
+import { isForPage } from "./shortcut";
+
+/** Whether the sheet is shown. */
+export const keysShown = signal(false);
+
+function take(event: KeyboardEvent): void {
+  if (event.key === "t") nextTheme();
+  else if (event.key === "?") keysShown.value = !keysShown.value;
+  else if (event.key === "o") document.querySelector<HTMLButtonElement>("[data-open]")?.click();
+  if (!current.value) return;
+  const view = VIEWS.find((name) => VIEW_TEXTS[name].key === event.key);
+  if (view) go(view);
+  if (event.key === "/") {
+    event.preventDefault();
+    document.querySelector<HTMLInputElement>("main input[type=search]")?.focus();
+  }
+}
 
 export function Keys() {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
-    const key = (event: KeyboardEvent): void => {
-      const typing = event.target instanceof Element && event.target.closest("input, textarea, select");
-      if (typing || event.ctrlKey || event.metaKey || event.altKey || !current.value) return;
-      const view = VIEWS.find((name) => VIEW_TEXTS[name].key === event.key);
-      if (view) go(view);
-      if (event.key === "/") {
-        event.preventDefault();
-        document.querySelector<HTMLInputElement>("main input[type=search]")?.focus();
-      }
+    const press = (event: KeyboardEvent): void => {
+      if (isForPage(event)) take(event);
     };
-    document.addEventListener("keydown", key);
-    return () => document.removeEventListener("keydown", key);
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
   }, []);
   useEffect(() => {
     if (keysShown.value) dialog.current?.showModal();

@@ -9,11 +9,19 @@ import { T, TEXTS, SAY } from "../strings";
 
 const SHARED = TEXTS.shared;
 
-export function FileButton(props: { label: string; onFiles: (files: File[]) => void; class?: string; hint?: string }) {
+interface FileButtonProps {
+  label: string;
+  onFiles: (files: File[]) => void;
+  class?: string;
+  /** The one that the key for opening presses. */
+  hasKey?: boolean;
+}
+
+export function FileButton(props: FileButtonProps) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <button type="button" class={props.class} data-hint={props.hint} onClick={() => input.current?.click()}>
+      <button type="button" class={props.class} data-open={props.hasKey} onClick={() => input.current?.click()}>
         {props.label}
       </button>
       <input
@@ -73,7 +81,7 @@ function Choices() {
           <rect class="c4" x="12" y="26" width="17" height="8" rx="2" />
           <rect class="c5" x="40" y="26" width="20" height="8" rx="2" />
         </svg>
-        <FileButton class="primary" label={T.choose} onFiles={(files) => void openFiles(files)} />
+        <FileButton class="primary" hasKey label={T.choose} onFiles={(files) => void openFiles(files)} />
         <p class="quiet">{T.formats}</p>
       </div>
       <div class="other-ways">

@@ -1,16 +1,12 @@
 // The header: what is open, which of several traces is shown, the theme, the keyboard sheet.
 
-import { useEffect } from "preact/hooks";
-import { signal } from "@preact/signals";
 import { rankOf } from "../model/ranks";
 import { openFiles } from "../state/opening";
 import { choose, current, relation, traces } from "../state/session";
 import { choice, nextTheme } from "../state/theme";
 import { T, SAY } from "../strings";
+import { keysShown } from "./keys";
 import { FileButton } from "./opening";
-
-/** Whether the keyboard sheet is shown. */
-export const keysShown = signal(false);
 
 function Chooser() {
   const open = current.value;
@@ -36,17 +32,6 @@ function Chooser() {
 }
 
 export function Topbar() {
-  useEffect(() => {
-    const key = (event: KeyboardEvent): void => {
-      const typing = event.target instanceof Element && event.target.closest("input, textarea, select");
-      if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === "t") nextTheme();
-      else if (event.key === "?") keysShown.value = !keysShown.value;
-      else if (event.key === "o") document.querySelector<HTMLButtonElement>("[data-open]")?.click();
-    };
-    document.addEventListener("keydown", key);
-    return () => document.removeEventListener("keydown", key);
-  }, []);
   return (
     <header class="topbar">
       <a class="brand" href="#view=overview" aria-label={T.title}>
@@ -62,7 +47,7 @@ export function Topbar() {
       <span class="spring" />
       {current.value ? (
         <span data-hint={T.openMoreHint} class="open-more">
-          <FileButton label={T.openMore} onFiles={(files) => void openFiles(files)} />
+          <FileButton hasKey label={T.openMore} onFiles={(files) => void openFiles(files)} />
         </span>
       ) : null}
       <button

@@ -1,5 +1,6 @@
 // Mouse, touch, wheel and keys, as changes of the timeline.
 
+import { isForPage } from "../../components/shortcut";
 import { RULER } from "../../drawing/timeline";
 import { moved, zoomed, type Viewport } from "../../model/timeline/viewport";
 import type { Timeline } from "./controller";
@@ -130,12 +131,13 @@ export function listen(element: HTMLElement, canvas: HTMLCanvasElement, timeline
     false,
   );
 
+  const taken = keys(timeline);
   const takeKey = (event: KeyboardEvent): void => {
     const target = event.target as Element;
-    if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, textarea, select, dialog")) return;
+    if (!isForPage(event) || target.closest("dialog")) return;
     // Letters work wherever the focus is; what buttons and tables have a use for, only on the timeline.
     if (event.key.length > 1 && event.key !== "Escape" && target !== element) return;
-    const take = keys(timeline)[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    const take = taken[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!take) return;
     event.preventDefault();
     take(event.shiftKey);
