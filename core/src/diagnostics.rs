@@ -65,7 +65,7 @@ codes! {
     ByteOrderMark "byte_order_mark" Note "The text begins with a UTF-8 byte order mark.";
     Truncated "truncated" Lost "The text ends inside an event, which was dropped.";
     MemoryLimit "memory_limit" Lost "The trace does not fit into the memory limit; what came before was read.";
-    Unclosed "unclosed" Note "The text ends before the closing bracket; every event in it was read.";
+    Unclosed "unclosed" Note "The trace ends before it was closed; every event in it was read.";
     DamagedEvent "damaged_event" Lost "An event could not be read; reading went on at the next one.";
     StrayBytes "stray_bytes" Lost "Bytes between events belong to none and were skipped.";
     NotAnObject "not_an_object" Lost "An element of traceEvents is not an object and was skipped.";
@@ -107,6 +107,8 @@ codes! {
     RepeatedPush "repeated_push" Note "A push repeats the record before it; torch counts both as one range.";
     HiddenRecord "hidden_record" Note "A record belongs to a range that torch leaves out.";
     UnmatchedPush "unmatched_push" Lost "A push has no pop; torch leaves such ranges out.";
+    DroppedRecord "dropped_record" Lost "The recorder had no room for a record and dropped it.";
+    UnknownName "unknown_name" Lost "A record refers to a text or a call site that was lost.";
     UnmatchedPop "unmatched_pop" Lost "A pop has no push. torch refuses such records.";
 }
 

@@ -61,6 +61,7 @@ pub mod report;
 pub mod rows;
 pub mod schedule;
 pub mod stats;
+pub mod stream;
 pub mod table;
 pub mod time;
 pub mod trace;

@@ -8,8 +8,10 @@ use crate::pair::{Pairs, pair};
 use crate::read::chrome::Reader;
 use crate::read::encoding::Decoder;
 use crate::read::limits::Limits;
+use crate::read::recording::{Recording, is_recording};
 use crate::read::snapshot::{self, is_pickle};
 use crate::read::unpack::Unpacker;
+use crate::stream::block::MAGIC;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::time;
@@ -73,6 +75,7 @@ pub struct TextReader {
     buffer: Vec<u8>,
     /// The first bytes, as long as they can be those of a pickle; all of it, when it is one.
     pickle: Vec<u8>,
+    recording: Option<Recording>,
     is_text: bool,
     limits: Limits,
     diagnostics: Diagnostics,
@@ -86,12 +89,12 @@ impl TextReader {
 
     /// The table so far.
     pub fn table(&self) -> &Table {
-        self.reader.table()
+        self.recording.as_ref().map_or_else(|| self.reader.table(), Recording::table)
     }
 
     /// Whether the memory limit was reached: what is fed from now on is passed over.
     pub fn is_full(&self) -> bool {
-        self.reader.is_full()
+        self.recording.as_ref().map_or_else(|| self.reader.is_full(), Recording::is_full)
     }
 
     /// Forgets the events read so far, but not the texts and layouts that they refer to.
@@ -104,9 +107,18 @@ impl TextReader {
     /// # Errors
     /// [`Error::NotATrace`] as soon as the bytes cannot become a trace.
     pub fn feed(&mut self, chunk: &[u8]) -> Result<(), Error> {
+        if let Some(recording) = &mut self.recording {
+            recording.feed(chunk);
+            return Ok(());
+        }
         if !self.is_text {
             self.pickle.extend_from_slice(chunk);
-            if self.pickle.len() < 2 {
+            if self.pickle.len() < 2 || (self.pickle.len() < MAGIC.len() && is_recording(&self.pickle)) {
+                return Ok(());
+            }
+            if is_recording(&self.pickle) {
+                let head = core::mem::take(&mut self.pickle);
+                self.recording.insert(Recording::new(self.limits)).feed(&head);
                 return Ok(());
             }
             if is_pickle(&self.pickle) {
@@ -138,6 +150,9 @@ impl TextReader {
     /// # Errors
     /// [`Error::Empty`] or [`Error::NotATrace`] when no trace was found.
     pub fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
+        if let Some(recording) = self.recording {
+            return recording.finish();
+        }
         if is_pickle(&self.pickle) {
             return snapshot::read(&self.pickle);
         }

@@ -99,8 +99,10 @@ pub fn sources(arguments: &[PathBuf]) -> io::Result<Vec<Source>> {
             let mut found = Vec::new();
             walk(argument, &mut found)?;
             if found.is_empty() {
-                let message =
-                    format!("{}: no .json, .json.gz or .json.zst in this folder", argument.display());
+                let message = format!(
+                    "{}: no .json, .json.gz, .json.zst or .ktrace in this folder",
+                    argument.display()
+                );
                 return Err(io::Error::new(io::ErrorKind::NotFound, message));
             }
             found.sort();
@@ -118,7 +120,7 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
         let name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
         if path.is_dir() && !path.is_symlink() {
             walk(&path, found)?;
-        } else if [".json", ".json.gz", ".json.zst"].iter().any(|end| name.ends_with(end)) {
+        } else if [".json", ".json.gz", ".json.zst", ".ktrace"].iter().any(|end| name.ends_with(end)) {
             found.push(path);
         }
     }

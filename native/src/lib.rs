@@ -11,6 +11,12 @@
 
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "files")]
 pub mod inflate;
+#[cfg(feature = "files")]
 pub mod input;
+#[cfg(feature = "files")]
 pub mod output;
+#[cfg(feature = "record")]
+pub mod record;
+pub mod spans;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The layers of core, lowest first. A module may use the layers above it in this list and its own.
-const CORE: [&[&str]; 20] = [
+const CORE: [&[&str]; 21] = [
     &["time"],
     &["order"],
     &["index"],
@@ -16,6 +16,7 @@ const CORE: [&[&str]; 20] = [
     &["units"],
     &["rows"],
     &["table"],
+    &["stream"],
     &["read"],
     &["dialect"],
     &["pair"],

@@ -2,8 +2,8 @@
 
 use super::events::{Fixed, Row, Table};
 use super::layout::{FieldType, NodeId, Place};
-use super::tracks::Track;
-use crate::names::NameId;
+use super::tracks::{Track, TrackId};
+use crate::names::{NameId, Names};
 use crate::time;
 
 /// One row in the making. Fields are to be given in the same order from row to row, so that rows share a layout.
@@ -18,6 +18,31 @@ impl<'a> Append<'a> {
         let cat = if cat.is_empty() { None } else { Some(table.names.intern(cat)) };
         let node = table.layouts.root(ph, cat);
         Append { table, node }
+    }
+
+    /// Begins a row with the fields that led to a node.
+    pub fn at(table: &'a mut Table, node: NodeId) -> Append<'a> {
+        Append { table, node }
+    }
+
+    /// The node that the fields so far led to.
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// The texts of the table.
+    pub fn names(&mut self) -> &mut Names {
+        &mut self.table.names
+    }
+
+    /// A field that is null.
+    pub fn null(self, place: Place, key: &str) -> Append<'a> {
+        self.step(place, key, FieldType::Null)
+    }
+
+    /// A field that is a number, written as JSON.
+    pub fn number(self, place: Place, key: &str, value: &str) -> Append<'a> {
+        self.named(place, key, value, FieldType::Number)
     }
 
     /// A field that is an integer.
@@ -54,10 +79,31 @@ impl<'a> Append<'a> {
         self.step(place, key, if value { FieldType::True } else { FieldType::False })
     }
 
-    fn step(mut self, place: Place, key: &str, field_type: FieldType) -> Append<'a> {
+    fn step(self, place: Place, key: &str, field_type: FieldType) -> Append<'a> {
         let key = self.table.names.intern(key);
+        self.step_to(place, key, field_type)
+    }
+
+    fn step_to(mut self, place: Place, key: NameId, field_type: FieldType) -> Append<'a> {
         self.node = self.table.layouts.step(self.node, key, place, field_type);
         self
+    }
+
+    /// A field of `args` whose key is known by its id, and whose value was packed as one varint.
+    pub fn packed(self, key: NameId, field_type: FieldType, varint: u64) -> Append<'a> {
+        self.table.fields.push_varint(varint);
+        self.step_to(Place::Args, key, field_type)
+    }
+
+    /// A field of `args` whose type is its value.
+    pub fn unit(self, key: NameId, field_type: FieldType) -> Append<'a> {
+        self.step_to(Place::Args, key, field_type)
+    }
+
+    /// Ends the row, on a track that is known.
+    pub fn finish_on(self, name: NameId, (ts, dur): (i64, i64), track: TrackId) -> Row {
+        let layout = self.table.layouts.finish(self.node, &self.table.names);
+        self.table.push(Fixed { ts, dur, name, track, layout })
     }
 
     /// Ends the row: a moment without a duration. `pid` and `tid` are JSON.

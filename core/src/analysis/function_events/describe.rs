@@ -71,9 +71,7 @@ impl Builder<'_> {
     /// Shapes, and FLOPs where they were recorded.
     pub(super) fn describe_inputs(&mut self) {
         let table = self.table;
-        if table.metadata.source != Source::Chrome
-            && table.layouts.all().iter().any(|l| l.find(Key::Flops).is_some())
-        {
+        if table.layouts.all().iter().any(|l| l.find(Key::Flops).is_some()) {
             let flops = |row: Row| table.int(row, Key::Flops).unwrap_or(0);
             self.out.flops = self.out.rows.iter().map(|&row| flops(row)).collect();
         }
@@ -83,7 +81,8 @@ impl Builder<'_> {
         let mut known = Index::default();
         let mut shape_of = vec![0; self.out.rows.len()];
         let estimates = self.out.with_flops && table.metadata.source == Source::Chrome;
-        let mut flops = if estimates { vec![0; self.out.rows.len()] } else { Vec::new() };
+        let mut flops = core::mem::take(&mut self.out.flops);
+        flops.resize(if estimates { self.out.rows.len() } else { flops.len() }, 0);
         for at in 0..self.out.rows.len() {
             let row = self.out.rows[at];
             if self.out.kinds[at] == Kind::Memory && self.out.source == Source::LegacyRecords {
@@ -100,15 +99,13 @@ impl Builder<'_> {
                 known.set(key, shape);
                 shape
             });
-            if estimates {
+            if estimates && flops[at] == 0 {
                 let inputs = Inputs::parse(Some(dims), text(Key::InputType), text(Key::ConcreteInputs));
                 flops[at] = flops::estimate(self.out.name(at), &inputs);
             }
         }
         self.out.shape_of = shape_of;
-        if estimates {
-            self.out.flops = flops;
-        }
+        self.out.flops = flops;
     }
 }
 

@@ -1,0 +1,265 @@
+//! A recording of Kinetoscope's own as a table: the reader of [`stream`](crate::stream).
+//!
+//! Blocks are read one after the other, whatever the chunks; a damaged one is counted, and reading goes on at the next
+//! that is whole. Rows stand in the order in which their threads' blocks were written; within a thread, a span stands
+//! before what it called.
+
+mod clock;
+mod rows;
+
+use super::chrome;
+use super::limits::Limits;
+use crate::diagnostics::{Code, Diagnostics};
+use crate::error::Error;
+use crate::names::NameId;
+use crate::stream::block::{Block, BlockKind, Found, HEAD_BYTES, MAGIC, find, low_at, u64_at};
+use crate::stream::record::{FIRST_NAME, KEYS, Kind};
+use crate::table::events::Table;
+use crate::table::tracks::TrackId;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use clock::Clock;
+use rows::{Follow, Open};
+use serde_json::Value;
+
+/// Bytes that may be the start of a recording.
+pub(crate) fn is_recording(head: &[u8]) -> bool {
+    let known = head.len().min(MAGIC.len());
+    head[..known] == MAGIC[..known]
+}
+
+/// The most names, sites and threads that are believed.
+const MOST: u32 = 1 << 24;
+
+#[derive(Clone, Copy, Debug)]
+struct Site {
+    name: NameId,
+    kind: Kind,
+}
+
+/// A thread that recorded.
+#[derive(Clone, Debug, Default)]
+struct Thread {
+    id: u64,
+    name: String,
+    track: TrackId,
+    is_known: bool,
+    open: Vec<Open>,
+}
+
+/// When it was recorded, in ticks; an end of 0 where the recording was cut.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    start: u64,
+    end: u64,
+    cycle: u64,
+}
+
+/// Reads a recording from chunks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recording {
+    limits: Limits,
+    table: Table,
+    diagnostics: Diagnostics,
+    buffer: Vec<u8>,
+    offset: u64,
+    needed: usize,
+    in_damage: bool,
+    is_full: bool,
+    members: String,
+    pid: i64,
+    clock: Clock,
+    names: Vec<Option<NameId>>,
+    sites: Vec<Option<Site>>,
+    threads: Vec<Thread>,
+    windows: Vec<Window>,
+    follow: Follow,
+}
+
+impl Recording {
+    pub(crate) fn new(limits: Limits) -> Recording {
+        Recording { limits, ..Recording::default() }
+    }
+
+    pub(crate) fn table(&self) -> &Table {
+        &self.table
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    pub(crate) fn feed(&mut self, chunk: &[u8]) {
+        self.buffer.extend_from_slice(chunk);
+        if self.buffer.len() >= self.needed {
+            self.advance(false);
+        }
+    }
+
+    fn advance(&mut self, finished: bool) {
+        let buffer = core::mem::take(&mut self.buffer);
+        let mut at = 0;
+        self.needed = HEAD_BYTES;
+        while at < buffer.len() {
+            match find(&buffer[at..]) {
+                Found::Block(block) => {
+                    self.in_damage = false;
+                    if !self.is_full {
+                        self.block(block);
+                    }
+                    at += HEAD_BYTES + block.payload.len();
+                    self.offset += (HEAD_BYTES + block.payload.len()) as u64;
+                }
+                Found::Partial(needed) if !finished => {
+                    self.needed = needed;
+                    break;
+                }
+                // What looks like the start of a block may be the content of a damaged one: others may follow.
+                found => {
+                    let code =
+                        if matches!(found, Found::Damage) { Code::StrayBytes } else { Code::Truncated };
+                    if !core::mem::replace(&mut self.in_damage, true) {
+                        self.diagnostics.record(code, Some(self.offset), b"");
+                    }
+                    let rest = &buffer[at + 1..];
+                    let skip = 1 + rest.iter().position(|&b| b == MAGIC[0]).unwrap_or(rest.len());
+                    at += skip;
+                    self.offset += skip as u64;
+                }
+            }
+        }
+        self.buffer = buffer;
+        self.buffer.drain(..at);
+    }
+
+    fn block(&mut self, block: Block<'_>) {
+        let payload = block.payload;
+        match block.kind {
+            BlockKind::Meta => self.meta(payload),
+            BlockKind::Clock => {
+                for pair in payload.chunks_exact(16) {
+                    self.clock.add(u64_at(pair, 0), u64_at(pair, 8) as i64);
+                }
+            }
+            BlockKind::Names => self.names(payload),
+            BlockKind::Sites => self.sites(payload),
+            BlockKind::Thread => self.thread(block.thread, payload),
+            BlockKind::Window => self.window(payload),
+            BlockKind::Records => {
+                self.records(block.thread, payload);
+                if self.table.heap_bytes() > self.limits.memory_bytes {
+                    self.diagnostics.record(Code::MemoryLimit, Some(self.offset), b"");
+                    self.is_full = true;
+                }
+            }
+        }
+    }
+
+    /// Members stand for themselves: one that is no JSON takes no other with it.
+    fn meta(&mut self, payload: &[u8]) {
+        let text = core::str::from_utf8(payload).unwrap_or("");
+        let parsed: Option<Value> = serde_json::from_str(&format!("{{{text}}}")).ok();
+        let fits = self.members.len() + text.len() <= self.limits.metadata_bytes;
+        let Some(parsed) = parsed.filter(|_| fits) else {
+            self.diagnostics.record(Code::DamagedMetadata, Some(self.offset), payload);
+            return;
+        };
+        self.pid = parsed.get("pid").and_then(Value::as_i64).unwrap_or(self.pid);
+        self.members.push_str(text);
+        self.members.push(',');
+    }
+
+    fn names(&mut self, payload: &[u8]) {
+        let mut rest = payload;
+        while rest.len() >= 8 {
+            let (id, length) = (low_at(rest, 0), low_at(rest, 4) as usize);
+            let Some(text) = rest.get(8..8 + length).and_then(|t| core::str::from_utf8(t).ok()) else {
+                self.diagnostics.record(Code::DamagedEvent, Some(self.offset), b"");
+                return;
+            };
+            if (FIRST_NAME..MOST).contains(&id) {
+                let name = self.table.names.intern(text);
+                *slot(&mut self.names, id - FIRST_NAME) = Some(name);
+            }
+            rest = rest.get(8 + length.next_multiple_of(8)..).unwrap_or(&[]);
+        }
+    }
+
+    /// The text with this id.
+    fn name(&mut self, id: u32) -> NameId {
+        if let Some(key) = KEYS.get(id as usize) {
+            return self.table.names.intern(key);
+        }
+        let known = id.checked_sub(FIRST_NAME).and_then(|at| *self.names.get(at as usize)?);
+        known.unwrap_or_else(|| {
+            self.diagnostics.record(Code::UnknownName, Some(self.offset), b"");
+            self.table.names.intern("unknown")
+        })
+    }
+
+    fn sites(&mut self, payload: &[u8]) {
+        for site in payload.chunks_exact(16) {
+            let (id, last) = (low_at(site, 0), low_at(site, 12));
+            let name = self.name(low_at(site, 4));
+            if id < MOST {
+                *slot(&mut self.sites, id) = Some(Site { name, kind: Kind::of(last as u8) });
+            }
+        }
+    }
+
+    fn thread(&mut self, number: u32, payload: &[u8]) {
+        if number < MOST {
+            let name = payload.get(8..).and_then(|name| core::str::from_utf8(name).ok()).unwrap_or("");
+            let thread = self.thread_at(number);
+            thread.id = u64_at(payload, 0);
+            thread.name = name.into();
+        }
+    }
+
+    fn thread_at(&mut self, number: u32) -> &mut Thread {
+        slot(&mut self.threads, number)
+    }
+
+    fn window(&mut self, payload: &[u8]) {
+        let window =
+            Window { start: u64_at(payload, 0), end: u64_at(payload, 8), cycle: u64_at(payload, 16) };
+        match self.windows.last_mut() {
+            Some(last) if last.start == window.start => *last = window,
+            _ => self.windows.push(window),
+        }
+    }
+
+    /// Ends the reading.
+    pub(crate) fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
+        self.advance(true);
+        if self.members.is_empty() && self.table.is_empty() {
+            let (looks_like, hint) = ("a recording without a block that is whole", "");
+            return Err(Error::NotATrace { looks_like, hint, offset: 0 });
+        }
+        if self.windows.last().is_none_or(|window| window.end == 0) {
+            self.diagnostics.record(Code::Unclosed, Some(self.offset), b"");
+        }
+        let mut reader = chrome::Reader::new(self.limits);
+        reader.feed(format!("{{{}\"traceEvents\":[]}}", self.members).as_bytes())?;
+        let (document, odd) = reader.finish()?;
+        self.diagnostics.append(&odd);
+        self.table.metadata = document.metadata;
+        self.close();
+        Ok((self.table, self.diagnostics))
+    }
+}
+
+/// Whether a text is JSON.
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<Value>(text).is_ok()
+}
+
+/// The element with this number, which is made where it is not there yet.
+fn slot<T: Default + Clone>(of: &mut Vec<T>, number: u32) -> &mut T {
+    let at = number as usize;
+    if of.len() <= at {
+        of.resize(at + 1, T::default());
+    }
+    &mut of[at]
+}

@@ -1,0 +1,110 @@
+//! Ticks into nanoseconds: between two readings of the clock a straight line.
+
+use crate::order::sort_by_key;
+use alloc::vec::Vec;
+
+/// Readings: ticks and ns since 1970 at the same moment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Clock {
+    readings: Vec<(u64, i64)>,
+}
+
+impl Clock {
+    pub(super) fn add(&mut self, ticks: u64, ns: i64) {
+        self.readings.push((ticks, ns));
+    }
+
+    /// The lines between the readings; those that a clock which went backwards gives are left out.
+    pub(super) fn lines(&self) -> Lines {
+        let mut readings = self.readings.clone();
+        sort_by_key(&mut readings, |reading| (reading.0 as i64, 0));
+        readings.dedup_by(|next, last| next.0 == last.0 || next.1 < last.1);
+        let first = readings.first().copied().unwrap_or_default();
+        let mut lines: Vec<Line> = readings.windows(2).map(|pair| Line::between(pair[0], pair[1])).collect();
+        if lines.is_empty() {
+            lines.push(Line { ticks: first.0, ns: first.1, rate: 1 << BITS });
+        }
+        Lines { lines, last: 0 }
+    }
+}
+
+const BITS: u32 = 32;
+
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    ticks: u64,
+    ns: i64,
+    /// Nanoseconds a tick, times 2 to the power of [`BITS`].
+    rate: u64,
+}
+
+impl Line {
+    fn between(from: (u64, i64), to: (u64, i64)) -> Line {
+        let (ticks, ns) = (to.0 - from.0, to.1.saturating_sub(from.1) as u64);
+        let rate = (u128::from(ns) << BITS) / u128::from(ticks.max(1));
+        Line { ticks: from.0, ns: from.1, rate: u64::try_from(rate).unwrap_or(u64::MAX) }
+    }
+
+    fn at(self, ticks: u64) -> i64 {
+        let ns = |ticks: u64| {
+            i64::try_from((u128::from(ticks) * u128::from(self.rate)) >> BITS).unwrap_or(i64::MAX)
+        };
+        match ticks.checked_sub(self.ticks) {
+            Some(after) => self.ns.saturating_add(ns(after)),
+            None => self.ns.saturating_sub(ns(self.ticks - ticks)),
+        }
+    }
+}
+
+/// The clock of a whole recording.
+#[derive(Debug)]
+pub(super) struct Lines {
+    lines: Vec<Line>,
+    /// The line that was used last: times come nearly in order.
+    last: usize,
+}
+
+impl Lines {
+    /// The ns since 1970 of these ticks. Before the first and after the last reading, the nearest line goes on.
+    pub(super) fn ns(&mut self, ticks: u64) -> i64 {
+        let holds = |at: usize| {
+            self.lines[at].ticks <= ticks && self.lines.get(at + 1).is_none_or(|next| ticks < next.ticks)
+        };
+        if !holds(self.last) {
+            self.last = self.lines.partition_point(|line| line.ticks <= ticks).saturating_sub(1);
+        }
+        self.lines[self.last].at(ticks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readings_are_met_and_times_between_them_never_go_back() {
+        let mut clock = Clock::default();
+        let readings =
+            [(1000, 5_000_000_000), (4000, 5_000_001_000), (9001, 5_000_002_667), (9002, 5_000_002_668)];
+        for (ticks, ns) in readings {
+            clock.add(ticks, ns);
+        }
+        let mut lines = clock.lines();
+        for (ticks, ns) in readings {
+            assert!((lines.ns(ticks) - ns).abs() <= 1, "{ticks}");
+        }
+        let times: Vec<i64> = (0..12_000).map(|ticks| lines.ns(ticks)).collect();
+        assert!(times.is_sorted());
+        assert_eq!(lines.ns(2500), 5_000_000_500);
+    }
+
+    #[test]
+    fn ticks_that_are_ns_stay_as_they_are() {
+        let mut clock = Clock::default();
+        clock.add(1 << 60, 1_700_000_000_000_000_000);
+        clock.add((1 << 60) + 20_000_000, 1_700_000_000_020_000_000);
+        let mut lines = clock.lines();
+        assert_eq!(lines.ns((1 << 60) + 12_345_678), 1_700_000_000_012_345_678);
+        assert_eq!(lines.ns((1 << 60) - 1), 1_699_999_999_999_999_999);
+    }
+}

@@ -1,0 +1,440 @@
+//! Records into rows, under the field names of Kineto's traces.
+
+use super::{Recording, Thread, is_json, slot};
+use crate::diagnostics::Code;
+use crate::names::NameId;
+use crate::stream::block::u64_at;
+use crate::stream::record::{Kind, SLOT_BYTES, Tag, Word, key};
+use crate::table::append::Append;
+use crate::table::events::{Row, Table};
+use crate::table::layout::Place::{Args, Top};
+use crate::table::layout::{FieldType, NodeId};
+use crate::table::tracks::{Track, TrackId};
+use crate::time;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+/// A span whose end did not come yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    /// Nothing where the begin was lost.
+    row: Option<Row>,
+    node: NodeId,
+    /// The frames of the modules around what it calls, as `Module Hierarchy` has them; empty outside of modules.
+    hierarchy: NameId,
+    /// The number of the module's call, where it is one or is inside of one.
+    module: Option<i64>,
+}
+
+/// What is followed over the whole recording.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Follow {
+    ops: u64,
+    modules: i64,
+    /// Sequence number, the forward's thread (counted from 1), whether it is the backward, row.
+    sequences: Vec<(i64, i64, bool, Row)>,
+    is_json: Vec<Option<bool>>,
+    first_ticks: Option<u64>,
+    last_ticks: u64,
+}
+
+/// What the arguments of a record said that the reader itself needs.
+#[derive(Clone, Copy, Default)]
+struct Said {
+    name: Option<NameId>,
+    module: Option<NameId>,
+    sequence: Option<i64>,
+    forward: Option<i64>,
+}
+
+const LATEST: u64 = time::LATEST as u64;
+
+impl Recording {
+    pub(super) fn records(&mut self, thread: u32, payload: &[u8]) {
+        if thread >= super::MOST {
+            return;
+        }
+        self.track(thread);
+        let mut rest = payload;
+        while rest.len() >= SLOT_BYTES {
+            let word = Word::of(u64_at(rest, 8));
+            let length = (1 + usize::from(word.slots)) * SLOT_BYTES;
+            let Some(record) = rest.get(..length) else {
+                self.diagnostics.record(Code::DamagedEvent, Some(self.offset), b"");
+                return;
+            };
+            self.record(thread, u64_at(rest, 0).min(LATEST), word, &record[SLOT_BYTES..]);
+            rest = &rest[length..];
+        }
+    }
+
+    fn track(&mut self, number: u32) -> TrackId {
+        let thread = slot(&mut self.threads, number);
+        if thread.is_known {
+            return thread.track;
+        }
+        let tid = if thread.id == 0 { u64::from(number) } else { thread.id }.to_string();
+        thread.is_known = true;
+        let pid = self.table.names.intern(&self.pid.to_string());
+        let tid = self.table.names.intern(&tid);
+        thread.track = self.table.tracks.intern(Track { pid, tid, on_device: false });
+        thread.track
+    }
+
+    fn record(&mut self, thread: u32, ticks: u64, word: Word, args: &[u8]) {
+        let Some(tag) = Tag::of(word.tag) else {
+            self.diagnostics.record(Code::UnknownKind, Some(self.offset), b"");
+            return;
+        };
+        self.follow.first_ticks = Some(self.follow.first_ticks.map_or(ticks, |first| first.min(ticks)));
+        self.follow.last_ticks = self.follow.last_ticks.max(ticks);
+        match tag {
+            Tag::Begin => self.begin(thread, ticks, word, args),
+            Tag::End => self.end(thread, ticks, word),
+            Tag::Memory => self.memory("[memory]", thread, ticks, word, args),
+            Tag::OutOfMemory => self.memory("[OutOfMemory]", thread, ticks, word, args),
+            Tag::Dropped => self.diagnostics.record_many(Code::DroppedRecord, u64::from(word.id), None, b""),
+            _ => self.moment(tag, thread, ticks, word, args),
+        }
+    }
+
+    fn site(&mut self, id: u32) -> (NameId, Kind) {
+        if let Some(site) = self.sites.get(id as usize).copied().flatten() {
+            (site.name, site.kind)
+        } else {
+            self.diagnostics.record(Code::UnknownName, Some(self.offset), b"");
+            (self.table.names.intern("unknown"), Kind::Other)
+        }
+    }
+
+    /// Brings the open spans of a thread to a depth: what was not closed lost its end, what is missing lost its begin.
+    fn reach(&mut self, thread: u32, depth: u8, ticks: u64) {
+        let open = self.threads[thread as usize].open.len();
+        let over = (open as u8).wrapping_sub(depth) as i8;
+        for _ in 0..over.max(0) {
+            if let Some(open) = self.threads[thread as usize].open.pop() {
+                self.unfinished(open, ticks);
+            }
+        }
+        for _ in over..0 {
+            let parent = self.threads[thread as usize].open.last();
+            let (hierarchy, module) = parent.map_or((NameId::EMPTY, None), |p| (p.hierarchy, p.module));
+            let node = self.table.layouts.root(b'X', None);
+            self.threads[thread as usize].open.push(Open { row: None, node, hierarchy, module });
+        }
+    }
+
+    fn unfinished(&mut self, open: Open, ticks: u64) {
+        let Some(row) = open.row else { return };
+        let start = self.table.ts(row);
+        self.table.set_dur(row, (ticks as i64 - start).max(0));
+        let key = self.table.names.intern("finished");
+        let node = self.table.layouts.step(open.node, key, Args, FieldType::False);
+        let layout = self.table.layouts.finish(node, &self.table.names);
+        self.table.set_layout(row, layout);
+    }
+
+    fn begin(&mut self, thread: u32, ticks: u64, word: Word, args: &[u8]) {
+        self.reach(thread, word.small, ticks);
+        let (name, kind) = self.site(word.id);
+        let parent = self.threads[thread as usize].open.last();
+        let (mut hierarchy, mut module) = parent.map_or((NameId::EMPTY, None), |p| (p.hierarchy, p.module));
+        let track = self.threads[thread as usize].track;
+        let given = (args.len() >= SLOT_BYTES)
+            .then(|| (u64_at(args, 0), Word::of(u64_at(args, 8))))
+            .filter(|(_, word)| word.tag == Tag::Int as u8 && word.id == key::EXTERNAL_ID);
+        let mut said = Said::default();
+        let mut append = if kind == Kind::Module {
+            let parent = module;
+            module = Some(self.follow.modules);
+            self.follow.modules += 1;
+            let row = Append::new(&mut self.table, b'X', "python_function").int(
+                Args,
+                "Python id",
+                self.follow.modules,
+            );
+            match parent {
+                Some(parent) => row.int(Args, "Python parent id", parent + 1),
+                None => row.null(Args, "Python parent id"),
+            }
+        } else {
+            self.follow.ops += 1;
+            let cat = if kind == Kind::Annotation { "user_annotation" } else { "cpu_op" };
+            let row = Append::new(&mut self.table, b'X', cat);
+            if given.is_some() { row } else { row.int(Args, "External id", self.follow.ops as i64) }
+        };
+        if kind == Kind::Op && hierarchy != NameId::EMPTY {
+            let key = append.names().intern("Module Hierarchy");
+            append = append.packed(key, FieldType::Text, u64::from(hierarchy.0));
+        }
+        let node = append.node();
+        let node = self.arguments(node, args, &mut said);
+        if let Some(frame) = said.module {
+            let frame = self.table.names.get(frame);
+            let instance = frame.split('(').next().unwrap_or("");
+            let frame = if hierarchy == NameId::EMPTY {
+                format!("TOP{}.", &frame[instance.len()..])
+            } else {
+                format!("{}{frame}.", self.table.names.get(hierarchy))
+            };
+            hierarchy = self.table.names.intern(&frame);
+        }
+        let append = Append::at(&mut self.table, node);
+        let row = append.finish_on(said.name.unwrap_or(name), (ticks as i64, 0), track);
+        self.threads[thread as usize].open.push(Open { row: Some(row), node, hierarchy, module });
+        if let Some(sequence) = said.sequence.filter(|&number| number >= 0) {
+            let forward = said.forward.filter(|&thread| thread > 0);
+            let own = i64::from(thread) + 1;
+            self.follow.sequences.push((sequence, forward.unwrap_or(own), forward.is_some(), row));
+        }
+    }
+
+    fn end(&mut self, thread: u32, ticks: u64, word: Word) {
+        self.reach(thread, word.small.wrapping_add(1), ticks);
+        let Some(open) = self.threads[thread as usize].open.pop() else { return };
+        if let Some(row) = open.row {
+            let start = self.table.ts(row);
+            self.table.set_dur(row, (ticks as i64 - start).max(0));
+            return;
+        }
+        // Its begin is not there: it was running when the recording, or what is left of it, begins.
+        self.diagnostics.record(Code::UnmatchedEnd, Some(self.offset), b"");
+        let (name, kind) = self.site(word.id);
+        let cat = if kind == Kind::Annotation { "user_annotation" } else { "cpu_op" };
+        let start = self.follow.first_ticks.unwrap_or(ticks).min(ticks);
+        let track = self.threads[thread as usize].track;
+        let append = Append::new(&mut self.table, b'X', cat).bool(Args, "begun", false);
+        append.finish_on(name, (start as i64, (ticks - start) as i64), track);
+    }
+
+    /// The arguments of a record as fields behind a node.
+    fn arguments(&mut self, mut node: NodeId, args: &[u8], said: &mut Said) -> NodeId {
+        let mut rest = args;
+        while rest.len() >= SLOT_BYTES {
+            let (value, word) = (u64_at(rest, 0), Word::of(u64_at(rest, 8)));
+            let length = (1 + usize::from(word.slots)) * SLOT_BYTES;
+            let bytes = rest.get(SLOT_BYTES..length).unwrap_or(&[]);
+            let text =
+                bytes.get(..value as usize).and_then(|text| core::str::from_utf8(text).ok()).unwrap_or("");
+            node = self.argument(node, value, word, text, said);
+            rest = rest.get(length..).unwrap_or(&[]);
+        }
+        node
+    }
+
+    fn argument(&mut self, node: NodeId, value: u64, word: Word, text: &str, said: &mut Said) -> NodeId {
+        let zigzag = |value: i64| ((value << 1) ^ (value >> 63)) as u64;
+        let (field_type, packed) = match Tag::of(word.tag) {
+            Some(Tag::Int) => {
+                match word.id {
+                    key::SEQUENCE_NUMBER => said.sequence = Some(value as i64),
+                    key::FWD_THREAD_ID => said.forward = Some(value as i64),
+                    _ => {}
+                }
+                (FieldType::Int, zigzag(value as i64))
+            }
+            Some(Tag::Float) => {
+                let value = f64::from_bits(value);
+                let id = self.table.names.intern(&format!("{value:?}"));
+                (if value.is_finite() { FieldType::Number } else { FieldType::Text }, u64::from(id.0))
+            }
+            Some(Tag::Bool) => {
+                let key = self.name(word.id);
+                let field_type = if value == 0 { FieldType::False } else { FieldType::True };
+                return Append::at(&mut self.table, node).unit(key, field_type).node();
+            }
+            Some(Tag::Name) => (FieldType::Text, u64::from(self.name(value as u32).0)),
+            Some(Tag::Text) => (FieldType::Text, u64::from(self.table.names.intern(text).0)),
+            Some(Tag::Json) => {
+                let id = self.table.names.intern(text);
+                (if self.is_json(id) { FieldType::Json } else { FieldType::Text }, u64::from(id.0))
+            }
+            _ => {
+                self.diagnostics.record(Code::UnknownKind, Some(self.offset), b"");
+                return node;
+            }
+        };
+        match word.id {
+            key::NAME => said.name = Some(NameId(packed as u32)),
+            key::MODULE => said.module = Some(NameId(packed as u32)),
+            id => {
+                let key = self.name(id);
+                return Append::at(&mut self.table, node).packed(key, field_type, packed).node();
+            }
+        }
+        node
+    }
+
+    /// Whether a text is an array or object; each is looked at once.
+    fn is_json(&mut self, id: NameId) -> bool {
+        if let Some(known) = self.follow.is_json.get(id.0 as usize).copied().flatten() {
+            return known;
+        }
+        let text = self.table.names.get(id);
+        let known = text.starts_with(['[', '{']) && is_json(text);
+        *slot(&mut self.follow.is_json, id.0) = Some(known);
+        known
+    }
+
+    fn memory(&mut self, name: &str, thread: u32, ticks: u64, word: Word, args: &[u8]) {
+        let track = self.threads[thread as usize].track;
+        let number = |at: usize| u64_at(args, at * 8) as i64;
+        let append = Append::new(&mut self.table, b'i', "cpu_instant_event")
+            .int(Args, "Total Reserved", number(3))
+            .int(Args, "Total Allocated", number(2))
+            .int(Args, "Bytes", number(1))
+            .int(Args, "Addr", number(0))
+            .int(Args, "Device Id", i64::from(word.id) - 1)
+            .int(Args, "Device Type", i64::from(word.small))
+            .text(Top, "s", "t");
+        let node = append.node();
+        let name = self.table.names.intern(name);
+        Append::at(&mut self.table, node).finish_on(name, (ticks as i64, time::NONE), track);
+    }
+
+    /// An instant, a counter, an arrow, one end of an asynchronous span.
+    fn moment(&mut self, tag: Tag, thread: u32, ticks: u64, word: Word, args: &[u8]) {
+        let (ph, cat) = match tag {
+            Tag::Instant => (b'i', "cpu_instant_event"),
+            Tag::Counter => (b'C', ""),
+            Tag::FlowStart => (b's', "flow"),
+            Tag::FlowStep => (b't', "flow"),
+            Tag::FlowEnd => (b'f', "flow"),
+            Tag::AsyncBegin => (b'b', "async"),
+            Tag::AsyncEnd => (b'e', "async"),
+            _ => {
+                self.diagnostics.record(Code::UnknownKind, Some(self.offset), b"");
+                return;
+            }
+        };
+        let (name, _) = self.site(word.id);
+        let track = self.threads[thread as usize].track;
+        let mut append = Append::new(&mut self.table, ph, cat);
+        let mut args = args;
+        match tag {
+            Tag::Instant => append = append.text(Top, "s", "t"),
+            Tag::Counter => {}
+            _ => {
+                append = append.text(Top, "id", &format!("0x{:x}", u64_at(args, 0)));
+                args = args.get(SLOT_BYTES..).unwrap_or(&[]);
+            }
+        }
+        if tag == Tag::FlowEnd {
+            append = append.text(Top, "bp", "e");
+        }
+        let node = append.node();
+        let mut said = Said::default();
+        let node = self.arguments(node, args, &mut said);
+        let append = Append::at(&mut self.table, node);
+        append.finish_on(said.name.unwrap_or(name), (ticks as i64, time::NONE), track);
+    }
+
+    /// Everything that is known only at the end: open spans, arrows, names of lanes, and times in nanoseconds.
+    pub(super) fn close(&mut self) {
+        let end = self.windows.last().map_or(0, |window| window.end).max(self.follow.last_ticks).min(LATEST);
+        for thread in 0..self.threads.len() {
+            while let Some(open) = self.threads[thread].open.pop() {
+                self.unfinished(open, end);
+            }
+        }
+        self.arrows();
+        let mut lines = self.clock.lines();
+        let base = self.table.metadata.base_ns;
+        let mut ns =
+            |ticks: i64| lines.ns(ticks as u64).saturating_sub(base).clamp(time::EARLIEST, time::LATEST);
+        for row in self.table.rows() {
+            let (start, dur) = (self.table.ts(row), self.table.dur(row));
+            let begin = ns(start);
+            self.table.place(row, begin, self.table.track_id(row));
+            if dur != time::NONE {
+                let dur = ns(start.saturating_add(dur)).saturating_sub(begin);
+                self.table.set_dur(row, dur.clamp(0, time::LONGEST));
+            }
+        }
+        let start = self.windows.first().map_or(self.follow.first_ticks.unwrap_or(0), |window| window.start);
+        let start = ns(start.min(LATEST) as i64);
+        let windows: Vec<(i64, i64, u64)> = self
+            .windows
+            .iter()
+            .map(|w| {
+                let stop = if w.end == 0 { self.follow.last_ticks } else { w.end };
+                (ns(w.start.min(LATEST) as i64), ns(stop.min(LATEST) as i64), w.cycle)
+            })
+            .collect();
+        self.lanes(start);
+        self.frame(&windows);
+    }
+
+    /// `fwdbwd` arrows: from the last forward with a number to the first backward with it.
+    fn arrows(&mut self) {
+        let mut sequences = core::mem::take(&mut self.follow.sequences);
+        let table = &mut self.table;
+        sequences.sort_unstable_by_key(|&(number, thread, backward, row)| {
+            (number, thread, backward, table.ts(row), row)
+        });
+        let mut id = 0;
+        for group in sequences.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let forward = group.iter().rev().find(|entry| !entry.2);
+            let backward = group.iter().find(|entry| entry.2);
+            let (Some(forward), Some(backward)) = (forward, backward) else { continue };
+            id += 1;
+            for (ph, row) in [(b's', forward.3), (b'f', backward.3)] {
+                let (ts, track) = (table.ts(row), table.track_id(row));
+                let mut append = Append::new(table, ph, "fwdbwd").int(Top, "id", id);
+                if ph == b'f' {
+                    append = append.text(Top, "bp", "e");
+                }
+                let name = append.names().intern("fwdbwd");
+                append.finish_on(name, (ts, time::NONE), track);
+            }
+        }
+    }
+
+    /// Names of the process and its threads.
+    fn lanes(&mut self, ts: i64) {
+        let pid = self.pid;
+        let process = self.table.metadata.value("process_name");
+        let process = process.as_ref().and_then(|name| name.as_str()).unwrap_or("").to_string();
+        let threads: Vec<Thread> = self.threads.iter().filter(|thread| thread.is_known).cloned().collect();
+        let text = pid.to_string();
+        let lane = |table: &mut Table, name: &str, tid: &str, key: &str, value: Result<&str, i64>| {
+            let append = Append::new(table, b'M', "");
+            let append = match value {
+                Ok(value) => append.text(Args, key, value),
+                Err(value) => append.int(Args, key, value),
+            };
+            append.finish(name, ts, (&text, tid));
+        };
+        let table = &mut self.table;
+        lane(table, "process_name", "0", "name", Ok(&process));
+        lane(table, "process_labels", "0", "labels", Ok("CPU"));
+        lane(table, "process_sort_index", "0", "sort_index", Err(pid));
+        for thread in threads {
+            let tid = thread.id.to_string();
+            let name = format!("thread {tid} ({})", thread.name);
+            lane(table, "thread_name", &tid, "name", Ok(&name));
+            lane(table, "thread_sort_index", &tid, "sort_index", Err(thread.id as i64));
+        }
+    }
+
+    /// What stands around the events of each window, as in Kineto's traces.
+    fn frame(&mut self, windows: &[(i64, i64, u64)]) {
+        for &(start, end, cycle) in windows {
+            let table = &mut self.table;
+            let mut append = Append::new(table, b'X', "Trace").int(Args, "Op count", self.follow.ops as i64);
+            let names = append.names();
+            let (pid, tid) = (names.intern("\"Spans\""), names.intern("\"Kinetoscope\""));
+            let name = names.intern(&format!("Kinetoscope ({cycle})"));
+            let node = append.node();
+            let track = table.tracks.intern(Track { pid, tid, on_device: false });
+            Append::at(table, node).finish_on(name, (start, (end - start).clamp(0, time::LONGEST)), track);
+            let moments = [("Iteration Start: Kinetoscope", start), ("Record Window End", end)];
+            for (name, ts) in moments {
+                let lane =
+                    if ts == start { ("\"Traces\"", "\"Trace Kinetoscope\"") } else { ("\"\"", "\"\"") };
+                Append::new(table, b'i', "").text(Top, "s", "g").finish(name, ts, lane);
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The recorder: spans of a running program into a trace.
+//!
+//! A thread writes fixed-size records into a [chunk](chunk) of its own; nothing is locked or allocated on the way. A
+//! [writer](writer) takes them every few milliseconds and appends them to memory or a file, in the byte format of
+//! `kinetoscope_core::stream`, which is what the engine reads. [`profiler`] is where to start.
+//!
+//! | module | what it has |
+//! |---|---|
+//! | [`profiler`], `options`, [`steps`] | torch.profiler's surface: what and when |
+//! | `session`, `writer`, `sink` | one recording from its start to its bytes |
+//! | `local`, `chunk`, `pool`, `clock` | the hot path; all unsafe code of recording is in these |
+//! | `registry`, [`args`], `stack` | call sites, names, threads; arguments; call stacks |
+//! | [`memory`] | allocations |
+//! | [`recording`], [`handlers`] | what came out, and what is done with it |
+
+pub mod args;
+mod chunk;
+mod clock;
+pub mod error;
+pub mod flight;
+mod fork;
+pub mod handlers;
+pub(crate) mod local;
+pub mod memory;
+mod options;
+mod pool;
+pub mod profiler;
+pub mod recording;
+pub(crate) mod registry;
+mod ring;
+pub mod session;
+mod sink;
+mod stack;
+pub mod steps;
+mod sync;
+mod writer;

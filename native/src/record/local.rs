@@ -1,0 +1,381 @@
+//! What each thread has of its own, and the hot path: a record is two stores into the thread's chunk and one that
+//! publishes it.
+
+use super::chunk::{Chunk, Slot};
+use super::clock::Clock;
+use super::pool::pool;
+use super::registry::{Site, Thread, registry};
+use super::sync::SLOTS;
+use super::writer;
+use crate::spans::Kind;
+use kinetoscope_core::stream::record::{Tag, Word};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
+
+/// What is recorded now: 0 for nothing, else the number of the recording and its [flags](flag).
+pub(super) static STATE: AtomicU32 = AtomicU32::new(0);
+
+/// Records that found no room since the program began.
+pub(super) static DROPPED: AtomicU64 = AtomicU64::new(0);
+
+/// What is in the low bits of [`STATE`].
+pub(crate) mod flag {
+    /// A recording is running.
+    pub(crate) const ON: u32 = 1;
+    /// The clock is the processor's counter.
+    pub(crate) const COUNTER: u32 = 2;
+    /// Shapes are recorded.
+    pub(crate) const SHAPES: u32 = 4;
+    /// Allocations are recorded.
+    pub(crate) const MEMORY: u32 = 8;
+    /// Stacks are recorded.
+    pub(crate) const STACKS: u32 = 16;
+    /// Modules are recorded.
+    pub(crate) const MODULES: u32 = 32;
+    /// Floating point operations are recorded.
+    pub(crate) const FLOPS: u32 = 64;
+    /// Above these bits: the number of the recording.
+    pub(crate) const BITS: u32 = 8;
+}
+
+pub(super) struct Local {
+    /// The recording that the chunk is of; 0 for none.
+    state: Cell<u32>,
+    /// The next slot; [`SLOTS`] where there is no room or no chunk.
+    at: Cell<usize>,
+    chunk: Cell<Option<&'static Chunk>>,
+    /// How many spans are open.
+    depth: Cell<u8>,
+    thread: Cell<u32>,
+    /// The recorder itself is at work.
+    is_busy: Cell<bool>,
+    /// The thread's own values are being destroyed, ours already were.
+    is_ending: Cell<bool>,
+}
+
+thread_local! {
+    static LOCAL: Local = const { Local::new() };
+    static END: End = const { End };
+}
+
+/// Seals the thread's chunk when the thread ends.
+struct End;
+
+impl Drop for End {
+    fn drop(&mut self) {
+        LOCAL.with(|local| {
+            local.is_ending.set(true);
+            local.leave();
+        });
+    }
+}
+
+/// The state; 0 where nothing is recorded.
+#[inline(always)]
+pub(crate) fn state() -> u32 {
+    STATE.load(Ordering::Relaxed)
+}
+
+/// Whether stacks are recorded.
+#[inline(always)]
+pub(crate) fn wants_stack(state: u32) -> bool {
+    state & flag::STACKS != 0
+}
+
+/// Whether modules are.
+pub(crate) fn wants_modules(state: u32) -> bool {
+    state & flag::MODULES != 0
+}
+
+/// Whether shapes are.
+pub(super) fn wants_shapes(state: u32) -> bool {
+    state & flag::SHAPES != 0
+}
+
+/// Whether floating point operations are.
+pub(super) fn wants_flops(state: u32) -> bool {
+    state & flag::FLOPS != 0
+}
+
+/// Whether allocations are.
+#[inline(always)]
+pub(super) fn wants_memory(state: u32) -> bool {
+    state & flag::MEMORY != 0
+}
+
+#[inline(always)]
+fn ticks(state: u32) -> u64 {
+    if state & flag::COUNTER != 0 { Clock::Counter.ticks() } else { Clock::Monotonic.ticks() }
+}
+
+/// Begins a span; the state in which it began, or 0 when it was not recorded.
+#[inline(always)]
+pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
+    LOCAL.with(|local| local.begin(state, site))
+}
+
+/// Ends a span that began in this state.
+#[inline(always)]
+pub(crate) fn end(state: u32, site: &'static Site) {
+    LOCAL.with(|local| {
+        if self::state() == state {
+            local.end(state, site);
+        }
+    });
+}
+
+/// What one recorded span costs here, in ns: measured on a chunk that nobody reads.
+pub(super) fn overhead_ns(state: u32) -> f64 {
+    static SITE: Site = Site::new("overhead", Kind::Op, file!(), line!());
+    let local = Local::new();
+    let (Some(_), Some(chunk)) = (local.alone(|| id_of(&SITE)), pool().scratch()) else { return 0.0 };
+    local.state.set(state);
+    local.chunk.set(Some(chunk));
+    let round = || {
+        local.at.set(0);
+        let start = Instant::now();
+        for _ in 0..SLOTS / 2 {
+            local.begin(state, &SITE);
+            local.end(state, &SITE);
+        }
+        start.elapsed().as_nanos() as f64 / (SLOTS / 2) as f64
+    };
+    let best = (0..5).map(|_| round()).fold(f64::MAX, f64::min);
+    pool().give_back(chunk);
+    best
+}
+
+/// Writes a record of several slots at once, which the time is put into; false when it was dropped. A begin gets the
+/// depth too.
+pub(super) fn write(state: u32, record: &mut [Slot]) -> bool {
+    LOCAL.with(|local| local.write(state, record))
+}
+
+/// The number of a site.
+pub(super) fn id_of(site: &'static Site) -> u32 {
+    match site.id.load(Ordering::Relaxed) {
+        0 => LOCAL.with(|local| local.alone(|| registry().site(site))).unwrap_or(0),
+        id => id,
+    }
+}
+
+/// Marks the thread as one of the recorder's own, whose allocations are nobody's business.
+pub(super) fn never_record() {
+    LOCAL.with(|local| local.is_busy.set(true));
+}
+
+/// Whether the recorder itself is at work on this thread.
+pub(super) fn is_busy() -> bool {
+    LOCAL.with(|local| local.is_busy.get())
+}
+
+/// Whether a chunk is this thread's.
+pub(super) fn owns(chunk: &'static Chunk) -> bool {
+    LOCAL.with(|local| local.chunk.get().is_some_and(|own| std::ptr::eq(own, chunk)))
+}
+
+/// Runs something of the recorder's own, whose allocations are not recorded.
+pub(super) fn unrecorded<T>(run: impl FnOnce() -> T) -> T {
+    LOCAL.with(|local| {
+        let was = local.is_busy.replace(true);
+        let result = run();
+        local.is_busy.set(was);
+        result
+    })
+}
+
+/// The number of this thread in the recording; `None` where nothing is recorded.
+pub(crate) fn thread_number(state: u32) -> Option<u32> {
+    LOCAL.with(|local| (local.state.get() == state || local.enter(state)).then(|| local.thread.get()))
+}
+
+impl Local {
+    const fn new() -> Local {
+        Local {
+            state: Cell::new(0),
+            at: Cell::new(SLOTS),
+            chunk: Cell::new(None),
+            depth: Cell::new(0),
+            thread: Cell::new(0),
+            is_busy: Cell::new(false),
+            is_ending: Cell::new(false),
+        }
+    }
+
+    #[inline(always)]
+    fn begin(&self, state: u32, site: &'static Site) -> u32 {
+        let id = site.id.load(Ordering::Relaxed);
+        let at = self.at.get();
+        if self.state.get() == state
+            && id != 0
+            && let Some(chunk) = self.chunk.get()
+            && at < SLOTS
+        {
+            let depth = self.depth.get();
+            self.depth.set(depth.wrapping_add(1));
+            self.put(chunk, at, [ticks(state), Word::pack(Tag::Begin, 0, depth, id)]);
+            return state;
+        }
+        self.begin_slowly(state, site)
+    }
+
+    #[inline(always)]
+    fn end(&self, state: u32, site: &'static Site) {
+        let at = self.at.get();
+        if self.state.get() == state
+            && let Some(chunk) = self.chunk.get()
+            && at < SLOTS
+        {
+            let ticks = ticks(state);
+            let depth = self.depth.get().wrapping_sub(1);
+            self.depth.set(depth);
+            self.put(chunk, at, [ticks, Word::pack(Tag::End, 0, depth, site.id.load(Ordering::Relaxed))]);
+            return;
+        }
+        self.end_slowly(state, site);
+    }
+
+    #[inline(always)]
+    fn put(&self, chunk: &'static Chunk, at: usize, slot: Slot) {
+        // SAFETY: the chunk is this thread's, `at` is less than SLOTS and what was published lies below it.
+        unsafe { chunk.write(at, slot) };
+        self.at.set(at + 1);
+        chunk.publish(at + 1);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_slowly(&self, state: u32, site: &'static Site) -> u32 {
+        let id = id_of(site);
+        let mut record = [[0, Word::pack(Tag::Begin, 0, 0, id)]];
+        if id != 0 && self.write(state, &mut record) { state } else { 0 }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end_slowly(&self, state: u32, site: &'static Site) {
+        // Of a recording that is over: nobody waits for it.
+        if self.state.get() == state {
+            let depth = self.depth.get().wrapping_sub(1);
+            self.depth.set(depth);
+            let id = site.id.load(Ordering::Relaxed);
+            self.write(state, &mut [[0, Word::pack(Tag::End, 0, depth, id)]]);
+        }
+    }
+
+    fn write(&self, state: u32, record: &mut [Slot]) -> bool {
+        if !self.has_room(state, record.len()) {
+            return false;
+        }
+        let (Some(chunk), at) = (self.chunk.get(), self.at.get()) else { return false };
+        if record[0][1] as u8 == Tag::Begin as u8 {
+            let depth = self.depth.get();
+            self.depth.set(depth.wrapping_add(1));
+            record[0][1] |= u64::from(depth) << 24;
+        }
+        record[0][0] = ticks(state);
+        for (number, slot) in record.iter().enumerate() {
+            // SAFETY: the chunk is this thread's and has room for all, behind what was published.
+            unsafe { chunk.write(at + number, *slot) };
+        }
+        self.at.set(at + record.len());
+        chunk.count_arguments(record.len() - 1);
+        chunk.publish(at + record.len());
+        if self.is_ending.get() {
+            self.leave();
+        }
+        true
+    }
+
+    /// Whether so many slots can be written; makes room where there is none.
+    fn has_room(&self, state: u32, slots: usize) -> bool {
+        let fits = |local: &Local| local.chunk.get().is_some() && local.at.get() + slots <= SLOTS;
+        if self.state.get() == state && fits(self) {
+            return true;
+        }
+        if slots > SLOTS || !(self.state.get() == state || self.enter(state)) {
+            return false;
+        }
+        self.leave();
+        let chunk = self.alone(|| pool().take(state, self.thread.get())).flatten();
+        self.chunk.set(chunk);
+        self.at.set(if chunk.is_some() { 0 } else { SLOTS });
+        if chunk.is_none() {
+            DROPPED.fetch_add(1, Ordering::Relaxed);
+        }
+        if chunk.is_none() || pool().is_low() {
+            writer::wake();
+        }
+        chunk.is_some()
+    }
+
+    /// Makes the thread one of a recording that it did not take part in yet.
+    fn enter(&self, state: u32) -> bool {
+        if self.is_busy.get() {
+            return false;
+        }
+        self.leave();
+        if END.try_with(|_| ()).is_err() {
+            self.is_ending.set(true);
+        }
+        let thread = self.alone(|| registry().thread(this_thread()));
+        self.thread.set(thread.unwrap_or(0));
+        self.depth.set(0);
+        self.state.set(state);
+        true
+    }
+
+    /// Gives the chunk to the reader.
+    fn leave(&self) {
+        if let Some(chunk) = self.chunk.take() {
+            chunk.seal();
+        }
+        self.at.set(SLOTS);
+    }
+
+    fn alone<T>(&self, run: impl FnOnce() -> T) -> Option<T> {
+        if self.is_busy.replace(true) {
+            return None;
+        }
+        let result = run();
+        self.is_busy.set(false);
+        Some(result)
+    }
+}
+
+/// Asked of the system, since Rust's own handle is gone when a thread ends.
+fn this_thread() -> Thread {
+    Thread { id: system_id(), name: system_name() }
+}
+
+#[cfg(target_os = "linux")]
+pub(super) fn system_id() -> u64 {
+    // SAFETY: has no conditions.
+    unsafe { libc::gettid() as u64 }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn system_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local! { static ID: Cell<u64> = const { Cell::new(0) } }
+    if ID.get() == 0 {
+        ID.set(NEXT.fetch_add(1, Ordering::Relaxed));
+    }
+    ID.get()
+}
+
+#[cfg(target_os = "linux")]
+fn system_name() -> String {
+    let mut name = [0u8; 32];
+    // SAFETY: the buffer is larger than the 16 bytes that Linux gives at most.
+    let failed =
+        unsafe { libc::pthread_getname_np(libc::pthread_self(), name.as_mut_ptr().cast(), name.len()) };
+    let length = name.iter().position(|&b| b == 0).unwrap_or(name.len());
+    if failed == 0 { String::from_utf8_lossy(&name[..length]).into_owned() } else { String::new() }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn system_name() -> String {
+    std::thread::current().name().unwrap_or_default().to_owned()
+}

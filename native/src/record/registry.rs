@@ -1,0 +1,142 @@
+//! Call sites, names and threads: what records refer to by number. Asked for once each, under a lock.
+
+use crate::spans::Kind;
+use kinetoscope_core::stream::record::{FIRST_NAME, KEYS};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A place in a program that records: made by the macros, once a call site.
+#[derive(Debug)]
+pub struct Site {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    file: &'static str,
+    line: u32,
+    /// 0 until it first records.
+    pub(super) id: AtomicU32,
+}
+
+impl Site {
+    /// A call site. `name` is what its spans are called.
+    pub const fn new(name: &'static str, kind: Kind, file: &'static str, line: u32) -> Site {
+        Site { name, kind, file, line, id: AtomicU32::new(0) }
+    }
+}
+
+/// The name of an argument: made by the macros, once a call site.
+#[derive(Debug)]
+pub struct Name {
+    text: &'static str,
+    id: AtomicU32,
+}
+
+impl Name {
+    /// A name.
+    pub const fn new(text: &'static str) -> Name {
+        Name { text, id: AtomicU32::new(0) }
+    }
+
+    /// Its number.
+    #[inline]
+    pub(super) fn id(&self) -> u32 {
+        match self.id.load(Ordering::Relaxed) {
+            0 => {
+                let id = registry().name(self.text);
+                self.id.store(id, Ordering::Relaxed);
+                id
+            }
+            id => id,
+        }
+    }
+}
+
+/// A thread of the present recording.
+#[derive(Clone, Debug)]
+pub(super) struct Thread {
+    pub(super) id: u64,
+    pub(super) name: String,
+}
+
+/// A call site as a recording has it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) name: u32,
+    pub(super) file: u32,
+    pub(super) line: u32,
+    pub(super) kind: Kind,
+}
+
+#[derive(Default)]
+pub(super) struct Registry {
+    names: Vec<&'static str>,
+    ids: Option<HashMap<&'static str, u32>>,
+    sites: Vec<Entry>,
+    threads: Vec<Thread>,
+}
+
+static REGISTRY: Mutex<Registry> =
+    Mutex::new(Registry { names: Vec::new(), ids: None, sites: Vec::new(), threads: Vec::new() });
+
+/// A panic while it was held leaves it whole: everything is appended.
+pub(super) fn registry() -> MutexGuard<'static, Registry> {
+    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Registry {
+    fn name(&mut self, text: &'static str) -> u32 {
+        if let Some(known) = KEYS.iter().position(|key| *key == text) {
+            return known as u32;
+        }
+        let next = FIRST_NAME + self.names.len() as u32;
+        let id = *self.ids.get_or_insert_default().entry(text).or_insert(next);
+        if id == next {
+            self.names.push(text);
+        }
+        id
+    }
+
+    /// The number of a text that was not there before; it stays for as long as the program runs.
+    pub(super) fn add_name(&mut self, text: String) -> u32 {
+        self.name(String::leak(text))
+    }
+
+    /// The number of a call site, from 1.
+    pub(super) fn site(&mut self, site: &'static Site) -> u32 {
+        let known = site.id.load(Ordering::Relaxed);
+        if known != 0 {
+            return known;
+        }
+        let (name, file) = (self.name(site.name), self.name(site.file));
+        self.sites.push(Entry { name, file, line: site.line, kind: site.kind });
+        let id = self.sites.len() as u32;
+        site.id.store(id, Ordering::Relaxed);
+        id
+    }
+
+    /// Makes a thread one of the present recording; its number counts from 0.
+    pub(super) fn thread(&mut self, thread: Thread) -> u32 {
+        self.threads.push(thread);
+        self.threads.len() as u32 - 1
+    }
+
+    /// Forgets the threads: another recording begins.
+    pub(super) fn clear_threads(&mut self) {
+        self.threads.clear();
+    }
+
+    /// The names from this one on; the first has the number [`FIRST_NAME`].
+    pub(super) fn names_from(&self, first: usize) -> &[&'static str] {
+        self.names.get(first..).unwrap_or(&[])
+    }
+
+    /// The call sites from this one on; the first has the number 1.
+    pub(super) fn sites_from(&self, first: usize) -> &[Entry] {
+        self.sites.get(first..).unwrap_or(&[])
+    }
+
+    /// The threads from this one on.
+    pub(super) fn threads_from(&self, first: usize) -> &[Thread] {
+        self.threads.get(first..).unwrap_or(&[])
+    }
+}

@@ -1,0 +1,94 @@
+//! The last seconds of a recording: older batches are forgotten, but not which spans began in them and still run.
+
+use super::sink::{Batch, block};
+use kinetoscope_core::stream::block::{BlockKind, Found, HEAD_BYTES, find};
+use kinetoscope_core::stream::record::{SLOT_BYTES, Tag, Word};
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
+
+/// What is kept of a recording that has no end.
+#[derive(Debug)]
+pub(super) struct Ring {
+    keep: Duration,
+    limit: usize,
+    batches: VecDeque<(Instant, Batch)>,
+    bytes: usize,
+    /// When the last one was collected that was forgotten, in ticks.
+    start: Option<u64>,
+    /// What records refer to, of the batches that were forgotten.
+    definitions: Vec<u8>,
+    /// The begins of spans that were open when the oldest batch that is kept began, by thread.
+    open: BTreeMap<u32, Vec<Vec<u8>>>,
+}
+
+impl Ring {
+    /// Keeps what is younger than `keep`, and not more than `limit` bytes of records.
+    pub(super) fn new(keep: Duration, limit: usize) -> Ring {
+        let (definitions, open) = (Vec::new(), BTreeMap::new());
+        Ring { keep, limit, batches: VecDeque::new(), bytes: 0, start: None, definitions, open }
+    }
+
+    pub(super) fn append(&mut self, batch: Batch) {
+        self.bytes += batch.records.len();
+        self.batches.push_back((Instant::now(), batch));
+        while self.batches.len() > 1
+            && let Some((taken, _)) = self.batches.front()
+            && (taken.elapsed() > self.keep || self.bytes > self.limit)
+            && let Some((_, batch)) = self.batches.pop_front()
+        {
+            self.forget(&batch);
+        }
+    }
+
+    fn forget(&mut self, batch: &Batch) {
+        self.bytes -= batch.records.len();
+        self.start = Some(batch.ticks);
+        self.definitions.extend_from_slice(&batch.definitions);
+        let mut rest = batch.records.as_slice();
+        while let Found::Block(found) = find(rest) {
+            let open = self.open.entry(found.thread).or_default();
+            follow(open, found.payload);
+            rest = &rest[HEAD_BYTES + found.payload.len()..];
+        }
+    }
+
+    /// From when on everything is kept, in ticks; from the start, where there is none.
+    pub(super) fn start(&self) -> Option<u64> {
+        self.start
+    }
+
+    /// What is kept, as one sequence of blocks.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        let mut out = self.definitions.clone();
+        for (_, batch) in &self.batches {
+            out.extend_from_slice(&batch.definitions);
+            out.extend_from_slice(&batch.clock);
+        }
+        for (thread, open) in &self.open {
+            block(&mut out, BlockKind::Records, *thread, |out| out.extend(open.iter().flatten()));
+        }
+        for (_, batch) in &self.batches {
+            out.extend_from_slice(&batch.records);
+        }
+        out
+    }
+}
+
+/// Follows which spans of a thread are open.
+fn follow(open: &mut Vec<Vec<u8>>, records: &[u8]) {
+    let mut rest = records;
+    while let Some(word) = rest.get(8..SLOT_BYTES) {
+        let word = Word::of(u64::from_le_bytes(word.try_into().unwrap_or_default()));
+        let length = ((1 + usize::from(word.slots)) * SLOT_BYTES).min(rest.len());
+        let depth = usize::from(word.small);
+        // Depths count to 255 and begin anew; so deep a stack is kept as it is.
+        let is_deep = open.len() > usize::from(u8::MAX);
+        if word.tag == Tag::Begin as u8 {
+            open.truncate(if is_deep { open.len() } else { depth });
+            open.push(rest[..length].to_vec());
+        } else if word.tag == Tag::End as u8 {
+            open.truncate(if is_deep { open.len() - 1 } else { depth });
+        }
+        rest = &rest[length..];
+    }
+}

@@ -1,0 +1,119 @@
+//! Where a recording goes: memory, a file, or the last seconds of it in a ring.
+
+use super::ring::Ring;
+use kinetoscope_core::stream::block::{self, BlockKind, HEAD_BYTES};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+/// What is written at once: first what records refer to, then the records.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    /// Blocks of names, sites and threads.
+    pub(super) definitions: Vec<u8>,
+    /// Blocks of readings of the clock.
+    pub(super) clock: Vec<u8>,
+    /// Blocks of records.
+    pub(super) records: Vec<u8>,
+    /// When they were collected, in ticks.
+    pub(super) ticks: u64,
+    /// How many records these are.
+    pub(super) count: u64,
+}
+
+impl Batch {
+    /// Its size in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.definitions.len() + self.clock.len() + self.records.len()
+    }
+}
+
+/// Where a recording goes.
+#[derive(Debug)]
+pub(super) enum Sink {
+    /// Memory, up to so many bytes.
+    Memory { pieces: Vec<Vec<u8>>, bytes: usize, limit: usize },
+    /// A file, from this offset on.
+    File { file: File, start: u64, error: Option<io::Error>, is_durable: bool },
+    /// Memory, of which only the last is kept.
+    Ring(Ring),
+}
+
+impl Sink {
+    /// In memory, up to so many bytes.
+    pub(super) fn memory(limit: usize) -> Sink {
+        Sink::Memory { pieces: Vec::new(), bytes: 0, limit }
+    }
+
+    /// The file's present end is where the recording begins.
+    pub(super) fn file(mut file: File, is_durable: bool) -> io::Result<Sink> {
+        let start = file.seek(SeekFrom::End(0))?;
+        Ok(Sink::File { file, start, error: None, is_durable })
+    }
+
+    /// Appends a batch; the number of records that found no room.
+    pub(super) fn append(&mut self, batch: Batch) -> u64 {
+        match self {
+            Sink::Memory { pieces, bytes, limit } => {
+                let is_full = *bytes + batch.len() > *limit;
+                let refused = if is_full { batch.count } else { 0 };
+                let records = if is_full { Vec::new() } else { batch.records };
+                for piece in [batch.definitions, batch.clock, records] {
+                    *bytes += piece.len();
+                    pieces.extend(Some(piece).filter(|piece| !piece.is_empty()));
+                }
+                refused
+            }
+            Sink::File { file, error, is_durable, .. } => {
+                if error.is_none() {
+                    *error = write(file, &batch, *is_durable).err();
+                }
+                if error.is_some() { batch.count } else { 0 }
+            }
+            Sink::Ring(ring) => {
+                ring.append(batch);
+                0
+            }
+        }
+    }
+
+    /// The bytes of the recording.
+    pub(super) fn into_bytes(self) -> io::Result<Vec<u8>> {
+        match self {
+            Sink::Memory { pieces, .. } => Ok(pieces.concat()),
+            Sink::Ring(ring) => Ok(ring.bytes()),
+            Sink::File { error: Some(error), .. } => Err(error),
+            Sink::File { mut file, start, .. } => {
+                let mut bytes = Vec::new();
+                file.seek(SeekFrom::Start(start))?;
+                file.read_to_end(&mut bytes)?;
+                Ok(bytes)
+            }
+        }
+    }
+}
+
+/// What records refer to comes first, so that a file is readable wherever it is cut.
+fn write(file: &mut File, batch: &Batch, is_durable: bool) -> io::Result<()> {
+    file.write_all(&batch.definitions)?;
+    file.write_all(&batch.clock)?;
+    file.write_all(&batch.records)?;
+    if is_durable && batch.len() > 0 { file.sync_data() } else { Ok(()) }
+}
+
+/// Appends a block whose payload is written by `fill`.
+pub(super) fn block(out: &mut Vec<u8>, kind: BlockKind, thread: u32, fill: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.resize(start + HEAD_BYTES, 0);
+    fill(out);
+    let head = block::head(kind, thread, &out[start + HEAD_BYTES..]);
+    if out.len() == start + HEAD_BYTES {
+        out.truncate(start);
+    } else {
+        out[start..start + HEAD_BYTES].copy_from_slice(&head);
+    }
+}
+
+/// A block of members of the trace's top-level object.
+pub(super) fn meta(out: &mut Vec<u8>, members: &str) {
+    block::write(out, BlockKind::Meta, 0, members.as_bytes());
+}

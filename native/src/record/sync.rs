@@ -1,0 +1,43 @@
+//! What [`chunk`](super::chunk) is made of. A model checker puts its own in the place of this file.
+
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// How many slots a chunk has: 64 KiB of them.
+pub(crate) const SLOTS: usize = 4096;
+
+/// Appends the bytes of slots, little-endian.
+///
+/// # Safety
+/// Nobody writes these cells meanwhile.
+pub(crate) unsafe fn copy(cells: &[UnsafeCell<[u64; 2]>], out: &mut Vec<u8>) {
+    if cfg!(target_endian = "little") {
+        // SAFETY: a cell has the layout of what is in it, and any bytes may be read as bytes.
+        out.extend_from_slice(unsafe {
+            std::slice::from_raw_parts(cells.as_ptr().cast(), size_of_val(cells))
+        });
+        return;
+    }
+    for cell in cells {
+        // SAFETY: the caller's promise.
+        let [first, second] = cell.with(|slot| unsafe { *slot });
+        out.extend_from_slice(&first.to_le_bytes());
+        out.extend_from_slice(&second.to_le_bytes());
+    }
+}
+
+/// A cell that is written through a shared reference.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+impl<T> UnsafeCell<T> {
+    #[inline(always)]
+    pub(crate) fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        read(self.0.get())
+    }
+
+    #[inline(always)]
+    pub(crate) fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        write(self.0.get())
+    }
+}

@@ -1,0 +1,278 @@
+//! The writer: a thread that takes what the others recorded and appends it to the recording, every few milliseconds.
+
+use super::chunk::Chunk;
+use super::clock::Clock;
+use super::local::{self, DROPPED};
+use super::pool::pool;
+use super::registry::registry;
+use super::sink::{Batch, Sink, block};
+use kinetoscope_core::stream::block::BlockKind;
+use kinetoscope_core::stream::record::{FIRST_NAME, Tag, Word};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{JoinHandle, Thread};
+use std::time::Duration;
+use std::{io, thread};
+
+/// A chunk that a thread fills, and how much of it was read.
+pub(super) struct Active {
+    pub(super) chunk: &'static Chunk,
+    read: usize,
+    arguments: usize,
+}
+
+/// Chunks that threads fill, oldest first; they outlast recordings.
+pub(super) static ACTIVE: Mutex<Vec<Active>> = Mutex::new(Vec::new());
+
+/// Who is woken when room becomes scarce.
+pub(super) static WRITER: Mutex<Option<Thread>> = Mutex::new(None);
+static IS_AWAKE: AtomicBool = AtomicBool::new(false);
+
+pub(super) fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Comes to know the chunks that were taken since the last time.
+pub(super) fn welcome(active: &mut Vec<Active>) {
+    while let Some(chunk) = pool().fresh() {
+        active.push(Active { chunk, read: 0, arguments: 0 });
+    }
+}
+
+/// Asks the writer to come at once.
+pub(super) fn wake() {
+    if !IS_AWAKE.swap(true, Ordering::Relaxed)
+        && let Some(writer) = hold(&WRITER).as_ref()
+    {
+        writer.unpark();
+    }
+}
+
+/// What the writer keeps of a recording.
+pub(super) struct Stream {
+    state: u32,
+    clock: Clock,
+    sink: Sink,
+    /// How many names, sites and threads the recording has already.
+    names: usize,
+    sites: usize,
+    threads: usize,
+    dropped_before: u64,
+    /// When recording began, in ticks.
+    start: u64,
+    pub(super) records: u64,
+    pub(super) dropped: u64,
+    pub(super) bytes: u64,
+}
+
+impl Stream {
+    pub(super) fn new(state: u32, clock: Clock, sink: Sink) -> Stream {
+        let dropped_before = DROPPED.load(Ordering::Relaxed);
+        Stream {
+            state,
+            clock,
+            sink,
+            names: 0,
+            sites: 0,
+            threads: 0,
+            dropped_before,
+            start: 0,
+            records: 0,
+            dropped: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Appends blocks that are no records.
+    pub(super) fn append(&mut self, definitions: Vec<u8>) {
+        self.bytes += definitions.len() as u64;
+        self.sink.append(Batch { definitions, ..Batch::default() });
+    }
+
+    /// Takes what was recorded since the last time.
+    pub(super) fn flush(&mut self) {
+        let mut batch = Batch::default();
+        self.collect(&mut batch);
+        self.define(&mut batch.definitions);
+        if !batch.records.is_empty() {
+            self.read_clock(&mut batch.clock);
+        }
+        batch.ticks = self.clock.ticks();
+        let dropped = DROPPED.load(Ordering::Relaxed);
+        let lost = dropped - self.dropped_before;
+        self.dropped_before = dropped;
+        self.tell_dropped(lost, &mut batch.records);
+        self.records += batch.count;
+        self.bytes += batch.len() as u64;
+        let refused = self.sink.append(batch);
+        if refused > 0 {
+            self.records -= refused;
+            let mut told = Vec::new();
+            self.tell_dropped(refused, &mut told);
+            self.append(told);
+        }
+    }
+
+    fn tell_dropped(&mut self, lost: u64, out: &mut Vec<u8>) {
+        if lost > 0 {
+            self.dropped += lost;
+            let word = Word::pack(Tag::Dropped, 0, 0, u32::try_from(lost).unwrap_or(u32::MAX));
+            block(out, BlockKind::Records, 0, |out| {
+                out.extend_from_slice(&self.clock.ticks().to_le_bytes());
+                out.extend_from_slice(&word.to_le_bytes());
+            });
+        }
+    }
+
+    fn collect(&self, batch: &mut Batch) {
+        let mut active = hold(&ACTIVE);
+        welcome(&mut active);
+        active.retain_mut(|Active { chunk, read, arguments }| {
+            // Asked first: behind a seal comes nothing more.
+            let is_sealed = chunk.is_sealed();
+            let length = chunk.published();
+            if chunk.recording.load(Ordering::Relaxed) == self.state && length > *read {
+                let thread = chunk.thread.load(Ordering::Relaxed);
+                block(&mut batch.records, BlockKind::Records, thread, |out| chunk.read(*read..length, out));
+                let counted = chunk.arguments();
+                batch.count += (length - *read).saturating_sub(counted - *arguments) as u64;
+                *arguments = counted;
+            }
+            *read = length;
+            if is_sealed {
+                pool().give_back(chunk);
+            }
+            !is_sealed
+        });
+    }
+
+    /// What the records refer to, which was registered before they were written.
+    fn define(&mut self, out: &mut Vec<u8>) {
+        let registry = registry();
+        let names = registry.names_from(self.names);
+        block(out, BlockKind::Names, 0, |out| {
+            for (number, name) in (self.names..).zip(names) {
+                out.extend_from_slice(&(FIRST_NAME + number as u32).to_le_bytes());
+                out.extend_from_slice(&(name.len() as u32).to_le_bytes());
+                out.extend_from_slice(name.as_bytes());
+                out.resize(out.len() + name.len().next_multiple_of(8) - name.len(), 0);
+            }
+        });
+        let sites = registry.sites_from(self.sites);
+        block(out, BlockKind::Sites, 0, |out| {
+            for (number, site) in (self.sites + 1..).zip(sites) {
+                let last = site.line << 8 | site.kind as u32;
+                for word in [number as u32, site.name, site.file, last] {
+                    out.extend_from_slice(&word.to_le_bytes());
+                }
+            }
+        });
+        let threads = registry.threads_from(self.threads);
+        for (number, thread) in (self.threads..).zip(threads) {
+            block(out, BlockKind::Thread, number as u32, |out| {
+                out.extend_from_slice(&thread.id.to_le_bytes());
+                out.extend_from_slice(thread.name.as_bytes());
+            });
+        }
+        (self.names, self.sites, self.threads) =
+            (self.names + names.len(), self.sites + sites.len(), self.threads + threads.len());
+    }
+
+    /// Appends a reading of the clock.
+    pub(super) fn append_clock(&mut self) {
+        let mut clock = Vec::new();
+        self.read_clock(&mut clock);
+        self.bytes += clock.len() as u64;
+        self.sink.append(Batch { clock, ..Batch::default() });
+    }
+
+    /// Appends when recording began and ended, in ticks; an end of 0 where it goes on.
+    pub(super) fn tell_window(&mut self, (start, end): (u64, u64), cycle: u64) {
+        self.start = start;
+        // A ring's window moves on; it is told when somebody asks for it.
+        if !matches!(self.sink, Sink::Ring(_)) {
+            let mut out = Vec::new();
+            window(&mut out, [start, end, cycle]);
+            self.append(out);
+        }
+    }
+
+    /// What a ring keeps, as a recording of its own; nothing of any other.
+    pub(super) fn so_far(&mut self) -> Vec<u8> {
+        self.append_clock();
+        let Sink::Ring(ring) = &self.sink else { return Vec::new() };
+        let mut bytes = ring.bytes();
+        window(&mut bytes, [ring.start().unwrap_or(self.start), self.clock.ticks(), 0]);
+        bytes
+    }
+
+    fn read_clock(&self, out: &mut Vec<u8>) {
+        let (ticks, ns) = self.clock.reading();
+        block(out, BlockKind::Clock, 0, |out| {
+            out.extend_from_slice(&ticks.to_le_bytes());
+            out.extend_from_slice(&ns.to_le_bytes());
+        });
+    }
+
+    pub(super) fn into_sink(self) -> Sink {
+        self.sink
+    }
+}
+
+fn window(out: &mut Vec<u8>, numbers: [u64; 3]) {
+    block(out, BlockKind::Window, 0, |out| {
+        for number in numbers {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+    });
+}
+
+/// What is done after each time that something was written.
+pub(super) type Look = Box<dyn FnMut(&mut Stream) + Send>;
+
+/// The thread that writes.
+pub(super) struct Writer {
+    stream: Arc<Mutex<Stream>>,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    /// Starts to write what is recorded, every `interval`.
+    pub(super) fn start(stream: Stream, interval: Duration, mut look: Look) -> io::Result<Writer> {
+        let stream = Arc::new(Mutex::new(stream));
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (its_stream, its_end) = (Arc::clone(&stream), Arc::clone(&is_over));
+        let run = move || {
+            local::never_record();
+            while !its_end.load(Ordering::Acquire) {
+                thread::park_timeout(interval);
+                IS_AWAKE.store(false, Ordering::Relaxed);
+                let mut stream = hold(&its_stream);
+                stream.flush();
+                look(&mut stream);
+            }
+        };
+        let thread = thread::Builder::new().name("kinetoscope".into()).spawn(run)?;
+        *hold(&WRITER) = Some(thread.thread().clone());
+        Ok(Writer { stream, is_over, thread: Some(thread) })
+    }
+
+    /// The stream, while nothing is written to it.
+    pub(super) fn stream(&self) -> MutexGuard<'_, Stream> {
+        hold(&self.stream)
+    }
+
+    /// Ends the thread, and writes the rest.
+    pub(super) fn stop(mut self) -> Option<Stream> {
+        self.is_over.store(true, Ordering::Release);
+        *hold(&WRITER) = None;
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+        let mut stream = Arc::into_inner(self.stream)?.into_inner().unwrap_or_else(PoisonError::into_inner);
+        stream.flush();
+        Some(stream)
+    }
+}

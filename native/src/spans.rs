@@ -1,0 +1,150 @@
+//! What a program says about itself: spans, moments, counters, arrows, modules.
+//!
+//! A library can depend on this without the feature `record`: then nothing of it is left in the code. With it, and while
+//! nobody records, a span costs one load and one branch.
+//!
+//! ```
+//! use kinetoscope::{counter, instant, scope};
+//!
+//! fn matmul(a: &[usize], b: &[usize]) {
+//!     let _span = scope!("matmul", shapes: [a, b], dtype: "float", flops: 2 * a[0] * a[1] * b[1]);
+//!     instant!("cache miss", line = 7);
+//!     counter!("queue", 3);
+//! }
+//! matmul(&[2, 3], &[3, 4]);
+//! ```
+
+pub mod asynchronous;
+mod macros;
+pub mod module;
+pub mod named;
+#[cfg(not(feature = "record"))]
+mod off;
+pub mod sequence;
+
+#[cfg(feature = "record")]
+use crate::record::{args, local, registry};
+#[cfg(not(feature = "record"))]
+use off::{args, local, registry};
+
+#[doc(hidden)]
+pub use args::Args;
+#[doc(hidden)]
+pub use registry::{Name, Site};
+use std::marker::PhantomData;
+
+/// What a call site makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// An operator: `cpu_op`.
+    Op = 0,
+    /// A range of the user's, or a step: `user_annotation`.
+    Annotation = 1,
+    /// A call of a module.
+    Module = 2,
+    /// Anything else.
+    Other = 3,
+}
+
+/// Whether something is recorded now, for work that only a recording needs.
+#[inline(always)]
+pub fn is_recording() -> bool {
+    local::state() != 0
+}
+
+/// What is recorded now: 0 for nothing.
+#[doc(hidden)]
+#[inline(always)]
+pub fn state() -> u32 {
+    local::state()
+}
+
+/// A span, from its making to its drop. It stays on its thread.
+#[derive(Debug)]
+#[must_use = "a span ends when this is dropped"]
+pub struct Scope {
+    /// 0 where it is not recorded.
+    #[cfg(feature = "record")]
+    state: u32,
+    #[cfg(feature = "record")]
+    site: &'static Site,
+    stays: PhantomData<*const ()>,
+}
+
+impl Scope {
+    /// Begins a span without arguments.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn new(site: &'static Site) -> Scope {
+        let state = local::state();
+        if state == 0 {
+            return Scope::of(0, site);
+        }
+        if local::wants_stack(state) {
+            return Scope::with(site, Args::new(state));
+        }
+        Scope::of(local::begin(state, site), site)
+    }
+
+    /// Begins a span with arguments.
+    #[doc(hidden)]
+    pub fn with(site: &'static Site, args: Args) -> Scope {
+        Scope::of(args.begin(site), site)
+    }
+
+    /// A span that is not recorded.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn none(site: &'static Site) -> Scope {
+        Scope::of(0, site)
+    }
+
+    #[cfg(feature = "record")]
+    #[inline(always)]
+    fn of(state: u32, site: &'static Site) -> Scope {
+        Scope { state, site, stays: PhantomData }
+    }
+
+    #[cfg(not(feature = "record"))]
+    #[inline(always)]
+    fn of(_: u32, _: &'static Site) -> Scope {
+        Scope { stays: PhantomData }
+    }
+}
+
+#[cfg(feature = "record")]
+impl Drop for Scope {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.state != 0 {
+            local::end(self.state, self.site);
+        }
+    }
+}
+
+/// A range of the user's with a name that is made at run time: torch's `record_function`, a `user_annotation`.
+#[inline]
+pub fn record_function(name: &str) -> Scope {
+    static SITE: Site = Site::new("record_function", Kind::Annotation, file!(), line!());
+    named_scope(&SITE, name)
+}
+
+/// An operator with a name that is made at run time.
+#[inline]
+pub fn operator(name: &str) -> Scope {
+    static SITE: Site = Site::new("operator", Kind::Op, file!(), line!());
+    named_scope(&SITE, name)
+}
+
+#[inline]
+fn named_scope(site: &'static Site, name: &str) -> Scope {
+    match local::state() {
+        0 => Scope::none(site),
+        state => {
+            let mut args = Args::new(state);
+            args.name(name);
+            Scope::with(site, args)
+        }
+    }
+}

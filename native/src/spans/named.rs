@@ -1,0 +1,47 @@
+//! Ranges whose names other tools look for.
+
+use super::{Scope, record_function};
+
+/// A step of an optimizer, as torch names it: `Optimizer.step#SGD.step`.
+pub fn optimizer_step(optimizer: &str) -> Scope {
+    if super::is_recording() {
+        record_function(&format!("Optimizer.step#{optimizer}.step"))
+    } else {
+        record_function("")
+    }
+}
+
+/// Gradients are set to zero: `Optimizer.zero_grad#SGD.zero_grad`.
+pub fn optimizer_zero_grad(optimizer: &str) -> Scope {
+    if super::is_recording() {
+        record_function(&format!("Optimizer.zero_grad#{optimizer}.zero_grad"))
+    } else {
+        record_function("")
+    }
+}
+
+/// An iterator over batches, each of whose calls is a range `enumerate(DataLoader)#NAME.__next__`, which the findings
+/// about a slow input look at.
+pub fn data_loader<I: IntoIterator>(name: &str, batches: I) -> DataLoader<I::IntoIter> {
+    DataLoader { name: format!("enumerate(DataLoader)#{name}.__next__"), batches: batches.into_iter() }
+}
+
+/// See [`data_loader`].
+#[derive(Clone, Debug)]
+pub struct DataLoader<I> {
+    name: String,
+    batches: I,
+}
+
+impl<I: Iterator> Iterator for DataLoader<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        let _range = record_function(&self.name);
+        self.batches.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.batches.size_hint()
+    }
+}

@@ -1,0 +1,36 @@
+//! Numbers that forward and backward share, as autograd's.
+
+#[cfg(feature = "record")]
+use crate::record::local;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// The number of a forward operator, by which its backward is linked to it: `scope!("mul", sequence: number)` and, on
+/// whatever thread, `scope!("MulBackward0", backward: number)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sequence {
+    /// torch's `Sequence number`.
+    pub number: i64,
+    /// The forward's thread in the recording, counted from 1; 0 where nothing is recorded.
+    pub thread: i64,
+}
+
+impl Sequence {
+    /// The next number, of an operator on this thread.
+    pub fn next() -> Sequence {
+        static NEXT: AtomicI64 = AtomicI64::new(0);
+        Sequence { number: NEXT.fetch_add(1, Ordering::Relaxed), thread: thread() }
+    }
+}
+
+#[cfg(feature = "record")]
+fn thread() -> i64 {
+    match local::state() {
+        0 => 0,
+        state => local::thread_number(state).map_or(0, |number| i64::from(number) + 1),
+    }
+}
+
+#[cfg(not(feature = "record"))]
+fn thread() -> i64 {
+    0
+}

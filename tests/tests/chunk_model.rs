@@ -1,0 +1,84 @@
+//! The protocol of a chunk, under every interleaving of its threads that the memory model allows.
+
+use loom::sync::Arc;
+use loom::thread;
+
+/// What the chunk is made of, in the checker's form.
+mod sync {
+    pub(crate) use loom::cell::UnsafeCell;
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+    pub(crate) const SLOTS: usize = 3;
+
+    /// As `record::sync::copy`.
+    pub(crate) unsafe fn copy(cells: &[UnsafeCell<[u64; 2]>], out: &mut Vec<u8>) {
+        for cell in cells {
+            // SAFETY: what is to be checked.
+            let [first, second] = cell.with(|slot| unsafe { *slot });
+            out.extend_from_slice(&first.to_le_bytes());
+            out.extend_from_slice(&second.to_le_bytes());
+        }
+    }
+}
+
+#[path = "../../native/src/record/chunk.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod chunk;
+
+use chunk::Chunk;
+
+fn slots(bytes: &[u8]) -> Vec<u64> {
+    bytes.chunks(16).map(|slot| u64::from_le_bytes(slot[..8].try_into().expect("8 bytes"))).collect()
+}
+
+#[test]
+fn a_reader_sees_what_was_published_and_all_of_it_once_it_is_sealed() {
+    loom::model(|| {
+        let chunk = Arc::new(Chunk::new());
+        chunk.take(1, 2);
+        let owner = Arc::clone(&chunk);
+        let writing = thread::spawn(move || {
+            for at in 0..2 {
+                // SAFETY: this thread owns the chunk, and nothing behind `at` was published.
+                unsafe { owner.write(at, [10 + at as u64, 0]) };
+                owner.publish(at + 1);
+            }
+            owner.seal();
+        });
+        let (mut read, mut seen) = (0, Vec::new());
+        for _ in 0..2 {
+            let is_sealed = chunk.is_sealed();
+            let length = chunk.published();
+            chunk.read(read..length, &mut seen);
+            read = length;
+            assert_eq!(slots(&seen), [10, 11][..length]);
+            assert!(!is_sealed || length == 2);
+        }
+        writing.join().expect("no panic");
+    });
+}
+
+#[test]
+fn a_sealed_chunk_can_be_taken_by_another_thread() {
+    loom::model(|| {
+        let chunk = Arc::new(Chunk::new());
+        chunk.take(1, 1);
+        let first = Arc::clone(&chunk);
+        let writing = thread::spawn(move || {
+            // SAFETY: this thread owns the chunk.
+            unsafe { first.write(0, [1, 0]) };
+            first.publish(1);
+            first.seal();
+        });
+        if chunk.is_sealed() {
+            let mut seen = Vec::new();
+            chunk.read(0..chunk.published(), &mut seen);
+            assert_eq!(slots(&seen), [1]);
+            chunk.take(1, 2);
+            // SAFETY: nobody else knows it any more.
+            unsafe { chunk.write(0, [2, 0]) };
+            chunk.publish(1);
+        }
+        writing.join().expect("no panic");
+    });
+}

@@ -1,0 +1,113 @@
+#![allow(dead_code)] // Not every test file uses all of it.
+
+//! What tests of the recorder share: one recording at a time, and what every trace of it must fulfil.
+
+use kinetoscope::record::recording::Recording;
+use kinetoscope_core::table::category::Category;
+use kinetoscope_core::table::events::{Row, Table};
+use kinetoscope_core::trace::Trace;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Lets one test record at a time: there is one recording in a process.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The rows with a name.
+pub(crate) fn rows(trace: &Trace, name: &str) -> Vec<Row> {
+    trace.table.rows().filter(|&row| trace.table.name(row) == name && trace.table.ph(row) != b'M').collect()
+}
+
+/// The only row with a name.
+pub(crate) fn row(trace: &Trace, name: &str) -> Row {
+    let rows = rows(trace, name);
+    assert_eq!(rows.len(), 1, "{name}");
+    rows[0]
+}
+
+/// The system's id of the thread that a row is on.
+pub(crate) fn thread_id(table: &Table, row: Row) -> u64 {
+    table.names.get(table.track(row).tid).parse().expect("the id of a thread")
+}
+
+/// The recording as a Chrome trace.
+pub(crate) fn chrome(recording: &Recording) -> Value {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.json");
+    recording.export_chrome_trace(&path).expect("a file");
+    serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("JSON")
+}
+
+/// What holds of every recording that ended by itself: nothing in the ledger, reads back from Chrome's form as the same
+/// events, spans of a lane nest, and the fields are Kineto's.
+pub(crate) fn check(recording: &Recording) -> Value {
+    assert_eq!(recording.trace.diagnostics.findings(), [], "the ledger");
+    let document = chrome(recording);
+    let again = Trace::read(document.to_string().as_bytes()).expect("a trace");
+    assert_eq!(again.diagnostics.findings(), [], "the ledger of the Chrome trace");
+    assert_eq!(again.table.len(), recording.trace.table.len());
+    check_nesting(&recording.trace.table);
+    check_schema(&document);
+    document
+}
+
+/// Perfetto refuses spans of one lane that overlap and do not nest.
+fn check_nesting(table: &Table) {
+    let mut lanes: HashMap<u32, Vec<(i64, i64)>> = HashMap::new();
+    for row in table.rows().filter(|&row| table.is_span(row) && table.category(row) != Category::Window) {
+        lanes.entry(table.track_id(row).0).or_default().push((table.ts(row), table.end(row)));
+    }
+    for spans in lanes.values_mut() {
+        spans.sort_by_key(|&(start, end)| (start, -end));
+        let mut open: Vec<i64> = Vec::new();
+        for &(start, end) in spans.iter() {
+            open.retain(|&until| until > start);
+            assert!(open.last().is_none_or(|&until| end <= until), "{start} to {end} sticks out of {open:?}");
+            open.push(end);
+        }
+    }
+}
+
+/// The fields that Kineto's format has, by category, and those that are ours.
+fn check_schema(document: &Value) {
+    for key in ["schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents"]
+    {
+        assert!(document.get(key).is_some(), "{key}");
+    }
+    let base = document["baseTimeNanoseconds"].as_i64().expect("ns");
+    assert_eq!(base % 7_889_238_000_000_000, 0, "a three-month grid");
+    for event in document["traceEvents"].as_array().expect("events") {
+        let object = event.as_object().expect("an object");
+        let ph = event["ph"].as_str().expect("ph");
+        assert!(event["name"].is_string(), "{event}");
+        assert!(
+            event["ts"].is_number() && event["pid"] != Value::Null && event["tid"] != Value::Null,
+            "{event}"
+        );
+        let top: &[&str] = match ph {
+            "X" => &["dur"],
+            "i" => &["s"],
+            "s" | "b" | "e" | "t" => &["id"],
+            "f" => &["id", "bp"],
+            "C" | "M" => &["args"],
+            _ => panic!("a phase that Kineto does not write: {event}"),
+        };
+        assert!(top.iter().all(|key| object.contains_key(*key)), "{event}");
+        let args: Vec<&str> =
+            event["args"].as_object().into_iter().flat_map(|a| a.keys()).map(String::as_str).collect();
+        let needed: &[&str] =
+            match (event["cat"].as_str().unwrap_or(""), ph, event["name"].as_str().unwrap_or("")) {
+                ("cpu_op" | "user_annotation", "X", _) => &["External id"],
+                ("python_function", ..) => &["Python id", "Python parent id"],
+                ("cpu_instant_event", _, "[memory]") => {
+                    &["Device Type", "Device Id", "Addr", "Bytes", "Total Allocated", "Total Reserved"]
+                }
+                ("Trace", ..) => &["Op count"],
+                _ => &[],
+            };
+        assert!(needed.iter().all(|key| args.contains(key)), "{event}");
+    }
+}

@@ -1,0 +1,110 @@
+//! Allocations of a program whose allocator tells of them.
+
+mod recorder;
+
+use kinetoscope::record::memory::{
+    Device, ProfilingAllocator, record_alloc, record_free, record_out_of_memory, record_reserved,
+};
+use kinetoscope::record::profiler::Profiler;
+use kinetoscope::{scope, user_scope};
+use kinetoscope_core::analysis::averages::GroupBy;
+use kinetoscope_core::table::layout::Key;
+use recorder::{alone, check, row, rows};
+use std::hint::black_box;
+
+#[global_allocator]
+static ALLOCATOR: ProfilingAllocator = ProfilingAllocator::system();
+
+#[test]
+fn allocations_are_positive_in_the_scope_that_makes_them_and_negative_in_that_which_frees_them() {
+    let _alone = alone();
+    let mut profiler = Profiler::builder().profile_memory(true).start().expect("a start");
+    let bytes = {
+        let _scope = user_scope!("test_user_scope_alloc");
+        black_box(vec![1u8; 100_000])
+    };
+    {
+        let _scope = user_scope!("test_user_scope_dealloc");
+        drop(bytes);
+    }
+    let top_level = black_box(Box::new([0u8; 5000]));
+    drop(top_level);
+    let recording = profiler.stop().expect("a recording").expect("a recording");
+    check(&recording);
+    let averages = recording.key_averages(GroupBy::default());
+    let of = |name: &str| averages.iter().find(|row| row.key == name).map(|row| row.cpu_memory_usage);
+    assert_eq!(of("test_user_scope_alloc"), Some(100_000));
+    assert_eq!(of("test_user_scope_dealloc"), Some(-100_000));
+    // What no scope was open for stands for itself, each an event of its own.
+    assert!(averages.iter().any(|row| row.key == "[memory]" && row.count >= 2));
+    let trace = &recording.trace;
+    let told: Vec<[i64; 3]> = rows(trace, "[memory]")
+        .into_iter()
+        .map(|row| {
+            [Key::Bytes, Key::Addr, Key::TotalAllocated]
+                .map(|key| trace.table.int(row, key).expect("a number"))
+        })
+        .collect();
+    let at = told.iter().position(|memory| memory[0] == 5000).expect("the box");
+    let freed = told[at..].iter().find(|memory| memory[0] == -5000).expect("its end");
+    assert_eq!(freed[1], told[at][1], "one address");
+    assert_eq!(told[at][2] - freed[2], 5000);
+}
+
+#[test]
+fn memory_grows_and_moves_by_reallocation() {
+    let _alone = alone();
+    let mut profiler = Profiler::builder().profile_memory(true).start().expect("a start");
+    let mut list: Vec<u64> = Vec::with_capacity(1000);
+    list.resize(100_000, 7);
+    drop(black_box(list));
+    let recording = profiler.stop().expect("a recording").expect("a recording");
+    let trace = &recording.trace;
+    let bytes: Vec<i64> =
+        rows(trace, "[memory]").into_iter().map(|row| trace.table.bytes(row, Key::Bytes)).collect();
+    assert_eq!(bytes, [8000, -8000, 800_000, -800_000]);
+}
+
+#[test]
+fn nothing_is_recorded_where_nobody_asked() {
+    let _alone = alone();
+    let mut profiler = Profiler::builder().start().expect("a start");
+    drop(black_box(vec![1u8; 1000]));
+    drop(scope!("work"));
+    let recording = profiler.stop().expect("a recording").expect("a recording");
+    assert!(rows(&recording.trace, "[memory]").is_empty());
+}
+
+#[test]
+fn a_frameworks_own_allocator_can_tell_of_a_device_and_of_running_out() {
+    let _alone = alone();
+    let device = Device::Cuda(3);
+    let mut profiler = Profiler::builder().profile_memory(true).start().expect("a start");
+    {
+        let _scope = scope!("on the device");
+        record_reserved(device, 1 << 20);
+        record_alloc(device, 0x7f00, 4096);
+        record_out_of_memory(device, 1 << 40);
+    }
+    record_free(device, 0x7f00, 4096);
+    let recording = profiler.stop().expect("a recording").expect("a recording");
+    check(&recording);
+    let trace = &recording.trace;
+    let number = |row, key| trace.table.int(row, key).expect("a number");
+    let failed = row(trace, "[OutOfMemory]");
+    assert_eq!(number(failed, Key::Bytes), 1 << 40);
+    assert_eq!(number(failed, Key::TotalAllocated), 4096);
+    assert_eq!(number(failed, Key::TotalReserved), 1 << 20);
+    let told: Vec<_> = rows(trace, "[memory]")
+        .into_iter()
+        .filter(|&row| number(row, Key::DeviceType) == 1)
+        .map(|row| [Key::DeviceId, Key::Bytes, Key::TotalAllocated].map(|key| number(row, key)))
+        .collect();
+    assert_eq!(told, [[3, 4096, 4096], [3, -4096, 0]]);
+    let averages = recording.key_averages(GroupBy::default());
+    let scope = averages.iter().find(|row| row.key == "on the device").expect("the scope");
+    assert_eq!(scope.device_memory_usage, 4096);
+    assert_eq!((device.allocated(), device.peak()), (0, 4096));
+    device.reset_peak();
+    assert_eq!(device.peak(), 0);
+}
