@@ -11,6 +11,8 @@
 //! | `local`, `chunk`, `pool`, `clock` | the hot path; all unsafe code of recording is in these |
 //! | `registry`, [`args`], `stack` | call sites, names, threads; arguments; call stacks |
 //! | [`memory`] | allocations |
+//! | [`tracing_layer`] | what is instrumented with `tracing` (feature `tracing`) |
+//! | [`flight`], `ring`, `fork` | the last seconds, written when something goes wrong; processes that fork |
 //! | [`recording`], [`handlers`] | what came out, and what is done with it |
 
 pub mod args;
@@ -33,4 +35,6 @@ mod sink;
 mod stack;
 pub mod steps;
 mod sync;
+#[cfg(feature = "tracing")]
+pub mod tracing_layer;
 mod writer;

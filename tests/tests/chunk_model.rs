@@ -10,14 +10,11 @@ mod sync {
 
     pub(crate) const SLOTS: usize = 3;
 
-    /// As `record::sync::copy`.
-    pub(crate) unsafe fn copy(cells: &[UnsafeCell<[u64; 2]>], out: &mut Vec<u8>) {
-        for cell in cells {
-            // SAFETY: what is to be checked.
-            let [first, second] = cell.with(|slot| unsafe { *slot });
-            out.extend_from_slice(&first.to_le_bytes());
-            out.extend_from_slice(&second.to_le_bytes());
-        }
+    /// As `record::sync::with_bytes`.
+    pub(crate) unsafe fn with_bytes<T>(cells: &[UnsafeCell<[u64; 2]>], read: impl FnOnce(&[u8]) -> T) -> T {
+        // SAFETY: what is to be checked.
+        let words = cells.iter().flat_map(|cell| cell.with(|slot| unsafe { *slot }));
+        read(&words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
     }
 }
 
@@ -45,11 +42,11 @@ fn a_reader_sees_what_was_published_and_all_of_it_once_it_is_sealed() {
             }
             owner.seal();
         });
-        let (mut read, mut seen) = (0, Vec::new());
+        let (mut read, mut seen) = (0, Vec::<u8>::new());
         for _ in 0..2 {
             let is_sealed = chunk.is_sealed();
             let length = chunk.published();
-            chunk.read(read..length, &mut seen);
+            chunk.read(read..length, |bytes| seen.extend_from_slice(bytes));
             read = length;
             assert_eq!(slots(&seen), [10, 11][..length]);
             assert!(!is_sealed || length == 2);
@@ -71,8 +68,8 @@ fn a_sealed_chunk_can_be_taken_by_another_thread() {
             first.seal();
         });
         if chunk.is_sealed() {
-            let mut seen = Vec::new();
-            chunk.read(0..chunk.published(), &mut seen);
+            let mut seen: Vec<u8> = Vec::new();
+            chunk.read(0..chunk.published(), |bytes| seen.extend_from_slice(bytes));
             assert_eq!(slots(&seen), [1]);
             chunk.take(1, 2);
             // SAFETY: nobody else knows it any more.

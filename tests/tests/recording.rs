@@ -168,7 +168,9 @@ fn many_threads_lose_nothing() {
             })
         })
         .collect();
-    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    for thread in threads {
+        thread.join().expect("no panic");
+    }
     let recording = stop(&mut profiler);
     assert_eq!(recording.statistics.dropped, 0);
     assert_eq!(recording.statistics.records, 8 * 20_000 * 4);

@@ -7,6 +7,7 @@ mod imports;
 mod npm;
 mod package;
 mod page;
+mod silent;
 mod steps;
 mod toolchain;
 mod tools;
@@ -18,6 +19,8 @@ const HELP: &str = "cargo xtask COMMAND
   test                 everything that must hold: imports, format, lints, docs, no_std, tests, fuzz targets, README, npm, page
   imports              who may import whom
   no-std               core alone on x86_64-unknown-none
+  silent               what spans leave behind where the recorder is compiled out: nothing
+  overhead             what a recorded span costs, beside other tracers
   fuzz [SECONDS]       build the fuzz targets and run each for a while (default 60 in all)
   package              build the npm package in wasm/js
   page                 build the page in web/dist: a folder, and one file with everything inline
@@ -37,6 +40,8 @@ fn main() -> ExitCode {
         Some("test") => steps::test(),
         Some("imports") => imports::check(),
         Some("no-std") => toolchain::check_no_std(),
+        Some("silent") => silent::check(),
+        Some("overhead") => steps::overhead(),
         Some("package") => package::run_all(),
         Some("page") => page::run_all(),
         Some("test-page") => page::test(&arguments[1..]),

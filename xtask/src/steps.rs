@@ -1,6 +1,6 @@
 //! The test command: one step after the other, the first failure ends it.
 
-use crate::{Failure, fuzz, imports, package, page, toolchain};
+use crate::{Failure, fuzz, imports, package, page, silent, toolchain};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -43,6 +43,18 @@ pub(crate) fn test() -> Result<(), Failure> {
     step("library without the command line", || {
         run(&mut cargo(&["check", "-p", "kinetoscope", "--no-default-features", "--quiet"]))
     })?;
+    step("library with the recorder alone", || {
+        run(&mut cargo(&[
+            "check",
+            "-p",
+            "kinetoscope",
+            "--no-default-features",
+            "--features",
+            "record",
+            "--quiet",
+        ]))
+    })?;
+    step("spans without the recorder", silent::check)?;
     step("documentation", || run(&mut docs))?;
     step("core on x86_64-unknown-none", toolchain::check_no_std)?;
     step("fuzz targets", || fuzz::run(FUZZ_SECONDS, Some(fuzz::TEST_RUNS)))?;
@@ -52,6 +64,11 @@ pub(crate) fn test() -> Result<(), Failure> {
     step("tests of the npm package", package::test)?;
     step("page", page::run_all)?;
     step("tests of the page", || page::test(&[]))
+}
+
+/// What a recorded span costs, beside other tracers.
+pub(crate) fn overhead() -> Result<(), Failure> {
+    run(cargo(&["bench", "--quiet"]).current_dir(root().join("tests/overhead")))
 }
 
 fn step(name: &str, action: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {

@@ -138,7 +138,7 @@ pub fn related(trace: &Trace, event: Row) -> (Option<Span>, Vec<(Relation, Span)
     let (tree, links) = (&trace.tree, &trace.links);
     let Some(at) = tree.rows.iter().position(|&row| row == event) else { return (None, Vec::new()) };
     let mut inside: Vec<Row> = subtree(trace, at as u32).map(|at| tree.rows[at as usize]).collect();
-    inside.sort_unstable();
+    sort_by_key(&mut inside, |&row| (i64::from(row), 0));
     let mut all: Vec<(Row, Relation)> = Vec::new();
     let mut add = |row: Row, relation: Relation| all.push((row, relation));
     tree.ancestors(at as u32).for_each(|at| add(tree.rows[at as usize], Relation::Ancestor));

@@ -167,11 +167,20 @@ impl Summary {
             let (start, end) = d.gaps[g].time;
             (descending(end - start), start)
         };
-        if gaps.len() > limit {
-            gaps.select_nth_unstable_by_key(limit, order);
-            gaps.truncate(limit);
+        // A few of many: most are looked at once and left out.
+        if gaps.len() > limit && limit < 1000 {
+            let mut longest: Vec<(&DeviceTime, usize)> = Vec::with_capacity(limit + 1);
+            for gap in gaps {
+                if longest.len() < limit || longest.last().is_some_and(|last| order(&gap) < order(last)) {
+                    let at = longest.partition_point(|known| order(known) <= order(&gap));
+                    longest.insert(at, gap);
+                    longest.truncate(limit);
+                }
+            }
+            return longest;
         }
         sort_by_key(&mut gaps, order);
+        gaps.truncate(limit);
         gaps
     }
 

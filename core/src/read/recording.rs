@@ -11,9 +11,10 @@ use super::chrome;
 use super::limits::Limits;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::error::Error;
+use crate::index::Index;
 use crate::names::NameId;
 use crate::stream::block::{Block, BlockKind, Found, HEAD_BYTES, MAGIC, find, low_at, u64_at};
-use crate::stream::record::{FIRST_NAME, KEYS, Kind};
+use crate::stream::record::{FIRST_NAME, KEYS};
 use crate::table::events::Table;
 use crate::table::tracks::TrackId;
 use alloc::format;
@@ -29,18 +30,10 @@ pub(crate) fn is_recording(head: &[u8]) -> bool {
     head[..known] == MAGIC[..known]
 }
 
-/// The most names, sites and threads that are believed.
-const MOST: u32 = 1 << 24;
-
-#[derive(Clone, Copy, Debug)]
-struct Site {
-    name: NameId,
-    kind: Kind,
-}
-
 /// A thread that recorded.
 #[derive(Clone, Debug, Default)]
 struct Thread {
+    number: u32,
     id: u64,
     name: String,
     track: TrackId,
@@ -70,8 +63,12 @@ pub(crate) struct Recording {
     members: String,
     pid: i64,
     clock: Clock,
-    names: Vec<Option<NameId>>,
-    sites: Vec<Option<Site>>,
+    /// The texts of ids.
+    names: Index,
+    /// The name and the kind of sites.
+    sites: Index,
+    /// Where the threads of numbers are in the list.
+    thread_numbers: Index,
     threads: Vec<Thread>,
     windows: Vec<Window>,
     follow: Follow,
@@ -178,9 +175,9 @@ impl Recording {
                 self.diagnostics.record(Code::DamagedEvent, Some(self.offset), b"");
                 return;
             };
-            if (FIRST_NAME..MOST).contains(&id) {
+            if id >= FIRST_NAME {
                 let name = self.table.names.intern(text);
-                *slot(&mut self.names, id - FIRST_NAME) = Some(name);
+                self.names.set((i64::from(id), 0), name.0);
             }
             rest = rest.get(8 + length.next_multiple_of(8)..).unwrap_or(&[]);
         }
@@ -191,34 +188,37 @@ impl Recording {
         if let Some(key) = KEYS.get(id as usize) {
             return self.table.names.intern(key);
         }
-        let known = id.checked_sub(FIRST_NAME).and_then(|at| *self.names.get(at as usize)?);
-        known.unwrap_or_else(|| {
-            self.diagnostics.record(Code::UnknownName, Some(self.offset), b"");
-            self.table.names.intern("unknown")
-        })
+        if let Some(known) = self.names.get((i64::from(id), 0)) {
+            return NameId(known);
+        }
+        self.diagnostics.record(Code::UnknownName, Some(self.offset), b"");
+        self.table.names.intern("unknown")
     }
 
     fn sites(&mut self, payload: &[u8]) {
         for site in payload.chunks_exact(16) {
             let (id, last) = (low_at(site, 0), low_at(site, 12));
             let name = self.name(low_at(site, 4));
-            if id < MOST {
-                *slot(&mut self.sites, id) = Some(Site { name, kind: Kind::of(last as u8) });
-            }
+            self.sites.set((i64::from(id), 0), name.0);
+            self.sites.set((i64::from(id), 1), last & 255);
         }
     }
 
     fn thread(&mut self, number: u32, payload: &[u8]) {
-        if number < MOST {
-            let name = payload.get(8..).and_then(|name| core::str::from_utf8(name).ok()).unwrap_or("");
-            let thread = self.thread_at(number);
-            thread.id = u64_at(payload, 0);
-            thread.name = name.into();
-        }
+        let name = payload.get(8..).and_then(|name| core::str::from_utf8(name).ok()).unwrap_or("");
+        let at = self.thread_at(number);
+        self.threads[at].id = u64_at(payload, 0);
+        self.threads[at].name = name.into();
     }
 
-    fn thread_at(&mut self, number: u32) -> &mut Thread {
-        slot(&mut self.threads, number)
+    /// Where the thread with this number is in the list.
+    fn thread_at(&mut self, number: u32) -> usize {
+        let next = self.threads.len() as u32;
+        let at = self.thread_numbers.of((i64::from(number), 0), next);
+        if at == next {
+            self.threads.push(Thread { number, ..Thread::default() });
+        }
+        at as usize
     }
 
     fn window(&mut self, payload: &[u8]) {
@@ -253,13 +253,4 @@ impl Recording {
 /// Whether a text is JSON.
 fn is_json(text: &str) -> bool {
     serde_json::from_str::<Value>(text).is_ok()
-}
-
-/// The element with this number, which is made where it is not there yet.
-fn slot<T: Default + Clone>(of: &mut Vec<T>, number: u32) -> &mut T {
-    let at = number as usize;
-    if of.len() <= at {
-        of.resize(at + 1, T::default());
-    }
-    &mut of[at]
 }

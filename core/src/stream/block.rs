@@ -4,6 +4,7 @@
 //! `u64` XXH64 of the payload, seeded with the three numbers before it.
 
 use alloc::vec::Vec;
+use core::hash::Hasher;
 use twox_hash::XxHash64;
 
 /// What every block begins with.
@@ -44,7 +45,9 @@ impl BlockKind {
 
 fn checksum(kind: u32, thread: u32, payload: &[u8]) -> u64 {
     let seed = u64::from(kind) << 56 ^ u64::from(thread) << 24 ^ payload.len() as u64;
-    XxHash64::oneshot(seed, payload)
+    let mut hasher = XxHash64::with_seed(seed);
+    hasher.write(payload);
+    hasher.finish()
 }
 
 /// The head of a block with this payload.

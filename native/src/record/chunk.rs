@@ -6,7 +6,7 @@
 //! - The owner seals a chunk when it will never touch it again. The reader looks for the seal before the length, so that
 //!   what it then reads is all there will be; only then may the chunk be emptied and owned by another thread.
 
-use super::sync::{AtomicBool, AtomicU32, Ordering, SLOTS, UnsafeCell, copy};
+use super::sync::{AtomicBool, AtomicU32, Ordering, SLOTS, UnsafeCell, with_bytes};
 
 /// Two words; see `kinetoscope_core::stream::record`.
 pub(crate) type Slot = [u64; 2];
@@ -102,10 +102,10 @@ impl Chunk {
         self.length.load(Ordering::Acquire) as usize
     }
 
-    /// Appends the bytes of published slots, little-endian.
-    pub(crate) fn read(&self, slots: std::ops::Range<usize>, out: &mut Vec<u8>) {
+    /// Reads the bytes of published slots, little-endian. The chunk must not be taken anew meanwhile.
+    pub(crate) fn read<T>(&self, slots: std::ops::Range<usize>, read: impl FnOnce(&[u8]) -> T) -> T {
         debug_assert!(slots.end <= self.published());
         // SAFETY: published, and so never written again before the chunk is taken anew.
-        unsafe { copy(&self.slots[slots], out) };
+        unsafe { with_bytes(&self.slots[slots], read) }
     }
 }

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The most chunks that there can be: 1 GiB.
 const MOST: usize = 16 << 10;
 
-/// How many chunks are made ahead: 4 MiB. Chunks that were used are used again first, while they are in a cache.
-const READY: usize = 64;
+/// How many chunks are made ahead: 8 MiB. Chunks that were used are used again first, while they are in a cache.
+const READY: usize = 128;
 
 pub(super) struct Pool {
     free: ArrayQueue<&'static Chunk>,
@@ -59,7 +59,7 @@ impl Pool {
 
     /// Whether the writer should hurry.
     pub(super) fn is_low(&self) -> bool {
-        self.made.load(Ordering::Relaxed).saturating_sub(self.free.len()) >= READY / 4
+        self.made.load(Ordering::Relaxed).saturating_sub(self.free.len()) >= READY / 2
     }
 
     /// The next chunk that the writer does not know.

@@ -84,7 +84,8 @@ pub(super) fn registry() -> MutexGuard<'static, Registry> {
 }
 
 impl Registry {
-    fn name(&mut self, text: &'static str) -> u32 {
+    /// The number of a text.
+    pub(super) fn name(&mut self, text: &'static str) -> u32 {
         if let Some(known) = KEYS.iter().position(|key| *key == text) {
             return known as u32;
         }

@@ -6,12 +6,22 @@ use kinetoscope_core::stream::record::{SLOT_BYTES, Tag, Word};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
+/// A batch that is kept.
+#[derive(Debug)]
+struct Kept {
+    taken: Instant,
+    ticks: u64,
+    definitions: Vec<u8>,
+    notes: Vec<u8>,
+    records: Vec<u8>,
+}
+
 /// What is kept of a recording that has no end.
 #[derive(Debug)]
 pub(super) struct Ring {
     keep: Duration,
     limit: usize,
-    batches: VecDeque<(Instant, Batch)>,
+    batches: VecDeque<Kept>,
     bytes: usize,
     /// When the last one was collected that was forgotten, in ticks.
     start: Option<u64>,
@@ -28,19 +38,26 @@ impl Ring {
         Ring { keep, limit, batches: VecDeque::new(), bytes: 0, start: None, definitions, open }
     }
 
-    pub(super) fn append(&mut self, batch: Batch) {
-        self.bytes += batch.records.len();
-        self.batches.push_back((Instant::now(), batch));
+    pub(super) fn append(&mut self, batch: &Batch) {
+        let kept = Kept {
+            taken: Instant::now(),
+            ticks: batch.ticks,
+            definitions: batch.definitions.clone(),
+            notes: batch.notes.clone(),
+            records: batch.records(),
+        };
+        self.bytes += kept.records.len();
+        self.batches.push_back(kept);
         while self.batches.len() > 1
-            && let Some((taken, _)) = self.batches.front()
-            && (taken.elapsed() > self.keep || self.bytes > self.limit)
-            && let Some((_, batch)) = self.batches.pop_front()
+            && let Some(oldest) = self.batches.front()
+            && (oldest.taken.elapsed() > self.keep || self.bytes > self.limit)
+            && let Some(oldest) = self.batches.pop_front()
         {
-            self.forget(&batch);
+            self.forget(&oldest);
         }
     }
 
-    fn forget(&mut self, batch: &Batch) {
+    fn forget(&mut self, batch: &Kept) {
         self.bytes -= batch.records.len();
         self.start = Some(batch.ticks);
         self.definitions.extend_from_slice(&batch.definitions);
@@ -60,14 +77,14 @@ impl Ring {
     /// What is kept, as one sequence of blocks.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let mut out = self.definitions.clone();
-        for (_, batch) in &self.batches {
+        for batch in &self.batches {
             out.extend_from_slice(&batch.definitions);
-            out.extend_from_slice(&batch.clock);
+            out.extend_from_slice(&batch.notes);
         }
         for (thread, open) in &self.open {
             block(&mut out, BlockKind::Records, *thread, |out| out.extend(open.iter().flatten()));
         }
-        for (_, batch) in &self.batches {
+        for batch in &self.batches {
             out.extend_from_slice(&batch.records);
         }
         out

@@ -1,19 +1,42 @@
 //! Where a recording goes: memory, a file, or the last seconds of it in a ring.
 
+use super::chunk::Chunk;
 use super::ring::Ring;
 use kinetoscope_core::stream::block::{self, BlockKind, HEAD_BYTES};
+use kinetoscope_core::stream::record::SLOT_BYTES;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 
-/// What is written at once: first what records refer to, then the records.
-#[derive(Debug, Default)]
+/// Records of a thread, where the thread wrote them: published slots of its chunk.
+pub(super) struct Records {
+    pub(super) thread: u32,
+    pub(super) chunk: &'static Chunk,
+    pub(super) slots: Range<usize>,
+}
+
+impl Records {
+    fn len(&self) -> usize {
+        HEAD_BYTES + self.slots.len() * SLOT_BYTES
+    }
+
+    /// The block that they are: its head and its payload.
+    fn with_block<T>(&self, write: impl FnOnce(&[u8], &[u8]) -> T) -> T {
+        self.chunk.read(self.slots.clone(), |payload| {
+            write(&block::head(BlockKind::Records, self.thread, payload), payload)
+        })
+    }
+}
+
+/// What is written at once, in the order of its fields.
+#[derive(Default)]
 pub(super) struct Batch {
-    /// Blocks of names, sites and threads.
+    /// Blocks of what records refer to.
     pub(super) definitions: Vec<u8>,
-    /// Blocks of readings of the clock.
-    pub(super) clock: Vec<u8>,
-    /// Blocks of records.
-    pub(super) records: Vec<u8>,
+    /// Blocks of readings of the clock, and of what was dropped.
+    pub(super) notes: Vec<u8>,
+    /// Records, not copied yet.
+    pub(super) records: Vec<Records>,
     /// When they were collected, in ticks.
     pub(super) ticks: u64,
     /// How many records these are.
@@ -23,7 +46,19 @@ pub(super) struct Batch {
 impl Batch {
     /// Its size in bytes.
     pub(super) fn len(&self) -> usize {
-        self.definitions.len() + self.clock.len() + self.records.len()
+        self.definitions.len() + self.notes.len() + self.records.iter().map(Records::len).sum::<usize>()
+    }
+
+    /// The blocks of its records.
+    pub(super) fn records(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.records.iter().map(Records::len).sum());
+        for records in &self.records {
+            records.with_block(|head, payload| {
+                out.extend_from_slice(head);
+                out.extend_from_slice(payload);
+            });
+        }
+        out
     }
 }
 
@@ -51,21 +86,20 @@ impl Sink {
     }
 
     /// Appends a batch; the number of records that found no room.
-    pub(super) fn append(&mut self, batch: Batch) -> u64 {
+    pub(super) fn append(&mut self, batch: &Batch) -> u64 {
         match self {
             Sink::Memory { pieces, bytes, limit } => {
                 let is_full = *bytes + batch.len() > *limit;
-                let refused = if is_full { batch.count } else { 0 };
-                let records = if is_full { Vec::new() } else { batch.records };
-                for piece in [batch.definitions, batch.clock, records] {
+                let records = if is_full { Vec::new() } else { batch.records() };
+                for piece in [batch.definitions.clone(), batch.notes.clone(), records] {
                     *bytes += piece.len();
                     pieces.extend(Some(piece).filter(|piece| !piece.is_empty()));
                 }
-                refused
+                if is_full { batch.count } else { 0 }
             }
             Sink::File { file, error, is_durable, .. } => {
                 if error.is_none() {
-                    *error = write(file, &batch, *is_durable).err();
+                    *error = write(file, batch, *is_durable).err();
                 }
                 if error.is_some() { batch.count } else { 0 }
             }
@@ -95,8 +129,10 @@ impl Sink {
 /// What records refer to comes first, so that a file is readable wherever it is cut.
 fn write(file: &mut File, batch: &Batch, is_durable: bool) -> io::Result<()> {
     file.write_all(&batch.definitions)?;
-    file.write_all(&batch.clock)?;
-    file.write_all(&batch.records)?;
+    file.write_all(&batch.notes)?;
+    for records in &batch.records {
+        records.with_block(|head, payload| file.write_all(head).and_then(|()| file.write_all(payload)))?;
+    }
     if is_durable && batch.len() > 0 { file.sync_data() } else { Ok(()) }
 }
 

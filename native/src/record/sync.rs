@@ -5,24 +5,18 @@ pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// How many slots a chunk has: 64 KiB of them.
 pub(crate) const SLOTS: usize = 4096;
 
-/// Appends the bytes of slots, little-endian.
+/// Gives the bytes of slots, little-endian.
 ///
 /// # Safety
 /// Nobody writes these cells meanwhile.
-pub(crate) unsafe fn copy(cells: &[UnsafeCell<[u64; 2]>], out: &mut Vec<u8>) {
+pub(crate) unsafe fn with_bytes<T>(cells: &[UnsafeCell<[u64; 2]>], read: impl FnOnce(&[u8]) -> T) -> T {
     if cfg!(target_endian = "little") {
         // SAFETY: a cell has the layout of what is in it, and any bytes may be read as bytes.
-        out.extend_from_slice(unsafe {
-            std::slice::from_raw_parts(cells.as_ptr().cast(), size_of_val(cells))
-        });
-        return;
+        return read(unsafe { std::slice::from_raw_parts(cells.as_ptr().cast(), size_of_val(cells)) });
     }
-    for cell in cells {
-        // SAFETY: the caller's promise.
-        let [first, second] = cell.with(|slot| unsafe { *slot });
-        out.extend_from_slice(&first.to_le_bytes());
-        out.extend_from_slice(&second.to_le_bytes());
-    }
+    // SAFETY: the caller's promise.
+    let words = cells.iter().flat_map(|cell| cell.with(|slot| unsafe { *slot }));
+    read(&words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
 }
 
 /// A cell that is written through a shared reference.

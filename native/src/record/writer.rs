@@ -5,7 +5,7 @@ use super::clock::Clock;
 use super::local::{self, DROPPED};
 use super::pool::pool;
 use super::registry::registry;
-use super::sink::{Batch, Sink, block};
+use super::sink::{Batch, Records, Sink, block};
 use kinetoscope_core::stream::block::BlockKind;
 use kinetoscope_core::stream::record::{FIRST_NAME, Tag, Word};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -86,25 +86,28 @@ impl Stream {
     /// Appends blocks that are no records.
     pub(super) fn append(&mut self, definitions: Vec<u8>) {
         self.bytes += definitions.len() as u64;
-        self.sink.append(Batch { definitions, ..Batch::default() });
+        self.sink.append(&Batch { definitions, ..Batch::default() });
     }
 
     /// Takes what was recorded since the last time.
     pub(super) fn flush(&mut self) {
         let mut batch = Batch::default();
-        self.collect(&mut batch);
+        let done = self.collect(&mut batch);
         self.define(&mut batch.definitions);
         if !batch.records.is_empty() {
-            self.read_clock(&mut batch.clock);
+            self.read_clock(&mut batch.notes);
         }
         batch.ticks = self.clock.ticks();
         let dropped = DROPPED.load(Ordering::Relaxed);
         let lost = dropped - self.dropped_before;
         self.dropped_before = dropped;
-        self.tell_dropped(lost, &mut batch.records);
+        self.tell_dropped(lost, &mut batch.notes);
         self.records += batch.count;
         self.bytes += batch.len() as u64;
-        let refused = self.sink.append(batch);
+        let refused = self.sink.append(&batch);
+        for chunk in done {
+            pool().give_back(chunk);
+        }
         if refused > 0 {
             self.records -= refused;
             let mut told = Vec::new();
@@ -124,7 +127,9 @@ impl Stream {
         }
     }
 
-    fn collect(&self, batch: &mut Batch) {
+    /// Finds what was published since the last time; the chunks that nothing will be added to.
+    fn collect(&self, batch: &mut Batch) -> Vec<&'static Chunk> {
+        let mut done = Vec::new();
         let mut active = hold(&ACTIVE);
         welcome(&mut active);
         active.retain_mut(|Active { chunk, read, arguments }| {
@@ -133,17 +138,18 @@ impl Stream {
             let length = chunk.published();
             if chunk.recording.load(Ordering::Relaxed) == self.state && length > *read {
                 let thread = chunk.thread.load(Ordering::Relaxed);
-                block(&mut batch.records, BlockKind::Records, thread, |out| chunk.read(*read..length, out));
+                batch.records.push(Records { thread, chunk, slots: *read..length });
                 let counted = chunk.arguments();
                 batch.count += (length - *read).saturating_sub(counted - *arguments) as u64;
                 *arguments = counted;
             }
             *read = length;
             if is_sealed {
-                pool().give_back(chunk);
+                done.push(*chunk);
             }
             !is_sealed
         });
+        done
     }
 
     /// What the records refer to, which was registered before they were written.
@@ -180,10 +186,10 @@ impl Stream {
 
     /// Appends a reading of the clock.
     pub(super) fn append_clock(&mut self) {
-        let mut clock = Vec::new();
-        self.read_clock(&mut clock);
-        self.bytes += clock.len() as u64;
-        self.sink.append(Batch { clock, ..Batch::default() });
+        let mut notes = Vec::new();
+        self.read_clock(&mut notes);
+        self.bytes += notes.len() as u64;
+        self.sink.append(&Batch { notes, ..Batch::default() });
     }
 
     /// Appends when recording began and ended, in ticks; an end of 0 where it goes on.
@@ -246,7 +252,8 @@ impl Writer {
         let run = move || {
             local::never_record();
             while !its_end.load(Ordering::Acquire) {
-                thread::park_timeout(interval);
+                // What is written now is as old as the pause and the writing: half of the interval each.
+                thread::park_timeout(interval / 2);
                 IS_AWAKE.store(false, Ordering::Relaxed);
                 let mut stream = hold(&its_stream);
                 stream.flush();

@@ -30,6 +30,20 @@ impl Clock {
 
 const BITS: u32 = 32;
 
+/// `ns / ticks` with [`BITS`] binary digits behind the point: by hand, since division of 128 bits is a large function.
+fn fraction(ns: u64, ticks: u64) -> u64 {
+    let (mut digits, mut rest) = (ns / ticks, u128::from(ns % ticks));
+    for _ in 0..BITS {
+        rest *= 2;
+        digits = digits.saturating_mul(2);
+        if rest >= u128::from(ticks) {
+            rest -= u128::from(ticks);
+            digits = digits.saturating_add(1);
+        }
+    }
+    digits
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Line {
     ticks: u64,
@@ -41,13 +55,13 @@ struct Line {
 impl Line {
     fn between(from: (u64, i64), to: (u64, i64)) -> Line {
         let (ticks, ns) = (to.0 - from.0, to.1.saturating_sub(from.1) as u64);
-        let rate = (u128::from(ns) << BITS) / u128::from(ticks.max(1));
-        Line { ticks: from.0, ns: from.1, rate: u64::try_from(rate).unwrap_or(u64::MAX) }
+        Line { ticks: from.0, ns: from.1, rate: fraction(ns, ticks.max(1)) }
     }
 
     fn at(self, ticks: u64) -> i64 {
         let ns = |ticks: u64| {
-            i64::try_from((u128::from(ticks) * u128::from(self.rate)) >> BITS).unwrap_or(i64::MAX)
+            let half = 1 << (BITS - 1);
+            i64::try_from((u128::from(ticks) * u128::from(self.rate) + half) >> BITS).unwrap_or(i64::MAX)
         };
         match ticks.checked_sub(self.ticks) {
             Some(after) => self.ns.saturating_add(ns(after)),

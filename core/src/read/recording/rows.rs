@@ -1,8 +1,10 @@
 //! Records into rows, under the field names of Kineto's traces.
 
-use super::{Recording, Thread, is_json, slot};
+use super::{Recording, Thread, is_json};
 use crate::diagnostics::Code;
+use crate::index::Index;
 use crate::names::NameId;
+use crate::order::sort_by_key;
 use crate::stream::block::u64_at;
 use crate::stream::record::{Kind, SLOT_BYTES, Tag, Word, key};
 use crate::table::append::Append;
@@ -34,7 +36,8 @@ pub(super) struct Follow {
     modules: i64,
     /// Sequence number, the forward's thread (counted from 1), whether it is the backward, row.
     sequences: Vec<(i64, i64, bool, Row)>,
-    is_json: Vec<Option<bool>>,
+    /// Whether texts are JSON: 1 for those that are.
+    is_json: Index,
     first_ticks: Option<u64>,
     last_ticks: u64,
 }
@@ -52,10 +55,7 @@ const LATEST: u64 = time::LATEST as u64;
 
 impl Recording {
     pub(super) fn records(&mut self, thread: u32, payload: &[u8]) {
-        if thread >= super::MOST {
-            return;
-        }
-        self.track(thread);
+        let thread = self.thread_at(thread);
         let mut rest = payload;
         while rest.len() >= SLOT_BYTES {
             let word = Word::of(u64_at(rest, 8));
@@ -69,12 +69,12 @@ impl Recording {
         }
     }
 
-    fn track(&mut self, number: u32) -> TrackId {
-        let thread = slot(&mut self.threads, number);
+    fn track(&mut self, thread: usize) -> TrackId {
+        let thread = &mut self.threads[thread];
         if thread.is_known {
             return thread.track;
         }
-        let tid = if thread.id == 0 { u64::from(number) } else { thread.id }.to_string();
+        let tid = if thread.id == 0 { u64::from(thread.number) } else { thread.id }.to_string();
         thread.is_known = true;
         let pid = self.table.names.intern(&self.pid.to_string());
         let tid = self.table.names.intern(&tid);
@@ -82,7 +82,7 @@ impl Recording {
         thread.track
     }
 
-    fn record(&mut self, thread: u32, ticks: u64, word: Word, args: &[u8]) {
+    fn record(&mut self, thread: usize, ticks: u64, word: Word, args: &[u8]) {
         let Some(tag) = Tag::of(word.tag) else {
             self.diagnostics.record(Code::UnknownKind, Some(self.offset), b"");
             return;
@@ -100,28 +100,28 @@ impl Recording {
     }
 
     fn site(&mut self, id: u32) -> (NameId, Kind) {
-        if let Some(site) = self.sites.get(id as usize).copied().flatten() {
-            (site.name, site.kind)
-        } else {
-            self.diagnostics.record(Code::UnknownName, Some(self.offset), b"");
-            (self.table.names.intern("unknown"), Kind::Other)
+        let about = |what| self.sites.get((i64::from(id), what));
+        if let (Some(name), Some(kind)) = (about(0), about(1)) {
+            return (NameId(name), Kind::of(kind as u8));
         }
+        self.diagnostics.record(Code::UnknownName, Some(self.offset), b"");
+        (self.table.names.intern("unknown"), Kind::Other)
     }
 
     /// Brings the open spans of a thread to a depth: what was not closed lost its end, what is missing lost its begin.
-    fn reach(&mut self, thread: u32, depth: u8, ticks: u64) {
-        let open = self.threads[thread as usize].open.len();
+    fn reach(&mut self, thread: usize, depth: u8, ticks: u64) {
+        let open = self.threads[thread].open.len();
         let over = (open as u8).wrapping_sub(depth) as i8;
         for _ in 0..over.max(0) {
-            if let Some(open) = self.threads[thread as usize].open.pop() {
+            if let Some(open) = self.threads[thread].open.pop() {
                 self.unfinished(open, ticks);
             }
         }
         for _ in over..0 {
-            let parent = self.threads[thread as usize].open.last();
+            let parent = self.threads[thread].open.last();
             let (hierarchy, module) = parent.map_or((NameId::EMPTY, None), |p| (p.hierarchy, p.module));
             let node = self.table.layouts.root(b'X', None);
-            self.threads[thread as usize].open.push(Open { row: None, node, hierarchy, module });
+            self.threads[thread].open.push(Open { row: None, node, hierarchy, module });
         }
     }
 
@@ -135,12 +135,12 @@ impl Recording {
         self.table.set_layout(row, layout);
     }
 
-    fn begin(&mut self, thread: u32, ticks: u64, word: Word, args: &[u8]) {
+    fn begin(&mut self, thread: usize, ticks: u64, word: Word, args: &[u8]) {
         self.reach(thread, word.small, ticks);
         let (name, kind) = self.site(word.id);
-        let parent = self.threads[thread as usize].open.last();
+        let parent = self.threads[thread].open.last();
         let (mut hierarchy, mut module) = parent.map_or((NameId::EMPTY, None), |p| (p.hierarchy, p.module));
-        let track = self.threads[thread as usize].track;
+        let track = self.track(thread);
         let given = (args.len() >= SLOT_BYTES)
             .then(|| (u64_at(args, 0), Word::of(u64_at(args, 8))))
             .filter(|(_, word)| word.tag == Tag::Int as u8 && word.id == key::EXTERNAL_ID);
@@ -182,17 +182,17 @@ impl Recording {
         }
         let append = Append::at(&mut self.table, node);
         let row = append.finish_on(said.name.unwrap_or(name), (ticks as i64, 0), track);
-        self.threads[thread as usize].open.push(Open { row: Some(row), node, hierarchy, module });
+        self.threads[thread].open.push(Open { row: Some(row), node, hierarchy, module });
         if let Some(sequence) = said.sequence.filter(|&number| number >= 0) {
             let forward = said.forward.filter(|&thread| thread > 0);
-            let own = i64::from(thread) + 1;
+            let own = i64::from(self.threads[thread].number) + 1;
             self.follow.sequences.push((sequence, forward.unwrap_or(own), forward.is_some(), row));
         }
     }
 
-    fn end(&mut self, thread: u32, ticks: u64, word: Word) {
+    fn end(&mut self, thread: usize, ticks: u64, word: Word) {
         self.reach(thread, word.small.wrapping_add(1), ticks);
-        let Some(open) = self.threads[thread as usize].open.pop() else { return };
+        let Some(open) = self.threads[thread].open.pop() else { return };
         if let Some(row) = open.row {
             let start = self.table.ts(row);
             self.table.set_dur(row, (ticks as i64 - start).max(0));
@@ -203,7 +203,7 @@ impl Recording {
         let (name, kind) = self.site(word.id);
         let cat = if kind == Kind::Annotation { "user_annotation" } else { "cpu_op" };
         let start = self.follow.first_ticks.unwrap_or(ticks).min(ticks);
-        let track = self.threads[thread as usize].track;
+        let track = self.track(thread);
         let append = Append::new(&mut self.table, b'X', cat).bool(Args, "begun", false);
         append.finish_on(name, (start as i64, (ticks - start) as i64), track);
     }
@@ -235,9 +235,10 @@ impl Recording {
                 (FieldType::Int, zigzag(value as i64))
             }
             Some(Tag::Float) => {
-                let value = f64::from_bits(value);
-                let id = self.table.names.intern(&format!("{value:?}"));
-                (if value.is_finite() { FieldType::Number } else { FieldType::Text }, u64::from(id.0))
+                let number = serde_json::Number::from_f64(f64::from_bits(value));
+                let text = number.as_ref().map_or_else(|| "NaN".to_string(), ToString::to_string);
+                let id = self.table.names.intern(&text);
+                (if number.is_some() { FieldType::Number } else { FieldType::Text }, u64::from(id.0))
             }
             Some(Tag::Bool) => {
                 let key = self.name(word.id);
@@ -268,17 +269,17 @@ impl Recording {
 
     /// Whether a text is an array or object; each is looked at once.
     fn is_json(&mut self, id: NameId) -> bool {
-        if let Some(known) = self.follow.is_json.get(id.0 as usize).copied().flatten() {
-            return known;
+        if let Some(known) = self.follow.is_json.get((i64::from(id.0), 0)) {
+            return known == 1;
         }
         let text = self.table.names.get(id);
         let known = text.starts_with(['[', '{']) && is_json(text);
-        *slot(&mut self.follow.is_json, id.0) = Some(known);
+        self.follow.is_json.set((i64::from(id.0), 0), u32::from(known));
         known
     }
 
-    fn memory(&mut self, name: &str, thread: u32, ticks: u64, word: Word, args: &[u8]) {
-        let track = self.threads[thread as usize].track;
+    fn memory(&mut self, name: &str, thread: usize, ticks: u64, word: Word, args: &[u8]) {
+        let track = self.track(thread);
         let number = |at: usize| u64_at(args, at * 8) as i64;
         let append = Append::new(&mut self.table, b'i', "cpu_instant_event")
             .int(Args, "Total Reserved", number(3))
@@ -294,7 +295,7 @@ impl Recording {
     }
 
     /// An instant, a counter, an arrow, one end of an asynchronous span.
-    fn moment(&mut self, tag: Tag, thread: u32, ticks: u64, word: Word, args: &[u8]) {
+    fn moment(&mut self, tag: Tag, thread: usize, ticks: u64, word: Word, args: &[u8]) {
         let (ph, cat) = match tag {
             Tag::Instant => (b'i', "cpu_instant_event"),
             Tag::Counter => (b'C', ""),
@@ -309,7 +310,7 @@ impl Recording {
             }
         };
         let (name, _) = self.site(word.id);
-        let track = self.threads[thread as usize].track;
+        let track = self.track(thread);
         let mut append = Append::new(&mut self.table, ph, cat);
         let mut args = args;
         match tag {
@@ -370,9 +371,8 @@ impl Recording {
     fn arrows(&mut self) {
         let mut sequences = core::mem::take(&mut self.follow.sequences);
         let table = &mut self.table;
-        sequences.sort_unstable_by_key(|&(number, thread, backward, row)| {
-            (number, thread, backward, table.ts(row), row)
-        });
+        sort_by_key(&mut sequences, |s| (table.ts(s.3), 0));
+        sort_by_key(&mut sequences, |s| (s.0, s.1 << 1 | i64::from(s.2)));
         let mut id = 0;
         for group in sequences.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let forward = group.iter().rev().find(|entry| !entry.2);

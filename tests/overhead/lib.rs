@@ -1,0 +1,1 @@
+//! What a recorded span costs; see `benches/spans.rs`.

@@ -1,0 +1,73 @@
+//! Functions with spans, each beside the same without: without the recorder, both must be the same instructions.
+
+use kinetoscope::spans::asynchronous::AsyncScope;
+use kinetoscope::spans::module::Module;
+use kinetoscope::spans::sequence::Sequence;
+use kinetoscope::spans::{Scope, is_recording, record_function};
+use kinetoscope::{async_scope, counter, flow_end, flow_start, instant, scope, user_scope};
+
+/// The work.
+#[inline(always)]
+fn work(values: &[u64], add: u64) -> u64 {
+    values.iter().fold(add, |sum, value| sum.rotate_left(5) ^ value)
+}
+
+/// With a span.
+#[unsafe(no_mangle)]
+pub fn spanned_scope(values: &[u64], add: u64) -> u64 {
+    let _span = scope!("work");
+    work(values, add)
+}
+
+/// Without.
+#[unsafe(no_mangle)]
+pub fn plain_scope(values: &[u64], add: u64) -> u64 {
+    work(values, add)
+}
+
+/// With arguments, which nobody looks at.
+#[unsafe(no_mangle)]
+pub fn spanned_arguments(values: &[u64], add: u64) -> u64 {
+    let _range = user_scope!("range", many = values.len());
+    let _span = scope!("work", shapes: [[values.len()]], dtype: "long", concrete: [add], flops: values.len(),
+        sequence: Sequence { number: 1, thread: 2 }, add = add, shown = %add, list = ?values);
+    work(values, add)
+}
+
+/// Without.
+#[unsafe(no_mangle)]
+pub fn plain_arguments(values: &[u64], add: u64) -> u64 {
+    work(values, add)
+}
+
+/// With everything else.
+#[unsafe(no_mangle)]
+pub fn spanned_others(values: &[u64], add: u64) -> u64 {
+    instant!("now", add = add);
+    counter!("sum", add);
+    flow_start!("arrow", add);
+    let _request: AsyncScope = async_scope!("request", add = add);
+    let _range: Scope = record_function("a name");
+    let sum = if is_recording() { 0 } else { work(values, add) };
+    flow_end!("arrow", add);
+    sum
+}
+
+/// Without.
+#[unsafe(no_mangle)]
+pub fn plain_others(values: &[u64], add: u64) -> u64 {
+    work(values, add)
+}
+
+/// In a module.
+#[unsafe(no_mangle)]
+pub fn spanned_module(module: &Module, values: &[u64], add: u64) -> u64 {
+    let _call = module.scope();
+    work(values, add)
+}
+
+/// Without.
+#[unsafe(no_mangle)]
+pub fn plain_module(_: &Module, values: &[u64], add: u64) -> u64 {
+    work(values, add)
+}

@@ -1,0 +1,93 @@
+//! A program that records and comes to a bad end, for the tests that look at what is left: `recording-child HOW PATH…`.
+
+use kinetoscope::record::error::RecordError;
+use kinetoscope::record::flight::FlightRecorder;
+use kinetoscope::record::profiler::Profiler;
+use kinetoscope::{scope, user_scope};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{env, process, thread};
+
+fn main() {
+    let args: Vec<String> = env::args().collect();
+    let path = |at: usize| Path::new(&args[at]);
+    match args[1].as_str() {
+        "killed" => killed(path(2), path(3)),
+        "aborted" => aborted(path(2)),
+        "forked" => forked(path(2), path(3)),
+        "panicked" => flight(path(2), |_| {
+            let thread = thread::spawn(|| {
+                let _span = scope!("in the thread that panics");
+                panic!("as it should");
+            });
+            let _ = thread.join();
+        }),
+        "signalled" => flight(path(2), |flight| {
+            println!("ready");
+            while flight.dumps() == 0 {
+                drop(scope!("waiting"));
+                thread::sleep(Duration::from_millis(1));
+            }
+        }),
+        other => panic!("{other} is not known"),
+    }
+}
+
+/// Records number after number, and logs each with the time when its span was over.
+fn killed(recording: &Path, log: &Path) {
+    let mut log = File::create(log).expect("a file");
+    let _profiler = Profiler::builder()
+        .file(recording)
+        .flush_interval(Duration::from_millis(5))
+        .start()
+        .expect("a start");
+    let _whole = user_scope!("whole");
+    for number in 0u64.. {
+        drop(scope!("number", n = number));
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64;
+        let entry = u128::from(number) | u128::from(now) << 64;
+        log.write_all(&entry.to_le_bytes()).expect("a write");
+    }
+}
+
+fn aborted(recording: &Path) {
+    let _profiler = Profiler::builder().file(recording).start().expect("a start");
+    drop(scope!("before"));
+    thread::sleep(Duration::from_millis(100));
+    process::abort();
+}
+
+fn forked(recording: &Path, of_child: &Path) {
+    let mut profiler = Profiler::builder().file(recording).start().expect("a start");
+    let busy = thread::spawn(|| (0..50_000).for_each(|_| drop(scope!("another thread"))));
+    drop(scope!("before the fork"));
+    // SAFETY: the child uses nothing that another thread may hold.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        drop(scope!("in the child"));
+        assert!(matches!(profiler.stop(), Err(RecordError::Forked)));
+        let mut own = Profiler::builder().file(of_child).start().expect("a start of its own");
+        drop(scope!("in the child's own recording"));
+        own.stop().expect("a recording");
+        // SAFETY: ends the process without what the parent wants to do at its end.
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = 0;
+    // SAFETY: the child is ours, the pointer is to an integer of ours.
+    unsafe { libc::waitpid(child, &raw mut status, 0) };
+    assert_eq!(status, 0, "the child failed");
+    drop(scope!("after the fork"));
+    busy.join().expect("no panic");
+    profiler.stop().expect("a recording");
+}
+
+fn flight(folder: &Path, go_wrong: impl FnOnce(&FlightRecorder)) {
+    let flight = FlightRecorder::builder(folder).on_panic(true).on_signal(true).start().expect("a start");
+    {
+        let _span = scope!("before");
+        go_wrong(&flight);
+    }
+    println!("{}", flight.last_dump().expect("a file").display());
+}

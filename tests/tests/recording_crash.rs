@@ -1,0 +1,194 @@
+//! What is left of a recording when its program comes to a bad end.
+
+mod recorder;
+
+use kinetoscope::input::open;
+use kinetoscope::record::flight::FlightRecorder;
+use kinetoscope::{scope, user_scope};
+use kinetoscope_core::diagnostics::Code;
+use kinetoscope_core::table::fields::Value;
+use kinetoscope_core::table::layout::Place;
+use kinetoscope_core::trace::Trace;
+use recorder::{alone, row, rows};
+use std::collections::HashSet;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+fn child(how: &str, paths: &[&Path]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_recording-child"));
+    command.arg(how).args(paths);
+    command
+}
+
+fn codes(trace: &Trace) -> Vec<Code> {
+    trace.diagnostics.findings().iter().map(|finding| finding.code).collect()
+}
+
+/// The numbers that a killed child had recorded, with the time after each, in ns.
+fn logged(path: &Path) -> Vec<(u64, u64)> {
+    let bytes = fs::read(path).unwrap_or_default();
+    let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
+    bytes.chunks_exact(16).map(|entry| (number(&entry[..8]), number(&entry[8..]))).collect()
+}
+
+/// The flush interval of the child is 5 ms; the rest is what the system may take until it lets the writer run, on a machine
+/// whose processors are all busy.
+const OLDEST_LOSS: u64 = 5_000_000 + 95_000_000;
+
+#[test]
+fn a_program_that_is_killed_200_times_leaves_200_files_that_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut seed, mut worst, mut total) = (0x2545_f491_4f6c_dd1du64, 0, 0);
+    for round in 0..200 {
+        let (file, log) = (folder.path().join(format!("{round}.ktrace")), folder.path().join("log"));
+        let _ = fs::remove_file(&log);
+        let mut running = child("killed", &[&file, &log]).spawn().expect("a child");
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        sleep(Duration::from_micros(2000 + (seed >> 33) % 60_000));
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64;
+        running.kill().expect("it runs");
+        running.wait().expect("an end");
+        let log = logged(&log);
+        if log.is_empty() {
+            continue;
+        }
+        let trace = open(&file).expect("a trace");
+        // Truncated where the last write was under way.
+        let is_expected = |code: &Code| matches!(code, Code::Unclosed | Code::Truncated);
+        assert!(codes(&trace).iter().all(is_expected), "{:?}", trace.diagnostics.findings());
+        let recorded: HashSet<i64> = rows(&trace, "number")
+            .into_iter()
+            .filter_map(|row| trace.table.field_named(row, Place::Args, "n")?.as_i64())
+            .collect();
+        total += recorded.len();
+        let lost = log.iter().find(|(number, _)| !recorded.contains(&(*number as i64)));
+        let age = lost.map_or(0, |(_, time)| now.saturating_sub(*time));
+        worst = worst.max(age);
+        assert!(
+            age <= OLDEST_LOSS,
+            "round {round}: an event of {} ms before the end is lost",
+            age / 1_000_000
+        );
+        if !recorded.is_empty() {
+            let whole = row(&trace, "whole");
+            assert_eq!(trace.table.field_named(whole, Place::Args, "finished"), Some(Value::Bool(false)));
+        }
+    }
+    println!("{total} events; the oldest that was lost was {} µs old", worst / 1000);
+    assert!(total > 10_000);
+}
+
+#[test]
+fn a_program_that_aborts_leaves_what_it_wrote() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("a.ktrace");
+    let ended = child("aborted", &[&file]).status().expect("a child");
+    assert!(!ended.success());
+    let trace = open(&file).expect("a trace");
+    assert_eq!(codes(&trace), [Code::Unclosed]);
+    assert_eq!(rows(&trace, "before").len(), 1);
+}
+
+#[test]
+fn a_fork_records_nothing_for_its_parent_and_can_record_for_itself() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, own) = (folder.path().join("parent.ktrace"), folder.path().join("child.ktrace"));
+    let output = child("forked", &[&file, &own]).output().expect("a child");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let trace = open(&file).expect("a trace");
+    assert_eq!(codes(&trace), []);
+    let count = |trace: &Trace, name: &str| rows(trace, name).len();
+    assert_eq!(count(&trace, "another thread"), 50_000);
+    assert_eq!([count(&trace, "before the fork"), count(&trace, "after the fork")], [1, 1]);
+    assert_eq!(count(&trace, "in the child"), 0);
+    let trace = open(&own).expect("a trace");
+    assert_eq!(codes(&trace), []);
+    assert_eq!(count(&trace, "in the child's own recording"), 1);
+    assert_eq!(count(&trace, "before the fork"), 0);
+}
+
+fn flown(how: &str, folder: &Path) -> Trace {
+    let mut running =
+        child(how, &[folder]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a child");
+    let mut lines =
+        BufReader::new(running.stdout.take().expect("a pipe")).lines().map(|line| line.expect("a line"));
+    if how == "signalled" {
+        assert_eq!(lines.next().as_deref(), Some("ready"));
+        // SAFETY: a child of ours, which runs.
+        unsafe { libc::kill(running.id() as i32, libc::SIGUSR1) };
+    }
+    let path = lines.next().expect("a path");
+    assert!(running.wait().expect("an end").success());
+    open(&PathBuf::from(path)).expect("a trace")
+}
+
+#[test]
+fn a_flight_is_written_on_a_panic_and_on_a_signal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = flown("panicked", folder.path());
+    assert_eq!(codes(&trace), []);
+    for name in ["before", "in the thread that panics"] {
+        let row = row(&trace, name);
+        assert_eq!(trace.table.field_named(row, Place::Args, "finished"), Some(Value::Bool(false)), "{name}");
+    }
+    let trace = flown("signalled", folder.path());
+    assert!(!rows(&trace, "waiting").is_empty());
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 2);
+}
+
+#[test]
+fn a_flight_keeps_the_last_seconds_and_what_still_runs() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let flight =
+        FlightRecorder::builder(folder.path()).keep(Duration::from_millis(200)).start().expect("a start");
+    let outer = user_scope!("outer", kind = "long");
+    drop(scope!("old"));
+    let until_forgotten = user_scope!("ends after its begin was forgotten");
+    for _ in 0..60 {
+        drop(scope!("filling"));
+        sleep(Duration::from_millis(10));
+    }
+    drop(until_forgotten);
+    drop(scope!("new"));
+    let trace = open(&flight.dump().expect("a file")).expect("a trace");
+    assert_eq!(codes(&trace), []);
+    assert!(rows(&trace, "old").is_empty());
+    assert_eq!(rows(&trace, "new").len(), 1);
+    assert!((5..40).contains(&rows(&trace, "filling").len()));
+    let (window, long) = (row(&trace, "Kinetoscope (0)"), row(&trace, "outer"));
+    assert!(trace.table.dur(window) < 500_000_000);
+    assert!(trace.table.ts(long) < trace.table.ts(window), "it began before what is kept");
+    assert_eq!(trace.table.field_named(long, Place::Args, "kind").and_then(|v| v.as_str()), Some("long"));
+    assert!(trace.table.dur(row(&trace, "ends after its begin was forgotten")) > 500_000_000);
+    drop(outer);
+}
+
+#[test]
+fn a_slow_step_writes_the_flight_once_even_while_it_runs() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let flight = FlightRecorder::builder(folder.path())
+        .slow_step(Duration::from_millis(100))
+        .start()
+        .expect("a start");
+    for _ in 0..5 {
+        flight.step();
+        drop(scope!("quick"));
+    }
+    assert_eq!(flight.dumps(), 0);
+    flight.step();
+    let slow = scope!("slow");
+    sleep(Duration::from_millis(300));
+    assert_eq!(flight.dumps(), 1, "while it runs");
+    drop(slow);
+    flight.step();
+    assert_eq!(flight.dumps(), 1);
+    let trace = open(&flight.last_dump().expect("a file")).expect("a trace");
+    assert_eq!(rows(&trace, "quick").len(), 5);
+    assert_eq!(rows(&trace, "slow").len(), 1);
+}
