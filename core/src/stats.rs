@@ -26,6 +26,8 @@ pub struct DeviceMemory {
 pub struct RunStats {
     /// How long it took, in ns.
     pub time_ns: i64,
+    /// Most that it held of the host's memory, beyond what was held before, in bytes.
+    pub host_max_allocated: Option<i64>,
     /// The device's memory, where there is a device.
     pub device: Option<DeviceMemory>,
 }
@@ -39,6 +41,8 @@ pub struct StatsSummary {
     pub time_mean_ns: f64,
     /// The standard deviation of a sample (divided by runs − 1), in ns; `None` for one run.
     pub time_std_ns: Option<f64>,
+    /// The most that a run held of the host's memory, in bytes.
+    pub host_max_allocated: Option<i64>,
     /// The largest of each peak, the least that was free and the most that was used, over the runs with a device.
     pub device: Option<DeviceMemory>,
 }
@@ -49,6 +53,7 @@ pub const COLUMNS: &[Column] = &[
     Column::float("time_mean_ns", "Mean ns", "Mean time of a run."),
     Column::float("time_std_ns", "Std ns", "Standard deviation of a sample of times; none for one run.")
         .or_null(),
+    Column::bytes("host_max_allocated_bytes", "Host", "Most that a run held of the host's memory.").or_null(),
     Column::bytes("max_allocated_bytes", "Allocated", "Most that tensors held on the device.").or_null(),
     Column::bytes("max_reserved_bytes", "Reserved", "Most that the allocator held.").or_null(),
     Column::bytes("max_active_bytes", "Active", "Most that was in use, with what waited to be freed.")
@@ -75,6 +80,7 @@ pub fn summarize(runs: &[RunStats]) -> Option<StatsSummary> {
         runs: runs.len(),
         time_mean_ns: mean,
         time_std_ns: (runs.len() > 1).then(|| libm::sqrt(squares / (n - 1.0))),
+        host_max_allocated: runs.iter().filter_map(|r| r.host_max_allocated).max(),
         device: runs.iter().filter_map(|r| r.device).reduce(worst),
     })
 }
@@ -89,6 +95,7 @@ impl StatsSummary {
             self.runs.into(),
             Cell::Float(self.time_mean_ns),
             self.time_std_ns.map_or(Cell::Null, Cell::Float),
+            self.host_max_allocated.map_or(Cell::Null, Cell::Bytes),
             bytes(|d| d.max_allocated),
             bytes(|d| d.max_reserved),
             bytes(|d| d.max_active),

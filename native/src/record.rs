@@ -13,17 +13,24 @@
 //! | [`memory`] | allocations |
 //! | [`tracing_layer`] | what is instrumented with `tracing` (feature `tracing`) |
 //! | [`flight`], `ring`, `fork` | the last seconds, written when something goes wrong; processes that fork |
-//! | [`recording`], [`handlers`] | what came out, and what is done with it |
+//! | [`recording`], [`handlers`], [`execution_trace`] | what came out, and what is done with it |
+//! | [`measure`] | time and memory of several runs |
+//! | [`mirror`], [`nvtx`], [`itt`] | other profilers that are told of spans |
 
 pub mod args;
 mod chunk;
 mod clock;
 pub mod error;
+pub mod execution_trace;
 pub mod flight;
 mod fork;
 pub mod handlers;
+pub mod itt;
 pub(crate) mod local;
+pub mod measure;
 pub mod memory;
+pub mod mirror;
+pub mod nvtx;
 mod options;
 mod pool;
 pub mod profiler;

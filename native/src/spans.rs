@@ -81,7 +81,7 @@ impl Scope {
         if state == 0 {
             return Scope::of(0, site);
         }
-        if local::wants_stack(state) {
+        if local::wants_more(state) {
             return Scope::with(site, Args::new(state));
         }
         Scope::of(local::begin(state, site), site)

@@ -1,6 +1,7 @@
 //! The arguments of a record, put together beside the chunk and copied into it at once.
 
-use super::local;
+use super::local::{self, flag};
+use super::mirror;
 use super::registry::{Name, Site};
 use super::stack;
 use super::sync::SLOTS;
@@ -20,6 +21,8 @@ pub struct Args {
     slots: SmallVec<[Slot; 24]>,
     /// How many inputs have shapes.
     inputs: usize,
+    /// The name of the record, where other profilers are to be told and it is not that of the call site.
+    name: Option<String>,
 }
 
 /// What an argument can be.
@@ -89,13 +92,16 @@ impl<T: Value> Value for Option<T> {
 impl Args {
     /// No arguments yet.
     pub fn new(state: u32) -> Args {
-        Args { state, slots: smallvec![[0, 0]], inputs: 0 }
+        Args { state, slots: smallvec![[0, 0]], inputs: 0, name: None }
     }
 
     /// The name of the record, where that of the call site is not meant.
     pub fn name(&mut self, name: &str) {
         if !name.is_empty() {
             self.text(Tag::Text, key::NAME, name);
+            if local::wants_mirror(self.state) {
+                self.name = Some(name.to_owned());
+            }
         }
     }
 
@@ -236,12 +242,19 @@ impl Args {
         if local::wants_stack(self.state) {
             self.push(Tag::Name, key::CALL_STACK, u64::from(stack::here()));
         }
-        let state = self.state;
-        if self.write(Tag::Begin, site) { state } else { 0 }
+        let (state, told) = (self.state, self.state & flag::MIRROR);
+        if told != 0 {
+            local::unrecorded(|| mirror::push(self.name.as_deref().unwrap_or(site.name)));
+        }
+        // One that was dropped still has to end for those who were told.
+        if self.write(Tag::Begin, site) { state } else { told }
     }
 
     /// A moment.
     pub fn instant(self, site: &'static Site) {
+        if local::wants_mirror(self.state) {
+            local::unrecorded(|| mirror::mark(self.name.as_deref().unwrap_or(site.name)));
+        }
         self.write(Tag::Instant, site);
     }
 

@@ -3,6 +3,7 @@
 
 use super::chunk::{Chunk, Slot};
 use super::clock::Clock;
+use super::mirror;
 use super::pool::pool;
 use super::registry::{Site, Thread, registry};
 use super::sync::SLOTS;
@@ -35,6 +36,8 @@ pub(crate) mod flag {
     pub(crate) const MODULES: u32 = 32;
     /// Floating point operations are recorded.
     pub(crate) const FLOPS: u32 = 64;
+    /// Other profilers are told.
+    pub(crate) const MIRROR: u32 = 128;
     /// Above these bits: the number of the recording.
     pub(crate) const BITS: u32 = 8;
 }
@@ -83,6 +86,18 @@ pub(crate) fn wants_stack(state: u32) -> bool {
     state & flag::STACKS != 0
 }
 
+/// Whether other profilers are told.
+#[inline(always)]
+pub(crate) fn wants_mirror(state: u32) -> bool {
+    state & flag::MIRROR != 0
+}
+
+/// Whether a span needs more than its begin and its end.
+#[inline(always)]
+pub(crate) fn wants_more(state: u32) -> bool {
+    state & (flag::STACKS | flag::MIRROR) != 0
+}
+
 /// Whether modules are.
 pub(crate) fn wants_modules(state: u32) -> bool {
     state & flag::MODULES != 0
@@ -118,6 +133,9 @@ pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
 /// Ends a span that began in this state.
 #[inline(always)]
 pub(crate) fn end(state: u32, site: &'static Site) {
+    if wants_mirror(state) {
+        mirror::pop();
+    }
     LOCAL.with(|local| {
         if self::state() == state {
             local.end(state, site);
@@ -294,7 +312,7 @@ impl Local {
         if self.state.get() == state && fits(self) {
             return true;
         }
-        if slots > SLOTS || !(self.state.get() == state || self.enter(state)) {
+        if state & flag::ON == 0 || slots > SLOTS || !(self.state.get() == state || self.enter(state)) {
             return false;
         }
         self.leave();

@@ -53,6 +53,11 @@ impl Device {
         self.totals().peak.load(Ordering::Relaxed)
     }
 
+    /// Bytes that its allocator holds, in use or not, as it told last; 0 for the host.
+    pub fn reserved(self) -> i64 {
+        self.totals().reserved.load(Ordering::Relaxed)
+    }
+
     /// Lets the peak begin anew from what is allocated now.
     pub fn reset_peak(self) {
         let totals = self.totals();

@@ -1,6 +1,7 @@
 //! What is recorded, and where to.
 
 use super::local::flag;
+use super::mirror::Mirror;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ pub(super) struct Options {
     pub(super) destination: Destination,
     pub(super) flush_interval: Duration,
     pub(super) buffer_bytes: usize,
+    pub(super) mirrors: Vec<Mirror>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -40,6 +42,7 @@ impl Default for Options {
             destination: Destination::Memory { bytes: 1 << 30 },
             flush_interval: Duration::from_millis(20),
             buffer_bytes: 64 << 20,
+            mirrors: Vec::new(),
             warnings: Vec::new(),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::error::RecordError;
 use super::handlers::Handler;
+use super::mirror::Mirror;
 use super::options::{Destination, Options};
 use super::recording::Recording;
 use super::session::{Member, Session, Statistics};
@@ -75,6 +76,12 @@ impl Builder {
     /// Records calls of [modules](crate::spans::module::Module).
     pub fn with_modules(mut self, is_on: bool) -> Self {
         self.options.with_modules = is_on;
+        self
+    }
+
+    /// Also tells another profiler of every span.
+    pub fn mirror(mut self, mirror: Mirror) -> Self {
+        self.options.mirrors.push(mirror);
         self
     }
 

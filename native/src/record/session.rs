@@ -4,6 +4,7 @@ use super::clock::Clock;
 use super::error::RecordError;
 use super::fork;
 use super::local::{self, STATE, flag};
+use super::mirror;
 use super::options::{Destination, Options};
 use super::pool::pool;
 use super::registry::registry;
@@ -103,7 +104,7 @@ impl Session {
         // Numbers come again after 16 million recordings.
         let number = NEXT.fetch_add(1, Ordering::Relaxed) << flag::BITS;
         let counter = if clock == Clock::Counter { flag::COUNTER } else { 0 };
-        let state = number | flag::ON | counter | options.flags();
+        let state = number | flag::ON | counter | options.flags() | mirror::tell(&options.mirrors);
         registry().clear_threads();
         pool().prepare(options.buffer_bytes);
         let overhead_ns_per_span = local::overhead_ns(state);

@@ -35,7 +35,7 @@ pub(super) mod local {
     }
 
     #[inline(always)]
-    pub(crate) fn wants_stack(_: u32) -> bool {
+    pub(crate) fn wants_more(_: u32) -> bool {
         false
     }
 

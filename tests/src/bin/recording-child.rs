@@ -2,8 +2,11 @@
 
 use kinetoscope::record::error::RecordError;
 use kinetoscope::record::flight::FlightRecorder;
+use kinetoscope::record::mirror::{Mirror, emit_nvtx};
+use kinetoscope::record::nvtx;
 use kinetoscope::record::profiler::Profiler;
-use kinetoscope::{scope, user_scope};
+use kinetoscope::spans::record_function;
+use kinetoscope::{instant, scope, user_scope};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -24,6 +27,7 @@ fn main() {
             });
             let _ = thread.join();
         }),
+        "mirrored" => mirrored(),
         "signalled" => flight(path(2), |flight| {
             println!("ready");
             while flight.dumps() == 0 {
@@ -50,6 +54,25 @@ fn killed(recording: &Path, log: &Path) {
         let entry = u128::from(number) | u128::from(now) << 64;
         log.write_all(&entry.to_le_bytes()).expect("a write");
     }
+}
+
+/// Tells NVTX of the same ranges twice: instead of recording them, and besides.
+fn mirrored() {
+    let ranges = || {
+        let _outer = scope!("outer");
+        let _dynamic = record_function("a\0b");
+        instant!("now");
+    };
+    assert!(nvtx::is_available());
+    let emit = emit_nvtx().expect("nobody records");
+    ranges();
+    drop(emit);
+    ranges();
+    let mut profiler = Profiler::builder().mirror(Mirror::Nvtx).start().expect("a start");
+    ranges();
+    let recording = profiler.stop().expect("a recording").expect("a recording");
+    assert_eq!(recording.events().len(), 2);
+    ranges();
 }
 
 fn aborted(recording: &Path) {

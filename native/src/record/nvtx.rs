@@ -1,0 +1,92 @@
+//! NVTX, from `libnvToolsExt` where there is one: what Nsight shows as ranges. Without the library, or without the feature
+//! `nvtx`, these do nothing.
+
+#[cfg(feature = "nvtx")]
+use libloading::Library;
+#[cfg(feature = "nvtx")]
+use std::ffi::{CString, c_char, c_int};
+#[cfg(feature = "nvtx")]
+use std::sync::OnceLock;
+
+/// A file that is loaded in place of `libnvToolsExt.so.1`.
+pub const LIBRARY_VARIABLE: &str = "KINETOSCOPE_NVTX_LIBRARY";
+
+#[cfg(feature = "nvtx")]
+struct Nvtx {
+    push: unsafe extern "C" fn(*const c_char) -> c_int,
+    pop: unsafe extern "C" fn() -> c_int,
+    mark: unsafe extern "C" fn(*const c_char),
+    /// What the functions are in.
+    _library: Library,
+}
+
+#[cfg(feature = "nvtx")]
+fn nvtx() -> Option<&'static Nvtx> {
+    static NVTX: OnceLock<Option<Nvtx>> = OnceLock::new();
+    NVTX.get_or_init(load).as_ref()
+}
+
+#[cfg(feature = "nvtx")]
+fn load() -> Option<Nvtx> {
+    let given = std::env::var_os(LIBRARY_VARIABLE).map(|path| vec![path]);
+    let names = given.unwrap_or_else(|| {
+        ["libnvToolsExt.so.1", "libnvToolsExt.so", "nvToolsExt64_1.dll", "libnvToolsExt.dylib"]
+            .map(Into::into)
+            .into()
+    });
+    // SAFETY: loading runs the library's initialisers, which those of NVTX do no harm in; the functions have these types
+    // in every version of it, and stay loaded as long as they are kept.
+    names.iter().find_map(|name| unsafe {
+        let library = Library::new(name).ok()?;
+        let (push, pop, mark) = (
+            *library.get(b"nvtxRangePushA").ok()?,
+            *library.get(b"nvtxRangePop").ok()?,
+            *library.get(b"nvtxMarkA").ok()?,
+        );
+        Some(Nvtx { push, pop, mark, _library: library })
+    })
+}
+
+#[cfg(feature = "nvtx")]
+fn c_text(text: &str) -> CString {
+    CString::new(text.replace('\0', " ")).unwrap_or_default()
+}
+
+/// Whether the library is there.
+pub fn is_available() -> bool {
+    #[cfg(feature = "nvtx")]
+    return nvtx().is_some();
+    #[cfg(not(feature = "nvtx"))]
+    false
+}
+
+/// Begins a range on this thread.
+pub fn range_push(name: &str) {
+    #[cfg(feature = "nvtx")]
+    if let Some(nvtx) = nvtx() {
+        // SAFETY: the text ends in a zero and outlives the call, which copies it.
+        unsafe { (nvtx.push)(c_text(name).as_ptr()) };
+    }
+    #[cfg(not(feature = "nvtx"))]
+    let _ = name;
+}
+
+/// Ends the innermost range of this thread.
+pub fn range_pop() {
+    #[cfg(feature = "nvtx")]
+    if let Some(nvtx) = nvtx() {
+        // SAFETY: has no conditions.
+        unsafe { (nvtx.pop)() };
+    }
+}
+
+/// A moment.
+pub fn mark(name: &str) {
+    #[cfg(feature = "nvtx")]
+    if let Some(nvtx) = nvtx() {
+        // SAFETY: as in `range_push`.
+        unsafe { (nvtx.mark)(c_text(name).as_ptr()) };
+    }
+    #[cfg(not(feature = "nvtx"))]
+    let _ = name;
+}

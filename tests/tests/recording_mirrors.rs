@@ -1,0 +1,186 @@
+//! Other profilers that are told of spans; and what is measured and written beside a trace.
+
+mod recorder;
+
+use kinetoscope::record::error::RecordError;
+use kinetoscope::record::execution_trace::{execution_trace, execution_trace_handler};
+use kinetoscope::record::measure::{ProfileIt, driver_memory, timeit};
+use kinetoscope::record::mirror::{Mirror, emit_itt};
+use kinetoscope::record::profiler::Profiler;
+use kinetoscope::record::{itt, nvtx};
+use kinetoscope::spans::sequence::Sequence;
+use kinetoscope::{scope, user_scope};
+use kinetoscope_core::schedule::{Schedule, ScheduleArgs};
+use kinetoscope_core::trace::Trace;
+use recorder::alone;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+use std::{env, fs, thread};
+
+/// The stand-in for NVTX's library, which was built with these tests.
+fn double() -> PathBuf {
+    let folder = env::current_exe().expect("a program").parent().expect("a folder").to_owned();
+    let path = folder.join("libkinetoscope_nvtx_double.so");
+    assert!(path.exists(), "{}", path.display());
+    path
+}
+
+#[test]
+fn nvtx_hears_of_every_range_with_and_without_a_recording() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("log");
+    let output = Command::new(env!("CARGO_BIN_EXE_recording-child"))
+        .args(["mirrored"])
+        .env(nvtx::LIBRARY_VARIABLE, double())
+        .env("NVTX_DOUBLE_LOG", &log)
+        .output()
+        .expect("a child");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let told = fs::read_to_string(log).expect("a log");
+    let once = ["push outer", "push a b", "mark now", "pop", "pop"];
+    assert_eq!(told.lines().collect::<Vec<_>>(), [once, once].concat());
+}
+
+#[test]
+fn absent_libraries_are_fine() {
+    let _alone = alone();
+    assert!(!itt::is_available() && !nvtx::is_available());
+    for tell in [nvtx::range_push, itt::range_push, nvtx::mark, itt::mark] {
+        tell("nobody listens");
+    }
+    nvtx::range_pop();
+    itt::range_pop();
+    let emit = emit_itt().expect("a start");
+    drop(scope!("told to nobody"));
+    assert!(matches!(Profiler::builder().start(), Err(RecordError::AlreadyRecording)));
+    drop(emit);
+    let mut profiler = Profiler::builder().mirror(Mirror::Itt).start().expect("a start");
+    drop(scope!("recorded"));
+    let recording = profiler.stop().expect("a recording").expect("a recording");
+    assert_eq!(recording.events().len(), 1);
+}
+
+fn attribute<'a>(node: &'a Value, name: &str) -> &'a Value {
+    let attributes = node["attrs"].as_array().expect("attributes");
+    &attributes.iter().find(|attribute| attribute["name"] == name).expect("the attribute")["value"]
+}
+
+#[test]
+fn an_execution_trace_has_the_form_of_real_ones() {
+    let _alone = alone();
+    let mut profiler = Profiler::builder().record_shapes(true).start().expect("a start");
+    let sequence = Sequence::next();
+    {
+        let _step = user_scope!("step");
+        let _op = scope!("aten::addmm", shapes: [&[3][..], &[2, 4], &[4, 3], &[]],
+            dtypes: ["float", "float", "float", "Scalar"], concrete: ["", "", "", 1.5], sequence: sequence);
+        drop(scope!("aten::t"));
+    }
+    thread::spawn(move || drop(scope!("AddmmBackward0", backward: sequence))).join().expect("no panic");
+    let recording = profiler.stop().expect("a recording").expect("a recording");
+    let written = execution_trace(&recording.trace);
+    let nodes = written["nodes"].as_array().expect("nodes");
+    let find =
+        |name: &str| nodes.iter().find(|node| node["name"] == name).unwrap_or_else(|| panic!("{name}"));
+    let (process, thread) = (
+        find("[pytorch|profiler|execution_trace|process]"),
+        find("[pytorch|profiler|execution_trace|thread]"),
+    );
+    let (step, addmm, t, backward) =
+        (find("step"), find("aten::addmm"), find("aten::t"), find("AddmmBackward0"));
+    assert_eq!([&thread["ctrl_deps"], &step["ctrl_deps"]], [&process["id"], &thread["id"]]);
+    assert_eq!([&addmm["ctrl_deps"], &t["ctrl_deps"]], [&step["id"], &addmm["id"]]);
+    assert_eq!(
+        [attribute(step, "scope"), attribute(addmm, "scope"), attribute(backward, "scope")],
+        [7, 0, 1]
+    );
+    assert_eq!(attribute(backward, "fw_parent"), &addmm["id"]);
+    assert_eq!([attribute(addmm, "tid"), attribute(backward, "tid")], [1, 2]);
+    let expected = json!({
+        "values": [[0, 0, 0, 3, 4, "cpu"], [0, 0, 0, 8, 4, "cpu"], [0, 0, 0, 12, 4, "cpu"], 1.5],
+        "shapes": [[3], [2, 4], [4, 3], []],
+        "types": ["Tensor(float)", "Tensor(float)", "Tensor(float)", "Double"],
+    });
+    assert_eq!(addmm["inputs"], expected);
+    let mut ids: Vec<u64> = nodes.iter().map(|node| node["id"].as_u64().expect("an id")).collect();
+    let count = ids.len();
+    ids.dedup();
+    assert_eq!(ids.len(), count);
+    // The reader knows it for what it is.
+    let error = Trace::read(written.to_string().as_bytes()).expect_err("no times");
+    assert!(error.to_string().contains("execution trace"), "{error}");
+    same_keys_as_a_real_one(&written);
+}
+
+/// The keys of every level are those of a trace that PyTorch wrote.
+fn same_keys_as_a_real_one(written: &Value) {
+    let Some(folder) = kinetoscope_tests::files::shared("traces", "a real execution trace") else { return };
+    let path = folder.join("param/1.0.3-chakra.0.0.4/resnet_1gpu_et.json.gz");
+    let file = fs::File::open(path).expect("a trace");
+    let real: Value = serde_json::from_reader(flate2::read::GzDecoder::new(file)).expect("JSON");
+    let keys = |value: &Value| {
+        let mut keys: Vec<String> = value.as_object().expect("an object").keys().cloned().collect();
+        keys.sort();
+        keys
+    };
+    assert_eq!(keys(written), keys(&real));
+    assert_eq!(written["schema"], real["schema"]);
+    let (ours, theirs) = (&written["nodes"][2], &real["nodes"][2]);
+    assert_eq!(keys(ours), keys(theirs));
+    let attributes = |node: &Value| -> Vec<(Value, Value)> {
+        node["attrs"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|a| (a["name"].clone(), a["type"].clone()))
+            .collect()
+    };
+    assert_eq!(attributes(ours), attributes(theirs));
+}
+
+#[test]
+fn execution_traces_follow_a_schedule() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let args = ScheduleArgs { warmup: 1, active: 1, repeat: 2, ..ScheduleArgs::default() };
+    let mut profiler = Profiler::builder()
+        .schedule(Schedule::new(args).expect("a schedule"))
+        .on_trace_ready(execution_trace_handler(folder.path().join("et.json")))
+        .start()
+        .expect("a start");
+    for _ in 0..6 {
+        drop(scope!("work"));
+        profiler.step().expect("a step");
+    }
+    profiler.stop().expect("a stop");
+    let mut names: Vec<_> =
+        fs::read_dir(folder.path()).expect("a folder").map(|e| e.expect("an entry").file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["et.4.json", "et.json"]);
+}
+
+#[test]
+fn runs_are_measured() {
+    let _alone = alone();
+    let (result, took) = timeit(10, || {
+        thread::sleep(Duration::from_millis(20));
+        7
+    });
+    assert_eq!(result, 7);
+    assert!((Duration::from_millis(2)..Duration::from_millis(200)).contains(&took), "{took:?}");
+    let mut profile = ProfileIt::on_device(40);
+    for pause in [5, 15] {
+        profile.run(|| thread::sleep(Duration::from_millis(pause)));
+    }
+    assert_eq!(profile.runs().len(), 2);
+    let summary = profile.summary().expect("two runs");
+    assert!(summary.time_mean_ns >= 1e7 && summary.time_std_ns.is_some_and(|std| std > 1e6));
+    // There is no such device here, and nobody tells of one.
+    assert_eq!(driver_memory(40), None);
+    let csv = profile.csv();
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines[0].starts_with("runs,time_mean_ns,time_std_ns,host_max_allocated_bytes"), "{csv}");
+}
