@@ -162,17 +162,21 @@ mod tests {
             used: 100 - free,
         };
         let runs: Vec<RunStats> = [(2, memory(5, 40)), (4, memory(9, 60)), (9, memory(7, 50))]
-            .map(|(time_ns, device)| RunStats { time_ns, device: Some(device) })
+            .map(|(time_ns, device)| RunStats {
+                time_ns,
+                host_max_allocated: Some(time_ns * 2),
+                device: Some(device),
+            })
             .to_vec();
         let summary = summarize(&runs).expect("a summary");
         assert_eq!(summary.time_mean_ns.to_bits(), 5f64.to_bits());
         assert_eq!(summary.time_std_ns.map(f64::to_bits), Some(libm::sqrt(13.0).to_bits()));
         let worst = DeviceMemory { max_allocated: 9, max_reserved: 10, max_active: 11, free: 40, used: 60 };
         assert_eq!(summary.device, Some(worst));
-        assert!(summary.rows().to_csv().ends_with("\r\n3,5,3.605551275463989,9,10,11,40,60\r\n"));
-        let one = summarize(&[RunStats { time_ns: 7, device: None }]).expect("a summary");
+        assert!(summary.rows().to_csv().ends_with("\r\n3,5,3.605551275463989,18,9,10,11,40,60\r\n"));
+        let one = summarize(&[RunStats { time_ns: 7, ..RunStats::default() }]).expect("a summary");
         assert_eq!((one.time_std_ns, one.device), (None, None));
-        assert!(one.rows().to_csv().ends_with("\r\n1,7,,,,,,\r\n"));
+        assert!(one.rows().to_csv().ends_with("\r\n1,7,,,,,,,\r\n"));
         assert_eq!(summarize(&[]), None);
     }
 

@@ -1,0 +1,62 @@
+//! Lesson 5: memory. `cargo run --release -p kinetoscope --example lesson_5_memory`
+//!
+//! The program's allocator tells of every allocation, and a framework can tell of those on its devices. Measures of whole
+//! runs need no trace.
+
+use kinetoscope::record::error::RecordError;
+use kinetoscope::record::measure::ProfileIt;
+use kinetoscope::record::memory::{Device, ProfilingAllocator, record_alloc, record_free, record_reserved};
+use kinetoscope::record::profiler::Profiler;
+use kinetoscope::scope;
+use kinetoscope_core::analysis::averages::GroupBy;
+use kinetoscope_core::report::torch_table::TableOptions;
+use std::hint::black_box;
+
+#[global_allocator]
+static ALLOCATOR: ProfilingAllocator = ProfilingAllocator::system();
+
+fn layers(count: usize) -> Vec<Vec<f32>> {
+    let _span = scope!("layers", count = count);
+    (1..=count).map(|size| vec![0.5; size * 10_000]).collect()
+}
+
+fn sum(layers: &[Vec<f32>]) -> f32 {
+    let _span = scope!("sum");
+    // A copy that nobody needs: the table shows it.
+    let all: Vec<f32> = layers.concat();
+    all.iter().sum()
+}
+
+fn main() -> Result<(), RecordError> {
+    let mut profiler = Profiler::builder().profile_memory(true).start()?;
+    let made = layers(8);
+    black_box(sum(&made));
+    let device = Device::Cuda(0);
+    record_reserved(device, 2 << 20);
+    {
+        let _span = scope!("on the device");
+        record_alloc(device, 0x7000_0000, 1 << 20);
+    }
+    record_free(device, 0x7000_0000, 1 << 20);
+    {
+        let _span = scope!("free");
+        drop(made);
+    }
+    let Some(recording) = profiler.stop()? else { return Ok(()) };
+    let options = TableOptions {
+        sort_by: Some("cpu_memory_usage".to_owned()),
+        row_limit: 5,
+        ..TableOptions::default()
+    };
+    println!("{}", recording.table(GroupBy::default(), &options)?);
+    let path = std::env::temp_dir().join("lesson_5.html");
+    recording.export_memory_timeline(&path, Some("cpu"))?;
+    println!("The memory over time is in {}.\n", path.display());
+
+    let mut profile = ProfileIt::default();
+    for _ in 0..5 {
+        profile.run(|| black_box(sum(&layers(8))));
+    }
+    println!("{}", profile.csv());
+    Ok(())
+}

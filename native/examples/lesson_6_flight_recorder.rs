@@ -1,0 +1,40 @@
+//! Lesson 6: the flight recorder. `cargo run --release -p kinetoscope --example lesson_6_flight_recorder`
+//!
+//! It is always on and keeps the last seconds; a file is written when a step is slow, on a panic, on a signal, or when
+//! asked.
+
+use kinetoscope::record::error::RecordError;
+use kinetoscope::record::flight::FlightRecorder;
+use kinetoscope::scope;
+use std::thread::sleep;
+use std::time::Duration;
+
+fn main() -> Result<(), RecordError> {
+    let folder = std::env::temp_dir().join("lesson_6");
+    let flight = FlightRecorder::builder(&folder)
+        .keep(Duration::from_secs(2))
+        .slow_step(Duration::from_millis(50))
+        .on_panic(true)
+        .on_signal(true)
+        .start()?;
+    for number in 0..20 {
+        flight.step();
+        let _step = scope!("step", number = number);
+        {
+            let _load = scope!("load");
+            // One of the twenty hangs.
+            sleep(Duration::from_millis(if number == 13 { 120 } else { 5 }));
+        }
+        let _compute = scope!("compute");
+        sleep(Duration::from_millis(3));
+    }
+    let Some(path) = flight.last_dump() else { return Ok(()) };
+    let trace = kinetoscope::input::open(&path).map_err(|error| RecordError::Handler(error.to_string()))?;
+    let (table, load) = (&trace.table, "load");
+    let slowest = table.rows().filter(|&row| table.name(row) == load).max_by_key(|&row| table.dur(row));
+    if let Some(row) = slowest {
+        println!("the longest load in {} took {} ms", path.display(), table.dur(row) / 1_000_000);
+    }
+    println!("`kinetoscope view {}` shows what led to it.", path.display());
+    Ok(())
+}
