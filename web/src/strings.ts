@@ -20,31 +20,37 @@ export const MISSING = {
   operators: {
     what: "This trace has no operators.",
     torch: "torch.profiler.profile(activities=[ProfilerActivity.CPU, …])",
+    rust: 'scope!("name")',
     where: "Its spans are in the timeline and the call tree.",
   },
   kernels: {
     what: "This trace has no device work.",
     torch: "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
+    rust: "",
     where: "ProfilerActivity.CUDA also records ROCm; XPU, MTIA and others have one of their own.",
   },
   flame: {
     what: "This trace has no spans with a duration.",
     torch: "torch.profiler.profile(with_stack=True)",
+    rust: 'scope!("name")',
     where: "",
   },
   memory: {
     what: "This trace has no memory events.",
     torch: "torch.profiler.profile(profile_memory=True)",
+    rust: "Profiler::builder().profile_memory(true), and ProfilingAllocator as the global allocator",
     where: "A snapshot of torch.cuda.memory._dump_snapshot(…) can be opened too, uncompressed.",
   },
   modules: {
     what: "This trace has no calls of nn.Module.",
     torch: "torch.profiler.profile(with_stack=True)",
+    rust: "Profiler::builder().with_modules(true), and Module::scope() in each call",
     where: "Their names are in the Python frames: nn.Module: Linear_0.",
   },
   steps: {
     what: "This trace has no profiler steps.",
     torch: "with torch.profiler.profile(schedule=…) as prof: …; prof.step()",
+    rust: "Profiler::builder().schedule(…), and profiler.step()",
     where: "Call prof.step() at the end of every iteration.",
   },
 } as const;
@@ -54,10 +60,10 @@ export const T = {
   tagline: "Drop a trace, see where the time went.",
   privacy: "Everything is computed in this tab. The trace never leaves your machine.",
   formats:
-    "PyTorch / Kineto, plain Chrome traces, legacy records, memory snapshots: .json, .json.gz, .json.zst, .pickle. Several at once for ranks or a comparison.",
+    "PyTorch / Kineto, plain Chrome traces, Kinetoscope's recordings, legacy records, memory snapshots: .json, .json.gz, .json.zst, .ktrace, .pickle. Several at once for ranks or a comparison.",
   choose: "Choose files",
   sample: "Try the sample",
-  sampleAbout: "Two training steps of a small transformer on a CPU, with memory, stacks and modules",
+  sampleAbout: "Two training steps of a small attention model in Rust, by candle on a CPU, with memory and modules",
   url: "Address of a trace",
   urlHint: "On this site, or on a server that allows other sites to read it (CORS)",
   urlOpen: "Open",
@@ -96,6 +102,7 @@ export const T = {
   jsonHint: "All rows, as kinetoscope … --format json writes them",
   rows: "rows",
   of: "of",
+  recordInRust: "In Rust:",
   record: "Record it with",
   theme: "Theme",
   themes: { system: "System", light: "Light", dark: "Dark" },

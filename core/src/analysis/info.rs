@@ -26,7 +26,9 @@ pub fn producer(table: &Table) -> &'static str {
         Source::Chrome if has(snapshot::SOURCE) => return "PyTorch memory snapshot",
         Source::Chrome => {}
     }
-    if cat(|c| c.starts_with("mtia")) {
+    if has("recorder") {
+        "Kinetoscope"
+    } else if cat(|c| c.starts_with("mtia")) {
         "PyTorch Kineto (MTIA)"
     } else if has("roctracer_version") || has("hip_runtime_version") {
         "PyTorch Kineto (ROCm)"

@@ -8,7 +8,7 @@ use kinetoscope_core::verbs::{EXPORTS, Export, Kind, VERBS, Verb};
 use std::fs;
 use std::path::PathBuf;
 
-const LONG_ABOUT: &str = "Explains profiler traces: PyTorch/Kineto and Chrome, plain, .gz or .zst.\n\n\
+const LONG_ABOUT: &str = "Explains profiler traces: PyTorch/Kineto, Chrome and its own, plain, .gz or .zst.\n\n\
     `kinetoscope TRACE…` is `kinetoscope summary TRACE…`. A TRACE is a file, a folder, or `-` for standard input.";
 
 const AFTER_HELP: &str = "Examples:\n  \
@@ -115,7 +115,7 @@ fn traces(required: bool) -> Arg {
         .num_args(1..)
         .required(required)
         .value_parser(value_parser!(PathBuf))
-        .help("Files (.json, .json.gz, .json.zst), folders, or `-` for standard input")
+        .help("Files (.json, .json.gz, .json.zst, .ktrace), folders, or `-` for standard input")
 }
 
 fn output(help: &'static str) -> Arg {

@@ -210,6 +210,7 @@ fn document(options: &Options, clock: Clock) -> Vec<Member> {
     put("displayTimeUnit", json!("ms"));
     let (_, now) = clock.reading();
     put("baseTimeNanoseconds", json!(now - now.rem_euclid(BASE_NS)));
+    put("recorder", json!(concat!("Kinetoscope ", env!("CARGO_PKG_VERSION"))));
     put("pid", json!(std::process::id()));
     put("process_name", json!(process_name()));
     put("clock", json!(clock.as_str()));

@@ -73,6 +73,7 @@ fn check_nesting(table: &Table) {
 
 /// The fields that Kineto's format has, by category, and those that are ours.
 fn check_schema(document: &Value) {
+    assert_eq!(document["recorder"], concat!("Kinetoscope ", env!("CARGO_PKG_VERSION")));
     for key in ["schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents"]
     {
         assert!(document.get(key).is_some(), "{key}");

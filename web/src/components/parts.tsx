@@ -65,13 +65,18 @@ export function Panel(props: {
 
 /** What to record to get what this trace lacks. */
 export function Missing({ of }: { of: keyof typeof MISSING }) {
-  const { what, torch, where } = MISSING[of];
+  const { what, torch, rust, where } = MISSING[of];
   return (
     <div class="missing" data-missing={of}>
       <p class="missing-what">{what}</p>
       <p>
         {T.record} <code>{torch}</code>
       </p>
+      {rust ? (
+        <p>
+          {T.recordInRust} <code>{rust}</code>
+        </p>
+      ) : null}
       {where ? <p>{where}</p> : null}
     </div>
   );

@@ -14,7 +14,7 @@ export interface SaveProps<V extends keyof Verbs> {
 
 /** A file's name without what says that it is a trace. */
 export function baseName(name: string): string {
-  return name.replace(/(\.pt|\.trace|\.json|\.gz|\.zst|\.pickle)+$/, "");
+  return name.replace(/(\.pt|\.trace|\.json|\.gz|\.zst|\.ktrace|\.pickle)+$/, "");
 }
 
 /** Buttons that save all rows of an analysis. */
