@@ -660,3 +660,25 @@ fn repeated_profiles_take_no_more_memory() {
     let after = resident();
     assert!(after < before + (4 << 20), "{before} bytes became {after}");
 }
+
+/// `native/examples/lesson_3_candle.rs` wrote it; the page shows it as its sample.
+#[test]
+fn the_training_of_a_candle_model_is_whole() {
+    let bytes = kinetoscope_tests::files::read(
+        &kinetoscope_tests::files::data().join("candle/training.pt.trace.json"),
+    )
+    .expect("a trace");
+    let trace = Trace::read(&bytes).expect("a trace");
+    assert_eq!(trace.diagnostics.findings(), []);
+    recorder::check_schema(&serde_json::from_slice(&bytes).expect("JSON"));
+    recorder::check_nesting(&trace.table);
+    assert_eq!([rows(&trace, "ProfilerStep#3").len(), rows(&trace, "ProfilerStep#4").len()], [1, 1]);
+    assert_eq!(rows(&trace, "matmul").len(), 14);
+    // Spans of the model itself, by `tracing`; modules in modules; what the allocator told.
+    assert_eq!([rows(&trace, "attend").len(), rows(&trace, "train").len()], [2, 2]);
+    let hierarchy = trace.table.field_named(rows(&trace, "softmax")[0], Place::Args, "Module Hierarchy");
+    assert_eq!(hierarchy.and_then(|v| v.as_str()), Some("TOP(Net)::forward.attention(Attention)::forward."));
+    assert!(rows(&trace, "[memory]").len() > 1000);
+    let flops: i64 = rows(&trace, "matmul").iter().filter_map(|&row| trace.table.int(row, Key::Flops)).sum();
+    assert!(flops > 1_000_000);
+}

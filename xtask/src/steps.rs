@@ -2,7 +2,7 @@
 
 use crate::{Failure, fuzz, imports, package, page, silent, toolchain};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// The repository's root.
@@ -60,10 +60,25 @@ pub(crate) fn test() -> Result<(), Failure> {
     step("fuzz targets", || fuzz::run(FUZZ_SECONDS, Some(fuzz::TEST_RUNS)))?;
     step("README's first command", first_command)?;
     step("tests", || run(&mut cargo(&["test", "--workspace"])))?;
+    step("lessons", lessons)?;
     step("npm package", package::run_all)?;
     step("tests of the npm package", package::test)?;
     step("page", page::run_all)?;
     step("tests of the page", || page::test(&[]))
+}
+
+/// Runs every example of the recorder.
+fn lessons() -> Result<(), Failure> {
+    let folder = root().join("native/examples");
+    let mut names: Vec<String> = std::fs::read_dir(&folder)
+        .map_err(|e| format!("{}: {e}", folder.display()))?
+        .filter_map(|entry| entry.ok()?.path().file_stem()?.to_str().map(str::to_owned))
+        .collect();
+    names.sort();
+    for name in &names {
+        run(cargo(&["run", "--quiet", "-p", "kinetoscope", "--example", name]).stdout(Stdio::null()))?;
+    }
+    if names.len() < 6 { Err(format!("only {} lessons", names.len())) } else { Ok(()) }
 }
 
 /// What a recorded span costs, beside other tracers.

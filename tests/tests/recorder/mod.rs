@@ -55,7 +55,7 @@ pub(crate) fn check(recording: &Recording) -> Value {
 }
 
 /// Perfetto refuses spans of one lane that overlap and do not nest.
-fn check_nesting(table: &Table) {
+pub(crate) fn check_nesting(table: &Table) {
     let mut lanes: HashMap<u32, Vec<(i64, i64)>> = HashMap::new();
     for row in table.rows().filter(|&row| table.is_span(row) && table.category(row) != Category::Window) {
         lanes.entry(table.track_id(row).0).or_default().push((table.ts(row), table.end(row)));
@@ -72,7 +72,7 @@ fn check_nesting(table: &Table) {
 }
 
 /// The fields that Kineto's format has, by category, and those that are ours.
-fn check_schema(document: &Value) {
+pub(crate) fn check_schema(document: &Value) {
     assert_eq!(document["recorder"], concat!("Kinetoscope ", env!("CARGO_PKG_VERSION")));
     for key in ["schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents"]
     {

@@ -1,6 +1,7 @@
 //! Ticks into nanoseconds: between two readings of the clock a straight line.
 
 use crate::order::sort_by_key;
+use crate::time;
 use alloc::vec::Vec;
 
 /// Readings: ticks and ns since 1970 at the same moment.
@@ -11,7 +12,7 @@ pub(super) struct Clock {
 
 impl Clock {
     pub(super) fn add(&mut self, ticks: u64, ns: i64) {
-        self.readings.push((ticks, ns));
+        self.readings.push((ticks.min(time::LATEST as u64), ns.clamp(time::EARLIEST, time::LATEST)));
     }
 
     /// The lines between the readings; those that a clock which went backwards gives are left out.

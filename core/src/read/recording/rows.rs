@@ -257,8 +257,8 @@ impl Recording {
             }
         };
         match word.id {
-            key::NAME => said.name = Some(NameId(packed as u32)),
-            key::MODULE => said.module = Some(NameId(packed as u32)),
+            key::NAME if field_type == FieldType::Text => said.name = Some(NameId(packed as u32)),
+            key::MODULE if field_type == FieldType::Text => said.module = Some(NameId(packed as u32)),
             id => {
                 let key = self.name(id);
                 return Append::at(&mut self.table, node).packed(key, field_type, packed).node();
