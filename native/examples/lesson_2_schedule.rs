@@ -38,10 +38,7 @@ fn main() -> Result<(), RecordError> {
         }))
         .start()?;
     // The findings about a slow input and a slow optimizer look for these names.
-    let batches = (0..10).map(|number| {
-        pause(300);
-        number
-    });
+    let batches = (0..10).inspect(|_| pause(300));
     for _batch in data_loader("Batches", batches) {
         drop(optimizer_zero_grad("SGD"));
         {

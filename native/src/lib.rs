@@ -1,4 +1,4 @@
-//! Kinetoscope on this machine: files into traces, and the `kinetoscope` command line.
+//! Kinetoscope on this machine: a recorder for Rust programs, files into traces, and the `kinetoscope` command line.
 //!
 //! The engine is [`kinetoscope_core`]; this crate brings the operating system to it: files, threads, a fast inflater, a
 //! terminal.
@@ -8,6 +8,8 @@
 //! println!("{} events", trace.table.len());
 //! # Ok::<(), kinetoscope::input::InputError>(())
 //! ```
+//!
+//! [`record::profiler`] records a program, [`spans`] is what the program says about itself.
 
 #[cfg(feature = "cli")]
 pub mod cli;

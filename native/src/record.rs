@@ -1,12 +1,12 @@
 //! The recorder: spans of a running program into a trace.
 //!
-//! A thread writes fixed-size records into a [chunk](chunk) of its own; nothing is locked or allocated on the way. A
-//! [writer](writer) takes them every few milliseconds and appends them to memory or a file, in the byte format of
+//! A thread writes fixed-size records into a `chunk` of its own; nothing is locked or allocated on the way. A
+//! `writer` takes them every few milliseconds and appends them to memory or a file, in the byte format of
 //! `kinetoscope_core::stream`, which is what the engine reads. [`profiler`] is where to start.
 //!
 //! | module | what it has |
 //! |---|---|
-//! | [`profiler`], `options`, [`steps`] | torch.profiler's surface: what and when |
+//! | [`profiler`], [`builder`], `options`, [`steps`] | torch.profiler's surface: what and when |
 //! | `session`, `writer`, `sink` | one recording from its start to its bytes |
 //! | `local`, `chunk`, `pool`, `clock` | the hot path; all unsafe code of recording is in these |
 //! | `registry`, [`args`], `stack` | call sites, names, threads; arguments; call stacks |
@@ -18,6 +18,7 @@
 //! | [`mirror`], [`nvtx`], [`itt`] | other profilers that are told of spans |
 
 pub mod args;
+pub mod builder;
 mod chunk;
 mod clock;
 pub mod error;
@@ -42,6 +43,7 @@ mod sink;
 mod stack;
 pub mod steps;
 mod sync;
+mod thread;
 #[cfg(feature = "tracing")]
 pub mod tracing_layer;
 mod writer;

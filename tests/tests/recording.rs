@@ -21,6 +21,7 @@ use kinetoscope_core::schedule::{ProfilerAction, Schedule, ScheduleArgs};
 use kinetoscope_core::table::fields::Value as Field;
 use kinetoscope_core::table::layout::{Key, Place};
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::units::TimeUnit;
 use recorder::{alone, check, row, rows, thread_id};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,6 +60,13 @@ fn spans_nest_and_count_as_torchs_do() {
     assert_eq!(["outer", "op", "inner", "range 7"].map(count), [Some(1), Some(3), Some(3), Some(1)]);
     let table = recording.table(GroupBy::default(), &TableOptions::default()).expect("a table");
     assert!(table.contains("Self CPU time total"), "{table}");
+    for (unit, suffix) in [(TimeUnit::S, "s"), (TimeUnit::Ms, "ms"), (TimeUnit::Us, "us")] {
+        let options = TableOptions { time_unit: Some(unit), ..TableOptions::default() };
+        let table = recording.table(GroupBy::default(), &options).expect("a table");
+        let total =
+            table.lines().find_map(|line| line.strip_prefix("Self CPU time total: ")).expect("the total");
+        assert_eq!(total.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'), suffix);
+    }
     let trace = &recording.trace;
     let outer = row(trace, "outer");
     assert_eq!(trace.table.cat(outer), "user_annotation");

@@ -5,6 +5,7 @@
 //! before what it called.
 
 mod clock;
+mod close;
 mod rows;
 
 use super::chrome;
@@ -88,14 +89,26 @@ impl Recording {
     }
 
     pub(crate) fn feed(&mut self, chunk: &[u8]) {
+        if self.buffer.is_empty() {
+            let read = self.advance(chunk, false);
+            self.buffer.extend_from_slice(&chunk[read..]);
+            return;
+        }
         self.buffer.extend_from_slice(chunk);
         if self.buffer.len() >= self.needed {
-            self.advance(false);
+            self.advance_buffer(false);
         }
     }
 
-    fn advance(&mut self, finished: bool) {
+    fn advance_buffer(&mut self, finished: bool) {
         let buffer = core::mem::take(&mut self.buffer);
+        let read = self.advance(&buffer, finished);
+        self.buffer = buffer;
+        self.buffer.drain(..read);
+    }
+
+    /// Reads the blocks that are whole; how many bytes were read.
+    fn advance(&mut self, buffer: &[u8], finished: bool) -> usize {
         let mut at = 0;
         self.needed = HEAD_BYTES;
         while at < buffer.len() {
@@ -126,8 +139,7 @@ impl Recording {
                 }
             }
         }
-        self.buffer = buffer;
-        self.buffer.drain(..at);
+        at
     }
 
     fn block(&mut self, block: Block<'_>) {
@@ -232,7 +244,7 @@ impl Recording {
 
     /// Ends the reading.
     pub(crate) fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
-        self.advance(true);
+        self.advance_buffer(true);
         if self.members.is_empty() && self.table.is_empty() {
             let (looks_like, hint) = ("a recording without a block that is whole", "");
             return Err(Error::NotATrace { looks_like, hint, offset: 0 });

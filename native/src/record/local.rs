@@ -5,8 +5,9 @@ use super::chunk::{Chunk, Slot};
 use super::clock::Clock;
 use super::mirror;
 use super::pool::pool;
-use super::registry::{Site, Thread, registry};
+use super::registry::{Site, registry};
 use super::sync::SLOTS;
+use super::thread::this_thread;
 use super::writer;
 use crate::spans::Kind;
 use kinetoscope_core::stream::record::{Tag, Word};
@@ -360,40 +361,4 @@ impl Local {
         self.is_busy.set(false);
         Some(result)
     }
-}
-
-/// Asked of the system, since Rust's own handle is gone when a thread ends.
-fn this_thread() -> Thread {
-    Thread { id: system_id(), name: system_name() }
-}
-
-#[cfg(target_os = "linux")]
-pub(super) fn system_id() -> u64 {
-    // SAFETY: has no conditions.
-    unsafe { libc::gettid() as u64 }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn system_id() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    thread_local! { static ID: Cell<u64> = const { Cell::new(0) } }
-    if ID.get() == 0 {
-        ID.set(NEXT.fetch_add(1, Ordering::Relaxed));
-    }
-    ID.get()
-}
-
-#[cfg(target_os = "linux")]
-fn system_name() -> String {
-    let mut name = [0u8; 32];
-    // SAFETY: the buffer is larger than the 16 bytes that Linux gives at most.
-    let failed =
-        unsafe { libc::pthread_getname_np(libc::pthread_self(), name.as_mut_ptr().cast(), name.len()) };
-    let length = name.iter().position(|&b| b == 0).unwrap_or(name.len());
-    if failed == 0 { String::from_utf8_lossy(&name[..length]).into_owned() } else { String::new() }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn system_name() -> String {
-    std::thread::current().name().unwrap_or_default().to_owned()
 }

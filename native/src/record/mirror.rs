@@ -73,7 +73,7 @@ pub struct Emit(());
 /// # Errors
 /// [`RecordError::AlreadyRecording`] while something is recorded: there, [`Builder::mirror`] tells.
 ///
-/// [`Builder::mirror`]: super::profiler::Builder::mirror
+/// [`Builder::mirror`]: super::builder::Builder::mirror
 pub fn emit_nvtx() -> Result<Emit, RecordError> {
     Emit::to(Mirror::Nvtx)
 }

@@ -16,7 +16,7 @@ pub(super) enum Destination {
     Ring { keep: Duration, bytes: usize },
 }
 
-/// What is recorded, and where to; see the methods of [`Builder`](super::profiler::Builder).
+/// What is recorded, and where to; see the methods of [`Builder`](super::builder::Builder).
 #[derive(Clone, Debug)]
 pub(super) struct Options {
     pub(super) record_shapes: bool,

@@ -5,9 +5,10 @@
 //! whose name is its message.
 
 use super::args::{Args, Value};
+use super::builder::Builder;
 use super::error::RecordError;
 use super::local::{self, unrecorded};
-use super::profiler::{Builder, Profiler};
+use super::profiler::Profiler;
 use super::recording::Recording;
 use super::registry::{Site, registry};
 use crate::spans::Kind;

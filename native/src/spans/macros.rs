@@ -36,7 +36,7 @@ macro_rules! counter {
     ($name:expr, $value:expr $(,)?) => { $crate::__moment!($name, counter(), value = $value) };
 }
 
-/// An arrow begins in the span around this, to where [`flow_end!`] has its name and id.
+/// An arrow begins in the span around this, to where [`flow_end!`](crate::flow_end) has its name and id.
 #[macro_export]
 macro_rules! flow_start {
     ($name:expr, $id:expr $(,)?) => {

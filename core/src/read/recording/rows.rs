@@ -1,14 +1,13 @@
 //! Records into rows, under the field names of Kineto's traces.
 
-use super::{Recording, Thread, is_json};
+use super::{Recording, is_json};
 use crate::diagnostics::Code;
 use crate::index::Index;
 use crate::names::NameId;
-use crate::order::sort_by_key;
 use crate::stream::block::u64_at;
 use crate::stream::record::{Kind, SLOT_BYTES, Tag, Word, key};
 use crate::table::append::Append;
-use crate::table::events::{Row, Table};
+use crate::table::events::Row;
 use crate::table::layout::Place::{Args, Top};
 use crate::table::layout::{FieldType, NodeId};
 use crate::table::tracks::{Track, TrackId};
@@ -32,14 +31,14 @@ pub(super) struct Open {
 /// What is followed over the whole recording.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Follow {
-    ops: u64,
+    pub(super) ops: u64,
     modules: i64,
     /// Sequence number, the forward's thread (counted from 1), whether it is the backward, row.
-    sequences: Vec<(i64, i64, bool, Row)>,
+    pub(super) sequences: Vec<(i64, i64, bool, Row)>,
     /// Whether texts are JSON: 1 for those that are.
     is_json: Index,
-    first_ticks: Option<u64>,
-    last_ticks: u64,
+    pub(super) first_ticks: Option<u64>,
+    pub(super) last_ticks: u64,
 }
 
 /// What the arguments of a record said that the reader itself needs.
@@ -51,7 +50,7 @@ struct Said {
     forward: Option<i64>,
 }
 
-const LATEST: u64 = time::LATEST as u64;
+pub(super) const LATEST: u64 = time::LATEST as u64;
 
 impl Recording {
     pub(super) fn records(&mut self, thread: u32, payload: &[u8]) {
@@ -125,7 +124,7 @@ impl Recording {
         }
     }
 
-    fn unfinished(&mut self, open: Open, ticks: u64) {
+    pub(super) fn unfinished(&mut self, open: Open, ticks: u64) {
         let Some(row) = open.row else { return };
         let start = self.table.ts(row);
         self.table.set_dur(row, (ticks as i64 - start).max(0));
@@ -329,112 +328,5 @@ impl Recording {
         let node = self.arguments(node, args, &mut said);
         let append = Append::at(&mut self.table, node);
         append.finish_on(said.name.unwrap_or(name), (ticks as i64, time::NONE), track);
-    }
-
-    /// Everything that is known only at the end: open spans, arrows, names of lanes, and times in nanoseconds.
-    pub(super) fn close(&mut self) {
-        let end = self.windows.last().map_or(0, |window| window.end).max(self.follow.last_ticks).min(LATEST);
-        for thread in 0..self.threads.len() {
-            while let Some(open) = self.threads[thread].open.pop() {
-                self.unfinished(open, end);
-            }
-        }
-        self.arrows();
-        let mut lines = self.clock.lines();
-        let base = self.table.metadata.base_ns;
-        let mut ns =
-            |ticks: i64| lines.ns(ticks as u64).saturating_sub(base).clamp(time::EARLIEST, time::LATEST);
-        for row in self.table.rows() {
-            let (start, dur) = (self.table.ts(row), self.table.dur(row));
-            let begin = ns(start);
-            self.table.place(row, begin, self.table.track_id(row));
-            if dur != time::NONE {
-                let dur = ns(start.saturating_add(dur)).saturating_sub(begin);
-                self.table.set_dur(row, dur.clamp(0, time::LONGEST));
-            }
-        }
-        let start = self.windows.first().map_or(self.follow.first_ticks.unwrap_or(0), |window| window.start);
-        let start = ns(start.min(LATEST) as i64);
-        let windows: Vec<(i64, i64, u64)> = self
-            .windows
-            .iter()
-            .map(|w| {
-                let stop = if w.end == 0 { self.follow.last_ticks } else { w.end };
-                (ns(w.start.min(LATEST) as i64), ns(stop.min(LATEST) as i64), w.cycle)
-            })
-            .collect();
-        self.lanes(start);
-        self.frame(&windows);
-    }
-
-    /// `fwdbwd` arrows: from the last forward with a number to the first backward with it.
-    fn arrows(&mut self) {
-        let mut sequences = core::mem::take(&mut self.follow.sequences);
-        let table = &mut self.table;
-        sort_by_key(&mut sequences, |s| (table.ts(s.3), 0));
-        sort_by_key(&mut sequences, |s| (s.0, s.1 << 1 | i64::from(s.2)));
-        let mut id = 0;
-        for group in sequences.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let forward = group.iter().rev().find(|entry| !entry.2);
-            let backward = group.iter().find(|entry| entry.2);
-            let (Some(forward), Some(backward)) = (forward, backward) else { continue };
-            id += 1;
-            for (ph, row) in [(b's', forward.3), (b'f', backward.3)] {
-                let (ts, track) = (table.ts(row), table.track_id(row));
-                let mut append = Append::new(table, ph, "fwdbwd").int(Top, "id", id);
-                if ph == b'f' {
-                    append = append.text(Top, "bp", "e");
-                }
-                let name = append.names().intern("fwdbwd");
-                append.finish_on(name, (ts, time::NONE), track);
-            }
-        }
-    }
-
-    /// Names of the process and its threads.
-    fn lanes(&mut self, ts: i64) {
-        let pid = self.pid;
-        let process = self.table.metadata.value("process_name");
-        let process = process.as_ref().and_then(|name| name.as_str()).unwrap_or("").to_string();
-        let threads: Vec<Thread> = self.threads.iter().filter(|thread| thread.is_known).cloned().collect();
-        let text = pid.to_string();
-        let lane = |table: &mut Table, name: &str, tid: &str, key: &str, value: Result<&str, i64>| {
-            let append = Append::new(table, b'M', "");
-            let append = match value {
-                Ok(value) => append.text(Args, key, value),
-                Err(value) => append.int(Args, key, value),
-            };
-            append.finish(name, ts, (&text, tid));
-        };
-        let table = &mut self.table;
-        lane(table, "process_name", "0", "name", Ok(&process));
-        lane(table, "process_labels", "0", "labels", Ok("CPU"));
-        lane(table, "process_sort_index", "0", "sort_index", Err(pid));
-        for thread in threads {
-            let tid = thread.id.to_string();
-            let name = format!("thread {tid} ({})", thread.name);
-            lane(table, "thread_name", &tid, "name", Ok(&name));
-            lane(table, "thread_sort_index", &tid, "sort_index", Err(thread.id as i64));
-        }
-    }
-
-    /// What stands around the events of each window, as in Kineto's traces.
-    fn frame(&mut self, windows: &[(i64, i64, u64)]) {
-        for &(start, end, cycle) in windows {
-            let table = &mut self.table;
-            let mut append = Append::new(table, b'X', "Trace").int(Args, "Op count", self.follow.ops as i64);
-            let names = append.names();
-            let (pid, tid) = (names.intern("\"Spans\""), names.intern("\"Kinetoscope\""));
-            let name = names.intern(&format!("Kinetoscope ({cycle})"));
-            let node = append.node();
-            let track = table.tracks.intern(Track { pid, tid, on_device: false });
-            Append::at(table, node).finish_on(name, (start, (end - start).clamp(0, time::LONGEST)), track);
-            let moments = [("Iteration Start: Kinetoscope", start), ("Record Window End", end)];
-            for (name, ts) in moments {
-                let lane =
-                    if ts == start { ("\"Traces\"", "\"Trace Kinetoscope\"") } else { ("\"\"", "\"\"") };
-                Append::new(table, b'i', "").text(Top, "s", "g").finish(name, ts, lane);
-            }
-        }
     }
 }

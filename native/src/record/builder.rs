@@ -1,0 +1,169 @@
+//! What a profiler is to record, where to, and what is done with it.
+
+use super::error::RecordError;
+use super::handlers::Handler;
+use super::mirror::Mirror;
+use super::options::{Destination, Options};
+use super::profiler::{Activity, Profiler, supported_activities};
+use super::session::Member;
+use kinetoscope_core::schedule::{ProfilerAction, Schedule};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub(super) type ScheduleFn = Box<dyn FnMut(u64) -> ProfilerAction + Send>;
+
+/// What a profiler is to record; [`Profiler::builder`] gives torch's defaults.
+pub struct Builder {
+    pub(super) options: Options,
+    pub(super) schedule: Option<ScheduleFn>,
+    pub(super) handlers: Vec<Handler>,
+    pub(super) metadata: Vec<Member>,
+    pub(super) accumulates: bool,
+    pub(super) is_enabled: bool,
+}
+
+impl Builder {
+    /// torch's defaults.
+    pub(super) fn new() -> Builder {
+        Builder {
+            options: Options::default(),
+            schedule: None,
+            handlers: Vec::new(),
+            metadata: Vec::new(),
+            accumulates: false,
+            is_enabled: true,
+        }
+    }
+
+    /// What is looked at. CUDA, where there is none, is a warning in the trace, and the rest goes on.
+    pub fn activities(mut self, activities: &[Activity]) -> Self {
+        if activities.contains(&Activity::Cuda) && !supported_activities().contains(&Activity::Cuda) {
+            let warning = "CUDA was asked for and is not available: only the CPU is recorded";
+            self.options.warnings.push(warning.to_owned());
+        }
+        self
+    }
+
+    /// Records the shapes, types and values that spans tell of their inputs.
+    pub fn record_shapes(mut self, is_on: bool) -> Self {
+        self.options.record_shapes = is_on;
+        self
+    }
+
+    /// Records every allocation that [`memory`](super::memory) hears of.
+    pub fn profile_memory(mut self, is_on: bool) -> Self {
+        self.options.profile_memory = is_on;
+        self
+    }
+
+    /// Records the call stack of every span.
+    pub fn with_stack(mut self, is_on: bool) -> Self {
+        self.options.with_stack = is_on;
+        self
+    }
+
+    /// Records floating point operations, and shapes, from which those of torch's operators are computed.
+    pub fn with_flops(mut self, is_on: bool) -> Self {
+        self.options.with_flops = is_on;
+        self
+    }
+
+    /// Records calls of [modules](crate::spans::module::Module).
+    pub fn with_modules(mut self, is_on: bool) -> Self {
+        self.options.with_modules = is_on;
+        self
+    }
+
+    /// Also tells another profiler of every span.
+    pub fn mirror(mut self, mirror: Mirror) -> Self {
+        self.options.mirrors.push(mirror);
+        self
+    }
+
+    /// Which steps are recorded; without a schedule, all from `start` to `stop`.
+    pub fn schedule(self, schedule: Schedule) -> Self {
+        let warning = schedule.warning();
+        let mut builder = self.schedule_fn(move |step| schedule.action(step));
+        builder.options.warnings.extend(warning.map(str::to_owned));
+        builder
+    }
+
+    /// The same by a function of the step, which is called once for each.
+    pub fn schedule_fn(mut self, schedule: impl FnMut(u64) -> ProfilerAction + Send + 'static) -> Self {
+        self.schedule = Some(Box::new(schedule));
+        self
+    }
+
+    /// What is done with each recording: one of [`handlers`](super::handlers), or a function of one's own. Several are
+    /// called in turn.
+    pub fn on_trace_ready(mut self, handler: Handler) -> Self {
+        self.handlers.push(handler);
+        self
+    }
+
+    /// A key of the trace's top-level object.
+    pub fn metadata(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.metadata.push((key.to_owned(), value.into()));
+        self
+    }
+
+    /// Each recording also holds those of the cycles before it: torch's `acc_events`.
+    pub fn accumulate(mut self, is_on: bool) -> Self {
+        self.accumulates = is_on;
+        self
+    }
+
+    /// A profiler that is not enabled does nothing, and its `stop` gives nothing.
+    pub fn enabled(mut self, is_on: bool) -> Self {
+        self.is_enabled = is_on;
+        self
+    }
+
+    /// Appends to a file while recording, so that what was recorded is there even when the program is killed. Without
+    /// one, the recording is kept in memory.
+    pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.options.destination = Destination::File { path: path.into(), is_durable: false };
+        self
+    }
+
+    /// The same, and waits after each write until the disk has it: for power loss, not for a killed program.
+    pub fn durable_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.options.destination = Destination::File { path: path.into(), is_durable: true };
+        self
+    }
+
+    /// How often what was recorded is written; what is younger is lost when the program is killed. 20 ms if not said.
+    pub fn flush_interval(mut self, interval: Duration) -> Self {
+        self.options.flush_interval = interval.max(Duration::from_millis(1));
+        self
+    }
+
+    /// How many bytes may wait to be written; what finds no room is dropped and counted. 64 MiB if not said.
+    pub fn buffer_bytes(mut self, bytes: usize) -> Self {
+        self.options.buffer_bytes = bytes;
+        self
+    }
+
+    /// Keeps the recording in memory, in at most so many bytes; what finds no room is dropped and counted. 1 GiB if nothing
+    /// is said.
+    pub fn memory_bytes(mut self, bytes: usize) -> Self {
+        self.options.destination = Destination::Memory { bytes };
+        self
+    }
+
+    /// The profiler, not started yet.
+    pub fn build(self) -> Profiler {
+        Profiler::new(self)
+    }
+
+    /// A profiler that is started already.
+    ///
+    /// # Errors
+    /// As [`Profiler::start`].
+    pub fn start(self) -> Result<Profiler, RecordError> {
+        let mut profiler = self.build();
+        profiler.start()?;
+        Ok(profiler)
+    }
+}
