@@ -949,4 +949,6 @@ export type DiagnosticCode =
   | "repeated_push"
   | "hidden_record"
   | "unmatched_push"
+  | "dropped_record"
+  | "unknown_name"
   | "unmatched_pop";
