@@ -1,23 +1,20 @@
 //! Ranges whose names other tools look for.
 
-use super::{Scope, record_function};
+use super::{Scope, is_recording, record_function};
 
 /// A step of an optimizer, as torch names it: `Optimizer.step#SGD.step`.
 pub fn optimizer_step(optimizer: &str) -> Scope {
-    if super::is_recording() {
-        record_function(&format!("Optimizer.step#{optimizer}.step"))
-    } else {
-        record_function("")
-    }
+    range(|| format!("Optimizer.step#{optimizer}.step"))
 }
 
 /// Gradients are set to zero: `Optimizer.zero_grad#SGD.zero_grad`.
 pub fn optimizer_zero_grad(optimizer: &str) -> Scope {
-    if super::is_recording() {
-        record_function(&format!("Optimizer.zero_grad#{optimizer}.zero_grad"))
-    } else {
-        record_function("")
-    }
+    range(|| format!("Optimizer.zero_grad#{optimizer}.zero_grad"))
+}
+
+/// A range whose name is put together only while somebody records it.
+fn range(name: impl FnOnce() -> String) -> Scope {
+    if is_recording() { record_function(&name()) } else { record_function("") }
 }
 
 /// An iterator over batches, each of whose calls is a range `enumerate(DataLoader)#NAME.__next__`, which the findings
