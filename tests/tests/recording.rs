@@ -433,6 +433,28 @@ fn cycles_can_be_accumulated() {
 }
 
 #[test]
+fn threads_of_accumulated_cycles_keep_their_lanes() {
+    let _alone = alone();
+    let mut profiler =
+        Profiler::builder().schedule(schedule(0, 1, 1, 2)).accumulate(true).start().expect("a start");
+    let mut ids = Vec::new();
+    for number in 0..4 {
+        let work = thread::spawn(move || {
+            let _span = operator(&format!("work {number}"));
+            tid()
+        });
+        ids.push(work.join().expect("no panic"));
+        profiler.step().expect("a step");
+    }
+    let recording = stop(&mut profiler);
+    check(&recording);
+    for number in [1, 3] {
+        let row = row(&recording.trace, &format!("work {number}"));
+        assert_eq!(thread_id(&recording.trace.table, row), ids[number]);
+    }
+}
+
+#[test]
 fn several_steppers_count_as_one() {
     let _alone = alone();
     let before = steps::current_step();

@@ -73,10 +73,17 @@ pub(super) struct Registry {
     ids: Option<HashMap<&'static str, u32>>,
     sites: Vec<Entry>,
     threads: Vec<Thread>,
+    /// The number of the first of them: none comes again, since a file may hold several recordings.
+    first_thread: u32,
 }
 
-static REGISTRY: Mutex<Registry> =
-    Mutex::new(Registry { names: Vec::new(), ids: None, sites: Vec::new(), threads: Vec::new() });
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
+    names: Vec::new(),
+    ids: None,
+    sites: Vec::new(),
+    threads: Vec::new(),
+    first_thread: 0,
+});
 
 /// A panic while it was held leaves it whole: everything is appended.
 pub(super) fn registry() -> MutexGuard<'static, Registry> {
@@ -115,14 +122,15 @@ impl Registry {
         id
     }
 
-    /// Makes a thread one of the present recording; its number counts from 0.
+    /// Makes a thread one of the present recording, and gives its number.
     pub(super) fn thread(&mut self, thread: Thread) -> u32 {
         self.threads.push(thread);
-        self.threads.len() as u32 - 1
+        self.first_thread + self.threads.len() as u32 - 1
     }
 
     /// Forgets the threads: another recording begins.
     pub(super) fn clear_threads(&mut self) {
+        self.first_thread += self.threads.len() as u32;
         self.threads.clear();
     }
 
@@ -139,5 +147,10 @@ impl Registry {
     /// The threads from this one on.
     pub(super) fn threads_from(&self, first: usize) -> &[Thread] {
         self.threads.get(first..).unwrap_or(&[])
+    }
+
+    /// The number of the first thread of the present recording.
+    pub(super) fn first_thread(&self) -> u32 {
+        self.first_thread
     }
 }

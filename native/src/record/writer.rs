@@ -174,8 +174,9 @@ impl Stream {
             }
         });
         let threads = registry.threads_from(self.threads);
-        for (number, thread) in (self.threads..).zip(threads) {
-            block(out, BlockKind::Thread, number as u32, |out| {
+        let first = registry.first_thread() + self.threads as u32;
+        for (number, thread) in (first..).zip(threads) {
+            block(out, BlockKind::Thread, number, |out| {
                 out.extend_from_slice(&thread.id.to_le_bytes());
                 out.extend_from_slice(thread.name.as_bytes());
             });
