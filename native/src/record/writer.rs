@@ -9,7 +9,7 @@ use super::sink::{Batch, Records, Sink, block};
 use kinetoscope_core::stream::block::BlockKind;
 use kinetoscope_core::stream::record::{FIRST_NAME, Tag, Word};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
 use std::thread::{JoinHandle, Thread};
 use std::time::Duration;
 use std::{io, thread};
@@ -250,8 +250,12 @@ impl Writer {
         let stream = Arc::new(Mutex::new(stream));
         let is_over = Arc::new(AtomicBool::new(false));
         let (its_stream, its_end) = (Arc::clone(&stream), Arc::clone(&is_over));
+        // What the thread allocates while it starts must not be taken for the program's.
+        let ready = Arc::new(Barrier::new(2));
+        let its_ready = Arc::clone(&ready);
         let run = move || {
             local::never_record();
+            its_ready.wait();
             while !its_end.load(Ordering::Acquire) {
                 // What is written now is as old as the pause and the writing: half of the interval each.
                 thread::park_timeout(interval / 2);
@@ -262,6 +266,7 @@ impl Writer {
             }
         };
         let thread = thread::Builder::new().name("kinetoscope".into()).spawn(run)?;
+        ready.wait();
         *hold(&WRITER) = Some(thread.thread().clone());
         Ok(Writer { stream, is_over, thread: Some(thread) })
     }
