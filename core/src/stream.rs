@@ -12,7 +12,7 @@
 //! | `SITES` | call sites: `u32` id, `u32` name, `u32` file, `u32` with the line above and the [`Kind`](record::Kind) in the low byte |
 //! | `THREAD` | `u64` the system's thread id, then the thread's name; the block's thread number is what records refer to |
 //! | `WINDOW` | `u64` ticks of the start, `u64` of the end (0 while recording), `u64` number of the cycle |
-//! | `RECORDS` | [records](record) of the block's thread, in order |
+//! | `RECORDS` | `u64` ticks that no record is before, then [records](record) of the block's thread, in order |
 //!
 //! A recording without a `WINDOW` that has an end was cut. Times are ticks of whatever clock the recorder had; between two
 //! readings of `CLOCK` they are interpolated, so a reader knows no clock's frequency.

@@ -6,14 +6,14 @@ use loom::thread;
 /// What the chunk is made of, in the checker's form.
 mod sync {
     pub(crate) use loom::cell::UnsafeCell;
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-    pub(crate) const SLOTS: usize = 3;
+    pub(crate) const WORDS: usize = 3;
 
     /// As `record::sync::with_bytes`.
-    pub(crate) unsafe fn with_bytes<T>(cells: &[UnsafeCell<[u64; 2]>], read: impl FnOnce(&[u8]) -> T) -> T {
+    pub(crate) unsafe fn with_bytes<T>(cells: &[UnsafeCell<u64>], read: impl FnOnce(&[u8]) -> T) -> T {
         // SAFETY: what is to be checked.
-        let words = cells.iter().flat_map(|cell| cell.with(|slot| unsafe { *slot }));
+        let words = cells.iter().map(|cell| cell.with(|word| unsafe { *word }));
         read(&words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
     }
 }
@@ -24,20 +24,20 @@ mod chunk;
 
 use chunk::Chunk;
 
-fn slots(bytes: &[u8]) -> Vec<u64> {
-    bytes.chunks(16).map(|slot| u64::from_le_bytes(slot[..8].try_into().expect("8 bytes"))).collect()
+fn words(bytes: &[u8]) -> Vec<u64> {
+    bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().expect("8 bytes"))).collect()
 }
 
 #[test]
 fn a_reader_sees_what_was_published_and_all_of_it_once_it_is_sealed() {
     loom::model(|| {
         let chunk = Arc::new(Chunk::new());
-        chunk.take(1, 2);
+        chunk.take(1, 2, 0);
         let owner = Arc::clone(&chunk);
         let writing = thread::spawn(move || {
             for at in 0..2 {
                 // SAFETY: this thread owns the chunk, and nothing behind `at` was published.
-                unsafe { owner.write(at, [10 + at as u64, 0]) };
+                unsafe { owner.write(at, 10 + at as u64) };
                 owner.publish(at + 1);
             }
             owner.seal();
@@ -48,7 +48,7 @@ fn a_reader_sees_what_was_published_and_all_of_it_once_it_is_sealed() {
             let length = chunk.published();
             chunk.read(read..length, |bytes| seen.extend_from_slice(bytes));
             read = length;
-            assert_eq!(slots(&seen), [10, 11][..length]);
+            assert_eq!(words(&seen), [10, 11][..length]);
             assert!(!is_sealed || length == 2);
         }
         writing.join().expect("no panic");
@@ -59,21 +59,21 @@ fn a_reader_sees_what_was_published_and_all_of_it_once_it_is_sealed() {
 fn a_sealed_chunk_can_be_taken_by_another_thread() {
     loom::model(|| {
         let chunk = Arc::new(Chunk::new());
-        chunk.take(1, 1);
+        chunk.take(1, 1, 0);
         let first = Arc::clone(&chunk);
         let writing = thread::spawn(move || {
             // SAFETY: this thread owns the chunk.
-            unsafe { first.write(0, [1, 0]) };
+            unsafe { first.write(0, 1) };
             first.publish(1);
             first.seal();
         });
         if chunk.is_sealed() {
             let mut seen: Vec<u8> = Vec::new();
             chunk.read(0..chunk.published(), |bytes| seen.extend_from_slice(bytes));
-            assert_eq!(slots(&seen), [1]);
-            chunk.take(1, 2);
+            assert_eq!(words(&seen), [1]);
+            chunk.take(1, 2, 0);
             // SAFETY: nobody else knows it any more.
-            unsafe { chunk.write(0, [2, 0]) };
+            unsafe { chunk.write(0, 2) };
             chunk.publish(1);
         }
         writing.join().expect("no panic");

@@ -43,27 +43,29 @@ impl BlockKind {
     }
 }
 
-fn checksum(kind: u32, thread: u32, payload: &[u8]) -> u64 {
-    let seed = u64::from(kind) << 56 ^ u64::from(thread) << 24 ^ payload.len() as u64;
+fn checksum(kind: u32, thread: u32, payload: [&[u8]; 2]) -> u64 {
+    let length = payload[0].len() + payload[1].len();
+    let seed = u64::from(kind) << 56 ^ u64::from(thread) << 24 ^ length as u64;
     let mut hasher = XxHash64::with_seed(seed);
-    hasher.write(payload);
+    hasher.write(payload[0]);
+    hasher.write(payload[1]);
     hasher.finish()
 }
 
-/// The head of a block with this payload.
-pub fn head(kind: BlockKind, thread: u32, payload: &[u8]) -> [u8; HEAD_BYTES] {
+/// The head of a block with this payload, which may be in two pieces.
+pub fn head(kind: BlockKind, thread: u32, payload: [&[u8]; 2]) -> [u8; HEAD_BYTES] {
     let mut head = [0; HEAD_BYTES];
     head[..4].copy_from_slice(&MAGIC);
     head[4..8].copy_from_slice(&(kind as u32).to_le_bytes());
     head[8..12].copy_from_slice(&thread.to_le_bytes());
-    head[12..16].copy_from_slice(&(payload.len() as u32).to_le_bytes());
+    head[12..16].copy_from_slice(&((payload[0].len() + payload[1].len()) as u32).to_le_bytes());
     head[16..].copy_from_slice(&checksum(kind as u32, thread, payload).to_le_bytes());
     head
 }
 
 /// Appends a block.
 pub fn write(out: &mut Vec<u8>, kind: BlockKind, thread: u32, payload: &[u8]) {
-    out.extend_from_slice(&head(kind, thread, payload));
+    out.extend_from_slice(&head(kind, thread, [payload, &[]]));
     out.extend_from_slice(payload);
 }
 
@@ -118,7 +120,7 @@ pub fn find(bytes: &[u8]) -> Found<'_> {
         return Found::Partial(HEAD_BYTES + length);
     };
     // A fuzzer finds no checksums; what is behind them has to hold too.
-    if cfg!(fuzzing) || checksum(number, thread, payload) == u64_at(bytes, 16) {
+    if cfg!(fuzzing) || checksum(number, thread, [payload, &[]]) == u64_at(bytes, 16) {
         Found::Block(Block { kind, thread, payload })
     } else {
         Found::Damage

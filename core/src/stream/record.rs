@@ -1,21 +1,25 @@
-//! Records: slots of 16 bytes, which a thread writes with two stores each.
+//! Records: words of 8 bytes.
 //!
-//! A record is a head slot and the slots that belong to it. The head is `u64` ticks and a word: the [`Tag`] in bits 0 to 7, the
-//! number of slots behind it in bits 8 to 23, a small number (depth, or a device type) in bits 24 to 31, and an id in bits 32
-//! to 63. Arguments are slots too: a value, and a word of the same form with the key's name in its id; a text is
-//! followed by slots that hold its bytes.
+//! The begin and the end of a span without arguments are one word each, a [`Short`]. Every other record is a head slot and the
+//! slots that belong to it. A slot is two words: one that says what it is, and ticks or a value. The first has the [`Tag`]
+//! in bits 0 to 7, the number of slots behind it in bits 8 to 23, a small number (depth, or a device type) in bits 24 to 31,
+//! and an id in bits 32 to 63. Arguments are slots of the same form, with the key's name as id; a text is followed by slots
+//! that hold its bytes.
+
+/// The size of a word, in bytes.
+pub const WORD_BYTES: usize = 8;
 
 /// The size of a slot, in bytes.
 pub const SLOT_BYTES: usize = 16;
 
-/// A slot: ticks or a value, and the word that says what it is.
+/// A slot: the word that says what it is, and ticks or a value.
 pub type Slot = [u64; 2];
 
 /// What a slot is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Tag {
-    /// A span begins: id is its site, small the number of spans open on the thread (modulo 256).
+    /// A span begins: id is its site, small the number of spans open on the thread (modulo 64).
     Begin = 1,
     /// It ends: id and small are those of its begin.
     End = 2,
@@ -117,6 +121,63 @@ impl Word {
     }
 }
 
+/// The begin or the end of a span as one word: bit 7 set, which no [`Tag`] has, bit 6 for an end, the depth modulo 64 in bits 0
+/// to 5, the site in bits 8 to 27, and the low 36 bits of the ticks in bits 28 to 63. The ticks are the first with these
+/// bits that are not before those which the block of records begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Short {
+    /// It is an end.
+    pub is_end: bool,
+    /// How many spans were open, modulo 64.
+    pub depth: u8,
+    /// The site.
+    pub site: u32,
+    /// When.
+    pub ticks: u64,
+}
+
+impl Short {
+    const TICKS_BITS: u32 = 36;
+    const SITE_BITS: u32 = 20;
+
+    /// Whether one word is enough for a site and a time after the base.
+    #[inline(always)]
+    pub const fn fits(site: u32, ticks: u64, base: u64) -> bool {
+        (site >> Short::SITE_BITS) as u64 | ticks.wrapping_sub(base) >> Short::TICKS_BITS == 0
+    }
+
+    /// The word, where it [fits](Short::fits).
+    #[inline(always)]
+    pub const fn pack(is_end: bool, depth: u8, site: u32, ticks: u64) -> u64 {
+        0x80 | (is_end as u64) << 6
+            | (depth & 63) as u64
+            | (site as u64) << 8
+            | ticks << (u64::BITS - Short::TICKS_BITS)
+    }
+
+    /// Takes a word apart, if it is one of these.
+    pub const fn of(word: u64, base: u64) -> Option<Short> {
+        if word & 0x80 == 0 {
+            return None;
+        }
+        let after =
+            (word >> (u64::BITS - Short::TICKS_BITS)).wrapping_sub(base) & ((1 << Short::TICKS_BITS) - 1);
+        Some(Short {
+            is_end: word & 0x40 != 0,
+            depth: word as u8 & 63,
+            site: (word >> 8) as u32 & ((1 << Short::SITE_BITS) - 1),
+            ticks: base.saturating_add(after),
+        })
+    }
+}
+
+impl From<Short> for Word {
+    fn from(short: Short) -> Word {
+        let tag = if short.is_end { Tag::End } else { Tag::Begin };
+        Word { tag: tag as u8, slots: 0, small: short.depth, id: short.site }
+    }
+}
+
 /// What a call site makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -199,3 +260,25 @@ pub mod key {
 
 /// The first id that a `NAMES` block may define.
 pub const FIRST_NAME: u32 = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_word_holds_what_fits_and_no_tag_looks_like_one() {
+        let base = u64::MAX / 3;
+        for (after, site) in [(0, 1), (1, 77), ((1 << 36) - 1, (1 << 20) - 1)] {
+            assert!(Short::fits(site, base + after, base));
+            let expected = Short { is_end: site == 77, depth: 63, site, ticks: base + after };
+            let word = Short::pack(expected.is_end, 63, site, base + after);
+            assert_eq!(Short::of(word, base), Some(expected));
+        }
+        assert!(!Short::fits(1, base + (1 << 36), base));
+        assert!(!Short::fits(1, base - 1, base));
+        assert!(!Short::fits(1 << 20, base, base));
+        for tag in (0..=u8::MAX).filter_map(Tag::of) {
+            assert_eq!(Short::of(Word::pack(tag, u16::MAX, u8::MAX, u32::MAX), 0), None);
+        }
+    }
+}

@@ -4,7 +4,7 @@ use super::local::{self, flag};
 use super::mirror;
 use super::registry::{Name, Site};
 use super::stack;
-use super::sync::SLOTS;
+use super::sync::WORDS;
 use crate::spans::sequence::Sequence;
 use kinetoscope_core::stream::record::{SLOT_BYTES, Slot, Tag, Word, key};
 use smallvec::{SmallVec, smallvec};
@@ -205,13 +205,13 @@ impl Args {
     /// An argument that is a number of slots in itself.
     pub(super) fn push(&mut self, tag: Tag, key: u32, value: u64) {
         if self.has_room(1) {
-            self.slots.push([value, Word::pack(tag, 0, 0, key)]);
+            self.slots.push([Word::pack(tag, 0, 0, key), value]);
         }
     }
 
     fn has_room(&self, slots: usize) -> bool {
         // What does not fit into a chunk is left out, and the record says so.
-        self.slots.len() + slots < SLOTS - 2
+        self.slots.len() + slots < WORDS / 2 - 2
     }
 
     pub(super) fn text(&mut self, tag: Tag, key: u32, text: &str) {
@@ -228,7 +228,7 @@ impl Args {
         if !self.has_room(1 + slots) {
             return;
         }
-        self.slots.push([bytes.len() as u64, Word::pack(tag, slots as u16, 0, key)]);
+        self.slots.push([Word::pack(tag, slots as u16, 0, key), bytes.len() as u64]);
         for piece in bytes.chunks(SLOT_BYTES) {
             let mut whole = [0; SLOT_BYTES];
             whole[..piece.len()].copy_from_slice(piece);
@@ -289,13 +289,13 @@ impl Args {
     }
 
     fn write_with_id(mut self, tag: Tag, site: &'static Site, id: u64) {
-        self.slots.insert(1, [id, Word::pack(Tag::Int, 0, 0, key::VALUE)]);
+        self.slots.insert(1, [Word::pack(Tag::Int, 0, 0, key::VALUE), id]);
         self.write(tag, site);
     }
 
     fn write(mut self, tag: Tag, site: &'static Site) -> bool {
         let id = local::id_of(site);
-        self.slots[0][1] = Word::pack(tag, (self.slots.len() - 1) as u16, 0, id);
+        self.slots[0][0] = Word::pack(tag, (self.slots.len() - 1) as u16, 0, id);
         id != 0 && local::write(self.state, &mut self.slots)
     }
 }

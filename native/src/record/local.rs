@@ -1,16 +1,16 @@
-//! What each thread has of its own, and the hot path: a record is two stores into the thread's chunk and one that
+//! What each thread has of its own, and the hot path: a begin or an end is one store into the thread's chunk and one that
 //! publishes it.
 
-use super::chunk::{Chunk, Slot};
+use super::chunk::Chunk;
 use super::clock::Clock;
 use super::mirror;
 use super::pool::pool;
 use super::registry::{Site, registry};
-use super::sync::SLOTS;
+use super::sync::WORDS;
 use super::thread::this_thread;
 use super::writer;
 use crate::spans::Kind;
-use kinetoscope_core::stream::record::{Tag, Word};
+use kinetoscope_core::stream::record::{Short, Slot, Tag, Word};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
@@ -46,9 +46,11 @@ pub(crate) mod flag {
 pub(super) struct Local {
     /// The recording that the chunk is of; 0 for none.
     state: Cell<u32>,
-    /// The next slot; [`SLOTS`] where there is no room or no chunk.
+    /// The next word; [`WORDS`] where there is no room or no chunk.
     at: Cell<usize>,
     chunk: Cell<Option<&'static Chunk>>,
+    /// Ticks that no record in the chunk is before.
+    base: Cell<u64>,
     /// How many spans are open.
     depth: Cell<u8>,
     thread: Cell<u32>,
@@ -151,14 +153,15 @@ pub(super) fn overhead_ns(state: u32) -> f64 {
     let (Some(_), Some(chunk)) = (local.alone(|| id_of(&SITE)), pool().scratch()) else { return 0.0 };
     local.state.set(state);
     local.chunk.set(Some(chunk));
+    local.base.set(ticks(state));
     let round = || {
         local.at.set(0);
         let start = Instant::now();
-        for _ in 0..SLOTS / 2 {
+        for _ in 0..WORDS / 2 {
             local.begin(state, &SITE);
             local.end(state, &SITE);
         }
-        start.elapsed().as_nanos() as f64 / (SLOTS / 2) as f64
+        start.elapsed().as_nanos() as f64 / (WORDS / 2) as f64
     };
     let best = (0..5).map(|_| round()).fold(f64::MAX, f64::min);
     pool().give_back(chunk);
@@ -213,8 +216,9 @@ impl Local {
     const fn new() -> Local {
         Local {
             state: Cell::new(0),
-            at: Cell::new(SLOTS),
+            at: Cell::new(WORDS),
             chunk: Cell::new(None),
+            base: Cell::new(0),
             depth: Cell::new(0),
             thread: Cell::new(0),
             is_busy: Cell::new(false),
@@ -229,12 +233,15 @@ impl Local {
         if self.state.get() == state
             && id != 0
             && let Some(chunk) = self.chunk.get()
-            && at < SLOTS
+            && at < WORDS
         {
-            let depth = self.depth.get();
-            self.depth.set(depth.wrapping_add(1));
-            self.put(chunk, at, [ticks(state), Word::pack(Tag::Begin, 0, depth, id)]);
-            return state;
+            let ticks = ticks(state);
+            if Short::fits(id, ticks, self.base.get()) {
+                let depth = self.depth.get();
+                self.depth.set(depth.wrapping_add(1));
+                self.put(chunk, at, Short::pack(false, depth, id, ticks));
+                return state;
+            }
         }
         self.begin_slowly(state, site)
     }
@@ -244,21 +251,23 @@ impl Local {
         let at = self.at.get();
         if self.state.get() == state
             && let Some(chunk) = self.chunk.get()
-            && at < SLOTS
+            && at < WORDS
         {
-            let ticks = ticks(state);
-            let depth = self.depth.get().wrapping_sub(1);
-            self.depth.set(depth);
-            self.put(chunk, at, [ticks, Word::pack(Tag::End, 0, depth, site.id.load(Ordering::Relaxed))]);
-            return;
+            let (id, ticks) = (site.id.load(Ordering::Relaxed), ticks(state));
+            if Short::fits(id, ticks, self.base.get()) {
+                let depth = self.depth.get().wrapping_sub(1);
+                self.depth.set(depth);
+                self.put(chunk, at, Short::pack(true, depth, id, ticks));
+                return;
+            }
         }
         self.end_slowly(state, site);
     }
 
     #[inline(always)]
-    fn put(&self, chunk: &'static Chunk, at: usize, slot: Slot) {
-        // SAFETY: the chunk is this thread's, `at` is less than SLOTS and what was published lies below it.
-        unsafe { chunk.write(at, slot) };
+    fn put(&self, chunk: &'static Chunk, at: usize, word: u64) {
+        // SAFETY: the chunk is this thread's, `at` is less than WORDS and what was published lies below it.
+        unsafe { chunk.write(at, word) };
         self.at.set(at + 1);
         chunk.publish(at + 1);
     }
@@ -267,7 +276,7 @@ impl Local {
     #[inline(never)]
     fn begin_slowly(&self, state: u32, site: &'static Site) -> u32 {
         let id = id_of(site);
-        let mut record = [[0, Word::pack(Tag::Begin, 0, 0, id)]];
+        let mut record = [[Word::pack(Tag::Begin, 0, 0, id), 0]];
         if id != 0 && self.write(state, &mut record) { state } else { 0 }
     }
 
@@ -279,47 +288,50 @@ impl Local {
             let depth = self.depth.get().wrapping_sub(1);
             self.depth.set(depth);
             let id = site.id.load(Ordering::Relaxed);
-            self.write(state, &mut [[0, Word::pack(Tag::End, 0, depth, id)]]);
+            self.write(state, &mut [[Word::pack(Tag::End, 0, depth, id), 0]]);
         }
     }
 
     fn write(&self, state: u32, record: &mut [Slot]) -> bool {
-        if !self.has_room(state, record.len()) {
+        if !self.has_room(state, record.as_flattened().len()) {
             return false;
         }
         let (Some(chunk), at) = (self.chunk.get(), self.at.get()) else { return false };
-        if record[0][1] as u8 == Tag::Begin as u8 {
+        if record[0][0] as u8 == Tag::Begin as u8 {
             let depth = self.depth.get();
             self.depth.set(depth.wrapping_add(1));
-            record[0][1] |= u64::from(depth) << 24;
+            record[0][0] |= u64::from(depth) << 24;
         }
-        record[0][0] = ticks(state);
-        for (number, slot) in record.iter().enumerate() {
+        record[0][1] = ticks(state);
+        let words = record.as_flattened();
+        for (number, word) in words.iter().enumerate() {
             // SAFETY: the chunk is this thread's and has room for all, behind what was published.
-            unsafe { chunk.write(at + number, *slot) };
+            unsafe { chunk.write(at + number, *word) };
         }
-        self.at.set(at + record.len());
-        chunk.count_arguments(record.len() - 1);
-        chunk.publish(at + record.len());
+        self.at.set(at + words.len());
+        chunk.count_arguments(words.len() - 1);
+        chunk.publish(at + words.len());
         if self.is_ending.get() {
             self.leave();
         }
         true
     }
 
-    /// Whether so many slots can be written; makes room where there is none.
-    fn has_room(&self, state: u32, slots: usize) -> bool {
-        let fits = |local: &Local| local.chunk.get().is_some() && local.at.get() + slots <= SLOTS;
+    /// Whether so many words can be written; makes room where there is none.
+    fn has_room(&self, state: u32, words: usize) -> bool {
+        let fits = |local: &Local| local.chunk.get().is_some() && local.at.get() + words <= WORDS;
         if self.state.get() == state && fits(self) {
             return true;
         }
-        if state & flag::ON == 0 || slots > SLOTS || !(self.state.get() == state || self.enter(state)) {
+        if state & flag::ON == 0 || words > WORDS || !(self.state.get() == state || self.enter(state)) {
             return false;
         }
         self.leave();
-        let chunk = self.alone(|| pool().take(state, self.thread.get())).flatten();
+        let base = ticks(state);
+        let chunk = self.alone(|| pool().take(state, self.thread.get(), base)).flatten();
         self.chunk.set(chunk);
-        self.at.set(if chunk.is_some() { 0 } else { SLOTS });
+        self.base.set(base);
+        self.at.set(if chunk.is_some() { 0 } else { WORDS });
         if chunk.is_none() {
             DROPPED.fetch_add(1, Ordering::Relaxed);
         }
@@ -350,7 +362,7 @@ impl Local {
         if let Some(chunk) = self.chunk.take() {
             chunk.seal();
         }
-        self.at.set(SLOTS);
+        self.at.set(WORDS);
     }
 
     fn alone<T>(&self, run: impl FnOnce() -> T) -> Option<T> {

@@ -162,7 +162,7 @@ fn write(state: u32, tag: Tag, device: Device, [address, bytes, allocated]: [u64
         Device::Cpu => allocated,
         Device::Cuda(_) => device.totals().reserved.load(Ordering::Relaxed) as u64,
     };
-    let head = [0, Word::pack(tag, 2, device_type, number)];
+    let head = [Word::pack(tag, 2, device_type, number), 0];
     local::write(state, &mut [head, [address, bytes], [allocated, reserved]]);
 }
 

@@ -44,9 +44,9 @@ impl Pool {
     }
 
     /// A chunk for a thread; nothing when all the memory is in use. The writer will come to know it.
-    pub(super) fn take(&self, recording: u32, thread: u32) -> Option<&'static Chunk> {
+    pub(super) fn take(&self, recording: u32, thread: u32, base: u64) -> Option<&'static Chunk> {
         let chunk = self.free.pop().or_else(|| self.make())?;
-        chunk.take(recording, thread);
+        chunk.take(recording, thread, base);
         // Each chunk is in here at most once, and there is room for all.
         let _ = self.fresh.push(chunk);
         Some(chunk)

@@ -1,8 +1,8 @@
 //! The last seconds of a recording: older batches are forgotten, but not which spans began in them and still run.
 
 use super::sink::{Batch, block};
-use kinetoscope_core::stream::block::{BlockKind, Found, HEAD_BYTES, find};
-use kinetoscope_core::stream::record::{SLOT_BYTES, Tag, Word};
+use kinetoscope_core::stream::block::{BlockKind, Found, HEAD_BYTES, find, u64_at};
+use kinetoscope_core::stream::record::{SLOT_BYTES, Short, Tag, WORD_BYTES, Word};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
@@ -82,7 +82,13 @@ impl Ring {
             out.extend_from_slice(&batch.notes);
         }
         for (thread, open) in &self.open {
-            block(&mut out, BlockKind::Records, *thread, |out| out.extend(open.iter().flatten()));
+            block(&mut out, BlockKind::Records, *thread, |out| {
+                if !open.is_empty() {
+                    // None of them is short, so that any base will do.
+                    out.extend_from_slice(&0u64.to_le_bytes());
+                    out.extend(open.iter().flatten());
+                }
+            });
         }
         for batch in &self.batches {
             out.extend_from_slice(&batch.records);
@@ -91,18 +97,30 @@ impl Ring {
     }
 }
 
-/// Follows which spans of a thread are open.
-fn follow(open: &mut Vec<Vec<u8>>, records: &[u8]) {
-    let mut rest = records;
-    while let Some(word) = rest.get(8..SLOT_BYTES) {
-        let word = Word::of(u64::from_le_bytes(word.try_into().unwrap_or_default()));
-        let length = ((1 + usize::from(word.slots)) * SLOT_BYTES).min(rest.len());
-        let depth = usize::from(word.small);
-        // Depths count to 255 and begin anew; so deep a stack is kept as it is.
-        let is_deep = open.len() > usize::from(u8::MAX);
+/// The deepest that records tell apart.
+const DEEPEST: usize = 63;
+
+/// A begin in as many words as it would have with arguments.
+fn long(short: Short) -> Vec<u8> {
+    let word = Word::pack(Tag::Begin, 0, short.depth, short.site);
+    [word, short.ticks].into_iter().flat_map(u64::to_le_bytes).collect()
+}
+
+/// Follows which spans of a thread are open: their begins, none of which is short.
+fn follow(open: &mut Vec<Vec<u8>>, payload: &[u8]) {
+    let base = u64_at(payload, 0);
+    let mut rest = payload.get(WORD_BYTES..).unwrap_or(&[]);
+    while rest.len() >= WORD_BYTES {
+        let short = Short::of(u64_at(rest, 0), base);
+        let word = short.map_or_else(|| Word::of(u64_at(rest, 0)), Word::from);
+        let length = if short.is_some() { WORD_BYTES } else { (1 + usize::from(word.slots)) * SLOT_BYTES };
+        let length = length.min(rest.len());
+        let depth = usize::from(word.small) & DEEPEST;
+        // Depths are told modulo 64; so deep a stack is kept as it is.
+        let is_deep = open.len() > DEEPEST;
         if word.tag == Tag::Begin as u8 {
             open.truncate(if is_deep { open.len() } else { depth });
-            open.push(rest[..length].to_vec());
+            open.push(short.map_or_else(|| rest[..length].to_vec(), long));
         } else if word.tag == Tag::End as u8 {
             open.truncate(if is_deep { open.len() - 1 } else { depth });
         }

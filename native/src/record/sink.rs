@@ -3,27 +3,39 @@
 use super::chunk::Chunk;
 use super::ring::Ring;
 use kinetoscope_core::stream::block::{self, BlockKind, HEAD_BYTES};
-use kinetoscope_core::stream::record::SLOT_BYTES;
+use kinetoscope_core::stream::record::WORD_BYTES;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
-/// Records of a thread, where the thread wrote them: published slots of its chunk.
+/// What comes before the records of a block: its head, and the ticks that no record is before.
+const RECORDS_HEAD_BYTES: usize = HEAD_BYTES + WORD_BYTES;
+
+/// Records of a thread, where the thread wrote them: published words of its chunk.
 pub(super) struct Records {
     pub(super) thread: u32,
     pub(super) chunk: &'static Chunk,
-    pub(super) slots: Range<usize>,
+    pub(super) words: Range<usize>,
 }
 
 impl Records {
     fn len(&self) -> usize {
-        HEAD_BYTES + self.slots.len() * SLOT_BYTES
+        RECORDS_HEAD_BYTES + self.words.len() * WORD_BYTES
     }
 
-    /// The block that they are: its head and its payload.
+    /// The block that they are: what comes before the records, and the records.
     fn with_block<T>(&self, write: impl FnOnce(&[u8], &[u8]) -> T) -> T {
-        self.chunk.read(self.slots.clone(), |payload| {
-            write(&block::head(BlockKind::Records, self.thread, payload), payload)
+        let base = self.chunk.base.load(Ordering::Relaxed).to_le_bytes();
+        self.chunk.read(self.words.clone(), |records| {
+            let mut head = [0; RECORDS_HEAD_BYTES];
+            head[..HEAD_BYTES].copy_from_slice(&block::head(
+                BlockKind::Records,
+                self.thread,
+                [&base, records],
+            ));
+            head[HEAD_BYTES..].copy_from_slice(&base);
+            write(&head, records)
         })
     }
 }
@@ -53,9 +65,9 @@ impl Batch {
     pub(super) fn records(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.records.iter().map(Records::len).sum());
         for records in &self.records {
-            records.with_block(|head, payload| {
+            records.with_block(|head, records| {
                 out.extend_from_slice(head);
-                out.extend_from_slice(payload);
+                out.extend_from_slice(records);
             });
         }
         out
@@ -131,7 +143,7 @@ fn write(file: &mut File, batch: &Batch, is_durable: bool) -> io::Result<()> {
     file.write_all(&batch.definitions)?;
     file.write_all(&batch.notes)?;
     for records in &batch.records {
-        records.with_block(|head, payload| file.write_all(head).and_then(|()| file.write_all(payload)))?;
+        records.with_block(|head, records| file.write_all(head).and_then(|()| file.write_all(records)))?;
     }
     if is_durable && batch.len() > 0 { file.sync_data() } else { Ok(()) }
 }
@@ -141,7 +153,7 @@ pub(super) fn block(out: &mut Vec<u8>, kind: BlockKind, thread: u32, fill: impl 
     let start = out.len();
     out.resize(start + HEAD_BYTES, 0);
     fill(out);
-    let head = block::head(kind, thread, &out[start + HEAD_BYTES..]);
+    let head = block::head(kind, thread, [&out[start + HEAD_BYTES..], &[]]);
     if out.len() == start + HEAD_BYTES {
         out.truncate(start);
     } else {

@@ -1,21 +1,21 @@
 //! What [`chunk`](super::chunk) is made of. A model checker puts its own in the place of this file.
 
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-/// How many slots a chunk has: 64 KiB of them.
-pub(crate) const SLOTS: usize = 4096;
+/// How many words a chunk has: 64 KiB of them.
+pub(crate) const WORDS: usize = 8192;
 
-/// Gives the bytes of slots, little-endian.
+/// Gives the bytes of words, little-endian.
 ///
 /// # Safety
 /// Nobody writes these cells meanwhile.
-pub(crate) unsafe fn with_bytes<T>(cells: &[UnsafeCell<[u64; 2]>], read: impl FnOnce(&[u8]) -> T) -> T {
+pub(crate) unsafe fn with_bytes<T>(cells: &[UnsafeCell<u64>], read: impl FnOnce(&[u8]) -> T) -> T {
     if cfg!(target_endian = "little") {
         // SAFETY: a cell has the layout of what is in it, and any bytes may be read as bytes.
         return read(unsafe { std::slice::from_raw_parts(cells.as_ptr().cast(), size_of_val(cells)) });
     }
     // SAFETY: the caller's promise.
-    let words = cells.iter().flat_map(|cell| cell.with(|slot| unsafe { *slot }));
+    let words = cells.iter().map(|cell| cell.with(|word| unsafe { *word }));
     read(&words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
 }
 

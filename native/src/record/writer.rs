@@ -121,8 +121,10 @@ impl Stream {
             self.dropped += lost;
             let word = Word::pack(Tag::Dropped, 0, 0, u32::try_from(lost).unwrap_or(u32::MAX));
             block(out, BlockKind::Records, 0, |out| {
-                out.extend_from_slice(&self.clock.ticks().to_le_bytes());
-                out.extend_from_slice(&word.to_le_bytes());
+                let ticks = self.clock.ticks();
+                for word in [ticks, word, ticks] {
+                    out.extend_from_slice(&word.to_le_bytes());
+                }
             });
         }
     }
@@ -138,7 +140,7 @@ impl Stream {
             let length = chunk.published();
             if chunk.recording.load(Ordering::Relaxed) == self.state && length > *read {
                 let thread = chunk.thread.load(Ordering::Relaxed);
-                batch.records.push(Records { thread, chunk, slots: *read..length });
+                batch.records.push(Records { thread, chunk, words: *read..length });
                 let counted = chunk.arguments();
                 batch.count += (length - *read).saturating_sub(counted - *arguments) as u64;
                 *arguments = counted;

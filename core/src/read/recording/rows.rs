@@ -5,7 +5,7 @@ use crate::diagnostics::Code;
 use crate::index::Index;
 use crate::names::NameId;
 use crate::stream::block::u64_at;
-use crate::stream::record::{Kind, SLOT_BYTES, Tag, Word, key};
+use crate::stream::record::{Kind, SLOT_BYTES, Short, Tag, WORD_BYTES, Word, key};
 use crate::table::append::Append;
 use crate::table::events::Row;
 use crate::table::layout::Place::{Args, Top};
@@ -55,15 +55,21 @@ pub(super) const LATEST: u64 = time::LATEST as u64;
 impl Recording {
     pub(super) fn records(&mut self, thread: u32, payload: &[u8]) {
         let thread = self.thread_at(thread);
-        let mut rest = payload;
-        while rest.len() >= SLOT_BYTES {
-            let word = Word::of(u64_at(rest, 8));
-            let length = (1 + usize::from(word.slots)) * SLOT_BYTES;
+        let base = u64_at(payload, 0);
+        let mut rest = payload.get(WORD_BYTES..).unwrap_or(&[]);
+        while rest.len() >= WORD_BYTES {
+            let word = u64_at(rest, 0);
+            let (word, ticks, length) = if let Some(short) = Short::of(word, base) {
+                (Word::from(short), short.ticks, WORD_BYTES)
+            } else {
+                let word = Word::of(word);
+                (word, u64_at(rest, WORD_BYTES), (1 + usize::from(word.slots)) * SLOT_BYTES)
+            };
             let Some(record) = rest.get(..length) else {
                 self.diagnostics.record(Code::DamagedEvent, Some(self.offset), b"");
                 return;
             };
-            self.record(thread, u64_at(rest, 0).min(LATEST), word, &record[SLOT_BYTES..]);
+            self.record(thread, ticks.min(LATEST), word, record.get(SLOT_BYTES..).unwrap_or(&[]));
             rest = &rest[length..];
         }
     }
@@ -110,7 +116,8 @@ impl Recording {
     /// Brings the open spans of a thread to a depth: what was not closed lost its end, what is missing lost its begin.
     fn reach(&mut self, thread: usize, depth: u8, ticks: u64) {
         let open = self.threads[thread].open.len();
-        let over = (open as u8).wrapping_sub(depth) as i8;
+        // Depths are told modulo 64.
+        let over = ((open as u8).wrapping_sub(depth) << 2) as i8 >> 2;
         for _ in 0..over.max(0) {
             if let Some(open) = self.threads[thread].open.pop() {
                 self.unfinished(open, ticks);
@@ -141,8 +148,8 @@ impl Recording {
         let (mut hierarchy, mut module) = parent.map_or((NameId::EMPTY, None), |p| (p.hierarchy, p.module));
         let track = self.track(thread);
         let given = (args.len() >= SLOT_BYTES)
-            .then(|| (u64_at(args, 0), Word::of(u64_at(args, 8))))
-            .filter(|(_, word)| word.tag == Tag::Int as u8 && word.id == key::EXTERNAL_ID);
+            .then(|| Word::of(u64_at(args, 0)))
+            .filter(|word| word.tag == Tag::Int as u8 && word.id == key::EXTERNAL_ID);
         let mut said = Said::default();
         let mut append = if kind == Kind::Module {
             let parent = module;
@@ -211,7 +218,7 @@ impl Recording {
     fn arguments(&mut self, mut node: NodeId, args: &[u8], said: &mut Said) -> NodeId {
         let mut rest = args;
         while rest.len() >= SLOT_BYTES {
-            let (value, word) = (u64_at(rest, 0), Word::of(u64_at(rest, 8)));
+            let (word, value) = (Word::of(u64_at(rest, 0)), u64_at(rest, WORD_BYTES));
             let length = (1 + usize::from(word.slots)) * SLOT_BYTES;
             let bytes = rest.get(SLOT_BYTES..length).unwrap_or(&[]);
             let text =
@@ -316,7 +323,7 @@ impl Recording {
             Tag::Instant => append = append.text(Top, "s", "t"),
             Tag::Counter => {}
             _ => {
-                append = append.text(Top, "id", &format!("0x{:x}", u64_at(args, 0)));
+                append = append.text(Top, "id", &format!("0x{:x}", u64_at(args, WORD_BYTES)));
                 args = args.get(SLOT_BYTES..).unwrap_or(&[]);
             }
         }
