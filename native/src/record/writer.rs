@@ -259,8 +259,8 @@ impl Writer {
             local::never_record();
             its_ready.wait();
             while !its_end.load(Ordering::Acquire) {
-                // What is written now is as old as the pause and the writing: half of the interval each.
-                thread::park_timeout(interval / 2);
+                // What is written is as old as the pause, the writing, and what the system takes to wake a thread.
+                thread::park_timeout(interval / 4);
                 IS_AWAKE.store(false, Ordering::Relaxed);
                 let mut stream = hold(&its_stream);
                 stream.flush();
