@@ -82,9 +82,16 @@ impl Scope {
             return Scope::of(0, site);
         }
         if local::wants_more(state) {
-            return Scope::with(site, Args::new(state));
+            return Scope::with_more(site, state);
         }
         Scope::of(local::begin(state, site), site)
+    }
+
+    /// Begins a span that has more than the program gave it.
+    #[cold]
+    #[inline(never)]
+    fn with_more(site: &'static Site, state: u32) -> Scope {
+        Scope::with(site, Args::new(state))
     }
 
     /// Begins a span with arguments.

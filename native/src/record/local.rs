@@ -124,7 +124,13 @@ pub(super) fn wants_memory(state: u32) -> bool {
 
 #[inline(always)]
 fn ticks(state: u32) -> u64 {
-    if state & flag::COUNTER != 0 { Clock::Counter.ticks() } else { Clock::Monotonic.ticks() }
+    if state & flag::COUNTER != 0 { Clock::Counter.ticks() } else { monotonic() }
+}
+
+/// Kept out of the spans, which are to be small.
+#[inline(never)]
+fn monotonic() -> u64 {
+    Clock::Monotonic.ticks()
 }
 
 /// Begins a span; the state in which it began, or 0 when it was not recorded.
@@ -133,17 +139,15 @@ pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
     LOCAL.with(|local| local.begin(state, site))
 }
 
-/// Ends a span that began in this state.
-#[inline(always)]
+/// Ends a span that began in this state. Kept out of the spans, so that one that is not recorded costs nothing.
+#[inline(never)]
 pub(crate) fn end(state: u32, site: &'static Site) {
     if wants_mirror(state) {
         mirror::pop();
     }
-    LOCAL.with(|local| {
-        if self::state() == state {
-            local.end(state, site);
-        }
-    });
+    if self::state() == state {
+        LOCAL.with(|local| local.end(state, site));
+    }
 }
 
 /// What one recorded span costs here, in ns: measured on a chunk that nobody reads.
