@@ -8,13 +8,23 @@ use alloc::vec::Vec;
 
 /// Sorts by a key; items of equal key keep their order. What is in order already costs one pass and no memory.
 pub fn sort_by_key<T>(items: &mut [T], mut key: impl FnMut(&T) -> (i64, i64)) {
-    if items.is_sorted_by_key(&mut key) {
-        return;
+    if let Some(order) = order(items.len(), &mut |at| key(&items[at])) {
+        permute(order, &mut |a, b| items.swap(a, b));
     }
-    let mut order: Vec<((i64, i64), u32)> =
-        items.iter().zip(0..).map(|(item, position)| (key(item), position)).collect();
+}
+
+/// The items' keys in order, each with the place that its item has; nothing where they are in order already.
+fn order(length: usize, key: &mut dyn FnMut(usize) -> (i64, i64)) -> Option<Vec<((i64, i64), u32)>> {
+    if (0..length).map(&mut *key).is_sorted() {
+        return None;
+    }
+    let mut order: Vec<_> = (0..length).map(|at| (key(at), at as u32)).collect();
     order.sort_unstable();
-    // Walks every cycle of the permutation once; a place that is done points to itself.
+    Some(order)
+}
+
+/// Walks every cycle of the permutation once; a place that is done points to itself.
+fn permute(mut order: Vec<((i64, i64), u32)>, swap: &mut dyn FnMut(usize, usize)) {
     for start in 0..order.len() {
         let mut at = start;
         loop {
@@ -22,7 +32,7 @@ pub fn sort_by_key<T>(items: &mut [T], mut key: impl FnMut(&T) -> (i64, i64)) {
             if from == start {
                 break;
             }
-            items.swap(at, from);
+            swap(at, from);
             at = from;
         }
     }

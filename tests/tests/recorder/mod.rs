@@ -7,7 +7,7 @@ use kinetoscope_core::table::category::Category;
 use kinetoscope_core::table::events::{Row, Table};
 use kinetoscope_core::trace::Trace;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Lets one test record at a time: there is one recording in a process.
@@ -51,6 +51,7 @@ pub(crate) fn check(recording: &Recording) -> Value {
     assert_eq!(again.table.len(), recording.trace.table.len());
     check_nesting(&recording.trace.table);
     check_schema(&document);
+    check_names_of_lanes(&document);
     document
 }
 
@@ -69,6 +70,18 @@ pub(crate) fn check_nesting(table: &Table) {
             open.push(end);
         }
     }
+}
+
+/// A lane has one name, and every lane of spans has one.
+pub(crate) fn check_names_of_lanes(document: &Value) {
+    let events = document["traceEvents"].as_array().expect("events");
+    let lanes = |is_meant: &dyn Fn(&Value) -> bool| -> Vec<String> {
+        events.iter().filter(|e| is_meant(e)).map(|e| format!("{} {}", e["pid"], e["tid"])).collect()
+    };
+    let named = lanes(&|event| event["name"] == "thread_name");
+    assert_eq!(named.iter().collect::<HashSet<_>>().len(), named.len(), "{named:?}");
+    let of_spans = lanes(&|event| event["ph"] == "X" && event["cat"] != "Trace");
+    assert!(of_spans.iter().all(|lane| named.contains(lane)), "{named:?}");
 }
 
 /// The fields that Kineto's format has, by category, and those that are ours.

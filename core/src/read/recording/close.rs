@@ -78,7 +78,11 @@ impl Recording {
         let pid = self.pid;
         let process = self.table.metadata.value("process_name");
         let process = process.as_ref().and_then(|name| name.as_str()).unwrap_or("").to_string();
-        let threads: Vec<Thread> = self.threads.iter().filter(|thread| thread.is_known).cloned().collect();
+        let mut threads: Vec<Thread> =
+            self.threads.iter().filter(|thread| thread.is_known).cloned().collect();
+        // A thread has a number in each cycle, and one lane.
+        sort_by_key(&mut threads, |thread| (thread.track.0 as i64, 0));
+        threads.dedup_by_key(|thread| thread.track);
         let text = pid.to_string();
         let lane = |table: &mut Table, name: &str, tid: &str, key: &str, value: Result<&str, i64>| {
             let append = Append::new(table, b'M', "");
@@ -111,10 +115,12 @@ impl Recording {
             let node = append.node();
             let track = table.tracks.intern(Track { pid, tid, on_device: false });
             Append::at(table, node).finish_on(name, (start, (end - start).clamp(0, time::LONGEST)), track);
-            let moments = [("Iteration Start: Kinetoscope", start), ("Record Window End", end)];
-            for (name, ts) in moments {
-                let lane =
-                    if ts == start { ("\"Traces\"", "\"Trace Kinetoscope\"") } else { ("\"\"", "\"\"") };
+            let traces = ("\"Traces\"", "\"Trace Kinetoscope\"");
+            let moments = [
+                ("Iteration Start: Kinetoscope", start, traces),
+                ("Record Window End", end, ("\"\"", "\"\"")),
+            ];
+            for (name, ts, lane) in moments {
                 Append::new(table, b'i', "").text(Top, "s", "g").finish(name, ts, lane);
             }
         }
