@@ -12,10 +12,13 @@
 //! | `SITES` | call sites: `u32` id, `u32` name, `u32` file, `u32` with the line above and the [`Kind`](record::Kind) in the low byte |
 //! | `THREAD` | `u64` the system's thread id, then the thread's name; the block's thread number is what records refer to |
 //! | `WINDOW` | `u64` ticks of the start, `u64` of the end (0 while recording), `u64` number of the cycle |
+//! | `ACTIVITIES` | [activities](activity) of devices |
+//! | `DEVICE_CLOCK` | pairs of `u64` time of the device's clock and `u64` ticks at one moment |
 //! | `RECORDS` | `u64` ticks that no record is before, then [records](record) of the block's thread, in order |
 //!
 //! A recording without a `WINDOW` that has an end was cut. Times are ticks of whatever clock the recorder had; between two
 //! readings of `CLOCK` they are interpolated, so a reader knows no clock's frequency.
 
+pub mod activity;
 pub mod block;
 pub mod record;

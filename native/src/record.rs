@@ -11,6 +11,7 @@
 //! | `local`, `chunk`, `pool`, `clock` | the hot path; all unsafe code of recording is in these |
 //! | `registry`, [`args`], `stack` | call sites, names, threads; arguments; call stacks |
 //! | [`memory`] | allocations |
+//! | [`cuda`] | what devices do (features `cuda` and `nvml`) |
 //! | [`tracing_layer`] | what is instrumented with `tracing` (feature `tracing`) |
 //! | [`flight`], `ring`, `fork` | the last seconds, written when something goes wrong; processes that fork |
 //! | [`recording`], [`handlers`], [`execution_trace`] | what came out, and what is done with it |
@@ -21,6 +22,7 @@ pub mod args;
 pub mod builder;
 mod chunk;
 mod clock;
+pub mod cuda;
 pub mod error;
 pub mod execution_trace;
 pub mod flight;

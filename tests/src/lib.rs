@@ -1,5 +1,6 @@
 //! What the tests share: where fixtures are, the goldens of the real `PyTorch`, a generator of large traces.
 
+pub mod cupti_records;
 pub mod dump;
 pub mod files;
 pub mod generator;

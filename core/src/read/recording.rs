@@ -4,6 +4,7 @@
 //! that is whole. Rows stand in the order in which their threads' blocks were written; within a thread, a span stands
 //! before what it called.
 
+mod activities;
 mod clock;
 mod close;
 mod rows;
@@ -18,6 +19,7 @@ use crate::stream::block::{Block, BlockKind, Found, HEAD_BYTES, MAGIC, find, low
 use crate::stream::record::{FIRST_NAME, KEYS};
 use crate::table::events::Table;
 use crate::table::tracks::TrackId;
+use activities::Activities;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -72,6 +74,7 @@ pub(crate) struct Recording {
     thread_numbers: Index,
     threads: Vec<Thread>,
     windows: Vec<Window>,
+    activities: Activities,
     follow: Follow,
 }
 
@@ -157,11 +160,26 @@ impl Recording {
             BlockKind::Window => self.window(payload),
             BlockKind::Records => {
                 self.records(block.thread, payload);
-                if self.table.heap_bytes() > self.limits.memory_bytes {
-                    self.diagnostics.record(Code::MemoryLimit, Some(self.offset), b"");
-                    self.is_full = true;
+                self.look_at_memory();
+            }
+            BlockKind::Activities => {
+                if let Err(code) = self.activities.keep(payload) {
+                    self.diagnostics.record(code, Some(self.offset), b"");
+                }
+                self.look_at_memory();
+            }
+            BlockKind::DeviceClock => {
+                for pair in payload.chunks_exact(16) {
+                    self.activities.clock.add(u64_at(pair, 0), u64_at(pair, 8) as i64);
                 }
             }
+        }
+    }
+
+    fn look_at_memory(&mut self) {
+        if self.table.heap_bytes() + self.activities.heap_bytes() > self.limits.memory_bytes {
+            self.diagnostics.record(Code::MemoryLimit, Some(self.offset), b"");
+            self.is_full = true;
         }
     }
 

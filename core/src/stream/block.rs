@@ -34,12 +34,18 @@ pub enum BlockKind {
     Window = 6,
     /// What a thread recorded.
     Records = 7,
+    /// What devices did.
+    Activities = 8,
+    /// Readings of the devices' clock.
+    DeviceClock = 9,
 }
 
 impl BlockKind {
     fn of(number: u32) -> Option<BlockKind> {
-        use BlockKind::{Clock, Meta, Names, Records, Sites, Thread, Window};
-        [Meta, Clock, Names, Sites, Thread, Window, Records].into_iter().find(|kind| *kind as u32 == number)
+        use BlockKind::{Activities, Clock, DeviceClock, Meta, Names, Records, Sites, Thread, Window};
+        [Meta, Clock, Names, Sites, Thread, Window, Records, Activities, DeviceClock]
+            .into_iter()
+            .find(|kind| *kind as u32 == number)
     }
 }
 

@@ -5,10 +5,14 @@ use super::mirror;
 use super::registry::{Name, Site};
 use super::stack;
 use super::sync::WORDS;
+#[cfg(feature = "cuda")]
+use crate::spans::Kind;
 use crate::spans::sequence::Sequence;
 use kinetoscope_core::stream::record::{SLOT_BYTES, Slot, Tag, Word, key};
 use smallvec::{SmallVec, smallvec};
 use std::fmt::{Debug, Display, Write};
+#[cfg(feature = "cuda")]
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The longest text of an argument, in bytes; what is longer is cut.
 const LONGEST: usize = 8 << 10;
@@ -242,12 +246,27 @@ impl Args {
         if local::wants_stack(self.state) {
             self.push(Tag::Name, key::CALL_STACK, u64::from(stack::here()));
         }
-        let (state, told) = (self.state, self.state & flag::MIRROR);
-        if told != 0 {
+        let (state, told) = (self.state, self.state & (flag::MIRROR | flag::DEVICES));
+        if local::wants_mirror(state) {
             local::unrecorded(|| mirror::push(self.name.as_deref().unwrap_or(site.name)));
+        }
+        #[cfg(feature = "cuda")]
+        if local::wants_devices(state) {
+            self.tell_devices(site.kind);
         }
         // One that was dropped still has to end for those who were told.
         if self.write(Tag::Begin, site) { state } else { told }
+    }
+
+    /// Gives the span an id, which calls to devices carry while it runs.
+    #[cfg(feature = "cuda")]
+    fn tell_devices(&mut self, kind: Kind) {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        if matches!(kind, Kind::Op | Kind::Annotation) {
+            let id = NEXT.fetch_add(1, Ordering::Relaxed);
+            self.slots.insert(1, [Word::pack(Tag::Int, 0, 0, key::EXTERNAL_ID), id]);
+            local::unrecorded(|| super::cuda::external::push(kind, id));
+        }
     }
 
     /// A moment.

@@ -3,8 +3,8 @@
 use super::error::RecordError;
 use super::handlers::Handler;
 use super::mirror::Mirror;
-use super::options::{Destination, Options};
-use super::profiler::{Activity, Profiler, supported_activities};
+use super::options::{Destination, Devices, Options};
+use super::profiler::{Activity, Profiler};
 use super::session::Member;
 use kinetoscope_core::schedule::{ProfilerAction, Schedule};
 use serde_json::Value;
@@ -36,12 +36,31 @@ impl Builder {
         }
     }
 
-    /// What is looked at. CUDA, where there is none, is a warning in the trace, and the rest goes on.
+    /// What is looked at: all that [can be](super::profiler::supported_activities), if nothing is said. CUDA, where there is
+    /// none, is a warning in the trace that has the reason, and the rest goes on.
     pub fn activities(mut self, activities: &[Activity]) -> Self {
-        if activities.contains(&Activity::Cuda) && !supported_activities().contains(&Activity::Cuda) {
-            let warning = "CUDA was asked for and is not available: only the CPU is recorded";
-            self.options.warnings.push(warning.to_owned());
-        }
+        let is_asked = activities.contains(&Activity::Cuda);
+        self.options.devices = if is_asked { Devices::Asked } else { Devices::No };
+        self
+    }
+
+    /// Also records the ranges that the program tells NVTX of, on any of its threads. CUPTI has to be NVTX's listener: set
+    /// `NVTX_INJECTION64_PATH` to its file before the program starts. Needs CUDA.
+    pub fn nvtx_ranges(mut self, is_on: bool) -> Self {
+        self.options.nvtx_ranges = is_on;
+        self
+    }
+
+    /// How many bytes of CUPTI's records may wait to be read; what finds no room is dropped and counted. 128 MiB if not said.
+    pub fn device_buffer_bytes(mut self, bytes: usize) -> Self {
+        self.options.device_buffer_bytes = bytes;
+        self
+    }
+
+    /// Asks the devices this often how much memory is in use, how busy they are, and at which clocks: counters in the trace.
+    /// Needs the feature `nvml`, and a driver.
+    pub fn device_metrics(mut self, every: Duration) -> Self {
+        self.options.device_metrics = Some(every);
         self
     }
 

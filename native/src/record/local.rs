@@ -40,8 +40,10 @@ pub(crate) mod flag {
     pub(crate) const FLOPS: u32 = 64;
     /// Other profilers are told.
     pub(crate) const MIRROR: u32 = 128;
+    /// CUPTI is told.
+    pub(crate) const DEVICES: u32 = 256;
     /// Above these bits: the number of the recording.
-    pub(crate) const BITS: u32 = 8;
+    pub(crate) const BITS: u32 = 9;
 }
 
 pub(super) struct Local {
@@ -96,10 +98,17 @@ pub(crate) fn wants_mirror(state: u32) -> bool {
     state & flag::MIRROR != 0
 }
 
+/// Whether CUPTI is told.
+#[cfg(feature = "cuda")]
+#[inline(always)]
+pub(crate) fn wants_devices(state: u32) -> bool {
+    state & flag::DEVICES != 0
+}
+
 /// Whether a span needs more than its begin and its end.
 #[inline(always)]
 pub(crate) fn wants_more(state: u32) -> bool {
-    state & (flag::STACKS | flag::MIRROR) != 0
+    state & (flag::STACKS | flag::MIRROR | flag::DEVICES) != 0
 }
 
 /// Whether modules are.
@@ -145,6 +154,10 @@ pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
 pub(crate) fn end(state: u32, site: &'static Site) {
     if wants_mirror(state) {
         mirror::pop();
+    }
+    #[cfg(feature = "cuda")]
+    if wants_devices(state) {
+        super::cuda::external::pop(site.kind);
     }
     if self::state() == state {
         LOCAL.with(|local| local.end(state, site));

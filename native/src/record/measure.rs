@@ -90,11 +90,8 @@ fn memory_of(ordinal: u8) -> DeviceMemory {
 pub fn driver_memory(ordinal: u8) -> Option<(i64, i64)> {
     #[cfg(feature = "nvml")]
     {
-        use std::sync::OnceLock;
-        static NVML: OnceLock<Option<nvml_wrapper::Nvml>> = OnceLock::new();
-        let nvml = NVML.get_or_init(|| nvml_wrapper::Nvml::init().ok()).as_ref()?;
-        let memory = nvml.device_by_index(u32::from(ordinal)).ok()?.memory_info().ok()?;
-        Some((memory.free as i64, memory.used as i64))
+        let (used, free) = super::cuda::metrics::sample(u32::from(ordinal))?.memory?;
+        Some((free as i64, used as i64))
     }
     #[cfg(not(feature = "nvml"))]
     {

@@ -28,7 +28,25 @@ pub(super) struct Options {
     pub(super) flush_interval: Duration,
     pub(super) buffer_bytes: usize,
     pub(super) mirrors: Vec<Mirror>,
+    pub(super) devices: Devices,
+    /// Ranges that the program tells NVTX of.
+    pub(super) nvtx_ranges: bool,
+    /// How many bytes CUPTI may fill before they are read.
+    pub(super) device_buffer_bytes: usize,
+    /// How often devices are asked what they are at.
+    pub(super) device_metrics: Option<Duration>,
     pub(super) warnings: Vec<String>,
+}
+
+/// Whether devices are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Devices {
+    /// They are not.
+    No,
+    /// They are, if they can be.
+    IfThere,
+    /// They were asked for: a warning says when they cannot be.
+    Asked,
 }
 
 impl Default for Options {
@@ -43,6 +61,10 @@ impl Default for Options {
             flush_interval: Duration::from_millis(20),
             buffer_bytes: 64 << 20,
             mirrors: Vec::new(),
+            devices: Devices::IfThere,
+            nvtx_ranges: false,
+            device_buffer_bytes: 128 << 20,
+            device_metrics: None,
             warnings: Vec::new(),
         }
     }

@@ -21,7 +21,7 @@ pub enum Activity {
 
 /// What can be recorded on this machine: torch's `supported_activities()`.
 pub fn supported_activities() -> &'static [Activity] {
-    &[Activity::Cpu]
+    if super::cuda::probe().is_ok() { &[Activity::Cpu, Activity::Cuda] } else { &[Activity::Cpu] }
 }
 
 /// Records what the program does between `start` and `stop`, or in the steps that a schedule names.
@@ -56,7 +56,7 @@ pub struct Profiler {
 }
 
 impl Profiler {
-    /// torch's defaults: the CPU, without shapes, memory, stacks, operations or modules.
+    /// torch's defaults: all activities that there are, without shapes, memory, stacks, operations or modules.
     pub fn builder() -> Builder {
         Builder::new()
     }

@@ -104,9 +104,12 @@ impl Registry {
         id
     }
 
-    /// The number of a text that was not there before; it stays for as long as the program runs.
-    pub(super) fn add_name(&mut self, text: String) -> u32 {
-        self.name(String::leak(text))
+    /// The number of a text that was made at run time; it stays for as long as the program runs.
+    pub(super) fn add_name(&mut self, text: &str) -> u32 {
+        match self.ids.as_ref().and_then(|ids| ids.get(text)) {
+            Some(known) => *known,
+            None => self.name(String::leak(text.to_owned())),
+        }
     }
 
     /// The number of a call site, from 1.

@@ -13,7 +13,7 @@ struct Kept {
     ticks: u64,
     definitions: Vec<u8>,
     notes: Vec<u8>,
-    records: Vec<u8>,
+    events: Vec<u8>,
 }
 
 /// What is kept of a recording that has no end.
@@ -44,9 +44,9 @@ impl Ring {
             ticks: batch.ticks,
             definitions: batch.definitions.clone(),
             notes: batch.notes.clone(),
-            records: batch.records(),
+            events: batch.events(),
         };
-        self.bytes += kept.records.len();
+        self.bytes += kept.events.len();
         self.batches.push_back(kept);
         while self.batches.len() > 1
             && let Some(oldest) = self.batches.front()
@@ -58,13 +58,15 @@ impl Ring {
     }
 
     fn forget(&mut self, batch: &Kept) {
-        self.bytes -= batch.records.len();
+        self.bytes -= batch.events.len();
         self.start = Some(batch.ticks);
         self.definitions.extend_from_slice(&batch.definitions);
-        let mut rest = batch.records.as_slice();
+        let mut rest = batch.events.as_slice();
         while let Found::Block(found) = find(rest) {
-            let open = self.open.entry(found.thread).or_default();
-            follow(open, found.payload);
+            if found.kind == BlockKind::Records {
+                let open = self.open.entry(found.thread).or_default();
+                follow(open, found.payload);
+            }
             rest = &rest[HEAD_BYTES + found.payload.len()..];
         }
     }
@@ -91,7 +93,7 @@ impl Ring {
             });
         }
         for batch in &self.batches {
-            out.extend_from_slice(&batch.records);
+            out.extend_from_slice(&batch.events);
         }
         out
     }

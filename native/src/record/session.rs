@@ -1,11 +1,15 @@
 //! One recording, from the moment it is made ready to its bytes.
 
 use super::clock::Clock;
+use super::cuda::collector::Collector;
+#[cfg(feature = "nvml")]
+use super::cuda::metrics::Sampler;
+use super::cuda::unavailable::Unavailable;
 use super::error::RecordError;
 use super::fork;
 use super::local::{self, STATE, flag};
 use super::mirror;
-use super::options::{Destination, Options};
+use super::options::{Destination, Devices, Options};
 use super::pool::pool;
 use super::registry::registry;
 use super::ring::Ring;
@@ -77,6 +81,8 @@ pub(super) struct Session {
     writer: Writer,
     window: (u64, u64),
     cycle: u64,
+    #[cfg(feature = "nvml")]
+    sampler: Option<Sampler>,
     warnings: Vec<String>,
     started: Option<Instant>,
     statistics: Statistics,
@@ -101,10 +107,13 @@ impl Session {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let begun = Instant::now();
         let clock = Clock::of_machine();
-        // Numbers come again after 16 million recordings.
+        // Numbers come again after 8 million recordings.
         let number = NEXT.fetch_add(1, Ordering::Relaxed) << flag::BITS;
         let counter = if clock == Clock::Counter { flag::COUNTER } else { 0 };
-        let state = number | flag::ON | counter | options.flags() | mirror::tell(&options.mirrors);
+        let mut warnings = options.warnings.clone();
+        let devices = devices(options, &mut warnings);
+        let linked = if devices.is_some() { flag::DEVICES } else { 0 };
+        let state = number | flag::ON | counter | linked | options.flags() | mirror::tell(&options.mirrors);
         registry().clear_threads();
         pool().prepare(options.buffer_bytes);
         let overhead_ns_per_span = local::overhead_ns(state);
@@ -116,9 +125,9 @@ impl Session {
             Destination::Memory { bytes } => Sink::memory(*bytes),
             Destination::Ring { keep, bytes } => Sink::Ring(Ring::new(*keep, *bytes)),
         };
-        let mut stream = Stream::new(state, clock, sink);
         let mut head = Vec::new();
-        meta(&mut head, &members(&document(options, clock)));
+        meta(&mut head, &members(&document(options, clock, devices.as_ref())));
+        let mut stream = Stream::new(state, clock, sink, devices);
         stream.append(head);
         stream.append_clock();
         let writer = Writer::start(stream, options.flush_interval, look)?;
@@ -131,7 +140,9 @@ impl Session {
             writer,
             window: (0, 0),
             cycle,
-            warnings: options.warnings.clone(),
+            #[cfg(feature = "nvml")]
+            sampler: sampler(options, &mut warnings),
+            warnings,
             started: None,
             statistics,
         })
@@ -160,8 +171,13 @@ impl Session {
             return Err(RecordError::Forked);
         }
         let begun = Instant::now();
-        self.window.1 = self.clock.ticks();
+        #[cfg(feature = "nvml")]
+        drop(self.sampler.take());
         STATE.store(0, Ordering::SeqCst);
+        // What was asked of devices within the window is within it.
+        self.with_stream(|stream| stream.synchronize_devices());
+        self.window.1 = self.clock.ticks();
+        self.with_stream(Stream::stop_devices);
         self.statistics.window = self.started.map_or(Duration::ZERO, |started| started.elapsed());
         let (window, cycle) = (self.window, self.cycle);
         let stream = self.writer.stop();
@@ -174,8 +190,13 @@ impl Session {
         stream.append_clock();
         let mut tail = Vec::new();
         let mut object = metadata.to_vec();
-        object.push(("kinetoscope".to_owned(), self.statistics.to_json()));
+        let mut statistics = self.statistics.to_json();
         let mut warnings = self.warnings;
+        if let Some(devices) = stream.devices() {
+            statistics["devices"] = devices.told();
+            warnings.extend(devices.warnings());
+        }
+        object.push(("kinetoscope".to_owned(), statistics));
         if stream.records == 0 {
             warnings.push("nothing was recorded: no span began or ended in the window".to_owned());
         }
@@ -190,6 +211,30 @@ impl Session {
     }
 }
 
+/// The devices, where they can be recorded; a warning where they were asked for and cannot.
+fn devices(options: &Options, warnings: &mut Vec<String>) -> Option<Collector> {
+    if options.devices == Devices::No {
+        return None;
+    }
+    let started = local::unrecorded(|| Collector::start(options));
+    let tell =
+        |reason: &Unavailable| warnings.push(format!("CUDA was asked for and is not recorded: {reason}"));
+    if options.devices == Devices::Asked {
+        return started.inspect_err(tell).ok();
+    }
+    started.ok()
+}
+
+/// What asks the devices what they are at.
+#[cfg(feature = "nvml")]
+fn sampler(options: &Options, warnings: &mut Vec<String>) -> Option<Sampler> {
+    let sampler = Sampler::start(options.device_metrics?);
+    if sampler.is_none() {
+        warnings.push("device metrics were asked for and NVML is not there".to_owned());
+    }
+    sampler
+}
+
 /// The members of an object, without its braces.
 fn members(object: &[Member]) -> String {
     let member = |(key, value): &Member| format!("{}: {value}", Value::from(key.as_str()));
@@ -197,11 +242,14 @@ fn members(object: &[Member]) -> String {
 }
 
 /// What stands at the top of the trace, as Kineto's writer has it.
-fn document(options: &Options, clock: Clock) -> Vec<Member> {
+fn document(options: &Options, clock: Clock, devices: Option<&Collector>) -> Vec<Member> {
     let mut document = Vec::new();
     let mut put = |key: &str, value: Value| document.push((key.to_owned(), value));
     put("schemaVersion", json!(1));
-    put("deviceProperties", json!([]));
+    match devices {
+        Some(devices) => devices.members().into_iter().for_each(|(key, value)| put(key, value)),
+        None => put("deviceProperties", json!([])),
+    }
     for (key, is_on) in options.told() {
         if is_on {
             put(key, json!(1));

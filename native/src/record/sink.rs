@@ -47,6 +47,8 @@ pub(super) struct Batch {
     pub(super) definitions: Vec<u8>,
     /// Blocks of readings of the clock, and of what was dropped.
     pub(super) notes: Vec<u8>,
+    /// Blocks of what devices did.
+    pub(super) activities: Vec<u8>,
     /// Records, not copied yet.
     pub(super) records: Vec<Records>,
     /// When they were collected, in ticks.
@@ -58,12 +60,15 @@ pub(super) struct Batch {
 impl Batch {
     /// Its size in bytes.
     pub(super) fn len(&self) -> usize {
-        self.definitions.len() + self.notes.len() + self.records.iter().map(Records::len).sum::<usize>()
+        let records = self.records.iter().map(Records::len).sum::<usize>();
+        self.definitions.len() + self.notes.len() + self.activities.len() + records
     }
 
-    /// The blocks of its records.
-    pub(super) fn records(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.records.iter().map(Records::len).sum());
+    /// The blocks of what happened: activities and records.
+    pub(super) fn events(&self) -> Vec<u8> {
+        let records = self.records.iter().map(Records::len).sum::<usize>();
+        let mut out = Vec::with_capacity(self.activities.len() + records);
+        out.extend_from_slice(&self.activities);
         for records in &self.records {
             records.with_block(|head, records| {
                 out.extend_from_slice(head);
@@ -102,8 +107,8 @@ impl Sink {
         match self {
             Sink::Memory { pieces, bytes, limit } => {
                 let is_full = *bytes + batch.len() > *limit;
-                let records = if is_full { Vec::new() } else { batch.records() };
-                for piece in [batch.definitions.clone(), batch.notes.clone(), records] {
+                let events = if is_full { Vec::new() } else { batch.events() };
+                for piece in [batch.definitions.clone(), batch.notes.clone(), events] {
                     *bytes += piece.len();
                     pieces.extend(Some(piece).filter(|piece| !piece.is_empty()));
                 }
@@ -142,6 +147,7 @@ impl Sink {
 fn write(file: &mut File, batch: &Batch, is_durable: bool) -> io::Result<()> {
     file.write_all(&batch.definitions)?;
     file.write_all(&batch.notes)?;
+    file.write_all(&batch.activities)?;
     for records in &batch.records {
         records.with_block(|head, records| file.write_all(head).and_then(|()| file.write_all(records)))?;
     }

@@ -45,7 +45,8 @@ pub(super) fn here() -> u32 {
         // Innermost are those that look at the stack, then those of the recorder.
         let own = frames.iter().position(|frame| frame.is_own).unwrap_or(0);
         let theirs = frames[own..].iter().skip_while(|frame| frame.is_own);
-        let id = registry().add_name(theirs.map(|frame| frame.text.as_str()).collect());
+        let text: String = theirs.map(|frame| frame.text.as_str()).collect();
+        let id = registry().add_name(&text);
         stacks.stacks.insert(addresses, id);
         id
     })

@@ -2,10 +2,12 @@
 
 use super::chunk::Chunk;
 use super::clock::Clock;
+use super::cuda::collector::Collector;
 use super::local::{self, DROPPED};
 use super::pool::pool;
 use super::registry::registry;
 use super::sink::{Batch, Records, Sink, block};
+use kinetoscope_core::stream::activity;
 use kinetoscope_core::stream::block::BlockKind;
 use kinetoscope_core::stream::record::{FIRST_NAME, Tag, Word};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +22,9 @@ pub(super) struct Active {
     read: usize,
     arguments: usize,
 }
+
+/// How many words of activities there are in a block, about: 1 MiB.
+const ACTIVITY_WORDS: usize = 1 << 17;
 
 /// Chunks that threads fill, oldest first; they outlast recordings.
 pub(super) static ACTIVE: Mutex<Vec<Active>> = Mutex::new(Vec::new());
@@ -58,6 +63,7 @@ pub(super) struct Stream {
     sites: usize,
     threads: usize,
     dropped_before: u64,
+    devices: Option<Collector>,
     /// When recording began, in ticks.
     start: u64,
     pub(super) records: u64,
@@ -66,7 +72,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub(super) fn new(state: u32, clock: Clock, sink: Sink) -> Stream {
+    pub(super) fn new(state: u32, clock: Clock, sink: Sink, devices: Option<Collector>) -> Stream {
         let dropped_before = DROPPED.load(Ordering::Relaxed);
         Stream {
             state,
@@ -76,6 +82,7 @@ impl Stream {
             sites: 0,
             threads: 0,
             dropped_before,
+            devices,
             start: 0,
             records: 0,
             dropped: 0,
@@ -93,13 +100,14 @@ impl Stream {
     pub(super) fn flush(&mut self) {
         let mut batch = Batch::default();
         let done = self.collect(&mut batch);
+        let lost_by_devices = self.collect_activities(&mut batch);
         self.define(&mut batch.definitions);
-        if !batch.records.is_empty() {
+        if !batch.records.is_empty() || !batch.activities.is_empty() {
             self.read_clock(&mut batch.notes);
         }
         batch.ticks = self.clock.ticks();
         let dropped = DROPPED.load(Ordering::Relaxed);
-        let lost = dropped - self.dropped_before;
+        let lost = dropped - self.dropped_before + lost_by_devices;
         self.dropped_before = dropped;
         self.tell_dropped(lost, &mut batch.notes);
         self.records += batch.count;
@@ -152,6 +160,40 @@ impl Stream {
             !is_sealed
         });
         done
+    }
+
+    /// Takes what devices did since the last time; how much of it was lost.
+    fn collect_activities(&mut self, batch: &mut Batch) -> u64 {
+        let Some(devices) = &mut self.devices else { return 0 };
+        let (mut words, lost) = devices.take();
+        while !words.is_empty() {
+            let mut end = 0;
+            while end < words.len().min(ACTIVITY_WORDS) {
+                end += activity::Record::length(words[end]);
+                batch.count += 1;
+            }
+            let (piece, rest) = words.split_at(end);
+            block(&mut batch.activities, BlockKind::Activities, 0, |out| {
+                out.extend(piece.iter().flat_map(|word| word.to_le_bytes()));
+            });
+            words = rest;
+        }
+        lost
+    }
+
+    /// Waits for the devices to finish what they were asked for.
+    pub(super) fn synchronize_devices(&self) {
+        self.devices.iter().for_each(Collector::synchronize);
+    }
+
+    /// Devices do no more that is recorded.
+    pub(super) fn stop_devices(&mut self) {
+        self.append_clock();
+        self.devices.iter_mut().for_each(Collector::stop);
+    }
+
+    pub(super) fn devices(&self) -> Option<&Collector> {
+        self.devices.as_ref()
     }
 
     /// What the records refer to, which was registered before they were written.
@@ -221,6 +263,22 @@ impl Stream {
             out.extend_from_slice(&ticks.to_le_bytes());
             out.extend_from_slice(&ns.to_le_bytes());
         });
+        if let Some((time, ticks)) = self.devices.as_ref().and_then(|devices| self.device_reading(devices)) {
+            block(out, BlockKind::DeviceClock, 0, |out| {
+                out.extend_from_slice(&time.to_le_bytes());
+                out.extend_from_slice(&ticks.to_le_bytes());
+            });
+        }
+    }
+
+    /// The devices' clock, and ticks at the same moment: of a few readings the one between whose ends the least time lies.
+    fn device_reading(&self, devices: &Collector) -> Option<(u64, u64)> {
+        let once = || {
+            let (before, time, after) = (self.clock.ticks(), devices.time()?, self.clock.ticks());
+            let took = after.saturating_sub(before);
+            Some((took, time, before + took / 2))
+        };
+        (0..8).filter_map(|_| once()).min().map(|(_, time, ticks)| (time, ticks))
     }
 
     pub(super) fn into_sink(self) -> Sink {

@@ -114,6 +114,8 @@ pub(crate) fn check_schema(document: &Value) {
             event["args"].as_object().into_iter().flat_map(|a| a.keys()).map(String::as_str).collect();
         let needed: &[&str] =
             match (event["cat"].as_str().unwrap_or(""), ph, event["name"].as_str().unwrap_or("")) {
+                // A range of NVTX's.
+                ("user_annotation", "X", _) if args.contains(&"domain") => &[],
                 ("cpu_op" | "user_annotation", "X", _) => &["External id"],
                 ("python_function", ..) => &["Python id", "Python parent id"],
                 ("cpu_instant_event", _, "[memory]") => {

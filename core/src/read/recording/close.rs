@@ -4,13 +4,20 @@ use super::rows::LATEST;
 use super::{Recording, Thread};
 use crate::order::sort_by_key;
 use crate::table::append::Append;
-use crate::table::events::Table;
+use crate::table::events::Row;
 use crate::table::layout::Place::{Args, Top};
 use crate::table::tracks::Track;
 use crate::time;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
+
+const PROCESS: [&str; 2] = ["process_name", "process_sort_index"];
+const THREAD: [&str; 2] = ["thread_name", "thread_sort_index"];
+
+/// Where devices and the profiler's overhead stand among processes, as in Kineto's traces.
+const FIRST_GPU: i64 = 5_000_000;
+const OVERHEAD: i64 = 0x0100_000A;
 
 impl Recording {
     /// Everything that is known only at the end: open spans, arrows, names of lanes, and times in nanoseconds.
@@ -22,6 +29,7 @@ impl Recording {
             }
         }
         self.arrows();
+        let around = self.activities();
         let mut lines = self.clock.lines();
         let base = self.table.metadata.base_ns;
         let mut ns =
@@ -34,6 +42,11 @@ impl Recording {
                 let dur = ns(start.saturating_add(dur)).saturating_sub(begin);
                 self.table.set_dur(row, dur.clamp(0, time::LONGEST));
             }
+        }
+        // Kineto writes them a nanosecond longer at both ends, so that viewers draw what they hold inside of them.
+        for row in around {
+            self.table.place(row, self.table.ts(row) - 1, self.table.track_id(row));
+            self.table.set_dur(row, self.table.dur(row) + 2);
         }
         let start = self.windows.first().map_or(self.follow.first_ticks.unwrap_or(0), |window| window.start);
         let start = ns(start.min(LATEST) as i64);
@@ -52,7 +65,7 @@ impl Recording {
     /// `fwdbwd` arrows: from the last forward with a number to the first backward with it.
     fn arrows(&mut self) {
         let mut sequences = core::mem::take(&mut self.follow.sequences);
-        let table = &mut self.table;
+        let table = &self.table;
         sort_by_key(&mut sequences, |s| (table.ts(s.3), 0));
         sort_by_key(&mut sequences, |s| (s.0, s.1 << 1 | i64::from(s.2)));
         let mut id = 0;
@@ -62,15 +75,20 @@ impl Recording {
             let (Some(forward), Some(backward)) = (forward, backward) else { continue };
             id += 1;
             for (ph, row) in [(b's', forward.3), (b'f', backward.3)] {
-                let (ts, track) = (table.ts(row), table.track_id(row));
-                let mut append = Append::new(table, ph, "fwdbwd").int(Top, "id", id);
-                if ph == b'f' {
-                    append = append.text(Top, "bp", "e");
-                }
-                let name = append.names().intern("fwdbwd");
-                append.finish_on(name, (ts, time::NONE), track);
+                self.arrow("fwdbwd", ph, id, row);
             }
         }
+    }
+
+    /// One end of an arrow, on a row.
+    pub(super) fn arrow(&mut self, name: &str, ph: u8, id: u64, row: Row) {
+        let (ts, track) = (self.table.ts(row), self.table.track_id(row));
+        let mut append = Append::new(&mut self.table, ph, name).int(Top, "id", id as i64);
+        if ph == b'f' {
+            append = append.text(Top, "bp", "e");
+        }
+        let name = append.names().intern(name);
+        append.finish_on(name, (ts, time::NONE), track);
     }
 
     /// Names of the process and its threads.
@@ -83,24 +101,37 @@ impl Recording {
         // A thread has a number in each cycle, and one lane.
         sort_by_key(&mut threads, |thread| (thread.track.0 as i64, 0));
         threads.dedup_by_key(|thread| thread.track);
-        let text = pid.to_string();
-        let lane = |table: &mut Table, name: &str, tid: &str, key: &str, value: Result<&str, i64>| {
-            let append = Append::new(table, b'M', "");
-            let append = match value {
-                Ok(value) => append.text(Args, key, value),
-                Err(value) => append.int(Args, key, value),
-            };
-            append.finish(name, ts, (&text, tid));
-        };
         let table = &mut self.table;
-        lane(table, "process_name", "0", "name", Ok(&process));
-        lane(table, "process_labels", "0", "labels", Ok("CPU"));
-        lane(table, "process_sort_index", "0", "sort_index", Err(pid));
+        let mut named = |(pid, tid): (i64, i64),
+                         of: [&str; 2],
+                         name: &str,
+                         label: Option<&str>,
+                         order: i64| {
+            let lane = (&*pid.to_string(), &*tid.to_string());
+            Append::new(table, b'M', "").text(Args, "name", name).finish(of[0], ts, lane);
+            if let Some(label) = label {
+                Append::new(table, b'M', "").text(Args, "labels", label).finish("process_labels", ts, lane);
+            }
+            Append::new(table, b'M', "").int(Args, "sort_index", order).finish(of[1], ts, lane);
+        };
+        named((pid, 0), PROCESS, &process, Some("CPU"), pid);
         for thread in threads {
-            let tid = thread.id.to_string();
-            let name = format!("thread {tid} ({})", thread.name);
-            lane(table, "thread_name", &tid, "name", Ok(&name));
-            lane(table, "thread_sort_index", &tid, "sort_index", Err(thread.id as i64));
+            let name = format!("thread {} ({})", thread.id, thread.name);
+            named((pid, thread.id as i64), THREAD, &name, None, thread.id as i64);
+        }
+        let mut streams = core::mem::take(&mut self.follow.streams);
+        sort_by_key(&mut streams, |stream| *stream);
+        for on_device in streams.chunk_by(|a, b| a.0 == b.0) {
+            let device = on_device[0].0;
+            named((device, 0), PROCESS, &process, Some(&format!("GPU {device}")), FIRST_GPU + device);
+            for &(_, stream) in on_device {
+                let name = if stream < 0 { format!("Device {device}") } else { format!("stream {stream} ") };
+                named((device, stream), THREAD, &name, None, stream);
+            }
+        }
+        if self.follow.has_overhead {
+            named((-1, 0), PROCESS, "CUPTI Overhead", None, OVERHEAD);
+            named((-1, 0), THREAD, "CUPTI Overhead", None, 0);
         }
     }
 

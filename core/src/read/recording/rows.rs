@@ -35,6 +35,11 @@ pub(super) struct Follow {
     modules: i64,
     /// Sequence number, the forward's thread (counted from 1), whether it is the backward, row.
     pub(super) sequences: Vec<(i64, i64, bool, Row)>,
+    /// The lanes of devices: ordinal and stream, -1 for what is on none.
+    pub(super) streams: Vec<(i64, i64)>,
+    pub(super) has_overhead: bool,
+    /// The names of users' ranges, by their ids.
+    pub(super) annotations: Index,
     /// Whether texts are JSON: 1 for those that are.
     is_json: Index,
     pub(super) first_ticks: Option<u64>,
@@ -148,8 +153,8 @@ impl Recording {
         let (mut hierarchy, mut module) = parent.map_or((NameId::EMPTY, None), |p| (p.hierarchy, p.module));
         let track = self.track(thread);
         let given = (args.len() >= SLOT_BYTES)
-            .then(|| Word::of(u64_at(args, 0)))
-            .filter(|word| word.tag == Tag::Int as u8 && word.id == key::EXTERNAL_ID);
+            .then(|| (Word::of(u64_at(args, 0)), u64_at(args, WORD_BYTES)))
+            .filter(|(word, _)| word.tag == Tag::Int as u8 && word.id == key::EXTERNAL_ID);
         let mut said = Said::default();
         let mut append = if kind == Kind::Module {
             let parent = module;
@@ -186,8 +191,11 @@ impl Recording {
             };
             hierarchy = self.table.names.intern(&frame);
         }
-        let append = Append::at(&mut self.table, node);
-        let row = append.finish_on(said.name.unwrap_or(name), (ticks as i64, 0), track);
+        let name = said.name.unwrap_or(name);
+        if let Some((_, id)) = given.filter(|_| kind == Kind::Annotation) {
+            self.follow.annotations.set((id as i64, 0), name.0);
+        }
+        let row = Append::at(&mut self.table, node).finish_on(name, (ticks as i64, 0), track);
         self.threads[thread].open.push(Open { row: Some(row), node, hierarchy, module });
         if let Some(sequence) = said.sequence.filter(|&number| number >= 0) {
             let forward = said.forward.filter(|&thread| thread > 0);
@@ -285,19 +293,31 @@ impl Recording {
     }
 
     fn memory(&mut self, name: &str, thread: usize, ticks: u64, word: Word, args: &[u8]) {
+        let device = (i64::from(word.small), i64::from(word.id) - 1);
+        let numbers = [0, 1, 2, 3].map(|at| u64_at(args, at * WORD_BYTES) as i64);
         let track = self.track(thread);
-        let number = |at: usize| u64_at(args, at * 8) as i64;
-        let append = Append::new(&mut self.table, b'i', "cpu_instant_event")
-            .int(Args, "Total Reserved", number(3))
-            .int(Args, "Total Allocated", number(2))
-            .int(Args, "Bytes", number(1))
-            .int(Args, "Addr", number(0))
-            .int(Args, "Device Id", i64::from(word.id) - 1)
-            .int(Args, "Device Type", i64::from(word.small))
+        self.memory_on(name, track, ticks as i64, device, numbers);
+    }
+
+    /// A moment of memory: address, signed bytes, total allocated, total reserved.
+    pub(super) fn memory_on(
+        &mut self,
+        name: &str,
+        track: TrackId,
+        ticks: i64,
+        (device_type, device): (i64, i64),
+        [address, bytes, allocated, reserved]: [i64; 4],
+    ) {
+        let mut append = Append::new(&mut self.table, b'i', "cpu_instant_event")
+            .int(Args, "Total Reserved", reserved)
+            .int(Args, "Total Allocated", allocated)
+            .int(Args, "Bytes", bytes)
+            .int(Args, "Addr", address)
+            .int(Args, "Device Id", device)
+            .int(Args, "Device Type", device_type)
             .text(Top, "s", "t");
-        let node = append.node();
-        let name = self.table.names.intern(name);
-        Append::at(&mut self.table, node).finish_on(name, (ticks as i64, time::NONE), track);
+        let name = append.names().intern(name);
+        append.finish_on(name, (ticks, time::NONE), track);
     }
 
     /// An instant, a counter, an arrow, one end of an asynchronous span.

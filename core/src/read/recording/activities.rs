@@ -1,0 +1,237 @@
+//! Activities of devices into rows, once all were read: buffers come in no order, and what caused what is told apart.
+
+mod links;
+
+use super::clock::Clock;
+use super::{Recording, Thread};
+use crate::diagnostics::Code;
+use crate::names::NameId;
+use crate::stream::activity::{Activity, Form, MISSING, NO_STREAM, Record, WORDS, span_kind};
+use crate::stream::block::u64_at;
+use crate::stream::record::WORD_BYTES;
+use crate::table::append::Append;
+use crate::table::events::Row;
+use crate::table::layout::Place::{Args, Top};
+use crate::table::layout::{FieldType, NodeId};
+use crate::table::tracks::{Track, TrackId};
+use crate::time;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use links::Links;
+
+/// Activities that were read and are no rows yet.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Activities {
+    words: Vec<u64>,
+    pub(super) clock: Clock,
+}
+
+impl Activities {
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.words.capacity() * WORD_BYTES
+    }
+
+    /// Keeps those of a block, up to one that is cut or of a kind that is not known.
+    pub(super) fn keep(&mut self, payload: &[u8]) -> Result<(), Code> {
+        let mut rest = payload;
+        while rest.len() >= WORD_BYTES {
+            let length = Record::length(u64_at(rest, 0)) * WORD_BYTES;
+            let whole = rest.get(..length).filter(|record| record.len() >= WORDS * WORD_BYTES);
+            let record = whole.ok_or(Code::DamagedEvent)?;
+            Activity::of(record[0]).ok_or(Code::UnknownKind)?;
+            self.words.extend(record.chunks_exact(WORD_BYTES).map(|word| u64_at(word, 0)));
+            rest = &rest[length..];
+        }
+        Ok(())
+    }
+
+    fn records(&self) -> impl Iterator<Item = Record<'_>> {
+        let mut rest = self.words.as_slice();
+        core::iter::from_fn(move || {
+            let (record, behind) = rest.split_at_checked(Record::length(*rest.first()?))?;
+            rest = behind;
+            Record::of(record)
+        })
+    }
+}
+
+impl Recording {
+    /// Makes rows of all activities, with times in ticks; the rows of users' ranges on streams.
+    pub(super) fn activities(&mut self) -> Vec<Row> {
+        let activities = core::mem::take(&mut self.activities);
+        let mut lines = activities.clock.lines();
+        let mut links = Links::of(&activities);
+        for record in activities.records() {
+            let (begin, end) = (lines.ns(record.begin), lines.ns(record.end).max(lines.ns(record.begin)));
+            if self.is_in_a_window(begin, end) {
+                match record.activity {
+                    Activity::External => {}
+                    Activity::Memory => links.allocated(begin, &record),
+                    Activity::Range => self.range(&record, (begin, end)),
+                    _ => self.activity(&record, (begin, end), &mut links),
+                }
+            }
+        }
+        self.launches(&links);
+        self.device_memory(&mut links);
+        self.ranges_on_streams(&links)
+    }
+
+    /// Kineto leaves out what reaches over the window.
+    fn is_in_a_window(&self, begin: i64, end: i64) -> bool {
+        let holds = |start: u64, stop: u64| begin >= start as i64 && (stop == 0 || end <= stop as i64);
+        self.windows.is_empty() || self.windows.iter().any(|window| holds(window.start, window.end))
+    }
+
+    fn lane(&mut self, pid: i64, tid: i64, on_device: bool) -> TrackId {
+        let (pid, tid) =
+            (self.table.names.intern(&pid.to_string()), self.table.names.intern(&tid.to_string()));
+        self.table.tracks.intern(Track { pid, tid, on_device })
+    }
+
+    /// The lane of a thread of this process.
+    fn thread_lane(&mut self, thread: u32) -> TrackId {
+        let track = self.lane(self.pid, i64::from(thread), false);
+        if !self.threads.iter().any(|known| known.is_known && known.track == track) {
+            self.threads.push(Thread { id: u64::from(thread), track, is_known: true, ..Thread::default() });
+        }
+        track
+    }
+
+    /// The lane of a stream.
+    fn stream_lane(&mut self, device: i64, stream: i64, on_device: bool) -> TrackId {
+        if !self.follow.streams.contains(&(device, stream)) {
+            self.follow.streams.push((device, stream));
+        }
+        self.lane(device, stream, on_device)
+    }
+
+    /// A row of what a device or its runtime did.
+    fn activity(&mut self, record: &Record<'_>, (begin, end): (i64, i64), links: &mut Links) {
+        let device = links.device(record);
+        let stream = if record.stream == NO_STREAM { -1 } else { i64::from(record.stream) };
+        let category = record.activity.category();
+        let track = match record.activity {
+            Activity::Runtime | Activity::Driver => self.thread_lane(record.lane),
+            Activity::Overhead => {
+                self.follow.has_overhead = true;
+                self.lane(-1, 0, false)
+            }
+            Activity::Sync | Activity::Event => self.stream_lane(device, stream, false),
+            _ => self.stream_lane(device, stream, true),
+        };
+        let mut append = Append::new(&mut self.table, b'X', category);
+        let span = links.span(record.correlation, span_kind::OP);
+        if let Some(id) = span {
+            append = append.int(Args, "External id", i64::from(id));
+        }
+        if matches!(record.activity, Activity::Sync | Activity::Event) {
+            append = append.int(Args, "device", device);
+        }
+        if let Some((stream, correlation)) = links.awaited(record) {
+            append = append
+                .int(Args, "wait_on_stream", stream)
+                .int(Args, "wait_on_cuda_event_record_corr_id", correlation)
+                .int(Args, "wait_on_cuda_event_id", record.value(2) as i64);
+        }
+        let node = append.node();
+        let node = self.values(node, record, stream);
+        let name = self.name(record.name);
+        let row = Append::at(&mut self.table, node).finish_on(name, (begin, end - begin), track);
+        links.made(record, row, track, (begin, end));
+    }
+
+    /// The values of a record as fields behind a node.
+    fn values(&mut self, mut node: NodeId, record: &Record<'_>, stream: i64) -> NodeId {
+        let mut values = record.values;
+        for &(key, form) in record.activity.fields() {
+            let Some((own, behind)) = values.split_at_checked(form.words()) else { break };
+            values = behind;
+            let text = (form == Form::Text).then(|| self.name(own[0] as u32));
+            let append = Append::at(&mut self.table, node);
+            node = match form {
+                Form::Lane => append.int(Args, key, i64::from(record.lane)),
+                Form::Stream => append.int(Args, key, stream),
+                Form::Correlation => append.int(Args, key, record.correlation as i64),
+                Form::Int if own[0] != MISSING => append.int(Args, key, own[0] as i64),
+                Form::Float => float(append, key, f64::from_bits(own[0])),
+                Form::Triple if own[0] != 0 => {
+                    append.json(Args, key, &format!("[{},{},{}]", own[0], own[1], own[2]))
+                }
+                Form::Text => {
+                    let mut append = append;
+                    let key = append.names().intern(key);
+                    append.packed(key, FieldType::Text, u64::from(text.unwrap_or(NameId::EMPTY).0))
+                }
+                _ => append,
+            }
+            .node();
+        }
+        node
+    }
+
+    /// A range of NVTX, or a moment.
+    fn range(&mut self, record: &Record<'_>, (begin, end): (i64, i64)) {
+        let track = self.thread_lane(record.lane);
+        let is_moment = record.begin == record.end;
+        let (ph, category) =
+            if is_moment { (b'i', "cpu_instant_event") } else { (b'X', record.activity.category()) };
+        let mut append = Append::new(&mut self.table, ph, category);
+        if is_moment {
+            append = append.text(Top, "s", "t");
+        }
+        let node = append.node();
+        let node = self.values(node, record, -1);
+        let name = self.name(record.name);
+        let dur = if is_moment { time::NONE } else { end - begin };
+        Append::at(&mut self.table, node).finish_on(name, (begin, dur), track);
+    }
+
+    /// `ac2g` arrows: from a call to each activity that it caused.
+    fn launches(&mut self, links: &Links) {
+        let mut last = None;
+        for (call, correlation, row) in links.launched() {
+            let mut ends = [(b's', call), (b'f', row)].into_iter();
+            if last.replace(correlation) == Some(correlation) {
+                ends.next();
+            }
+            for (ph, row) in ends {
+                self.arrow("ac2g", ph, correlation, row);
+            }
+        }
+    }
+
+    /// `[memory]` moments, on the lane of the thread that called.
+    fn device_memory(&mut self, links: &mut Links) {
+        for change in links.changes() {
+            let track = match links.call(change.correlation) {
+                Some(call) => self.table.track_id(call),
+                None => self.thread_lane(0),
+            };
+            let numbers = [change.address as i64, change.bytes, change.total, change.total];
+            self.memory_on("[memory]", track, change.ticks, (1, i64::from(change.device)), numbers);
+        }
+    }
+
+    /// `gpu_user_annotation`s: from the first to the last of what a range of the user's did on a stream.
+    fn ranges_on_streams(&mut self, links: &Links) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for seen in &links.seen {
+            let name = self.follow.annotations.get((i64::from(seen.id), 0));
+            let Some(name) = name.map(NameId) else { continue };
+            let append = Append::new(&mut self.table, b'X', "gpu_user_annotation");
+            let append = append.int(Args, "External id", i64::from(seen.id));
+            rows.push(append.finish_on(name, (seen.begin, seen.end - seen.begin), seen.track));
+        }
+        rows
+    }
+}
+
+/// JSON has no infinity.
+fn float<'a>(append: Append<'a>, key: &str, value: f64) -> Append<'a> {
+    match serde_json::Number::from_f64(value) {
+        Some(number) => append.number(Args, key, &number.to_string()),
+        None => append.text(Args, key, "inf"),
+    }
+}

@@ -1,0 +1,170 @@
+//! What holds activities together: correlations, contexts, streams, ranges of the user's.
+
+use super::Activities;
+use crate::index::Index;
+use crate::order::sort_by_key;
+use crate::stream::activity::{Activity, NO_STREAM, Record, span_kind};
+use crate::table::events::Row;
+use crate::table::tracks::TrackId;
+use alloc::vec::Vec;
+
+/// A user's range as a stream saw it, in ticks.
+pub(super) struct Seen {
+    pub(super) id: u32,
+    pub(super) track: TrackId,
+    pub(super) begin: i64,
+    pub(super) end: i64,
+}
+
+/// Memory of a device was allocated, or freed, where bytes are below zero.
+#[derive(Clone, Copy)]
+pub(super) struct Change {
+    pub(super) ticks: i64,
+    pub(super) device: u32,
+    pub(super) address: u64,
+    pub(super) bytes: i64,
+    /// What the device had allocated then.
+    pub(super) total: i64,
+    pub(super) correlation: u64,
+}
+
+/// An event that was recorded on a stream.
+struct Recorded {
+    context: u64,
+    event: u64,
+    correlation: u64,
+    stream: u32,
+}
+
+#[derive(Default)]
+pub(super) struct Links {
+    /// The id of a span, by the correlation of a call and the kind of the span.
+    spans: Index,
+    /// The device of a context.
+    contexts: Index,
+    events: Vec<Recorded>,
+    /// The row of a call, by its correlation.
+    calls: Index,
+    /// What calls caused: correlation and row.
+    caused: Vec<(u64, Row)>,
+    /// Where in `seen` a range is, by track and id.
+    ranges: Index,
+    pub(super) seen: Vec<Seen>,
+    changes: Vec<Change>,
+}
+
+impl Links {
+    /// What must be known before there are rows.
+    pub(super) fn of(activities: &Activities) -> Links {
+        let mut links = Links::default();
+        for record in activities.records() {
+            match record.activity {
+                Activity::External => {
+                    if let Ok(id) = u32::try_from(record.value(0)) {
+                        links.spans.set((record.correlation as i64, i64::from(record.lane)), id);
+                    }
+                }
+                Activity::Event => links.events.push(Recorded {
+                    context: record.value(0),
+                    event: record.value(1),
+                    correlation: record.correlation,
+                    stream: record.stream,
+                }),
+                activity if activity.is_on_device() => {
+                    links.contexts.set((record.value(0) as i64, 0), record.lane);
+                }
+                _ => {}
+            }
+        }
+        sort_by_key(&mut links.events, |event| (event.correlation as i64, 0));
+        links
+    }
+
+    /// The span that a call was made in.
+    pub(super) fn span(&self, correlation: u64, kind: u32) -> Option<u32> {
+        self.spans.get((correlation as i64, i64::from(kind))).filter(|id| *id != 0)
+    }
+
+    /// The device of a record: its lane, or that of its context.
+    pub(super) fn device(&self, record: &Record<'_>) -> i64 {
+        match record.activity {
+            Activity::Sync | Activity::Event => {
+                self.contexts.get((record.value(0) as i64, 0)).map_or(0, i64::from)
+            }
+            _ => i64::from(record.lane),
+        }
+    }
+
+    /// The stream and the correlation of what a waiting for an event waited for; -1 each where it was not seen.
+    pub(super) fn awaited(&self, record: &Record<'_>) -> Option<(i64, i64)> {
+        let event = record.value(2);
+        if record.activity != Activity::Sync || event == 0 {
+            return None;
+        }
+        let before = self.events.partition_point(|e| e.correlation < record.correlation);
+        let recorded =
+            self.events[..before].iter().rev().find(|e| (e.context, e.event) == (record.value(0), event));
+        Some(recorded.map_or((-1, -1), |e| (i64::from(e.stream), e.correlation as i64)))
+    }
+
+    /// A record became a row.
+    pub(super) fn made(&mut self, record: &Record<'_>, row: Row, track: TrackId, (begin, end): (i64, i64)) {
+        let correlation = record.correlation;
+        if record.activity.is_call() {
+            self.calls.set((correlation as i64, 0), row);
+        } else if correlation != 0 && !matches!(record.activity, Activity::Overhead | Activity::Event) {
+            self.caused.push((correlation, row));
+        }
+        if record.activity.is_on_device()
+            && record.stream != NO_STREAM
+            && let Some(id) = self.span(correlation, span_kind::ANNOTATION)
+        {
+            let next = self.seen.len() as u32;
+            let at = self.ranges.of((i64::from(track.0), i64::from(id)), next);
+            if at == next {
+                self.seen.push(Seen { id, track, begin, end });
+            }
+            let seen = &mut self.seen[at as usize];
+            (seen.begin, seen.end) = (seen.begin.min(begin), seen.end.max(end));
+        }
+    }
+
+    /// The row of the call with this correlation.
+    pub(super) fn call(&self, correlation: u64) -> Option<Row> {
+        self.calls.get((correlation as i64, 0))
+    }
+
+    /// Calls and what they caused: the call's row, the correlation, the other row; by correlation.
+    pub(super) fn launched(&self) -> Vec<(Row, u64, Row)> {
+        let launched = self.caused.iter().filter_map(|&(id, row)| Some((self.call(id)?, id, row)));
+        let mut launched: Vec<_> = launched.collect();
+        sort_by_key(&mut launched, |&(_, correlation, row)| (correlation as i64, i64::from(row)));
+        launched
+    }
+
+    /// Memory of a device changed.
+    pub(super) fn allocated(&mut self, ticks: i64, record: &Record<'_>) {
+        self.changes.push(Change {
+            ticks,
+            device: record.lane,
+            address: record.value(0),
+            bytes: record.value(1) as i64,
+            total: 0,
+            correlation: record.correlation,
+        });
+    }
+
+    /// The changes of memory in the order of time, with what each device then had.
+    pub(super) fn changes(&mut self) -> Vec<Change> {
+        let mut changes = core::mem::take(&mut self.changes);
+        sort_by_key(&mut changes, |change| (i64::from(change.device), change.ticks));
+        for device in changes.chunk_by_mut(|a, b| a.device == b.device) {
+            let mut total = 0i64;
+            for change in device {
+                total = total.saturating_add(change.bytes);
+                change.total = total;
+            }
+        }
+        changes
+    }
+}

@@ -1,0 +1,32 @@
+//! Whether there are devices that can be recorded: asked once, before anything of CUPTI is called.
+
+use super::cupti::Cupti;
+use super::driver::{Device, Driver};
+use super::unavailable::Unavailable;
+use std::sync::OnceLock;
+
+/// A driver with devices, and CUPTI.
+pub(super) struct Cuda {
+    pub(super) driver: Driver,
+    pub(super) cupti: Cupti,
+    /// CUPTI's version.
+    pub(super) version: u32,
+    /// The newest CUDA that the driver runs, as `MMmm0`.
+    pub(super) cuda_version: u32,
+    pub(super) devices: Vec<Device>,
+}
+
+/// The libraries, which stay loaded; or why they are not to be had.
+pub(super) fn cuda() -> Result<&'static Cuda, Unavailable> {
+    static CUDA: OnceLock<Result<Cuda, Unavailable>> = OnceLock::new();
+    CUDA.get_or_init(load).as_ref().map_err(Clone::clone)
+}
+
+/// The driver comes first: CUPTI may end the program where there is none.
+fn load() -> Result<Cuda, Unavailable> {
+    let driver = Driver::load()?;
+    let cuda_version = driver.cuda_version()?;
+    let devices = driver.devices()?;
+    let (cupti, version) = Cupti::load(cuda_version)?;
+    Ok(Cuda { driver, cupti, version, cuda_version, devices })
+}

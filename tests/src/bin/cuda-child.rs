@@ -1,0 +1,268 @@
+//! A program that uses CUDA's stand-ins, for the tests that look at what is recorded of it: `cuda-child WHAT OUT`. Which
+//! libraries stand in is said by the recorder's own variables.
+
+use kinetoscope::record::builder::Builder;
+use kinetoscope::record::cuda::{CUPTI_VARIABLE, DRIVER_VARIABLE, probe};
+use kinetoscope::record::memory::{Device, record_alloc};
+use kinetoscope::record::profiler::{Activity, Profiler, supported_activities};
+use kinetoscope::record::recording::Recording;
+use kinetoscope::{scope, user_scope};
+use kinetoscope_tests::cupti_records::{Bytes, Lane, Writer};
+use libloading::Library;
+use std::cell::Cell;
+use std::env;
+use std::ffi::{CStr, c_void};
+use std::path::Path;
+use std::thread::{self, sleep};
+use std::time::Duration;
+
+fn main() {
+    let args: Vec<String> = env::args().collect();
+    let recording = match args[1].as_str() {
+        "probe" => {
+            println!("{:?}", probe().map(<[_]>::len));
+            assert_eq!(supported_activities().contains(&Activity::Cuda), probe().is_ok());
+            cpu_only(Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]))
+        }
+        "silent" => cpu_only(Profiler::builder()),
+        "whole" => whole(),
+        "disordered" => disordered(),
+        "starved" => starved(),
+        "again" => again(),
+        "taken" => taken(),
+        other => panic!("{other} is not known"),
+    };
+    recording.export_chrome_trace(Path::new(&args[2])).expect("a file");
+}
+
+fn stop(mut profiler: Profiler) -> Recording {
+    profiler.stop().expect("a recording").expect("something was recorded")
+}
+
+fn cpu_only(builder: Builder) -> Recording {
+    let profiler = builder.start().expect("a start");
+    drop(scope!("on the CPU"));
+    stop(profiler)
+}
+
+fn both() -> Builder {
+    Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]).profile_memory(true).nvtx_ranges(true)
+}
+
+/// The stand-ins, as the program that is recorded sees them.
+struct Gpu {
+    cupti: Library,
+    writer: Writer,
+    correlation: Cell<u32>,
+}
+
+const STREAM: Lane = (0, 1, 7);
+const SECOND: Lane = (0, 1, 13);
+const OTHER_DEVICE: Lane = (1, 2, 7);
+const NAME: &CStr = c"_Z5saxpyfPfS_";
+
+impl Gpu {
+    fn new() -> Gpu {
+        let path = env::var_os(CUPTI_VARIABLE).expect("a stand-in");
+        let version = env::var("CUPTI_DOUBLE_VERSION").ok().and_then(|text| text.parse().ok());
+        Gpu {
+            // SAFETY: the stand-in does nothing when it is loaded.
+            cupti: unsafe { Library::new(path) }.expect("a library"),
+            writer: Writer::new(version.unwrap_or(130_000)),
+            correlation: Cell::new(0),
+        }
+    }
+
+    /// The time on CUPTI's clock.
+    fn now(&self) -> u64 {
+        let mut time = 0u64;
+        // SAFETY: the function's type; the place is ours.
+        unsafe {
+            let get =
+                self.cupti.get::<unsafe extern "C" fn(*mut u64) -> u32>(b"cuptiGetTimestamp").expect("there");
+            get(&raw mut time);
+        }
+        time
+    }
+
+    fn put(&self, bytes: &Bytes) -> bool {
+        // SAFETY: the function's type; so many bytes are there.
+        unsafe {
+            let put = self
+                .cupti
+                .get::<unsafe extern "C" fn(*const u8, usize) -> bool>(b"cupti_double_put")
+                .expect("there");
+            put(bytes.0.as_ptr(), bytes.0.len())
+        }
+    }
+
+    /// Records of the spans that this thread is in.
+    fn put_spans(&self, correlation: u32) {
+        for kind in [3, 4] {
+            // SAFETY: the function's type.
+            let id = unsafe {
+                let span =
+                    self.cupti.get::<unsafe extern "C" fn(u32) -> u64>(b"cupti_double_span").expect("there");
+                span(kind)
+            };
+            if id != 0 {
+                self.put(&self.writer.external(kind, id, correlation));
+            }
+        }
+    }
+
+    /// A call that takes 20 µs; its correlation and when it ended.
+    fn call(&self, is_driver: bool, cbid: u32) -> (u32, u64) {
+        self.correlation.set(self.correlation.get() + 1);
+        let correlation = self.correlation.get();
+        let start = self.now();
+        sleep(Duration::from_micros(20));
+        let end = self.now();
+        self.put_spans(correlation);
+        self.put(&self.writer.call(is_driver, cbid, (start, end), thread_id(), correlation, 0));
+        (correlation, end)
+    }
+
+    /// Launches a kernel that runs 10 µs.
+    fn launch(&self, lane: Lane) -> u32 {
+        let (correlation, end) = self.call(false, 211);
+        self.put(&self.writer.kernel(NAME, (end + 1000, end + 11_000), lane, correlation, [320, 256]));
+        correlation
+    }
+}
+
+fn thread_id() -> u32 {
+    // SAFETY: has no conditions.
+    unsafe { libc::gettid() as u32 }
+}
+
+/// Everything that there is, once or twice.
+fn whole() -> Recording {
+    let gpu = Gpu::new();
+    let writer = gpu.writer;
+    let profiler = both().start().expect("a start");
+    {
+        let _step = user_scope!("step");
+        {
+            let _op = scope!("aten::mm");
+            gpu.launch(STREAM);
+            gpu.launch(SECOND);
+        }
+        gpu.call(false, 17);
+        gpu.call(true, 4);
+        gpu.launch(STREAM);
+        let (graph, end) = gpu.call(false, 311);
+        for node in 1..=3 {
+            let start = end + node * 2000;
+            let kernel = writer.kernel(NAME, (start, start + 1000), STREAM, graph, [80, 128]);
+            gpu.put(&Writer::of_graph(kernel, 9, node));
+        }
+    }
+    let (copy, end) = gpu.call(true, 277);
+    gpu.put(&writer.copy(1_000_000, (end, end + 10_000), STREAM, copy));
+    gpu.put(&writer.fill(4096, (end + 10_000, end + 11_000), STREAM, copy));
+    gpu.put(&writer.peer_copy(2_000_000, (end, end + 10_000), OTHER_DEVICE, [(1, 2), (0, 1)], copy));
+    gpu.launch(OTHER_DEVICE);
+    let recorded = gpu.call(false, 135).0;
+    gpu.put(&writer.event(5, end, (1, 7), recorded));
+    let (wait, end) = gpu.call(false, 165);
+    gpu.put(&writer.sync(2, (end - 5000, end - 4000), (1, 13), 5, wait));
+    gpu.put(&writer.sync(4, (end - 3000, end - 1000), (1, u32::MAX), u32::MAX, wait));
+    gpu.put(&writer.overhead(2 << 16, (end - 900, end - 800)));
+    gpu.put(&writer.memory(false, 0x7000, 4096, end - 700, 0, wait));
+    gpu.put(&writer.memory(true, 0x7000, 4096, end - 600, 0, wait));
+    gpu.put(&writer.marker(2, 1, end - 500, thread_id(), Some(c"loading")));
+    gpu.put(&writer.marker(4, 1, end - 400, thread_id(), None));
+    gpu.put(&writer.marker(1, 2, end - 300, thread_id(), Some(c"now")));
+    sleep(Duration::from_millis(1));
+    stop(profiler)
+}
+
+/// Buffers in no order, kinds that nobody knows, records without times, and some of before the recording.
+fn disordered() -> Recording {
+    let gpu = Gpu::new();
+    let writer = gpu.writer;
+    let before = gpu.now();
+    sleep(Duration::from_millis(1));
+    let profiler = both().start().expect("a start");
+    let start = gpu.now();
+    let id = {
+        let _op = scope!("late");
+        // SAFETY: the function's type.
+        let id = unsafe {
+            let span =
+                gpu.cupti.get::<unsafe extern "C" fn(u32) -> u64>(b"cupti_double_span").expect("there");
+            span(3)
+        };
+        sleep(Duration::from_millis(1));
+        id
+    };
+    gpu.put(&writer.kernel(NAME, (start + 500_000, start + 600_000), STREAM, 70, [1, 32]));
+    gpu.put(&writer.unknown());
+    // Longer than the flush interval: what belongs together is read apart.
+    sleep(Duration::from_millis(30));
+    gpu.put(&writer.call(false, 211, (start + 100_000, start + 200_000), thread_id(), 70, 0));
+    gpu.put(&writer.external(3, id, 70));
+    gpu.put(&writer.kernel(NAME, (0, 0), STREAM, 71, [1, 32]));
+    gpu.put(&writer.kernel(NAME, (before, before + 10), STREAM, 72, [1, 32]));
+    let failed = gpu.call(false, 135).0;
+    gpu.put(&writer.call(false, 165, (start + 300_000, start + 400_000), thread_id() + 1, failed + 1, 700));
+    record_alloc(Device::Cpu, 1, 8);
+    sleep(Duration::from_millis(1));
+    stop(profiler)
+}
+
+/// More records than there are buffers, before anybody reads one.
+fn starved() -> Recording {
+    let gpu = Gpu::new();
+    let builder = both().device_buffer_bytes(8 << 20).flush_interval(Duration::from_secs(60));
+    let profiler = builder.start().expect("a start");
+    let start = gpu.now();
+    let put = (0..60_000u64).filter(|&number| {
+        let span = (start + number, start + number + 1);
+        gpu.put(&gpu.writer.kernel(NAME, span, STREAM, 1, [1, 32]))
+    });
+    println!("{}", put.count());
+    sleep(Duration::from_millis(1));
+    stop(profiler)
+}
+
+/// A recording after another, in which buffers of the first still come in; and threads that use the device.
+fn again() -> Recording {
+    let first = both().start().expect("a start");
+    let gpu = Gpu::new();
+    gpu.launch(STREAM);
+    sleep(Duration::from_millis(1));
+    let table = stop(first).trace.table;
+    assert!(table.rows().any(|row| table.name(row) == "saxpy(float, float*, float*)"));
+    // Nothing is recorded, and nobody gives buffers back to CUPTI: it takes what there is.
+    gpu.launch(STREAM);
+    sleep(Duration::from_millis(30));
+    let second = both().start().expect("a start");
+    thread::spawn(|| {
+        let _op = scope!("on a thread");
+        Gpu::new().launch(SECOND);
+    })
+    .join()
+    .expect("no panic");
+    sleep(Duration::from_millis(1));
+    stop(second)
+}
+
+/// Another profiler was there first.
+fn taken() -> Recording {
+    let gpu = Gpu::new();
+    assert!(env::var_os(DRIVER_VARIABLE).is_some());
+    let mut handle: *mut c_void = std::ptr::null_mut();
+    // SAFETY: the function's type; the place is ours.
+    unsafe {
+        let subscribe = gpu
+            .cupti
+            .get::<unsafe extern "C" fn(*mut *mut c_void, *const c_void, *mut c_void) -> u32>(
+                b"cuptiSubscribe",
+            )
+            .expect("there");
+        assert_eq!(subscribe(&raw mut handle, std::ptr::null(), std::ptr::null_mut()), 0);
+    }
+    cpu_only(both())
+}

@@ -1,0 +1,330 @@
+//! Devices, from the real loader to the trace, with stand-ins for the driver and for CUPTI.
+
+mod recorder;
+
+use kinetoscope::record::cuda::{CUPTI_VARIABLE, DRIVER_VARIABLE};
+use kinetoscope_core::diagnostics::Code;
+use kinetoscope_core::trace::Trace;
+use recorder::{check_names_of_lanes, check_schema};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::Command;
+use std::{env, fs};
+
+/// A stand-in, which was built with these tests.
+fn double(name: &str) -> PathBuf {
+    let folder = env::current_exe().expect("a program").parent().expect("a folder").to_owned();
+    let path = folder.join(format!("libkinetoscope_{name}_double.so"));
+    assert!(path.exists(), "{}", path.display());
+    path
+}
+
+/// What a child printed, and its trace.
+struct Run {
+    said: String,
+    trace: Value,
+}
+
+/// Runs a child with both stand-ins and these variables; nothing is in the ledger of its trace.
+fn run(what: &str, variables: &[(&str, &str)]) -> Run {
+    run_with(what, variables, &[])
+}
+
+/// The same, with these in the ledger.
+fn run_with(what: &str, variables: &[(&str, &str)], expected: &[Code]) -> Run {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.json");
+    let output = Command::new(env!("CARGO_BIN_EXE_cuda-child"))
+        .arg(what)
+        .arg(&path)
+        .env(DRIVER_VARIABLE, double("cuda"))
+        .env(CUPTI_VARIABLE, double("cupti"))
+        .envs(variables.iter().copied())
+        .output()
+        .expect("a child");
+    assert!(output.status.success(), "{what}: {}", String::from_utf8_lossy(&output.stderr));
+    let bytes = fs::read(path).expect("a trace");
+    let read = Trace::read(&bytes).expect("a trace");
+    let codes: Vec<Code> = read.diagnostics.findings().iter().map(|finding| finding.code).collect();
+    assert_eq!(codes, expected, "{what}: the ledger");
+    let trace: Value = serde_json::from_slice(&bytes).expect("JSON");
+    check_schema(&trace);
+    check_names_of_lanes(&trace);
+    Run { said: String::from_utf8_lossy(&output.stdout).trim().to_owned(), trace }
+}
+
+impl Run {
+    fn events(&self, category: &str) -> Vec<&Value> {
+        let events = self.trace["traceEvents"].as_array().expect("events");
+        events.iter().filter(|event| event["cat"] == category).collect()
+    }
+
+    fn named(&self, name: &str) -> Vec<&Value> {
+        let events = self.trace["traceEvents"].as_array().expect("events");
+        events.iter().filter(|event| event["name"] == name && event["ph"] != "M").collect()
+    }
+
+    fn warnings(&self) -> Vec<&str> {
+        self.trace["WARNING"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+}
+
+fn number(event: &Value, key: &str) -> f64 {
+    event[key].as_f64().unwrap_or_else(|| panic!("{key} of {event}"))
+}
+
+/// So many µs, to the nanosecond by which the clocks' lines are rounded.
+fn assert_lasts(event: &Value, duration: f64) {
+    assert!((number(event, "dur") - duration).abs() < 0.0015, "{event}");
+}
+
+/// Versions of CUPTI between which records grew.
+const VERSIONS: [&str; 8] = ["18", "21", "24", "26", "28", "130000", "130100", "130400"];
+
+#[test]
+fn everything_is_linked_in_every_version() {
+    for version in VERSIONS {
+        let run = run("whole", &[("CUPTI_DOUBLE_VERSION", version)]);
+        assert_eq!(run.warnings(), [] as [&str; 0], "{version}");
+        assert_eq!(run.trace["cupti_version"].to_string(), version);
+        assert_eq!(run.trace["deviceProperties"].as_array().map(Vec::len), Some(2));
+        kernels_belong_to_their_operators(&run, version);
+        arrows_lead_from_calls_to_what_they_caused(&run);
+        ranges_of_the_user_are_seen_on_streams(&run);
+        copies_have_kinetos_names_and_bandwidths(&run);
+        waiting_knows_what_it_waits_for(&run, version);
+        the_rest_is_there(&run);
+    }
+}
+
+fn kernels_belong_to_their_operators(run: &Run, version: &str) {
+    let op = run.named("aten::mm")[0];
+    let id = &op["args"]["External id"];
+    let kernels = run.events("kernel");
+    assert_eq!(kernels.len(), 7);
+    assert!(kernels.iter().all(|kernel| kernel["name"] == "saxpy(float, float*, float*)"));
+    let of_op: Vec<_> = kernels.iter().filter(|kernel| &kernel["args"]["External id"] == id).collect();
+    assert_eq!(of_op.len(), 2);
+    // Outside of an operator there is no id, even in a range of the user's.
+    assert_eq!(kernels.iter().filter(|kernel| kernel["args"]["External id"].is_null()).count(), 5);
+    let first = of_op[0];
+    assert_eq!((&first["pid"], &first["tid"]), (&json!(0), &json!(7)));
+    assert_lasts(first, 10.0);
+    let args = &first["args"];
+    let expected = json!({
+        "External id": id, "device": 0, "context": 1, "stream": 7, "correlation": args["correlation"], "queued": 0,
+        "registers per thread": 32, "shared memory": 1024, "blocks per SM": 4.0, "warps per SM": 32.0,
+        "grid": [320, 1, 1], "block": [256, 1, 1], "est. achieved occupancy %": 50, "graph id": 0, "graph node id": 0,
+        "channel": 3, "channel_type": 1,
+    });
+    let mut told = args.clone();
+    let priority = told.as_object_mut().and_then(|args| args.remove("priority"));
+    assert_eq!(told, expected);
+    assert_eq!(priority, (version == "130100" || version == "130400").then(|| json!(-2)), "{version}");
+    // The call lies inside the operator, on its thread, and the kernel begins after it began.
+    let calls = run.named("cudaLaunchKernel");
+    let call = calls.iter().find(|call| call["args"]["correlation"] == args["correlation"]).expect("a call");
+    assert_eq!((&call["tid"], &call["args"]["External id"]), (&op["tid"], id));
+    assert!(number(call, "ts") >= number(op, "ts") && number(first, "ts") >= number(call, "ts"));
+    assert!(number(call, "ts") + number(call, "dur") <= number(op, "ts") + number(op, "dur"));
+    let nodes: Vec<_> = kernels.iter().filter(|kernel| kernel["args"]["graph id"] == 9).collect();
+    let ids: Vec<_> = nodes.iter().map(|kernel| &kernel["args"]["graph node id"]).collect();
+    assert_eq!(ids, [1, 2, 3]);
+    assert!(nodes.iter().all(|n| n["args"]["correlation"] == nodes[0]["args"]["correlation"]));
+}
+
+fn arrows_lead_from_calls_to_what_they_caused(run: &Run) {
+    let arrows = run.events("ac2g");
+    let ends = |ph: &str| -> Vec<&Value> { arrows.iter().filter(|a| a["ph"] == ph).copied().collect() };
+    let (starts, stops) = (ends("s"), ends("f"));
+    let caused =
+        ["kernel", "gpu_memcpy", "gpu_memset", "cuda_sync"].map(|category| run.events(category).len());
+    assert_eq!(stops.len(), caused.iter().sum::<usize>());
+    for stop in &stops {
+        assert_eq!(starts.iter().filter(|start| start["id"] == stop["id"]).count(), 1, "{stop}");
+    }
+    assert!(starts.iter().all(|start| stops.iter().any(|stop| stop["id"] == start["id"])));
+    // Every end stands on an event.
+    let events = run.trace["traceEvents"].as_array().expect("events");
+    for arrow in arrows {
+        let stands = |e: &&Value| {
+            e["ph"] == "X"
+                && ["pid", "tid", "ts"].iter().all(|key| e[key] == arrow[key])
+                && e["cat"] != "ac2g"
+        };
+        assert!(events.iter().any(|event| stands(&event)), "{arrow}");
+    }
+}
+
+fn ranges_of_the_user_are_seen_on_streams(run: &Run) {
+    let step = run.named("step").into_iter().find(|event| event["cat"] == "user_annotation").expect("a step");
+    let seen = run.events("gpu_user_annotation");
+    assert_eq!(seen.len(), 2, "one on each stream that worked for it");
+    for range in seen {
+        assert_eq!(range["name"], "step");
+        assert_eq!(range["args"], json!({ "External id": step["args"]["External id"] }));
+        let kernels = run.events("kernel");
+        let within = kernels.iter().filter(|k| {
+            let is_same_lane = k["pid"] == range["pid"] && k["tid"] == range["tid"];
+            is_same_lane && number(k, "ts") < number(range, "ts") + number(range, "dur")
+        });
+        let expected = if range["tid"] == 7 { 5 } else { 1 };
+        assert_eq!(within.clone().count(), expected);
+        assert!(within.clone().all(|k| number(k, "ts") > number(range, "ts")));
+    }
+}
+
+fn copies_have_kinetos_names_and_bandwidths(run: &Run) {
+    let copy = run.named("Memcpy HtoD (Pageable -> Device)")[0];
+    assert_eq!(
+        (&copy["args"]["bytes"], &copy["args"]["memory bandwidth (GB/s)"]),
+        (&json!(1_000_000), &json!(100.0))
+    );
+    let peer = run.named("Memcpy PtoP (Device -> Device)")[0];
+    assert_eq!(peer["pid"], 1);
+    let told = |key: &str| peer["args"][key].as_i64().expect("a number");
+    assert_eq!(["fromDevice", "inDevice", "toDevice"].map(told), [1, 1, 0]);
+    assert_eq!(["fromContext", "inContext", "toContext"].map(told), [2, 2, 1]);
+    assert_eq!(run.named("Memset (Device)")[0]["args"]["bytes"], 4096);
+    // The driver's call that caused them is kept, what only asks is not.
+    assert_eq!(run.named("cuMemcpyHtoDAsync_v2")[0]["cat"], "cuda_driver");
+    assert!(run.named("cuDeviceGetCount").is_empty() && run.named("cudaGetDevice").is_empty());
+}
+
+fn waiting_knows_what_it_waits_for(run: &Run, version: &str) {
+    let wait = run.named("Stream Wait Event")[0];
+    let recorded = &run.named("cudaEventRecord")[0]["args"]["correlation"];
+    assert_eq!(wait["args"]["wait_on_stream"], 7);
+    assert_eq!(&wait["args"]["wait_on_cuda_event_record_corr_id"], recorded);
+    assert_eq!((&wait["pid"], &wait["tid"]), (&json!(0), &json!(13)));
+    let all = run.named("Context Sync")[0];
+    assert_eq!((&all["tid"], &all["args"]["stream"]), (&json!(-1), &json!(-1)));
+    // Events have times from CUDA 12.8 on.
+    let has_times = version.parse::<u32>().expect("a number") >= 26;
+    assert_eq!(run.events("cuda_event").len(), usize::from(has_times));
+}
+
+fn the_rest_is_there(run: &Run) {
+    assert_eq!(run.named("Instrumentation")[0]["cat"], "overhead");
+    let memory: Vec<&Value> =
+        run.named("[memory]").into_iter().filter(|event| event["args"]["Device Type"] == 1).collect();
+    assert_eq!(memory.len(), 2);
+    assert_eq!((&memory[0]["args"]["Bytes"], &memory[1]["args"]["Bytes"]), (&json!(4096), &json!(-4096)));
+    assert_eq!(memory[0]["args"]["Total Allocated"], 4096);
+    assert_eq!(memory[0]["tid"], run.named("cudaDeviceSynchronize")[0]["tid"]);
+    assert_lasts(run.named("loading")[0], 0.1);
+    assert_eq!(run.named("loading")[0]["args"], json!({ "domain": "default" }));
+    assert_eq!(run.named("now")[0]["ph"], "i");
+}
+
+#[test]
+fn what_comes_in_no_order_is_linked_all_the_same() {
+    let run = run("disordered", &[]);
+    let op = run.named("late")[0];
+    let kernels = run.events("kernel");
+    assert_eq!(kernels.len(), 1, "none without times, none of before");
+    assert_eq!(kernels[0]["args"]["External id"], op["args"]["External id"]);
+    assert_eq!(run.events("ac2g").len(), 2);
+    assert_eq!(run.named("cudaDeviceSynchronize")[0]["args"]["return value"], 700);
+    assert_eq!(run.trace["kinetoscope"]["devices"]["unknown"], 1);
+    let warnings = run.warnings();
+    assert!(warnings.contains(&"1 activity records are of kinds that are not read"), "{warnings:?}");
+    assert!(warnings.contains(&"1 activity records had no times"), "{warnings:?}");
+}
+
+#[test]
+fn what_finds_no_buffer_is_counted() {
+    // From 12.9 on CUPTI may be refused a buffer, and drops; before, it gets one beyond the limit.
+    // Kernels only: nothing launches them.
+    let codes = [Code::KernelWithoutLaunch];
+    let refused = run_with("starved", &[("CUPTI_DOUBLE_VERSION", "28")], &codes);
+    let put: usize = refused.said.parse().expect("a number");
+    assert!(put < 60_000);
+    assert_eq!(refused.events("kernel").len(), put);
+    assert_eq!(refused.trace["kinetoscope"]["devices"]["dropped"], 60_000 - put);
+    assert!(refused.warnings().iter().any(|warning| warning.contains("dropped by CUPTI")));
+    let given = run_with("starved", &[("CUPTI_DOUBLE_VERSION", "26")], &codes);
+    assert_eq!(given.events("kernel").len(), 60_000);
+    assert!(given.warnings().iter().any(|warning| warning.contains("device_buffer_bytes")));
+}
+
+#[test]
+fn recordings_follow_each_other() {
+    let run = run("again", &[]);
+    let kernels = run.events("kernel");
+    assert_eq!(kernels.len(), 1, "those of before are not this recording's");
+    let op = run.named("on a thread")[0];
+    assert_eq!(kernels[0]["args"]["External id"], op["args"]["External id"]);
+    assert_eq!(run.named("cudaLaunchKernel")[0]["tid"], op["tid"]);
+}
+
+#[test]
+fn buffers_that_come_late_do_no_harm() {
+    for what in ["whole", "again"] {
+        let run = run(what, &[("CUPTI_DOUBLE_LATE", "1")]);
+        assert!(!run.events("kernel").is_empty(), "{what}");
+    }
+}
+
+/// Why devices are not recorded, as the probe says and as the trace does.
+fn reason(variables: &[(&str, &str)]) -> (String, String) {
+    let run = run("probe", variables);
+    assert_eq!(run.named("on the CPU").len(), 1);
+    let warnings = run.warnings();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    let told = warnings[0].strip_prefix("CUDA was asked for and is not recorded: ").expect("the warning");
+    (run.said.clone(), told.to_owned())
+}
+
+#[test]
+fn every_failure_has_a_reason_and_leaves_the_cpu() {
+    let nvtx = double("nvtx");
+    let nvtx = nvtx.to_str().expect("a path");
+    for (variables, typed, told) in [
+        (&[(DRIVER_VARIABLE, "/nowhere.so")][..], "NoDriver", "there is no CUDA driver: "),
+        (&[(DRIVER_VARIABLE, nvtx)], "MissingSymbol", "the driver library has no function cuInit"),
+        (
+            &[("CUDA_DOUBLE_INIT", "100")],
+            "Driver { call: \"cuInit\"",
+            "the CUDA driver refused: cuInit gave 100",
+        ),
+        (&[("CUDA_DOUBLE_DEVICES", "0")], "NoDevice", "the CUDA driver knows of no device"),
+        (&[(CUPTI_VARIABLE, "/nowhere.so")], "NoCupti", "CUPTI was not found; set KINETOSCOPE_CUPTI_LIBRARY"),
+        (&[(CUPTI_VARIABLE, nvtx)], "MissingSymbol", "the cupti library has no function cuptiGetVersion"),
+        (&[("CUPTI_DOUBLE_VERSION", "17")], "OldCupti(17)", "CUPTI has version 17"),
+        (&[("CUPTI_DOUBLE_FAIL", "cuptiGetVersion:999")], "Cupti", "CUPTI refused: cuptiGetVersion gave 999"),
+    ] {
+        let (said, warning) = reason(variables);
+        assert!(said.starts_with(&format!("Err({typed}")), "{said}");
+        assert!(warning.starts_with(told), "{warning}");
+    }
+}
+
+#[test]
+fn what_fails_when_recording_begins_is_told_too() {
+    for (fails, told) in [
+        ("cuptiSubscribe:39", "another profiler uses CUPTI in this process"),
+        (
+            "cuptiActivityRegisterCallbacks:7",
+            "CUPTI refused: cuptiActivityRegisterCallbacks gave 7, CUPTI_DOUBLE_ERROR_7",
+        ),
+        ("cuptiActivityEnable:15", "CUPTI refused: cuptiActivityEnable gave 15, CUPTI_DOUBLE_ERROR_15"),
+    ] {
+        let (said, warning) = reason(&[("CUPTI_DOUBLE_FAIL", fails)]);
+        assert_eq!((said.as_str(), warning.as_str()), ("Ok(2)", told));
+    }
+    let damaged = run("whole", &[("CUPTI_DOUBLE_FAIL", "cuptiActivityGetNextRecord:21")]);
+    assert!(damaged.warnings().iter().any(|warning| warning.contains("could not be read to their end")));
+    let taken = run("taken", &[]);
+    assert_eq!(
+        taken.warnings(),
+        ["CUDA was asked for and is not recorded: another profiler uses CUPTI in this process"]
+    );
+}
+
+#[test]
+fn who_did_not_ask_hears_nothing() {
+    let run = run("silent", &[(DRIVER_VARIABLE, "/nowhere.so")]);
+    assert_eq!(run.warnings(), [] as [&str; 0]);
+    assert_eq!(run.trace["deviceProperties"], json!([]));
+}
