@@ -224,8 +224,13 @@ fn what_comes_in_no_order_is_linked_all_the_same() {
     let kernels = run.events("kernel");
     assert_eq!(kernels.len(), 1, "none without times, none of before");
     assert_eq!(kernels[0]["args"]["External id"], op["args"]["External id"]);
-    assert_eq!(run.events("ac2g").len(), 2);
+    assert_eq!(run.events("ac2g").len(), 4);
     assert_eq!(run.named("cudaDeviceSynchronize")[0]["args"]["return value"], 700);
+    let memory = run.named("[memory]");
+    assert_eq!(memory.len(), 1, "the framework told of more than the driver");
+    assert_eq!(memory[0]["args"]["Bytes"], 8);
+    let copy = run.named("Memcpy HtoD (Pageable -> Device)")[0];
+    assert_eq!((&copy["dur"], &copy["args"]["memory bandwidth (GB/s)"]), (&json!(0.0), &Value::Null));
     assert_eq!(run.trace["kinetoscope"]["devices"]["unknown"], 1);
     let warnings = run.warnings();
     assert!(warnings.contains(&"1 activity records are of kinds that are not read"), "{warnings:?}");
@@ -320,6 +325,23 @@ fn what_fails_when_recording_begins_is_told_too() {
         taken.warnings(),
         ["CUDA was asked for and is not recorded: another profiler uses CUPTI in this process"]
     );
+}
+
+#[test]
+fn a_machine_as_it_is_has_a_reason_or_devices() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.json");
+    let child = Command::new(env!("CARGO_BIN_EXE_cuda-child"))
+        .arg("probe")
+        .arg(&path)
+        .env_remove(DRIVER_VARIABLE)
+        .env_remove(CUPTI_VARIABLE)
+        .output()
+        .expect("a child");
+    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
+    let trace: Value = serde_json::from_slice(&fs::read(path).expect("a trace")).expect("JSON");
+    let said = String::from_utf8_lossy(&child.stdout).trim().to_owned();
+    assert_eq!(said.starts_with("Ok("), trace["WARNING"].is_null(), "{said}: {}", trace["WARNING"]);
 }
 
 #[test]

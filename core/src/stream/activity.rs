@@ -11,7 +11,7 @@ pub const WORDS: usize = 5;
 /// A stream that is none.
 pub const NO_STREAM: u32 = u32::MAX;
 
-/// An integer that is none, before values that are; a triple is none where its first is 0.
+/// An integer or a number that is none, before values that are; a triple is none where its first is 0.
 pub const MISSING: u64 = 1 << 63;
 
 /// What was done. The lane is the device's ordinal, or the system's id of the thread for what a thread did.

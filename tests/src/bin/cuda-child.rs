@@ -25,14 +25,17 @@ fn main() {
             cpu_only(Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]))
         }
         "silent" => cpu_only(Profiler::builder()),
-        "whole" => whole(),
+        "whole" => whole(both()),
+        "file" => whole(both().file(&args[2])),
         "disordered" => disordered(),
         "starved" => starved(),
         "again" => again(),
         "taken" => taken(),
         other => panic!("{other} is not known"),
     };
-    recording.export_chrome_trace(Path::new(&args[2])).expect("a file");
+    if args[1] != "file" {
+        recording.export_chrome_trace(Path::new(&args[2])).expect("a file");
+    }
 }
 
 fn stop(mut profiler: Profiler) -> Recording {
@@ -137,10 +140,10 @@ fn thread_id() -> u32 {
 }
 
 /// Everything that there is, once or twice.
-fn whole() -> Recording {
+fn whole(builder: Builder) -> Recording {
     let gpu = Gpu::new();
     let writer = gpu.writer;
-    let profiler = both().start().expect("a start");
+    let profiler = builder.start().expect("a start");
     {
         let _step = user_scope!("step");
         {
@@ -207,7 +210,10 @@ fn disordered() -> Recording {
     gpu.put(&writer.kernel(NAME, (before, before + 10), STREAM, 72, [1, 32]));
     let failed = gpu.call(false, 135).0;
     gpu.put(&writer.call(false, 165, (start + 300_000, start + 400_000), thread_id() + 1, failed + 1, 700));
-    record_alloc(Device::Cpu, 1, 8);
+    record_alloc(Device::Cuda(0), 1, 8);
+    let now = gpu.now();
+    gpu.put(&writer.memory(false, 0x7000, 4096, now, 0, failed));
+    gpu.put(&writer.copy(0, (now, now), STREAM, failed));
     sleep(Duration::from_millis(1));
     stop(profiler)
 }

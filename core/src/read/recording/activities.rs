@@ -74,7 +74,10 @@ impl Recording {
             }
         }
         self.launches(&links);
-        self.device_memory(&mut links);
+        // A framework's own allocator tells of what it takes from the driver and of more.
+        if !self.follow.has_device_memory {
+            self.device_memory(&mut links);
+        }
         self.ranges_on_streams(&links)
     }
 
@@ -118,7 +121,7 @@ impl Recording {
                 self.follow.has_overhead = true;
                 self.lane(-1, 0, false)
             }
-            Activity::Sync | Activity::Event => self.stream_lane(device, stream, false),
+            Activity::Event => self.stream_lane(device, stream, false),
             _ => self.stream_lane(device, stream, true),
         };
         let mut append = Append::new(&mut self.table, b'X', category);
@@ -155,7 +158,7 @@ impl Recording {
                 Form::Stream => append.int(Args, key, stream),
                 Form::Correlation => append.int(Args, key, record.correlation as i64),
                 Form::Int if own[0] != MISSING => append.int(Args, key, own[0] as i64),
-                Form::Float => float(append, key, f64::from_bits(own[0])),
+                Form::Float if own[0] != MISSING => float(append, key, f64::from_bits(own[0])),
                 Form::Triple if own[0] != 0 => {
                     append.json(Args, key, &format!("[{},{},{}]", own[0], own[1], own[2]))
                 }

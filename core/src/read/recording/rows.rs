@@ -38,6 +38,8 @@ pub(super) struct Follow {
     /// The lanes of devices: ordinal and stream, -1 for what is on none.
     pub(super) streams: Vec<(i64, i64)>,
     pub(super) has_overhead: bool,
+    /// The program told of a device's memory itself.
+    pub(super) has_device_memory: bool,
     /// The names of users' ranges, by their ids.
     pub(super) annotations: Index,
     /// Whether texts are JSON: 1 for those that are.
@@ -294,6 +296,7 @@ impl Recording {
 
     fn memory(&mut self, name: &str, thread: usize, ticks: u64, word: Word, args: &[u8]) {
         let device = (i64::from(word.small), i64::from(word.id) - 1);
+        self.follow.has_device_memory |= device.1 >= 0;
         let numbers = [0, 1, 2, 3].map(|at| u64_at(args, at * WORD_BYTES) as i64);
         let track = self.track(thread);
         self.memory_on(name, track, ticks as i64, device, numbers);

@@ -96,10 +96,12 @@ fn id(name: &str) -> u32 {
     registry().add_name(name)
 }
 
-/// GB/s.
+/// GB/s; missing for what took no time.
 fn bandwidth(bytes: u64, span: Span) -> u64 {
-    let ns = span.end.saturating_sub(span.start);
-    (bytes as f64 / ns.max(1) as f64).to_bits()
+    match span.end.saturating_sub(span.start) {
+        0 => MISSING,
+        ns => (bytes as f64 / ns as f64).to_bits(),
+    }
 }
 
 /// What comes before the values of a record.
