@@ -1,6 +1,6 @@
 //! The test command: one step after the other, the first failure ends it.
 
-use crate::{Failure, fuzz, imports, package, page, silent, toolchain};
+use crate::{Failure, cupti, fuzz, imports, package, page, silent, toolchain};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -60,6 +60,7 @@ pub(crate) fn test() -> Result<(), Failure> {
     step("fuzz targets", || fuzz::run(FUZZ_SECONDS, Some(fuzz::TEST_RUNS)))?;
     step("README's first command", first_command)?;
     step("tests", || run(&mut cargo(&["test", "--workspace"])))?;
+    step("CUPTI's own libraries", cupti::test)?;
     step("lessons", lessons)?;
     step("npm package", package::run_all)?;
     step("tests of the npm package", package::test)?;
@@ -79,6 +80,11 @@ fn lessons() -> Result<(), Failure> {
         run(cargo(&["run", "--quiet", "-p", "kinetoscope", "--example", name]).stdout(Stdio::null()))?;
     }
     if names.len() < 6 { Err(format!("only {} lessons", names.len())) } else { Ok(()) }
+}
+
+/// What needs a GPU.
+pub(crate) fn test_gpu() -> Result<(), Failure> {
+    run(cargo(&["run", "--release", "--quiet"]).current_dir(root().join("tests/gpu")))
 }
 
 /// What a recorded span costs, beside other tracers.

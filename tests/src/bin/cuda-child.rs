@@ -2,6 +2,7 @@
 //! libraries stand in is said by the recorder's own variables.
 
 use kinetoscope::record::builder::Builder;
+use kinetoscope::record::cuda::decode::{Decoded, decode};
 use kinetoscope::record::cuda::{CUPTI_VARIABLE, DRIVER_VARIABLE, probe};
 use kinetoscope::record::memory::{Device, record_alloc};
 use kinetoscope::record::profiler::{Activity, Profiler, supported_activities};
@@ -19,6 +20,7 @@ use std::time::Duration;
 fn main() {
     let args: Vec<String> = env::args().collect();
     let recording = match args[1].as_str() {
+        "step" => return step(Path::new(&args[2])),
         "probe" => {
             println!("{:?}", probe().map(<[_]>::len));
             assert_eq!(supported_activities().contains(&Activity::Cuda), probe().is_ok());
@@ -36,6 +38,57 @@ fn main() {
     if args[1] != "file" {
         recording.export_chrome_trace(Path::new(&args[2])).expect("a file");
     }
+}
+
+/// Has a real CUPTI step over a buffer of records, and reads each.
+fn step(library: &Path) {
+    // SAFETY: CUPTI does nothing when it is loaded.
+    let library = unsafe { Library::new(library) }.expect("a library");
+    let mut version = 0u32;
+    // SAFETY: the function's type; the place is ours.
+    unsafe {
+        let get = library.get::<unsafe extern "C" fn(*mut u32) -> u32>(b"cuptiGetVersion").expect("there");
+        assert_eq!(get(&raw mut version), 0);
+    }
+    let writer = Writer::new(version);
+    let (span, lane) = ((5, 9), (1, 2, 7));
+    let records = [
+        writer.kernel(NAME, span, lane, 1, [2, 64]),
+        writer.copy(64, span, lane, 2),
+        writer.peer_copy(64, span, lane, [(0, 1), (1, 2)], 3),
+        writer.fill(64, span, lane, 4),
+        writer.call(false, 211, span, 77, 5, 0),
+        writer.call(true, 307, span, 77, 6, 0),
+        writer.external(3, 9, 5),
+        writer.sync(3, span, (2, 7), u32::MAX, 7),
+        writer.event(5, 9, (2, 7), 8),
+        writer.overhead(2 << 16, span),
+        writer.memory(false, 0x7000, 64, 9, 1, 9),
+        writer.marker(2, 1, 9, 77, Some(c"range")),
+    ];
+    // As CUPTI's own buffers: aligned to words, and longer than what is in use.
+    let bytes: Vec<u8> = records.iter().flat_map(|record| record.0.iter().copied()).collect();
+    let mut buffer = vec![0u64; 1 << 16];
+    // SAFETY: the buffer is longer; the function's type; records lie within the buffer.
+    let found: Vec<Decoded> = unsafe {
+        let start = buffer.as_mut_ptr().cast::<u8>();
+        start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        let next = library
+            .get::<unsafe extern "C" fn(*mut u8, usize, *mut *mut u8) -> u32>(b"cuptiActivityGetNextRecord")
+            .expect("there");
+        let mut record = std::ptr::null_mut();
+        std::iter::from_fn(|| {
+            let is_there = next(start, bytes.len(), &raw mut record) == 0;
+            is_there.then(|| {
+                let at = record.offset_from(start) as usize;
+                decode(&bytes[at..], version)
+            })
+        })
+        .collect()
+    };
+    let expected: Vec<Decoded> = records.iter().map(|record| decode(&record.0, version)).collect();
+    assert_eq!(found, expected, "CUPTI {version}");
+    println!("{version}");
 }
 
 fn stop(mut profiler: Profiler) -> Recording {

@@ -1,0 +1,31 @@
+//! The real CUPTI of each toolkit steps over buffers of records as they are read here. `cargo xtask cupti` fetches the
+//! libraries, which need no driver for this, and says where they are.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::{env, fs};
+
+const FOLDER_VARIABLE: &str = "KINETOSCOPE_CUPTI_WHEELS";
+
+#[test]
+fn the_real_libraries_step_over_records_as_they_are_read() {
+    let Some(folder) = env::var_os(FOLDER_VARIABLE).map(PathBuf::from) else {
+        eprintln!(
+            "SKIPPED: {FOLDER_VARIABLE} names no folder; `cargo xtask cupti` fetches CUPTI and runs this test"
+        );
+        return;
+    };
+    let mut versions = Vec::new();
+    for entry in fs::read_dir(&folder).expect("a folder").flatten() {
+        let child = Command::new(env!("CARGO_BIN_EXE_cuda-child")).arg("step").arg(entry.path()).output();
+        let child = child.expect("a child");
+        let said = String::from_utf8_lossy(&child.stdout).trim().to_owned();
+        let failed = String::from_utf8_lossy(&child.stderr);
+        assert!(child.status.success(), "{}: {failed}", entry.path().display());
+        versions.push(said.parse::<u32>().expect("a version"));
+    }
+    versions.sort_unstable();
+    println!("stepped over by CUPTI {versions:?}");
+    versions.dedup();
+    assert!(versions.len() >= 8, "{versions:?}");
+}
