@@ -1,4 +1,5 @@
-//! Lesson 3: a model of candle's, trained on the CPU. `cargo run --release -p kinetoscope --example lesson_3_candle`
+//! Lesson 3: a model of candle's, trained. `cargo run --release -p kinetoscope --example lesson_3_candle`; with
+//! `--features candle-cuda`, which needs the CUDA toolkit, on a CUDA device, whose work is then in the trace too.
 //!
 //! Functions are instrumented with `tracing`, as candle's own models are; modules and operators say what they are. The
 //! trace is what the page shows as its sample.
@@ -32,11 +33,11 @@ struct Linear {
 }
 
 impl Linear {
-    fn new(inputs: usize, outputs: usize, name: &str) -> Result<Linear> {
+    fn new(inputs: usize, outputs: usize, name: &str, device: &Device) -> Result<Linear> {
         let bound = 1.0 / (inputs as f32).sqrt();
         Ok(Linear {
-            weight: Var::rand(-bound, bound, (outputs, inputs), &Device::Cpu)?,
-            bias: Var::zeros(outputs, DType::F32, &Device::Cpu)?,
+            weight: Var::rand(-bound, bound, (outputs, inputs), device)?,
+            bias: Var::zeros(outputs, DType::F32, device)?,
             module: Module::new("Linear", name),
         })
     }
@@ -65,13 +66,13 @@ struct Net {
 }
 
 impl Net {
-    fn new(width: usize) -> Result<Net> {
+    fn new(width: usize, device: &Device) -> Result<Net> {
         Ok(Net {
-            query: Linear::new(width, width, "query")?,
-            key: Linear::new(width, width, "key")?,
-            value: Linear::new(width, width, "value")?,
-            hidden: Linear::new(width, 4 * width, "hidden")?,
-            out: Linear::new(4 * width, CLASSES, "out")?,
+            query: Linear::new(width, width, "query", device)?,
+            key: Linear::new(width, width, "key", device)?,
+            value: Linear::new(width, width, "value", device)?,
+            hidden: Linear::new(width, 4 * width, "hidden", device)?,
+            out: Linear::new(4 * width, CLASSES, "out", device)?,
             module: Module::new("Net", "net"),
             attention: Module::new("Attention", "attention"),
         })
@@ -113,16 +114,16 @@ impl Net {
 }
 
 /// Points around a centre for each class.
-#[instrument]
-fn batch(width: usize, number: usize) -> Result<(Tensor, Tensor)> {
+#[instrument(skip(device))]
+fn batch(width: usize, number: usize, device: &Device) -> Result<(Tensor, Tensor)> {
     let classes: Vec<u32> = (0..BATCH).map(|at| ((at * 7 + number) % CLASSES) as u32).collect();
     let centres: Vec<f32> = classes
         .iter()
         .flat_map(|&class| (0..width).map(move |at| if at % CLASSES == class as usize { 1.5 } else { 0.0 }))
         .collect();
-    let centres = Tensor::from_vec(centres, (BATCH, width), &Device::Cpu)?;
-    let noise = Tensor::randn(0f32, 1.0, (BATCH, width), &Device::Cpu)?;
-    Ok(((centres + noise)?, Tensor::from_vec(classes, BATCH, &Device::Cpu)?))
+    let centres = Tensor::from_vec(centres, (BATCH, width), device)?;
+    let noise = Tensor::randn(0f32, 1.0, (BATCH, width), device)?;
+    Ok(((centres + noise)?, Tensor::from_vec(classes, BATCH, device)?))
 }
 
 #[instrument(skip_all)]
@@ -146,7 +147,8 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         .nth(1)
         .map_or_else(|| std::env::temp_dir().join("lesson_3.pt.trace.json.gz"), PathBuf::from);
     let width = 64;
-    let net = Net::new(width)?;
+    let device = Device::cuda_if_available(0)?;
+    let net = Net::new(width, &device)?;
     let mut optimizer = AdamW::new(net.variables(), ParamsAdamW { lr: 0.01, ..ParamsAdamW::default() })?;
     let schedule =
         Schedule::new(ScheduleArgs { wait: 2, warmup: 1, active: 2, repeat: 1, ..ScheduleArgs::default() })?;
@@ -159,7 +161,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         .metadata("model", "attention and two layers, by candle");
     let (layer, mut guard) = layer(builder)?;
     tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer))?;
-    let batches = (0..6).map(|number| batch(width, number));
+    let batches = (0..6).map(|number| batch(width, number, &device));
     for (number, batch) in data_loader("Batches", batches).enumerate() {
         let loss = train(&net, &mut optimizer, batch?)?;
         println!("step {number}: loss {loss:.3}");

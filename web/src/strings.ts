@@ -26,7 +26,7 @@ export const MISSING = {
   kernels: {
     what: "This trace has no device work.",
     torch: "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
-    rust: "",
+    rust: "Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]), feature cuda",
     where: "ProfilerActivity.CUDA also records ROCm; XPU, MTIA and others have one of their own.",
   },
   flame: {

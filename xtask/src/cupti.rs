@@ -51,7 +51,8 @@ fn fetch(package: &str, version: &str, library: &Path) -> Result<(), Failure> {
     let wanted = format!("{package}=={version}");
     let pip = ["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"];
     run(Command::new("python3").args(pip).args(["--only-binary=:all:", "--dest"]).arg(&folder).arg(&wanted))?;
-    let wheel = find(&folder, &|name| name.ends_with(".whl")).ok_or(format!("{wanted}: no wheel came"))?;
+    let wheel = find(&folder, &|name| name.starts_with("nvidia_cuda_cupti"));
+    let wheel = wheel.ok_or(format!("{wanted}: no wheel came"))?;
     let unpacked = folder.join("unpacked");
     run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&unpacked))?;
     let is_library = |name: &str| name == "libcupti.so.12" || name == "libcupti.so.13";

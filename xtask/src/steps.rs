@@ -77,14 +77,15 @@ fn lessons() -> Result<(), Failure> {
         .collect();
     names.sort();
     for name in &names {
-        run(cargo(&["run", "--quiet", "-p", "kinetoscope", "--example", name]).stdout(Stdio::null()))?;
+        let lesson = ["run", "--quiet", "-p", "kinetoscope", "--features", "cuda,nvml", "--example", name];
+        run(cargo(&lesson).stdout(Stdio::null()))?;
     }
-    if names.len() < 6 { Err(format!("only {} lessons", names.len())) } else { Ok(()) }
+    if names.len() < 9 { Err(format!("only {} lessons", names.len())) } else { Ok(()) }
 }
 
-/// What needs a GPU.
-pub(crate) fn test_gpu() -> Result<(), Failure> {
-    run(cargo(&["run", "--release", "--quiet"]).current_dir(root().join("tests/gpu")))
+/// What needs a GPU; recordings and traces stay in a folder.
+pub(crate) fn test_gpu(folder: &[String]) -> Result<(), Failure> {
+    run(cargo(&["run", "--release", "--quiet", "-p", "kinetoscope-gpu-checks", "--"]).args(folder))
 }
 
 /// What a recorded span costs, beside other tracers.

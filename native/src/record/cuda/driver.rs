@@ -95,9 +95,11 @@ impl Driver {
         let given = std::env::var_os(DRIVER_VARIABLE).map(|path| vec![path]);
         let names: Vec<OsString> =
             given.unwrap_or_else(|| ["libcuda.so.1", "libcuda.so", "nvcuda.dll"].map(Into::into).into());
-        let mut reason = String::new();
-        let library = names.iter().find_map(|name| load(name).map_err(|error| reason = error).ok());
-        let driver = Driver::of(library.ok_or(Unavailable::NoDriver(reason))?)?;
+        let mut reasons = Vec::new();
+        let library = names.iter().find_map(|name| load(name).map_err(|reason| reasons.push(reason)).ok());
+        // The other names are those of other systems.
+        let library = library.ok_or_else(|| Unavailable::NoDriver(reasons.swap_remove(0)))?;
+        let driver = Driver::of(library)?;
         // SAFETY: the one call that may come first, and has no other condition.
         check("cuInit", unsafe { (driver.init)(0) })?;
         Ok(driver)

@@ -2,6 +2,7 @@
 
 use super::unavailable::Unavailable;
 use libloading::Library;
+use std::error::Error;
 use std::ffi::OsStr;
 
 /// Declares a table of a library's functions, all of which return a result code, as a plain integer: an enum of Rust's may
@@ -44,7 +45,14 @@ pub(super) fn missing(library: &'static str, symbol: &[u8]) -> Unavailable {
 /// Loads a library; the system's words where that fails.
 pub(super) fn load(name: &OsStr) -> Result<Library, String> {
     // SAFETY: the initialisers of CUDA's libraries do no harm; whoever names another one answers for it.
-    unsafe { Library::new(name) }.map_err(|error| error.to_string())
+    unsafe { Library::new(name) }.map_err(|error| {
+        let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        if reason.contains(&*name.to_string_lossy()) {
+            reason
+        } else {
+            format!("{}: {reason}", name.display())
+        }
+    })
 }
 
 /// A library that the program has loaded already.

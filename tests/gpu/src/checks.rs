@@ -1,0 +1,222 @@
+//! What must hold on a machine with a GPU. Each check says what it measured.
+
+use crate::trace::{call, counts, int, named, rows};
+use crate::work::{COUNT, Work};
+use cudarc::driver::sys::{
+    CUevent_flags as EventFlags, CUgraphInstantiate_flags as GraphFlags, CUstreamCaptureMode as CaptureMode,
+};
+use kinetoscope::record::profiler::{Activity, Profiler};
+use kinetoscope::record::recording::Recording;
+use kinetoscope::{scope, user_scope};
+use std::error::Error;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+type Outcome = Result<String, Box<dyn Error>>;
+
+/// A check: its name, and what it does with a folder for what should be kept.
+pub(crate) type Check = (&'static str, fn(&Work, &Path) -> Outcome);
+
+pub(crate) const CHECKS: [Check; 9] = [
+    ("every kind of activity is seen", kinds),
+    ("every launched kernel is there, 100 times", every_kernel),
+    ("a kernel begins after its call and lies in the window", order),
+    ("a kernel of 100 ms takes as long as the event timer says", long_kernel),
+    ("a graph's nodes are those of its launch", graph),
+    ("kernels of two streams overlap", two_streams),
+    ("results do not change", results),
+    ("a launch costs", overhead),
+    ("a recording for others to compare with", saxpy_for_comparison),
+];
+
+/// Records what `work` does; the recording is kept in a file too.
+fn record(
+    folder: &Path,
+    name: &str,
+    work: impl FnOnce() -> Result<(), Box<dyn Error>>,
+) -> Result<Recording, Box<dyn Error>> {
+    let file = folder.join(format!("{name}.ktrace"));
+    let _ = fs::remove_file(&file);
+    let builder = Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]);
+    let mut profiler =
+        builder.profile_memory(true).device_metrics(Duration::from_millis(10)).file(&file).start()?;
+    work()?;
+    let recording = profiler.stop()?.ok_or("nothing was recorded")?;
+    recording.export_chrome_trace(&folder.join(format!("{name}.pt.trace.json.gz")))?;
+    Ok(recording)
+}
+
+/// Fails with a text unless something holds.
+fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Box<dyn Error>> {
+    if holds { Ok(()) } else { Err(otherwise().into()) }
+}
+
+fn kinds(work: &Work, folder: &Path) -> Outcome {
+    let recording = record(folder, "kinds", || {
+        let _step = user_scope!("step");
+        let other = work.context.new_stream()?;
+        let result = work.rounds(3)?;
+        let mut bytes = work.stream.alloc_zeros::<f32>(COUNT)?;
+        work.stream.memset_zeros(&mut bytes)?;
+        let event = work.stream.record_event(None)?;
+        other.wait(&event)?;
+        work.spin(&other, 1_000_000)?;
+        other.synchronize()?;
+        work.context.synchronize()?;
+        ensure(result[0] > 1.0, || format!("a wrong result, {}", result[0]))
+    })?;
+    let table = &recording.trace.table;
+    let seen = counts(table);
+    for category in
+        ["kernel", "gpu_memcpy", "gpu_memset", "cuda_driver", "cuda_sync", "gpu_user_annotation", "ac2g"]
+    {
+        ensure(seen.contains_key(category), || format!("no {category} among {seen:?}"))?;
+    }
+    let memory = table.rows().filter(|&row| table.name(row) == "[memory]").count();
+    let counters = table.rows().filter(|&row| table.name(row).starts_with("GPU 0 ")).count();
+    ensure(memory > 0, || "no [memory]".to_owned())?;
+    let ledger = recording.trace.diagnostics.findings();
+    ensure(ledger.is_empty(), || format!("in the ledger: {ledger:?}"))?;
+    Ok(format!("{seen:?}, {memory} [memory], {counters} samples of counters"))
+}
+
+fn every_kernel(work: &Work, folder: &Path) -> Outcome {
+    const LAUNCHES: usize = 37;
+    for round in 0..100 {
+        let recording = record(folder, "every_kernel", || Ok(work.rounds(LAUNCHES).map(|_| ())?))?;
+        let found = named(&recording.trace.table, "kernel", "saxpy").len();
+        ensure(found == LAUNCHES, || format!("round {round}: {found} of {LAUNCHES} kernels"))?;
+    }
+    Ok(format!("100 rounds of {LAUNCHES} launches, none missing"))
+}
+
+fn order(work: &Work, folder: &Path) -> Outcome {
+    let recording = record(folder, "order", || {
+        for _ in 0..50 {
+            let _op = scope!("op");
+            work.spin(&work.stream, 20_000)?;
+            work.stream.synchronize()?;
+        }
+        Ok(())
+    })?;
+    let table = &recording.trace.table;
+    let window = rows(table, "Trace").next().ok_or("no window")?;
+    let mut least = i64::MAX;
+    for kernel in rows(table, "kernel") {
+        let call = call(table, kernel).ok_or("a kernel without its call")?;
+        ensure(int(table, kernel, "External id").is_some(), || "a kernel without a span".to_owned())?;
+        least = least.min(table.ts(kernel) - table.ts(call));
+        let is_inside = table.ts(kernel) >= table.ts(window) && table.end(kernel) <= table.end(window);
+        ensure(is_inside, || "a kernel outside of the window".to_owned())?;
+    }
+    ensure(least >= 0, || format!("a kernel begins {} ns before its call", -least))?;
+    Ok(format!("the shortest way from a call to its kernel is {least} ns"))
+}
+
+fn long_kernel(work: &Work, folder: &Path) -> Outcome {
+    let mut timed = 0.0;
+    let recording = record(folder, "long_kernel", || {
+        let flags = Some(EventFlags::CU_EVENT_DEFAULT);
+        let start = work.stream.record_event(flags)?;
+        work.spin(&work.stream, 100_000_000)?;
+        let end = work.stream.record_event(flags)?;
+        timed = f64::from(start.elapsed_ms(&end)?);
+        Ok(())
+    })?;
+    let table = &recording.trace.table;
+    let kernel = *named(table, "kernel", "spin").first().ok_or("no kernel")?;
+    let ours = table.dur(kernel) as f64 / 1e6;
+    ensure((ours / timed - 1.0).abs() < 0.01, || format!("{ours} ms, and {timed} ms by events"))?;
+    Ok(format!("{ours:.3} ms, and {timed:.3} ms by events"))
+}
+
+fn graph(work: &Work, folder: &Path) -> Outcome {
+    const NODES: usize = 5;
+    const LAUNCHES: usize = 4;
+    work.stream.begin_capture(CaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED)?;
+    (0..NODES).try_for_each(|_| work.spin(&work.stream, 10_000))?;
+    let flags = GraphFlags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+    let graph = work.stream.end_capture(flags)?.ok_or("nothing was captured")?;
+    let recording = record(folder, "graph", || {
+        (0..LAUNCHES).try_for_each(|_| graph.launch())?;
+        Ok(work.stream.synchronize()?)
+    })?;
+    let table = &recording.trace.table;
+    let kernels: Vec<_> =
+        rows(table, "kernel").filter(|&row| int(table, row, "graph id").unwrap_or(0) != 0).collect();
+    ensure(kernels.len() == NODES * LAUNCHES, || format!("{} kernels of graphs", kernels.len()))?;
+    let mut launches: Vec<_> = kernels.iter().map(|&row| int(table, row, "correlation")).collect();
+    launches.sort_unstable();
+    launches.dedup();
+    ensure(launches.len() == LAUNCHES, || format!("{} launches", launches.len()))?;
+    Ok(format!("{LAUNCHES} launches of {NODES} nodes, {} kernels", kernels.len()))
+}
+
+fn two_streams(work: &Work, folder: &Path) -> Outcome {
+    let other = work.context.new_stream()?;
+    let recording = record(folder, "two_streams", || {
+        work.spin(&work.stream, 20_000_000)?;
+        work.spin(&other, 20_000_000)?;
+        Ok(work.context.synchronize()?)
+    })?;
+    let table = &recording.trace.table;
+    let kernels = named(table, "kernel", "spin");
+    let [a, b] = kernels[..] else { return Err(format!("{} kernels", kernels.len()).into()) };
+    let common = table.end(a).min(table.end(b)) - table.ts(a).max(table.ts(b));
+    ensure(table.track_id(a) != table.track_id(b), || "both on one stream".to_owned())?;
+    ensure(common > 10_000_000, || format!("together for {common} ns of 20 ms"))?;
+    Ok(format!("together for {:.1} of 20 ms", common as f64 / 1e6))
+}
+
+fn results(work: &Work, folder: &Path) -> Outcome {
+    let without = work.rounds(10)?;
+    let mut with = Vec::new();
+    record(folder, "results", || {
+        with = work.rounds(10)?;
+        Ok(())
+    })?;
+    ensure(with == without, || "they do".to_owned())?;
+    Ok(format!("{} numbers are the same", with.len()))
+}
+
+/// The host's time for a launch, in ns: the median of several rounds.
+fn launch_ns(work: &Work) -> Result<f64, Box<dyn Error>> {
+    const LAUNCHES: u32 = 2000;
+    let mut rounds = Vec::new();
+    for _ in 0..15 {
+        work.stream.synchronize()?;
+        let start = Instant::now();
+        (0..LAUNCHES).try_for_each(|_| work.spin(&work.stream, 0))?;
+        rounds.push(start.elapsed().as_nanos() as f64 / f64::from(LAUNCHES));
+    }
+    work.stream.synchronize()?;
+    rounds.sort_by(f64::total_cmp);
+    Ok(rounds[rounds.len() / 2])
+}
+
+fn overhead(work: &Work, folder: &Path) -> Outcome {
+    let before = launch_ns(work)?;
+    let mut during = 0.0;
+    record(folder, "overhead", || {
+        during = launch_ns(work)?;
+        Ok(())
+    })?;
+    let after = launch_ns(work)?;
+    // The large ones are nobody's golden.
+    for end in ["ktrace", "pt.trace.json.gz"] {
+        fs::remove_file(folder.join(format!("overhead.{end}")))?;
+    }
+    let mut told = String::new();
+    write!(told, "{during:.0} ns recorded, {before:.0} ns before and {after:.0} ns after")?;
+    Ok(told)
+}
+
+fn saxpy_for_comparison(work: &Work, folder: &Path) -> Outcome {
+    let recording = record(folder, "saxpy", || Ok(work.rounds(200).map(|_| ())?))?;
+    let table = &recording.trace.table;
+    let mut durations: Vec<i64> = named(table, "kernel", "saxpy").iter().map(|&row| table.dur(row)).collect();
+    durations.sort_unstable();
+    Ok(format!("{} kernels, median {} ns", durations.len(), durations[durations.len() / 2]))
+}
