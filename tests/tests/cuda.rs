@@ -328,6 +328,49 @@ fn what_fails_when_recording_begins_is_told_too() {
 }
 
 #[test]
+fn cupti_is_found_where_it_lies() {
+    let root = tempfile::tempdir().expect("a folder");
+    let place = |folder: &str, name: &str| {
+        let folder = root.path().join(folder);
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::copy(double("cupti"), folder.join(name)).expect("a copy");
+    };
+    place("toolkit/extras/CUPTI/lib64", "libcupti.so.13");
+    place("venv12/lib/python3.11/site-packages/nvidia/cuda_cupti/lib", "libcupti.so.12");
+    place("venv13/lib/python3.12/site-packages/nvidia/cu13/lib", "libcupti.so.13");
+    place("bare", "libcupti.so.12");
+    // What is no library is passed over.
+    let broken = root.path().join("broken/extras/CUPTI/lib64");
+    fs::create_dir_all(&broken).expect("a folder");
+    fs::write(broken.join("libcupti.so.13"), "no library").expect("a file");
+    let bare = root.path().join("bare");
+    let bare = [("LD_LIBRARY_PATH", bare.as_path())];
+    for (what, variable, folder, others, expected) in [
+        ("probe", "CUDA_HOME", "toolkit", &[][..], "Ok(2)"),
+        ("probe", "CUDA_PATH", "toolkit", &[], "Ok(2)"),
+        ("probe", "VIRTUAL_ENV", "venv12", &[], "Ok(2)"),
+        ("probe", "CONDA_PREFIX", "venv13", &[], "Ok(2)"),
+        ("probe", "LD_LIBRARY_PATH", "bare", &[], "Ok(2)"),
+        ("probe", "CUDA_HOME", "broken", &bare, "Ok(2)"),
+        // The one that the program has loaded, though a newer one lies in the toolkit.
+        ("loaded", "CUDA_HOME", "toolkit", &bare, "{\"12\"}"),
+    ] {
+        let trace = root.path().join("trace.json");
+        let child = Command::new(env!("CARGO_BIN_EXE_cuda-child"))
+            .arg(what)
+            .arg(&trace)
+            .env(DRIVER_VARIABLE, double("cuda"))
+            .env_remove(CUPTI_VARIABLE)
+            .env(variable, root.path().join(folder))
+            .envs(others.iter().copied())
+            .output()
+            .expect("a child");
+        let said = String::from_utf8_lossy(&child.stdout).trim().to_owned();
+        assert_eq!(said, expected, "{variable}={folder}: {}", String::from_utf8_lossy(&child.stderr));
+    }
+}
+
+#[test]
 fn a_machine_as_it_is_has_a_reason_or_devices() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.json");

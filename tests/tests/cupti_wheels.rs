@@ -1,9 +1,28 @@
 //! The real CUPTI of each toolkit steps over buffers of records as they are read here. `cargo xtask cupti` fetches the
 //! libraries, which need no driver for this, and says where they are.
 
-use std::path::PathBuf;
+use kinetoscope::record::cuda::{CUPTI_VARIABLE, DRIVER_VARIABLE};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
+
+/// The loader is content with a real CUPTI; what it cannot do without a driver is told, and ends nothing.
+fn has_every_function(library: &Path) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("trace.json");
+    let programs = env::current_exe().expect("a program").parent().expect("a folder").to_owned();
+    let child = Command::new(env!("CARGO_BIN_EXE_cuda-child"))
+        .arg("probe")
+        .arg(&trace)
+        .env(DRIVER_VARIABLE, programs.join("libkinetoscope_cuda_double.so"))
+        .env(CUPTI_VARIABLE, library)
+        .output()
+        .expect("a child");
+    assert!(child.status.success(), "{}: {}", library.display(), String::from_utf8_lossy(&child.stderr));
+    assert_eq!(String::from_utf8_lossy(&child.stdout).trim(), "Ok(2)", "{}", library.display());
+    let trace = fs::read_to_string(trace).expect("a trace");
+    assert!(trace.contains("CUPTI refused: cuptiSubscribe gave "), "{trace}");
+}
 
 const FOLDER_VARIABLE: &str = "KINETOSCOPE_CUPTI_WHEELS";
 
@@ -23,6 +42,7 @@ fn the_real_libraries_step_over_records_as_they_are_read() {
         let failed = String::from_utf8_lossy(&child.stderr);
         assert!(child.status.success(), "{}: {failed}", entry.path().display());
         versions.push(said.parse::<u32>().expect("a version"));
+        has_every_function(&entry.path());
     }
     versions.sort_unstable();
     println!("stepped over by CUPTI {versions:?}");

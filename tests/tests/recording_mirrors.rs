@@ -2,6 +2,7 @@
 
 mod recorder;
 
+use kinetoscope::record::cuda::metrics::{Sample, sample as sample_now};
 use kinetoscope::record::error::RecordError;
 use kinetoscope::record::execution_trace::{execution_trace, execution_trace_handler};
 use kinetoscope::record::measure::{ProfileIt, driver_memory, timeit};
@@ -11,6 +12,7 @@ use kinetoscope::record::{itt, nvtx};
 use kinetoscope::spans::sequence::Sequence;
 use kinetoscope::{scope, user_scope};
 use kinetoscope_core::schedule::{Schedule, ScheduleArgs};
+use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::trace::Trace;
 use recorder::alone;
 use serde_json::{Value, json};
@@ -41,6 +43,36 @@ fn nvtx_hears_of_every_range_with_and_without_a_recording() {
     let told = fs::read_to_string(log).expect("a log");
     let once = ["push outer", "push a b", "mark now", "pop", "pop"];
     assert_eq!(told.lines().collect::<Vec<_>>(), [once, once].concat());
+}
+
+#[test]
+fn samples_of_devices_are_counters() {
+    let _alone = alone();
+    let mut profiler = Profiler::builder().device_metrics(Duration::from_millis(5)).start().expect("a start");
+    let sample = Sample {
+        memory: Some((3 << 30, 1 << 30)),
+        utilization: Some((75, 20)),
+        clocks: Some((1980, 2619)),
+        power: None,
+        temperature: Some(41),
+    };
+    sample.record(1);
+    let recording = profiler.stop().expect("a recording").expect("something was recorded");
+    let table = &recording.trace.table;
+    let told = |name: &str, series: &str| {
+        let row = table.rows().find(|&row| table.ph(row) == b'C' && table.name(row) == name)?;
+        table.field_named(row, Place::Args, series)?.as_i64()
+    };
+    assert_eq!(told("GPU 1 memory (bytes)", "used"), Some(3 << 30));
+    assert_eq!(told("GPU 1 memory (bytes)", "free"), Some(1 << 30));
+    assert_eq!(told("GPU 1 utilization (%)", "kernels"), Some(75));
+    assert_eq!(told("GPU 1 clocks (MHz)", "multiprocessors"), Some(1980));
+    assert_eq!(told("GPU 1 temperature (C)", "temperature"), Some(41));
+    assert_eq!(told("GPU 1 power (mW)", "power"), None);
+    // A machine without a driver says so; one that has it adds samples of its own.
+    let warning = "device metrics were asked for and NVML is not there";
+    let warnings = table.metadata.value("WARNING").map(|warnings| warnings.to_string()).unwrap_or_default();
+    assert_eq!(warnings.contains(warning), sample_now(0).is_none());
 }
 
 #[test]

@@ -11,6 +11,7 @@ use kinetoscope::{scope, user_scope};
 use kinetoscope_tests::cupti_records::{Bytes, Lane, Writer};
 use libloading::Library;
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::{CStr, c_void};
 use std::path::Path;
@@ -25,6 +26,17 @@ fn main() {
             println!("{:?}", probe().map(<[_]>::len));
             assert_eq!(supported_activities().contains(&Activity::Cuda), probe().is_ok());
             cpu_only(Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]))
+        }
+        "loaded" => {
+            // SAFETY: the stand-in does nothing when it is loaded.
+            let own = unsafe { Library::new("libcupti.so.12") }.expect("a library");
+            assert!(probe().is_ok());
+            let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux");
+            let loaded: BTreeSet<&str> =
+                maps.lines().filter_map(|line| line.rsplit_once("libcupti.so.")).map(|l| l.1).collect();
+            println!("{loaded:?}");
+            drop(own);
+            cpu_only(both())
         }
         "silent" => cpu_only(Profiler::builder()),
         "whole" => whole(both()),
@@ -152,6 +164,23 @@ impl Gpu {
         }
     }
 
+    /// So many kinds are on.
+    fn assert_on(&self, kinds: usize) {
+        // SAFETY: the function's type.
+        let on = unsafe {
+            self.cupti.get::<unsafe extern "C" fn() -> usize>(b"cupti_double_kinds").expect("there")()
+        };
+        assert_eq!(on, kinds);
+    }
+
+    fn is_off(&self, is_driver: bool, cbid: u32) -> bool {
+        // SAFETY: the function's type.
+        unsafe {
+            let is_off = self.cupti.get::<unsafe extern "C" fn(bool, u32) -> bool>(b"cupti_double_is_off");
+            is_off.expect("there")(is_driver, cbid)
+        }
+    }
+
     /// Records of the spans that this thread is in.
     fn put_spans(&self, correlation: u32) {
         for kind in [3, 4] {
@@ -187,6 +216,16 @@ impl Gpu {
     }
 }
 
+/// How often somebody waited for a device.
+fn synchronized() -> u32 {
+    let path = env::var_os(DRIVER_VARIABLE).expect("a stand-in");
+    // SAFETY: the stand-in is loaded already; the function's type.
+    unsafe {
+        let driver = Library::new(path).expect("a library");
+        driver.get::<unsafe extern "C" fn() -> u32>(b"cuda_double_synchronized").expect("there")()
+    }
+}
+
 fn thread_id() -> u32 {
     // SAFETY: has no conditions.
     unsafe { libc::gettid() as u32 }
@@ -197,6 +236,10 @@ fn whole(builder: Builder) -> Recording {
     let gpu = Gpu::new();
     let writer = gpu.writer;
     let profiler = builder.start().expect("a start");
+    gpu.assert_on(12);
+    let is_off = [(false, 17), (true, 4), (false, 211), (true, 307)]
+        .map(|(is_driver, cbid)| gpu.is_off(is_driver, cbid));
+    assert_eq!(is_off, [true, true, false, false]);
     {
         let _step = user_scope!("step");
         {
@@ -231,7 +274,10 @@ fn whole(builder: Builder) -> Recording {
     gpu.put(&writer.marker(4, 1, end - 400, thread_id(), None));
     gpu.put(&writer.marker(1, 2, end - 300, thread_id(), Some(c"now")));
     sleep(Duration::from_millis(1));
-    stop(profiler)
+    let recording = stop(profiler);
+    gpu.assert_on(0);
+    assert_eq!(synchronized(), 1, "the one device that has a context, which is given back");
+    recording
 }
 
 /// Buffers in no order, kinds that nobody knows, records without times, and some of before the recording.

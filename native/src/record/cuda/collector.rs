@@ -92,6 +92,15 @@ impl Collector {
             cupti.check("cuptiActivityEnable", unsafe { (cupti.enable)(kind) })?;
             self.kinds.push(kind);
         }
+        // Where CUPTI can, it makes no record of what would be left out.
+        for (switch, calls) in [cupti.runtime_call, cupti.driver_call].into_iter().zip(&self.cuda.left_out) {
+            for (switch, cbid) in
+                switch.iter().flat_map(|switch| calls.iter().map(move |cbid| (switch, cbid)))
+            {
+                // SAFETY: plain numbers, which CUPTI checks.
+                unsafe { switch(*cbid, 0) };
+            }
+        }
         if let Some(period) = cupti.flush_period {
             // SAFETY: has no conditions; where it is refused, buffers come when they are full.
             unsafe { period(FLUSH_PERIOD) };

@@ -36,6 +36,8 @@ functions! {
         thread_ids = b"cuptiSetThreadIdType" (u32),
         flush_period = b"cuptiActivityFlushPeriod" (u32),
         event_times = b"cuptiActivityEnableCudaEventDeviceTimestamps" (u8),
+        runtime_call = b"cuptiActivityEnableRuntimeApi" (u32, u8),
+        driver_call = b"cuptiActivityEnableDriverApi" (u32, u8),
     }
 }
 
@@ -47,6 +49,9 @@ pub(super) mod code {
     pub(in super::super) const END: u32 = Code::CUPTI_ERROR_MAX_LIMIT_REACHED as u32;
     pub(in super::super) const SUBSCRIBED: u32 = Code::CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED as u32;
 }
+
+/// The name of a function whose number CUPTI does not know.
+pub(super) const UNKNOWN_CALL: &str = "INVALID";
 
 /// `CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM`: threads by the system's ids.
 const SYSTEM_IDS: u32 = 1;
@@ -117,7 +122,7 @@ impl Cupti {
         // SAFETY: as above.
         let is_known = unsafe { (self.function_name)(domain, cbid, &raw mut text) } == code::SUCCESS;
         let name = is_known.then(|| unsafe { text_at(text as u64) }).flatten();
-        name.map_or_else(|| "INVALID".to_owned(), |name| without_version(&name).to_owned())
+        name.map_or_else(|| UNKNOWN_CALL.to_owned(), |name| without_version(&name).to_owned())
     }
 
     /// Has threads told by the system's ids, which spans have too.

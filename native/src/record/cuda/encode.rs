@@ -43,6 +43,11 @@ const KEPT: [&str; 19] = [
     "cuCtxSynchronize",
 ];
 
+/// Whether a call of this name is recorded.
+pub(super) fn is_kept(is_driver: bool, name: &str) -> bool {
+    if is_driver { KEPT.iter().any(|begin| name.starts_with(begin)) } else { !LEFT_OUT.contains(&name) }
+}
+
 const MEMORIES: [&str; 8] =
     ["Unknown", "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static"];
 const DIRECTIONS: [&str; 11] =
@@ -287,12 +292,7 @@ impl Encoder {
     fn call(&mut self, is_driver: bool, cbid: u32, cupti: &Cupti) -> Option<u32> {
         *self.calls.entry((is_driver, cbid)).or_insert_with(|| {
             let name = cupti.name_of(is_driver, cbid);
-            let is_kept = if is_driver {
-                KEPT.iter().any(|begin| name.starts_with(begin))
-            } else {
-                !LEFT_OUT.contains(&name.as_str())
-            };
-            is_kept.then(|| id(&name))
+            is_kept(is_driver, &name).then(|| id(&name))
         })
     }
 

@@ -1,7 +1,8 @@
 //! Whether there are devices that can be recorded: asked once, before anything of CUPTI is called.
 
-use super::cupti::Cupti;
+use super::cupti::{Cupti, UNKNOWN_CALL};
 use super::driver::{Device, Driver};
+use super::encode::is_kept;
 use super::unavailable::Unavailable;
 use std::sync::OnceLock;
 
@@ -14,7 +15,12 @@ pub(super) struct Cuda {
     /// The newest CUDA that the driver runs, as `MMmm0`.
     pub(super) cuda_version: u32,
     pub(super) devices: Vec<Device>,
+    /// The numbers of calls that are not recorded: the runtime's, and the driver's.
+    pub(super) left_out: [Vec<u32>; 2],
 }
+
+/// More than there are functions in the runtime or the driver.
+const MOST_CALLS: u32 = 1200;
 
 /// The libraries, which stay loaded; or why they are not to be had.
 pub(super) fn cuda() -> Result<&'static Cuda, Unavailable> {
@@ -28,5 +34,12 @@ fn load() -> Result<Cuda, Unavailable> {
     let cuda_version = driver.cuda_version()?;
     let devices = driver.devices()?;
     let (cupti, version) = Cupti::load(cuda_version)?;
-    Ok(Cuda { driver, cupti, version, cuda_version, devices })
+    let left_out = [false, true].map(|is_driver| {
+        let is_left_out = |cbid: &u32| {
+            let name = cupti.name_of(is_driver, *cbid);
+            name != UNKNOWN_CALL && !is_kept(is_driver, &name)
+        };
+        (1..MOST_CALLS).filter(is_left_out).collect()
+    });
+    Ok(Cuda { driver, cupti, version, cuda_version, devices, left_out })
 }

@@ -7,7 +7,7 @@
 //! | `CUPTI_DOUBLE_LATE` | hands a buffer over when it is flushed for the last time, from another thread, and one after that |
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -33,6 +33,8 @@ struct State {
     /// Where records begin, by the address of their buffer.
     records: HashMap<usize, Vec<usize>>,
     kinds: Vec<u32>,
+    /// Calls that are off, by whether they are the driver's.
+    off: HashSet<(bool, u32)>,
     subscribers: u32,
     dropped: usize,
 }
@@ -96,6 +98,22 @@ pub extern "C" fn cuptiActivityEnable(kind: u32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn cuptiActivityDisable(kind: u32) -> u32 {
     state().kinds.retain(|on| *on != kind);
+    0
+}
+
+/// Switches a call of the driver on or off.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuptiActivityEnableDriverApi(cbid: u32, is_on: u8) -> u32 {
+    assert_eq!(is_on, 0);
+    state().off.insert((true, cbid));
+    0
+}
+
+/// Switches a call of the runtime on or off.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuptiActivityEnableRuntimeApi(cbid: u32, is_on: u8) -> u32 {
+    assert_eq!(is_on, 0);
+    state().off.insert((false, cbid));
     0
 }
 
@@ -272,4 +290,10 @@ pub extern "C" fn cupti_double_span(kind: u32) -> u64 {
 #[unsafe(no_mangle)]
 pub extern "C" fn cupti_double_kinds() -> usize {
     state().kinds.len()
+}
+
+/// Whether a call is off.
+#[unsafe(no_mangle)]
+pub extern "C" fn cupti_double_is_off(is_driver: bool, cbid: u32) -> bool {
+    state().off.contains(&(is_driver, cbid))
 }
