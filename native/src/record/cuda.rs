@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `loader`, [`driver`], `cupti`, `library` | the libraries: where they are found, what is asked of them |
 //! | `collector`, `buffers` | one recording: kinds on and off, buffers that CUPTI fills |
-//! | [`decode`] | records of CUPTI 12.0 to 13.5: from bytes to what they say |
+//! | [`decode`], [`decoded`] | records of CUPTI 12.0 to 13.5: from bytes to what they say |
 //! | `encode`, [`occupancy`] | what they say, in the words of a recording |
 //! | `external` | spans told to CUPTI, so that calls carry their ids |
 //! | [`metrics`] | memory, load and clocks of devices over time |
@@ -20,6 +20,8 @@ pub(super) mod collector;
 mod cupti;
 #[cfg(feature = "cuda")]
 pub mod decode;
+#[cfg(feature = "cuda")]
+pub mod decoded;
 #[cfg(feature = "cuda")]
 pub mod driver;
 #[cfg(feature = "cuda")]

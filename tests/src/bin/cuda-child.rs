@@ -2,7 +2,8 @@
 //! libraries stand in is said by the recorder's own variables.
 
 use kinetoscope::record::builder::Builder;
-use kinetoscope::record::cuda::decode::{Decoded, decode};
+use kinetoscope::record::cuda::decode::decode;
+use kinetoscope::record::cuda::decoded::Decoded;
 use kinetoscope::record::cuda::{CUPTI_VARIABLE, DRIVER_VARIABLE, probe};
 use kinetoscope::record::memory::{Device, record_alloc};
 use kinetoscope::record::profiler::{Activity, Profiler, supported_activities};

@@ -68,7 +68,7 @@ impl Recording {
                 match record.activity {
                     Activity::External => {}
                     Activity::Memory => links.allocated(begin, &record),
-                    Activity::Range => self.range(&record, (begin, end)),
+                    Activity::Range => self.range(&record, (begin, end), &mut links),
                     _ => self.activity(&record, (begin, end), &mut links),
                 }
             }
@@ -87,27 +87,36 @@ impl Recording {
         self.windows.is_empty() || self.windows.iter().any(|window| holds(window.start, window.end))
     }
 
-    fn lane(&mut self, pid: i64, tid: i64, on_device: bool) -> TrackId {
-        let (pid, tid) =
-            (self.table.names.intern(&pid.to_string()), self.table.names.intern(&tid.to_string()));
-        self.table.tracks.intern(Track { pid, tid, on_device })
+    /// A lane, and whether it was asked for before.
+    fn lane(&mut self, links: &mut Links, (pid, tid): (i64, i64), on_device: bool) -> (TrackId, bool) {
+        let key = (pid << 1 | i64::from(on_device), tid);
+        if let Some(known) = links.lanes.get(key) {
+            return (TrackId(known), true);
+        }
+        let names = &mut self.table.names;
+        let (pid, tid) = (names.intern(&pid.to_string()), names.intern(&tid.to_string()));
+        let track = self.table.tracks.intern(Track { pid, tid, on_device });
+        links.lanes.set(key, track.0);
+        (track, false)
     }
 
     /// The lane of a thread of this process.
-    fn thread_lane(&mut self, thread: u32) -> TrackId {
-        let track = self.lane(self.pid, i64::from(thread), false);
-        if !self.threads.iter().any(|known| known.is_known && known.track == track) {
-            self.threads.push(Thread { id: u64::from(thread), track, is_known: true, ..Thread::default() });
+    fn thread_lane(&mut self, links: &mut Links, thread: u32) -> TrackId {
+        let (track, is_known) = self.lane(links, (self.pid, i64::from(thread)), false);
+        if !is_known && !self.threads.iter().any(|known| known.is_known && known.track == track) {
+            let id = u64::from(thread);
+            self.threads.push(Thread { id, track, is_known: true, ..Thread::default() });
         }
         track
     }
 
     /// The lane of a stream.
-    fn stream_lane(&mut self, device: i64, stream: i64, on_device: bool) -> TrackId {
-        if !self.follow.streams.contains(&(device, stream)) {
-            self.follow.streams.push((device, stream));
+    fn stream_lane(&mut self, links: &mut Links, lane: (i64, i64), on_device: bool) -> TrackId {
+        let (track, is_known) = self.lane(links, lane, on_device);
+        if !is_known && !self.follow.streams.contains(&lane) {
+            self.follow.streams.push(lane);
         }
-        self.lane(device, stream, on_device)
+        track
     }
 
     /// A row of what a device or its runtime did.
@@ -116,13 +125,13 @@ impl Recording {
         let stream = if record.stream == NO_STREAM { -1 } else { i64::from(record.stream) };
         let category = record.activity.category();
         let track = match record.activity {
-            Activity::Runtime | Activity::Driver => self.thread_lane(record.lane),
+            Activity::Runtime | Activity::Driver => self.thread_lane(links, record.lane),
             Activity::Overhead => {
                 self.follow.has_overhead = true;
-                self.lane(-1, 0, false)
+                self.lane(links, (-1, 0), false).0
             }
-            Activity::Event => self.stream_lane(device, stream, false),
-            _ => self.stream_lane(device, stream, true),
+            Activity::Event => self.stream_lane(links, (device, stream), false),
+            _ => self.stream_lane(links, (device, stream), true),
         };
         let mut append = Append::new(&mut self.table, b'X', category);
         let span = links.span(record.correlation, span_kind::OP);
@@ -175,8 +184,8 @@ impl Recording {
     }
 
     /// A range of NVTX, or a moment.
-    fn range(&mut self, record: &Record<'_>, (begin, end): (i64, i64)) {
-        let track = self.thread_lane(record.lane);
+    fn range(&mut self, record: &Record<'_>, (begin, end): (i64, i64), links: &mut Links) {
+        let track = self.thread_lane(links, record.lane);
         let is_moment = record.begin == record.end;
         let (ph, category) =
             if is_moment { (b'i', "cpu_instant_event") } else { (b'X', record.activity.category()) };
@@ -210,7 +219,7 @@ impl Recording {
         for change in links.changes() {
             let track = match links.call(change.correlation) {
                 Some(call) => self.table.track_id(call),
-                None => self.thread_lane(0),
+                None => self.thread_lane(links, 0),
             };
             let numbers = [change.address as i64, change.bytes, change.total, change.total];
             self.memory_on("[memory]", track, change.ticks, (1, i64::from(change.device)), numbers);

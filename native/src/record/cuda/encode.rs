@@ -1,7 +1,7 @@
 //! What CUPTI's records say, in the words of a recording, under the names that Kineto gives.
 
 use super::cupti::{Cupti, text_at};
-use super::decode::{Copy, Decoded, Kernel, Place, Span};
+use super::decoded::{Copy, Decoded, Kernel, Place, Span};
 use super::driver::Device;
 use super::occupancy::occupancy;
 use crate::record::registry::registry;
@@ -21,7 +21,7 @@ const LEFT_OUT: [&str; 6] = [
 
 /// Calls of the driver that are kept, by how their names begin: those that ask a device for something, wait for it, or change
 /// its memory. Kineto keeps fewer, because a program of PyTorch's calls the runtime; one of Rust's calls the driver.
-const KEPT: [&str; 19] = [
+const KEPT: [&str; 25] = [
     "cuLaunch",
     "cuGraphLaunch",
     "cuGraphInstantiate",
@@ -35,6 +35,12 @@ const KEPT: [&str; 19] = [
     "cuMemUnmap",
     "cuMemExport",
     "cuMemImport",
+    "cuMemPrefetch",
+    "cuMemHostAlloc",
+    "cuMemHostRegister",
+    "cuMemHostUnregister",
+    "cuGraphUpload",
+    "cuEventRecord",
     "cuModuleLoad",
     "cuLibraryLoad",
     "cuStreamSynchronize",

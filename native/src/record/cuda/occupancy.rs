@@ -1,6 +1,6 @@
 //! How many blocks of a kernel fit on a multiprocessor, by the rules of NVIDIA's occupancy calculator.
 
-use super::decode::Kernel;
+use super::decoded::Kernel;
 use super::driver::Device;
 
 /// Threads of a warp, on every device so far.

@@ -36,13 +36,27 @@ struct Recorded {
     stream: u32,
 }
 
+/// Events are numbered within their contexts.
+fn event_key(context: u64, event: u64) -> i64 {
+    (context << 32 | event & u64::from(u32::MAX)) as i64
+}
+
+impl Recorded {
+    fn key(&self) -> (i64, i64) {
+        (event_key(self.context, self.event), self.correlation as i64)
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Links {
     /// The id of a span, by the correlation of a call and the kind of the span.
     spans: Index,
     /// The device of a context.
     contexts: Index,
+    /// By context, event and correlation.
     events: Vec<Recorded>,
+    /// Tracks, by process or device and whether it is one, and thread or stream.
+    pub(super) lanes: Index,
     /// The row of a call, by its correlation.
     calls: Index,
     /// What calls caused: correlation and row.
@@ -76,7 +90,7 @@ impl Links {
                 _ => {}
             }
         }
-        sort_by_key(&mut links.events, |event| (event.correlation as i64, 0));
+        sort_by_key(&mut links.events, Recorded::key);
         links
     }
 
@@ -101,9 +115,9 @@ impl Links {
         if record.activity != Activity::Sync || event == 0 {
             return None;
         }
-        let before = self.events.partition_point(|e| e.correlation < record.correlation);
-        let recorded =
-            self.events[..before].iter().rev().find(|e| (e.context, e.event) == (record.value(0), event));
+        let (wanted, before) = (event_key(record.value(0), event), record.correlation as i64);
+        let next = self.events.partition_point(|e| e.key() < (wanted, before));
+        let recorded = self.events[..next].last().filter(|e| e.key().0 == wanted);
         Some(recorded.map_or((-1, -1), |e| (i64::from(e.stream), e.correlation as i64)))
     }
 
