@@ -7,7 +7,7 @@ use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use recorder::{check_names_of_lanes, check_schema};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
@@ -25,6 +25,21 @@ struct Run {
     trace: Value,
 }
 
+/// A child with both stand-ins, which does something and leaves what it has at a path.
+fn child(what: &str, path: &Path) -> Command {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cuda-child"));
+    child.arg(what).arg(path);
+    child.env(DRIVER_VARIABLE, double("cuda")).env(CUPTI_VARIABLE, double("cupti"));
+    child
+}
+
+/// Runs a child to its end; what it printed.
+fn finish(child: &mut Command) -> String {
+    let output = child.output().expect("a child");
+    assert!(output.status.success(), "{child:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
 /// Runs a child with both stand-ins and these variables; nothing is in the ledger of its trace.
 fn run(what: &str, variables: &[(&str, &str)]) -> Run {
     run_with(what, variables, &[])
@@ -34,15 +49,7 @@ fn run(what: &str, variables: &[(&str, &str)]) -> Run {
 fn run_with(what: &str, variables: &[(&str, &str)], expected: &[Code]) -> Run {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.json");
-    let output = Command::new(env!("CARGO_BIN_EXE_cuda-child"))
-        .arg(what)
-        .arg(&path)
-        .env(DRIVER_VARIABLE, double("cuda"))
-        .env(CUPTI_VARIABLE, double("cupti"))
-        .envs(variables.iter().copied())
-        .output()
-        .expect("a child");
-    assert!(output.status.success(), "{what}: {}", String::from_utf8_lossy(&output.stderr));
+    let said = finish(child(what, &path).envs(variables.iter().copied()));
     let bytes = fs::read(path).expect("a trace");
     let read = Trace::read(&bytes).expect("a trace");
     let codes: Vec<Code> = read.diagnostics.findings().iter().map(|finding| finding.code).collect();
@@ -50,7 +57,7 @@ fn run_with(what: &str, variables: &[(&str, &str)], expected: &[Code]) -> Run {
     let trace: Value = serde_json::from_slice(&bytes).expect("JSON");
     check_schema(&trace);
     check_names_of_lanes(&trace);
-    Run { said: String::from_utf8_lossy(&output.stdout).trim().to_owned(), trace }
+    Run { said, trace }
 }
 
 impl Run {
@@ -271,6 +278,19 @@ fn buffers_that_come_late_do_no_harm() {
     }
 }
 
+#[test]
+fn a_flight_recorder_has_the_last_kernels() {
+    let folder = tempfile::tempdir().expect("a folder");
+    finish(&mut child("flight", folder.path()));
+    let file = fs::read_dir(folder.path()).expect("a folder").flatten().next().expect("a file").path();
+    let trace = Trace::read(&fs::read(file).expect("a recording")).expect("a trace");
+    let table = &trace.table;
+    let names: Vec<&str> =
+        table.rows().filter(|&row| table.cat(row) == "kernel").map(|row| table.name(row)).collect();
+    assert_eq!(names, ["saxpy(float, float*, float*)"]);
+    assert_eq!(trace.diagnostics.findings(), []);
+}
+
 /// Why devices are not recorded, as the probe says and as the trace does.
 fn reason(variables: &[(&str, &str)]) -> (String, String) {
     let run = run("probe", variables);
@@ -356,17 +376,9 @@ fn cupti_is_found_where_it_lies() {
         ("loaded", "CUDA_HOME", "toolkit", &bare, "{\"12\"}"),
     ] {
         let trace = root.path().join("trace.json");
-        let child = Command::new(env!("CARGO_BIN_EXE_cuda-child"))
-            .arg(what)
-            .arg(&trace)
-            .env(DRIVER_VARIABLE, double("cuda"))
-            .env_remove(CUPTI_VARIABLE)
-            .env(variable, root.path().join(folder))
-            .envs(others.iter().copied())
-            .output()
-            .expect("a child");
-        let said = String::from_utf8_lossy(&child.stdout).trim().to_owned();
-        assert_eq!(said, expected, "{variable}={folder}: {}", String::from_utf8_lossy(&child.stderr));
+        let mut child = child(what, &trace);
+        child.env_remove(CUPTI_VARIABLE).env(variable, root.path().join(folder)).envs(others.iter().copied());
+        assert_eq!(finish(&mut child), expected, "{variable}={folder}");
     }
 }
 
@@ -374,16 +386,8 @@ fn cupti_is_found_where_it_lies() {
 fn a_machine_as_it_is_has_a_reason_or_devices() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.json");
-    let child = Command::new(env!("CARGO_BIN_EXE_cuda-child"))
-        .arg("probe")
-        .arg(&path)
-        .env_remove(DRIVER_VARIABLE)
-        .env_remove(CUPTI_VARIABLE)
-        .output()
-        .expect("a child");
-    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
+    let said = finish(child("probe", &path).env_remove(DRIVER_VARIABLE).env_remove(CUPTI_VARIABLE));
     let trace: Value = serde_json::from_slice(&fs::read(path).expect("a trace")).expect("JSON");
-    let said = String::from_utf8_lossy(&child.stdout).trim().to_owned();
     assert_eq!(said.starts_with("Ok("), trace["WARNING"].is_null(), "{said}: {}", trace["WARNING"]);
 }
 

@@ -143,10 +143,7 @@ impl Shared {
     fn dump(&self) -> Result<PathBuf, RecordError> {
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         let session = session.as_ref().ok_or(RecordError::NotStarted)?;
-        session.with_stream(|stream| {
-            stream.flush();
-            self.watch.dump(stream)
-        })
+        session.with_stream(|stream| self.watch.dump(stream))
     }
 }
 

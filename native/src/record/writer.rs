@@ -250,6 +250,8 @@ impl Stream {
 
     /// What a ring keeps, as a recording of its own; nothing of any other.
     pub(super) fn so_far(&mut self) -> Vec<u8> {
+        self.devices.iter().for_each(Collector::flush);
+        self.flush();
         self.append_clock();
         let Sink::Ring(ring) = &self.sink else { return Vec::new() };
         let mut bytes = ring.bytes();

@@ -5,6 +5,7 @@ use kinetoscope::record::builder::Builder;
 use kinetoscope::record::cuda::decode::decode;
 use kinetoscope::record::cuda::decoded::Decoded;
 use kinetoscope::record::cuda::{CUPTI_VARIABLE, DRIVER_VARIABLE, probe};
+use kinetoscope::record::flight::FlightRecorder;
 use kinetoscope::record::memory::{Device, record_alloc};
 use kinetoscope::record::profiler::{Activity, Profiler, supported_activities};
 use kinetoscope::record::recording::Recording;
@@ -28,6 +29,7 @@ fn main() {
             assert_eq!(supported_activities().contains(&Activity::Cuda), probe().is_ok());
             cpu_only(Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]))
         }
+        "flight" => return flight(Path::new(&args[2])),
         "loaded" => {
             // SAFETY: the stand-in does nothing when it is loaded.
             let own = unsafe { Library::new("libcupti.so.12") }.expect("a library");
@@ -353,6 +355,18 @@ fn again() -> Recording {
     .expect("no panic");
     sleep(Duration::from_millis(1));
     stop(second)
+}
+
+/// The last seconds, asked for at once: CUPTI is asked for what it has.
+fn flight(folder: &Path) {
+    let flight = FlightRecorder::builder(folder).start().expect("a start");
+    let gpu = Gpu::new();
+    {
+        let _op = scope!("before the trouble");
+        gpu.launch(STREAM);
+    }
+    sleep(Duration::from_millis(1));
+    flight.dump().expect("a file");
 }
 
 /// Another profiler was there first.

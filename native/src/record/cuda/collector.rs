@@ -113,6 +113,12 @@ impl Collector {
         self.cuda.driver.synchronize(&self.cuda.devices);
     }
 
+    /// Asks CUPTI for what it has so far: records that are finished.
+    pub(crate) fn flush(&self) {
+        // SAFETY: CUPTI hands its buffers to callbacks that stay.
+        unsafe { (self.cuda.cupti.flush)(0) };
+    }
+
     /// Switches CUPTI off; what it still had is in buffers then.
     pub(crate) fn stop(&mut self) {
         if !std::mem::replace(&mut self.is_on, false) {

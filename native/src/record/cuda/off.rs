@@ -16,6 +16,10 @@ impl Collector {
         match *self {}
     }
 
+    pub(crate) fn flush(&self) {
+        match *self {}
+    }
+
     pub(crate) fn stop(&mut self) {
         match *self {}
     }
