@@ -3,6 +3,7 @@
 mod links;
 
 use super::clock::Clock;
+use super::rows::LATEST;
 use super::{Recording, Thread};
 use crate::diagnostics::Code;
 use crate::names::NameId;
@@ -63,7 +64,9 @@ impl Recording {
         let mut lines = activities.clock.lines();
         let mut links = Links::of(&activities);
         for record in activities.records() {
-            let (begin, end) = (lines.ns(record.begin), lines.ns(record.end).max(lines.ns(record.begin)));
+            let mut ticks = |time: u64| lines.ns(time).clamp(0, LATEST as i64);
+            let begin = ticks(record.begin);
+            let end = ticks(record.end).max(begin);
             if self.is_in_a_window(begin, end) {
                 match record.activity {
                     Activity::External => {}

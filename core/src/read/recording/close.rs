@@ -45,8 +45,9 @@ impl Recording {
         }
         // Kineto writes them a nanosecond longer at both ends, so that viewers draw what they hold inside of them.
         for row in around {
-            self.table.place(row, self.table.ts(row) - 1, self.table.track_id(row));
-            self.table.set_dur(row, self.table.dur(row) + 2);
+            let (start, dur) = (self.table.ts(row) - 1, self.table.dur(row) + 2);
+            self.table.place(row, start.max(time::EARLIEST), self.table.track_id(row));
+            self.table.set_dur(row, dur.min(time::LONGEST));
         }
         let start = self.windows.first().map_or(self.follow.first_ticks.unwrap_or(0), |window| window.start);
         let start = ns(start.min(LATEST) as i64);
