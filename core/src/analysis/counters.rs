@@ -104,9 +104,10 @@ fn memory(trace: &Trace, all: &mut Vec<Counter>) {
             points,
         };
         all.push(counter("memory allocated", records().map(|r| (r.ts, r.total as f64)).collect()));
-        let reserved = |row| trace.table.int(row, Key::TotalReserved).filter(|&bytes| bytes > 0);
+        let reserved = |row| trace.table.int(row, Key::TotalReserved);
         let points: Vec<_> = records().filter_map(|r| Some((r.ts, reserved(r.row)? as f64))).collect();
-        if !points.is_empty() {
+        // An allocator that reserves nothing says 0 each time.
+        if points.iter().any(|point| point.1 > 0.0) {
             all.push(counter("memory reserved", points));
         }
     }

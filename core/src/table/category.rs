@@ -23,6 +23,8 @@ pub enum Category {
     GpuUserAnnotation,
     /// Waiting for a device (`cuda_sync`, `xpu_sync`).
     Sync,
+    /// An event that was recorded on a device stream (`cuda_event`).
+    DeviceEvent,
     /// The profiler's own work (`overhead`).
     Overhead,
     /// A moment on the CPU, `[memory]` above all (`cpu_instant_event`).
@@ -55,6 +57,7 @@ impl Category {
             "gpu_memset" | "Memset" => Memset,
             "gpu_user_annotation" => GpuUserAnnotation,
             "cuda_sync" | "xpu_sync" => Sync,
+            "cuda_event" => DeviceEvent,
             "overhead" => Overhead,
             "cpu_instant_event" => CpuInstant,
             "Trace" => Window,
@@ -69,7 +72,8 @@ impl Category {
 
     /// The event stands on a device's row, so its `pid` is a device ordinal and its `tid` a stream.
     pub fn is_on_device(self) -> bool {
-        self.is_device_work() || matches!(self, Category::GpuUserAnnotation | Category::Sync)
+        self.is_device_work()
+            || matches!(self, Category::GpuUserAnnotation | Category::Sync | Category::DeviceEvent)
     }
 
     /// A call on the CPU that can start device work.
@@ -91,6 +95,7 @@ impl Category {
             Memset => "gpu_memset",
             GpuUserAnnotation => "gpu_user_annotation",
             Sync => "cuda_sync",
+            DeviceEvent => "cuda_event",
             Overhead => "overhead",
             CpuInstant => "cpu_instant_event",
             Window => "Trace",

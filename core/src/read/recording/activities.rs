@@ -114,8 +114,8 @@ impl Recording {
     }
 
     /// The lane of a stream.
-    fn stream_lane(&mut self, links: &mut Links, lane: (i64, i64), on_device: bool) -> TrackId {
-        let (track, is_known) = self.lane(links, lane, on_device);
+    fn stream_lane(&mut self, links: &mut Links, lane: (i64, i64)) -> TrackId {
+        let (track, is_known) = self.lane(links, lane, true);
         if !is_known && !self.follow.streams.contains(&lane) {
             self.follow.streams.push(lane);
         }
@@ -133,8 +133,7 @@ impl Recording {
                 self.follow.has_overhead = true;
                 self.lane(links, (-1, 0), false).0
             }
-            Activity::Event => self.stream_lane(links, (device, stream), false),
-            _ => self.stream_lane(links, (device, stream), true),
+            _ => self.stream_lane(links, (device, stream)),
         };
         let mut append = Append::new(&mut self.table, b'X', category);
         let span = links.span(record.correlation, span_kind::OP);
