@@ -201,11 +201,15 @@ fn copies_have_kinetos_names_and_bandwidths(run: &Run) {
 fn waiting_knows_what_it_waits_for(run: &Run, version: &str) {
     let wait = run.named("Stream Wait Event")[0];
     let recorded = &run.named("cudaEventRecord")[0]["args"]["correlation"];
-    assert_eq!(wait["args"]["wait_on_stream"], 7);
+    assert_eq!(
+        (&wait["args"]["wait_on_stream"], &wait["args"]["wait_on_cuda_event_id"]),
+        (&json!(7), &json!(0))
+    );
     assert_eq!(&wait["args"]["wait_on_cuda_event_record_corr_id"], recorded);
     assert_eq!((&wait["pid"], &wait["tid"]), (&json!(0), &json!(13)));
     let all = run.named("Context Sync")[0];
     assert_eq!((&all["tid"], &all["args"]["stream"]), (&json!(-1), &json!(-1)));
+    assert!(all["args"]["wait_on_stream"].is_null());
     // Events have times from CUDA 12.8 on.
     let has_times = version.parse::<u32>().expect("a number") >= 26;
     assert_eq!(run.events("cuda_event").len(), usize::from(has_times));

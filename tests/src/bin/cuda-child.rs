@@ -266,9 +266,9 @@ fn whole(builder: Builder) -> Recording {
     gpu.put(&writer.peer_copy(2_000_000, (end, end + 10_000), OTHER_DEVICE, [(1, 2), (0, 1)], copy));
     gpu.launch(OTHER_DEVICE);
     let recorded = gpu.call(false, 135).0;
-    gpu.put(&writer.event(5, end, (1, 7), recorded));
+    gpu.put(&writer.event(0, end, (1, 7), recorded));
     let (wait, end) = gpu.call(false, 165);
-    gpu.put(&writer.sync(2, (end - 5000, end - 4000), (1, 13), 5, wait));
+    gpu.put(&writer.sync(2, (end - 5000, end - 4000), (1, 13), 0, wait));
     gpu.put(&writer.sync(4, (end - 3000, end - 1000), (1, u32::MAX), u32::MAX, wait));
     gpu.put(&writer.overhead(2 << 16, (end - 900, end - 800)));
     gpu.put(&writer.memory(false, 0x7000, 4096, end - 700, 0, wait));

@@ -172,7 +172,7 @@ impl Encoder {
             }
             Decoded::Sync { span, what, context, stream, correlation, event } => {
                 let name = id(name_in(&WAITS, what, WAITS[0]));
-                let event = if event == u32::MAX { 0 } else { u64::from(event) };
+                let event = if event == u32::MAX { MISSING } else { u64::from(event) };
                 let values = [u64::from(context), u64::from(name), event];
                 let lane = [0, stream];
                 self.timed(out, Head { activity: Activity::Sync, name, span, lane, correlation }, &values);

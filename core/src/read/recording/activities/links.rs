@@ -3,7 +3,7 @@
 use super::Activities;
 use crate::index::Index;
 use crate::order::sort_by_key;
-use crate::stream::activity::{Activity, NO_STREAM, Record, span_kind};
+use crate::stream::activity::{Activity, MISSING, NO_STREAM, Record, span_kind};
 use crate::table::events::Row;
 use crate::table::tracks::TrackId;
 use alloc::vec::Vec;
@@ -112,7 +112,7 @@ impl Links {
     /// The stream and the correlation of what a waiting for an event waited for; -1 each where it was not seen.
     pub(super) fn awaited(&self, record: &Record<'_>) -> Option<(i64, i64)> {
         let event = record.value(2);
-        if record.activity != Activity::Sync || event == 0 {
+        if record.activity != Activity::Sync || event == MISSING {
             return None;
         }
         let (wanted, before) = (event_key(record.value(0), event), record.correlation as i64);
