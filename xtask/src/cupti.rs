@@ -40,7 +40,8 @@ pub(crate) fn test() -> Result<(), Failure> {
             fetch(package, version, &library)?;
         }
     }
-    let mut tests = cargo(&["test", "--quiet", "-p", "kinetoscope-tests", "--test", "cupti_wheels"]);
+    // All of the workspace, so that nothing is built anew for other features.
+    let mut tests = cargo(&["test", "--quiet", "--workspace", "--test", "cupti_wheels"]);
     run(tests.env("KINETOSCOPE_CUPTI_WHEELS", &libraries))
 }
 

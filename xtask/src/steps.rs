@@ -1,6 +1,7 @@
 //! The test command: one step after the other, the first failure ends it.
 
 use crate::{Failure, cupti, fuzz, imports, package, page, silent, toolchain};
+use std::env::consts::EXE_SUFFIX;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -68,8 +69,9 @@ pub(crate) fn test() -> Result<(), Failure> {
     step("tests of the page", || page::test(&[]))
 }
 
-/// Runs every example of the recorder.
+/// Runs every example of the recorder, as the tests have built them: with every feature that a member of the workspace asks for.
 fn lessons() -> Result<(), Failure> {
+    run(&mut cargo(&["test", "--workspace", "--no-run", "--quiet"]))?;
     let folder = root().join("native/examples");
     let mut names: Vec<String> = std::fs::read_dir(&folder)
         .map_err(|e| format!("{}: {e}", folder.display()))?
@@ -77,8 +79,8 @@ fn lessons() -> Result<(), Failure> {
         .collect();
     names.sort();
     for name in &names {
-        let lesson = ["run", "--quiet", "-p", "kinetoscope", "--features", "cuda,nvml", "--example", name];
-        run(cargo(&lesson).stdout(Stdio::null()))?;
+        run(Command::new(root().join("target/debug/examples").join(format!("{name}{EXE_SUFFIX}")))
+            .stdout(Stdio::null()))?;
     }
     if names.len() < 9 { Err(format!("only {} lessons", names.len())) } else { Ok(()) }
 }
