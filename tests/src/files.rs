@@ -9,6 +9,14 @@ pub fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data")
 }
 
+/// A stand-in for a library of another vendor's, which was built with the test that asks.
+pub fn double(name: &str) -> PathBuf {
+    let folder = std::env::current_exe().expect("a program").parent().expect("a folder").to_owned();
+    let path = folder.join(format!("libkinetoscope_{name}_double.so"));
+    assert!(path.exists(), "{}", path.display());
+    path
+}
+
 /// A folder beside the repository that holds what cannot be in it. Where it is absent, `None`, and a line on standard
 /// error that says what is skipped: written past the test runner, which shows no output of tests that pass.
 pub fn shared(name: &str, holds: &str) -> Option<PathBuf> {

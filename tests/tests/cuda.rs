@@ -5,19 +5,12 @@ mod recorder;
 use kinetoscope::record::cuda::{CUPTI_VARIABLE, DRIVER_VARIABLE};
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_tests::files::double;
 use recorder::{check_names_of_lanes, check_schema};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 use std::process::Command;
-use std::{env, fs};
-
-/// A stand-in, which was built with these tests.
-fn double(name: &str) -> PathBuf {
-    let folder = env::current_exe().expect("a program").parent().expect("a folder").to_owned();
-    let path = folder.join(format!("libkinetoscope_{name}_double.so"));
-    assert!(path.exists(), "{}", path.display());
-    path
-}
 
 /// What a child printed, and its trace.
 struct Run {

@@ -14,20 +14,12 @@ use kinetoscope::{scope, user_scope};
 use kinetoscope_core::schedule::{Schedule, ScheduleArgs};
 use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_tests::files::double;
 use recorder::alone;
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 use std::{env, fs, thread};
-
-/// The stand-in for NVTX's library, which was built with these tests.
-fn double() -> PathBuf {
-    let folder = env::current_exe().expect("a program").parent().expect("a folder").to_owned();
-    let path = folder.join("libkinetoscope_nvtx_double.so");
-    assert!(path.exists(), "{}", path.display());
-    path
-}
 
 #[test]
 fn nvtx_hears_of_every_range_with_and_without_a_recording() {
@@ -35,7 +27,7 @@ fn nvtx_hears_of_every_range_with_and_without_a_recording() {
     let log = folder.path().join("log");
     let output = Command::new(env!("CARGO_BIN_EXE_recording-child"))
         .args(["mirrored"])
-        .env(nvtx::LIBRARY_VARIABLE, double())
+        .env(nvtx::LIBRARY_VARIABLE, double("nvtx"))
         .env("NVTX_DOUBLE_LOG", &log)
         .output()
         .expect("a child");

@@ -93,23 +93,24 @@ pub(super) fn registry() -> MutexGuard<'static, Registry> {
 impl Registry {
     /// The number of a text.
     pub(super) fn name(&mut self, text: &'static str) -> u32 {
-        if let Some(known) = KEYS.iter().position(|key| *key == text) {
-            return known as u32;
+        if let Some(known) = self.known(text) {
+            return known;
         }
         let next = FIRST_NAME + self.names.len() as u32;
-        let id = *self.ids.get_or_insert_default().entry(text).or_insert(next);
-        if id == next {
-            self.names.push(text);
-        }
-        id
+        self.ids.get_or_insert_default().insert(text, next);
+        self.names.push(text);
+        next
+    }
+
+    /// The number of a text that has one.
+    fn known(&self, text: &str) -> Option<u32> {
+        let key = KEYS.iter().position(|key| *key == text).map(|at| at as u32);
+        key.or_else(|| self.ids.as_ref()?.get(text).copied())
     }
 
     /// The number of a text that was made at run time; it stays for as long as the program runs.
     pub(super) fn add_name(&mut self, text: &str) -> u32 {
-        match self.ids.as_ref().and_then(|ids| ids.get(text)) {
-            Some(known) => *known,
-            None => self.name(String::leak(text.to_owned())),
-        }
+        self.known(text).unwrap_or_else(|| self.name(String::leak(text.to_owned())))
     }
 
     /// The number of a call site, from 1.

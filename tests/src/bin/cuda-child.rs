@@ -184,15 +184,19 @@ impl Gpu {
         }
     }
 
+    /// The span that this thread is in, as CUPTI was told; 0 for none.
+    fn span(&self, kind: u32) -> u64 {
+        // SAFETY: the function's type.
+        unsafe {
+            let span = self.cupti.get::<unsafe extern "C" fn(u32) -> u64>(b"cupti_double_span");
+            span.expect("there")(kind)
+        }
+    }
+
     /// Records of the spans that this thread is in.
     fn put_spans(&self, correlation: u32) {
         for kind in [3, 4] {
-            // SAFETY: the function's type.
-            let id = unsafe {
-                let span =
-                    self.cupti.get::<unsafe extern "C" fn(u32) -> u64>(b"cupti_double_span").expect("there");
-                span(kind)
-            };
+            let id = self.span(kind);
             if id != 0 {
                 self.put(&self.writer.external(kind, id, correlation));
             }
@@ -293,12 +297,7 @@ fn disordered() -> Recording {
     let start = gpu.now();
     let id = {
         let _op = scope!("late");
-        // SAFETY: the function's type.
-        let id = unsafe {
-            let span =
-                gpu.cupti.get::<unsafe extern "C" fn(u32) -> u64>(b"cupti_double_span").expect("there");
-            span(3)
-        };
+        let id = gpu.span(3);
         sleep(Duration::from_millis(1));
         id
     };

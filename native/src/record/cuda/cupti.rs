@@ -63,8 +63,7 @@ impl Cupti {
     /// Loads CUPTI for a driver that runs up to this version of CUDA. To be called where there is a driver and a device only:
     /// CUPTI 13.2 ends the program where there is none.
     pub(super) fn load(cuda: u32) -> Result<(Cupti, u32), Unavailable> {
-        let mut tried = Vec::new();
-        let cupti = Cupti::find(cuda, &mut tried)?;
+        let cupti = Cupti::find(cuda)?;
         let mut version = 0;
         // SAFETY: there is a driver; the place is ours.
         cupti.check("cuptiGetVersion", unsafe { (cupti.version)(&raw mut version) })?;
@@ -74,7 +73,7 @@ impl Cupti {
         Ok((cupti, version))
     }
 
-    fn find(cuda: u32, tried: &mut Vec<String>) -> Result<Cupti, Unavailable> {
+    fn find(cuda: u32) -> Result<Cupti, Unavailable> {
         if let Some(path) = env::var_os(CUPTI_VARIABLE) {
             let library = load(&path).map_err(|error| Unavailable::NoCupti(vec![error]))?;
             return Cupti::of(library);
@@ -86,13 +85,14 @@ impl Cupti {
         let places = folders().into_iter().flat_map(|folder| names.iter().map(move |name| folder.join(name)));
         let files = places.filter(|path| path.exists()).map(PathBuf::into_os_string);
         let bare = names.iter().map(OsString::from);
+        let mut tried = Vec::new();
         for candidate in files.chain(bare) {
             match load(&candidate) {
                 Ok(library) => return Cupti::of(library),
                 Err(error) => tried.push(error),
             }
         }
-        Err(Unavailable::NoCupti(std::mem::take(tried)))
+        Err(Unavailable::NoCupti(tried))
     }
 
     /// A result code, with CUPTI's own text.
@@ -109,6 +109,7 @@ impl Cupti {
         // SAFETY: the place is ours; what is put there is a text of CUPTI's own, which stays.
         let known = unsafe { (self.code_text)(code, &raw mut text) } == code::SUCCESS;
         if known {
+            // SAFETY: as above.
             unsafe { text_at(text as u64) }.unwrap_or_default()
         } else {
             "an unknown error".to_owned()
@@ -121,6 +122,7 @@ impl Cupti {
         let domain = if is_driver { 1 } else { 2 };
         // SAFETY: as above.
         let is_known = unsafe { (self.function_name)(domain, cbid, &raw mut text) } == code::SUCCESS;
+        // SAFETY: as above.
         let name = is_known.then(|| unsafe { text_at(text as u64) }).flatten();
         name.map_or_else(|| UNKNOWN_CALL.to_owned(), |name| without_version(&name).to_owned())
     }

@@ -34,12 +34,15 @@ fn load() -> Result<Cuda, Unavailable> {
     let cuda_version = driver.cuda_version()?;
     let devices = driver.devices()?;
     let (cupti, version) = Cupti::load(cuda_version)?;
+    // Asked for only where CUPTI can switch them off.
+    let can_switch = [cupti.runtime_call.is_some(), cupti.driver_call.is_some()];
     let left_out = [false, true].map(|is_driver| {
         let is_left_out = |cbid: &u32| {
             let name = cupti.name_of(is_driver, *cbid);
             name != UNKNOWN_CALL && !is_kept(is_driver, &name)
         };
-        (1..MOST_CALLS).filter(is_left_out).collect()
+        let most = if can_switch[usize::from(is_driver)] { MOST_CALLS } else { 1 };
+        (1..most).filter(is_left_out).collect()
     });
     Ok(Cuda { driver, cupti, version, cuda_version, devices, left_out })
 }
