@@ -1,35 +1,19 @@
-//! Questions to a [`Trace`](crate::trace::Trace), one file each: pure functions from a trace to rows of plain numbers.
+//! Analyses of a [`Trace`](crate::trace::Trace), one file each: pure functions from a trace to rows of plain numbers.
+//!
+//! A wing may use those above it in this list, and the four modules that belong to none.
+//!
+//! | wing | what it answers |
+//! |---|---|
+//! | [`torch`] | what `torch.profiler` reports |
+//! | [`device`] | what devices did, and what they waited for |
+//! | [`timeline`] | what ran where and when |
+//! | [`overview`] | what matters most, and whether the numbers agree |
 
-pub mod average_rows;
-pub mod averages;
-pub mod call_tree;
 pub mod children;
-pub mod counters;
-pub mod coverage;
 pub mod demangle;
-pub mod device_time;
-pub mod device_type;
-pub mod early;
-pub mod evaluation;
-pub mod event_rows;
-pub mod event_tree;
-pub mod findings;
+pub mod device;
 pub mod flops;
-pub mod function_events;
-pub mod info;
 pub mod intervals;
-pub mod kernels;
-pub mod lane_names;
-pub mod ledger;
-pub mod memory;
-pub mod modules;
-pub mod names;
-pub mod patterns;
-pub mod roofline;
-pub mod spans;
-pub mod stacks;
-pub mod steps;
-pub mod summary;
-pub mod tiles;
-pub mod tracks;
-pub mod work;
+pub mod overview;
+pub mod timeline;
+pub mod torch;

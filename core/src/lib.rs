@@ -12,8 +12,8 @@
 //! ```
 //!
 //! ```
-//! use kinetoscope_core::analysis::averages::{GroupBy, key_averages};
-//! use kinetoscope_core::analysis::function_events::FunctionEvents;
+//! use kinetoscope_core::analysis::torch::averages::{GroupBy, key_averages};
+//! use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 //! use kinetoscope_core::trace::TraceReader;
 //!
 //! let chunks: [&[u8]; 2] = [
@@ -61,7 +61,6 @@ pub mod report;
 pub mod rows;
 pub mod schedule;
 pub mod stats;
-pub mod stream;
 pub mod table;
 pub mod time;
 pub mod trace;

@@ -11,12 +11,12 @@ use crate::read::limits::Limits;
 use crate::read::recording::{Recording, is_recording};
 use crate::read::snapshot::{self, is_pickle};
 use crate::read::unpack::Unpacker;
-use crate::stream::block::MAGIC;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::time;
 use crate::tree::{self, Tree};
 use alloc::vec::Vec;
+use kinetoscope_stream::block::MAGIC;
 
 /// A trace that was read: events, pairs, nesting, links, and the ledger of its oddities.
 #[derive(Clone, Debug)]

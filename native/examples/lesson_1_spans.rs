@@ -5,7 +5,7 @@
 use kinetoscope::record::error::RecordError;
 use kinetoscope::record::profiler::Profiler;
 use kinetoscope::{instant, scope, user_scope};
-use kinetoscope_core::analysis::averages::GroupBy;
+use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::report::torch_table::TableOptions;
 
 /// A matrix, row by row.

@@ -13,7 +13,7 @@ use kinetoscope::record::tracing_layer::layer;
 use kinetoscope::scope;
 use kinetoscope::spans::module::Module;
 use kinetoscope::spans::named::{data_loader, optimizer_step};
-use kinetoscope_core::analysis::averages::GroupBy;
+use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::report::torch_table::TableOptions;
 use kinetoscope_core::schedule::{Schedule, ScheduleArgs};
 use std::path::PathBuf;

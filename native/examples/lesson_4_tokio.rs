@@ -7,7 +7,7 @@ use kinetoscope::async_scope;
 use kinetoscope::record::error::RecordError;
 use kinetoscope::record::profiler::Profiler;
 use kinetoscope::record::tracing_layer::layer;
-use kinetoscope_core::analysis::averages::GroupBy;
+use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::report::torch_table::TableOptions;
 use std::time::{Duration, Instant};
 use tracing::{info, instrument};

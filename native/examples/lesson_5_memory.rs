@@ -8,7 +8,7 @@ use kinetoscope::record::measure::ProfileIt;
 use kinetoscope::record::memory::{Device, ProfilingAllocator, record_alloc, record_free, record_reserved};
 use kinetoscope::record::profiler::Profiler;
 use kinetoscope::scope;
-use kinetoscope_core::analysis::averages::GroupBy;
+use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::report::torch_table::TableOptions;
 use std::hint::black_box;
 

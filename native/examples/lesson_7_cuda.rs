@@ -8,7 +8,7 @@ use cudarc::nvrtc;
 use kinetoscope::record::cuda::probe;
 use kinetoscope::record::profiler::{Activity, Profiler};
 use kinetoscope::{scope, user_scope};
-use kinetoscope_core::analysis::averages::GroupBy;
+use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::report::torch_table::TableOptions;
 use std::error::Error;
 

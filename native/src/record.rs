@@ -2,7 +2,7 @@
 //!
 //! A thread writes fixed-size records into a `chunk` of its own; nothing is locked or allocated on the way. A
 //! `writer` takes them every few milliseconds and appends them to memory or a file, in the byte format of
-//! `kinetoscope_core::stream`, which is what the engine reads. [`profiler`] is where to start.
+//! `kinetoscope_stream`, which is what the engine reads. [`profiler`] is where to start.
 //!
 //! | module | what it has |
 //! |---|---|

@@ -1,9 +1,9 @@
 //! The parts of a reading: our event reader against `serde_json` on the same bytes, and the steps after it.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use kinetoscope_core::analysis::averages::{GroupBy, key_averages};
-use kinetoscope_core::analysis::function_events::FunctionEvents;
-use kinetoscope_core::analysis::summary::summary;
+use kinetoscope_core::analysis::overview::summary::summary;
+use kinetoscope_core::analysis::torch::averages::{GroupBy, key_averages};
+use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::trace::{TextReader, Trace};
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -1,6 +1,6 @@
 //! The TypeScript of the npm package that follows from the engine's lists: options, rows and methods of every verb.
 
-use kinetoscope_core::analysis::{early, summary};
+use kinetoscope_core::analysis::overview::{early, summary};
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::report::torch_table::SORT_KEYS;
 use kinetoscope_core::rows::{CellType, Column};

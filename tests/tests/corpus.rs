@@ -1,11 +1,11 @@
 //! Real traces by other people, read in place: every event is read, every identity holds, what is written reads back
 //! equal, and what is no trace gets its refusal. Where the corpus is absent the test says so and how much it skipped.
 
-use kinetoscope_core::analysis::device_time::device_times;
-use kinetoscope_core::analysis::function_events::FunctionEvents;
-use kinetoscope_core::analysis::ledger::identities;
-use kinetoscope_core::analysis::steps::steps;
-use kinetoscope_core::analysis::summary::summary;
+use kinetoscope_core::analysis::device::device_time::device_times;
+use kinetoscope_core::analysis::device::steps::steps;
+use kinetoscope_core::analysis::overview::ledger::identities;
+use kinetoscope_core::analysis::overview::summary::summary;
+use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::diagnostics::Severity;
 use kinetoscope_core::report::summary_text;
 use kinetoscope_core::trace::{Trace, TraceReader};

@@ -2,13 +2,13 @@
 
 mod random_events;
 
-use kinetoscope_core::analysis::averages::{GroupBy, key_averages};
-use kinetoscope_core::analysis::device_time::device_times;
-use kinetoscope_core::analysis::function_events::FunctionEvents;
-use kinetoscope_core::analysis::ledger::identities;
-use kinetoscope_core::analysis::steps::steps;
-use kinetoscope_core::analysis::summary::summary;
-use kinetoscope_core::analysis::tiles::{Tile, Window, tiles};
+use kinetoscope_core::analysis::device::device_time::device_times;
+use kinetoscope_core::analysis::device::steps::steps;
+use kinetoscope_core::analysis::overview::ledger::identities;
+use kinetoscope_core::analysis::overview::summary::summary;
+use kinetoscope_core::analysis::timeline::tiles::{Tile, Window, tiles};
+use kinetoscope_core::analysis::torch::averages::{GroupBy, key_averages};
+use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::diagnostics::Severity;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::read::unpack::Unpacker;
@@ -180,7 +180,7 @@ proptest! {
         for at in 0..all.len() {
             let key = (
                 all.name(at).to_owned(),
-                all.kinds[at] == kinetoscope_core::analysis::function_events::Kind::Device,
+                all.kinds[at] == kinetoscope_core::analysis::torch::function_events::Kind::Device,
                 all.is_user_annotation(&trace.table, at),
             );
             let group = naive.entry(key).or_default();
@@ -189,7 +189,7 @@ proptest! {
         }
         let ours: BTreeMap<(String, bool, bool), (u64, i64)> = groups
             .iter()
-            .map(|g| ((g.key.clone(), g.device_type != kinetoscope_core::analysis::device_type::DeviceType::Cpu, g.is_user_annotation), (g.count, g.cpu_time_total_ns)))
+            .map(|g| ((g.key.clone(), g.device_type != kinetoscope_core::analysis::torch::device_type::DeviceType::Cpu, g.is_user_annotation), (g.count, g.cpu_time_total_ns)))
             .collect();
         prop_assert_eq!(groups.len(), ours.len());
         prop_assert_eq!(ours, naive);

@@ -7,7 +7,7 @@ use kinetoscope::record::memory::{
 };
 use kinetoscope::record::profiler::Profiler;
 use kinetoscope::{scope, user_scope};
-use kinetoscope_core::analysis::averages::GroupBy;
+use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::table::layout::Key;
 use recorder::{alone, check, row, rows};
 use std::hint::black_box;

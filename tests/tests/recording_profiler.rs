@@ -9,7 +9,7 @@ use kinetoscope::record::recording::Recording;
 use kinetoscope::record::steps;
 use kinetoscope::scope;
 use kinetoscope::spans::operator;
-use kinetoscope_core::analysis::averages::GroupBy;
+use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::schedule::{ProfilerAction, Schedule, ScheduleArgs};
 use recorder::{alone, check, row, rows, thread_id};
 use serde_json::{Value, json};

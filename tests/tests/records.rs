@@ -1,7 +1,7 @@
 //! Random lists of legacy records: nothing panics, nothing is lost, and a naive twin finds the same events.
 
-use kinetoscope_core::analysis::event_rows::event_rows;
-use kinetoscope_core::analysis::function_events::FunctionEvents;
+use kinetoscope_core::analysis::torch::event_rows::event_rows;
+use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::names::HIDDEN;
 use kinetoscope_core::records::{Kind, Record, Records};

@@ -2,13 +2,13 @@
 
 mod random_events;
 
-use kinetoscope_core::analysis::averages::{GroupBy, key_averages};
-use kinetoscope_core::analysis::call_tree::{Node, bottom_up, merged};
-use kinetoscope_core::analysis::counters::{Counter, Unit, counters};
-use kinetoscope_core::analysis::function_events::FunctionEvents;
-use kinetoscope_core::analysis::modules::module_rows;
-use kinetoscope_core::analysis::names::name_rows;
-use kinetoscope_core::analysis::spans::{Relation, find, instances, related};
+use kinetoscope_core::analysis::timeline::call_tree::{Node, bottom_up, merged};
+use kinetoscope_core::analysis::timeline::counters::{Counter, Unit, counters};
+use kinetoscope_core::analysis::timeline::modules::module_rows;
+use kinetoscope_core::analysis::timeline::names::name_rows;
+use kinetoscope_core::analysis::timeline::spans::{Relation, find, instances, related};
+use kinetoscope_core::analysis::torch::averages::{GroupBy, key_averages};
+use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::rows::{Cell, Rows};
 use kinetoscope_core::trace::Trace;
 use proptest::prelude::*;

@@ -5,14 +5,16 @@
 //!
 //! One file, since every test goes through the same cases with the same exceptions and comparisons.
 
-use kinetoscope_core::analysis::averages::{Average, GroupBy, each_event, key_averages, total_average};
 use kinetoscope_core::analysis::children::NONE;
-use kinetoscope_core::analysis::device_time::device_times;
-use kinetoscope_core::analysis::event_rows::event_rows;
-use kinetoscope_core::analysis::function_events::{FunctionEvents, Kind};
-use kinetoscope_core::analysis::ledger::identities;
-use kinetoscope_core::analysis::stacks::{Metric, export};
-use kinetoscope_core::analysis::steps::steps;
+use kinetoscope_core::analysis::device::device_time::device_times;
+use kinetoscope_core::analysis::device::steps::steps;
+use kinetoscope_core::analysis::overview::ledger::identities;
+use kinetoscope_core::analysis::torch::averages::{
+    Average, GroupBy, each_event, key_averages, total_average,
+};
+use kinetoscope_core::analysis::torch::event_rows::event_rows;
+use kinetoscope_core::analysis::torch::function_events::{FunctionEvents, Kind};
+use kinetoscope_core::analysis::torch::stacks::{Metric, export};
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::report::torch_table::{Recorded, TableOptions, render};
 use kinetoscope_core::rows::Cell;

@@ -1,10 +1,10 @@
 //! The event tree, the anti-patterns found in it and `BasicEvaluation` equal those of the real `PyTorch`.
 
 use kinetoscope_core::analysis::children::NONE;
-use kinetoscope_core::analysis::evaluation::{Call, Evaluation, Overlaps, Queued, calls, evaluate};
-use kinetoscope_core::analysis::event_tree::EventTree;
-use kinetoscope_core::analysis::patterns::rules::NamePattern;
-use kinetoscope_core::analysis::patterns::{ALL, Pattern, Scene, find, report};
+use kinetoscope_core::analysis::torch::evaluation::{Call, Evaluation, Overlaps, Queued, calls, evaluate};
+use kinetoscope_core::analysis::torch::event_tree::EventTree;
+use kinetoscope_core::analysis::torch::patterns::rules::NamePattern;
+use kinetoscope_core::analysis::torch::patterns::{ALL, Pattern, Scene, find, report};
 use kinetoscope_core::table::events::Table;
 use kinetoscope_tests::files;
 use kinetoscope_tests::torch::{Case, Differences, cases};

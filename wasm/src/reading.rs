@@ -3,7 +3,7 @@
 use crate::convert::{failure, rows};
 use crate::trace::EngineTrace;
 use js_sys::Array;
-use kinetoscope_core::analysis::early::Early;
+use kinetoscope_core::analysis::overview::early::Early;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::read::unpack::Unpacker;

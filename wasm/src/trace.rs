@@ -3,9 +3,9 @@
 use crate::convert::{arrays, columns, failure, floats, ints, options, rows, set, text, to_js};
 use crate::writing::EngineWriting;
 use js_sys::{Array, Object};
-use kinetoscope_core::analysis::counters::{Counter, counters};
-use kinetoscope_core::analysis::spans::{self, Span};
-use kinetoscope_core::analysis::tiles::{Tile, Window, tiles};
+use kinetoscope_core::analysis::timeline::counters::{Counter, counters};
+use kinetoscope_core::analysis::timeline::spans::{self, Span};
+use kinetoscope_core::analysis::timeline::tiles::{Tile, Window, tiles};
 use kinetoscope_core::error::Error;
 use kinetoscope_core::names::NameId;
 use kinetoscope_core::report::document::Document;

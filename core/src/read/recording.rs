@@ -1,4 +1,4 @@
-//! A recording of Kinetoscope's own as a table: the reader of [`stream`](crate::stream).
+//! A recording of Kinetoscope's own as a table: the reader of [`stream`](kinetoscope_stream).
 //!
 //! Blocks are read one after the other, whatever the chunks; a damaged one is counted, and reading goes on at the next
 //! that is whole. Rows stand in the order in which their threads' blocks were written; within a thread, a span stands
@@ -15,8 +15,6 @@ use crate::diagnostics::{Code, Diagnostics};
 use crate::error::Error;
 use crate::index::Index;
 use crate::names::NameId;
-use crate::stream::block::{Block, BlockKind, Found, HEAD_BYTES, MAGIC, find, low_at, u64_at};
-use crate::stream::record::{FIRST_NAME, KEYS};
 use crate::table::events::Table;
 use crate::table::tracks::TrackId;
 use activities::Activities;
@@ -24,6 +22,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use clock::Clock;
+use kinetoscope_stream::block::{Block, BlockKind, Found, HEAD_BYTES, MAGIC, find, low_at, u64_at};
+use kinetoscope_stream::record::{FIRST_NAME, KEYS};
 use rows::{Follow, Open};
 use serde_json::Value;
 

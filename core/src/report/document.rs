@@ -1,6 +1,6 @@
 //! The JSON form of an answer: `{"schema", "trace", "diagnostics", "rows"}`.
 
-use crate::analysis::info;
+use crate::analysis::overview::info;
 use crate::rows::{Rows, json, quote};
 use crate::trace::Trace;
 use alloc::format;

@@ -1,8 +1,8 @@
 //! A profile as text: what torch prints for `print(prof)`.
 
 use super::torch_table::{Recorded, TableOptions, render};
-use crate::analysis::averages::each_event;
-use crate::analysis::function_events::FunctionEvents;
+use crate::analysis::torch::averages::each_event;
+use crate::analysis::torch::function_events::FunctionEvents;
 use crate::table::metadata::Source;
 use crate::trace::Trace;
 use core::fmt;

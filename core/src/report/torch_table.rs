@@ -3,9 +3,9 @@
 //! Widths count characters, as Python's do. With both stacks and FLOPs torch swaps the two columns' values under their
 //! headers; so does this.
 
-use crate::analysis::averages::Average;
-use crate::analysis::device_type::DeviceType;
-use crate::analysis::function_events::FunctionEvents;
+use crate::analysis::torch::averages::Average;
+use crate::analysis::torch::device_type::DeviceType;
+use crate::analysis::torch::function_events::FunctionEvents;
 use crate::error::Error;
 use crate::order::{descending, of_float, sort_by_key};
 use crate::units::{self, TimeUnit};

@@ -2,10 +2,10 @@
 
 use super::options::{Opt, Options, Takes};
 use super::{Begun, Export, Kind, examples};
-use crate::analysis::call_tree;
-use crate::analysis::function_events::FunctionEvents;
-use crate::analysis::memory::Memory;
-use crate::analysis::stacks::{self, Metric};
+use crate::analysis::device::memory::Memory;
+use crate::analysis::timeline::call_tree;
+use crate::analysis::torch::function_events::FunctionEvents;
+use crate::analysis::torch::stacks::{self, Metric};
 use crate::error::Error;
 use crate::rows::help;
 use crate::table::events::Row;

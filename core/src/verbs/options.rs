@@ -1,6 +1,6 @@
 //! The options of a verb: declared once, read from a command line's texts or from a JSON object.
 
-use crate::analysis::averages::GroupBy;
+use crate::analysis::torch::averages::GroupBy;
 use crate::error::Error;
 use crate::report::torch_table::{SORT_KEYS, sort_value};
 use crate::time;
@@ -135,7 +135,9 @@ impl Takes {
             Takes::Text | Takes::File => Setting::Text(text.to_owned()),
             Takes::Word(words) if words.contains(&text) => Setting::Text(text.to_owned()),
             Takes::Word(words) => return Err(format!("one of {}", words.join(", "))),
-            Takes::SortKey if sort_value(&crate::analysis::averages::Average::default(), text).is_some() => {
+            Takes::SortKey
+                if sort_value(&crate::analysis::torch::averages::Average::default(), text).is_some() =>
+            {
                 Setting::Text(text.to_owned())
             }
             Takes::SortKey => return Err(format!("one of {}", SORT_KEYS.join(", "))),

@@ -4,7 +4,7 @@
 //! Unlike torch this escapes names, so that the file is JSON whatever they are.
 
 use crate::analysis::demangle::demangle;
-use crate::analysis::function_events::{FunctionEvents, Kind};
+use crate::analysis::torch::function_events::{FunctionEvents, Kind};
 use crate::rows::quote;
 use crate::table::events::Table;
 use crate::table::layout::Key;

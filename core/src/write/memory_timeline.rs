@@ -3,7 +3,7 @@
 //! torch tells eight categories apart by the identities of tensors, which a trace does not carry: every byte is of its last
 //! category, `unknown`. The total is exact; what was there before the recording is one entry at time -1.
 
-use crate::analysis::memory::{Memory, Record};
+use crate::analysis::device::memory::{Memory, Record};
 use crate::error::Error;
 use crate::trace::Trace;
 use crate::units::{bytes, time_ns};

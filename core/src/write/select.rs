@@ -1,6 +1,6 @@
 //! Which events a smaller trace keeps: those of some steps or times, or those that are long enough.
 
-use crate::analysis::steps::step_ranges;
+use crate::analysis::device::steps::step_ranges;
 use crate::error::Error;
 use crate::table::category::Category;
 use crate::table::events::Row;

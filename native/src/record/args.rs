@@ -8,7 +8,7 @@ use super::sync::WORDS;
 #[cfg(feature = "cuda")]
 use crate::spans::Kind;
 use crate::spans::sequence::Sequence;
-use kinetoscope_core::stream::record::{SLOT_BYTES, Slot, Tag, Word, key};
+use kinetoscope_stream::record::{SLOT_BYTES, Slot, Tag, Word, key};
 use smallvec::{SmallVec, smallvec};
 use std::fmt::{Debug, Display, Write};
 #[cfg(feature = "cuda")]

@@ -3,7 +3,7 @@
 use super::error::RecordError;
 use super::recording::Recording;
 use super::session::host_name;
-use kinetoscope_core::analysis::averages::GroupBy;
+use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::report::torch_table::TableOptions;
 use kinetoscope_core::write::file_name;
 use std::fs;

@@ -10,7 +10,7 @@ use super::sync::WORDS;
 use super::thread::this_thread;
 use super::writer;
 use crate::spans::Kind;
-use kinetoscope_core::stream::record::{Short, Slot, Tag, Word};
+use kinetoscope_stream::record::{Short, Slot, Tag, Word};
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -1,7 +1,7 @@
 //! Memory: every allocation of the program, and those that a framework makes on its devices.
 
 use super::local;
-use kinetoscope_core::stream::record::{Tag, Word};
+use kinetoscope_stream::record::{Tag, Word};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, Ordering};
 

@@ -3,10 +3,10 @@
 use super::error::RecordError;
 use super::session::Statistics;
 use crate::output::Output;
-use kinetoscope_core::analysis::averages::{Average, GroupBy, key_averages, total_average};
-use kinetoscope_core::analysis::function_events::FunctionEvents;
-use kinetoscope_core::analysis::memory::Memory;
-use kinetoscope_core::analysis::stacks::{Metric, export};
+use kinetoscope_core::analysis::device::memory::Memory;
+use kinetoscope_core::analysis::torch::averages::{Average, GroupBy, key_averages, total_average};
+use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
+use kinetoscope_core::analysis::torch::stacks::{Metric, export};
 use kinetoscope_core::report::torch_table::{Recorded, TableOptions, render};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::write::chrome;

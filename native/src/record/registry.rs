@@ -1,7 +1,7 @@
 //! Call sites, names and threads: what records refer to by number. Asked for once each, under a lock.
 
 use crate::spans::Kind;
-use kinetoscope_core::stream::record::{FIRST_NAME, KEYS};
+use kinetoscope_stream::record::{FIRST_NAME, KEYS};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,8 +1,8 @@
 //! The last seconds of a recording: older batches are forgotten, but not which spans began in them and still run.
 
 use super::sink::{Batch, block};
-use kinetoscope_core::stream::block::{BlockKind, Found, HEAD_BYTES, find, u64_at};
-use kinetoscope_core::stream::record::{SLOT_BYTES, Short, Tag, WORD_BYTES, Word};
+use kinetoscope_stream::block::{BlockKind, Found, HEAD_BYTES, find, u64_at};
+use kinetoscope_stream::record::{SLOT_BYTES, Short, Tag, WORD_BYTES, Word};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 

@@ -2,8 +2,8 @@
 
 use super::chunk::Chunk;
 use super::ring::Ring;
-use kinetoscope_core::stream::block::{self, BlockKind, HEAD_BYTES};
-use kinetoscope_core::stream::record::WORD_BYTES;
+use kinetoscope_stream::block::{self, BlockKind, HEAD_BYTES};
+use kinetoscope_stream::record::WORD_BYTES;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;

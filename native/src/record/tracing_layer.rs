@@ -12,7 +12,7 @@ use super::profiler::Profiler;
 use super::recording::Recording;
 use super::registry::{Site, registry};
 use crate::spans::Kind;
-use kinetoscope_core::stream::record::key;
+use kinetoscope_stream::record::key;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Debug;

@@ -2,8 +2,8 @@
 //!
 //! Prints seconds of each step, and the peak of memory by record: that of the process, less what it held before.
 
-use kinetoscope_core::analysis::averages::{GroupBy, key_averages};
-use kinetoscope_core::analysis::function_events::FunctionEvents;
+use kinetoscope_core::analysis::torch::averages::{GroupBy, key_averages};
+use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::records::{Kind, Record, Records};
 use std::error::Error;
 use std::time::Instant;

@@ -7,9 +7,6 @@ use super::rows::LATEST;
 use super::{Recording, Thread};
 use crate::diagnostics::Code;
 use crate::names::NameId;
-use crate::stream::activity::{Activity, Form, MISSING, NO_STREAM, Record, WORDS, span_kind};
-use crate::stream::block::u64_at;
-use crate::stream::record::WORD_BYTES;
 use crate::table::append::Append;
 use crate::table::events::Row;
 use crate::table::layout::Place::{Args, Top};
@@ -19,6 +16,9 @@ use crate::time;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
+use kinetoscope_stream::activity::{Activity, Form, MISSING, NO_STREAM, Record, WORDS, span_kind};
+use kinetoscope_stream::block::u64_at;
+use kinetoscope_stream::record::WORD_BYTES;
 use links::Links;
 
 /// Activities that were read and are no rows yet.

@@ -4,8 +4,6 @@ use super::{Recording, is_json};
 use crate::diagnostics::Code;
 use crate::index::Index;
 use crate::names::NameId;
-use crate::stream::block::u64_at;
-use crate::stream::record::{Kind, SLOT_BYTES, Short, Tag, WORD_BYTES, Word, key};
 use crate::table::append::Append;
 use crate::table::events::Row;
 use crate::table::layout::Place::{Args, Top};
@@ -15,6 +13,8 @@ use crate::time;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
+use kinetoscope_stream::block::u64_at;
+use kinetoscope_stream::record::{Kind, SLOT_BYTES, Short, Tag, WORD_BYTES, Word, key};
 
 /// A span whose end did not come yet.
 #[derive(Clone, Copy, Debug)]

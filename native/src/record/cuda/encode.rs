@@ -6,7 +6,7 @@ use super::driver::Device;
 use super::occupancy::occupancy;
 use crate::record::registry::registry;
 use kinetoscope_core::analysis::demangle::demangle;
-use kinetoscope_core::stream::activity::{Activity, MISSING, NO_STREAM, WORDS, head};
+use kinetoscope_stream::activity::{Activity, MISSING, NO_STREAM, WORDS, head};
 use std::collections::HashMap;
 
 /// Calls of the runtime that Kineto leaves out: they ask for nothing of a device.

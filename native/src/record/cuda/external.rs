@@ -2,7 +2,7 @@
 
 use super::loader::cuda;
 use crate::spans::Kind;
-use kinetoscope_core::stream::activity::span_kind;
+use kinetoscope_stream::activity::span_kind;
 
 /// The stack of ids that spans of this kind are on; nothing for those that are on none.
 fn stack_of(kind: Kind) -> Option<u32> {

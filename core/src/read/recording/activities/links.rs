@@ -3,10 +3,10 @@
 use super::Activities;
 use crate::index::Index;
 use crate::order::sort_by_key;
-use crate::stream::activity::{Activity, MISSING, NO_STREAM, Record, span_kind};
 use crate::table::events::Row;
 use crate::table::tracks::TrackId;
 use alloc::vec::Vec;
+use kinetoscope_stream::activity::{Activity, MISSING, NO_STREAM, Record, span_kind};
 
 /// A user's range as a stream saw it, in ticks.
 pub(super) struct Seen {

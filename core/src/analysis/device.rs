@@ -1,0 +1,8 @@
+//! What devices did: busy and idle time, kernels, steps, memory, operations and the roofline.
+
+pub mod device_time;
+pub mod kernels;
+pub mod memory;
+pub mod roofline;
+pub mod steps;
+pub mod work;

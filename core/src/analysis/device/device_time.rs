@@ -1,0 +1,311 @@
+//! Where a device's time went: the three device times, by class of work, and its idle gaps by cause.
+//!
+//! - **sum**: the durations of all activities, added up; above wall when streams overlap.
+//! - **busy**: the length of their union.
+//! - **exposed** of a class: the part of its union during which no other class was running.
+//!
+//! An idle gap is between two activities of a device. Its cause is told by the launch of the activity that ends it: when
+//! the call began only after the gap had begun, the host was late; when a synchronizing call was running on that thread
+//! at the gap's start, the host was waiting; else the work was queued and the device did not start it.
+
+use crate::analysis::intervals::{Collector, Interval, Intervals};
+use crate::order::sort_by_key;
+use crate::table::category::Category;
+use crate::table::events::{Row, Table};
+use crate::table::layout::Key;
+use crate::table::tracks;
+use crate::trace::Trace;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A class of device work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// Kernels that compute.
+    Compute,
+    /// Kernels of NCCL, RCCL and other collective libraries.
+    Communication,
+    /// Copies.
+    Memcpy,
+    /// Fills.
+    Memset,
+}
+
+impl Class {
+    /// Every class.
+    pub const ALL: [Class; 4] = [Class::Compute, Class::Communication, Class::Memcpy, Class::Memset];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Class::Compute => "compute",
+            Class::Communication => "communication",
+            Class::Memcpy => "memcpy",
+            Class::Memset => "memset",
+        }
+    }
+}
+
+/// The class of activities; remembers it for every name, since a trace has many activities and few names.
+#[derive(Clone, Debug)]
+pub struct Classes<'a> {
+    table: &'a Table,
+    collective: Vec<Option<bool>>,
+}
+
+impl<'a> Classes<'a> {
+    /// For the activities of one table.
+    pub fn new(table: &'a Table) -> Self {
+        Classes { table, collective: alloc::vec![None; table.names.len()] }
+    }
+
+    /// The class of an activity.
+    pub fn of(&mut self, row: Row) -> Class {
+        match self.table.category(row) {
+            Category::Memcpy => Class::Memcpy,
+            Category::Memset => Class::Memset,
+            _ => {
+                let known = &mut self.collective[self.table.name_id(row).0 as usize];
+                let collective = *known.get_or_insert_with(|| is_collective(self.table.name(row)));
+                if collective { Class::Communication } else { Class::Compute }
+            }
+        }
+    }
+}
+
+/// Whether a kernel's name is that of a collective library.
+pub fn is_collective(name: &str) -> bool {
+    let start: String = name.chars().take(64).map(|c| c.to_ascii_lowercase()).collect();
+    ["nccl", "rccl", "mscclpp", "hccl", "oneccl", "c10d::"].iter().any(|part| start.contains(part))
+}
+
+/// The times of one class on one device, in ns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassTime {
+    /// The class.
+    pub class: Class,
+    /// How many activities.
+    pub count: usize,
+    /// Sum of durations.
+    pub sum_ns: i64,
+    /// Length of the union.
+    pub busy_ns: i64,
+    /// Length of the part of the union outside every other class.
+    pub exposed_ns: i64,
+}
+
+/// Why a device was idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IdleCause {
+    /// The next activity's launch call began after the gap had begun.
+    HostLate,
+    /// The host was in a synchronizing call when the gap began.
+    HostWaiting,
+    /// The next activity had been launched before the gap began.
+    Queued,
+    /// The next activity's launch call is not in the trace.
+    Unknown,
+}
+
+impl IdleCause {
+    /// Every cause.
+    pub const ALL: [IdleCause; 4] =
+        [IdleCause::HostLate, IdleCause::HostWaiting, IdleCause::Queued, IdleCause::Unknown];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            IdleCause::HostLate => "host late",
+            IdleCause::HostWaiting => "host waiting",
+            IdleCause::Queued => "queued",
+            IdleCause::Unknown => "unknown",
+        }
+    }
+}
+
+/// A time during which a device did nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// When, relative to the table's base.
+    pub time: Interval,
+    /// The first activity after it.
+    pub after: Row,
+    /// Why.
+    pub cause: IdleCause,
+}
+
+/// One device's time.
+#[derive(Clone, Debug)]
+pub struct DeviceTime {
+    /// The device: its ordinal, or the `pid` of its row.
+    pub device: String,
+    /// From the first activity's start to the last one's end.
+    pub window: Interval,
+    /// How many activities.
+    pub count: usize,
+    /// Sum of durations.
+    pub sum_ns: i64,
+    /// The length of the union of all activities, in ns.
+    pub busy_ns: i64,
+    /// When each class was running, in the order of [`Class::ALL`].
+    pub unions: [Intervals; 4],
+    /// The classes that occur.
+    pub classes: Vec<ClassTime>,
+    /// The gaps, in order of time.
+    pub gaps: Vec<Gap>,
+}
+
+impl DeviceTime {
+    /// Length of the window without the union.
+    pub fn idle_ns(&self) -> i64 {
+        self.window.1 - self.window.0 - self.busy_ns
+    }
+
+    /// The gaps' total by cause.
+    pub fn idle_by_cause(&self) -> [(IdleCause, i64); 4] {
+        IdleCause::ALL.map(|cause| {
+            let gaps = self.gaps.iter().filter(|g| g.cause == cause);
+            (cause, gaps.map(|g| g.time.1 - g.time.0).sum())
+        })
+    }
+}
+
+/// The activities of every device, each sorted by start.
+pub fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
+    let mut devices: Vec<(String, Vec<Row>)> = Vec::new();
+    let mut device_of: Vec<Option<usize>> = alloc::vec![None; table.tracks.all().len()];
+    for row in table.rows() {
+        if !table.category(row).is_device_work() || !table.is_span(row) {
+            continue;
+        }
+        let track = table.track_id(row);
+        let slot = &mut device_of[track.0 as usize];
+        let at = *slot.get_or_insert_with(|| {
+            let pid = table.tracks.get(track).pid;
+            let name = tracks::plain(&table.names, pid);
+            devices.iter().position(|d| d.0 == name).unwrap_or_else(|| {
+                devices.push((name.into(), Vec::new()));
+                devices.len() - 1
+            })
+        });
+        devices[at].1.push(row);
+    }
+    for (_, rows) in &mut devices {
+        table.sort_by_start(rows);
+    }
+    // Numbers by their value, whatever else is a device by its first letters.
+    let letters = |name: &str| name.bytes().take(7).fold(0, |key, b| key << 8 | i64::from(b));
+    sort_by_key(&mut devices, |device| (device.0.len() as i64, letters(&device.0)));
+    devices
+}
+
+/// The time of every device that did anything.
+pub fn device_times(trace: &Trace) -> Vec<DeviceTime> {
+    let table = &trace.table;
+    let syncs = sync_calls(table);
+    activities(table).into_iter().map(|(device, rows)| device_time(trace, device, &rows, &syncs)).collect()
+}
+
+fn device_time(trace: &Trace, device: String, rows: &[Row], syncs: &[(u32, Intervals)]) -> DeviceTime {
+    let table = &trace.table;
+    let mut by_class: [Collector; 4] = Default::default();
+    let mut counts = [0usize; 4];
+    let mut sums = [0i64; 4];
+    let mut known = Classes::new(table);
+    for &row in rows {
+        let class = known.of(row) as usize;
+        by_class[class].push((table.ts(row), table.end(row)));
+        counts[class] += 1;
+        sums[class] += table.dur(row).max(0);
+    }
+    let unions = by_class.map(Collector::union);
+    let classes = Class::ALL.iter().enumerate().filter(|&(c, _)| counts[c] > 0).map(|(c, &class)| {
+        let others = (0..4).filter(|&o| o != c).fold(Intervals::default(), |all, o| all.union(&unions[o]));
+        ClassTime {
+            class,
+            count: counts[c],
+            sum_ns: sums[c],
+            busy_ns: unions[c].length(),
+            exposed_ns: unions[c].length_outside(&others),
+        }
+    });
+    let classes = classes.collect();
+    let busy_ns = unions.iter().fold(Intervals::default(), |all, u| all.union(u)).length();
+    let start = rows.first().map_or(0, |&row| table.ts(row));
+    let end = rows.iter().map(|&row| table.end(row)).max().unwrap_or(start);
+    let gaps = find_gaps(trace, rows, syncs);
+    DeviceTime {
+        device,
+        window: (start, end),
+        count: rows.len(),
+        sum_ns: sums.iter().sum(),
+        busy_ns,
+        unions,
+        classes,
+        gaps,
+    }
+}
+
+fn find_gaps(trace: &Trace, rows: &[Row], syncs: &[(u32, Intervals)]) -> Vec<Gap> {
+    let table = &trace.table;
+    let mut gaps = Vec::new();
+    let mut last: Option<Row> = None;
+    for &row in rows {
+        let Some(before) = last else {
+            last = Some(row);
+            continue;
+        };
+        let (end, start) = (table.end(before), table.ts(row));
+        if start > end {
+            let cause = cause(trace, row, end, syncs);
+            gaps.push(Gap { time: (end, start), after: row, cause });
+        }
+        if table.end(row) > end {
+            last = Some(row);
+        }
+    }
+    gaps
+}
+
+fn cause(trace: &Trace, after: Row, start: i64, syncs: &[(u32, Intervals)]) -> IdleCause {
+    let table = &trace.table;
+    let Some(launch) = trace.links.launch(after) else { return IdleCause::Unknown };
+    if table.ts(launch) < start {
+        return IdleCause::Queued;
+    }
+    let thread = table.track_id(launch).0;
+    let waiting = syncs.iter().find(|s| s.0 == thread).is_some_and(|(_, times)| {
+        let at = times.as_slice().partition_point(|i| i.1 <= start);
+        times.as_slice().get(at).is_some_and(|i| i.0 <= start)
+    });
+    if waiting { IdleCause::HostWaiting } else { IdleCause::HostLate }
+}
+
+/// Whether a runtime call waits for the device.
+pub fn is_sync_name(name: &str) -> bool {
+    name.contains("Synchronize") && !name.contains("StreamWaitEvent")
+}
+
+/// When each thread was in a synchronizing call.
+fn sync_calls(table: &Table) -> Vec<(u32, Intervals)> {
+    let mut calls: Vec<(u32, Vec<Interval>)> = Vec::new();
+    let mut is_sync: Vec<Option<bool>> = alloc::vec![None; table.names.len()];
+    for row in table.rows().filter(|&row| table.category(row).is_launch_call() && table.is_span(row)) {
+        let known = &mut is_sync[table.name_id(row).0 as usize];
+        if !*known.get_or_insert_with(|| is_sync_name(table.name(row))) {
+            continue;
+        }
+        let track = table.track_id(row).0;
+        let time = (table.ts(row), table.end(row));
+        match calls.iter_mut().find(|c| c.0 == track) {
+            Some((_, times)) => times.push(time),
+            None => calls.push((track, alloc::vec![time])),
+        }
+    }
+    calls.into_iter().map(|(track, times)| (track, Intervals::union_of(times))).collect()
+}
+
+/// The bytes of a copy or fill.
+pub fn copied_bytes(table: &Table, row: Row) -> Option<i64> {
+    table.int(row, Key::MemcpyBytes)
+}

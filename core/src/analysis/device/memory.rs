@@ -1,0 +1,233 @@
+//! Device and host memory over time: how much was allocated, when it was most, and who held it then.
+//!
+//! An allocation is a `[memory]` event; a release is one with bytes below zero, and ends the allocation at its address. What
+//! was allocated before the recording is known where the events carry totals, and counts as always there. An allocation
+//! belongs to the innermost operator or range that was open on its thread, else to the innermost function of its stack.
+//!
+//! torch's categories (parameter, gradient, activation, …) need the identities of tensors, which neither a trace nor a
+//! snapshot carries: they exist only while the profiled program runs.
+
+mod rows;
+
+pub use rows::{COLUMNS, memory_rows};
+
+use crate::analysis::torch::device_type::DeviceType;
+use crate::analysis::torch::event_tree::EventTree;
+use crate::analysis::torch::stacks::is_torchs;
+use crate::index::Index;
+use crate::names::NameId;
+use crate::order::sort_by_key;
+use crate::table::category::Category;
+use crate::table::events::{Row, Table};
+use crate::table::layout::Key;
+use crate::table::metadata::Source;
+use crate::trace::Trace;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Never: the release of what stayed.
+pub const NEVER: u32 = u32::MAX;
+
+/// One allocation or release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The event's row.
+    pub row: Row,
+    /// When, in ns relative to the table's base.
+    pub ts: i64,
+    /// The position of its device in [`Memory::devices`].
+    pub device: u32,
+    /// Bytes; below zero for a release.
+    pub bytes: i64,
+    /// What the device holds after it, with what was there before the recording.
+    pub total: i64,
+    /// Of an allocation, the position of its release, or [`NEVER`].
+    pub freed: u32,
+}
+
+/// The memory of one device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Device {
+    /// `CPU`, `CUDA 0`, ….
+    pub name: String,
+    /// How many allocations.
+    pub allocations: usize,
+    /// Sum of all allocations, in bytes.
+    pub allocated: i64,
+    /// Sum of all releases, in bytes.
+    pub freed: i64,
+    /// What was held before the first record, in bytes.
+    pub before: i64,
+    /// The most that was held, in bytes.
+    pub peak: i64,
+    /// The record that reached it.
+    pub peak_at: usize,
+    /// What was held after the last record, in bytes.
+    pub after: i64,
+    /// The most that the allocator had reserved, where the events tell, in bytes.
+    pub reserved: Option<i64>,
+}
+
+/// All memory of a trace.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// The devices, in the order of first appearance.
+    pub devices: Vec<Device>,
+    /// Allocations and releases by time.
+    pub records: Vec<Record>,
+    /// Failed allocations.
+    pub failures: Vec<Row>,
+}
+
+/// Where an event's memory is.
+fn device_of(table: &Table, row: Row) -> (DeviceType, i64) {
+    let device = DeviceType::of_event(table, row).unwrap_or_default();
+    let id = table.int(row, Key::DeviceId).or_else(|| table.int(row, Key::Device)).unwrap_or(0);
+    match device {
+        DeviceType::Cpu | DeviceType::MklDnn | DeviceType::IdeepCpu => (DeviceType::Cpu, 0),
+        device => (device, id),
+    }
+}
+
+fn device_name((device, id): (DeviceType, i64)) -> String {
+    if device == DeviceType::Cpu { "CPU".to_string() } else { format!("{} {id}", device.as_str()) }
+}
+
+impl Memory {
+    /// The memory of a trace; empty when it was recorded without.
+    pub fn new(trace: &Trace) -> Memory {
+        let table = &trace.table;
+        let mut memory = Memory::default();
+        let mut index = Index::default();
+        let (record, failure) = (table.names.find("[memory]"), table.names.find("[OutOfMemory]"));
+        for row in table.rows().filter(|&row| table.category(row) == Category::CpuInstant) {
+            let name = Some(table.name_id(row));
+            if name == failure {
+                memory.failures.push(row);
+            }
+            if name != record {
+                continue;
+            }
+            let bytes = table.bytes(row, Key::Bytes);
+            memory.push(&mut index, table, row, device_of(table, row), bytes);
+            // A legacy record has the bytes of host and device.
+            let cuda = table.bytes(row, Key::CudaMemoryUsage);
+            if table.metadata.source == Source::LegacyRecords && cuda != 0 {
+                memory.push(&mut index, table, row, (DeviceType::Cuda, 0), cuda);
+            }
+        }
+        sort_by_key(&mut memory.records, |record| (record.ts, 0));
+        memory.add_up(table);
+        memory.pair(table);
+        memory
+    }
+
+    fn push(&mut self, index: &mut Index, table: &Table, row: Row, device: (DeviceType, i64), bytes: i64) {
+        let next = self.devices.len() as u32;
+        let at = index.of((device.0 as i64, device.1), next);
+        if at == next {
+            self.devices.push(Device { name: device_name(device), ..Device::default() });
+        }
+        self.records.push(Record { row, ts: table.ts(row), device: at, bytes, total: 0, freed: NEVER });
+    }
+
+    fn add_up(&mut self, table: &Table) {
+        let mut begun = vec![false; self.devices.len()];
+        for (at, record) in self.records.iter_mut().enumerate() {
+            let device = &mut self.devices[record.device as usize];
+            if !core::mem::replace(&mut begun[record.device as usize], true) {
+                let total = table.int(record.row, Key::TotalAllocated).filter(|&total| total != 0);
+                device.before = total.map_or(0, |total| total.saturating_sub(record.bytes)).max(0);
+                (device.after, device.peak, device.peak_at) = (device.before, device.before, at);
+            }
+            device.after += record.bytes;
+            record.total = device.after;
+            if record.bytes > 0 {
+                device.allocations += 1;
+                device.allocated += record.bytes;
+            } else {
+                device.freed -= record.bytes;
+            }
+            if device.after > device.peak {
+                (device.peak, device.peak_at) = (device.after, at);
+            }
+            let reserved = table.int(record.row, Key::TotalReserved).filter(|&bytes| bytes > 0);
+            device.reserved = device.reserved.max(reserved);
+        }
+    }
+
+    /// Finds the release of every allocation, by its address.
+    fn pair(&mut self, table: &Table) {
+        let mut open = Index::default();
+        for at in 0..self.records.len() {
+            let record = self.records[at];
+            let Some(address) = table.int(record.row, Key::Addr) else { continue };
+            let key = (address, i64::from(record.device));
+            if record.bytes > 0 {
+                open.set(key, at as u32);
+            } else if let Some(begun) = open.get(key).filter(|&begun| begun != NEVER) {
+                self.records[begun as usize].freed = at as u32;
+                open.set(key, NEVER);
+            }
+        }
+    }
+
+    /// The allocations that are there right after record `at`, of its device.
+    pub fn live(&self, at: usize) -> impl Iterator<Item = &Record> {
+        let device = self.records[at].device;
+        let is_live =
+            move |record: &&Record| record.bytes > 0 && record.device == device && record.freed > at as u32;
+        self.records[..=at].iter().filter(is_live)
+    }
+}
+
+/// Who allocated: what an allocation is counted under.
+struct Owners<'a> {
+    trace: &'a Trace,
+    /// The operator of each row that has one; [`NameId::EMPTY`] for none.
+    operators: Vec<NameId>,
+}
+
+impl<'a> Owners<'a> {
+    fn new(trace: &'a Trace) -> Self {
+        let table = &trace.table;
+        let mut operators = vec![NameId::EMPTY; table.len()];
+        let tree = EventTree::new(trace);
+        for node in (0..tree.len() as u32).filter(|&n| is_record(table, tree.rows[n as usize])) {
+            let is_operator =
+                |row: &Row| matches!(table.category(*row), Category::CpuOp | Category::UserAnnotation);
+            let owner = tree.and_above(node).map(|node| tree.rows[node as usize]).find(is_operator);
+            operators[tree.rows[node as usize] as usize] =
+                owner.map_or(NameId::EMPTY, |row| table.name_id(row));
+        }
+        Owners { trace, operators }
+    }
+
+    /// Its name: the operator, else the innermost Python function that is not torch's own, else the innermost function.
+    fn name(&self, row: Row) -> Option<&'a str> {
+        let operator = self.operators[row as usize];
+        if operator != NameId::EMPTY {
+            return Some(self.trace.table.names.get(operator));
+        }
+        let is_python = |frame: &&str| frame.contains(".py(");
+        let frames = || self.frames(row);
+        let own = frames().filter(is_python).find(|frame| !is_torchs(frame));
+        // A stack of C++ alone begins with what took it; what says most is the backward function, or the operator.
+        let is_backward = |frame: &&str| frame.contains("): torch::autograd::") && frame.contains("::apply(");
+        let is_operator = |frame: &&str| frame.contains("): at::_ops::");
+        let native = || frames().find(is_backward).or_else(|| frames().find(is_operator));
+        own.or_else(|| frames().find(is_python)).or_else(native).or_else(|| frames().next())
+    }
+
+    /// The Python stack of an allocation, innermost frame first.
+    fn frames(&self, row: Row) -> impl Iterator<Item = &'a str> + use<'a> {
+        let stack = self.trace.table.field(row, Key::CallStack).and_then(|v| v.as_str()).unwrap_or("");
+        stack.split(';').filter(|frame| !frame.is_empty())
+    }
+}
+
+fn is_record(table: &Table, row: Row) -> bool {
+    table.category(row) == Category::CpuInstant && table.name(row) == "[memory]"
+}

@@ -1,0 +1,256 @@
+//! The answer: devices, who held their peaks, steps, what was never released, failures, and a snapshot's segments.
+
+use super::{Memory, NEVER, Owners, device_name, device_of};
+use crate::analysis::device::steps::step_ranges;
+use crate::analysis::torch::device_type::DeviceType;
+use crate::index::Index;
+use crate::names::Names;
+use crate::order::{descending, sort_by_key};
+use crate::read::snapshot::SEGMENT;
+use crate::rows::{Cell, Column, Rows};
+use crate::table::events::Row;
+use crate::table::layout::{Key, Place};
+use crate::trace::Trace;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::text(
+        "kind",
+        "Kind",
+        "device; at peak: what an owner held at the device's peak; step; kept: what an owner never released; out of \
+         memory; segments.",
+    ),
+    Column::text("device", "Device", "CPU, CUDA 0, …."),
+    Column::text("name", "Name", "The operator or function that allocated, or the step.").or_null(),
+    Column::int("count", "Count", "How many allocations, failures or segments."),
+    Column::bytes("allocated_bytes", "Allocated", "Sum of the allocations that the line counts."),
+    Column::bytes("freed_bytes", "Freed", "Sum of the releases that the line counts.").or_null(),
+    Column::bytes("peak_bytes", "Peak", "The most that was allocated at once.").or_null(),
+    Column::bytes("reserved_bytes", "Reserved", "The most that the allocator had reserved.").or_null(),
+    Column::bytes("growth_bytes", "Growth", "What was allocated at the end less what was at the start.")
+        .or_null(),
+    Column::share("share", "Share", "The part of the peak; of segments, of what is reserved, in use.")
+        .or_null(),
+    Column::ns("at_ns", "At", "When the peak was reached, or the line's first event was.").or_null(),
+    Column::json("stack", "", "string[]", "The Python stack of the first allocation, innermost frame first."),
+];
+
+/// One line, to be filled in.
+#[derive(Default)]
+struct Line<'a> {
+    kind: &'a str,
+    device: &'a str,
+    name: Option<&'a str>,
+    count: usize,
+    allocated: i64,
+    freed: Option<i64>,
+    peak: Option<i64>,
+    reserved: Option<i64>,
+    growth: Option<i64>,
+    share: Option<f64>,
+    at: Option<i64>,
+    stack: Vec<&'a str>,
+}
+
+impl Line<'_> {
+    fn push(self, rows: &mut Rows) {
+        let bytes = |value: Option<i64>| value.map_or(Cell::Null, Cell::Bytes);
+        rows.push(vec![
+            self.kind.into(),
+            self.device.into(),
+            self.name.into(),
+            self.count.into(),
+            Cell::Bytes(self.allocated),
+            bytes(self.freed),
+            bytes(self.peak),
+            bytes(self.reserved),
+            bytes(self.growth),
+            self.share.map_or(Cell::Null, Cell::Share),
+            self.at.map_or(Cell::Null, Cell::Ns),
+            Cell::Json(self.stack.into_iter().map(serde_json::Value::from).collect()),
+        ]);
+    }
+}
+
+/// The owner of what was allocated where nothing was open.
+const OUTSIDE: &str = "(outside of every operator)";
+
+/// How many owners of a peak, and of what was kept, are told apart.
+const OWNERS: usize = 20;
+
+/// The rows; none in a trace that was recorded without memory.
+pub fn memory_rows(trace: &Trace) -> Rows {
+    let mut rows = Rows::new(COLUMNS);
+    let memory = Memory::new(trace);
+    devices(&mut rows, trace, &memory);
+    if !memory.records.is_empty() {
+        let owners = Owners::new(trace);
+        // Without addresses nobody knows what a release releases.
+        let has_addresses = trace.table.layouts.all().iter().any(|l| l.find(Key::Addr).is_some());
+        for device in memory.devices.iter().filter(|d| d.allocations > 0 && has_addresses) {
+            let (held, bytes): (Vec<Row>, Vec<i64>) =
+                memory.live(device.peak_at).map(|record| (record.row, record.bytes)).unzip();
+            let before = device.peak - bytes.iter().sum::<i64>();
+            if before > 0 {
+                let share = Some(before as f64 / device.peak.max(1) as f64);
+                let name = Some("(before the recording)");
+                Line {
+                    kind: "at peak",
+                    device: &device.name,
+                    name,
+                    allocated: before,
+                    share,
+                    ..Line::default()
+                }
+                .push(&mut rows);
+            }
+            by_owner(&mut rows, ("at peak", &device.name), &owners, &held, Some(device.peak));
+        }
+        steps(&mut rows, trace, &memory);
+        for (at, device) in memory.devices.iter().enumerate().filter(|_| has_addresses) {
+            let is_kept = |r: &&super::Record| r.device as usize == at && r.bytes > 0 && r.freed == NEVER;
+            let kept: Vec<Row> = memory.records.iter().filter(is_kept).map(|r| r.row).collect();
+            by_owner(&mut rows, ("kept", &device.name), &owners, &kept, None);
+        }
+    }
+    failures(&mut rows, trace, &memory);
+    segments(&mut rows, trace);
+    rows
+}
+
+fn devices(rows: &mut Rows, trace: &Trace, memory: &Memory) {
+    for device in &memory.devices {
+        let at = memory.records[device.peak_at].ts.saturating_sub(trace.start_ns);
+        Line {
+            kind: "device",
+            device: &device.name,
+            count: device.allocations,
+            allocated: device.allocated,
+            freed: Some(device.freed),
+            peak: Some(device.peak),
+            reserved: device.reserved,
+            growth: Some(device.after - device.before),
+            at: Some(at),
+            ..Line::default()
+        }
+        .push(rows);
+    }
+}
+
+/// Allocations summed up by owner, the largest first.
+fn by_owner(
+    rows: &mut Rows,
+    (kind, device): (&str, &str),
+    owners: &Owners<'_>,
+    allocations: &[Row],
+    peak: Option<i64>,
+) {
+    let table = &owners.trace.table;
+    let mut names = Names::default();
+    let mut sums: Vec<(i64, usize, Row)> = Vec::new();
+    for &row in allocations {
+        // The first name of all is the empty one, which nobody has.
+        let at = names.intern(owners.name(row).unwrap_or(OUTSIDE)).0 as usize - 1;
+        if at == sums.len() {
+            sums.push((0, 0, row));
+        }
+        let bytes = table.int(row, Key::Bytes).unwrap_or(0);
+        sums[at] = (sums[at].0.saturating_add(bytes), sums[at].1 + 1, sums[at].2);
+    }
+    sort_by_key(&mut sums, |s| (descending(s.0), 0));
+    for &(bytes, count, first) in sums.iter().take(OWNERS) {
+        Line {
+            kind,
+            device,
+            name: Some(owners.name(first).unwrap_or(OUTSIDE)),
+            count,
+            allocated: bytes,
+            share: peak.map(|peak| bytes as f64 / peak.max(1) as f64),
+            at: Some(table.ts(first).saturating_sub(owners.trace.start_ns)),
+            stack: owners.frames(first).collect(),
+            ..Line::default()
+        }
+        .push(rows);
+    }
+}
+
+/// What each profiler step allocated, and what of it stayed when the recording ended.
+fn steps(rows: &mut Rows, trace: &Trace, memory: &Memory) {
+    let table = &trace.table;
+    for (row, _) in step_ranges(table) {
+        let (start, end) = (table.ts(row), table.end(row));
+        let from = memory.records.partition_point(|r| r.ts < start);
+        let to = memory.records.partition_point(|r| r.ts <= end);
+        for (at, device) in memory.devices.iter().enumerate() {
+            let records = || memory.records[from..to].iter().filter(|r| r.device as usize == at);
+            let allocated = || records().filter(|r| r.bytes > 0);
+            let sum = allocated().map(|r| r.bytes).sum::<i64>();
+            let freed = records().filter(|r| r.bytes < 0).map(|r| -r.bytes).sum::<i64>();
+            Line {
+                kind: "step",
+                device: &device.name,
+                name: Some(table.name(row)),
+                count: allocated().count(),
+                allocated: sum,
+                freed: Some(freed),
+                peak: records().map(|r| r.total).max(),
+                growth: Some(sum - freed),
+                at: Some(start.saturating_sub(trace.start_ns)),
+                ..Line::default()
+            }
+            .push(rows);
+        }
+    }
+}
+
+fn failures(rows: &mut Rows, trace: &Trace, memory: &Memory) {
+    let table = &trace.table;
+    for &row in &memory.failures {
+        let device = device_name(device_of(table, row));
+        Line {
+            kind: "out of memory",
+            device: &device,
+            count: 1,
+            allocated: table.int(row, Key::Bytes).unwrap_or(0),
+            at: Some(table.ts(row).saturating_sub(trace.start_ns)),
+            ..Line::default()
+        }
+        .push(rows);
+    }
+}
+
+/// What a snapshot's segments hold: reserved, allocated, and so how much is fragmented.
+fn segments(rows: &mut Rows, trace: &Trace) {
+    let table = &trace.table;
+    let Some(name) = table.names.find(SEGMENT) else { return };
+    let mut index = Index::default();
+    let mut sums: Vec<(i64, usize, i64, i64)> = Vec::new();
+    for row in table.rows().filter(|&row| table.name_id(row) == name && table.ph(row) == b'M') {
+        let device = table.int(row, Key::DeviceId).unwrap_or(0);
+        let at = index.of((device, 0), sums.len() as u32) as usize;
+        if at == sums.len() {
+            sums.push((device, 0, 0, 0));
+        }
+        let allocated = table.field_named(row, Place::Args, "allocated_size").and_then(|v| v.as_i64());
+        let sum = &mut sums[at];
+        sum.1 += 1;
+        sum.2 = sum.2.saturating_add(table.int(row, Key::Bytes).unwrap_or(0));
+        sum.3 = sum.3.saturating_add(allocated.unwrap_or(0));
+    }
+    for (device, count, reserved, allocated) in sums {
+        let device = device_name((DeviceType::Cuda, device));
+        Line {
+            kind: "segments",
+            device: &device,
+            name: Some("(at the end)"),
+            count,
+            allocated,
+            reserved: Some(reserved),
+            share: (reserved > 0).then(|| allocated as f64 / reserved as f64),
+            ..Line::default()
+        }
+        .push(rows);
+    }
+}

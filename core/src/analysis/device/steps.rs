@@ -1,0 +1,174 @@
+//! What each profiler step spent its time on.
+//!
+//! A step is a `ProfilerStep#N` range on the CPU. Its wall time is parted by priority, so that the parts add up to it: an
+//! instant belongs to the first of kernel, communication, memcpy, memset, runtime call, data loading and operator that
+//! was running then, on any device or thread; what is left is `other`.
+
+use super::device_time::{DeviceTime, device_times};
+use crate::analysis::intervals::{Collector, Interval, Intervals};
+use crate::order::sort_by_key;
+use crate::rows::{Cell, Column, Rows};
+use crate::table::category::Category;
+use crate::table::events::{Row, Table};
+use crate::trace::Trace;
+use alloc::vec::Vec;
+
+/// The parts of a step, in the order of priority.
+pub const PARTS: [&str; 8] =
+    ["kernel", "communication", "memcpy", "memset", "runtime", "data_loader", "cpu_op", "other"];
+
+/// One step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The range.
+    pub row: Row,
+    /// Its number.
+    pub number: i64,
+    /// When, relative to the table's base.
+    pub time: Interval,
+    /// How many device activities were launched in it.
+    pub kernels: usize,
+    /// Sum of the durations of what was launched in it, in ns.
+    pub device_sum_ns: i64,
+    /// The time when any device was running, in ns.
+    pub device_busy_ns: i64,
+    /// The [`PARTS`] of its wall time, in ns.
+    pub parts_ns: [i64; 8],
+}
+
+/// The ranges that are steps, in order of time.
+pub fn step_ranges(table: &Table) -> Vec<(Row, i64)> {
+    let mut steps: Vec<(Row, i64)> = table
+        .rows()
+        .filter(|&row| {
+            matches!(table.category(row), Category::UserAnnotation | Category::CpuOp) && table.is_span(row)
+        })
+        .filter_map(|row| Some((row, table.name(row).strip_prefix("ProfilerStep#")?.trim().parse().ok()?)))
+        .collect();
+    sort_by_key(&mut steps, |&(row, _)| (table.ts(row), i64::from(row)));
+    steps
+}
+
+/// Every step of a trace; `devices` are its [`device_times`].
+pub fn steps(trace: &Trace, devices: &[DeviceTime]) -> Vec<Step> {
+    let table = &trace.table;
+    let ranges = step_ranges(table);
+    let mut steps: Vec<Step> = ranges
+        .iter()
+        .map(|&(row, number)| Step {
+            row,
+            number,
+            time: (table.ts(row), table.end(row)),
+            kernels: 0,
+            device_sum_ns: 0,
+            device_busy_ns: 0,
+            parts_ns: [0; 8],
+        })
+        .collect();
+    if !steps.is_empty() {
+        count_launches(trace, &mut steps);
+        let layers = layers(table, devices);
+        for step in &mut steps {
+            part(step, &layers);
+        }
+    }
+    steps
+}
+
+/// Counts device work in the last step that began before its launch, when the launch lies in it. Without a launch, the
+/// work's own start counts.
+fn count_launches(trace: &Trace, steps: &mut [Step]) {
+    let table = &trace.table;
+    for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
+        let instant = table.ts(trace.links.launch(row).unwrap_or(row));
+        let after = steps.partition_point(|s| s.time.0 <= instant);
+        if let Some(step) = steps[..after].last_mut().filter(|s| instant < s.time.1) {
+            step.kernels += 1;
+            step.device_sum_ns += table.dur(row).max(0);
+        }
+    }
+}
+
+fn part(step: &mut Step, layers: &[Intervals; 7]) {
+    let mut covered = Intervals::default();
+    let mut length = 0;
+    for (at, layer) in layers.iter().enumerate() {
+        covered = covered.union(&layer.clipped(step.time));
+        step.parts_ns[at] = covered.length() - length;
+        length = covered.length();
+        if at == 3 {
+            step.device_busy_ns = length;
+        }
+    }
+    step.parts_ns[7] = step.time.1 - step.time.0 - length;
+}
+
+/// When each part but `other` was running.
+fn layers(table: &Table, devices: &[DeviceTime]) -> [Intervals; 7] {
+    let mut host: [Collector; 3] = Default::default();
+    for row in table.rows().filter(|&row| table.is_span(row)) {
+        let layer = match table.category(row) {
+            Category::Runtime | Category::Driver => 0,
+            Category::CpuOp | Category::UserAnnotation if is_data_loading(table.name(row)) => 1,
+            Category::CpuOp if !table.name(row).starts_with("ProfilerStep#") => 2,
+            _ => continue,
+        };
+        host[layer].push((table.ts(row), table.end(row)));
+    }
+    let [runtime, data, ops] = host.map(Collector::union);
+    let class = |at: usize| devices.iter().fold(Intervals::default(), |all, d| all.union(&d.unions[at]));
+    [class(0), class(1), class(2), class(3), runtime, data, ops]
+}
+
+/// Whether a range is the loading of data.
+pub fn is_data_loading(name: &str) -> bool {
+    name.starts_with("enumerate(DataLoader)#") || name.starts_with("enumerate(DataPipe)#")
+}
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::text("name", "Step", "The step's name."),
+    Column::int("step", "", "The step's number."),
+    Column::ns("start_ns", "Start", "When it began, after the start of the recording."),
+    Column::ns("wall_ns", "Wall", "How long it took; the parts below add up to it."),
+    Column::ns("device_busy_ns", "GPU busy", "Time of the step in which any device was running."),
+    Column::ns(
+        "device_sum_ns",
+        "GPU sum",
+        "Sum of the durations of the device work that was launched in it.",
+    ),
+    Column::int("launched", "Launched", "How many pieces of device work it launched."),
+    Column::ns("kernel_ns", "Kernel", "Part of the wall time in which compute kernels ran."),
+    Column::ns(
+        "communication_ns",
+        "Communication",
+        "Part in which communication kernels ran, and none of the above.",
+    ),
+    Column::ns("memcpy_ns", "Memcpy", "Part with copies, and none of the above."),
+    Column::ns("memset_ns", "Memset", "Part with fills, and none of the above."),
+    Column::ns("runtime_ns", "Runtime", "Part in runtime calls, and none of the above."),
+    Column::ns("data_loader_ns", "DataLoader", "Part in which data was loaded, and none of the above."),
+    Column::ns("cpu_op_ns", "CPU op", "Part in operators, and none of the above."),
+    Column::ns("other_ns", "Other", "What is left of the wall time."),
+];
+
+/// The steps as rows.
+pub fn step_rows(trace: &Trace) -> Rows {
+    let table = &trace.table;
+    let origin = trace.start_ns;
+    let mut rows = Rows::new(COLUMNS);
+    for step in steps(trace, &device_times(trace)) {
+        let mut cells: Vec<Cell> = alloc::vec![
+            table.name(step.row).into(),
+            step.number.into(),
+            Cell::Ns(step.time.0.saturating_sub(origin)),
+            Cell::Ns(step.time.1 - step.time.0),
+            Cell::Ns(step.device_busy_ns),
+            Cell::Ns(step.device_sum_ns),
+            step.kernels.into(),
+        ];
+        cells.extend(step.parts_ns.map(Cell::Ns));
+        rows.push(cells);
+    }
+    rows
+}

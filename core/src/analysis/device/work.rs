@@ -1,0 +1,247 @@
+//! How many floating point operations each operator did, how fast, and how much of the time formulas know anything about.
+//!
+//! Operators call each other, and a formula counts a whole call: the outermost operator that has one is counted, and
+//! nothing inside it again. Time is device time where the trace has device work, else CPU time. An operator without a
+//! formula stands with its own time and no number, since unknown is not 0.
+
+use super::roofline::{Peak, input_bytes};
+use crate::analysis::children::NONE;
+use crate::analysis::flops::{self, Inputs};
+use crate::analysis::torch::function_events::{FunctionEvents, Kind};
+use crate::names::{ByName, NameId};
+use crate::order::{descending, sort_by_key};
+use crate::rows::{Cell, Column, Rows};
+use crate::table::events::Table;
+use crate::table::fields::Value;
+use crate::table::layout::Key;
+use crate::trace::Trace;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::text("kind", "Kind", "total for the sums in the first rows, operator for the others."),
+    Column::text("name", "Name", "The operator; all, counted or not counted for a sum."),
+    Column::bool("counted", "Counted", "A formula knows the operator and its inputs.").or_null(),
+    Column::int("count", "Calls", "How many calls."),
+    Column::amount("flops", "FLOPs", "Floating point operations of the calls that were counted.").or_null(),
+    Column::ns(
+        "time_ns",
+        "Time",
+        "Device time, or CPU time in a trace without device work, with that of what was called; without it where not counted.",
+    ),
+    Column::share("share", "Share", "The part of all such time."),
+    Column::rate("flops_per_second", "FLOP/s", "Floating point operations by that time.").or_null(),
+    Column::bytes("input_bytes", "Input", "Bytes of the input tensors: the least that the calls have to read.").or_null(),
+    Column::rate("bytes_per_second", "B/s", "Those bytes by that time.").or_null(),
+    Column::text(
+        "bound",
+        "Bound",
+        "What bounds the calls on this device: compute or memory; nothing where its figures are not known.",
+    )
+    .or_null(),
+    Column::share(
+        "roofline_share",
+        "Of roofline",
+        "The least time that the device needs for these operations and bytes, as a part of the time they took.",
+    )
+    .or_null(),
+];
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    count: usize,
+    flops: i64,
+    time_ns: i64,
+    bytes: i64,
+    /// The least time by arithmetic and by memory, in ns.
+    least_ns: (f64, f64),
+}
+
+impl Sum {
+    fn add(&mut self, other: Sum) {
+        self.count += other.count;
+        self.flops = self.flops.saturating_add(other.flops);
+        self.time_ns = self.time_ns.saturating_add(other.time_ns);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.least_ns.0 += other.least_ns.0;
+        self.least_ns.1 += other.least_ns.1;
+    }
+}
+
+impl Sum {
+    fn bound(self) -> Option<&'static str> {
+        let (compute, memory) = self.least_ns;
+        (compute + memory > 0.0).then_some(if compute >= memory { "compute" } else { "memory" })
+    }
+
+    fn roofline_share(self) -> Option<f64> {
+        let least = self.least_ns.0.max(self.least_ns.1);
+        (least > 0.0 && self.time_ns > 0).then(|| least / self.time_ns as f64)
+    }
+}
+
+/// The sums by name: those that a formula counted, and the others.
+#[derive(Default)]
+struct Sums {
+    counted: ByName<Sum>,
+    others: ByName<Sum>,
+}
+
+/// The rows: three sums (all, counted, not counted), then operators, those of most time first; none without shapes.
+pub fn work_rows(trace: &Trace, peak: Option<Peak>) -> Rows {
+    let mut rows = Rows::new(COLUMNS);
+    if trace.table.layouts.all().iter().all(|l| l.find(Key::InputDims).is_none()) {
+        return rows;
+    }
+    let events = FunctionEvents::without_inputs(trace);
+    let (sums, all) = sums(&trace.table, &events, peak);
+    let mut counted = Sum::default();
+    sums.counted.entries().iter().for_each(|&(_, sum)| counted.add(sum));
+    let calls = counted.count + sums.others.entries().iter().map(|(_, sum)| sum.count).sum::<usize>();
+    let rest =
+        Sum { count: calls - counted.count, time_ns: all.saturating_sub(counted.time_ns), ..Sum::default() };
+    let whole = Sum { count: calls, time_ns: all, ..counted };
+    let mut push = |kind: &str, name: &str, is_counted: Option<bool>, sum: Sum| {
+        let has_number = is_counted != Some(false);
+        let seconds = sum.time_ns as f64 / 1e9;
+        rows.push(vec![
+            kind.into(),
+            name.into(),
+            is_counted.map_or(Cell::Null, Cell::Bool),
+            sum.count.into(),
+            if has_number { Cell::Amount(sum.flops) } else { Cell::Null },
+            Cell::Ns(sum.time_ns),
+            Cell::Share(if all > 0 { sum.time_ns as f64 / all as f64 } else { 0.0 }),
+            if has_number && seconds > 0.0 { Cell::Rate(sum.flops as f64 / seconds) } else { Cell::Null },
+            if has_number { Cell::Bytes(sum.bytes) } else { Cell::Null },
+            if has_number && seconds > 0.0 { Cell::Rate(sum.bytes as f64 / seconds) } else { Cell::Null },
+            sum.bound().into(),
+            sum.roofline_share().map_or(Cell::Null, Cell::Share),
+        ]);
+    };
+    push("total", "all", None, whole);
+    push("total", "counted", Some(true), counted);
+    push("total", "not counted", Some(false), rest);
+    let known = sums.counted.entries().iter().map(|&(name, sum)| (name, true, sum));
+    let unknown = sums.others.entries().iter().map(|&(name, sum)| (name, false, sum));
+    let mut order: Vec<(NameId, bool, Sum)> = known.chain(unknown.filter(|o| o.2.time_ns > 0)).collect();
+    sort_by_key(&mut order, |(_, _, sum)| (descending(sum.time_ns), descending(sum.flops)));
+    for (name, is_counted, sum) in order {
+        push("operator", trace.table.names.get(name), Some(is_counted), sum);
+    }
+    rows
+}
+
+/// The sums, and all time there is, in ns.
+fn sums(table: &Table, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i64) {
+    let peak = peak.filter(|_| events.use_device.is_some()).unwrap_or_default();
+    let has_device = events.use_device.is_some();
+    let device_totals = events.device_totals_ns();
+    let mut inside = vec![false; events.len()];
+    let mut sums = Sums::default();
+    let mut all: i64 = 0;
+    for at in 0..events.len() {
+        let own = match (has_device, events.kinds[at]) {
+            (true, Kind::Device) if !events.is_user_annotation(table, at) => {
+                all = all.saturating_add(events.self_device_time_total_ns(at));
+                continue;
+            }
+            (true, Kind::Cpu) => events.self_device_time_total_ns(at),
+            (false, Kind::Cpu) => events.self_ns[at],
+            _ => continue,
+        };
+        if !has_device {
+            all = all.saturating_add(own);
+        }
+        let parent = events.parents[at];
+        if parent != NONE && inside[parent as usize] {
+            inside[at] = true;
+            continue;
+        }
+        let counted = count_of(table, events, at, peak);
+        inside[at] = counted.is_some();
+        let time_ns = match (counted, has_device) {
+            (None, _) => own,
+            (Some(_), true) => device_totals[at],
+            (Some(_), false) => events.cpu_time_total_ns(table, at),
+        };
+        let by_name = if counted.is_some() { &mut sums.counted } else { &mut sums.others };
+        by_name.of(table.name_id(events.rows[at])).add(Sum {
+            count: 1,
+            time_ns,
+            ..counted.unwrap_or_default()
+        });
+    }
+    (sums, all)
+}
+
+/// Operations and bytes of a call that a formula counts, without its time.
+fn count_of(table: &Table, events: &FunctionEvents, at: usize, peak: Peak) -> Option<Sum> {
+    let row = events.rows[at];
+    let text = |key| table.field(row, key).and_then(|v: Value<'_>| v.as_json());
+    let dims = text(Key::InputDims)?;
+    let inputs = Inputs::parse(Some(dims), text(Key::InputType), text(Key::ConcreteInputs));
+    let flops = flops::count(events.name(at), &inputs)?;
+    let bytes = input_bytes(&inputs);
+    let kind = inputs.types.first().and_then(|kind| kind.as_str()).unwrap_or("");
+    Some(Sum { flops, bytes, least_ns: peak.least_ns(flops, bytes, kind), ..Sum::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRACE: &[u8] = br#"{"traceEvents": [
+        {"ph":"X","cat":"cpu_op","name":"aten::linear","pid":1,"tid":1,"ts":0,"dur":50,
+            "args":{"External id":1,"Input Dims":[[2,3],[4,3],[4]],"Input type":["float","float","float"],"Concrete Inputs":["","",""]}},
+        {"ph":"X","cat":"cpu_op","name":"aten::addmm","pid":1,"tid":1,"ts":10,"dur":30,
+            "args":{"External id":2,"Input Dims":[[4],[2,3],[3,4]],"Input type":["float","float","float"]}},
+        {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":20,"dur":5,"args":{"correlation":7,"External id":2}},
+        {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":40,"dur":60,"args":{"correlation":7,"External id":2}},
+        {"ph":"X","cat":"cpu_op","name":"aten::relu","pid":1,"tid":1,"ts":60,"dur":20,
+            "args":{"External id":3,"Input Dims":[[2,4]],"Input type":["float"]}},
+        {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":65,"dur":5,"args":{"correlation":8,"External id":3}},
+        {"ph":"X","cat":"kernel","name":"relu","pid":0,"tid":7,"ts":100,"dur":20,"args":{"correlation":8,"External id":3}}
+    ]}"#;
+
+    #[test]
+    fn nothing_is_counted_twice_and_unknown_is_not_zero() {
+        let rows = work_rows(&Trace::read(TRACE).expect("a trace"), None).rows;
+        let line = |at: usize| (rows[at][1].clone(), rows[at][4].clone(), rows[at][5].clone());
+        let flops = 2 * 2 * 3 * 4;
+        assert_eq!(line(0), ("all".into(), Cell::Amount(flops), Cell::Ns(80_000)));
+        assert_eq!(line(1), ("counted".into(), Cell::Amount(flops), Cell::Ns(60_000)));
+        assert_eq!(rows[1][6], Cell::Share(0.75));
+        assert_eq!(line(2), ("not counted".into(), Cell::Null, Cell::Ns(20_000)));
+        assert_eq!(line(3), ("aten::linear".into(), Cell::Amount(flops), Cell::Ns(60_000)));
+        assert_eq!(rows[3][7], Cell::Rate(flops as f64 / 60e-6));
+        assert_eq!(line(4), ("aten::relu".into(), Cell::Null, Cell::Ns(20_000)));
+        assert_eq!(rows.len(), 5);
+    }
+
+    #[test]
+    fn the_roofline_is_the_larger_of_arithmetic_and_memory() {
+        let peak = Peak { flops: [0.0, 1e9, 0.0, 0.0, 0.0], memory: 4e9 };
+        let rows = work_rows(&Trace::read(TRACE).expect("a trace"), Some(peak)).rows;
+        // 48 operations at 1 GFLOP/s take 48 ns; 22 floats at 4 GB/s 22 ns; they took 60 us.
+        assert_eq!(rows[3][8], Cell::Bytes(88));
+        assert_eq!(rows[3][10], "compute".into());
+        assert_eq!(rows[3][11], Cell::Share(48.0 / 60_000.0));
+        let slow = Peak { memory: 1e9, ..peak };
+        assert_eq!(work_rows(&Trace::read(TRACE).expect("a trace"), Some(slow)).rows[3][10], "memory".into());
+    }
+
+    #[test]
+    fn without_device_work_cpu_time_counts() {
+        let text = alloc::string::String::from_utf8_lossy(TRACE).replace("kernel", "python_function");
+        let rows = work_rows(&Trace::read(text.as_bytes()).expect("a trace"), None).rows;
+        assert_eq!(rows[3][1], "aten::linear".into());
+        assert_eq!(rows[3][5], Cell::Ns(50_000));
+        assert!(
+            work_rows(&Trace::read(b"[{\"ph\":\"X\",\"ts\":1,\"dur\":1}]").expect("a trace"), None)
+                .rows
+                .is_empty()
+        );
+    }
+}

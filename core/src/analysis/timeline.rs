@@ -1,0 +1,10 @@
+//! Spans where they lie: tracks, tiles, call tree, counters, modules and names.
+
+pub mod call_tree;
+pub mod counters;
+pub mod lane_names;
+pub mod modules;
+pub mod names;
+pub mod spans;
+pub mod tiles;
+pub mod tracks;

@@ -1,0 +1,229 @@
+//! What a timeline draws as curves: the counters of the file, memory by device, work that waits for a device, how busy it is.
+//!
+//! A counter is a step function: each value holds until the next point.
+
+use super::lane_names::LaneNames;
+use crate::analysis::device::device_time::activities;
+use crate::analysis::device::memory::Memory;
+use crate::analysis::intervals::Intervals;
+use crate::index::Index;
+use crate::order::{of_float, sort_by_key};
+use crate::rows::{Cell, Column, Rows};
+use crate::table::layout::{Key, Place};
+use crate::trace::Trace;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// What a counter counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes.
+    Bytes,
+    /// Anything.
+    Count,
+    /// A part of 1.
+    Share,
+}
+
+impl Unit {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Unit::Bytes => "bytes",
+            Unit::Count => "count",
+            Unit::Share => "share",
+        }
+    }
+}
+
+/// One curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Counter {
+    /// What is counted.
+    pub name: String,
+    /// The process or device that it is counted for.
+    pub process: String,
+    /// In what.
+    pub unit: Unit,
+    /// When each value began to hold, in ns after the start of the recording, in the order of time.
+    pub points: Vec<(i64, f64)>,
+}
+
+/// Every curve: the file's own counters first.
+pub fn counters(trace: &Trace) -> Vec<Counter> {
+    let mut all = recorded(trace);
+    memory(trace, &mut all);
+    devices(trace, &mut all);
+    for counter in &mut all {
+        sort_by_key(&mut counter.points, |point| (point.0, 0));
+        for point in &mut counter.points {
+            point.0 = point.0.saturating_sub(trace.start_ns);
+        }
+    }
+    all
+}
+
+/// The counter events of the file, a curve for each number in them.
+fn recorded(trace: &Trace) -> Vec<Counter> {
+    let table = &trace.table;
+    let names = LaneNames::new(trace);
+    let mut all: Vec<Counter> = Vec::new();
+    let mut series = Index::default();
+    let mut index = Index::default();
+    for row in table.rows().filter(|&row| table.ph(row) == b'C' && table.ts(row) != crate::time::NONE) {
+        let track = table.track(row);
+        let one = series.of((i64::from(table.name_id(row).0), i64::from(track.pid.0)), row);
+        for (field, value) in table.all_fields(row).filter(|(f, _)| f.place == Place::Args) {
+            let Some(number) = value.as_f64().filter(|n| n.is_finite()) else { continue };
+            let at = index.of((i64::from(one), i64::from(field.key.0)), all.len() as u32) as usize;
+            if at == all.len() {
+                let (name, key) = (table.name(row), table.names.get(field.key));
+                let name = if key == name { name.to_owned() } else { format!("{name} {key}") };
+                let is_bytes = name.to_ascii_lowercase().contains("byte");
+                let unit = if is_bytes { Unit::Bytes } else { Unit::Count };
+                all.push(Counter { name, process: names.process(track), unit, points: Vec::new() });
+            }
+            all[at].points.push((table.ts(row), number));
+        }
+    }
+    all
+}
+
+/// What each device's memory held and what its allocator had reserved.
+fn memory(trace: &Trace, all: &mut Vec<Counter>) {
+    let memory = Memory::new(trace);
+    for (at, device) in (0..).zip(&memory.devices) {
+        let records = || memory.records.iter().filter(|r| r.device == at);
+        let counter = |name: &str, points: Vec<(i64, f64)>| Counter {
+            name: name.to_owned(),
+            process: device.name.clone(),
+            unit: Unit::Bytes,
+            points,
+        };
+        all.push(counter("memory allocated", records().map(|r| (r.ts, r.total as f64)).collect()));
+        let reserved = |row| trace.table.int(row, Key::TotalReserved);
+        let points: Vec<_> = records().filter_map(|r| Some((r.ts, reserved(r.row)? as f64))).collect();
+        // An allocator that reserves nothing says 0 each time.
+        if points.iter().any(|point| point.1 > 0.0) {
+            all.push(counter("memory reserved", points));
+        }
+    }
+}
+
+/// How busy each device was, and how much work was launched for it and had not begun.
+fn devices(trace: &Trace, all: &mut Vec<Counter>) {
+    let table = &trace.table;
+    for (device, rows) in activities(table) {
+        let busy = Intervals::union_of(rows.iter().map(|&row| (table.ts(row), table.end(row))).collect());
+        let edges = busy.as_slice().iter().flat_map(|&(start, end)| [(start, 1.0), (end, 0.0)]);
+        let process = format!("device {device}");
+        all.push(Counter {
+            name: "busy".to_owned(),
+            process: process.clone(),
+            unit: Unit::Share,
+            points: edges.collect(),
+        });
+        let mut changes: Vec<(i64, i64)> = Vec::new();
+        for &row in &rows {
+            if let Some(launch) = trace.links.launch(row) {
+                changes.push((table.ts(launch), 1));
+                changes.push((table.ts(row).max(table.ts(launch)), -1));
+            }
+        }
+        sort_by_key(&mut changes, |&change| change);
+        let mut waiting = 0;
+        let points: Vec<_> = changes
+            .into_iter()
+            .map(|(ts, change)| {
+                waiting += change;
+                // Work whose launch is of the same instant is taken off before it is put on.
+                (ts, waiting.max(0) as f64)
+            })
+            .collect();
+        if !points.is_empty() {
+            all.push(Counter { name: "launch queue".to_owned(), process, unit: Unit::Count, points });
+        }
+    }
+}
+
+/// A curve as it is drawn: of every pixel the least, the greatest and the mean value by time; NaN where there is none yet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curve {
+    /// The least value within each pixel.
+    pub low: Vec<f64>,
+    /// The greatest.
+    pub high: Vec<f64>,
+    /// The mean, each value weighted by how long it holds.
+    pub mean: Vec<f64>,
+}
+
+/// The most pixels that a curve is drawn with.
+const WIDEST: u32 = 1 << 16;
+
+impl Counter {
+    /// The curve between two times in ns after the start of the recording.
+    pub fn curve(&self, start_ns: i64, end_ns: i64, pixels: u32) -> Curve {
+        let pixels = pixels.clamp(1, WIDEST);
+        let width = (end_ns.saturating_sub(start_ns).max(1)) as f64 / f64::from(pixels);
+        let edge = |pixel: u32| start_ns.saturating_add((f64::from(pixel) * width) as i64);
+        let mut curve = Curve::default();
+        let mut at = self.points.partition_point(|p| p.0 <= start_ns);
+        let mut value = at.checked_sub(1).map_or(f64::NAN, |before| self.points[before].1);
+        for pixel in 0..pixels {
+            let (from, to) = (edge(pixel), edge(pixel + 1));
+            let (mut low, mut high, mut sum, mut held, mut since) = (value, value, 0.0, 0.0, from);
+            while let Some(&(ts, next)) = self.points.get(at).filter(|p| p.0 < to) {
+                if !value.is_nan() {
+                    sum += value * (ts - since) as f64;
+                    held += (ts - since) as f64;
+                }
+                (value, since, at) = (next, ts, at + 1);
+                (low, high) = (low.min(next), high.max(next));
+            }
+            if !value.is_nan() {
+                sum += value * (to - since) as f64;
+                held += (to - since) as f64;
+            }
+            curve.low.push(low);
+            curve.high.push(high);
+            curve.mean.push(if held > 0.0 { sum / held } else { value });
+        }
+        curve
+    }
+}
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::int("counter", "#", "The counter's number, which `curve` takes."),
+    Column::text("process", "Process", "The process or device."),
+    Column::text("name", "Name", "What is counted."),
+    Column::text("unit", "Unit", "bytes, count, or share of 1."),
+    Column::int("points", "Points", "How often its value was set."),
+    Column::float("min", "Min", "The least value."),
+    Column::float("max", "Max", "The greatest value."),
+    Column::float("last", "Last", "The value after the last point."),
+];
+
+/// The counters as rows.
+pub fn counter_rows(counters: &[Counter]) -> Rows {
+    let mut rows = Rows::new(COLUMNS);
+    for (at, counter) in counters.iter().enumerate() {
+        let values = || counter.points.iter().map(|p| p.1);
+        let least = values().min_by_key(|&v| of_float(v));
+        let greatest = values().max_by_key(|&v| of_float(v));
+        rows.push(vec![
+            at.into(),
+            counter.process.as_str().into(),
+            counter.name.as_str().into(),
+            counter.unit.as_str().into(),
+            counter.points.len().into(),
+            Cell::Float(least.unwrap_or(0.0)),
+            Cell::Float(greatest.unwrap_or(0.0)),
+            Cell::Float(counter.points.last().map_or(0.0, |p| p.1)),
+        ]);
+    }
+    rows
+}

@@ -1,0 +1,177 @@
+//! Time by module: the calls of `nn.Module`s, merged by their path, with the device work that was launched in them and in
+//! the backward of their operators.
+
+use super::call_tree::launched_ns;
+use crate::analysis::children::{Children, NONE};
+use crate::analysis::torch::stacks::MODULE_PREFIX;
+use crate::index::Index;
+use crate::names::NameId;
+use crate::rows::{Cell, Column, Rows};
+use crate::table::category::Category;
+use crate::table::events::{Row, Table};
+use crate::trace::Trace;
+use crate::tree::NO_PARENT;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// How many modules a path names at most: those of n nested modules would take n² bytes.
+const DEEPEST: usize = 64;
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::int("depth", "", "How many modules are above."),
+    Column::text("name", "", "The module: its class, and a number for each object of the class."),
+    Column::text("path", "", "The modules from the outermost to this one, with / between."),
+    Column::text("tree", "Module", "The name, indented by its depth."),
+    Column::int("count", "Calls", "How often it was called."),
+    Column::ns("cpu_time_total_ns", "CPU total", "Time on the CPU, with that of the modules inside."),
+    Column::ns("self_cpu_time_total_ns", "Self CPU", "Time on the CPU, without that of the modules inside."),
+    Column::ns("device_time_total_ns", "Device total", "Sum of the device work that was launched in it."),
+    Column::ns("self_device_time_total_ns", "Self device", "The same, without that of the modules inside."),
+    Column::ns(
+        "backward_device_time_total_ns",
+        "Backward device",
+        "Sum of the device work that the backward of its operators launched, where the trace links the two.",
+    ),
+];
+
+struct Module {
+    name: NameId,
+    parent: u32,
+    count: i64,
+    total_ns: i64,
+    inside_ns: i64,
+    device_ns: i64,
+    own_device_ns: i64,
+    backward_ns: i64,
+}
+
+struct Modules<'a> {
+    trace: &'a Trace,
+    modules: Vec<Module>,
+    index: Index,
+    /// The innermost module around each position of the tree.
+    around: Vec<u32>,
+}
+
+fn is_module(table: &Table, row: Row) -> bool {
+    table.category(row) == Category::PythonFunction && table.name(row).starts_with(MODULE_PREFIX)
+}
+
+impl<'a> Modules<'a> {
+    fn new(trace: &'a Trace) -> Self {
+        let around = vec![NONE; trace.tree.len()];
+        let mut found = Modules { trace, modules: Vec::new(), index: Index::default(), around };
+        let (table, tree) = (&trace.table, &trace.tree);
+        for at in 0..tree.len() {
+            let above = match tree.parents[at] {
+                NO_PARENT => NONE,
+                parent => found.around[parent as usize],
+            };
+            let row = tree.rows[at];
+            found.around[at] = if is_module(table, row) { found.enter(row, above) } else { above };
+        }
+        found
+    }
+
+    /// Counts one call of a module.
+    fn enter(&mut self, row: Row, parent: u32) -> u32 {
+        let table = &self.trace.table;
+        let (name, duration) = (table.name_id(row), table.dur(row).max(0));
+        let next = self.modules.len() as u32;
+        let at = self.index.of((i64::from(parent), i64::from(name.0)), next);
+        if at == next {
+            let (count, total_ns, inside_ns) = (0, 0, 0);
+            let (device_ns, own_device_ns, backward_ns) = (0, 0, 0);
+            self.modules.push(Module {
+                name,
+                parent,
+                count,
+                total_ns,
+                inside_ns,
+                device_ns,
+                own_device_ns,
+                backward_ns,
+            });
+        }
+        self.modules[at as usize].count += 1;
+        self.modules[at as usize].total_ns += duration;
+        if let Some(above) = self.modules.get_mut(parent as usize) {
+            above.inside_ns += duration;
+        }
+        at
+    }
+
+    /// Adds the device work: that of a call to the module around it, that of a backward operator and of what it called to
+    /// the module around its forward operator.
+    fn add_device_work(&mut self) {
+        let (tree, links) = (&self.trace.tree, &self.trace.links);
+        let launched = launched_ns(self.trace);
+        let mut module_of_row = vec![NONE; launched.len()];
+        for (&row, &module) in tree.rows.iter().zip(&self.around) {
+            module_of_row[row as usize] = module;
+        }
+        let mut backward = vec![NONE; tree.len()];
+        for at in 0..tree.len() {
+            let row = tree.rows[at];
+            let forward = links.forward(row).map(|row| module_of_row[row as usize]).filter(|&m| m != NONE);
+            let above = Some(tree.parents[at]).filter(|&p| p != NO_PARENT);
+            backward[at] = forward.or(above.map(|p| backward[p as usize])).unwrap_or(NONE);
+            let own = launched[row as usize];
+            if let Some(module) = self.modules.get_mut(self.around[at] as usize) {
+                module.own_device_ns += own;
+            } else if let Some(module) = self.modules.get_mut(backward[at] as usize) {
+                module.backward_ns += own;
+            }
+        }
+        for at in (0..self.modules.len()).rev() {
+            self.modules[at].device_ns += self.modules[at].own_device_ns;
+            let Module { parent, device_ns, backward_ns, .. } = self.modules[at];
+            if let Some(above) = self.modules.get_mut(parent as usize) {
+                above.device_ns += device_ns;
+                above.backward_ns += backward_ns;
+            }
+        }
+    }
+}
+
+/// Every module, each right before the modules inside it.
+pub fn module_rows(trace: &Trace) -> Rows {
+    let mut rows = Rows::new(COLUMNS);
+    let mut found = Modules::new(trace);
+    if found.modules.is_empty() {
+        return rows;
+    }
+    found.add_device_work();
+    let modules = &found.modules;
+    let parents: Vec<u32> = modules.iter().map(|m| m.parent).collect();
+    let mut places: Vec<(usize, String)> = Vec::with_capacity(modules.len());
+    for module in modules {
+        let name = trace.table.names.get(module.name).strip_prefix(MODULE_PREFIX).unwrap_or_default();
+        let place = match places.get(module.parent as usize) {
+            None => (0, name.into()),
+            Some((depth, path)) if *depth < DEEPEST => (depth + 1, format!("{path}/{name}")),
+            Some((depth, _)) => (depth + 1, format!("…/{name}")),
+        };
+        places.push(place);
+    }
+    for at in Children::new(&parents).depth_first() {
+        let (module, (depth, path)) = (&modules[at as usize], &places[at as usize]);
+        let name = trace.table.names.get(module.name).strip_prefix(MODULE_PREFIX).unwrap_or_default();
+        rows.push(vec![
+            (*depth).into(),
+            name.into(),
+            path.as_str().into(),
+            format!("{}{name}", "  ".repeat((*depth).min(DEEPEST))).into(),
+            Cell::Int(module.count),
+            Cell::Ns(module.total_ns),
+            Cell::Ns(module.total_ns - module.inside_ns),
+            Cell::Ns(module.device_ns),
+            Cell::Ns(module.own_device_ns),
+            Cell::Ns(module.backward_ns),
+        ]);
+    }
+    rows
+}

@@ -1,0 +1,107 @@
+//! Spans by name, in the whole trace or in a part of it: what a selection on the timeline holds.
+
+use crate::analysis::intervals::Interval;
+use crate::index::Index;
+use crate::names::NameId;
+use crate::order::{descending, sort_by_key};
+use crate::rows::{Cell, Column, Rows};
+use crate::table::category::Category;
+use crate::trace::Trace;
+use crate::tree::{Lane, NO_PARENT};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::text("name", "Name", "The spans' name."),
+    Column::text("category", "Category", "What they are: cpu_op, kernel, python_function, ….").or_null(),
+    Column::int("count", "Count", "How many spans."),
+    Column::ns(
+        "total_ns",
+        "Total",
+        "Sum of their durations, of which only what lies in the selected time counts.",
+    ),
+    Column::ns("self_ns", "Self", "The same without the spans inside them."),
+    Column::ns("mean_ns", "Mean", "The total by the count."),
+    Column::ns("min_ns", "Min", "The shortest of these durations."),
+    Column::ns("max_ns", "Max", "The longest of these durations."),
+];
+
+struct Group {
+    name: NameId,
+    category: Category,
+    count: i64,
+    total_ns: i64,
+    self_ns: i64,
+    min_ns: i64,
+    max_ns: i64,
+}
+
+/// The spans of these tracks (of all, when none are given) that lie in a time after the start of the recording, by name
+/// and category, the longest total first.
+pub fn name_rows(trace: &Trace, time: Option<Interval>, tracks: &[i64]) -> Rows {
+    let mut groups = groups(trace, time, tracks);
+    sort_by_key(&mut groups, |g| (descending(g.total_ns), descending(g.count)));
+    let mut rows = Rows::new(COLUMNS);
+    for group in groups {
+        let category = Some(group.category).filter(|&c| c != Category::Other);
+        rows.push(vec![
+            trace.table.names.get(group.name).into(),
+            category.map_or(Cell::Null, |c| c.as_str().into()),
+            Cell::Int(group.count),
+            Cell::Ns(group.total_ns),
+            Cell::Ns(group.self_ns),
+            Cell::Ns(group.total_ns / group.count.max(1)),
+            Cell::Ns(group.min_ns),
+            Cell::Ns(group.max_ns),
+        ]);
+    }
+    rows
+}
+
+fn groups(trace: &Trace, time: Option<Interval>, tracks: &[i64]) -> Vec<Group> {
+    let (table, tree) = (&trace.table, &trace.tree);
+    let after = |ns: i64| trace.start_ns.saturating_add(ns);
+    let window = time.map_or((i64::MIN, i64::MAX), |(start, end)| (after(start), after(end)));
+    let mut groups: Vec<Group> = Vec::new();
+    let mut index = Index::default();
+    let mut group_of: Vec<u32> = Vec::new();
+    let wanted = |lane: &&Lane| tracks.is_empty() || tracks.contains(&i64::from(lane.track.0));
+    for lane in tree.lanes.iter().filter(wanted) {
+        group_of.clear();
+        for at in lane.start..lane.end {
+            let row = tree.rows[at as usize];
+            let (start, end) = (table.ts(row), table.end(row));
+            if start >= window.1 {
+                break;
+            }
+            // A moment counts where it lies in the window.
+            let is_outside = end <= window.0 && (end > start || start < window.0);
+            if is_outside {
+                group_of.push(u32::MAX);
+                continue;
+            }
+            let (name, category) = (table.name_id(row), table.category(row));
+            let group = index.of((i64::from(name.0), category as i64), groups.len() as u32);
+            if group as usize == groups.len() {
+                let (min_ns, max_ns) = (i64::MAX, 0);
+                groups.push(Group { name, category, count: 0, total_ns: 0, self_ns: 0, min_ns, max_ns });
+            }
+            group_of.push(group);
+            let duration = end.min(window.1) - start.max(window.0);
+            let parent = tree.parents[at as usize];
+            if parent != NO_PARENT
+                && let Some(above) = groups.get_mut(group_of[(parent - lane.start) as usize] as usize)
+            {
+                above.self_ns -= duration;
+            }
+            let group = &mut groups[group as usize];
+            group.count += 1;
+            group.total_ns += duration;
+            group.self_ns += duration;
+            group.min_ns = group.min_ns.min(duration);
+            group.max_ns = group.max_ns.max(duration);
+        }
+    }
+    groups
+}

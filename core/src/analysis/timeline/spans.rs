@@ -1,0 +1,232 @@
+//! Spans with their place on the timeline: those of some names, of a row of `ops`, and those that one event is linked to.
+
+use super::tracks::lanes;
+use crate::analysis::demangle::demangle;
+use crate::analysis::torch::averages::{GroupBy, group_members};
+use crate::analysis::torch::function_events::FunctionEvents;
+use crate::names::NameId;
+use crate::order::sort_by_key;
+use crate::table::events::{Row, Table};
+use crate::table::tracks::TrackId;
+use crate::trace::Trace;
+use crate::tree::NO_PARENT;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// A span where a timeline draws it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The event.
+    pub row: Row,
+    /// Its track.
+    pub track: TrackId,
+    /// The level on the track, as [`tiles`](super::tiles) counts them.
+    pub depth: u32,
+    /// When it begins, in ns after the start of the recording.
+    pub start_ns: i64,
+    /// When it ends.
+    pub end_ns: i64,
+}
+
+/// How an event is linked to another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Relation {
+    /// The other one is open around it.
+    Ancestor,
+    /// The call that launched it.
+    Launch,
+    /// The operator that it was done for.
+    Operator,
+    /// Device work that it, or what is inside it, launched.
+    DeviceWork,
+    /// The forward operators that it, or what is inside it, is the backward of; those of what is around it, where there is
+    /// none.
+    Forward,
+    /// The backward operators of it and of what is inside it.
+    Backward,
+    /// An arrow of the file goes from the other one to it.
+    FlowFrom,
+    /// An arrow of the file goes from it to the other one.
+    FlowTo,
+}
+
+impl Relation {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Relation::Ancestor => "ancestor",
+            Relation::Launch => "launch",
+            Relation::Operator => "operator",
+            Relation::DeviceWork => "device work",
+            Relation::Forward => "forward",
+            Relation::Backward => "backward",
+            Relation::FlowFrom => "flow from",
+            Relation::FlowTo => "flow to",
+        }
+    }
+}
+
+/// The spans that are wanted, track by track in the order of the tree.
+fn collect(trace: &Trace, wanted: &mut dyn FnMut(Row) -> bool) -> Vec<Span> {
+    let mut found = Vec::new();
+    let (table, tree, origin) = (&trace.table, &trace.tree, trace.start_ns);
+    for track in (0..table.tracks.all().len() as u32).map(TrackId) {
+        let mut below = 0;
+        for lane in lanes(trace, track) {
+            let mut open: Vec<u32> = Vec::new();
+            for at in lane.start..lane.end {
+                let parent = tree.parents[at as usize];
+                while open.last().is_some_and(|&top| parent == NO_PARENT || top != parent) {
+                    open.pop();
+                }
+                let row = tree.rows[at as usize];
+                if wanted(row) {
+                    found.push(Span {
+                        row,
+                        track,
+                        depth: below + open.len() as u32,
+                        start_ns: table.ts(row).saturating_sub(origin),
+                        end_ns: table.end(row).saturating_sub(origin),
+                    });
+                }
+                open.push(at);
+            }
+            below += lane.depth;
+        }
+    }
+    found
+}
+
+/// Which names are wanted, by their numbers; a mangled name is wanted also by what it stands for.
+fn wanted_names(table: &Table, names: &[&str]) -> Vec<bool> {
+    let is_wanted = |name: &str| {
+        names.contains(&name)
+            || (name.starts_with("_Z") && demangle(name).is_some_and(|plain| names.contains(&&*plain)))
+    };
+    (0..table.names.len() as u32).map(|id| is_wanted(table.names.get(NameId(id)))).collect()
+}
+
+/// Every span of these names, in the order of time; the work of devices only, where that is asked for.
+pub fn find(trace: &Trace, names: &[&str], device_work_only: bool) -> Vec<Span> {
+    let table = &trace.table;
+    let wanted = wanted_names(table, names);
+    let is_wanted = |row: Row| {
+        wanted[table.name_id(row).0 as usize] && (!device_work_only || table.category(row).is_device_work())
+    };
+    in_time(collect(trace, &mut { is_wanted }))
+}
+
+/// The events of a row of `ops`: its position when the rows are not sorted, grouped in this way.
+pub fn instances(trace: &Trace, by: GroupBy, group: u32) -> Vec<Span> {
+    let is_plain = by == GroupBy::default();
+    let events = if is_plain { FunctionEvents::without_inputs(trace) } else { FunctionEvents::new(trace) };
+    let mut is_member = vec![false; trace.table.len()];
+    for row in group_members(&events, &trace.table, by, group) {
+        is_member[row as usize] = true;
+    }
+    in_time(collect(trace, &mut |row| is_member[row as usize]))
+}
+
+fn in_time(mut spans: Vec<Span>) -> Vec<Span> {
+    sort_by_key(&mut spans, |span| (span.start_ns, i64::from(span.row)));
+    spans
+}
+
+/// The event itself, and everything that it is linked to: ancestors innermost first, what launched it and what it
+/// launched, forward and backward.
+pub fn related(trace: &Trace, event: Row) -> (Option<Span>, Vec<(Relation, Span)>) {
+    let (tree, links) = (&trace.tree, &trace.links);
+    let Some(at) = tree.rows.iter().position(|&row| row == event) else { return (None, Vec::new()) };
+    let mut inside: Vec<Row> = subtree(trace, at as u32).map(|at| tree.rows[at as usize]).collect();
+    sort_by_key(&mut inside, |&row| (i64::from(row), 0));
+    let mut all: Vec<(Row, Relation)> = Vec::new();
+    let mut add = |row: Row, relation: Relation| all.push((row, relation));
+    tree.ancestors(at as u32).for_each(|at| add(tree.rows[at as usize], Relation::Ancestor));
+    links.launch(event).into_iter().for_each(|row| add(row, Relation::Launch));
+    links.op(event).into_iter().for_each(|row| add(row, Relation::Operator));
+    for &(work, cause) in links.launch_of.iter().chain(&links.op_of) {
+        if inside.binary_search(&cause).is_ok() {
+            add(work, Relation::DeviceWork);
+        }
+    }
+    let mut has_forward = false;
+    for &(backward, forward) in &links.forward_of {
+        if inside.binary_search(&backward).is_ok() {
+            add(forward, Relation::Forward);
+            has_forward = true;
+        }
+        if inside.binary_search(&forward).is_ok() {
+            add(backward, Relation::Backward);
+        }
+    }
+    if !has_forward {
+        let mut above = tree.ancestors(at as u32).map(|at| tree.rows[at as usize]);
+        above.find_map(|row| links.forward(row)).into_iter().for_each(|row| add(row, Relation::Forward));
+    }
+    all.extend(flows(trace, event));
+    sort_by_key(&mut all, |&(row, relation)| (i64::from(row), relation as i64));
+    all.dedup();
+    let is_wanted = |row: Row| row == event || all.binary_search_by_key(&row, |r| r.0).is_ok();
+    let spans = collect(trace, &mut { is_wanted });
+    let mut related: Vec<(Relation, Span)> = Vec::new();
+    for span in &spans {
+        let first = all.partition_point(|r| r.0 < span.row);
+        related.extend(all[first..].iter().take_while(|r| r.0 == span.row).map(|r| (r.1, *span)));
+    }
+    let order = |&(relation, span): &(Relation, Span)| {
+        let time = if relation == Relation::Ancestor { -i64::from(span.depth) } else { span.start_ns };
+        (relation as i64, time)
+    };
+    sort_by_key(&mut related, order);
+    (spans.iter().find(|span| span.row == event).copied(), related)
+}
+
+/// What the arrows of the file lead to and from, but for those that launches and backward operators are known by.
+fn flows(trace: &Trace, event: Row) -> Vec<(Row, Relation)> {
+    let table = &trace.table;
+    let is_known = |row: Row| {
+        matches!(
+            table.cat(row),
+            "ac2g" | "async_npu" | "fwdbwd" | "forward_backward" | "fwd_bwd" | "async_gpu"
+        )
+    };
+    let is_on =
+        |row: Row| table.track_id(row) == table.track_id(event) && innermost(trace, row) == Some(event);
+    let mut found = Vec::new();
+    for &(start, end) in trace.pairs.flows.iter().filter(|pair| !is_known(pair.0)) {
+        if is_on(start) {
+            found.extend(innermost(trace, end).map(|row| (row, Relation::FlowTo)));
+        }
+        if is_on(end) {
+            found.extend(innermost(trace, start).map(|row| (row, Relation::FlowFrom)));
+        }
+    }
+    found
+}
+
+/// The innermost span that is open at the instant of an event, on its track.
+fn innermost(trace: &Trace, event: Row) -> Option<Row> {
+    let (table, tree) = (&trace.table, &trace.tree);
+    let instant = table.ts(event);
+    let open = lanes(trace, table.track_id(event)).iter().filter_map(|lane| {
+        let rows = &tree.rows[lane.start as usize..lane.end as usize];
+        let last =
+            (lane.start + rows.partition_point(|&row| table.ts(row) <= instant) as u32).checked_sub(1)?;
+        let above = core::iter::once(last).filter(|&at| at >= lane.start).chain(tree.ancestors(last));
+        above.map(|at| tree.rows[at as usize]).find(|&row| table.end(row) >= instant)
+    });
+    open.max_by_key(|&row| table.ts(row))
+}
+
+/// A span and all that is inside it.
+fn subtree(trace: &Trace, at: u32) -> impl Iterator<Item = u32> {
+    let tree = &trace.tree;
+    let lane = tree.lanes.iter().find(|lane| (lane.start..lane.end).contains(&at));
+    let end = lane.map_or(at + 1, |lane| lane.end);
+    // What is inside follows at once, and begins with a child of the span; the next that is not inside has its parent above.
+    let is_inside = move |&next: &u32| {
+        let parent = tree.parents[next as usize];
+        next == at || (parent != NO_PARENT && parent >= at)
+    };
+    (at..end).take_while(is_inside)
+}

@@ -1,0 +1,76 @@
+//! The rows of the timeline: threads and streams, with what lies on them.
+
+use super::lane_names::LaneNames;
+use crate::analysis::intervals::Collector;
+use crate::rows::{Cell, Column, Rows};
+use crate::table::tracks::{TrackId, plain};
+use crate::time;
+use crate::trace::Trace;
+use crate::tree::{Lane, NO_PARENT};
+use alloc::vec;
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::int("track", "#", "The track's number, which `tiles` takes."),
+    Column::text("kind", "Kind", "host for a thread, device for a stream."),
+    Column::text("process", "Process", "The process or device."),
+    Column::text("thread", "Thread", "The thread or stream."),
+    Column::text("pid", "", "The pid as the file has it."),
+    Column::text("tid", "", "The tid as the file has it."),
+    Column::int("events", "Events", "Events on the track, metadata left out."),
+    Column::int("spans", "Spans", "Events with a duration."),
+    Column::int("lanes", "Lanes", "1, and one more for each set of spans that overlap without nesting."),
+    Column::int("depth", "Levels", "How many levels `tiles` has: those of all lanes, one below the other."),
+    Column::ns("start_ns", "Start", "When the first span began, after the start of the recording.").or_null(),
+    Column::ns("end_ns", "End", "When the last span ended, after the start of the recording.").or_null(),
+    Column::ns("busy_ns", "Busy", "Time in which any span was open."),
+];
+
+/// The lanes of a track, the main one first.
+pub(super) fn lanes(trace: &Trace, track: TrackId) -> &[Lane] {
+    let all = &trace.tree.lanes;
+    let start = all.partition_point(|lane| lane.track < track);
+    let end = all.partition_point(|lane| lane.track <= track);
+    &all[start..end]
+}
+
+/// Every track on which something lies, in the order of first appearance.
+pub fn track_rows(trace: &Trace) -> Rows {
+    let table = &trace.table;
+    let names = LaneNames::new(trace);
+    let origin = trace.start_ns;
+    let mut events = vec![0usize; table.tracks.all().len()];
+    for row in table.rows().filter(|&row| table.ph(row) != b'M' && table.ts(row) != time::NONE) {
+        events[table.track_id(row).0 as usize] += 1;
+    }
+    let mut rows = Rows::new(COLUMNS);
+    for (at, &track) in table.tracks.all().iter().enumerate().filter(|(at, _)| events[*at] > 0) {
+        let lanes = lanes(trace, TrackId(at as u32));
+        let spans = || lanes.iter().flat_map(|l| l.start as usize..l.end as usize);
+        let mut busy = Collector::default();
+        let mut whole: Option<(i64, i64)> = None;
+        for position in spans().filter(|&p| trace.tree.parents[p] == NO_PARENT) {
+            let row = trace.tree.rows[position];
+            let time = (table.ts(row), table.end(row));
+            busy.push(time);
+            whole = Some(whole.map_or(time, |w| (w.0.min(time.0), w.1.max(time.1))));
+        }
+        let after = |ns: i64| Cell::Ns(ns.saturating_sub(origin));
+        rows.push(vec![
+            at.into(),
+            if track.on_device { "device" } else { "host" }.into(),
+            names.process(track).into(),
+            names.thread(track).into(),
+            plain(&table.names, track.pid).into(),
+            plain(&table.names, track.tid).into(),
+            events[at].into(),
+            spans().count().into(),
+            lanes.len().into(),
+            Cell::Int(lanes.iter().map(|l| i64::from(l.depth)).sum()),
+            whole.map_or(Cell::Null, |w| after(w.0)),
+            whole.map_or(Cell::Null, |w| after(w.1)),
+            Cell::Ns(busy.union().length()),
+        ]);
+    }
+    rows
+}

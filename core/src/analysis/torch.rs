@@ -1,0 +1,12 @@
+//! torch's view of a trace: function events, key averages, event tree, patterns.
+
+pub mod average_rows;
+pub mod averages;
+pub mod coverage;
+pub mod device_type;
+pub mod evaluation;
+pub mod event_rows;
+pub mod event_tree;
+pub mod function_events;
+pub mod patterns;
+pub mod stacks;

@@ -1,0 +1,348 @@
+//! torch's key averages: function events grouped by name and, if asked, by shapes, stack and overload.
+
+use super::device_type::DeviceType;
+use super::function_events::{FunctionEvents, Kind};
+use super::stacks::MODULE_PREFIX;
+use crate::analysis::children::NONE;
+use crate::index::Index;
+use crate::names::Names;
+use crate::table::events::{Row, Table};
+use crate::table::metadata::Source;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What events are grouped by besides name, device and whether they are annotations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupBy {
+    /// torch's `group_by_input_shape`.
+    pub shape: bool,
+    /// torch's `group_by_stack_n`: how many frames; 0 for none.
+    pub stack: usize,
+    /// torch's `group_by_overload_name`.
+    pub overload: bool,
+    /// The innermost module around, in place of the first frames; torch has no such grouping.
+    pub module: bool,
+}
+
+impl GroupBy {
+    /// Everything that torch groups by, whole stacks included.
+    const ALL: GroupBy = GroupBy { shape: true, stack: usize::MAX, overload: true, module: false };
+
+    /// The frames of a stack that count: the first ones, or the innermost module.
+    fn frames(self, frames: &[String]) -> &[String] {
+        if self.module {
+            let innermost = frames.iter().position(|frame| frame.starts_with(MODULE_PREFIX));
+            return innermost.map_or(&[], |at| &frames[at..=at]);
+        }
+        &frames[..frames.len().min(self.stack)]
+    }
+}
+
+/// Times in microseconds as torch's own floating point arithmetic gives them: starts and ends are rounded to `f64`
+/// before they are subtracted and summed. They differ from the exact nanoseconds by less than 1e-6 us, which decides how
+/// a tie of the last printed digit falls; only torch's table uses them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TorchTimes {
+    /// `cpu_time_total`.
+    pub cpu_time_total: f64,
+    /// `self_cpu_time_total`.
+    pub self_cpu_time_total: f64,
+    /// `device_time_total`.
+    pub device_time_total: f64,
+    /// `self_device_time_total`.
+    pub self_device_time_total: f64,
+}
+
+/// torch's times of every event.
+pub(super) struct TorchClock<'a> {
+    events: &'a FunctionEvents,
+    table: &'a Table,
+    /// The sum of each event's children; empty in a clock that gives no times.
+    below: Vec<f64>,
+    /// Device time with and without the children; empty without a device.
+    device: Vec<(f64, f64)>,
+}
+
+impl<'a> TorchClock<'a> {
+    pub(super) fn new(events: &'a FunctionEvents, table: &'a Table) -> Self {
+        let device = events.device_times_us(table);
+        let mut clock = TorchClock { events, table, below: alloc::vec![0.0; events.len()], device };
+        for at in 0..events.len() {
+            if let Some(parent) = events.parents.get(at).filter(|&&p| p != NONE) {
+                clock.below[*parent as usize] += clock.cpu(at);
+            }
+        }
+        clock
+    }
+
+    /// A clock that gives no times, for answers in exact nanoseconds only.
+    fn stopped(events: &'a FunctionEvents, table: &'a Table) -> Self {
+        TorchClock { events, table, below: Vec::new(), device: Vec::new() }
+    }
+
+    fn cpu(&self, at: usize) -> f64 {
+        if self.events.kinds[at] == Kind::Device {
+            return 0.0;
+        }
+        self.events.torch_duration_us(self.table, at)
+    }
+
+    pub(super) fn times(&self, at: usize) -> TorchTimes {
+        let Some(below) = self.below.get(at) else { return TorchTimes::default() };
+        let cpu = self.cpu(at);
+        let device = self.device.get(at).copied().unwrap_or_default();
+        TorchTimes {
+            cpu_time_total: cpu,
+            self_cpu_time_total: if self.events.is_async(at) { 0.0 } else { cpu - below },
+            device_time_total: device.0,
+            self_device_time_total: device.1,
+        }
+    }
+}
+
+/// One group of events, or one event.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Average {
+    /// The name.
+    pub key: String,
+    /// How many events.
+    pub count: u64,
+    /// CPU time with children, in ns.
+    pub cpu_time_total_ns: i64,
+    /// CPU time without children, in ns.
+    pub self_cpu_time_total_ns: i64,
+    /// Device time with children, in ns.
+    pub device_time_total_ns: i64,
+    /// Device time without children, in ns.
+    pub self_device_time_total_ns: i64,
+    /// The four times above, as torch's table rounds them.
+    pub torch_us: TorchTimes,
+    /// Host bytes with children.
+    pub cpu_memory_usage: i64,
+    /// Host bytes without children.
+    pub self_cpu_memory_usage: i64,
+    /// Device bytes with children.
+    pub device_memory_usage: i64,
+    /// Device bytes without children.
+    pub self_device_memory_usage: i64,
+    /// Floating point operations.
+    pub flops: i64,
+    /// The shapes as Python writes them; empty unless grouped by them.
+    pub input_shapes: String,
+    /// The overload; empty unless grouped by it.
+    pub overload_name: String,
+    /// The first frames of the stack, as many as grouped by.
+    pub stack: Vec<String>,
+    /// torch's number of the record scope.
+    pub scope: u8,
+    /// What the events ran on.
+    pub device_type: DeviceType,
+    /// torch's `node_id`: the process of an RPC; nothing where torch has -1.
+    pub node_id: Option<i64>,
+    /// The first event ended on another thread than it began.
+    pub is_async: bool,
+    /// The first event ran in another process, by RPC.
+    pub is_remote: bool,
+    /// The device time was measured by events around the operators.
+    pub is_legacy: bool,
+    /// A range that the user named.
+    pub is_user_annotation: bool,
+    /// The position of the group's first event.
+    pub first: usize,
+    /// The first event has a parent.
+    pub has_parent: bool,
+}
+
+impl Average {
+    /// Adds event `at`.
+    fn add(&mut self, clock: &TorchClock<'_>, at: usize) {
+        let (events, table) = (clock.events, clock.table);
+        self.count += 1;
+        let us = clock.times(at);
+        self.torch_us.cpu_time_total += us.cpu_time_total;
+        self.torch_us.self_cpu_time_total += us.self_cpu_time_total;
+        self.torch_us.self_device_time_total += us.self_device_time_total;
+        self.torch_us.device_time_total += us.device_time_total;
+        self.device_time_total_ns += events.measured_total_ns(at);
+        self.cpu_time_total_ns += events.cpu_time_total_ns(table, at);
+        self.self_cpu_time_total_ns += events.self_ns[at];
+        self.self_device_time_total_ns += events.self_device_time_total_ns(at);
+        let (all, own) = (events.memory(at), events.self_memory(at));
+        self.cpu_memory_usage += all.cpu;
+        self.self_cpu_memory_usage += own.cpu;
+        self.device_memory_usage += all.device;
+        self.self_device_memory_usage += own.device;
+        self.flops = self.flops.saturating_add(events.flops(at));
+    }
+
+    /// A group whose first event is `at`.
+    fn start(events: &FunctionEvents, table: &Table, at: usize, by: GroupBy) -> Average {
+        let frames = events.stacks.get(events.stack(at));
+        Average {
+            key: events.name(at).into(),
+            input_shapes: if by.shape { events.input_shapes(at).into() } else { String::new() },
+            overload_name: if by.overload { events.overload(at).into() } else { String::new() },
+            stack: by.frames(frames).to_vec(),
+            scope: events.scope(table, at),
+            device_type: events.device_type(table, at),
+            node_id: events.node_id(table, at),
+            is_async: events.is_async(at),
+            is_remote: events.is_remote(at),
+            is_legacy: events.is_legacy(at),
+            is_user_annotation: events.is_user_annotation(table, at),
+            first: at,
+            has_parent: events.parents[at] != NONE,
+            ..Average::default()
+        }
+    }
+}
+
+/// What events are grouped by, turned into one number step by step.
+struct GroupKeys<'a> {
+    clock: &'a TorchClock<'a>,
+    by: GroupBy,
+    /// Of every stack, the number of its first frames.
+    frames: Vec<u32>,
+    kinds: Index,
+    inputs: Index,
+    groups: Index,
+}
+
+impl<'a> GroupKeys<'a> {
+    fn new(clock: &'a TorchClock<'a>, by: GroupBy) -> Self {
+        let stacks = &clock.events.stacks;
+        let mut distinct = Names::default();
+        let mut first = |stack: u32| distinct.intern(&by.frames(stacks.get(stack)).join("\0")).0;
+        let frames = (0..stacks.len() as u32).map(&mut first).collect();
+        GroupKeys {
+            clock,
+            by,
+            frames,
+            kinds: Index::default(),
+            inputs: Index::default(),
+            groups: Index::default(),
+        }
+    }
+
+    /// The number of an event's group, which is `next` when it is the first of it.
+    fn group(&mut self, at: usize, next: u32) -> u32 {
+        let (events, table, by) = (self.clock.events, self.clock.table, self.by);
+        let flags = events.device_type(table, at) as i64
+            | i64::from(events.is_user_annotation(table, at)) << 8
+            | i64::from(events.is_legacy(at)) << 9
+            | events.node_id(table, at).map_or(0, |node| node.wrapping_add(1)) << 10;
+        let kinds = self.kinds.len() as u32;
+        let kind = self.kinds.of((i64::from(events.keys[at]), flags), kinds);
+        let shape = if by.shape { events.shape(at) } else { 0 };
+        let frames = self.frames.get(events.stack(at) as usize).copied().unwrap_or(0);
+        let overload = if by.overload { events.overload_id(at) } else { 0 };
+        let inputs = self.inputs.len() as u32;
+        let input = (i64::from(shape), i64::from(frames) << 32 | i64::from(overload));
+        let input = self.inputs.of(input, inputs);
+        self.groups.of((i64::from(kind), i64::from(input)), next)
+    }
+}
+
+/// torch's `key_averages`: groups in the order of their first events.
+pub fn key_averages(events: &FunctionEvents, table: &Table, by: GroupBy) -> Vec<Average> {
+    group(&TorchClock::new(events, table), by)
+}
+
+/// As [`key_averages`], without [`Average::torch_us`]: less memory where no torch table is made.
+pub fn exact_key_averages(events: &FunctionEvents, table: &Table, by: GroupBy) -> Vec<Average> {
+    group(&TorchClock::stopped(events, table), by)
+}
+
+fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
+    let (events, table) = (clock.events, clock.table);
+    let mut groups: Vec<Average> = Vec::new();
+    let mut keys = GroupKeys::new(clock, by);
+    let mut group_of: Vec<u32> = Vec::new();
+    // Without further grouping a name of a trace has at most four groups, which need no hashing.
+    let is_plain = by == GroupBy::default() && events.source == Source::Chrome;
+    let mut plain = alloc::vec![u32::MAX; if is_plain { events.names.len() * 4 } else { 0 }];
+    for at in 0..events.len() {
+        let next = groups.len() as u32;
+        let flags = usize::from(events.kinds[at] == Kind::Device) * 2
+            + usize::from(events.is_user_annotation(table, at));
+        let group = match plain.get_mut(events.keys[at] as usize * 4 + flags) {
+            Some(&mut group) if group != u32::MAX => group,
+            known => {
+                let group = keys.group(at, next);
+                if let Some(known) = known {
+                    *known = group;
+                }
+                group
+            }
+        };
+        if group == next {
+            groups.push(Average::start(events, table, at, by));
+        }
+        groups[group as usize].add(clock, at);
+        if events.use_device.is_some() && !events.is_measured() {
+            group_of.push(group);
+        }
+    }
+    add_device_totals(events, &group_of, &mut groups);
+    groups
+}
+
+/// The rows of the events of one group of [`key_averages`].
+pub fn group_members(events: &FunctionEvents, table: &Table, by: GroupBy, group: u32) -> Vec<Row> {
+    let clock = TorchClock::stopped(events, table);
+    let mut keys = GroupKeys::new(&clock, by);
+    let mut members = Vec::new();
+    let mut next = 0;
+    for at in 0..events.len() {
+        let of_event = keys.group(at, next);
+        next += u32::from(of_event == next);
+        if of_event == group {
+            members.push(events.rows[at]);
+        }
+    }
+    members
+}
+
+/// Adds each event's own device time to its group and to the groups of everything above it: what summing the totals of
+/// every event would give, without holding these.
+fn add_device_totals(events: &FunctionEvents, group_of: &[u32], groups: &mut [Average]) {
+    for at in 0..group_of.len() {
+        let own = events.self_device_time_total_ns(at);
+        let mut above = at as u32;
+        while own != 0 && above != NONE {
+            groups[group_of[above as usize] as usize].device_time_total_ns += own;
+            above = events.parents[above as usize];
+        }
+    }
+}
+
+/// torch's `total_average`: the sums of all events; whatever is no sum is that of the last event.
+pub fn total_average(events: &FunctionEvents, table: &Table) -> Average {
+    let mut total = Average::default();
+    if let Some(last) = events.len().checked_sub(1) {
+        total = Average::start(events, table, last, GroupBy::ALL);
+        let clock = TorchClock::new(events, table);
+        (0..events.len()).for_each(|at| total.add(&clock, at));
+        if !events.is_measured() {
+            total.device_time_total_ns += events.device_totals_ns().iter().sum::<i64>();
+        }
+    }
+    total.key = "Total".into();
+    total
+}
+
+/// Every event as a group of its own, as `events().table()` shows them.
+pub fn each_event(events: &FunctionEvents, table: &Table) -> Vec<Average> {
+    let clock = TorchClock::new(events, table);
+    let device_totals = events.device_totals_ns();
+    (0..events.len())
+        .map(|at| {
+            let mut row = Average::start(events, table, at, GroupBy::ALL);
+            row.add(&clock, at);
+            if !events.is_measured() {
+                row.device_time_total_ns += device_totals[at];
+            }
+            row
+        })
+        .collect()
+}

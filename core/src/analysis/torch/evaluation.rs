@@ -1,0 +1,337 @@
+//! torch's `BasicEvaluation`: the self time of every call, how many kernels were waiting when it began, and how long the
+//! device had nothing to do meanwhile; and which calls to look at first.
+//!
+//! - **queue depth**: kernels launched so far less kernels begun so far, at the start of a call.
+//! - **idle**: from the end of an event that saw an empty queue to the start of the next one that did not; and before the
+//!   first and after the last event of the device.
+//! - **rank**: among the calls during which the queue fell from a depth of [`PEAK`] or more to nothing, those with the
+//!   highest normalised share of idle time plus [`SELF_WEIGHT`] times the normalised self time.
+//!
+//! torch itself sees no launches in real results, for it compares their names with those of methods; its depths are then
+//! all 0. This is what it means to do, as its results on made-up events show.
+
+mod rank;
+
+use super::event_tree::EventTree;
+use super::patterns::Scene;
+use crate::analysis::children::NONE;
+use crate::analysis::intervals::Interval;
+use crate::link::is_launch_name;
+use crate::order::sort_by_key;
+use crate::rows::{Cell, Column, Rows};
+use crate::table::events::{Row, Table};
+use crate::table::layout::Key;
+use crate::trace::Trace;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The depth that a queue must have had for its fall to count.
+pub const PEAK: usize = 4;
+
+/// What self time weighs against idle time.
+pub const SELF_WEIGHT: f32 = 0.6;
+
+/// An event of the device's queue: a launch call or a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queued {
+    /// Start and end, in ns.
+    pub time: Interval,
+    /// What a launch and its kernel have in common.
+    pub id: i64,
+}
+
+/// A call of the event tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Start and end, in ns.
+    pub time: Interval,
+    /// The position of its caller, or [`NONE`].
+    pub parent: u32,
+}
+
+/// What is known of a call. Times in ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Metrics {
+    /// Its duration.
+    pub duration_ns: i64,
+    /// Its duration less that of the calls inside; below 0 where these stick out of it.
+    pub self_ns: i64,
+    /// How long the device was idle meanwhile.
+    pub idle_ns: i64,
+    /// How many launched kernels had not begun when it began.
+    pub queue_depth: usize,
+}
+
+impl Metrics {
+    /// The share of its duration during which the device was idle.
+    pub fn fraction_idle(&self) -> f64 {
+        if self.duration_ns == 0 { 0.0 } else { self.idle_ns as f64 / self.duration_ns as f64 }
+    }
+}
+
+/// What came out.
+#[derive(Clone, Debug, Default)]
+pub struct Evaluation {
+    /// Of each call, in the order given.
+    pub metrics: Vec<Metrics>,
+    /// The queue's depth at each launch and kernel, by start.
+    pub queue: Vec<(Interval, usize)>,
+    /// The calls worth a look, the most promising first.
+    pub ranked: Vec<u32>,
+}
+
+/// Evaluates calls against launches and kernels, which need no order.
+pub fn evaluate(calls: &[Call], mut launches: Vec<Queued>, mut kernels: Vec<Queued>) -> Evaluation {
+    sort_by_key(&mut launches, |l| (l.time.0, 0));
+    sort_by_key(&mut kernels, |k| (k.time.0, 0));
+    let mut out = Evaluation { metrics: self_times(calls), ..Evaluation::default() };
+    queue_depths(&mut out, calls, &launches, &kernels);
+    let idle = Overlaps::new(idle_times(&out, calls));
+    for (metrics, call) in out.metrics.iter_mut().zip(calls) {
+        metrics.idle_ns = idle.with(call.time);
+    }
+    out.ranked = rank::rank(&out, calls);
+    out
+}
+
+fn self_times(calls: &[Call]) -> Vec<Metrics> {
+    let duration = |call: &Call| call.time.1 - call.time.0;
+    let whole =
+        |call: &Call| Metrics { duration_ns: duration(call), self_ns: duration(call), ..Metrics::default() };
+    let mut metrics: Vec<Metrics> = calls.iter().map(whole).collect();
+    for call in calls.iter().filter(|call| call.parent != NONE) {
+        metrics[call.parent as usize].self_ns -= duration(call);
+    }
+    metrics
+}
+
+#[derive(Clone, Copy)]
+enum Event {
+    Launch(usize),
+    Kernel(usize),
+    Call(usize),
+}
+
+fn queue_depths(out: &mut Evaluation, calls: &[Call], launches: &[Queued], kernels: &[Queued]) {
+    let kernel_of = kernels_of(launches, kernels);
+    let mut events: Vec<(i64, Event)> = Vec::with_capacity(launches.len() + kernels.len() + calls.len());
+    events.extend(launches.iter().enumerate().map(|(at, l)| (l.time.0, Event::Launch(at))));
+    events.extend(kernels.iter().enumerate().map(|(at, k)| (k.time.0, Event::Kernel(at))));
+    events.extend(calls.iter().enumerate().map(|(at, c)| (c.time.0, Event::Call(at))));
+    sort_by_key(&mut events, |e| (e.0, 0));
+    // Kernels launched, and kernels begun.
+    let (mut launched, mut begun) = (0usize, 0usize);
+    for (start, event) in events {
+        if let Event::Launch(at) = event
+            && let Some(kernel) = kernel_of[at]
+        {
+            launched = kernel + 1;
+        }
+        while kernels.get(begun).is_some_and(|kernel| kernel.time.0 <= start) {
+            begun += 1;
+        }
+        let depth = launched.saturating_sub(begun);
+        match event {
+            Event::Launch(at) => out.queue.push((launches[at].time, depth)),
+            Event::Kernel(at) => out.queue.push((kernels[at].time, depth)),
+            Event::Call(at) => out.metrics[at].queue_depth = depth,
+        }
+    }
+}
+
+/// The kernel of each launch: the first with its id that no launch before went past.
+fn kernels_of(launches: &[Queued], kernels: &[Queued]) -> Vec<Option<usize>> {
+    let mut by_id: Vec<(i64, usize)> =
+        kernels.iter().enumerate().map(|(at, kernel)| (kernel.id, at)).collect();
+    sort_by_key(&mut by_id, |&(id, at)| (id, at as i64));
+    let mut last = 0;
+    let kernel = |launch: &Queued| {
+        let at = by_id.partition_point(|&entry| entry < (launch.id, last));
+        let found = by_id.get(at).filter(|entry| entry.0 == launch.id).map(|entry| entry.1);
+        last = found.unwrap_or(last);
+        found
+    };
+    launches.iter().map(kernel).collect()
+}
+
+fn idle_times(out: &Evaluation, calls: &[Call]) -> Vec<Interval> {
+    let mut idle = Vec::new();
+    let (first, last) = (out.queue.first(), out.queue.last());
+    let earliest = calls.iter().map(|call| call.time.0).min();
+    // Of calls that begin together the one given last counts as the last.
+    let latest = calls.iter().max_by_key(|call| call.time.0).map(|call| call.time.1);
+    if let (Some(first), Some(last), Some(earliest), Some(latest)) = (first, last, earliest, latest) {
+        idle.push((earliest, first.0.0));
+        idle.push((last.0.1, latest));
+    }
+    let mut since = None;
+    for &((start, end), depth) in &out.queue {
+        match since {
+            None if depth == 0 => since = Some(end),
+            Some(from) if depth > 0 => {
+                idle.push((from, start));
+                since = None;
+            }
+            _ => {}
+        }
+    }
+    idle
+}
+
+/// How long a time overlaps with intervals, by torch's rule: in order of their starts, an interval that lies within the one
+/// before it is left out together with the one behind it, and one that begins within it begins at its end.
+pub struct Overlaps {
+    starts: Prefix,
+    ends: Prefix,
+}
+
+impl Overlaps {
+    /// For any number of times and these intervals.
+    pub fn new(mut intervals: Vec<Interval>) -> Overlaps {
+        sort_by_key(&mut intervals, |i| (i.0, 0));
+        let mut counted: Vec<Interval> = intervals.first().copied().into_iter().collect();
+        let (mut before, mut at) = (0, 1);
+        while at < intervals.len() {
+            let (end, current) = (intervals[before].1, intervals[at]);
+            at += 1;
+            if end > current.0 && end > current.1 {
+                at += 1;
+                continue;
+            }
+            if end > current.0 {
+                intervals[at - 1].0 = end;
+                before = at;
+            }
+            counted.push(intervals[at - 1]);
+            if before >= intervals.len() {
+                break;
+            }
+        }
+        counted.retain(|i| i.0 < i.1);
+        Overlaps {
+            starts: Prefix::new(counted.iter().map(|i| i.0).collect()),
+            ends: Prefix::new(counted.iter().map(|i| i.1).collect()),
+        }
+    }
+
+    /// The overlap with one time, in ns.
+    pub fn with(&self, (start, end): Interval) -> i64 {
+        let until = |at: i64| self.starts.passed(at) - self.ends.passed(at);
+        let overlap = if start < end { until(end) - until(start) } else { 0 };
+        i64::try_from(overlap).unwrap_or(i64::MAX)
+    }
+}
+
+/// Points in time, to be asked how long ago they are together. Seven points of today, counted from 1970, are more than an
+/// `i64` holds together.
+struct Prefix {
+    points: Vec<i64>,
+    sums: Vec<i128>,
+}
+
+impl Prefix {
+    fn new(mut points: Vec<i64>) -> Prefix {
+        sort_by_key(&mut points, |&point| (point, 0));
+        let mut sums = vec![0];
+        for point in &points {
+            sums.push(sums[sums.len() - 1] + i128::from(*point));
+        }
+        Prefix { points, sums }
+    }
+
+    /// The sum of `at - point` over the points before `at`.
+    fn passed(&self, at: i64) -> i128 {
+        let count = self.points.partition_point(|&point| point < at);
+        count as i128 * i128::from(at) - self.sums[count]
+    }
+}
+
+/// The calls of an event tree.
+pub fn calls(table: &Table, tree: &EventTree) -> Vec<Call> {
+    let call = |(&row, &parent): (&Row, &u32)| Call { time: (table.ts(row), table.end(row)), parent };
+    tree.rows.iter().zip(&tree.parents).map(call).collect()
+}
+
+/// The launches and kernels of a trace, copies and fills left out.
+pub fn queue(trace: &Trace) -> (Vec<Queued>, Vec<Queued>) {
+    let table = &trace.table;
+    let is_kernel = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        !["mem", "cpy", "alloc"].iter().any(|part| name.contains(part))
+    };
+    let (mut launches, mut kernels) = (Vec::new(), Vec::new());
+    for row in table.rows().filter(|&row| table.is_span(row)) {
+        let category = table.category(row);
+        let id = table.int(row, Key::Correlation).or_else(|| table.int(row, Key::ExternalId));
+        let queued = Queued { time: (table.ts(row), table.end(row)), id: id.unwrap_or(0) };
+        if category.is_launch_call() && is_launch_name(table.name(row)) && is_kernel(table.name(row)) {
+            launches.push(queued);
+        } else if category.is_device_work() && is_kernel(table.name(row)) {
+            kernels.push(queued);
+        }
+    }
+    (launches, kernels)
+}
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::text("name", "Event", "The operator, range or Python function."),
+    Column::ns("start_ns", "At", "When it began, after the start of the recording."),
+    Column::ns("duration_ns", "Duration", "How long it took."),
+    Column::ns(
+        "self_time_ns",
+        "Self",
+        "Its duration less that of what it called; below 0 where that sticks out of it.",
+    ),
+    Column::ns("idle_time_ns", "GPU idle", "How long the device had nothing to do meanwhile."),
+    Column::share(
+        "fraction_idle",
+        "Idle",
+        "The share of its duration during which the device had nothing to do.",
+    ),
+    Column::int("queue_depth", "Queue", "How many launched kernels had not begun when it began."),
+    Column::text("place", "Place", "The innermost function outside of torch: path(line of its def): name.")
+        .or_null(),
+];
+
+/// The ranked calls, the most promising first; none in a trace whose launch queue never fell from a peak.
+pub fn evaluation_rows(trace: &Trace) -> Rows {
+    let mut rows = Rows::new(COLUMNS);
+    let (launches, kernels) = queue(trace);
+    if launches.is_empty() || kernels.is_empty() {
+        return rows;
+    }
+    let scene = Scene::new(trace);
+    let found = evaluate(&calls(&trace.table, &scene.tree), launches, kernels);
+    for &call in &found.ranked {
+        let metrics = found.metrics[call as usize];
+        rows.push(vec![
+            scene.name(call).into(),
+            Cell::Ns(scene.start_ns(call)),
+            Cell::Ns(metrics.duration_ns),
+            Cell::Ns(metrics.self_ns),
+            Cell::Ns(metrics.idle_ns),
+            Cell::Share(metrics.fraction_idle()),
+            metrics.queue_depth.into(),
+            scene.place(call).into(),
+        ]);
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_that_empties_leaves_the_device_idle() {
+        let call = |start, end| Call { time: (start, end), parent: NONE };
+        let queued = |start, end, id| Queued { time: (start, end), id };
+        let launches = (0..5).map(|n| queued(n * 10, n * 10 + 5, n)).collect();
+        let kernels = (0..5).map(|n| queued(100 + n * 10, 110 + n * 10, n)).collect();
+        let found = evaluate(&[call(0, 60), call(105, 160)], launches, kernels);
+        assert_eq!(found.queue.iter().map(|q| q.1).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 4, 3, 2, 1, 0]);
+        assert_eq!(found.metrics[1].queue_depth, 4);
+        assert_eq!(found.metrics[1].idle_ns, 10);
+    }
+}

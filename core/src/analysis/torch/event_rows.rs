@@ -1,0 +1,155 @@
+//! Every function event under torch's field names, one row an event.
+
+use super::function_events::{FunctionEvents, Kind};
+use crate::analysis::children::{Children, NONE};
+use crate::analysis::demangle::demangle;
+use crate::order::sort_by_key;
+use crate::rows::{Cell, Column, Rows};
+use crate::table::events::Table;
+use crate::table::layout::Key;
+use crate::table::metadata::Source;
+use crate::table::tracks;
+use crate::trace::Trace;
+use alloc::borrow::ToOwned;
+use alloc::vec;
+use alloc::vec::Vec;
+use serde_json::Value;
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::int("idx", "#", "The event's position."),
+    Column::text("name", "Name", "The event's name."),
+    Column::ns("start_ns", "Start", "When it began, after the start of the recording."),
+    Column::ns("end_ns", "End", "When it ended, after the start of the recording."),
+    Column::ns("cpu_time_total_ns", "CPU total", "Time on the CPU, with that of the events called inside."),
+    Column::ns(
+        "self_cpu_time_total_ns",
+        "Self CPU",
+        "Time on the CPU, without that of the events called inside.",
+    ),
+    Column::ns(
+        "device_time_total_ns",
+        "Device total",
+        "Sum of the durations of the device work that it and what it called launched.",
+    ),
+    Column::ns(
+        "self_device_time_total_ns",
+        "Self device",
+        "Sum of the durations of the device work that it launched itself.",
+    ),
+    Column::bytes(
+        "cpu_memory_usage_bytes",
+        "CPU mem",
+        "CPU memory allocated less freed, with that of the events called inside.",
+    ),
+    Column::bytes("self_cpu_memory_usage_bytes", "", "CPU memory allocated less freed by the event itself."),
+    Column::bytes(
+        "device_memory_usage_bytes",
+        "Device mem",
+        "Device memory allocated less freed, with that of the events called inside.",
+    ),
+    Column::bytes(
+        "self_device_memory_usage_bytes",
+        "",
+        "Device memory allocated less freed by the event itself.",
+    ),
+    Column::int("id", "", "The external or correlation id; 0 for none."),
+    Column::text("trace_name", "", "The name as the trace has it.").or_null(),
+    Column::text("overload_name", "", "The operator's overload."),
+    Column::text("thread", "Thread", "The thread or stream."),
+    Column::int("fwd_thread", "", "The thread of the forward operator; 0 for none."),
+    Column::int("sequence_nr", "", "The autograd sequence number; -1 for none."),
+    Column::int("scope", "", "torch's record scope: 0 function, 1 backward function, 7 user scope."),
+    Column::int("flops", "", "Estimated floating point operations, by torch's formulas."),
+    Column::json("input_shapes", "", "unknown[] | null", "Shapes of the inputs."),
+    Column::json("stack", "", "string[]", "The Python stack, innermost frame first."),
+    Column::text("device_type", "Device", "Where it ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1."),
+    Column::bool("is_async", "", "It ended on another thread than it began; no trace says so, records do."),
+    Column::bool("is_remote", "", "It ran in another process by RPC; no trace says so, records do."),
+    Column::bool("is_legacy", "", "It comes from the legacy profiler."),
+    Column::bool("is_user_annotation", "", "It is a range that the user's program named."),
+    Column::int("cpu_parent", "Parent", "The position of the event that called it.").or_null(),
+    Column::json("cpu_children", "", "number[]", "The positions of the events that it called."),
+];
+
+/// The rows; times in ns after the start of the recording, `cpu_parent` and `cpu_children` as positions.
+pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
+    let table = &trace.table;
+    let mut rows = Rows::new(COLUMNS);
+    let children = Children::new(&events.parents);
+    let device_totals = events.device_totals_ns();
+    let ids = ids(table, events);
+    for at in 0..events.len() {
+        let row = events.rows[at];
+        let kind = events.kinds[at];
+        let is_plain_memory = kind == Kind::Memory && trace.table.metadata.source == Source::LegacyRecords;
+        let int = |key: Key, none: i64| {
+            if is_plain_memory { none } else { table.int(row, key).unwrap_or(none) }
+        };
+        let (all, own) = (events.memory(at), events.self_memory(at));
+        let start = events.start_ns(table, at);
+        let parent = events.parents[at];
+        rows.push(vec![
+            at.into(),
+            events.name(at).into(),
+            Cell::Ns(start),
+            Cell::Ns(start + events.duration_ns(table, at)),
+            Cell::Ns(events.cpu_time_total_ns(table, at)),
+            Cell::Ns(events.self_ns[at]),
+            Cell::Ns(device_totals[at]),
+            Cell::Ns(events.self_device_time_total_ns(at)),
+            Cell::Bytes(all.cpu),
+            Cell::Bytes(own.cpu),
+            Cell::Bytes(all.device),
+            Cell::Bytes(own.device),
+            ids[at].into(),
+            if kind == Kind::Memory {
+                Cell::Null
+            } else {
+                demangle(table.name(row)).unwrap_or_else(|| table.name(row).to_owned()).into()
+            },
+            events.overload(at).into(),
+            if is_plain_memory { "0" } else { tracks::plain(&table.names, table.track(row).tid) }.into(),
+            int(if kind == Kind::Memory { Key::StartThreadId } else { Key::FwdThreadId }, 0).into(),
+            int(Key::SequenceNumber, -1).into(),
+            Cell::Int(i64::from(events.scope(table, at))),
+            events.flops(at).into(),
+            Cell::Json(serde_json::from_str(events.input_shapes(at)).unwrap_or_default()),
+            Cell::Json(events.stacks.get(events.stack(at)).iter().map(|f| Value::from(f.as_str())).collect()),
+            events.device_type(table, at).as_str().into(),
+            Cell::Bool(events.is_async(at)),
+            Cell::Bool(events.is_remote(at)),
+            Cell::Bool(events.is_legacy(at)),
+            Cell::Bool(events.is_user_annotation(table, at)),
+            if parent == NONE { Cell::Null } else { Cell::Int(i64::from(parent)) },
+            Cell::Json(children.of(at as u32).iter().map(|&child| Value::from(child)).collect()),
+        ]);
+    }
+    rows
+}
+
+/// torch's ids: the external id of operators, the correlation id of what they caused; memory events are numbered behind
+/// all others, failed allocations last. Those of legacy records have none.
+fn ids(table: &Table, events: &FunctionEvents) -> Vec<i64> {
+    let id = |at: usize| {
+        let row = events.rows[at];
+        let category = table.category(row);
+        let caused = category.is_launch_call() || category.is_on_device();
+        let correlation = table.int(row, Key::Correlation).filter(|_| caused);
+        match events.kinds[at] {
+            Kind::Memory => 0,
+            _ => correlation.or_else(|| table.int(row, Key::ExternalId)).unwrap_or(0),
+        }
+    };
+    let mut ids: Vec<i64> = (0..events.len()).map(id).collect();
+    if table.metadata.source != Source::LegacyRecords {
+        let last = ids.iter().max().copied().unwrap_or(0);
+        let is_failure = |at: usize| table.name(events.rows[at]) == "[OutOfMemory]";
+        let mut memory: Vec<usize> = (0..ids.len()).filter(|&at| events.kinds[at] == Kind::Memory).collect();
+        sort_by_key(&mut memory, |&at| (i64::from(is_failure(at)), i64::from(events.rows[at])));
+        for (number, at) in (1..).zip(memory) {
+            ids[at] = last.saturating_add(number);
+        }
+    }
+    ids
+}

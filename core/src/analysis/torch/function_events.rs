@@ -1,0 +1,360 @@
+//! torch.profiler's view of a trace: its `FunctionEvent`s, with the tree that torch builds of them.
+//!
+//! It differs from [`tree`](crate::tree): only operators, annotations, runtime calls and device work are events, an event
+//! that sticks out of its parent is no child and closes it, and a lone child with its parent's name is merged into it.
+//! Times are integer nanoseconds where torch has floats of microseconds; sums agree to the printed digit.
+//!
+//! What a trace does not carry stays at torch's default: `is_async` is false, the scope of TorchScript calls is 0.
+
+mod build;
+mod collect;
+mod describe;
+
+use super::device_type::DeviceType;
+use super::stacks::{StackTable, Stacks};
+use crate::analysis::children::{Children, NONE};
+use crate::index::Index;
+use crate::names::{NameId, Names};
+use crate::table::category::Category;
+use crate::table::events::{Row, Table};
+use crate::table::layout::Key;
+use crate::table::metadata::Source;
+use crate::trace::Trace;
+use alloc::vec::Vec;
+use build::Builder;
+
+/// What a function event was made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Work of a CPU thread: an operator, an annotation, a runtime call.
+    Cpu,
+    /// Work of a device.
+    Device,
+    /// An allocation or release outside of every operator, or a failed allocation.
+    Memory,
+}
+
+/// torch's numbers of record scopes.
+pub mod scope {
+    /// An operator.
+    pub const FUNCTION: u8 = 0;
+    /// A backward function called by autograd.
+    pub const BACKWARD_FUNCTION: u8 = 1;
+    /// A call of TorchScript. No trace has it, records do.
+    pub const TORCHSCRIPT_FUNCTION: u8 = 2;
+    /// A user's range.
+    pub const USER: u8 = 7;
+}
+
+/// Bytes allocated less bytes released.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bytes {
+    /// In host memory.
+    pub cpu: i64,
+    /// In device memory.
+    pub device: i64,
+}
+
+/// All function events, ordered by start and then by longest first.
+#[derive(Clone, Debug, Default)]
+pub struct FunctionEvents {
+    /// Every distinct name after rewriting; an event's `key` is the number of one.
+    pub names: Names,
+    /// Every distinct text of `input_shapes`, the empty one for `[]`.
+    shapes: Names,
+    /// Every distinct stack; position 0 is empty.
+    pub stacks: StackTable,
+    /// Unix time in ns that event times are relative to.
+    pub trace_start_ns: i64,
+    /// What to subtract from a table's time.
+    pub(crate) origin: i64,
+    /// What the events were made from.
+    pub(crate) source: Source,
+    /// How many events the merging of same-named lone children removed.
+    pub removed: usize,
+    /// Device time that no operator shows, in ns: torch replaces a parent's kernels by those of the child that it merges,
+    /// and leaves out operators with a hidden name.
+    pub dropped_device_ns: i64,
+    /// The trace was recorded with memory.
+    pub profile_memory: bool,
+    /// The trace was recorded with FLOPs.
+    pub with_flops: bool,
+    /// torch's `use_device`: `cuda`, `xpu`, … when there is device work.
+    pub use_device: Option<&'static str>,
+    /// The event's row in the table.
+    pub rows: Vec<Row>,
+    /// The position of its name.
+    pub keys: Vec<u32>,
+    /// What it was made from.
+    pub kinds: Vec<Kind>,
+    /// The position of its parent, or [`NONE`].
+    pub parents: Vec<u32>,
+    /// CPU time without the children's, in ns.
+    pub self_ns: Vec<i64>,
+    device: Vec<i64>,
+    /// Device time of the event's own kernels in us, in torch's arithmetic; empty without a device.
+    kernel_us: Vec<f64>,
+    kernel_counts: Vec<u32>,
+    /// Device time with everything below, in ns, where some of it was measured so.
+    legacy_totals: Vec<i64>,
+    memory: Vec<(Bytes, Bytes)>,
+    shape_of: Vec<u32>,
+    stack_of: Vec<u32>,
+    flops: Vec<i64>,
+    flags: Vec<u8>,
+    overloads: Names,
+    overload_of: Index,
+}
+
+/// What a trace never says of an event, but a record can.
+mod flag {
+    pub(super) const ASYNC: u8 = 1;
+    pub(super) const REMOTE: u8 = 2;
+    pub(super) const LEGACY: u8 = 4;
+    pub(super) const NO_DEVICE: u8 = 8;
+}
+
+impl FunctionEvents {
+    /// The function events of a trace.
+    pub fn new(trace: &Trace) -> FunctionEvents {
+        let mut builder = Builder::of(trace, true);
+        builder.describe_inputs();
+        let (stacks, stack_of) = Stacks::new(trace, &builder.out).build();
+        FunctionEvents { stacks, stack_of, ..builder.out }
+    }
+
+    /// The function events of a trace without shapes, stacks, FLOPs and torch's floating point times: less memory where only
+    /// exact times are asked for.
+    pub fn without_inputs(trace: &Trace) -> FunctionEvents {
+        Builder::of(trace, false).out
+    }
+
+    /// How many events there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// No event at all.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The name after rewriting.
+    pub fn name(&self, at: usize) -> &str {
+        self.names.get(NameId(self.keys[at]))
+    }
+
+    /// Start in ns after `trace_start_ns`; 0 for the memory events of legacy records, which have no time in torch.
+    pub fn start_ns(&self, table: &Table, at: usize) -> i64 {
+        if self.kinds[at] == Kind::Memory && self.source == Source::LegacyRecords {
+            return 0;
+        }
+        table.ts(self.rows[at]).saturating_sub(self.origin)
+    }
+
+    /// Duration in ns.
+    pub fn duration_ns(&self, table: &Table, at: usize) -> i64 {
+        if self.kinds[at] == Kind::Memory { 0 } else { table.dur(self.rows[at]).max(0) }
+    }
+
+    /// The lane of the event's tree: its track. Of legacy records, the thread of whichever process, as in torch; their
+    /// memory events stand on none.
+    fn lane(&self, table: &Table, at: usize) -> u32 {
+        let track = table.track_id(self.rows[at]);
+        match (self.source, self.kinds[at]) {
+            (Source::LegacyRecords, Kind::Memory) => u32::MAX,
+            (Source::LegacyRecords, _) => table.tracks.get(track).tid.0,
+            _ => track.0,
+        }
+    }
+
+    /// CPU time with the children's, in ns; 0 for device work.
+    pub fn cpu_time_total_ns(&self, table: &Table, at: usize) -> i64 {
+        if self.kinds[at] == Kind::Device { 0 } else { self.duration_ns(table, at) }
+    }
+
+    /// Of every event, the device time of its own kernels and of all below it, in ns. What was measured around an event
+    /// has that of everything below it.
+    pub fn device_totals_ns(&self) -> Vec<i64> {
+        if !self.legacy_totals.is_empty() {
+            return self.legacy_totals.clone();
+        }
+        let mut totals: Vec<i64> = (0..self.len()).map(|at| self.self_device_time_total_ns(at)).collect();
+        // Children come after their parents, so going backwards completes a child before it is added.
+        for at in (0..self.len()).rev().filter(|&at| self.parents[at] != NONE) {
+            totals[self.parents[at] as usize] += totals[at];
+        }
+        totals
+    }
+
+    /// Some device time was measured around events: totals are then no sums of what is below.
+    pub(super) fn is_measured(&self) -> bool {
+        !self.legacy_totals.is_empty()
+    }
+
+    /// Device time with everything below, in ns, where some of it was measured around events, else 0.
+    pub(super) fn measured_total_ns(&self, at: usize) -> i64 {
+        self.legacy_totals.get(at).copied().unwrap_or(0)
+    }
+
+    /// Of every event, device time in us with and without the children, in torch's arithmetic; empty without a device.
+    pub(super) fn device_times_us(&self, table: &Table) -> Vec<(f64, f64)> {
+        if self.kernel_us.is_empty() {
+            return Vec::new();
+        }
+        let children = Children::new(&self.parents);
+        let mut times = alloc::vec![(0.0, 0.0); self.len()];
+        // Children come after their parents, so going backwards completes a child before it is added.
+        for at in (0..self.len()).rev().filter(|&at| self.uses_device(at)) {
+            let below: f64 =
+                children.of(at as u32).iter().fold(0.0, |sum, &child| sum + times[child as usize].0);
+            let total = match self.kinds[at] {
+                Kind::Device => self.torch_duration_us(table, at),
+                _ if self.is_legacy(at) => self.kernel_us[at],
+                _ => self.kernel_us[at] + below,
+            };
+            times[at] = (total, if self.kinds[at] == Kind::Device { total } else { total - below });
+        }
+        times
+    }
+
+    /// The duration in us, as torch's rounded start and end give it.
+    pub(crate) fn torch_duration_us(&self, table: &Table, at: usize) -> f64 {
+        let start = self.start_ns(table, at);
+        let end = start + self.duration_ns(table, at);
+        end as f64 / 1e3 - start as f64 / 1e3
+    }
+
+    /// How many kernels torch hangs on the event itself.
+    pub fn kernel_count(&self, at: usize) -> u32 {
+        self.kernel_counts.get(at).copied().unwrap_or(0)
+    }
+
+    /// Device time of the event's own kernels, in ns.
+    pub fn self_device_time_total_ns(&self, at: usize) -> i64 {
+        self.device.get(at).copied().unwrap_or(0)
+    }
+
+    /// Memory of the event with its children's.
+    pub fn memory(&self, at: usize) -> Bytes {
+        self.memory.get(at).map_or(Bytes::default(), |m| m.1)
+    }
+
+    /// Memory of the event without its children's.
+    pub fn self_memory(&self, at: usize) -> Bytes {
+        self.memory.get(at).map_or(Bytes::default(), |m| m.0)
+    }
+
+    /// The number of the event's `input_shapes`, or [`NONE`].
+    pub(super) fn shape(&self, at: usize) -> u32 {
+        self.shape_of.get(at).copied().unwrap_or(0)
+    }
+
+    /// The event's `input_shapes` as Python writes them; the memory events of legacy records have `None`.
+    pub fn input_shapes(&self, at: usize) -> &str {
+        match self.shape(at) {
+            NONE => "None",
+            0 => "[]",
+            shape => self.shapes.get(NameId(shape)),
+        }
+    }
+
+    /// The position of the event's stack.
+    pub fn stack(&self, at: usize) -> u32 {
+        self.stack_of.get(at).copied().unwrap_or(0)
+    }
+
+    /// The event's floating point operations; 0 unless the trace was recorded with FLOPs.
+    pub fn flops(&self, at: usize) -> i64 {
+        self.flops.get(at).copied().unwrap_or(0)
+    }
+
+    /// The event's overload name; empty unless the trace was recorded with overload names.
+    pub fn overload(&self, at: usize) -> &str {
+        self.overloads.get(NameId(self.overload_id(at)))
+    }
+
+    /// The number of the event's overload name; 0 for none.
+    pub(super) fn overload_id(&self, at: usize) -> u32 {
+        self.overload_of.get((i64::from(self.rows[at]), 0)).unwrap_or(0)
+    }
+
+    fn has_flag(&self, at: usize, flag: u8) -> bool {
+        self.flags.get(at).is_some_and(|flags| flags & flag != 0)
+    }
+
+    /// The event ended on another thread than it began, and has no self time. No trace says so, records do.
+    pub fn is_async(&self, at: usize) -> bool {
+        self.has_flag(at, flag::ASYNC)
+    }
+
+    /// The event ran in another process, by RPC. No trace says so, legacy records do.
+    pub fn is_remote(&self, at: usize) -> bool {
+        self.has_flag(at, flag::REMOTE)
+    }
+
+    /// The event's device time was measured by events around the operator: all that it called is in it.
+    pub fn is_legacy(&self, at: usize) -> bool {
+        self.has_flag(at, flag::LEGACY)
+    }
+
+    /// The event can have device time: torch's `use_device` is set, and it is not asynchronous.
+    pub(super) fn uses_device(&self, at: usize) -> bool {
+        self.use_device.is_some() && !self.has_flag(at, flag::ASYNC | flag::NO_DEVICE)
+    }
+
+    /// torch's `node_id`: the process of an RPC; nothing where torch has -1.
+    pub fn node_id(&self, table: &Table, at: usize) -> Option<i64> {
+        let is_range = self.kinds[at] != Kind::Memory;
+        table.int(self.rows[at], Key::NodeId).filter(|&node| is_range && node != -1)
+    }
+
+    /// What the event ran on.
+    pub fn device_type(&self, table: &Table, at: usize) -> DeviceType {
+        if self.kinds[at] != Kind::Device {
+            return DeviceType::Cpu;
+        }
+        let named = table.field(self.rows[at], Key::DeviceType).and_then(|v| v.as_str());
+        named.and_then(DeviceType::of).unwrap_or(match self.use_device {
+            Some("xpu") => DeviceType::Xpu,
+            Some("mtia") => DeviceType::Mtia,
+            Some("hpu") => DeviceType::Hpu,
+            Some("privateuse1") => DeviceType::PrivateUse1,
+            _ => DeviceType::Cuda,
+        })
+    }
+
+    /// The event is a range that the user named. The legacy profiler does not tell.
+    pub fn is_user_annotation(&self, table: &Table, at: usize) -> bool {
+        matches!(table.category(self.rows[at]), Category::UserAnnotation | Category::GpuUserAnnotation)
+            && self.kinds[at] != Kind::Memory
+            && self.source != Source::LegacyRecords
+    }
+
+    /// torch's number of the record scope.
+    pub fn scope(&self, table: &Table, at: usize) -> u8 {
+        if self.source != Source::Chrome && self.kinds[at] != Kind::Memory {
+            return table.int(self.rows[at], Key::Scope).and_then(|n| u8::try_from(n).ok()).unwrap_or(0);
+        }
+        if self.kinds[at] == Kind::Cpu && table.category(self.rows[at]) == Category::UserAnnotation {
+            scope::USER
+        } else if self.is_backward(at) {
+            scope::BACKWARD_FUNCTION
+        } else {
+            scope::FUNCTION
+        }
+    }
+
+    /// The event is called `NAME` right under `autograd::engine::evaluate_function: NAME`.
+    pub(crate) fn is_backward(&self, at: usize) -> bool {
+        let parent = self.parents[at];
+        parent != NONE
+            && self.name(parent as usize).strip_prefix("autograd::engine::evaluate_function: ")
+                == Some(self.name(at))
+    }
+
+    /// The sum of all self CPU times, in ns.
+    pub fn self_cpu_time_total_ns(&self) -> i64 {
+        self.self_ns.iter().sum()
+    }
+}

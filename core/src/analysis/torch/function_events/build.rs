@@ -1,0 +1,299 @@
+//! The function events of a trace, step by step: collect, sort, memory, tree, names, kernels, merging, sums.
+
+use super::{Bytes, FunctionEvents, Kind, flag};
+use crate::analysis::children::NONE;
+use crate::analysis::torch::device_type::DeviceType;
+use crate::index::Index;
+use crate::order::{descending, sort_by_key};
+use crate::table::events::{Row, Table};
+use crate::table::layout::Key;
+use crate::table::metadata::Source;
+use crate::table::tracks::TrackId;
+use crate::trace::Trace;
+use alloc::vec;
+use alloc::vec::Vec;
+
+pub(super) struct Builder<'a> {
+    pub(super) trace: &'a Trace,
+    pub(super) table: &'a Table,
+    pub(super) out: FunctionEvents,
+    /// Also what only torch's tables and lists show: its floating point times, counts of kernels.
+    pub(super) wants_all: bool,
+    /// Allocations and releases.
+    pub(super) records: Vec<Row>,
+    /// Failed allocations.
+    pub(super) failures: Vec<Row>,
+}
+
+impl<'a> Builder<'a> {
+    /// A builder that has done everything but describe the inputs.
+    pub(super) fn of(trace: &'a Trace, wants_all: bool) -> Self {
+        let mut builder = Builder { wants_all, ..Builder::start(trace) };
+        builder.collect();
+        builder.attribute_memory();
+        builder.flag_results();
+        builder.build_tree();
+        builder.name_events();
+        builder.attach_kernels();
+        builder.merge_lone_children();
+        builder.sum_up();
+        builder
+    }
+
+    fn start(trace: &'a Trace) -> Self {
+        let table = &trace.table;
+        let out = FunctionEvents {
+            origin: trace.start_ns,
+            source: table.metadata.source,
+            trace_start_ns: table.base_ns().saturating_add(trace.start_ns),
+            with_flops: table.metadata.flag("with_flops").unwrap_or(false),
+            profile_memory: table.metadata.flag("profile_memory").unwrap_or(false),
+            ..FunctionEvents::default()
+        };
+        Builder { trace, table, out, wants_all: true, records: Vec::new(), failures: Vec::new() }
+    }
+
+    /// Gives every CPU event the bytes of all records within its closed interval, of any thread; a record within none
+    /// becomes an event of its own, and so does every failed allocation.
+    fn attribute_memory(&mut self) {
+        if self.records.is_empty() && self.failures.is_empty() {
+            return;
+        }
+        let table = self.table;
+        let mut records = core::mem::take(&mut self.records);
+        table.sort_by_start(&mut records);
+        let mut sums = vec![Bytes::default()];
+        for &row in &records {
+            let last = sums[sums.len() - 1];
+            let bytes = record_bytes(table, row);
+            sums.push(Bytes { cpu: last.cpu + bytes.cpu, device: last.device + bytes.device });
+        }
+        let mut cover = vec![0i64; records.len() + 1];
+        let mut memory = Vec::with_capacity(self.out.rows.len());
+        for (&row, &kind) in self.out.rows.iter().zip(&self.out.kinds) {
+            let first = records.partition_point(|&r| table.ts(r) < table.ts(row));
+            let last = first + records[first..].partition_point(|&r| table.ts(r) <= table.end(row));
+            if kind == Kind::Device || first >= last {
+                memory.push((Bytes::default(), Bytes::default()));
+                continue;
+            }
+            cover[first] += 1;
+            cover[last] -= 1;
+            let bytes = Bytes {
+                cpu: sums[last].cpu - sums[first].cpu,
+                device: sums[last].device - sums[first].device,
+            };
+            memory.push((bytes, bytes));
+        }
+        self.out.memory = memory;
+        let mut covered = 0;
+        let mut loose: Vec<Row> = Vec::new();
+        for (at, &row) in records.iter().enumerate() {
+            covered += cover[at];
+            if covered == 0 {
+                loose.push(row);
+            }
+        }
+        loose.append(&mut self.failures);
+        self.insert_memory_events(&loose);
+    }
+
+    /// Merges zero-length memory events into the order, behind everything else of their instant.
+    fn insert_memory_events(&mut self, loose: &[Row]) {
+        let table = self.table;
+        let old = core::mem::take(&mut self.out);
+        let mut merged: Vec<(Row, Kind, Bytes)> = (0..old.rows.len())
+            .map(|at| (old.rows[at], old.kinds[at], old.memory.get(at).map_or(Bytes::default(), |m| m.0)))
+            .collect();
+        merged.extend(loose.iter().map(|&row| {
+            // A trace shows the size of a failed allocation, torch's events do not.
+            let is_given = table.metadata.source != Source::Chrome || table.name(row) == "[memory]";
+            let bytes = if is_given { record_bytes(table, row) } else { Bytes::default() };
+            (row, Kind::Memory, bytes)
+        }));
+        sort_by_key(&mut merged, |&(row, kind, _)| {
+            let end = if kind == Kind::Memory { table.ts(row) } else { table.end(row) };
+            (table.ts(row), descending(end))
+        });
+        self.out = FunctionEvents {
+            rows: merged.iter().map(|m| m.0).collect(),
+            kinds: merged.iter().map(|m| m.1).collect(),
+            memory: merged.iter().map(|m| (m.2, m.2)).collect(),
+            ..old
+        };
+    }
+
+    fn build_tree(&mut self) {
+        let table = self.table;
+        let mut index = Index::default();
+        let mut open: Vec<(TrackId, Vec<u32>)> = Vec::new();
+        self.out.parents = vec![NONE; self.out.rows.len()];
+        for at in 0..self.out.rows.len() {
+            if self.out.kinds[at] == Kind::Device || self.out.is_async(at) {
+                continue;
+            }
+            let out = &self.out;
+            let begin = out.start_ns(table, at);
+            let end = begin + out.duration_ns(table, at);
+            let track = table.track_id(out.rows[at]);
+            let lane = index.of((i64::from(out.lane(table, at)), 0), open.len() as u32) as usize;
+            if lane == open.len() {
+                open.push((track, Vec::new()));
+            }
+            let (last, stack) = &mut open[lane];
+            // torch begins a new tree wherever the process of a thread's events changes.
+            if *last != track {
+                stack.clear();
+                *last = track;
+            }
+            while let Some(&top) = stack.last() {
+                let top_end = out.start_ns(table, top as usize) + out.duration_ns(table, top as usize);
+                if begin < top_end && end <= top_end {
+                    self.out.parents[at] = top;
+                    break;
+                }
+                stack.pop();
+            }
+            stack.push(at as u32);
+        }
+    }
+
+    /// Removes every event whose parent has the same name and no other child: its children and kernels go to the parent.
+    fn merge_lone_children(&mut self) {
+        let count = self.out.rows.len();
+        loop {
+            let mut children = vec![0u32; count];
+            for &parent in self.out.parents.iter().filter(|&&p| p != NONE) {
+                children[parent as usize] += 1;
+            }
+            let mut heir = vec![NONE; self.out.rows.len()];
+            let mut gone = 0;
+            for at in 0..self.out.rows.len() {
+                let mut parent = self.out.parents[at];
+                if parent == NONE {
+                    continue;
+                }
+                if heir[parent as usize] != NONE {
+                    parent = heir[parent as usize];
+                    self.out.parents[at] = parent;
+                }
+                let above = parent as usize;
+                if self.out.keys[above] == self.out.keys[at] && children[above] == 1 {
+                    heir[at] = parent;
+                    children[above] = children[at];
+                    if let Some(&kernels) = self.out.device.get(at) {
+                        self.out.dropped_device_ns += self.out.device[above];
+                        self.out.device[above] = kernels;
+                    }
+                    if let Some(&kernels) = self.out.kernel_us.get(at) {
+                        self.out.kernel_us[above] = kernels;
+                    }
+                    if let Some(&count) = self.out.kernel_counts.get(at) {
+                        self.out.kernel_counts[above] = count;
+                    }
+                    gone += 1;
+                }
+            }
+            if gone == 0 {
+                return;
+            }
+            self.out.removed += gone;
+            self.remove(&heir);
+        }
+    }
+
+    fn remove(&mut self, heir: &[u32]) {
+        let mut moved = vec![NONE; heir.len()];
+        let mut next = 0;
+        for at in 0..heir.len() {
+            if heir[at] == NONE {
+                moved[at] = next;
+                next += 1;
+            }
+        }
+        let kept = |at: usize| heir[at] == NONE;
+        let out = &mut self.out;
+        retain(&mut out.rows, kept);
+        retain(&mut out.kinds, kept);
+        retain(&mut out.keys, kept);
+        retain(&mut out.parents, kept);
+        retain(&mut out.memory, kept);
+        retain(&mut out.device, kept);
+        retain(&mut out.flags, kept);
+        retain(&mut out.kernel_us, kept);
+        retain(&mut out.kernel_counts, kept);
+        for parent in out.parents.iter_mut().filter(|p| **p != NONE) {
+            *parent = moved[*parent as usize];
+        }
+    }
+
+    /// Self times and self memory.
+    fn sum_up(&mut self) {
+        let table = self.table;
+        let out = &mut self.out;
+        let own = |at| if out.is_async(at) { 0 } else { out.cpu_time_total_ns(table, at) };
+        out.self_ns = (0..out.rows.len()).map(own).collect();
+        // Children come after their parents, so going backwards completes a child before it is added.
+        for at in (0..out.rows.len()).rev() {
+            if out.is_async(at) && !out.memory.is_empty() {
+                out.memory[at].0 = Bytes::default();
+            }
+            let parent = out.parents[at] as usize;
+            if parent == NONE as usize {
+                continue;
+            }
+            out.self_ns[parent] -= out.cpu_time_total_ns(table, at);
+            if !out.memory.is_empty() {
+                let below = out.memory[at].1;
+                out.memory[parent].0.cpu -= below.cpu;
+                out.memory[parent].0.device -= below.device;
+            }
+        }
+        self.subtract_from_legacy();
+    }
+
+    /// The measured device time of a legacy event contains that of its children; one without a device has none at all.
+    fn subtract_from_legacy(&mut self) {
+        let out = &mut self.out;
+        if out.device.is_empty() || out.flags.iter().all(|flags| flags & flag::LEGACY == 0) {
+            return;
+        }
+        let mut totals = vec![0; out.rows.len()];
+        for at in (0..out.rows.len()).rev() {
+            // What the children have together stands here until the event itself is reached.
+            let below: i64 = core::mem::take(&mut totals[at]);
+            if !out.uses_device(at) {
+                out.device[at] = 0;
+            } else if out.is_legacy(at) {
+                totals[at] = out.device[at];
+                out.device[at] -= below;
+            } else {
+                totals[at] = out.device[at].saturating_add(below);
+            }
+            if out.parents[at] != NONE {
+                totals[out.parents[at] as usize] += totals[at];
+            }
+        }
+        out.legacy_totals = totals;
+    }
+}
+
+fn retain<T>(values: &mut Vec<T>, kept: impl Fn(usize) -> bool) {
+    let mut at = 0;
+    values.retain(|_| {
+        at += 1;
+        kept(at - 1)
+    });
+}
+
+/// The bytes of an allocation, negative for a release.
+pub(super) fn record_bytes(table: &Table, row: Row) -> Bytes {
+    let bytes = table.bytes(row, Key::Bytes);
+    match DeviceType::of_event(table, row) {
+        Some(DeviceType::Cpu | DeviceType::MklDnn | DeviceType::IdeepCpu) => Bytes { cpu: bytes, device: 0 },
+        Some(DeviceType::Cuda | DeviceType::Hip | DeviceType::Xpu | DeviceType::PrivateUse1) => {
+            Bytes { cpu: 0, device: bytes }
+        }
+        _ => Bytes::default(),
+    }
+}

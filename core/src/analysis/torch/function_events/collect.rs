@@ -1,0 +1,367 @@
+//! Which rows become function events, in which order, and whose the device work is: for a trace, for the events of a
+//! profiling result, and for legacy records.
+
+use super::build::{Builder, record_bytes};
+use super::{Bytes, Kind, flag};
+use crate::analysis::children::NONE;
+use crate::analysis::torch::device_type::DeviceType;
+use crate::dialect::kineto_events::{is_async, is_hidden};
+use crate::index::Index;
+use crate::names::hidden_names;
+use crate::order::{descending, sort_by_key};
+use crate::table::category::Category;
+use crate::table::events::{Row, Table};
+use crate::table::fields::Value;
+use crate::table::layout::Key;
+use crate::table::metadata::Source;
+use crate::time;
+use alloc::vec;
+use alloc::vec::Vec;
+
+impl Builder<'_> {
+    /// Rows and kinds in torch's order, and everything that only records say.
+    pub(super) fn collect(&mut self) {
+        match self.table.metadata.source {
+            Source::Chrome => self.collect_trace(),
+            Source::KinetoEvents => self.collect_results(),
+            Source::LegacyRecords => self.collect_ranges(),
+        }
+    }
+
+    fn collect_trace(&mut self) {
+        let table = self.table;
+        let collector = table.names.find("Python GC");
+        let mut used = 0;
+        for row in self.rows_but_memory() {
+            let category = table.category(row);
+            let wanted = match category {
+                Category::CpuOp
+                | Category::UserAnnotation
+                | Category::Runtime
+                | Category::Driver
+                | Category::Overhead => true,
+                Category::PythonFunction => {
+                    Some(table.name_id(row)) == collector && table.field(row, Key::PythonId).is_none()
+                }
+                _ => category.is_device_work() || category == Category::GpuUserAnnotation,
+            };
+            if wanted && table.is_span(row) {
+                self.out.rows.push(row);
+                used += usize::from(category.is_device_work());
+            }
+        }
+        self.out.use_device = (used > 0).then(|| device_of_trace(table));
+        sort_by_key(&mut self.out.rows, |&row| (table.int(row, Key::EvIdx).unwrap_or(i64::from(row)), 0));
+        self.sort();
+    }
+
+    fn collect_results(&mut self) {
+        let table = self.table;
+        let shown = |row: &Row| table.is_span(*row) && !is_hidden(table, *row, &[]);
+        self.out.rows = self.rows_but_memory().into_iter().filter(shown).collect();
+        let has_device = table.rows().any(|row| table.category(row).is_device_work());
+        self.out.use_device = match table.metadata.value("use_device") {
+            Some(named) => named.as_str().and_then(known_device),
+            None => has_device.then_some("cuda"),
+        };
+        self.sort();
+    }
+
+    /// What results say of their events; legacy records have said it already.
+    pub(super) fn flag_results(&mut self) {
+        if self.table.metadata.source == Source::KinetoEvents {
+            let flag = |&row: &Row| async_flag(self.table, row, (row, Key::EndThreadId));
+            self.out.flags = self.out.rows.iter().map(flag).collect();
+        }
+    }
+
+    /// Every row that is no allocation and has no hidden name; the allocations are put aside.
+    fn rows_but_memory(&mut self) -> Vec<Row> {
+        let table = self.table;
+        let (memory, failure) = (table.names.find("[memory]"), table.names.find("[OutOfMemory]"));
+        let hidden = hidden_names(&table.names);
+        let mut rows = Vec::new();
+        for row in table.rows() {
+            let name = table.name_id(row);
+            if !hidden.contains(&name) {
+                rows.push(row);
+            } else if table.ts(row) != time::NONE && Some(name) == memory {
+                self.records.push(row);
+            } else if table.ts(row) != time::NONE && Some(name) == failure {
+                self.failures.push(row);
+            }
+        }
+        self.out.profile_memory = table.metadata.flag("profile_memory").unwrap_or(!self.records.is_empty());
+        rows
+    }
+
+    /// Sorts by start, then longest first; equal ones keep their order.
+    fn sort(&mut self) {
+        let table = self.table;
+        table.sort_by_start(&mut self.out.rows);
+        let kind = |&row: &Row| if table.category(row).is_on_device() { Kind::Device } else { Kind::Cpu };
+        self.out.kinds = self.out.rows.iter().map(kind).collect();
+    }
+
+    /// The ranges of legacy records in the order of their pops, and allocations outside of every range.
+    fn collect_ranges(&mut self) {
+        let (table, pairs) = (self.table, &self.trace.pairs);
+        let memory = RangeMemory::new(self.trace);
+        // Start, end, the place in torch's list, the push or allocation.
+        let mut order: Vec<(i64, i64, Row, Row)> = pairs
+            .spans
+            .iter()
+            .map(|&(push, pop)| (table.ts(push), descending(table.end(push)), pop, push))
+            .chain(memory.loose().map(|row| (self.out.origin, descending(self.out.origin), row, row)))
+            .collect();
+        // Ranges come in the order of their pushes, which mostly is that of their starts.
+        sort_by_key(&mut order, |o| (o.0, o.1));
+        for equals in order.chunk_by_mut(|a, b| (a.0, a.1) == (b.0, b.1)).filter(|run| run.len() > 1) {
+            sort_by_key(equals, |o| (i64::from(o.2), 0));
+        }
+        let has_memory = !memory.rows.is_empty();
+        self.out.profile_memory = table.metadata.flag("profile_memory").unwrap_or(has_memory);
+        let uses_cuda = |row| table.field(row, Key::HasCuda) == Some(Value::Bool(true));
+        self.out.use_device = order.iter().any(|o| uses_cuda(o.3)).then_some("cuda");
+        for (_, _, pop, push) in order {
+            let is_range = pop != push;
+            self.out.rows.push(push);
+            self.out.kinds.push(if is_range { Kind::Cpu } else { Kind::Memory });
+            let remote = table.field(pop, Key::IsRemote) == Some(Value::Bool(true));
+            let remote = if remote && is_range { flag::REMOTE } else { 0 };
+            let is_async = if is_range { async_flag(table, push, (pop, Key::StartThreadId)) } else { 0 };
+            let no_device = if is_range && uses_cuda(push) { 0 } else { flag::NO_DEVICE };
+            self.out.flags.push(flag::LEGACY | remote | is_async | no_device);
+            if has_memory {
+                let bytes = memory.of(table, push, pop);
+                self.out.memory.push((bytes, bytes));
+            }
+            if self.out.use_device.is_some() {
+                let us = |row: Row| table.field(row, Key::CudaTime).and_then(|v| v.as_f64()).unwrap_or(0.0);
+                let elapsed = if is_async | no_device == 0 { us(pop) - us(push) } else { 0.0 };
+                let (ns, us) = measured(elapsed);
+                self.out.device.push(ns);
+                self.out.kernel_us.push(us);
+                self.out.kernel_counts.push(u32::from(us > 0.0));
+            }
+        }
+    }
+
+    /// Hangs device work on the operator that it was done for.
+    pub(super) fn attach_kernels(&mut self) {
+        match self.table.metadata.source {
+            Source::Chrome if self.out.use_device.is_some() => self.attach_by_links(),
+            Source::KinetoEvents => self.attach_by_ids(),
+            // A range's kernel is the time between its own device events.
+            Source::Chrome | Source::LegacyRecords => {}
+        }
+    }
+
+    fn attach_by_links(&mut self) {
+        let table = self.table;
+        let mut position = vec![NONE; table.len()];
+        for (at, &row) in self.out.rows.iter().enumerate() {
+            position[row as usize] = at as u32;
+        }
+        let mut kernels = Kernels::new(self.out.rows.len(), self.wants_all);
+        for at in (0..self.out.rows.len()).filter(|&at| self.out.kinds[at] == Kind::Device) {
+            let row = self.out.rows[at];
+            let work = (table.dur(row).max(0), self.out.torch_duration_us(table, at));
+            kernels.add(at, work, 0);
+            let op = self.trace.links.op(row).filter(|_| table.category(row).is_device_work());
+            match op.map(|op| position[op as usize]) {
+                Some(NONE) => self.out.dropped_device_ns += work.0,
+                Some(op) => kernels.add(op as usize, work, 1),
+                None => {}
+            }
+        }
+        self.set_kernels(kernels);
+    }
+
+    /// As torch: every operator whose id device work is linked to has all of that work; where an operator was measured by
+    /// device events, that time is its kernel, too.
+    fn attach_by_ids(&mut self) {
+        let table = self.table;
+        let mut kernels = Kernels::new(self.out.rows.len(), self.wants_all);
+        self.add_measured(&mut kernels);
+        let mut index = Index::default();
+        let mut linked: Vec<(i64, f64, u32)> = Vec::new();
+        for at in self.devices_in_file_order() {
+            let row = self.out.rows[at];
+            let work = (table.dur(row).max(0), self.out.torch_duration_us(table, at));
+            if !self.out.is_async(at) {
+                kernels.add(at, work, 0);
+            }
+            let device = self.out.device_type(table, at);
+            let counts = matches!(device, DeviceType::Cuda | DeviceType::PrivateUse1);
+            if let Some(id) = table.int(row, Key::ExternalId).filter(|&id| id > 0 && counts) {
+                let sum = index.of((id, 0), linked.len() as u32) as usize;
+                if sum == linked.len() {
+                    linked.push((0, 0.0, 0));
+                }
+                let (ns, us, count) = linked[sum];
+                linked[sum] = (ns + work.0, us + work.1, count + 1);
+            }
+        }
+        for at in (0..self.out.rows.len()).filter(|&at| self.has_kernels(at)) {
+            let row = self.out.rows[at];
+            let id = table.int(row, Key::ExternalId).filter(|_| table.int(row, Key::LinkedId) == Some(0));
+            if let Some(sum) = id.and_then(|id| index.get((id, 0))) {
+                let (ns, us, count) = linked[sum as usize];
+                kernels.add(at, (ns, us), count);
+            }
+        }
+        self.set_kernels(kernels);
+    }
+
+    fn set_kernels(&mut self, kernels: Kernels) {
+        // Without a device torch still knows the kernels, but none of their times.
+        if self.out.use_device.is_some() {
+            self.out.device = kernels.ns;
+            self.out.kernel_us = kernels.us;
+        }
+        self.out.kernel_counts = kernels.count;
+    }
+
+    fn has_kernels(&self, at: usize) -> bool {
+        self.out.kinds[at] == Kind::Cpu && !self.out.is_async(at)
+    }
+
+    fn devices_in_file_order(&self) -> Vec<usize> {
+        let mut devices: Vec<usize> =
+            (0..self.out.rows.len()).filter(|&at| self.out.kinds[at] == Kind::Device).collect();
+        sort_by_key(&mut devices, |&at| (i64::from(self.out.rows[at]), 0));
+        devices
+    }
+
+    /// Device times that were measured by events around operators, which makes these legacy events.
+    fn add_measured(&mut self, kernels: &mut Kernels) {
+        let key = match self.out.use_device {
+            Some("privateuse1") => Key::PrivateUse1Elapsed,
+            Some("cuda") => Key::CudaElapsed,
+            _ => return,
+        };
+        for at in 0..self.out.rows.len() {
+            let elapsed = self.table.field(self.out.rows[at], key).and_then(|v| v.as_f64()).unwrap_or(0.0);
+            if elapsed > 0.0 && self.has_kernels(at) {
+                kernels.add(at, measured(elapsed), 1);
+                self.out.flags[at] |= flag::LEGACY;
+            }
+        }
+    }
+}
+
+/// Device time of every event's own kernels, in ns and in torch's us, and how many kernels it has.
+struct Kernels {
+    ns: Vec<i64>,
+    us: Vec<f64>,
+    count: Vec<u32>,
+}
+
+impl Kernels {
+    fn new(events: usize, wants_all: bool) -> Kernels {
+        let others = if wants_all { events } else { 0 };
+        Kernels { ns: vec![0; events], us: vec![0.0; others], count: vec![0; others] }
+    }
+
+    fn add(&mut self, at: usize, (ns, us): (i64, f64), count: u32) {
+        self.ns[at] += ns;
+        if let (Some(sum), Some(counted)) = (self.us.get_mut(at), self.count.get_mut(at)) {
+            *sum += us;
+            *counted += count;
+        }
+    }
+}
+
+/// A measured time of us, in whole ns and in us.
+fn measured(us: f64) -> (i64, f64) {
+    let us = us.clamp(0.0, time::LONGEST as f64 / 1e3);
+    (libm::round(us * 1e3) as i64, us)
+}
+
+fn async_flag(table: &Table, begin: Row, end: (Row, Key)) -> u8 {
+    if is_async(table, begin, end) { flag::ASYNC } else { 0 }
+}
+
+/// The allocations of legacy records, and what each range has of them: all between its push and its pop, in its list.
+struct RangeMemory {
+    rows: Vec<Row>,
+    /// The bytes of all allocations before each.
+    before: Vec<Bytes>,
+    is_loose: Vec<bool>,
+}
+
+impl RangeMemory {
+    fn new(trace: &crate::trace::Trace) -> Self {
+        let table = &trace.table;
+        let rows: Vec<Row> =
+            table.rows().filter(|&row| table.category(row) == Category::CpuInstant).collect();
+        let mut before = vec![Bytes::default()];
+        for &row in &rows {
+            let (last, bytes) = (before[before.len() - 1], legacy_bytes(table, row));
+            before.push(Bytes { cpu: last.cpu + bytes.cpu, device: last.device + bytes.device });
+        }
+        let mut memory = RangeMemory { is_loose: vec![true; rows.len()], rows, before };
+        memory.find_loose(trace);
+        memory
+    }
+
+    /// An allocation is loose when no range of its list is open.
+    fn find_loose(&mut self, trace: &crate::trace::Trace) {
+        if self.rows.is_empty() {
+            return;
+        }
+        let table = &trace.table;
+        let mut open = vec![0i32; self.rows.len() + 1];
+        let mut add = |from: Row, to: Row| {
+            open[self.rows.partition_point(|&row| row < from)] += 1;
+            open[self.rows.partition_point(|&row| row < to)] -= 1;
+        };
+        for &(push, end) in trace.pairs.spans.iter().chain(&trace.pairs.replaced) {
+            add(push, end);
+        }
+        let is_push = |&&row: &&Row| table.ph(row) == b'B';
+        for &push in trace.pairs.incomplete.iter().filter(is_push) {
+            let lists = &table.metadata.lists;
+            let next = lists.get(lists.partition_point(|&first| first <= push)).copied();
+            add(push, next.unwrap_or(table.len() as Row));
+        }
+        let mut depth = 0;
+        for (at, loose) in self.is_loose.iter_mut().enumerate() {
+            depth += open[at];
+            *loose = depth == 0;
+        }
+    }
+
+    fn loose(&self) -> impl Iterator<Item = Row> {
+        self.rows.iter().zip(&self.is_loose).filter(|(_, loose)| **loose).map(|(&row, _)| row)
+    }
+
+    /// The bytes between a push and its pop, or those of a lone allocation.
+    fn of(&self, table: &Table, push: Row, pop: Row) -> Bytes {
+        if push == pop {
+            return legacy_bytes(table, push);
+        }
+        let until = |end: Row| self.before[self.rows.partition_point(|&row| row < end)];
+        let (from, to) = (until(push), until(pop));
+        Bytes { cpu: to.cpu - from.cpu, device: to.device - from.device }
+    }
+}
+
+fn legacy_bytes(table: &Table, row: Row) -> Bytes {
+    let device = table.bytes(row, Key::CudaMemoryUsage);
+    Bytes { device, ..record_bytes(table, row) }
+}
+
+/// torch's `use_device` of this name.
+fn known_device(name: &str) -> Option<&'static str> {
+    ["cuda", "xpu", "mtia", "hpu", "privateuse1"].into_iter().find(|known| *known == name)
+}
+
+/// torch's `use_device` for a trace with device work.
+fn device_of_trace(table: &Table) -> &'static str {
+    let has = |prefix: &str| {
+        table.layouts.all().iter().any(|l| l.cat.is_some_and(|cat| table.names.get(cat).starts_with(prefix)))
+    };
+    ["mtia", "xpu", "hpu", "privateuse1"].into_iter().find(|name| has(name)).unwrap_or("cuda")
+}
