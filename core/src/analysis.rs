@@ -1,6 +1,6 @@
 //! Analyses of a [`Trace`](crate::trace::Trace), one file each: pure functions from a trace to rows of plain numbers.
 //!
-//! A wing may use those above it in this list, and the four modules that belong to none.
+//! A wing may use those above it in this list, and the three modules that belong to none.
 //!
 //! | wing | what it answers |
 //! |---|---|
@@ -10,7 +10,6 @@
 //! | [`overview`] | what matters most, and whether the numbers agree |
 
 pub mod children;
-pub mod demangle;
 pub mod device;
 pub mod flops;
 pub mod intervals;

@@ -47,6 +47,7 @@
 extern crate alloc;
 
 pub mod analysis;
+pub mod demangle;
 pub mod diagnostics;
 pub mod dialect;
 pub mod error;
@@ -59,8 +60,6 @@ pub mod read;
 pub mod records;
 pub mod report;
 pub mod rows;
-pub mod schedule;
-pub mod stats;
 pub mod table;
 pub mod time;
 pub mod trace;

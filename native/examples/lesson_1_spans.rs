@@ -2,8 +2,8 @@
 //!
 //! Two lines record: one that starts the profiler, one that stops it. What lies between says of itself what it does.
 
-use kinetoscope::record::error::RecordError;
-use kinetoscope::record::profiler::Profiler;
+use kinetoscope::Profiler;
+use kinetoscope::RecordError;
 use kinetoscope::{instant, scope, user_scope};
 use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::report::torch_table::TableOptions;

@@ -3,12 +3,12 @@
 //! A long training is not recorded whole: a schedule waits, warms up, records some steps, and does it again. Each cycle is
 //! handed to a handler.
 
-use kinetoscope::record::error::RecordError;
-use kinetoscope::record::handlers::tensorboard_trace_handler;
-use kinetoscope::record::profiler::Profiler;
+use kinetoscope::Profiler;
+use kinetoscope::handlers::tensorboard_trace_handler;
+use kinetoscope::schedule::{Schedule, ScheduleArgs};
 use kinetoscope::scope;
 use kinetoscope::spans::named::{data_loader, optimizer_step, optimizer_zero_grad};
-use kinetoscope_core::schedule::{Schedule, ScheduleArgs};
+use kinetoscope::{RecordError, Recording};
 use std::time::Duration;
 
 fn pause(micros: u64) {
@@ -22,7 +22,7 @@ fn main() -> Result<(), RecordError> {
     let mut profiler = Profiler::builder()
         .schedule(schedule)
         .on_trace_ready(tensorboard_trace_handler(&folder, Some("worker0"), true))
-        .on_trace_ready(Box::new(|recording| {
+        .on_trace_ready(|recording: &Recording| {
             let steps = recording
                 .trace
                 .table
@@ -35,7 +35,7 @@ fn main() -> Result<(), RecordError> {
                 recording.events().len()
             );
             Ok(())
-        }))
+        })
         .start()?;
     // The findings about a slow input and a slow optimizer look for these names.
     let batches = (0..10).inspect(|_| pause(300));

@@ -3,10 +3,10 @@
 //! A span stays on its thread, and a task does not: `tracing` enters a task's span for each of its polls, so that time is
 //! told of whoever used it. An asynchronous span lasts from its making to its drop, wherever that is.
 
+use kinetoscope::Profiler;
+use kinetoscope::RecordError;
 use kinetoscope::async_scope;
-use kinetoscope::record::error::RecordError;
-use kinetoscope::record::profiler::Profiler;
-use kinetoscope::record::tracing_layer::layer;
+use kinetoscope::tracing_layer::layer;
 use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::report::torch_table::TableOptions;
 use std::time::{Duration, Instant};

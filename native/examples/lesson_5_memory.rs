@@ -3,10 +3,10 @@
 //! The program's allocator tells of every allocation, and a framework can tell of those on its devices. Measures of whole
 //! runs need no trace.
 
-use kinetoscope::record::error::RecordError;
-use kinetoscope::record::measure::ProfileIt;
-use kinetoscope::record::memory::{Device, ProfilingAllocator, record_alloc, record_free, record_reserved};
-use kinetoscope::record::profiler::Profiler;
+use kinetoscope::Profiler;
+use kinetoscope::RecordError;
+use kinetoscope::memory::{Device, ProfilingAllocator, record_alloc, record_free, record_reserved};
+use kinetoscope::profiler::measure::ProfileIt;
 use kinetoscope::scope;
 use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::report::torch_table::TableOptions;

@@ -3,8 +3,8 @@
 //! It is always on and keeps the last seconds; a file is written when a step is slow, on a panic, on a signal, or when
 //! asked.
 
-use kinetoscope::record::error::RecordError;
-use kinetoscope::record::flight::FlightRecorder;
+use kinetoscope::FlightRecorder;
+use kinetoscope::RecordError;
 use kinetoscope::scope;
 use std::thread::sleep;
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn main() -> Result<(), RecordError> {
         sleep(Duration::from_millis(3));
     }
     let Some(path) = flight.last_dump() else { return Ok(()) };
-    let trace = kinetoscope::input::open(&path).map_err(|error| RecordError::Handler(error.to_string()))?;
+    let trace = kinetoscope::files::open(&path).map_err(|error| RecordError::Handler(error.to_string()))?;
     let (table, load) = (&trace.table, "load");
     let slowest = table.rows().filter(|&row| table.name(row) == load).max_by_key(|&row| table.dur(row));
     if let Some(row) = slowest {

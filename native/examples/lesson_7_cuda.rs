@@ -5,8 +5,8 @@
 
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc;
-use kinetoscope::record::cuda::probe;
-use kinetoscope::record::profiler::{Activity, Profiler};
+use kinetoscope::device::probe;
+use kinetoscope::{Activity, Profiler};
 use kinetoscope::{scope, user_scope};
 use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::report::torch_table::TableOptions;

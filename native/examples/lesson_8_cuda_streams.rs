@@ -5,8 +5,8 @@
 //! device's load, clocks and memory.
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DriverError};
-use kinetoscope::record::cuda::probe;
-use kinetoscope::record::profiler::{Activity, Profiler};
+use kinetoscope::device::probe;
+use kinetoscope::{Activity, Profiler};
 use kinetoscope::{scope, user_scope};
 use std::error::Error;
 use std::sync::Arc;

@@ -5,9 +5,9 @@
 
 use cudarc::driver::CudaContext;
 use cudarc::driver::sys::{CUgraphInstantiate_flags as Flags, CUstreamCaptureMode as Mode};
-use kinetoscope::record::cuda::probe;
-use kinetoscope::record::profiler::{Activity, Profiler};
+use kinetoscope::device::probe;
 use kinetoscope::scope;
+use kinetoscope::{Activity, Profiler};
 use std::error::Error;
 
 const COUNT: usize = 1 << 20;

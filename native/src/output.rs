@@ -1,70 +1,11 @@
-//! Text to files and standard output, compressed where the name says so.
+//! One recording, from its start to its bytes.
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use std::fmt;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
-
-enum Sink {
-    Plain(Box<dyn Write>),
-    Gzip(Box<GzEncoder<Box<dyn Write>>>),
-}
-
-/// A [`fmt::Write`] over a file; the first error is kept and told by [`Output::finish`].
-pub struct Output {
-    sink: Sink,
-    error: Option<io::Error>,
-}
-
-impl Output {
-    /// Writes to `path`, or to standard output without one. A name that ends in `.gz` is compressed.
-    ///
-    /// # Errors
-    /// Those of creating the file.
-    pub fn create(path: Option<&Path>) -> io::Result<Output> {
-        let plain: Box<dyn Write> = match path {
-            Some(path) => Box::new(BufWriter::with_capacity(256 << 10, File::create(path)?)),
-            None => Box::new(BufWriter::with_capacity(64 << 10, io::stdout())),
-        };
-        let compressed = path.and_then(Path::extension).is_some_and(|e| e.eq_ignore_ascii_case("gz"));
-        let sink = if compressed {
-            Sink::Gzip(Box::new(GzEncoder::new(plain, Compression::default())))
-        } else {
-            Sink::Plain(plain)
-        };
-        Ok(Output { sink, error: None })
-    }
-
-    /// Ends the output.
-    ///
-    /// # Errors
-    /// The first error of any write. A reader that closed the pipe is none.
-    pub fn finish(self) -> io::Result<()> {
-        let ended = match self.sink {
-            Sink::Plain(mut plain) => plain.flush(),
-            Sink::Gzip(gzip) => gzip.finish().and_then(|mut plain| plain.flush()),
-        };
-        match self.error.map_or(ended, Err) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            result => result,
-        }
-    }
-}
-
-impl fmt::Write for Output {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        if self.error.is_some() {
-            return Err(fmt::Error);
-        }
-        let written = match &mut self.sink {
-            Sink::Plain(plain) => plain.write_all(text.as_bytes()),
-            Sink::Gzip(gzip) => gzip.write_all(text.as_bytes()),
-        };
-        written.map_err(|error| {
-            self.error = Some(error);
-            fmt::Error
-        })
-    }
-}
+pub(crate) mod batch;
+pub(crate) mod document;
+pub(crate) mod fork;
+pub(crate) mod ring;
+pub(crate) mod session;
+pub(crate) mod sink;
+pub(crate) mod statistics;
+pub(crate) mod stream;
+pub(crate) mod writer;

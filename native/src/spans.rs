@@ -14,50 +14,44 @@
 //! matmul(&[2, 3], &[3, 4]);
 //! ```
 
-pub mod asynchronous;
+#[cfg(feature = "record")]
+pub(crate) mod args;
+pub(crate) mod asynchronous;
 mod macros;
-pub mod module;
+pub(crate) mod module;
 pub mod named;
 #[cfg(not(feature = "record"))]
 mod off;
-pub mod sequence;
+pub(crate) mod sequence;
+#[cfg(feature = "record")]
+pub(crate) mod span;
 
 #[cfg(feature = "record")]
-use crate::record::{args, local, registry};
+use crate::hot::{registry, state as recorder};
 #[cfg(not(feature = "record"))]
-use off::{args, local, registry};
+use off::{args, registry, span, state as recorder};
 
 #[doc(hidden)]
 pub use args::Args;
+pub use asynchronous::AsyncScope;
+pub use kinetoscope_stream::record::Kind;
+pub use module::Module;
 #[doc(hidden)]
 pub use registry::{Name, Site};
+pub use sequence::Sequence;
 use std::marker::PhantomData;
-
-/// What a call site makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Kind {
-    /// An operator: `cpu_op`.
-    Op = 0,
-    /// A range of the user's, or a step: `user_annotation`.
-    Annotation = 1,
-    /// A call of a module.
-    Module = 2,
-    /// Anything else.
-    Other = 3,
-}
 
 /// Whether something is recorded now, for work that only a recording needs.
 #[inline(always)]
 pub fn is_recording() -> bool {
-    local::state() != 0
+    recorder::is_on(recorder::state())
 }
 
-/// What is recorded now: 0 for nothing.
+/// Who is to know of spans now: 0 for nobody.
 #[doc(hidden)]
 #[inline(always)]
 pub fn state() -> u32 {
-    local::state()
+    recorder::state()
 }
 
 /// A span, from its making to its drop. It stays on its thread.
@@ -77,14 +71,14 @@ impl Scope {
     #[doc(hidden)]
     #[inline(always)]
     pub fn new(site: &'static Site) -> Scope {
-        let state = local::state();
+        let state = recorder::state();
         if state == 0 {
             return Scope::of(0, site);
         }
-        if local::wants_more(state) {
+        if recorder::wants_more(state) {
             return Scope::with_more(site, state);
         }
-        Scope::of(local::begin(state, site), site)
+        Scope::of(span::begin(state, site), site)
     }
 
     /// Begins a span that has more than the program gave it.
@@ -97,7 +91,7 @@ impl Scope {
     /// Begins a span with arguments.
     #[doc(hidden)]
     pub fn with(site: &'static Site, args: Args) -> Scope {
-        Scope::of(args.begin(site), site)
+        Scope::of(span::begin_with(args, site), site)
     }
 
     /// A span that is not recorded.
@@ -125,9 +119,15 @@ impl Drop for Scope {
     #[inline(always)]
     fn drop(&mut self) {
         if self.state != 0 {
-            local::end(self.state, self.site);
+            span::end(self.state, self.site);
         }
     }
+}
+
+/// An instant event.
+#[doc(hidden)]
+pub fn instant(args: Args, site: &'static Site) {
+    span::instant(args, site);
 }
 
 /// A range of the user's with a name that is made at run time: torch's `record_function`, a `user_annotation`.
@@ -146,7 +146,7 @@ pub fn operator(name: &str) -> Scope {
 
 #[inline]
 fn named_scope(site: &'static Site, name: &str) -> Scope {
-    match local::state() {
+    match recorder::state() {
         0 => Scope::none(site),
         state => {
             let mut args = Args::new(state);

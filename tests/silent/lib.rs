@@ -1,8 +1,8 @@
 //! Functions with spans, each beside the same without: without the recorder, both must be the same instructions.
 
-use kinetoscope::spans::asynchronous::AsyncScope;
-use kinetoscope::spans::module::Module;
-use kinetoscope::spans::sequence::Sequence;
+use kinetoscope::AsyncScope;
+use kinetoscope::Module;
+use kinetoscope::Sequence;
 use kinetoscope::spans::{Scope, is_recording, record_function};
 use kinetoscope::{async_scope, counter, flow_end, flow_start, instant, scope, user_scope};
 

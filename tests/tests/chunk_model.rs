@@ -18,7 +18,7 @@ mod sync {
     }
 }
 
-#[path = "../../native/src/record/chunk.rs"]
+#[path = "../../native/src/hot/chunk.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod chunk;
 

@@ -2,7 +2,7 @@
 
 mod recorder;
 
-use kinetoscope::record::cuda::{CUPTI_VARIABLE, DRIVER_VARIABLE};
+use kinetoscope::device::{CUPTI_VARIABLE, DRIVER_VARIABLE};
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::files::double;

@@ -1,7 +1,7 @@
 //! Records of every version of CUPTI from 12.0 to 13.5 are read as they were written.
 
-use kinetoscope::record::cuda::decode::{decode, kind, size_of_record};
-use kinetoscope::record::cuda::decoded::{Decoded, Span};
+use kinetoscope::device::decode::{decode, kind, size_of_record};
+use kinetoscope::device::decoded::{Decoded, Span};
 use kinetoscope_tests::cupti_records::{Bytes, TOOLKITS, Toolkit, Writer};
 
 const SPAN: (u64, u64) = (1_700_000_000_000_000_001, 1_700_000_000_000_005_003);

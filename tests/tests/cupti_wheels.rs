@@ -1,7 +1,7 @@
 //! The real CUPTI of each toolkit steps over buffers of records as they are read here. `cargo xtask cupti` fetches the
 //! libraries, which need no driver for this, and says where they are.
 
-use kinetoscope::record::cuda::{CUPTI_VARIABLE, DRIVER_VARIABLE};
+use kinetoscope::device::{CUPTI_VARIABLE, DRIVER_VARIABLE};
 use kinetoscope_tests::files::double;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

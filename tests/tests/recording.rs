@@ -2,11 +2,11 @@
 
 mod recorder;
 
-use kinetoscope::record::profiler::Profiler;
-use kinetoscope::record::recording::Recording;
-use kinetoscope::spans::module::Module;
+use kinetoscope::Module;
+use kinetoscope::Profiler;
+use kinetoscope::Recording;
+use kinetoscope::Sequence;
 use kinetoscope::spans::named::{data_loader, optimizer_step};
-use kinetoscope::spans::sequence::Sequence;
 use kinetoscope::spans::{operator, record_function};
 use kinetoscope::{async_scope, counter, flow_end, flow_start, instant, scope, user_scope};
 use kinetoscope_core::analysis::timeline::modules::module_rows;

@@ -2,8 +2,8 @@
 
 mod recorder;
 
-use kinetoscope::input::open;
-use kinetoscope::record::flight::FlightRecorder;
+use kinetoscope::FlightRecorder;
+use kinetoscope::files::open;
 use kinetoscope::{scope, user_scope};
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::table::fields::Value;

@@ -2,10 +2,10 @@
 
 mod recorder;
 
-use kinetoscope::record::memory::{
+use kinetoscope::Profiler;
+use kinetoscope::memory::{
     Device, ProfilingAllocator, record_alloc, record_free, record_out_of_memory, record_reserved,
 };
-use kinetoscope::record::profiler::Profiler;
 use kinetoscope::{scope, user_scope};
 use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::table::layout::Key;

@@ -2,16 +2,16 @@
 
 mod recorder;
 
-use kinetoscope::record::cuda::metrics::{Sample, sample as sample_now};
-use kinetoscope::record::error::RecordError;
-use kinetoscope::record::execution_trace::{execution_trace, execution_trace_handler};
-use kinetoscope::record::measure::{ProfileIt, driver_memory, timeit};
-use kinetoscope::record::mirror::{Mirror, emit_itt};
-use kinetoscope::record::profiler::Profiler;
-use kinetoscope::record::{itt, nvtx};
-use kinetoscope::spans::sequence::Sequence;
+use kinetoscope::Profiler;
+use kinetoscope::RecordError;
+use kinetoscope::Sequence;
+use kinetoscope::handlers::{execution_trace, execution_trace_handler};
+use kinetoscope::metrics::{Sample, sample as sample_now};
+use kinetoscope::mirror::{Mirror, emit_itt};
+use kinetoscope::mirror::{itt, nvtx};
+use kinetoscope::profiler::measure::{ProfileIt, driver_memory, timeit};
+use kinetoscope::schedule::{Schedule, ScheduleArgs};
 use kinetoscope::{scope, user_scope};
-use kinetoscope_core::schedule::{Schedule, ScheduleArgs};
 use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::files::double;

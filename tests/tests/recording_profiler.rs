@@ -2,15 +2,15 @@
 
 mod recorder;
 
-use kinetoscope::record::error::RecordError;
-use kinetoscope::record::handlers::tensorboard_trace_handler;
-use kinetoscope::record::profiler::{Activity, Profiler};
-use kinetoscope::record::recording::Recording;
-use kinetoscope::record::steps;
+use kinetoscope::RecordError;
+use kinetoscope::Recording;
+use kinetoscope::handlers::tensorboard_trace_handler;
+use kinetoscope::schedule::{ProfilerAction, Schedule, ScheduleArgs};
 use kinetoscope::scope;
 use kinetoscope::spans::operator;
+use kinetoscope::steps;
+use kinetoscope::{Activity, Profiler};
 use kinetoscope_core::analysis::torch::averages::GroupBy;
-use kinetoscope_core::schedule::{ProfilerAction, Schedule, ScheduleArgs};
 use recorder::{alone, check, row, rows, thread_id};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ fn a_schedule_records_its_steps_and_hands_each_cycle_over() {
             its_asked.fetch_add(1, Ordering::Relaxed);
             plan.action(step)
         })
-        .on_trace_ready(Box::new(move |recording| {
+        .on_trace_ready(move |recording: &Recording| {
             its_handed.fetch_add(1, Ordering::Relaxed);
             let steps = |n: u64| rows(&recording.trace, &format!("ProfilerStep#{n}")).len();
             let first = recording.step - 2;
@@ -50,7 +50,7 @@ fn a_schedule_records_its_steps_and_hands_each_cycle_over() {
             assert_eq!(rows(&recording.trace, "work").len(), 2);
             assert_eq!(recording.trace.diagnostics.findings(), []);
             Ok(())
-        }))
+        })
         .build();
     assert_eq!(asked.load(Ordering::Relaxed), 0);
     profiler.start().expect("a start");
@@ -148,7 +148,7 @@ fn tensorboard_finds_its_files() {
                 if gzip { &["pt", "trace", "json", "gz"] } else { &["pt", "trace", "json"] };
             assert_eq!((parts[0], &parts[2..]), ("worker", expected), "{name}");
             assert!(parts[1].bytes().all(|b| b.is_ascii_digit()), "{name}");
-            let trace = kinetoscope::input::open(&path).expect("a trace");
+            let trace = kinetoscope::files::open(&path).expect("a trace");
             assert_eq!(rows(&trace, "work").len(), 2);
         }
     }
@@ -217,7 +217,7 @@ fn wrong_use_is_an_error_and_no_panic() {
 fn a_handler_that_fails_is_told_of() {
     let _alone = alone();
     let fails = |_: &Recording| Err(RecordError::Handler("no more room".into()));
-    let mut profiler = Profiler::builder().on_trace_ready(Box::new(fails)).start().expect("a start");
+    let mut profiler = Profiler::builder().on_trace_ready(fails).start().expect("a start");
     let error = profiler.stop().expect_err("it fails");
     assert!(error.to_string().contains("no more room"));
     assert_eq!(ProfilerAction::Record.as_str(), "RECORD");

@@ -2,8 +2,8 @@
 
 mod recorder;
 
-use kinetoscope::record::profiler::Profiler;
-use kinetoscope::record::recording::Recording;
+use kinetoscope::Profiler;
+use kinetoscope::Recording;
 use kinetoscope::scope;
 use kinetoscope_core::table::fields::Value as Field;
 use kinetoscope_core::table::layout::{Key, Place};

@@ -2,9 +2,9 @@
 
 mod recorder;
 
-use kinetoscope::record::profiler::Profiler;
-use kinetoscope::record::recording::Recording;
-use kinetoscope::record::tracing_layer::layer;
+use kinetoscope::Profiler;
+use kinetoscope::Recording;
+use kinetoscope::tracing_layer::layer;
 use kinetoscope_core::table::events::Row;
 use kinetoscope_core::table::fields::Value;
 use kinetoscope_core::table::layout::Place;

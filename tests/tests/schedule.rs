@@ -1,6 +1,6 @@
 //! Schedules, and what a profiler does between its steps, against torch.profiler.
 
-use kinetoscope_core::schedule::{ProfilerAction, Schedule, ScheduleArgs, deeds, is_misordered};
+use kinetoscope::schedule::{ProfilerAction, Schedule, ScheduleArgs, is_misordered, transitions};
 use kinetoscope_tests::files;
 use serde_json::Value;
 
@@ -74,7 +74,7 @@ fn the_largest_arguments_do_not_overflow() {
 
 /// torch leaves the marks of the steps in its list; they are the recorder's.
 fn deeds_of(call: &Value) -> Vec<&str> {
-    let did = call["did"].as_array().expect("deeds").iter().filter_map(Value::as_str);
+    let did = call["did"].as_array().expect("transitions").iter().filter_map(Value::as_str);
     did.filter(|d| !d.contains("ProfilerStep#")).collect()
 }
 
@@ -86,7 +86,7 @@ fn deeds_between_steps_are_torchs() {
         for call in row["calls"].as_array().expect("calls") {
             let to =
                 (call["call"] != "stop").then(|| action(call["action_after"].as_str().expect("an action")));
-            let done: Vec<&str> = deeds(from, to).iter().map(|d| d.as_str()).collect();
+            let done: Vec<&str> = transitions(from, to).iter().map(|d| d.as_str()).collect();
             assert_eq!(done, deeds_of(call), "{}: {call}", row["schedule"]);
             warned |= from.zip(to).is_some_and(|(from, to)| is_misordered(from, to));
             from = to;

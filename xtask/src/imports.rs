@@ -10,7 +10,7 @@ const CORE: [&[&str]; 20] = [
     &["time"],
     &["order"],
     &["index"],
-    &["names"],
+    &["names", "demangle"],
     &["error"],
     &["diagnostics"],
     &["units"],
@@ -30,10 +30,11 @@ const CORE: [&[&str]; 20] = [
 ];
 
 /// The crates that each folder may use.
-const CRATES: [(&str, &[&str]); 6] = [
+const CRATES: [(&str, &[&str]); 7] = [
     ("core/stream/src", &[]),
     ("core/src", &["kinetoscope_stream"]),
     ("native/src", &["kinetoscope_stream", "kinetoscope_core", "kinetoscope"]),
+    ("native/cli/src", &["kinetoscope_core", "kinetoscope"]),
     ("wasm/src", &["kinetoscope_core"]),
     ("xtask/src", &[]),
     ("tests", &["kinetoscope_stream", "kinetoscope_core", "kinetoscope", "kinetoscope_tests"]),

@@ -25,7 +25,7 @@ pub(crate) fn run_all() -> Result<(), Failure> {
         run(npm::script(&folder(), script)?.arg("--silent"))?;
     }
     let single = folder().join("dist/kinetoscope.html");
-    fs::copy(&single, root().join("native/page/kinetoscope.html"))
+    fs::copy(&single, root().join("native/cli/page/kinetoscope.html"))
         .map_err(|e| format!("{}: {e}", single.display()))?;
     sizes(&folder().join("dist"))
 }

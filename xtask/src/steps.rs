@@ -26,7 +26,7 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
 
 /// Builds the command line and the programs of the tests as users have them.
 pub(crate) fn release_binaries() -> Result<(), Failure> {
-    let packages = ["-p", "kinetoscope", "-p", "kinetoscope-tests"];
+    let packages = ["-p", "kinetoscope-cli", "-p", "kinetoscope-tests"];
     run(cargo(&["build", "--release", "--quiet", "--bins"]).args(packages))
 }
 

@@ -1,10 +1,10 @@
 //! The summary as a page of text.
 
-use crate::analysis::demangle::demangle;
 use crate::analysis::device::kernels::short_name;
 use crate::analysis::device::steps::PARTS;
 use crate::analysis::overview::info;
 use crate::analysis::overview::summary::Summary;
+use crate::demangle::demangle;
 use crate::diagnostics::Severity;
 use crate::rows::{Cell, Rows};
 use crate::trace::Trace;

@@ -3,8 +3,8 @@
 //! Every event is a complete event of the process `CPU functions`, every kernel of an operator the start of an arrow.
 //! Unlike torch this escapes names, so that the file is JSON whatever they are.
 
-use crate::analysis::demangle::demangle;
 use crate::analysis::torch::function_events::{FunctionEvents, Kind};
+use crate::demangle::demangle;
 use crate::rows::quote;
 use crate::table::events::Table;
 use crate::table::layout::Key;

@@ -23,8 +23,10 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+#[cfg(feature = "block")]
 extern crate alloc;
 
 pub mod activity;
+#[cfg(feature = "block")]
 pub mod block;
 pub mod record;

@@ -1,6 +1,6 @@
 //! Spans that may end on another thread than they began on.
 
-use super::{Args, Site, local};
+use super::{Args, Site, recorder};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A span from its making to its drop, on any thread: [`async_scope!`](crate::async_scope) makes it.
@@ -34,7 +34,7 @@ impl AsyncScope {
 impl Drop for AsyncScope {
     #[inline]
     fn drop(&mut self) {
-        if self.state != 0 && local::state() == self.state {
+        if self.state != 0 && recorder::state() == self.state {
             Args::new(self.state).async_end(self.site, self.id);
         }
     }

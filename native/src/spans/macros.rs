@@ -26,21 +26,21 @@ macro_rules! user_scope {
 /// A moment, with arguments as [`scope!`] has them.
 #[macro_export]
 macro_rules! instant {
-    ($name:expr $(, $($args:tt)*)?) => { $crate::__moment!($name, instant(), $($($args)*)?) };
+    ($name:expr $(, $($args:tt)*)?) => { $crate::__moment!($name, $crate::spans::instant, (), $($($args)*)?) };
 }
 
 /// The value of a counter, or the values of its series: `counter!("queue", 3)`, `counter!("memory", used = 3, free = 4)`.
 #[macro_export]
 macro_rules! counter {
-    ($name:expr, $($series:ident = $value:expr),+ $(,)?) => { $crate::__moment!($name, counter(), $($series = $value),+) };
-    ($name:expr, $value:expr $(,)?) => { $crate::__moment!($name, counter(), value = $value) };
+    ($name:expr, $($series:ident = $value:expr),+ $(,)?) => { $crate::__moment!($name, $crate::spans::Args::counter, (), $($series = $value),+) };
+    ($name:expr, $value:expr $(,)?) => { $crate::__moment!($name, $crate::spans::Args::counter, (), value = $value) };
 }
 
 /// An arrow begins in the span around this, to where [`flow_end!`](crate::flow_end) has its name and id.
 #[macro_export]
 macro_rules! flow_start {
     ($name:expr, $id:expr $(,)?) => {
-        $crate::__moment!($name, flow_start($id),)
+        $crate::__moment!($name, $crate::spans::Args::flow_start, ($id),)
     };
 }
 
@@ -48,7 +48,7 @@ macro_rules! flow_start {
 #[macro_export]
 macro_rules! flow_step {
     ($name:expr, $id:expr $(,)?) => {
-        $crate::__moment!($name, flow_step($id),)
+        $crate::__moment!($name, $crate::spans::Args::flow_step, ($id),)
     };
 }
 
@@ -56,22 +56,22 @@ macro_rules! flow_step {
 #[macro_export]
 macro_rules! flow_end {
     ($name:expr, $id:expr $(,)?) => {
-        $crate::__moment!($name, flow_end($id),)
+        $crate::__moment!($name, $crate::spans::Args::flow_end, ($id),)
     };
 }
 
-/// A span that may end on another thread, where its [guard](crate::spans::asynchronous::AsyncScope) is dropped.
+/// A span that may end on another thread, where its [guard](crate::spans::AsyncScope) is dropped.
 #[macro_export]
 macro_rules! async_scope {
     ($name:expr $(, $($args:tt)*)?) => {{
         $crate::__site!($name, Other);
         match $crate::spans::state() {
-            0 => $crate::spans::asynchronous::AsyncScope::none(&SITE),
+            0 => $crate::spans::AsyncScope::none(&SITE),
             state => {
                 #[allow(unused_mut)]
                 let mut args = $crate::spans::Args::new(state);
                 $crate::__args!(args; $($($args)*)?);
-                $crate::spans::asynchronous::AsyncScope::with(&SITE, args, state)
+                $crate::spans::AsyncScope::with(&SITE, args, state)
             }
         }
     }};
@@ -109,14 +109,14 @@ macro_rules! __span {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __moment {
-    ($name:expr, $make:ident ($($id:expr)?), $($args:tt)*) => {{
+    ($name:expr, $make:path, ($($id:expr)?), $($args:tt)*) => {{
         let state = $crate::spans::state();
         if state != 0 {
             $crate::__site!($name, Other);
             #[allow(unused_mut)]
             let mut args = $crate::spans::Args::new(state);
             $crate::__args!(args; $($args)*);
-            args.$make(&SITE $(, $id)?);
+            $make(args, &SITE $(, $id)?);
         }
     }};
 }

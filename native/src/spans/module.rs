@@ -1,8 +1,18 @@
 //! Modules: which layer of a model an operator was called by.
 
-use super::{Args, Kind, Scope, Site, local};
+use super::{Args, Kind, Scope, Site, recorder};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+/// How many modules of each class there are.
+pub(crate) type Counts = HashMap<String, u32>;
+
+static COUNTS: LazyLock<Mutex<Counts>> = LazyLock::new(Mutex::default);
+
+/// Keeps others from making modules.
+pub(crate) fn lock() -> MutexGuard<'static, Counts> {
+    COUNTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A module of a model, such as one `Linear`. Make it once, with the model; enter it at every call.
 ///
@@ -17,9 +27,8 @@ pub struct Module {
 impl Module {
     /// A module of this class; `instance` is the field of its parent that holds it.
     pub fn new(class: &str, instance: &str) -> Module {
-        static COUNTS: Mutex<Option<HashMap<String, u32>>> = Mutex::new(None);
-        let mut counts = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = counts.get_or_insert_default().entry(class.to_owned()).or_insert(0);
+        let mut counts = lock();
+        let count = counts.entry(class.to_owned()).or_insert(0);
         let name = format!("nn.Module: {class}_{count}");
         *count += 1;
         Module { name, frame: format!("{instance}({class})::forward") }
@@ -29,8 +38,8 @@ impl Module {
     #[inline]
     pub fn scope(&self) -> Scope {
         static SITE: Site = Site::new("nn.Module", Kind::Module, file!(), line!());
-        match local::state() {
-            state if state != 0 && local::wants_modules(state) => {
+        match recorder::state() {
+            state if state != 0 && recorder::wants_modules(state) => {
                 let mut args = Args::new(state);
                 args.name(&self.name);
                 args.frame(&self.frame);

@@ -1,6 +1,6 @@
 //! Ranges whose names other tools look for.
 
-use super::{Scope, is_recording, record_function};
+use super::{Scope, record_function, state};
 
 /// A step of an optimizer, as torch names it: `Optimizer.step#SGD.step`.
 pub fn optimizer_step(optimizer: &str) -> Scope {
@@ -12,9 +12,9 @@ pub fn optimizer_zero_grad(optimizer: &str) -> Scope {
     range(|| format!("Optimizer.zero_grad#{optimizer}.zero_grad"))
 }
 
-/// A range whose name is put together only while somebody records it.
+/// A range whose name is put together only while something records it or passes it on.
 fn range(name: impl FnOnce() -> String) -> Scope {
-    if is_recording() { record_function(&name()) } else { record_function("") }
+    if state() == 0 { record_function("") } else { record_function(&name()) }
 }
 
 /// An iterator over batches, each of whose calls is a range `enumerate(DataLoader)#NAME.__next__`, which the findings

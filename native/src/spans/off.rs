@@ -1,7 +1,7 @@
-//! What stands in the place of the recorder where it is left out: nothing that leaves code behind.
+//! What takes the recorder's place where it is left out: nothing that leaves code behind.
 
 pub(super) mod registry {
-    use crate::spans::Kind;
+    use kinetoscope_stream::record::Kind;
 
     /// A call site.
     #[derive(Debug)]
@@ -26,12 +26,15 @@ pub(super) mod registry {
     }
 }
 
-pub(super) mod local {
-    use super::registry::Site;
-
+pub(super) mod state {
     #[inline(always)]
     pub(crate) fn state() -> u32 {
         0
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_on(_: u32) -> bool {
+        false
     }
 
     #[inline(always)]
@@ -42,11 +45,22 @@ pub(super) mod local {
     pub(crate) fn wants_modules(_: u32) -> bool {
         false
     }
+}
+
+pub(super) mod span {
+    use super::args::Args;
+    use super::registry::Site;
 
     #[inline(always)]
     pub(crate) fn begin(_: u32, _: &'static Site) -> u32 {
         0
     }
+
+    pub(crate) fn begin_with(_: Args, _: &'static Site) -> u32 {
+        0
+    }
+
+    pub(crate) fn instant(_: Args, _: &'static Site) {}
 }
 
 pub(super) mod args {
@@ -75,10 +89,6 @@ pub(super) mod args {
         pub fn value<T: ?Sized>(&mut self, _: &'static Name, _: &T) {}
         pub fn debug(&mut self, _: &'static Name, _: &dyn std::fmt::Debug) {}
         pub fn display(&mut self, _: &'static Name, _: &dyn std::fmt::Display) {}
-        pub fn begin(self, _: &'static Site) -> u32 {
-            0
-        }
-        pub fn instant(self, _: &'static Site) {}
         pub fn counter(self, _: &'static Site) {}
         pub fn flow_start(self, _: &'static Site, _: u64) {}
         pub fn flow_step(self, _: &'static Site, _: u64) {}

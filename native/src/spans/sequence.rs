@@ -1,7 +1,7 @@
 //! Numbers that forward and backward share, as autograd's.
 
 #[cfg(feature = "record")]
-use crate::record::local;
+use crate::hot::local;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// The number of a forward operator, by which its backward is linked to it: `scope!("mul", sequence: number)` and, on
@@ -24,7 +24,7 @@ impl Sequence {
 
 #[cfg(feature = "record")]
 fn thread() -> i64 {
-    match local::state() {
+    match crate::hot::state::state() {
         0 => 0,
         state => local::thread_number(state).map_or(0, |number| i64::from(number) + 1),
     }

@@ -5,8 +5,8 @@ use crate::work::{COUNT, Work};
 use cudarc::driver::sys::{
     CUevent_flags as EventFlags, CUgraphInstantiate_flags as GraphFlags, CUstreamCaptureMode as CaptureMode,
 };
-use kinetoscope::record::profiler::{Activity, Profiler};
-use kinetoscope::record::recording::Recording;
+use kinetoscope::Recording;
+use kinetoscope::{Activity, Profiler};
 use kinetoscope::{scope, user_scope};
 use std::error::Error;
 use std::fmt::Write;

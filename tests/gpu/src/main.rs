@@ -6,7 +6,7 @@ mod trace;
 mod work;
 
 use checks::CHECKS;
-use kinetoscope::record::cuda::probe;
+use kinetoscope::device::probe;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::{env, fs};

@@ -5,7 +5,7 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use fastrace::collector::{Config, Reporter, SpanRecord};
 use fastrace::prelude::{LocalSpan, Span, SpanContext};
-use kinetoscope::record::profiler::Profiler;
+use kinetoscope::Profiler;
 use kinetoscope::scope;
 use std::hint::black_box;
 use std::sync::Barrier;

@@ -1,14 +1,14 @@
 //! A program that uses CUDA's stand-ins, for the tests that look at what is recorded of it: `cuda-child WHAT OUT`. Which
 //! libraries stand in is said by the recorder's own variables.
 
-use kinetoscope::record::builder::Builder;
-use kinetoscope::record::cuda::decode::decode;
-use kinetoscope::record::cuda::decoded::Decoded;
-use kinetoscope::record::cuda::{CUPTI_VARIABLE, DRIVER_VARIABLE, probe};
-use kinetoscope::record::flight::FlightRecorder;
-use kinetoscope::record::memory::{Device, record_alloc};
-use kinetoscope::record::profiler::{Activity, Profiler, supported_activities};
-use kinetoscope::record::recording::Recording;
+use kinetoscope::FlightRecorder;
+use kinetoscope::ProfilerBuilder;
+use kinetoscope::Recording;
+use kinetoscope::device::decode::decode;
+use kinetoscope::device::decoded::Decoded;
+use kinetoscope::device::{CUPTI_VARIABLE, DRIVER_VARIABLE, probe};
+use kinetoscope::memory::{Device, record_alloc};
+use kinetoscope::{Activity, Profiler, supported_activities};
 use kinetoscope::{scope, user_scope};
 use kinetoscope_tests::cupti_records::{Bytes, Lane, Writer};
 use libloading::Library;
@@ -110,13 +110,13 @@ fn stop(mut profiler: Profiler) -> Recording {
     profiler.stop().expect("a recording").expect("something was recorded")
 }
 
-fn cpu_only(builder: Builder) -> Recording {
+fn cpu_only(builder: ProfilerBuilder) -> Recording {
     let profiler = builder.start().expect("a start");
     drop(scope!("on the CPU"));
     stop(profiler)
 }
 
-fn both() -> Builder {
+fn both() -> ProfilerBuilder {
     Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]).profile_memory(true).nvtx_ranges(true)
 }
 
@@ -239,7 +239,7 @@ fn thread_id() -> u32 {
 }
 
 /// Everything that there is, once or twice.
-fn whole(builder: Builder) -> Recording {
+fn whole(builder: ProfilerBuilder) -> Recording {
     let gpu = Gpu::new();
     let writer = gpu.writer;
     let profiler = builder.start().expect("a start");

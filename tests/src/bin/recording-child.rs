@@ -1,10 +1,10 @@
 //! A program that records and comes to a bad end, for the tests that look at what is left: `recording-child HOW PATH…`.
 
-use kinetoscope::record::error::RecordError;
-use kinetoscope::record::flight::FlightRecorder;
-use kinetoscope::record::mirror::{Mirror, emit_nvtx};
-use kinetoscope::record::nvtx;
-use kinetoscope::record::profiler::Profiler;
+use kinetoscope::FlightRecorder;
+use kinetoscope::Profiler;
+use kinetoscope::RecordError;
+use kinetoscope::mirror::nvtx;
+use kinetoscope::mirror::{Mirror, emit_nvtx};
 use kinetoscope::spans::record_function;
 use kinetoscope::{instant, scope, user_scope};
 use std::fs::File;

@@ -1,6 +1,6 @@
 //! `kinetoscope summary FILE` on one thread, for a fair comparison with an engine that has only one.
 
-use kinetoscope::input::unpacker;
+use kinetoscope::files::unpacker;
 use kinetoscope_core::trace::TraceReader;
 use kinetoscope_core::verbs::options::Options;
 use kinetoscope_core::verbs::{Request, in_turn, verb};

@@ -2,7 +2,7 @@
 
 //! What tests of the recorder share: one recording at a time, and what every trace of it must fulfil.
 
-use kinetoscope::record::recording::Recording;
+use kinetoscope::Recording;
 use kinetoscope_core::table::category::Category;
 use kinetoscope_core::table::events::{Row, Table};
 use kinetoscope_core::trace::Trace;

@@ -1,8 +1,8 @@
 //! Device work grouped by name.
 
 use super::device_time::{Class, Classes, copied_bytes};
-use crate::analysis::demangle::demangle;
 use crate::analysis::flops::{self, Inputs};
+use crate::demangle::demangle;
 use crate::index::Index;
 use crate::link::Links;
 use crate::order::{descending, sort_by_key};

@@ -1,9 +1,9 @@
 //! Spans with their place on the timeline: those of some names, of a row of `ops`, and those that one event is linked to.
 
 use super::tracks::lanes;
-use crate::analysis::demangle::demangle;
 use crate::analysis::torch::averages::{GroupBy, group_members};
 use crate::analysis::torch::function_events::FunctionEvents;
+use crate::demangle::demangle;
 use crate::names::NameId;
 use crate::order::sort_by_key;
 use crate::table::events::{Row, Table};

@@ -2,7 +2,7 @@
 
 use super::function_events::{FunctionEvents, Kind};
 use crate::analysis::children::{Children, NONE};
-use crate::analysis::demangle::demangle;
+use crate::demangle::demangle;
 use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Rows};
 use crate::table::events::Table;

@@ -5,6 +5,7 @@ mod links;
 use super::clock::Clock;
 use super::rows::LATEST;
 use super::{Recording, Thread};
+use crate::demangle::demangle;
 use crate::diagnostics::Code;
 use crate::names::NameId;
 use crate::table::append::Append;
@@ -151,9 +152,25 @@ impl Recording {
         }
         let node = append.node();
         let node = self.values(node, record, stream);
-        let name = self.name(record.name);
+        let name = match record.activity {
+            Activity::Kernel => self.kernel_name(record.name, links),
+            _ => self.name(record.name),
+        };
         let row = Append::at(&mut self.table, node).finish_on(name, (begin, end - begin), track);
         links.made(record, row, track, (begin, end));
+    }
+
+    /// The name of a kernel as Kineto writes it: CUPTI has the mangled one.
+    fn kernel_name(&mut self, id: u32, links: &mut Links) -> NameId {
+        let key = (i64::from(id), 0);
+        if let Some(known) = links.kernels.get(key) {
+            return NameId(known);
+        }
+        let mangled = self.name(id);
+        let plain = demangle(self.table.names.get(mangled));
+        let name = plain.map_or(mangled, |plain| self.table.names.intern(&plain));
+        links.kernels.set(key, name.0);
+        name
     }
 
     /// The values of a record as fields behind a node.

@@ -3,8 +3,8 @@
 use super::Kind;
 use super::build::Builder;
 use crate::analysis::children::NONE;
-use crate::analysis::demangle::rewrite_name;
 use crate::analysis::flops::{self, Inputs};
+use crate::demangle::rewrite_name;
 use crate::index::Index;
 use crate::names::NameId;
 use crate::table::category::Category;

@@ -51,6 +51,8 @@ impl Recorded {
 pub(super) struct Links {
     /// The id of a span, by the correlation of a call and the kind of the span.
     spans: Index,
+    /// The demangled name of a kernel, by the id of its name in the recording.
+    pub(super) kernels: Index,
     /// The device of a context.
     contexts: Index,
     /// By context, event and correlation.

@@ -1,0 +1,93 @@
+//! The verbs that answer: read each trace, ask the engine, print in the form that was asked for.
+
+use crate::args::{self, Files, Format};
+use crate::failure::{CHECK_FAILED, Failure, PARTLY_READ};
+use crate::progress::read_or_tell;
+use clap::ArgMatches;
+use kinetoscope::files::Output;
+use kinetoscope::files::sources;
+use kinetoscope_core::diagnostics::Severity;
+use kinetoscope_core::report::document::Document;
+use kinetoscope_core::rows::Rows;
+use kinetoscope_core::trace::Trace;
+use kinetoscope_core::verbs::{Answer, Request, verb};
+use std::fmt::Write;
+use std::thread;
+
+/// Whether part of a trace was lost.
+pub(crate) fn is_partial(trace: &Trace) -> bool {
+    trace.diagnostics.worst() == Some(Severity::Lost)
+}
+
+/// Two halves of an answer, on a thread each.
+fn at_once(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
+    thread::scope(|scope| {
+        scope.spawn(one);
+        other();
+    });
+}
+
+/// Asks every trace and prints the answers; the worst exit code wins.
+pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
+    let verb = verb(name)?;
+    let files = Files::of(matches);
+    if files.traces.is_empty() {
+        return Err(Failure::usage("no trace given; try `kinetoscope --help`"));
+    }
+    let format = args::format(matches);
+    let options = args::options(verb.options, matches)?;
+    let sources = sources(&files.traces)?;
+    let several = sources.len() > 1;
+    let mut document = Document::new(verb.name);
+    let mut text = String::new();
+    let mut code = 0;
+    for source in &sources {
+        let Some(trace) = read_or_tell(source, &mut code) else { continue };
+        let name = source.name();
+        let for_reading = format == Format::Table;
+        let request = Request { name: &name, options: &options, for_reading, both: at_once };
+        let answer = (verb.answer)(&trace, request)?;
+        if let Some(hint) = answer.hint {
+            eprintln!("kinetoscope: {hint}");
+        }
+        if answer.failed {
+            code = code.max(CHECK_FAILED);
+        }
+        if files.strict && is_partial(&trace) {
+            code = code.max(PARTLY_READ);
+        }
+        match format {
+            Format::Json => document.add(&name, &trace, &answer.rows),
+            Format::Csv => add_csv(&mut text, &name, answer.rows, several),
+            Format::Table | Format::Md => add_text(&mut text, &name, &answer, format, several),
+        }
+    }
+    if format == Format::Json && !document.is_empty() {
+        text = document.finish();
+    }
+    let mut output = Output::create(files.output.as_deref())?;
+    let _ = output.write_str(&text);
+    output.finish()?;
+    Ok(code)
+}
+
+/// Appends a table; with several traces, a line names each that does not name itself.
+fn add_text(text: &mut String, name: &str, answer: &Answer, format: Format, several: bool) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    if several && answer.text.is_none() {
+        let _ = writeln!(text, "{name}");
+    }
+    text.push_str(&if format == Format::Md { answer.rows.to_markdown() } else { answer.to_text() });
+}
+
+/// Appends rows as CSV; with several traces, a first column names them and the keys stand once.
+fn add_csv(text: &mut String, name: &str, mut rows: Rows, several: bool) {
+    if several {
+        rows.prepend("trace", name);
+    }
+    let csv = rows.to_csv();
+    let skip = if text.is_empty() { 0 } else { csv.find('\n').map_or(0, |at| at + 1) };
+    text.push_str(&csv[skip..]);
+}

@@ -1,0 +1,220 @@
+//! The command line, built from the engine's lists of verbs and exports, and what was given on it.
+
+use crate::failure::Failure;
+use clap::builder::{PossibleValuesParser, ValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use kinetoscope_core::verbs::options::{Opt, Options, Takes};
+use kinetoscope_core::verbs::{EXPORTS, Export, Kind, VERBS, Verb};
+use std::fs;
+use std::path::PathBuf;
+
+const LONG_ABOUT: &str = "Explains profiler traces: PyTorch/Kineto, Chrome and its own, plain, .gz or .zst.\n\n\
+    `kinetoscope TRACE…` is `kinetoscope summary TRACE…`. A TRACE is a file, a folder, or `-` for standard input.";
+
+const AFTER_HELP: &str = "Examples:\n  \
+    kinetoscope run.pt.trace.json.gz                 what a person wants first\n  \
+    kinetoscope ops run.json --sort-by self_cpu_time_total --row-limit 20\n  \
+    kinetoscope kernels run.json --format csv -o kernels.csv\n  \
+    kinetoscope repair broken.json -o clean.json.gz\n  \
+    gzip -dc run.json.gz | kinetoscope -\n\n\
+    Exit codes: 0 fine, 1 a check failed, 2 wrong usage or unreadable input,\n\
+    3 an answer from a partly readable trace when --strict is given.";
+
+/// The whole command line.
+pub(crate) fn command() -> Command {
+    let exports = |kind| EXPORTS.iter().filter(move |e| e.kind == kind);
+    let export = Command::new("export")
+        .about("The trace in another form")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands(exports(Kind::Form).map(|e| export_command(e, "export ")));
+    let root = Command::new("kinetoscope")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Explains profiler traces: PyTorch/Kineto and Chrome")
+        .long_about(LONG_ABOUT)
+        .after_help(AFTER_HELP)
+        .args_conflicts_with_subcommands(true)
+        .subcommands(VERBS.iter().map(verb_command))
+        .subcommand(export)
+        .subcommand(
+            Command::new("repair")
+                .about("A clean trace from a damaged one, in one pass")
+                .after_help(examples("repair", &["killed.json.gz -o clean.json.gz"]))
+                .args(file_args()),
+        )
+        .subcommands(view_command())
+        .subcommands(exports(Kind::Edit).map(|e| export_command(e, "")))
+        .subcommand(
+            Command::new("completions").about("Shell completions, to standard output").arg(
+                Arg::new("shell")
+                    .required(true)
+                    .value_parser(value_parser!(clap_complete::Shell))
+                    .help("The shell"),
+            ),
+        )
+        .subcommand(Command::new("man").about("The man page, to standard output"));
+    answer_args(root, false)
+}
+
+fn examples(verb: &str, examples: &[&str]) -> String {
+    let lines: Vec<String> = examples.iter().map(|e| format!("  kinetoscope {verb} {e}")).collect();
+    format!("Example{}:\n{}", if lines.len() > 1 { "s" } else { "" }, lines.join("\n"))
+}
+
+fn verb_command(verb: &Verb) -> Command {
+    let command = Command::new(verb.name).about(verb.about).after_help(examples(verb.name, verb.examples));
+    answer_args(command, true).args(verb.options.iter().map(option_arg))
+}
+
+/// The page in a browser, where that was compiled.
+fn view_command() -> Option<Command> {
+    let command = Command::new("view")
+        .about("Opens traces in the browser; they do not leave this machine")
+        .after_help(examples("view", &["run.pt.trace.json.gz", "before.json after.json"]))
+        .args([
+            traces(true),
+            Arg::new("port")
+                .long("port")
+                .value_name("N")
+                .value_parser(value_parser!(u16))
+                .help("The port of the loopback address [default: any that is free]"),
+            Arg::new("no-open")
+                .long("no-open")
+                .action(ArgAction::SetTrue)
+                .help("Only print the address, and start no browser"),
+        ]);
+    cfg!(feature = "view").then_some(command)
+}
+
+fn export_command(export: &Export, path: &str) -> Command {
+    Command::new(export.name)
+        .about(export.about)
+        .after_help(examples(&format!("{path}{}", export.name), export.examples))
+        .args(file_args())
+        .args(export.options.iter().map(option_arg))
+}
+
+fn option_arg(option: &'static Opt) -> Arg {
+    let arg = Arg::new(option.name).long(option.name).help(option.about);
+    match option.takes {
+        Takes::Nothing => arg.action(ArgAction::SetTrue),
+        Takes::Word(words) => arg
+            .value_name(option.value)
+            .value_parser(PossibleValuesParser::new(words))
+            .hide_possible_values(true),
+        _ => {
+            let check = |text: &str| option.check(text).map(|()| text.to_owned()).map_err(|e| e.to_string());
+            arg.value_name(option.value).allow_negative_numbers(true).value_parser(ValueParser::new(check))
+        }
+    }
+}
+
+fn traces(required: bool) -> Arg {
+    Arg::new("traces")
+        .value_name("TRACE")
+        .num_args(1..)
+        .required(required)
+        .value_parser(value_parser!(PathBuf))
+        .help("Files (.json, .json.gz, .json.zst, .ktrace), folders, or `-` for standard input")
+}
+
+fn output(help: &'static str) -> Arg {
+    Arg::new("output")
+        .long("output")
+        .short('o')
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .help(help)
+}
+
+fn strict() -> Arg {
+    Arg::new("strict")
+        .long("strict")
+        .action(ArgAction::SetTrue)
+        .help("Exit with 3 when part of a trace could not be read")
+}
+
+fn answer_args(command: Command, required: bool) -> Command {
+    command.arg(traces(required)).args([
+        Arg::new("format")
+            .long("format")
+            .value_name("FORMAT")
+            .default_value("table")
+            .value_parser(["table", "json", "csv", "md"])
+            .help("The form of the answer"),
+        output("Write to a file instead of standard output"),
+        strict(),
+    ])
+}
+
+fn file_args() -> [Arg; 3] {
+    let help = "Write to this file, or for several traces into this folder; `.gz` compresses [default: standard output]";
+    [traces(true), output(help), strict()]
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Table,
+    Json,
+    Csv,
+    Md,
+}
+
+/// What every command takes.
+pub(crate) struct Files {
+    pub(crate) traces: Vec<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
+    pub(crate) strict: bool,
+}
+
+/// The traces that were named.
+pub(crate) fn traces_of(matches: &ArgMatches) -> Vec<PathBuf> {
+    matches.get_many("traces").map(|t| t.cloned().collect()).unwrap_or_default()
+}
+
+impl Files {
+    pub(crate) fn of(matches: &ArgMatches) -> Files {
+        Files {
+            traces: traces_of(matches),
+            output: matches.get_one("output").cloned(),
+            strict: matches.get_flag("strict"),
+        }
+    }
+}
+
+pub(crate) fn format(matches: &ArgMatches) -> Format {
+    match matches.get_one::<String>("format").map(String::as_str) {
+        Some("json") => Format::Json,
+        Some("csv") => Format::Csv,
+        Some("md") => Format::Md,
+        _ => Format::Table,
+    }
+}
+
+/// The options of a verb, as they were given.
+pub(crate) fn options(declared: &[Opt], matches: &ArgMatches) -> Result<Options, Failure> {
+    let mut options = Options::default();
+    for option in declared {
+        let text = match option.takes {
+            Takes::Nothing => matches.get_flag(option.name).then_some(""),
+            _ => matches.get_one::<String>(option.name).map(String::as_str),
+        };
+        match text {
+            Some(path) if option.takes == Takes::File => {
+                let text = fs::read_to_string(path).map_err(|e| Failure::usage(format!("{path}: {e}")))?;
+                options.set(option, &text)?;
+            }
+            Some(text) => options.set(option, text)?,
+            None => {}
+        }
+    }
+    Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_arguments_are_consistent() {
+        super::command().debug_assert();
+    }
+}

@@ -1,0 +1,53 @@
+//! The `kinetoscope` command: flags into options, one call, text out.
+//!
+//! Exit codes: 0 fine · 1 a check failed · 2 wrong usage or unreadable input · 3 an answer from a partly readable trace
+//! when `--strict` is given.
+
+mod answer;
+mod args;
+mod failure;
+mod files;
+mod progress;
+#[cfg(feature = "view")]
+mod view;
+
+use clap::ArgMatches;
+use failure::{Failure, UNREADABLE};
+use kinetoscope_core::verbs;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Runs the command that the arguments of the process give.
+fn main() -> ExitCode {
+    match run(&args::command().get_matches()) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            let _ = writeln!(io::stderr(), "kinetoscope: {}", failure.message);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn run(matches: &ArgMatches) -> Result<u8, Failure> {
+    match matches.subcommand() {
+        None => answer::answer("summary", matches),
+        Some(("repair", matches)) => files::repair(&args::Files::of(matches)),
+        #[cfg(feature = "view")]
+        Some(("view", matches)) => view::view(matches),
+        Some(("completions", matches)) => {
+            if let Some(&shell) = matches.get_one::<clap_complete::Shell>("shell") {
+                clap_complete::generate(shell, &mut args::command(), "kinetoscope", &mut io::stdout());
+            }
+            Ok(0)
+        }
+        Some(("man", _)) => {
+            clap_mangen::Man::new(args::command()).render(&mut io::stdout())?;
+            Ok(0)
+        }
+        Some(("export", matches)) => {
+            matches.subcommand().map_or(Ok(UNREADABLE), |(name, matches)| files::export(name, matches))
+        }
+        Some((name, matches)) if verbs::verb(name).is_ok() => answer::answer(name, matches),
+        Some((name, matches)) => files::export(name, matches),
+    }
+}

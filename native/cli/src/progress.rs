@@ -1,0 +1,46 @@
+//! A bar on standard error while a reading takes longer than a second, and never in a pipe.
+
+use crate::failure::UNREADABLE;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kinetoscope::files::{InputError, Progress, Source, read};
+use kinetoscope_core::trace::Trace;
+use std::io::{IsTerminal, stderr};
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Reads a source; one that cannot be read is told on standard error and makes the exit code at least that.
+pub(crate) fn read_or_tell(source: &Source, code: &mut u8) -> Option<Trace> {
+    match read_with_bar(source) {
+        Ok(trace) => Some(trace),
+        Err(error) => {
+            eprintln!("kinetoscope: {}: {error}", source.name());
+            *code = (*code).max(UNREADABLE);
+            None
+        }
+    }
+}
+
+/// Reads a source and shows how far it has come.
+fn read_with_bar(source: &Source) -> Result<Trace, InputError> {
+    if !stderr().is_terminal() {
+        return read(source, |_| {});
+    }
+    let start = Instant::now();
+    let bar = ProgressBar::with_draw_target(source.size(), ProgressDrawTarget::hidden());
+    let template = "{msg} {wide_bar} {bytes}/{total_bytes} {binary_bytes_per_sec}";
+    bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let mut shown = false;
+    let result = read(source, |Progress { bytes, events }| {
+        if !shown && start.elapsed() > PATIENCE {
+            shown = true;
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        if shown {
+            bar.set_position(bytes);
+            bar.set_message(format!("{} · {events} events", source.name()));
+        }
+    });
+    bar.finish_and_clear();
+    result
+}

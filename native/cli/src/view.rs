@@ -1,0 +1,117 @@
+//! `kinetoscope view`: the page on a loopback address, with the traces beside it.
+//!
+//! Only this machine can reach it, only under an address that nobody can guess, and only by that address: a page of another
+//! origin, or a name that was made to point here, is refused.
+
+use crate::args;
+use crate::failure::Failure;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::Request;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HOST};
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::{Next, from_fn};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use clap::ArgMatches;
+use kinetoscope::files::{Source, sources};
+use std::fmt::Write;
+use std::hash::{BuildHasher, RandomState};
+use std::io::Read;
+use std::net::{Ipv4Addr, SocketAddr};
+use tokio::net::TcpListener;
+use tower_http::services::ServeFile;
+
+/// The page; empty when it was not built before the binary.
+const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/kinetoscope.html"));
+
+const NO_PAGE: &str = "this binary was built without the page: run `cargo xtask page`, then build it again";
+
+/// Serves the page until the process is ended.
+pub(crate) fn view(matches: &ArgMatches) -> Result<u8, Failure> {
+    if PAGE.is_empty() {
+        return Err(Failure::usage(NO_PAGE));
+    }
+    let sources = sources(&args::traces_of(matches))?;
+    let port = matches.get_one::<u16>("port").copied().unwrap_or(0);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    runtime.block_on(serve(&sources, port, !matches.get_flag("no-open")))?;
+    Ok(0)
+}
+
+async fn serve(sources: &[Source], port: u16, opens: bool) -> Result<(), Failure> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+    let address = listener.local_addr()?;
+    let secret = secret();
+    let url = url(address, &secret, sources);
+    println!("{url}");
+    eprintln!("kinetoscope: the page is at this address until Ctrl+C");
+    if opens && let Err(error) = open::that_detached(&url) {
+        eprintln!("kinetoscope: no browser could be started ({error}); open the address yourself");
+    }
+    axum::serve(listener, router(address, &secret, sources)?).await?;
+    Ok(())
+}
+
+/// The address of the page, which names the traces.
+fn url(address: SocketAddr, secret: &str, sources: &[Source]) -> String {
+    let mut url = format!("http://{address}/{secret}/");
+    for (at, source) in sources.iter().enumerate() {
+        let separator = if at == 0 { '?' } else { '&' };
+        let _ = write!(url, "{separator}trace=trace/{at}/{}", escaped(&source.name()));
+    }
+    url
+}
+
+fn router(address: SocketAddr, secret: &str, sources: &[Source]) -> Result<Router, Failure> {
+    let mut router = Router::new().route(&format!("/{secret}/"), get(|| async { Html(PAGE) }));
+    for (at, source) in sources.iter().enumerate() {
+        // The name in the address is for the page; the number says which trace it is.
+        let path = format!("/{secret}/trace/{at}/{{name}}");
+        router = match source {
+            Source::File(file) => router.route_service(&path, ServeFile::new(file)),
+            Source::Stdin => {
+                let mut bytes = Vec::new();
+                source.reader()?.read_to_end(&mut bytes)?;
+                let bytes = Bytes::from(bytes);
+                router.route(&path, get(|| async move { bytes }))
+            }
+        };
+    }
+    let host = HeaderValue::from_str(&address.to_string()).map_err(|e| Failure::usage(e.to_string()))?;
+    Ok(router.layer(from_fn(move |request, next| guard(host.clone(), request, next))))
+}
+
+/// Refuses requests under another name, and says that bytes are bytes: a trace is not to be unpacked on the way.
+async fn guard(host: HeaderValue, request: Request, next: Next) -> Response {
+    if request.headers().get(HOST) != Some(&host) {
+        return StatusCode::FORBIDDEN.into_response();
+    }
+    let is_trace = request.uri().path().contains("/trace/");
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if is_trace {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+    }
+    response
+}
+
+/// A path that nobody can guess: the keys of the standard library's hasher are random.
+fn secret() -> String {
+    let random = |n: u64| RandomState::new().hash_one(n);
+    format!("{:016x}{:016x}", random(0), random(1))
+}
+
+/// A name as a part of an address: everything but letters, digits and `-._` as `%XX`.
+fn escaped(name: &str) -> String {
+    let mut out = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._".contains(&byte) {
+            out.push(byte as char);
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}

@@ -1,0 +1,202 @@
+//! The command line as a user meets it: formats, exit codes, pipes, files.
+
+use kinetoscope_core::verbs::VERBS;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn data(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data").join(path)
+}
+
+fn gpu() -> String {
+    data("healthy/small_gpu_trace.json").display().to_string()
+}
+
+fn kinetoscope(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kinetoscope")).args(arguments).output().expect("a process")
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    let output = kinetoscope(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn json(arguments: &[&str]) -> serde_json::Value {
+    serde_json::from_str(&stdout(arguments)).expect("JSON")
+}
+
+fn code(arguments: &[&str]) -> Option<i32> {
+    kinetoscope(arguments).status.code()
+}
+
+#[test]
+fn a_bare_trace_is_summarised() {
+    let text = stdout(&[&gpu()]);
+    assert_eq!(text, stdout(&["summary", &gpu()]));
+    for part in
+        ["Small GPU", "rank 0 of 2", "GPU time", "aten::mm", "Memcpy HtoD", "host", "All 9 identities hold"]
+    {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+}
+
+#[test]
+fn every_answer_has_its_json_form() {
+    for verb in VERBS.iter().map(|v| v.name) {
+        let document = json(&[verb, &gpu(), "--format", "json"]);
+        assert_eq!(document["schema"], format!("kinetoscope.{verb}/1"));
+        assert_eq!(document["trace"]["events"], 12, "{verb}");
+        assert!(document["diagnostics"].is_array() && document["rows"].is_array(), "{verb}");
+        let lines = stdout(&[verb, &gpu(), "--format", "csv"]).lines().count();
+        assert!(lines >= 1, "{verb}");
+        assert!(verb == "stacks" || stdout(&[verb, &gpu(), "--format", "md"]).contains("| ---"), "{verb}");
+    }
+    let kernels = json(&["kernels", &gpu(), "--format", "json"]);
+    assert_eq!(kernels["rows"][0]["name"], "ampere_sgemm");
+    assert_eq!(kernels["rows"][0]["sum_ns"], 12_000);
+    assert_eq!(kernels["rows"][0]["op"], "aten::mm");
+    assert_eq!(json(&["info", &gpu(), "--format", "json"])["rows"][0]["kernels"], 2);
+    let codes = json(&["ledger", &gpu(), "--format", "json"])["diagnostics"].to_string();
+    assert!(codes.contains("kernel_without_launch") && codes.contains("launch_without_kernel"), "{codes}");
+}
+
+#[test]
+fn ops_is_torchs_table_with_torchs_options() {
+    let table = stdout(&[
+        "ops",
+        &gpu(),
+        "--sort-by",
+        "self_cuda_time_total",
+        "--row-limit",
+        "2",
+        "--time-unit",
+        "us",
+    ]);
+    let rows: Vec<&str> = table.lines().filter(|l| l.contains("us ")).collect();
+    assert_eq!(rows.len(), 2, "{table}");
+    assert!(table.contains("Self CUDA time total: 30.000us"), "{table}");
+    let shaped = json(&["ops", &gpu(), "--group-by", "shape,stack:5,overload", "--format", "json"]);
+    let mm =
+        shaped["rows"].as_array().expect("rows").iter().find(|r| r["name"] == "aten::mm").expect("aten::mm");
+    assert_eq!(mm["input_shapes"], serde_json::json!([[4, 5], [5, 6]]));
+    assert_eq!(mm["cpu_time_total_ns"], 20_000);
+    assert_eq!(mm["self_cpu_time_total_ns"], 15_000);
+    assert_eq!(mm["device_time_total_ns"], 12_000);
+    assert_eq!(mm["device_type"], "CPU");
+    assert_eq!(code(&["ops", &gpu(), "--sort-by", "no_such_column"]), Some(2));
+    assert_eq!(code(&["ops", &gpu(), "--group-by", "colour"]), Some(2));
+}
+
+#[test]
+fn exit_codes_say_what_happened() {
+    let cut = data("sick/gzip_cut_off.json.gz").display().to_string();
+    assert_eq!(code(&["info", &cut]), Some(0));
+    assert_eq!(code(&["info", &cut, "--strict"]), Some(3));
+    assert_eq!(code(&["ledger", &gpu()]), Some(0));
+    assert_eq!(code(&[]), Some(2));
+    assert_eq!(code(&["summary"]), Some(2));
+    assert_eq!(code(&["info", "no/such/file.json"]), Some(2));
+    let output = kinetoscope(&["info", &data("refused/runs-code.pickle").display().to_string()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("pickle"));
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn standard_input_is_a_trace_too() {
+    let bytes = fs::read(data("healthy/gzip_members.json.gz")).expect("a fixture");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kinetoscope"))
+        .args(["info", "-", "--format", "json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a process");
+    child.stdin.take().expect("a pipe").write_all(&bytes).expect("a pipe");
+    let output = child.wait_with_output().expect("an answer");
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(document["trace"]["events"], 40);
+}
+
+#[test]
+fn a_folder_gives_every_trace_in_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["a.json", "b.json", "notes.txt"] {
+        fs::copy(gpu(), folder.path().join(name)).expect("a copy");
+    }
+    let path = folder.path().display().to_string();
+    let document = json(&["kernels", &path, "--format", "json"]);
+    assert_eq!(document["trace"].as_array().map(Vec::len), Some(2));
+    assert_eq!(document["rows"].as_array().map(Vec::len), Some(6));
+    assert_eq!(document["rows"][0]["trace"], "a.json");
+    let csv = stdout(&["kernels", &path, "--format", "csv"]);
+    assert_eq!(csv.lines().count(), 7);
+    assert!(csv.starts_with("trace,name,"));
+}
+
+#[test]
+fn files_are_written_and_read_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let events = |path: &str| json(&["info", path, "--format", "json"])["trace"]["events"].clone();
+    stdout(&["export", "chrome", &gpu(), "-o", &file("copy.json.gz")]);
+    assert_eq!(events(&file("copy.json.gz")), 12);
+    assert_eq!(fs::read(file("copy.json.gz")).expect("a file")[..2], [0x1f, 0x8b]);
+    stdout(&["export", "csv", &gpu(), "-o", &file("all.csv")]);
+    assert_eq!(fs::read_to_string(file("all.csv")).expect("a file").lines().count(), 13);
+    stdout(&["export", "folded", &gpu(), "--lanes", "-o", &file("lanes.folded")]);
+    assert!(fs::read_to_string(file("lanes.folded")).expect("a file").contains("ProfilerStep#3;aten::mm 15"));
+    let sick = data("sick/interleaved_writers.json").display().to_string();
+    stdout(&["repair", &sick, "-o", &file("clean.json")]);
+    assert_eq!(events(&file("clean.json")), 3);
+    serde_json::from_slice::<serde_json::Value>(&fs::read(file("clean.json")).expect("a file"))
+        .expect("JSON");
+    stdout(&["slice", &gpu(), "--time", "35us..60us", "-o", &file("part.json")]);
+    // The copy's operator and call, and the copy itself, which began later but was launched within.
+    assert_eq!(events(&file("part.json")), 3);
+    stdout(&["slice", &gpu(), "--steps", "3", "-o", &file("step.json")]);
+    assert_eq!(events(&file("step.json")), 12);
+    assert_eq!(code(&["slice", &gpu(), "--steps", "9", "-o", &file("none.json")]), Some(2));
+    assert_eq!(code(&["slice", &gpu(), "--ranks", "5", "-o", &file("none.json")]), Some(2));
+    stdout(&["shrink", &gpu(), "--min-duration", "6us", "--drop", "ac2g", "-o", &file("small.json")]);
+    assert_eq!(events(&file("small.json")), 7);
+}
+
+#[test]
+fn a_redacted_trace_keeps_structure_and_no_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let secret = folder.path().join("secret.json");
+    let text = r#"{"host_name": "builder-17", "traceEvents": [
+        {"ph":"X","cat":"user_annotation","name":"project falcon","pid":1,"tid":2,"ts":1,"dur":9,"args":{"External id":1}},
+        {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":2,"ts":2,"dur":3,"args":{"Call stack":"/home/ada/falcon.py(12): train;/home/ada/falcon.py(40): main;"}},
+        {"ph":"X","cat":"python_function","name":"/home/ada/falcon.py(12): train","pid":1,"tid":2,"ts":1,"dur":8}]}"#;
+    fs::write(&secret, text).expect("a file");
+    let out = folder.path().join("out.json").display().to_string();
+    stdout(&["redact", &secret.display().to_string(), "--salt", "s", "-o", &out]);
+    let redacted = fs::read_to_string(&out).expect("a file");
+    for word in ["falcon", "ada", "builder", "train", "main"] {
+        assert!(!redacted.contains(word), "{word} is in\n{redacted}");
+    }
+    assert!(redacted.contains("aten::mm"));
+    let document: serde_json::Value = serde_json::from_str(&redacted).expect("JSON");
+    let events = document["traceEvents"].as_array().expect("events");
+    let frame = events[2]["name"].as_str().expect("a name");
+    assert!(frame.contains("(12): x"), "{frame}");
+    // The same frame has the same stand-in wherever it is.
+    assert!(events[1]["args"]["Call stack"].as_str().expect("a stack").starts_with(frame));
+    assert_eq!(events[0]["ts"], 1.0);
+}
+
+#[test]
+fn help_completions_and_man_page_are_there() {
+    assert!(stdout(&["--help"]).contains("Examples:"));
+    for verb in ["ops", "tree", "repair", "slice", "shrink"] {
+        assert!(stdout(&[verb, "--help"]).contains("Example"), "{verb}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(stdout(&["completions", shell]).contains("kinetoscope"), "{shell}");
+    }
+    assert!(stdout(&["man"]).contains(".TH kinetoscope"));
+}

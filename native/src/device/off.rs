@@ -1,0 +1,46 @@
+//! What stands for devices where the feature `cuda` is off: nothing.
+
+use super::unavailable::Unavailable;
+use crate::options::Options;
+use serde_json::Value;
+
+/// There is none.
+pub(crate) enum Collector {}
+
+impl Collector {
+    pub(crate) fn start(_: &Options) -> Result<Collector, Unavailable> {
+        Err(Unavailable::NotCompiled)
+    }
+
+    pub(crate) fn synchronize(&self) {
+        match *self {}
+    }
+
+    pub(crate) fn flush(&self) {
+        match *self {}
+    }
+
+    pub(crate) fn stop(&mut self) {
+        match *self {}
+    }
+
+    pub(crate) fn take(&mut self) -> (&[u64], u64) {
+        match *self {}
+    }
+
+    pub(crate) fn time(&self) -> Option<u64> {
+        match *self {}
+    }
+
+    pub(crate) fn members(&self) -> [(&'static str, Value); 3] {
+        match *self {}
+    }
+
+    pub(crate) fn told(&self) -> Value {
+        match *self {}
+    }
+
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        match *self {}
+    }
+}

@@ -1,0 +1,9 @@
+//! Traces from files, folders and standard input, and text to files.
+
+mod inflate;
+mod input;
+pub(crate) mod output;
+
+pub use inflate::ZlibMember;
+pub use input::{InputError, Progress, Source, open, read, sources, unpacker};
+pub use output::Output;

@@ -1,0 +1,217 @@
+//! Traces from files, folders and standard input.
+//!
+//! One thread reads and decompresses, the other parses; between them stands a short queue of buffers that are used again.
+
+use crate::files::inflate::ZlibMember;
+use kinetoscope_core::diagnostics::Diagnostics;
+use kinetoscope_core::error::Error;
+use kinetoscope_core::read::unpack::Unpacker;
+use kinetoscope_core::trace::{TextReader, Trace};
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::thread;
+
+/// Why a trace could not be read.
+#[derive(Debug)]
+pub enum InputError {
+    /// The operating system did not give the bytes.
+    Io(io::Error),
+    /// The bytes are no trace.
+    Trace(Error),
+}
+
+impl fmt::Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InputError::Io(error) => error.fmt(f),
+            InputError::Trace(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for InputError {}
+
+impl From<io::Error> for InputError {
+    fn from(error: io::Error) -> Self {
+        InputError::Io(error)
+    }
+}
+
+impl From<Error> for InputError {
+    fn from(error: Error) -> Self {
+        InputError::Trace(error)
+    }
+}
+
+/// Where a trace comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Standard input.
+    Stdin,
+    /// A file.
+    File(PathBuf),
+}
+
+impl Source {
+    /// What the source is called in reports.
+    pub fn name(&self) -> String {
+        match self {
+            Source::Stdin => "standard input".to_owned(),
+            Source::File(path) => path
+                .file_name()
+                .map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned()),
+        }
+    }
+
+    /// The size in bytes, where it is known.
+    pub fn size(&self) -> Option<u64> {
+        match self {
+            Source::Stdin => None,
+            Source::File(path) => fs::metadata(path).ok().map(|m| m.len()),
+        }
+    }
+
+    /// The bytes of the source.
+    ///
+    /// # Errors
+    /// Those of opening the file.
+    pub fn reader(&self) -> io::Result<Box<dyn Read + Send>> {
+        Ok(match self {
+            Source::Stdin => Box::new(io::stdin()),
+            Source::File(path) => Box::new(File::open(path)?),
+        })
+    }
+}
+
+/// The sources that the arguments of a command line name: files, `-`, and every trace in a folder and below it.
+///
+/// # Errors
+/// Those of reading a folder; a folder without traces is an error too.
+pub fn sources(arguments: &[PathBuf]) -> io::Result<Vec<Source>> {
+    let mut sources = Vec::new();
+    for argument in arguments {
+        if argument.as_os_str() == "-" {
+            sources.push(Source::Stdin);
+        } else if argument.is_dir() {
+            let mut found = Vec::new();
+            walk(argument, &mut found)?;
+            if found.is_empty() {
+                let message = format!(
+                    "{}: no .json, .json.gz, .json.zst or .ktrace in this folder",
+                    argument.display()
+                );
+                return Err(io::Error::new(io::ErrorKind::NotFound, message));
+            }
+            found.sort();
+            sources.extend(found.into_iter().map(Source::File));
+        } else {
+            sources.push(Source::File(argument.clone()));
+        }
+    }
+    Ok(sources)
+}
+
+fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
+        if path.is_dir() && !path.is_symlink() {
+            walk(&path, found)?;
+        } else if [".json", ".json.gz", ".json.zst", ".ktrace"].iter().any(|end| name.ends_with(end)) {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// How far a reading has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes of the source that were read, compressed as they are.
+    pub bytes: u64,
+    /// Events that were read.
+    pub events: usize,
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// Those of the file, and [`InputError::Trace`] when it is no trace.
+pub fn open(path: &Path) -> Result<Trace, InputError> {
+    read(&Source::File(path.to_path_buf()), |_| {})
+}
+
+const READ: usize = 256 << 10;
+const QUEUE: usize = 8;
+
+/// An unpacker with this machine's inflater.
+pub fn unpacker() -> Unpacker {
+    Unpacker::new(Box::<ZlibMember>::default())
+}
+
+/// Reads a source, telling `progress` how far it has come.
+///
+/// # Errors
+/// Those of the source, and [`InputError::Trace`] when it is no trace.
+pub fn read(source: &Source, mut progress: impl FnMut(Progress)) -> Result<Trace, InputError> {
+    let input = source.reader()?;
+    let (filled, queue) = sync_channel::<Piece>(QUEUE);
+    let (give_back, empty) = channel::<Vec<u8>>();
+    let unpacking = thread::spawn(move || unpack(input, &filled, &empty));
+    let mut text = TextReader::default();
+    let parsed = queue.iter().try_for_each(|piece| {
+        text.feed(&piece.text)?;
+        progress(Progress { bytes: piece.bytes, events: text.table().len() });
+        let _ = give_back.send(piece.text);
+        Ok::<(), Error>(())
+    });
+    drop(queue);
+    let unpacked = unpacking.join().map_err(|_| io::Error::other("the reading thread panicked"))?;
+    parsed?;
+    let unpacked = unpacked?;
+    let (table, mut diagnostics) = text.finish()?;
+    diagnostics.append(&unpacked);
+    Ok(Trace::new(table, diagnostics))
+}
+
+/// A piece of decompressed text, and how many bytes of the source had been read by then.
+struct Piece {
+    text: Vec<u8>,
+    bytes: u64,
+}
+
+/// Nobody wants more text.
+struct Closed;
+
+fn unpack(
+    mut input: Box<dyn Read + Send>,
+    filled: &SyncSender<Piece>,
+    empty: &Receiver<Vec<u8>>,
+) -> io::Result<Diagnostics> {
+    let mut unpacker = unpacker();
+    let mut buffer = vec![0; READ];
+    let mut bytes = 0;
+    loop {
+        let length = match input.read(&mut buffer) {
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        bytes += length as u64;
+        let mut send = |text: &[u8]| {
+            let mut piece = empty.try_recv().unwrap_or_default();
+            piece.clear();
+            piece.extend_from_slice(text);
+            filled.send(Piece { text: piece, bytes }).map_err(|_| Closed)
+        };
+        if length == 0 {
+            return Ok(unpacker.finish(&mut send).unwrap_or_default());
+        }
+        if unpacker.feed(&buffer[..length], &mut send).is_err() {
+            return Ok(Diagnostics::default());
+        }
+    }
+}

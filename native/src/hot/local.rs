@@ -1,0 +1,308 @@
+//! What each thread has of its own, and the hot path: a begin or an end is one store into the thread's chunk and one that
+//! publishes it.
+
+use crate::hot::chunk::Chunk;
+use crate::hot::clock::Clock;
+use crate::hot::pool::pool;
+use crate::hot::registry::{Site, registry};
+use crate::hot::state::{DROPPED, flag, is_on};
+use crate::hot::sync::WORDS;
+use crate::hot::system::this_thread;
+use crate::hot::wake::wake;
+use kinetoscope_stream::record::Kind;
+use kinetoscope_stream::record::{Short, Slot, Tag, Word};
+use std::cell::Cell;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+pub(crate) struct Local {
+    /// The recording that the chunk is of; 0 for none.
+    state: Cell<u32>,
+    /// The next word; [`WORDS`] where there is no room or no chunk.
+    at: Cell<usize>,
+    chunk: Cell<Option<&'static Chunk>>,
+    /// Ticks that no record in the chunk is before.
+    base: Cell<u64>,
+    /// How many spans are open.
+    depth: Cell<u8>,
+    thread: Cell<u32>,
+    /// The recorder itself is at work.
+    is_busy: Cell<bool>,
+    /// The thread's own values are being destroyed, ours already were.
+    is_ending: Cell<bool>,
+}
+
+thread_local! {
+    static LOCAL: Local = const { Local::new() };
+    static END: End = const { End };
+}
+
+/// Seals the thread's chunk when the thread ends.
+struct End;
+
+impl Drop for End {
+    fn drop(&mut self) {
+        LOCAL.with(|local| {
+            local.is_ending.set(true);
+            local.leave();
+        });
+    }
+}
+
+#[inline(always)]
+fn ticks(state: u32) -> u64 {
+    if state & flag::COUNTER != 0 { Clock::Counter.ticks() } else { monotonic() }
+}
+
+/// Kept out of the spans, which are to be small.
+#[inline(never)]
+fn monotonic() -> u64 {
+    Clock::Monotonic.ticks()
+}
+
+/// Begins a span; the state in which it began, or 0 when it was not recorded.
+#[inline(always)]
+pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
+    LOCAL.with(|local| local.begin(state, site))
+}
+
+/// Ends a span that began in this state.
+#[inline(always)]
+pub(crate) fn end(state: u32, site: &'static Site) {
+    LOCAL.with(|local| local.end(state, site));
+}
+
+/// What one recorded span costs here, in ns: measured once, on a chunk that nobody reads.
+pub(crate) fn overhead_ns(state: u32) -> f64 {
+    static COST: OnceLock<f64> = OnceLock::new();
+    *COST.get_or_init(|| measured_overhead_ns(state))
+}
+
+fn measured_overhead_ns(state: u32) -> f64 {
+    static SITE: Site = Site::new("overhead", Kind::Op, file!(), line!());
+    let local = Local::new();
+    let (Some(_), Some(chunk)) = (local.alone(|| id_of(&SITE)), pool().scratch()) else { return 0.0 };
+    local.state.set(state);
+    local.chunk.set(Some(chunk));
+    local.base.set(ticks(state));
+    let round = || {
+        local.at.set(0);
+        let start = Instant::now();
+        for _ in 0..WORDS / 2 {
+            local.begin(state, &SITE);
+            local.end(state, &SITE);
+        }
+        start.elapsed().as_nanos() as f64 / (WORDS / 2) as f64
+    };
+    let best = (0..5).map(|_| round()).fold(f64::MAX, f64::min);
+    pool().give_back(chunk);
+    best
+}
+
+/// Writes a record of several slots at once, which the time is put into; false when it was dropped. A begin gets the
+/// depth too.
+pub(crate) fn write(state: u32, record: &mut [Slot]) -> bool {
+    LOCAL.with(|local| local.write(state, record))
+}
+
+/// The number of a site.
+pub(crate) fn id_of(site: &'static Site) -> u32 {
+    match site.id.load(Ordering::Relaxed) {
+        0 => LOCAL.with(|local| local.alone(|| registry().site(site))).unwrap_or(0),
+        id => id,
+    }
+}
+
+/// Marks the thread as one of the recorder's own, whose allocations are nobody's business.
+pub(crate) fn never_record() {
+    LOCAL.with(|local| local.is_busy.set(true));
+}
+
+/// Whether the recorder itself is at work on this thread.
+pub(crate) fn is_busy() -> bool {
+    LOCAL.with(|local| local.is_busy.get())
+}
+
+/// Whether a chunk is this thread's.
+pub(crate) fn owns(chunk: &'static Chunk) -> bool {
+    LOCAL.with(|local| local.chunk.get().is_some_and(|own| std::ptr::eq(own, chunk)))
+}
+
+/// Runs something of the recorder's own, whose allocations are not recorded.
+pub(crate) fn unrecorded<T>(run: impl FnOnce() -> T) -> T {
+    LOCAL.with(|local| {
+        let was = local.is_busy.replace(true);
+        let result = run();
+        local.is_busy.set(was);
+        result
+    })
+}
+
+/// The number of this thread in the recording; `None` where nothing is recorded.
+pub(crate) fn thread_number(state: u32) -> Option<u32> {
+    LOCAL.with(|local| (local.state.get() == state || local.enter(state)).then(|| local.thread.get()))
+}
+
+impl Local {
+    const fn new() -> Local {
+        Local {
+            state: Cell::new(0),
+            at: Cell::new(WORDS),
+            chunk: Cell::new(None),
+            base: Cell::new(0),
+            depth: Cell::new(0),
+            thread: Cell::new(0),
+            is_busy: Cell::new(false),
+            is_ending: Cell::new(false),
+        }
+    }
+
+    #[inline(always)]
+    fn begin(&self, state: u32, site: &'static Site) -> u32 {
+        let id = site.id.load(Ordering::Relaxed);
+        let at = self.at.get();
+        if self.state.get() == state
+            && id != 0
+            && let Some(chunk) = self.chunk.get()
+            && at < WORDS
+        {
+            let ticks = ticks(state);
+            if Short::fits(id, ticks, self.base.get()) {
+                let depth = self.depth.get();
+                self.depth.set(depth.wrapping_add(1));
+                self.put(chunk, at, Short::pack(false, depth, id, ticks));
+                return state;
+            }
+        }
+        self.begin_slowly(state, site)
+    }
+
+    #[inline(always)]
+    fn end(&self, state: u32, site: &'static Site) {
+        let at = self.at.get();
+        if self.state.get() == state
+            && let Some(chunk) = self.chunk.get()
+            && at < WORDS
+        {
+            let (id, ticks) = (site.id.load(Ordering::Relaxed), ticks(state));
+            if Short::fits(id, ticks, self.base.get()) {
+                let depth = self.depth.get().wrapping_sub(1);
+                self.depth.set(depth);
+                self.put(chunk, at, Short::pack(true, depth, id, ticks));
+                return;
+            }
+        }
+        self.end_slowly(state, site);
+    }
+
+    #[inline(always)]
+    fn put(&self, chunk: &'static Chunk, at: usize, word: u64) {
+        // SAFETY: the chunk is this thread's, `at` is less than WORDS and what was published lies below it.
+        unsafe { chunk.write(at, word) };
+        self.at.set(at + 1);
+        chunk.publish(at + 1);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_slowly(&self, state: u32, site: &'static Site) -> u32 {
+        let id = id_of(site);
+        let mut record = [[Word::pack(Tag::Begin, 0, 0, id), 0]];
+        if id != 0 && self.write(state, &mut record) { state } else { 0 }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end_slowly(&self, state: u32, site: &'static Site) {
+        // Of a recording that is over: nobody waits for it.
+        if self.state.get() == state {
+            let depth = self.depth.get().wrapping_sub(1);
+            self.depth.set(depth);
+            let id = site.id.load(Ordering::Relaxed);
+            self.write(state, &mut [[Word::pack(Tag::End, 0, depth, id), 0]]);
+        }
+    }
+
+    fn write(&self, state: u32, record: &mut [Slot]) -> bool {
+        if !self.has_room(state, record.as_flattened().len()) {
+            return false;
+        }
+        let (Some(chunk), at) = (self.chunk.get(), self.at.get()) else { return false };
+        if record[0][0] as u8 == Tag::Begin as u8 {
+            let depth = self.depth.get();
+            self.depth.set(depth.wrapping_add(1));
+            record[0][0] |= u64::from(depth) << 24;
+        }
+        record[0][1] = ticks(state);
+        let words = record.as_flattened();
+        for (number, word) in words.iter().enumerate() {
+            // SAFETY: the chunk is this thread's and has room for all, behind what was published.
+            unsafe { chunk.write(at + number, *word) };
+        }
+        self.at.set(at + words.len());
+        chunk.count_arguments(words.len() - 1);
+        chunk.publish(at + words.len());
+        if self.is_ending.get() {
+            self.leave();
+        }
+        true
+    }
+
+    /// Whether so many words can be written; makes room where there is none.
+    fn has_room(&self, state: u32, words: usize) -> bool {
+        let fits = |local: &Local| local.chunk.get().is_some() && local.at.get() + words <= WORDS;
+        if self.state.get() == state && fits(self) {
+            return true;
+        }
+        if !is_on(state) || words > WORDS || !(self.state.get() == state || self.enter(state)) {
+            return false;
+        }
+        self.leave();
+        let base = ticks(state);
+        let chunk = self.alone(|| pool().take(state, self.thread.get(), base)).flatten();
+        self.chunk.set(chunk);
+        self.base.set(base);
+        self.at.set(if chunk.is_some() { 0 } else { WORDS });
+        if chunk.is_none() {
+            DROPPED.fetch_add(1, Ordering::Relaxed);
+        }
+        if chunk.is_none() || pool().is_low() {
+            wake();
+        }
+        chunk.is_some()
+    }
+
+    /// Makes the thread one of a recording that it did not take part in yet.
+    fn enter(&self, state: u32) -> bool {
+        if self.is_busy.get() {
+            return false;
+        }
+        self.leave();
+        if END.try_with(|_| ()).is_err() {
+            self.is_ending.set(true);
+        }
+        let thread = self.alone(|| registry().thread(this_thread()));
+        self.thread.set(thread.unwrap_or(0));
+        self.depth.set(0);
+        self.state.set(state);
+        true
+    }
+
+    /// Gives the chunk to the reader.
+    fn leave(&self) {
+        if let Some(chunk) = self.chunk.take() {
+            chunk.seal();
+        }
+        self.at.set(WORDS);
+    }
+
+    fn alone<T>(&self, run: impl FnOnce() -> T) -> Option<T> {
+        if self.is_busy.replace(true) {
+            return None;
+        }
+        let result = run();
+        self.is_busy.set(false);
+        Some(result)
+    }
+}

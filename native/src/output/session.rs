@@ -1,0 +1,195 @@
+//! One recording, from the moment it is made ready to its bytes.
+
+use crate::device::Unavailable;
+use crate::device::collector::Collector;
+use crate::error::RecordError;
+use crate::hot::clock::Clock;
+use crate::hot::local;
+use crate::hot::pool::pool;
+use crate::hot::registry::registry;
+use crate::hot::state::{IS_TAKEN, STATE, flag};
+#[cfg(feature = "nvml")]
+use crate::metrics::Sampler;
+use crate::mirror;
+use crate::options::{Destination, Devices, Options};
+use crate::output::batch::meta;
+use crate::output::document::{Member, document, members};
+use crate::output::fork;
+use crate::output::ring::Ring;
+use crate::output::sink::Sink;
+use crate::output::statistics::Statistics;
+use crate::output::stream::Stream;
+use crate::output::writer::{Look, Writer};
+use serde_json::json;
+use std::fs::OpenOptions;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// A recording in the making.
+pub(crate) struct Session {
+    /// The process that records: a child that it forks does not.
+    process: u32,
+    state: u32,
+    clock: Clock,
+    writer: Writer,
+    window: (u64, u64),
+    cycle: u64,
+    #[cfg(feature = "nvml")]
+    sampler: Option<Sampler>,
+    warnings: Vec<String>,
+    started: Option<Instant>,
+    statistics: Statistics,
+}
+
+impl Session {
+    /// Makes everything ready, so that switching on takes no time.
+    pub(crate) fn prepare(options: &Options, cycle: u64) -> Result<Session, RecordError> {
+        Session::prepare_with(options, cycle, Box::new(|_| {}))
+    }
+
+    /// The same; `look` is called after each time that something was written.
+    pub(crate) fn prepare_with(options: &Options, cycle: u64, look: Look) -> Result<Session, RecordError> {
+        if IS_TAKEN.swap(true, Ordering::AcqRel) {
+            return Err(RecordError::AlreadyRecording);
+        }
+        fork::watch();
+        Session::prepare_alone(options, cycle, look).inspect_err(|_| IS_TAKEN.store(false, Ordering::Release))
+    }
+
+    fn prepare_alone(options: &Options, cycle: u64, look: Look) -> Result<Session, RecordError> {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        let begun = Instant::now();
+        let clock = Clock::of_machine();
+        // Numbers come again after 8 million recordings.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed) << flag::BITS;
+        let counter = if clock == Clock::Counter { flag::COUNTER } else { 0 };
+        let mut warnings = options.warnings.clone();
+        let devices = devices(options, &mut warnings);
+        let linked = if devices.is_some() { flag::DEVICES } else { 0 };
+        let state = number | flag::ON | counter | linked | options.flags() | mirror::tell(&options.mirrors);
+        registry().clear_threads();
+        pool().prepare(options.buffer_bytes);
+        let overhead_ns_per_span = local::overhead_ns(state);
+        let sink = match &options.destination {
+            Destination::File { path, is_durable } => {
+                let file = OpenOptions::new().create(true).append(true).read(true).open(path)?;
+                Sink::file(file, *is_durable)?
+            }
+            Destination::Memory { bytes } => Sink::memory(*bytes),
+            Destination::Ring { keep, bytes } => Sink::Ring(Ring::new(*keep, *bytes)),
+        };
+        let mut head = Vec::new();
+        meta(&mut head, &members(&document(options, clock, devices.as_ref())));
+        let mut stream = Stream::new(state, clock, sink, devices);
+        stream.append(head);
+        stream.append_clock();
+        let writer = Writer::start(stream, options.flush_interval, look)?;
+        let statistics =
+            Statistics { prepare: begun.elapsed(), overhead_ns_per_span, ..Statistics::default() };
+        Ok(Session {
+            process: std::process::id(),
+            state,
+            clock,
+            writer,
+            window: (0, 0),
+            cycle,
+            #[cfg(feature = "nvml")]
+            sampler: sampler(options, &mut warnings),
+            warnings,
+            started: None,
+            statistics,
+        })
+    }
+
+    /// Switches recording on.
+    pub(crate) fn enable(&mut self) {
+        let begun = Instant::now();
+        self.window = (self.clock.ticks(), 0);
+        self.writer.stream().tell_window(self.window, self.cycle);
+        STATE.store(self.state, Ordering::SeqCst);
+        self.started = Some(begun);
+        self.statistics.enable = begun.elapsed();
+    }
+
+    /// Does something with what was written, while nothing else is.
+    ///
+    /// # Errors
+    /// [`RecordError::Forked`] in a child: whoever had the stream locked is not there to unlock it.
+    pub(crate) fn with_stream<T>(&self, run: impl FnOnce(&mut Stream) -> T) -> Result<T, RecordError> {
+        if self.process != std::process::id() {
+            return Err(RecordError::Forked);
+        }
+        Ok(local::unrecorded(|| run(&mut self.writer.stream())))
+    }
+
+    /// Switches recording off and gives what was recorded. Members are added to the trace's top-level object.
+    pub(crate) fn finish(mut self, metadata: &[Member]) -> Result<(Vec<u8>, Statistics), RecordError> {
+        if self.process != std::process::id() {
+            // The writer's thread is the parent's, and so is the recording.
+            std::mem::forget(self);
+            return Err(RecordError::Forked);
+        }
+        let begun = Instant::now();
+        #[cfg(feature = "nvml")]
+        drop(self.sampler.take());
+        STATE.store(0, Ordering::SeqCst);
+        // What was asked of devices within the window is within it.
+        self.with_stream(|stream| stream.synchronize_devices())?;
+        self.window.1 = self.clock.ticks();
+        self.with_stream(Stream::stop_devices)?;
+        self.statistics.window = self.started.map_or(Duration::ZERO, |started| started.elapsed());
+        let (window, cycle) = (self.window, self.cycle);
+        let stream = self.writer.stop();
+        IS_TAKEN.store(false, Ordering::Release);
+        let mut stream = stream.ok_or(RecordError::WriterLost)?;
+        self.statistics.records = stream.records;
+        self.statistics.dropped = stream.dropped;
+        self.statistics.bytes = stream.bytes;
+        self.statistics.disable = begun.elapsed();
+        stream.append_clock();
+        let mut tail = Vec::new();
+        let mut object = metadata.to_vec();
+        let mut statistics = self.statistics.to_json();
+        let mut warnings = self.warnings;
+        if let Some(devices) = stream.devices() {
+            statistics["devices"] = devices.told();
+            warnings.extend(devices.warnings());
+        }
+        object.push(("kinetoscope".to_owned(), statistics));
+        if stream.records == 0 {
+            warnings.push("nothing was recorded: no span began or ended in the window".to_owned());
+        }
+        if !warnings.is_empty() {
+            object.push(("WARNING".to_owned(), json!(warnings)));
+        }
+        meta(&mut tail, &members(&object));
+        stream.append(tail);
+        stream.tell_window(window, cycle);
+        pool().shrink();
+        Ok((stream.into_sink().into_bytes()?, self.statistics))
+    }
+}
+
+/// The devices, where they can be recorded; a warning where they were asked for and cannot.
+fn devices(options: &Options, warnings: &mut Vec<String>) -> Option<Collector> {
+    if options.devices == Devices::No {
+        return None;
+    }
+    let started = local::unrecorded(|| Collector::start(options));
+    let tell =
+        |reason: &Unavailable| warnings.push(format!("CUDA was asked for and is not recorded: {reason}"));
+    if options.devices == Devices::Asked {
+        return started.inspect_err(tell).ok();
+    }
+    started.ok()
+}
+
+/// What asks the devices what they are at.
+#[cfg(feature = "nvml")]
+fn sampler(options: &Options, warnings: &mut Vec<String>) -> Option<Sampler> {
+    let sampler = Sampler::start(options.device_metrics?);
+    if sampler.is_none() {
+        warnings.push("device metrics were asked for and NVML is not there".to_owned());
+    }
+    sampler
+}

@@ -1,0 +1,279 @@
+//! One recording as it is written: what threads and devices recorded since the last time becomes blocks.
+
+use crate::device::collector::Collector;
+use crate::hot::chunk::Chunk;
+use crate::hot::clock::Clock;
+use crate::hot::lock::hold;
+use crate::hot::pool::pool;
+use crate::hot::registry::registry;
+use crate::hot::state::DROPPED;
+use crate::output::batch::{Batch, Records, block};
+use crate::output::sink::Sink;
+use kinetoscope_stream::activity;
+use kinetoscope_stream::block::BlockKind;
+use kinetoscope_stream::record::{FIRST_NAME, Tag, Word};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+/// A chunk that a thread fills, and how much of it was read.
+pub(crate) struct Active {
+    pub(crate) chunk: &'static Chunk,
+    read: usize,
+    arguments: usize,
+}
+
+/// How many words of activities there are in a block, about: 1 MiB.
+const ACTIVITY_WORDS: usize = 1 << 17;
+
+/// Chunks that threads fill, oldest first; they outlast recordings.
+pub(crate) static ACTIVE: Mutex<Vec<Active>> = Mutex::new(Vec::new());
+
+/// Adds the chunks that were taken since the last time.
+pub(crate) fn adopt(active: &mut Vec<Active>) {
+    while let Some(chunk) = pool().fresh() {
+        active.push(Active { chunk, read: 0, arguments: 0 });
+    }
+}
+
+/// What the writer keeps of a recording.
+pub(crate) struct Stream {
+    state: u32,
+    clock: Clock,
+    sink: Sink,
+    /// How many names, sites and threads the recording has already.
+    names: usize,
+    sites: usize,
+    threads: usize,
+    dropped_before: u64,
+    devices: Option<Collector>,
+    /// When recording began, in ticks.
+    start: u64,
+    pub(crate) records: u64,
+    pub(crate) dropped: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Stream {
+    pub(crate) fn new(state: u32, clock: Clock, sink: Sink, devices: Option<Collector>) -> Stream {
+        let dropped_before = DROPPED.load(Ordering::Relaxed);
+        Stream {
+            state,
+            clock,
+            sink,
+            names: 0,
+            sites: 0,
+            threads: 0,
+            dropped_before,
+            devices,
+            start: 0,
+            records: 0,
+            dropped: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Appends blocks that are no records.
+    pub(crate) fn append(&mut self, definitions: Vec<u8>) {
+        self.bytes += definitions.len() as u64;
+        self.sink.append(&Batch { definitions, ..Batch::default() });
+    }
+
+    /// Takes what was recorded since the last time.
+    pub(crate) fn flush(&mut self) {
+        let mut batch = Batch::default();
+        let done = self.collect(&mut batch);
+        let lost_by_devices = self.collect_activities(&mut batch);
+        self.define(&mut batch.definitions);
+        if !batch.records.is_empty() || !batch.activities.is_empty() {
+            self.read_clock(&mut batch.notes);
+        }
+        batch.ticks = self.clock.ticks();
+        let dropped = DROPPED.load(Ordering::Relaxed);
+        let lost = dropped - self.dropped_before + lost_by_devices;
+        self.dropped_before = dropped;
+        self.tell_dropped(lost, &mut batch.notes);
+        self.records += batch.count;
+        self.bytes += batch.len() as u64;
+        let refused = self.sink.append(&batch);
+        for chunk in done {
+            pool().give_back(chunk);
+        }
+        if refused > 0 {
+            self.records -= refused;
+            let mut told = Vec::new();
+            self.tell_dropped(refused, &mut told);
+            self.append(told);
+        }
+    }
+
+    fn tell_dropped(&mut self, lost: u64, out: &mut Vec<u8>) {
+        if lost > 0 {
+            self.dropped += lost;
+            let word = Word::pack(Tag::Dropped, 0, 0, u32::try_from(lost).unwrap_or(u32::MAX));
+            block(out, BlockKind::Records, 0, |out| {
+                let ticks = self.clock.ticks();
+                for word in [ticks, word, ticks] {
+                    out.extend_from_slice(&word.to_le_bytes());
+                }
+            });
+        }
+    }
+
+    /// Finds what was published since the last time; the chunks that nothing will be added to.
+    fn collect(&self, batch: &mut Batch) -> Vec<&'static Chunk> {
+        let mut done = Vec::new();
+        let mut active = hold(&ACTIVE);
+        adopt(&mut active);
+        active.retain_mut(|Active { chunk, read, arguments }| {
+            // Asked first: behind a seal comes nothing more.
+            let is_sealed = chunk.is_sealed();
+            let length = chunk.published();
+            if chunk.recording.load(Ordering::Relaxed) == self.state && length > *read {
+                let thread = chunk.thread.load(Ordering::Relaxed);
+                batch.records.push(Records { thread, chunk, words: *read..length });
+                let counted = chunk.arguments();
+                batch.count += (length - *read).saturating_sub(counted - *arguments) as u64;
+                *arguments = counted;
+            }
+            *read = length;
+            if is_sealed {
+                done.push(*chunk);
+            }
+            !is_sealed
+        });
+        done
+    }
+
+    /// Takes what devices did since the last time; how much of it was lost.
+    fn collect_activities(&mut self, batch: &mut Batch) -> u64 {
+        let Some(devices) = &mut self.devices else { return 0 };
+        let (mut words, lost) = devices.take();
+        while !words.is_empty() {
+            let mut end = 0;
+            while end < words.len().min(ACTIVITY_WORDS) {
+                end += activity::Record::length(words[end]);
+                batch.count += 1;
+            }
+            let (piece, rest) = words.split_at(end);
+            block(&mut batch.activities, BlockKind::Activities, 0, |out| {
+                out.extend(piece.iter().flat_map(|word| word.to_le_bytes()));
+            });
+            words = rest;
+        }
+        lost
+    }
+
+    /// Waits for the devices to finish what they were asked for.
+    pub(crate) fn synchronize_devices(&self) {
+        self.devices.iter().for_each(Collector::synchronize);
+    }
+
+    /// Devices do no more that is recorded.
+    pub(crate) fn stop_devices(&mut self) {
+        self.append_clock();
+        self.devices.iter_mut().for_each(Collector::stop);
+    }
+
+    pub(crate) fn devices(&self) -> Option<&Collector> {
+        self.devices.as_ref()
+    }
+
+    /// What the records refer to, which was registered before they were written.
+    fn define(&mut self, out: &mut Vec<u8>) {
+        let registry = registry();
+        let names = registry.names_from(self.names);
+        block(out, BlockKind::Names, 0, |out| {
+            for (number, name) in (self.names..).zip(names) {
+                out.extend_from_slice(&(FIRST_NAME + number as u32).to_le_bytes());
+                out.extend_from_slice(&(name.len() as u32).to_le_bytes());
+                out.extend_from_slice(name.as_bytes());
+                out.resize(out.len() + name.len().next_multiple_of(8) - name.len(), 0);
+            }
+        });
+        let sites = registry.sites_from(self.sites);
+        block(out, BlockKind::Sites, 0, |out| {
+            for (number, site) in (self.sites + 1..).zip(sites) {
+                let last = site.line << 8 | site.kind as u32;
+                for word in [number as u32, site.name, site.file, last] {
+                    out.extend_from_slice(&word.to_le_bytes());
+                }
+            }
+        });
+        let threads = registry.threads_from(self.threads);
+        let first = registry.first_thread() + self.threads as u32;
+        for (number, thread) in (first..).zip(threads) {
+            block(out, BlockKind::Thread, number, |out| {
+                out.extend_from_slice(&thread.id.to_le_bytes());
+                out.extend_from_slice(thread.name.as_bytes());
+            });
+        }
+        (self.names, self.sites, self.threads) =
+            (self.names + names.len(), self.sites + sites.len(), self.threads + threads.len());
+    }
+
+    /// Appends a reading of the clock.
+    pub(crate) fn append_clock(&mut self) {
+        let mut notes = Vec::new();
+        self.read_clock(&mut notes);
+        self.bytes += notes.len() as u64;
+        self.sink.append(&Batch { notes, ..Batch::default() });
+    }
+
+    /// Appends when recording began and ended, in ticks; an end of 0 where it goes on.
+    pub(crate) fn tell_window(&mut self, (start, end): (u64, u64), cycle: u64) {
+        self.start = start;
+        // A ring's window moves on; it is told when somebody asks for it.
+        if !matches!(self.sink, Sink::Ring(_)) {
+            let mut out = Vec::new();
+            window(&mut out, [start, end, cycle]);
+            self.append(out);
+        }
+    }
+
+    /// What a ring keeps, as a recording of its own; nothing of any other.
+    pub(crate) fn so_far(&mut self) -> Vec<u8> {
+        self.devices.iter().for_each(Collector::flush);
+        self.flush();
+        self.append_clock();
+        let Sink::Ring(ring) = &self.sink else { return Vec::new() };
+        let mut bytes = ring.bytes();
+        window(&mut bytes, [ring.start().unwrap_or(self.start), self.clock.ticks(), 0]);
+        bytes
+    }
+
+    fn read_clock(&self, out: &mut Vec<u8>) {
+        let (ticks, ns) = self.clock.reading();
+        block(out, BlockKind::Clock, 0, |out| {
+            out.extend_from_slice(&ticks.to_le_bytes());
+            out.extend_from_slice(&ns.to_le_bytes());
+        });
+        if let Some((time, ticks)) = self.devices.as_ref().and_then(|devices| self.device_reading(devices)) {
+            block(out, BlockKind::DeviceClock, 0, |out| {
+                out.extend_from_slice(&time.to_le_bytes());
+                out.extend_from_slice(&ticks.to_le_bytes());
+            });
+        }
+    }
+
+    /// The devices' clock, and ticks at the same moment: of a few readings the one between whose ends the least time lies.
+    fn device_reading(&self, devices: &Collector) -> Option<(u64, u64)> {
+        let once = || {
+            let (before, time, after) = (self.clock.ticks(), devices.time()?, self.clock.ticks());
+            let took = after.saturating_sub(before);
+            Some((took, time, before + took / 2))
+        };
+        (0..8).filter_map(|_| once()).min().map(|(_, time, ticks)| (time, ticks))
+    }
+
+    pub(crate) fn into_sink(self) -> Sink {
+        self.sink
+    }
+}
+
+fn window(out: &mut Vec<u8>, numbers: [u64; 3]) {
+    block(out, BlockKind::Window, 0, |out| {
+        for number in numbers {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+    });
+}

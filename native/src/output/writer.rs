@@ -1,0 +1,67 @@
+//! The writer: a thread that appends to the recording what the others recorded, every few milliseconds.
+
+use crate::hot::local;
+use crate::hot::lock::hold;
+use crate::hot::wake::{WRITER, awake};
+use crate::output::stream::Stream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use std::{io, thread};
+
+/// What is done after each time that something was written.
+pub(crate) type Look = Box<dyn FnMut(&mut Stream) + Send>;
+
+/// The thread that writes.
+pub(crate) struct Writer {
+    stream: Arc<Mutex<Stream>>,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    /// Starts to write what is recorded, every `interval`.
+    pub(crate) fn start(stream: Stream, interval: Duration, mut look: Look) -> io::Result<Writer> {
+        let stream = Arc::new(Mutex::new(stream));
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (its_stream, its_end) = (Arc::clone(&stream), Arc::clone(&is_over));
+        // What the thread allocates while it starts must not be taken for the program's.
+        let ready = Arc::new(Barrier::new(2));
+        let its_ready = Arc::clone(&ready);
+        let run = move || {
+            local::never_record();
+            its_ready.wait();
+            while !its_end.load(Ordering::Acquire) {
+                // What is written is as old as the pause, the writing, and what the system takes to wake a thread.
+                thread::park_timeout(interval / 4);
+                awake();
+                let mut stream = hold(&its_stream);
+                stream.flush();
+                look(&mut stream);
+            }
+        };
+        let thread = thread::Builder::new().name("kinetoscope".into()).spawn(run)?;
+        ready.wait();
+        *hold(&WRITER) = Some(thread.thread().clone());
+        Ok(Writer { stream, is_over, thread: Some(thread) })
+    }
+
+    /// The stream, while nothing is written to it.
+    pub(crate) fn stream(&self) -> MutexGuard<'_, Stream> {
+        hold(&self.stream)
+    }
+
+    /// Ends the thread, and writes the rest.
+    pub(crate) fn stop(mut self) -> Option<Stream> {
+        self.is_over.store(true, Ordering::Release);
+        *hold(&WRITER) = None;
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+        let mut stream = Arc::into_inner(self.stream)?.into_inner().unwrap_or_else(PoisonError::into_inner);
+        stream.flush();
+        Some(stream)
+    }
+}

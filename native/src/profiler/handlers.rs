@@ -1,0 +1,77 @@
+//! What is done with a recording when it is ready: torch's `on_trace_ready`.
+
+#[cfg(feature = "analysis")]
+pub use super::execution_trace::execution_trace;
+use super::recording::Recording;
+use crate::error::RecordError;
+use crate::hot::system::host_name;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+#[cfg(feature = "analysis")]
+use {
+    kinetoscope_core::analysis::torch::averages::GroupBy,
+    kinetoscope_core::report::torch_table::TableOptions, kinetoscope_core::write::file_name,
+};
+
+/// What is done with each recording.
+pub type Handler = Box<dyn FnMut(&Recording) -> Result<(), RecordError> + Send>;
+
+/// Writes each recording as it is into a folder, as `WORKER.TIME.ktrace`. The worker is `HOST_PID` if none is given; the time
+/// is in ns since 1970.
+pub fn ktrace_handler(folder: impl Into<PathBuf>, worker_name: Option<&str>) -> Handler {
+    let folder = folder.into();
+    let worker = worker_name.map_or_else(|| format!("{}_{}", host_name(), std::process::id()), str::to_owned);
+    Box::new(move |recording| {
+        fs::create_dir_all(&folder)?;
+        recording.save(folder.join(format!("{worker}.{}.ktrace", unix_ns())))
+    })
+}
+
+/// Writes each recording as a Chrome trace into a folder, under the names that TensorBoard's profiler plugin looks for:
+/// `WORKER.TIME.pt.trace.json`, with `.gz` behind it where it is compressed. The worker is `HOST_PID` if none is given.
+#[cfg(feature = "analysis")]
+pub fn tensorboard_trace_handler(
+    folder: impl Into<PathBuf>,
+    worker_name: Option<&str>,
+    gzip: bool,
+) -> Handler {
+    let folder = folder.into();
+    let worker = worker_name.map(str::to_owned);
+    Box::new(move |recording| {
+        fs::create_dir_all(&folder)?;
+        let host = host_name();
+        let name = file_name::tensorboard(worker.as_deref(), (&host, std::process::id()), unix_ns(), gzip);
+        recording.export_chrome_trace(folder.join(name))
+    })
+}
+
+/// Prints torch's table of each recording to standard output.
+#[cfg(feature = "analysis")]
+pub fn print_table(options: TableOptions) -> Handler {
+    Box::new(move |recording| {
+        println!("{}", recording.table(GroupBy::default(), &options)?);
+        Ok(())
+    })
+}
+
+#[cfg(feature = "analysis")]
+/// Writes each recording as an execution trace: the first to `path`, those of later cycles with the step before the
+/// extension.
+#[cfg(feature = "analysis")]
+pub fn execution_trace_handler(path: impl Into<PathBuf>) -> Handler {
+    let path = path.into();
+    let mut is_first = true;
+    Box::new(move |recording| {
+        let step = format!("{}.json", recording.step);
+        let path = if is_first { path.clone() } else { path.with_extension(step) };
+        is_first = false;
+        let text = execution_trace(&recording.trace).to_string();
+        fs::write(path, text).map_err(RecordError::Io)
+    })
+}
+
+/// The time now, in ns since 1970.
+fn unix_ns() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64)
+}

@@ -1,0 +1,140 @@
+//! What a profiler recorded.
+
+use crate::error::RecordError;
+use crate::output::statistics::Statistics;
+use std::fs;
+use std::path::Path;
+#[cfg(feature = "analysis")]
+use {
+    crate::files::output::Output,
+    kinetoscope_core::analysis::device::memory::Memory,
+    kinetoscope_core::analysis::torch::averages::{Average, GroupBy, key_averages, total_average},
+    kinetoscope_core::analysis::torch::function_events::FunctionEvents,
+    kinetoscope_core::analysis::torch::stacks::{Metric, export},
+    kinetoscope_core::report::torch_table::{Recorded, TableOptions, render},
+    kinetoscope_core::trace::Trace,
+    kinetoscope_core::write::chrome,
+    kinetoscope_core::write::memory_timeline::MemoryTimeline,
+    std::fmt::Write,
+};
+
+/// What was recorded: its bytes and, with the feature `analysis`, the trace that they hold.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Recording {
+    /// What the recorder reports about itself.
+    pub statistics: Statistics,
+    /// The step of the profiler at whose end it was handed over.
+    pub step: u64,
+    /// The trace: what a file of the recording gives when it is read.
+    #[cfg(feature = "analysis")]
+    pub trace: Trace,
+    bytes: Vec<u8>,
+}
+
+impl Recording {
+    /// Reads the trace, where there is the engine to do it.
+    #[cfg_attr(not(feature = "analysis"), allow(clippy::unnecessary_wraps))]
+    pub(crate) fn new(bytes: Vec<u8>, statistics: Statistics, step: u64) -> Result<Recording, RecordError> {
+        Ok(Recording {
+            statistics,
+            step,
+            #[cfg(feature = "analysis")]
+            trace: Trace::read(&bytes)?,
+            bytes,
+        })
+    }
+
+    /// The recording as the recorder wrote it: what [`save`](Recording::save) writes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Writes the recording as the recorder has it (`.ktrace`), which the command line, the page and the engine read.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), RecordError> {
+        Ok(fs::write(path, &self.bytes)?)
+    }
+}
+
+/// Needs the feature `analysis`.
+#[cfg(feature = "analysis")]
+impl Recording {
+    /// torch's `events()`.
+    pub fn events(&self) -> FunctionEvents {
+        FunctionEvents::new(&self.trace)
+    }
+
+    /// torch's `key_averages()`.
+    pub fn key_averages(&self, by: GroupBy) -> Vec<Average> {
+        key_averages(&self.events(), &self.trace.table, by)
+    }
+
+    /// torch's `total_average()`.
+    pub fn total_average(&self) -> Average {
+        total_average(&self.events(), &self.trace.table)
+    }
+
+    /// torch's `key_averages().table()`.
+    ///
+    /// # Errors
+    /// [`RecordError::Trace`] when the options name a column that is not there.
+    pub fn table(&self, by: GroupBy, options: &TableOptions) -> Result<String, RecordError> {
+        let events = self.events();
+        let rows = key_averages(&events, &self.trace.table, by);
+        Ok(render(&rows, Recorded::of(&events), options)?)
+    }
+
+    /// Writes a Chrome trace as Kineto does; compressed where the name ends in `.gz`.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn export_chrome_trace(&self, path: impl AsRef<Path>) -> Result<(), RecordError> {
+        let output = Output::create(Some(path.as_ref()))?;
+        let written = chrome::write(&self.trace.table, output, |_| true);
+        Ok(written.map_err(|_| std::io::Error::other("the trace could not be written"))?.finish()?)
+    }
+
+    /// Writes torch's `export_stacks()`: a line a stack, with the metric in whole microseconds at its end. Needs
+    /// `with_stack`.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn export_stacks(&self, path: impl AsRef<Path>, metric: Metric) -> Result<(), RecordError> {
+        let text = export(&self.events(), &self.trace.table, metric);
+        write(path.as_ref(), &text)
+    }
+
+    /// Writes torch's `export_memory_timeline()`: a page for a name in `.html`, raw entries for one in `raw.json.gz`,
+    /// JSON for any other. The device is `cpu` or `cuda:0`. Needs `profile_memory`.
+    ///
+    /// # Errors
+    /// Those of the file, and [`RecordError::Trace`] when the device has no memory events.
+    pub fn export_memory_timeline(
+        &self,
+        path: impl AsRef<Path>,
+        device: Option<&str>,
+    ) -> Result<(), RecordError> {
+        let path = path.as_ref();
+        let memory = Memory::new(&self.trace);
+        let timeline = MemoryTimeline::new(&self.trace, &memory, device)?;
+        let name = path.to_string_lossy();
+        let text = if name.ends_with(".html") {
+            timeline.html()
+        } else if name.ends_with("raw.json.gz") {
+            timeline.raw()
+        } else {
+            timeline.json()
+        };
+        write(path, &text)
+    }
+}
+
+#[cfg(feature = "analysis")]
+fn write(path: &Path, text: &str) -> Result<(), RecordError> {
+    let mut output = Output::create(Some(path))?;
+    let _ = output.write_str(text);
+    Ok(output.finish()?)
+}

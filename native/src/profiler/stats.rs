@@ -1,0 +1,122 @@
+//! Statistics over several runs of one piece of work, as `torch_geometric.profile` keeps them: time, and peaks of device
+//! memory. Who measures brings the clock and the numbers.
+
+/// What a device's memory came to in one run, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceMemory {
+    /// Most that tensors held.
+    pub max_allocated: i64,
+    /// Most that the allocator held.
+    pub max_reserved: i64,
+    /// Most that was in use, with what waited to be freed.
+    pub max_active: i64,
+    /// What the driver said was free afterwards.
+    pub free: i64,
+    /// What the driver said was in use afterwards, by anyone.
+    pub used: i64,
+}
+
+/// One run: `torch_geometric`'s `Stats`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunStats {
+    /// How long it took, in ns.
+    pub time_ns: i64,
+    /// Most that it held of the host's memory, beyond what was held before, in bytes.
+    pub host_max_allocated: Option<i64>,
+    /// The device's memory, where there is a device.
+    pub device: Option<DeviceMemory>,
+}
+
+/// Several runs: `torch_geometric`'s `StatsSummary`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StatsSummary {
+    /// How many runs.
+    pub runs: usize,
+    /// Their mean time, in ns.
+    pub time_mean_ns: f64,
+    /// The standard deviation of a sample (divided by runs − 1), in ns; `None` for one run.
+    pub time_std_ns: Option<f64>,
+    /// The most that a run held of the host's memory, in bytes.
+    pub host_max_allocated: Option<i64>,
+    /// The largest of each peak, the least that was free and the most that was used, over the runs with a device.
+    pub device: Option<DeviceMemory>,
+}
+
+/// The names of the values of a summary, as CSV has them.
+const HEADER: &str = "runs,time_mean_ns,time_std_ns,host_max_allocated_bytes,max_allocated_bytes,max_reserved_bytes,\
+                      max_active_bytes,min_free_bytes,max_used_bytes";
+
+/// Summarizes runs; `None` when there are none.
+pub fn summarize(runs: &[RunStats]) -> Option<StatsSummary> {
+    let n = runs.len() as f64;
+    let sum: i128 = runs.iter().map(|r| i128::from(r.time_ns)).sum();
+    let mean = if runs.is_empty() { return None } else { sum as f64 / n };
+    let squares: f64 = runs.iter().map(|r| (r.time_ns as f64 - mean) * (r.time_ns as f64 - mean)).sum();
+    let worst = |a: DeviceMemory, b: DeviceMemory| DeviceMemory {
+        max_allocated: a.max_allocated.max(b.max_allocated),
+        max_reserved: a.max_reserved.max(b.max_reserved),
+        max_active: a.max_active.max(b.max_active),
+        free: a.free.min(b.free),
+        used: a.used.max(b.used),
+    };
+    Some(StatsSummary {
+        runs: runs.len(),
+        time_mean_ns: mean,
+        time_std_ns: (runs.len() > 1).then(|| (squares / (n - 1.0)).sqrt()),
+        host_max_allocated: runs.iter().filter_map(|r| r.host_max_allocated).max(),
+        device: runs.iter().filter_map(|r| r.device).reduce(worst),
+    })
+}
+
+impl StatsSummary {
+    /// The summary as CSV: a line of names and one of values, empty where there is none. Times are in ns, sizes in bytes.
+    pub fn to_csv(&self) -> String {
+        let bytes =
+            |of: fn(&DeviceMemory) -> i64| self.device.as_ref().map(of).map(|bytes| bytes.to_string());
+        let values = [
+            Some(self.runs.to_string()),
+            Some(self.time_mean_ns.to_string()),
+            self.time_std_ns.map(|std| std.to_string()),
+            self.host_max_allocated.map(|bytes| bytes.to_string()),
+            bytes(|d| d.max_allocated),
+            bytes(|d| d.max_reserved),
+            bytes(|d| d.max_active),
+            bytes(|d| d.free),
+            bytes(|d| d.used),
+        ];
+        format!("{HEADER}\r\n{}\r\n", values.map(Option::unwrap_or_default).join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summaries_take_the_worst_of_memory_and_the_spread_of_time() {
+        let memory = |peak: i64, free: i64| DeviceMemory {
+            max_allocated: peak,
+            max_reserved: peak + 1,
+            max_active: peak + 2,
+            free,
+            used: 100 - free,
+        };
+        let runs: Vec<RunStats> = [(2, memory(5, 40)), (4, memory(9, 60)), (9, memory(7, 50))]
+            .map(|(time_ns, device)| RunStats {
+                time_ns,
+                host_max_allocated: Some(time_ns * 2),
+                device: Some(device),
+            })
+            .to_vec();
+        let summary = summarize(&runs).expect("a summary");
+        assert_eq!(summary.time_mean_ns.to_bits(), 5f64.to_bits());
+        assert_eq!(summary.time_std_ns.map(f64::to_bits), Some(13f64.sqrt().to_bits()));
+        let worst = DeviceMemory { max_allocated: 9, max_reserved: 10, max_active: 11, free: 40, used: 60 };
+        assert_eq!(summary.device, Some(worst));
+        assert!(summary.to_csv().ends_with("\r\n3,5,3.605551275463989,18,9,10,11,40,60\r\n"));
+        let one = summarize(&[RunStats { time_ns: 7, ..RunStats::default() }]).expect("a summary");
+        assert_eq!((one.time_std_ns, one.device), (None, None));
+        assert!(one.to_csv().ends_with("\r\n1,7,,,,,,,\r\n"));
+        assert_eq!(summarize(&[]), None);
+    }
+}

@@ -1,0 +1,306 @@
+//! The arguments of a record, put together next to the chunk and copied into it at once.
+
+use super::sequence::Sequence;
+use crate::hot::local;
+use crate::hot::registry::{Name, Site};
+use crate::hot::state::{wants_flops, wants_mirror, wants_shapes};
+use crate::hot::sync::WORDS;
+use kinetoscope_stream::record::{SLOT_BYTES, Slot, Tag, Word, key};
+use smallvec::{SmallVec, smallvec};
+use std::fmt::{Debug, Display, Write};
+
+/// The longest text of an argument, in bytes; what is longer is cut.
+const LONGEST: usize = 8 << 10;
+
+/// The arguments of a record.
+#[derive(Debug)]
+pub struct Args {
+    state: u32,
+    /// The head comes first.
+    slots: SmallVec<[Slot; 24]>,
+    /// How many inputs have shapes.
+    inputs: usize,
+    /// The name of the record, where other profilers are to be told and it is not that of the call site.
+    name: Option<String>,
+}
+
+/// What an argument can be.
+pub trait Value {
+    /// Adds it.
+    #[doc(hidden)]
+    fn put(&self, key: u32, args: &mut Args);
+}
+
+macro_rules! ints {
+    ($($int:ty)*) => { $(impl Value for $int {
+        fn put(&self, key: u32, args: &mut Args) {
+            match i64::try_from(*self) {
+                Ok(value) => args.push(Tag::Int, key, value as u64),
+                Err(_) => args.push(Tag::Float, key, (*self as f64).to_bits()),
+            }
+        }
+    })* };
+}
+
+ints! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize i128 u128 }
+
+impl Value for f64 {
+    fn put(&self, key: u32, args: &mut Args) {
+        args.push(Tag::Float, key, self.to_bits());
+    }
+}
+
+impl Value for f32 {
+    fn put(&self, key: u32, args: &mut Args) {
+        f64::from(*self).put(key, args);
+    }
+}
+
+impl Value for bool {
+    fn put(&self, key: u32, args: &mut Args) {
+        args.push(Tag::Bool, key, u64::from(*self));
+    }
+}
+
+impl Value for str {
+    fn put(&self, key: u32, args: &mut Args) {
+        args.text(Tag::Text, key, self);
+    }
+}
+
+impl Value for String {
+    fn put(&self, key: u32, args: &mut Args) {
+        args.text(Tag::Text, key, self);
+    }
+}
+
+impl<T: Value + ?Sized> Value for &T {
+    fn put(&self, key: u32, args: &mut Args) {
+        (**self).put(key, args);
+    }
+}
+
+impl<T: Value> Value for Option<T> {
+    fn put(&self, key: u32, args: &mut Args) {
+        if let Some(value) = self {
+            value.put(key, args);
+        }
+    }
+}
+
+impl Args {
+    /// No arguments yet.
+    pub fn new(state: u32) -> Args {
+        Args { state, slots: smallvec![[0, 0]], inputs: 0, name: None }
+    }
+
+    /// The name of the record, where that of the call site is not meant.
+    pub fn name(&mut self, name: &str) {
+        if !name.is_empty() {
+            self.text(Tag::Text, key::NAME, name);
+            if wants_mirror(self.state) {
+                self.name = Some(name.to_owned());
+            }
+        }
+    }
+
+    /// An argument.
+    pub fn value<T: Value + ?Sized>(&mut self, name: &'static Name, value: &T) {
+        let key = local::unrecorded(|| name.id());
+        value.put(key, self);
+    }
+
+    /// An argument that is shown by `Debug`.
+    pub fn debug(&mut self, name: &'static Name, value: &dyn Debug) {
+        self.formatted(name, format_args!("{value:?}"));
+    }
+
+    /// An argument that is shown by `Display`.
+    pub fn display(&mut self, name: &'static Name, value: &dyn Display) {
+        self.formatted(name, format_args!("{value}"));
+    }
+
+    fn formatted(&mut self, name: &'static Name, text: std::fmt::Arguments<'_>) {
+        let (key, text) = local::unrecorded(|| (name.id(), text.to_string()));
+        self.text(Tag::Text, key, &text);
+    }
+
+    /// `Input Dims`: the shapes of the inputs; `[]` stands for what has none. Recorded with `record_shapes`.
+    pub fn shapes<T: AsRef<[usize]>>(&mut self, shapes: impl IntoIterator<Item = T>) {
+        self.inputs = self.dims(key::INPUT_DIMS, shapes);
+    }
+
+    /// `Input Strides`. Recorded with `record_shapes`.
+    pub fn strides<T: AsRef<[usize]>>(&mut self, strides: impl IntoIterator<Item = T>) {
+        self.dims(key::INPUT_STRIDES, strides);
+    }
+
+    fn dims<T: AsRef<[usize]>>(&mut self, key: u32, lists: impl IntoIterator<Item = T>) -> usize {
+        let mut count = 0;
+        if wants_shapes(self.state) {
+            local::unrecorded(|| {
+                let each = lists.into_iter().map(|list| {
+                    count += 1;
+                    json(list.as_ref().iter())
+                });
+                let text = json(each);
+                self.text(Tag::Json, key, &text);
+            });
+        }
+        count
+    }
+
+    /// `Input type`: the type of every input that has a shape, or of the only one.
+    pub fn dtype(&mut self, dtype: &str) {
+        let types = vec![dtype; self.inputs.max(1)];
+        self.dtypes(&types);
+    }
+
+    /// `Input type`, one for each input: torch's names, `Scalar`, or an empty one. Recorded with `record_shapes`.
+    pub fn dtypes(&mut self, dtypes: &[&str]) {
+        self.texts(key::INPUT_TYPE, dtypes.iter().copied());
+    }
+
+    /// `Concrete Inputs`: the values of inputs that are no tensors, and an empty text for those that are. Recorded with
+    /// `record_shapes`.
+    pub fn concrete(&mut self, values: &[&dyn Display]) {
+        self.texts(key::CONCRETE_INPUTS, values.iter().map(ToString::to_string));
+    }
+
+    fn texts<T: AsRef<str>>(&mut self, key: u32, texts: impl IntoIterator<Item = T>) {
+        if wants_shapes(self.state) {
+            local::unrecorded(|| {
+                let quoted = texts.into_iter().map(|text| serde_json::Value::from(text.as_ref()).to_string());
+                let text = json(quoted);
+                self.text(Tag::Json, key, &text);
+            });
+        }
+    }
+
+    /// Floating point operations. Recorded with `with_flops`.
+    pub fn flops(&mut self, flops: usize) {
+        if wants_flops(self.state) {
+            flops.put(key::FLOPS, self);
+        }
+    }
+
+    /// The number that the operator's backward will name.
+    pub fn sequence(&mut self, sequence: Sequence) {
+        sequence.number.put(key::SEQUENCE_NUMBER, self);
+        0i64.put(key::FWD_THREAD_ID, self);
+    }
+
+    /// The forward that this is the backward of.
+    pub fn backward(&mut self, forward: Sequence) {
+        forward.number.put(key::SEQUENCE_NUMBER, self);
+        forward.thread.put(key::FWD_THREAD_ID, self);
+    }
+
+    /// What a module adds to the `Module Hierarchy` of what it calls.
+    pub fn frame(&mut self, frame: &str) {
+        self.text(Tag::Text, key::MODULE, frame);
+    }
+
+    /// An argument that is a number of slots in itself.
+    pub(super) fn push(&mut self, tag: Tag, key: u32, value: u64) {
+        if self.has_room(1) {
+            self.slots.push([Word::pack(tag, 0, 0, key), value]);
+        }
+    }
+
+    fn has_room(&self, slots: usize) -> bool {
+        // What does not fit into a chunk is left out, and the record says so.
+        self.slots.len() + slots < WORDS / 2 - 2
+    }
+
+    pub(super) fn text(&mut self, tag: Tag, key: u32, text: &str) {
+        let mut end = text.len().min(LONGEST);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        // Half a JSON text is none.
+        if tag == Tag::Json && end < text.len() {
+            return;
+        }
+        let bytes = &text.as_bytes()[..end];
+        let slots = bytes.len().div_ceil(SLOT_BYTES);
+        if !self.has_room(1 + slots) {
+            return;
+        }
+        self.slots.push([Word::pack(tag, slots as u16, 0, key), bytes.len() as u64]);
+        for piece in bytes.chunks(SLOT_BYTES) {
+            let mut whole = [0; SLOT_BYTES];
+            whole[..piece.len()].copy_from_slice(piece);
+            let number = u128::from_le_bytes(whole);
+            self.slots.push([number as u64, (number >> 64) as u64]);
+        }
+    }
+
+    /// The values of a counter.
+    pub fn counter(self, site: &'static Site) {
+        self.write(Tag::Counter, site);
+    }
+
+    /// An arrow begins.
+    pub fn flow_start(self, site: &'static Site, id: u64) {
+        self.write_with_id(Tag::FlowStart, site, id);
+    }
+
+    /// An arrow passes.
+    pub fn flow_step(self, site: &'static Site, id: u64) {
+        self.write_with_id(Tag::FlowStep, site, id);
+    }
+
+    /// An arrow ends.
+    pub fn flow_end(self, site: &'static Site, id: u64) {
+        self.write_with_id(Tag::FlowEnd, site, id);
+    }
+
+    /// A span begins that may end on another thread.
+    pub fn async_begin(self, site: &'static Site, id: u64) {
+        self.write_with_id(Tag::AsyncBegin, site, id);
+    }
+
+    /// It ends.
+    pub fn async_end(self, site: &'static Site, id: u64) {
+        self.write_with_id(Tag::AsyncEnd, site, id);
+    }
+
+    fn write_with_id(mut self, tag: Tag, site: &'static Site, id: u64) {
+        self.put_first(key::VALUE, id);
+        self.write(tag, site);
+    }
+
+    /// The state in which these were made.
+    pub(super) fn state(&self) -> u32 {
+        self.state
+    }
+
+    /// The name of the record: its own, or that of the call site.
+    pub(super) fn name_at<'a>(&'a self, site: &'static Site) -> &'a str {
+        self.name.as_deref().unwrap_or(site.name)
+    }
+
+    /// An integer, before all other arguments.
+    pub(super) fn put_first(&mut self, key: u32, value: u64) {
+        self.slots.insert(1, [Word::pack(Tag::Int, 0, 0, key), value]);
+    }
+
+    /// Writes the record; false when it was dropped.
+    pub(super) fn write(mut self, tag: Tag, site: &'static Site) -> bool {
+        let id = local::id_of(site);
+        self.slots[0][0] = Word::pack(tag, (self.slots.len() - 1) as u16, 0, id);
+        id != 0 && local::write(self.state, &mut self.slots)
+    }
+}
+
+/// A JSON array of what is JSON already.
+fn json(items: impl Iterator<Item = impl Display>) -> String {
+    let mut text = String::from("[");
+    for (number, item) in items.enumerate() {
+        let comma = if number > 0 { "," } else { "" };
+        let _ = write!(text, "{comma}{item}");
+    }
+    text.push(']');
+    text
+}

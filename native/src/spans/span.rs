@@ -1,0 +1,73 @@
+//! Begin and end of a span, and instant events: the record, and everybody else who is to know of it.
+
+use super::args::Args;
+use crate::hot::local;
+use crate::hot::registry::Site;
+use crate::hot::stack;
+use crate::hot::state::{flag, state, wants_mirror, wants_stack};
+use crate::mirror;
+use kinetoscope_stream::record::{Tag, key};
+#[cfg(feature = "cuda")]
+use {
+    crate::device::external,
+    crate::hot::state::wants_devices,
+    kinetoscope_stream::record::Kind,
+    std::sync::atomic::{AtomicU64, Ordering},
+};
+
+/// Begins a span that is only recorded; the state in which it began, or 0 when it was not recorded.
+#[inline(always)]
+pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
+    local::begin(state, site)
+}
+
+/// Begins a span with arguments, or one that others are to know of; the state for its end.
+pub(crate) fn begin_with(mut args: Args, site: &'static Site) -> u32 {
+    let state = args.state();
+    if wants_stack(state) {
+        args.push(Tag::Name, key::CALL_STACK, u64::from(stack::here()));
+    }
+    if wants_mirror(state) {
+        local::unrecorded(|| mirror::push(args.name_at(site)));
+    }
+    #[cfg(feature = "cuda")]
+    if wants_devices(state) {
+        push_device_id(&mut args, site.kind);
+    }
+    // One that was dropped still has to end for the others.
+    if args.write(Tag::Begin, site) { state } else { state & (flag::MIRROR | flag::DEVICES) }
+}
+
+/// Ends a span that began in this state. Kept out of the spans, so that one that is not recorded costs nothing.
+#[inline(never)]
+pub(crate) fn end(began: u32, site: &'static Site) {
+    if wants_mirror(began) {
+        mirror::pop();
+    }
+    #[cfg(feature = "cuda")]
+    if wants_devices(began) {
+        external::pop(site.kind);
+    }
+    if state() == began {
+        local::end(began, site);
+    }
+}
+
+/// An instant event.
+pub(crate) fn instant(args: Args, site: &'static Site) {
+    if wants_mirror(args.state()) {
+        local::unrecorded(|| mirror::mark(args.name_at(site)));
+    }
+    args.write(Tag::Instant, site);
+}
+
+/// Gives the span an id, which calls to devices carry while it runs.
+#[cfg(feature = "cuda")]
+fn push_device_id(args: &mut Args, kind: Kind) {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    if matches!(kind, Kind::Op | Kind::Annotation) {
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        args.put_first(key::EXTERNAL_ID, id);
+        local::unrecorded(|| external::push(kind, id));
+    }
+}

@@ -1,0 +1,273 @@
+//! Spans and events of the `tracing` crate: whatever is instrumented with it, such as candle, is recorded.
+//!
+//! A span is recorded each time that it is entered, on the thread that enters it: the polls of an asynchronous function
+//! are spans of their own, and what other tasks do between them is not in them. Fields are arguments. An event is a moment
+//! whose name is its message.
+
+use crate::error::RecordError;
+use crate::hot::local::unrecorded;
+use crate::hot::registry::{Site, registry};
+use crate::hot::state::state;
+use crate::output::fork;
+use crate::profiler::recording::Recording;
+use crate::profiler::{Profiler, ProfilerBuilder};
+use crate::spans::args::{Args, Value};
+use crate::spans::span;
+use kinetoscope_stream::record::Kind;
+use kinetoscope_stream::record::key;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::sync::{PoisonError, RwLock};
+use tracing_core::callsite::Identifier;
+use tracing_core::field::{Field, Visit};
+use tracing_core::span::{Attributes, Id, Record};
+use tracing_core::{Event, Metadata, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+use tracing_subscriber::registry::LookupSpan;
+
+/// Starts a profiler, and gives a layer that brings it what `tracing` hears of. Dropping the guard stops the profiler,
+/// which calls its handlers.
+///
+/// ```
+/// use kinetoscope::Profiler;
+/// use kinetoscope::tracing_layer::layer;
+/// use tracing_subscriber::layer::SubscriberExt;
+///
+/// let (layer, guard) = layer(Profiler::builder())?;
+/// tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
+///     let _span = tracing::info_span!("work", batch = 3).entered();
+/// });
+/// let recording = guard.finish()?.expect("it was enabled");
+/// assert_eq!(recording.statistics.records, 2);
+/// # Ok::<(), kinetoscope::RecordError>(())
+/// ```
+///
+/// # Errors
+/// As [`Profiler::start`].
+pub fn layer(profiler: ProfilerBuilder) -> Result<(TracingLayer, FlushGuard), RecordError> {
+    fork::hold_also(|| Box::new(CALLSITES.write().unwrap_or_else(PoisonError::into_inner)));
+    Ok((TracingLayer, FlushGuard { profiler: Some(profiler.start()?) }))
+}
+
+/// Stops the profiler when it is dropped.
+#[must_use = "the profiler stops when this is dropped"]
+pub struct FlushGuard {
+    profiler: Option<Profiler>,
+}
+
+impl FlushGuard {
+    /// The profiler, for its steps.
+    pub fn profiler(&mut self) -> Option<&mut Profiler> {
+        self.profiler.as_mut()
+    }
+
+    /// Stops the profiler, and gives what it recorded last.
+    ///
+    /// # Errors
+    /// As [`Profiler::stop`].
+    pub fn finish(mut self) -> Result<Option<Recording>, RecordError> {
+        self.profiler.take().map_or(Ok(None), |mut profiler| profiler.stop())
+    }
+}
+
+impl Drop for FlushGuard {
+    fn drop(&mut self) {
+        if let Some(mut profiler) = self.profiler.take()
+            && let Err(error) = profiler.stop()
+        {
+            eprintln!("kinetoscope: the recording was lost: {error}");
+        }
+    }
+}
+
+/// Brings spans and events to whatever profiler is recording; while none is, a span costs a load and a branch.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TracingLayer;
+
+/// A call site of `tracing`: its site here, and the numbers of its fields' names.
+struct Callsite {
+    site: Site,
+    keys: Vec<u32>,
+}
+
+static CALLSITES: RwLock<Option<HashMap<Identifier, &'static Callsite>>> = RwLock::new(None);
+
+fn callsite(metadata: &'static Metadata<'static>) -> &'static Callsite {
+    let id = metadata.callsite();
+    let known = CALLSITES.read().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = known.as_ref().and_then(|known| known.get(&id)) {
+        return known;
+    }
+    drop(known);
+    unrecorded(|| {
+        let key = |field: Field| match field.name() {
+            "message" => key::NAME,
+            name => registry().name(name),
+        };
+        let keys = metadata.fields().iter().map(key).collect();
+        let (file, line) = (metadata.file().unwrap_or(""), metadata.line().unwrap_or(0));
+        let kind = if metadata.is_span() { Kind::Op } else { Kind::Other };
+        let made = Callsite { site: Site::new(metadata.name(), kind, file, line), keys };
+        let mut callsites = CALLSITES.write().unwrap_or_else(PoisonError::into_inner);
+        // Call sites live as long as the program, and there are as many as its source has.
+        *callsites.get_or_insert_default().entry(id).or_insert_with(|| Box::leak(Box::new(made)))
+    })
+}
+
+/// What a field can be, kept until its span is entered.
+#[derive(Clone, Debug)]
+enum Kept {
+    Int(i64),
+    Float(f64),
+    Bool(bool),
+    Text(String),
+}
+
+impl Value for Kept {
+    fn put(&self, key: u32, args: &mut Args) {
+        match self {
+            Kept::Int(value) => value.put(key, args),
+            Kept::Float(value) => value.put(key, args),
+            Kept::Bool(value) => value.put(key, args),
+            Kept::Text(value) => value.put(key, args),
+        }
+    }
+}
+
+/// The fields of a span.
+struct Fields {
+    callsite: &'static Callsite,
+    values: Vec<(u32, Kept)>,
+}
+
+impl Fields {
+    fn keep(&mut self, field: &Field, value: Kept) {
+        let key = self.callsite.keys.get(field.index()).copied().unwrap_or(key::VALUE);
+        self.values.retain(|(known, _)| *known != key);
+        self.values.push((key, value));
+    }
+}
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.keep(field, Kept::Text(format!("{value:?}")));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.keep(field, Kept::Text(value.to_owned()));
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.keep(field, Kept::Int(value));
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.keep(field, i64::try_from(value).map_or(Kept::Float(value as f64), Kept::Int));
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.keep(field, Kept::Float(value));
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.keep(field, Kept::Bool(value));
+    }
+}
+
+/// A span that this thread is in.
+struct Entered {
+    id: u64,
+    /// 0 where it is not recorded.
+    state: u32,
+    site: &'static Site,
+}
+
+thread_local! {
+    static ENTERED: RefCell<Vec<Entered>> = const { RefCell::new(Vec::new()) };
+}
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        if state() == 0 {
+            return;
+        }
+        unrecorded(|| {
+            let mut fields = Fields { callsite: callsite(attributes.metadata()), values: Vec::new() };
+            attributes.record(&mut fields);
+            if let Some(span) = context.span(id) {
+                span.extensions_mut().replace(fields);
+            }
+        });
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        if state() == 0 {
+            return;
+        }
+        unrecorded(|| {
+            let Some(span) = context.span(id) else { return };
+            let mut extensions = span.extensions_mut();
+            if let Some(fields) = extensions.get_mut::<Fields>() {
+                values.record(fields);
+            }
+        });
+    }
+
+    fn on_enter(&self, id: &Id, context: Context<'_, S>) {
+        let now = state();
+        if now == 0 {
+            return;
+        }
+        let begun = unrecorded(|| {
+            let span = context.span(id)?;
+            let mut args = Args::new(now);
+            if let Some(fields) = span.extensions().get::<Fields>() {
+                fields.values.iter().for_each(|(key, value)| value.put(*key, &mut args));
+            }
+            Some((args, &callsite(span.metadata()).site))
+        });
+        let Some((args, site)) = begun else { return };
+        let state = span::begin_with(args, site);
+        let entered = Entered { id: id.into_u64(), state, site };
+        let _ = ENTERED.try_with(|stack| unrecorded(|| stack.borrow_mut().push(entered)));
+    }
+
+    fn on_exit(&self, id: &Id, _: Context<'_, S>) {
+        let _ = ENTERED.try_with(|stack| exit(&mut stack.borrow_mut(), id.into_u64()));
+    }
+
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let now = state();
+        if now == 0 {
+            return;
+        }
+        let (args, site) = unrecorded(|| {
+            let metadata = event.metadata();
+            let mut fields = Fields { callsite: callsite(metadata), values: Vec::new() };
+            event.record(&mut fields);
+            let mut args = Args::new(now);
+            metadata.level().as_str().put(key::LEVEL, &mut args);
+            metadata.target().put(key::TARGET, &mut args);
+            fields.values.iter().for_each(|(key, value)| value.put(*key, &mut args));
+            (args, &fields.callsite.site)
+        });
+        span::instant(args, site);
+    }
+}
+
+/// Ends a span. Spans may be left in another order than they were entered: those above it end with it, and begin anew.
+fn exit(stack: &mut Vec<Entered>, id: u64) {
+    let Some(at) = stack.iter().rposition(|entered| entered.id == id) else { return };
+    let above = stack.split_off(at + 1);
+    for entered in above.iter().rev().chain(stack.pop().iter()) {
+        if entered.state != 0 {
+            span::end(entered.state, entered.site);
+        }
+    }
+    for entered in above {
+        let state = if entered.state == state() { span::begin(entered.state, entered.site) } else { 0 };
+        stack.push(Entered { state, ..entered });
+    }
+}
