@@ -5,5 +5,5 @@ mod input;
 pub(crate) mod output;
 
 pub use inflate::ZlibMember;
-pub use input::{InputError, Progress, Source, open, read, sources, unpacker};
+pub use input::{InputError, Progress, Reason, Source, open, read, sources, unpacker};
 pub use output::Output;

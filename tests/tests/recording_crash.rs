@@ -13,6 +13,7 @@ use recorder::{alone, row, rows};
 use std::collections::HashSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -123,6 +124,33 @@ fn a_fork_records_nothing_for_its_parent_and_can_record_for_itself() {
     assert_eq!(codes(&trace), []);
     assert_eq!(count(&trace, "in the child's own recording"), 1);
     assert_eq!(count(&trace, "before the fork"), 0);
+}
+
+#[test]
+fn a_child_finds_no_lock_of_the_recorder_locked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = child("forked-often", &[folder.path()]).output().expect("a child");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for number in 0..40 {
+        let trace = open(folder.path().join(format!("{number}.ktrace"))).expect("a trace");
+        assert_eq!(codes(&trace), []);
+        let span = row(&trace, "with a stack");
+        let stack = trace.table.field_named(span, Place::Args, "Call stack").expect("a stack");
+        assert!(stack.as_str().is_some_and(|stack| stack.contains("lock_all")), "{stack:?}");
+    }
+}
+
+#[test]
+fn a_signal_is_what_it_was_before_once_the_flight_is_over() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = child("signalled-after", &[folder.path()]).output().expect("a child");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "ready\n",
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(output.status.signal(), Some(libc::SIGUSR1));
 }
 
 fn flown(how: &str, folder: &Path) -> Trace {

@@ -33,7 +33,8 @@ fn nvtx_hears_of_every_range_with_and_without_a_recording() {
         .expect("a child");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let told = fs::read_to_string(log).expect("a log");
-    let once = ["push outer", "push a b", "mark now", "pop", "pop"];
+    let step = "push Optimizer.step#SGD.step";
+    let once = ["push outer", "push a b", "mark now", step, "pop", "pop", "pop"];
     assert_eq!(told.lines().collect::<Vec<_>>(), [once, once].concat());
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn read_or_tell(source: &Source, code: &mut u8) -> Option<Trace> {
     match read_with_bar(source) {
         Ok(trace) => Some(trace),
         Err(error) => {
-            eprintln!("kinetoscope: {}: {error}", source.name());
+            eprintln!("kinetoscope: {error}");
             *code = (*code).max(UNREADABLE);
             None
         }

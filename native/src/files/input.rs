@@ -14,35 +14,53 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread;
 
+/// Why a trace could not be read, and which.
+#[derive(Debug)]
+pub struct InputError {
+    /// The name of the source.
+    pub source_name: String,
+    /// What is wrong with it.
+    pub reason: Reason,
+}
+
 /// Why a trace could not be read.
 #[derive(Debug)]
-pub enum InputError {
+#[non_exhaustive]
+pub enum Reason {
     /// The operating system did not give the bytes.
     Io(io::Error),
-    /// The bytes are no trace.
+    /// The bytes are not a trace.
     Trace(Error),
 }
 
 impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            InputError::Io(error) => error.fmt(f),
-            InputError::Trace(error) => error.fmt(f),
+        write!(f, "{}: ", self.source_name)?;
+        match &self.reason {
+            Reason::Io(error) => error.fmt(f),
+            Reason::Trace(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for InputError {}
-
-impl From<io::Error> for InputError {
-    fn from(error: io::Error) -> Self {
-        InputError::Io(error)
+impl std::error::Error for InputError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.reason {
+            Reason::Io(error) => Some(error),
+            Reason::Trace(error) => Some(error),
+        }
     }
 }
 
-impl From<Error> for InputError {
+impl From<io::Error> for Reason {
+    fn from(error: io::Error) -> Self {
+        Reason::Io(error)
+    }
+}
+
+impl From<Error> for Reason {
     fn from(error: Error) -> Self {
-        InputError::Trace(error)
+        Reason::Trace(error)
     }
 }
 
@@ -139,9 +157,9 @@ pub struct Progress {
 /// Reads a file.
 ///
 /// # Errors
-/// Those of the file, and [`InputError::Trace`] when it is no trace.
-pub fn open(path: &Path) -> Result<Trace, InputError> {
-    read(&Source::File(path.to_path_buf()), |_| {})
+/// Those of the file, and [`Reason::Trace`] when it is not a trace.
+pub fn open(path: impl AsRef<Path>) -> Result<Trace, InputError> {
+    read(&Source::File(path.as_ref().to_path_buf()), |_| {})
 }
 
 const READ: usize = 256 << 10;
@@ -155,8 +173,12 @@ pub fn unpacker() -> Unpacker {
 /// Reads a source, telling `progress` how far it has come.
 ///
 /// # Errors
-/// Those of the source, and [`InputError::Trace`] when it is no trace.
-pub fn read(source: &Source, mut progress: impl FnMut(Progress)) -> Result<Trace, InputError> {
+/// Those of the source, and [`Reason::Trace`] when it is not a trace.
+pub fn read(source: &Source, progress: impl FnMut(Progress)) -> Result<Trace, InputError> {
+    read_text(source, progress).map_err(|reason| InputError { source_name: source.name(), reason })
+}
+
+fn read_text(source: &Source, mut progress: impl FnMut(Progress)) -> Result<Trace, Reason> {
     let input = source.reader()?;
     let (filled, queue) = sync_channel::<Piece>(QUEUE);
     let (give_back, empty) = channel::<Vec<u8>>();

@@ -1,15 +1,16 @@
 //! A program that records and comes to a bad end, for the tests that look at what is left: `recording-child HOW PATH…`.
 
-use kinetoscope::FlightRecorder;
-use kinetoscope::Profiler;
-use kinetoscope::RecordError;
-use kinetoscope::mirror::nvtx;
-use kinetoscope::mirror::{Mirror, emit_nvtx};
-use kinetoscope::spans::record_function;
-use kinetoscope::{instant, scope, user_scope};
+use kinetoscope::mirror::{Mirror, emit_nvtx, nvtx};
+use kinetoscope::spans::named::optimizer_step;
+use kinetoscope::steps::mark_step;
+use kinetoscope::{
+    FlightRecorder, Module, Profiler, RecordError, instant, is_recording, record_function, scope, user_scope,
+};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{env, process, thread};
 
@@ -27,7 +28,9 @@ fn main() {
             });
             let _ = thread.join();
         }),
+        "forked-often" => forked_often(path(2)),
         "mirrored" => mirrored(),
+        "signalled-after" => signalled_after(path(2)),
         "signalled" => flight(path(2), |flight| {
             println!("ready");
             while flight.dumps() == 0 {
@@ -62,17 +65,99 @@ fn mirrored() {
         let _outer = scope!("outer");
         let _dynamic = record_function("a\0b");
         instant!("now");
+        drop(optimizer_step("SGD"));
     };
     assert!(nvtx::is_available());
     let emit = emit_nvtx().expect("nobody records");
+    assert!(!is_recording(), "emitting is not recording");
     ranges();
     drop(emit);
     ranges();
     let mut profiler = Profiler::builder().mirror(Mirror::Nvtx).start().expect("a start");
     ranges();
     let recording = profiler.stop().expect("a recording").expect("a recording");
-    assert_eq!(recording.events().len(), 2);
+    assert_eq!(recording.events().len(), 3);
     ranges();
+}
+
+/// Everything of the recorder that locks something.
+fn lock_all(name: &str) {
+    let _module = Module::new(name, "field");
+    mark_step(name);
+    let _span = tracing::info_span!("span of tracing").entered();
+    drop(scope!("with a stack"));
+}
+
+/// Forks again and again while other threads use every lock of the recorder; each child uses them too, in time.
+fn forked_often(folder: &Path) {
+    use tracing_subscriber::layer::SubscriberExt;
+    let (layer, guard) =
+        kinetoscope::tracing_layer::layer(Profiler::builder().with_stack(true)).expect("a start");
+    tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer)).expect("the first");
+    let is_over = Arc::new(AtomicBool::new(false));
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let is_over = Arc::clone(&is_over);
+            thread::spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    lock_all("of the parent");
+                }
+            })
+        })
+        .collect();
+    for number in 0..40 {
+        // SAFETY: the child uses what the recorder has put in order, and ends without going back.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: ends a child that waits for ever.
+            unsafe { libc::alarm(20) };
+            let file = folder.join(format!("{number}.ktrace"));
+            let mut own =
+                Profiler::builder().with_stack(true).file(file).start().expect("a start of its own");
+            lock_all("of the child");
+            own.stop().expect("a recording");
+            // SAFETY: ends the process without what the parent wants to do at its end.
+            unsafe { libc::_exit(0) };
+        }
+        let mut status = 0;
+        // SAFETY: the child is ours, the pointer is to an integer of ours.
+        unsafe { libc::waitpid(child, &raw mut status, 0) };
+        assert_eq!(status, 0, "child {number} failed");
+    }
+    is_over.store(true, Ordering::Relaxed);
+    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    guard.finish().expect("a recording");
+}
+
+static HANDLED: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn count(_: libc::c_int) {
+    HANDLED.fetch_add(1, Ordering::Relaxed);
+}
+
+/// What handled `SIGUSR1` before a flight recorder does while it runs, and does again after it.
+fn signalled_after(folder: &Path) {
+    let start = || FlightRecorder::builder(folder).on_signal(true).start().expect("a start");
+    // SAFETY: signals of this process to itself, and a handler that counts.
+    let raise = || unsafe { libc::raise(libc::SIGUSR1) };
+    let handler: extern "C" fn(libc::c_int) = count;
+    // SAFETY: as above.
+    let default = unsafe { libc::signal(libc::SIGUSR1, handler as usize) };
+    for _ in 0..3 {
+        let flight = start();
+        raise();
+        while flight.dumps() == 0 {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+    raise();
+    assert_eq!(HANDLED.load(Ordering::Relaxed), 4);
+    // SAFETY: as above.
+    unsafe { libc::signal(libc::SIGUSR1, default) };
+    drop(start());
+    println!("ready");
+    raise();
+    println!("still there");
 }
 
 fn aborted(recording: &Path) {
