@@ -308,7 +308,7 @@ fn deep_stacks_and_long_texts_are_kept() {
     assert!(kept.len() >= 8000 && long.starts_with(kept), "{} bytes", kept.len());
 }
 
-/// `native/examples/lesson_3_candle.rs` wrote it; the page shows it as its sample.
+/// The example `native/examples/candle` wrote it; the page shows it as its sample.
 #[test]
 fn the_training_of_a_candle_model_is_whole() {
     let bytes = kinetoscope_tests::files::read(

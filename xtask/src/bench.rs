@@ -1,7 +1,7 @@
 //! Whole-process figures: each command several times in turn with the one it is compared with, medians and their ratio.
 
-use crate::Failure;
-use crate::steps::{self, root};
+use crate::native;
+use crate::shell::{Failure, root, run};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use std::time::Instant;
 const RUNS: usize = 5;
 
 /// Prints the table of the README.
-pub(crate) fn run(events: u64) -> Result<(), Failure> {
-    steps::release_binaries()?;
+pub(crate) fn measure_all(events: u64) -> Result<(), Failure> {
+    native::release_binaries()?;
     crate::package::run_all()?;
     crate::npm::install(&root().join("tests/js"))?;
     let small = generated(events)?;
@@ -111,7 +111,7 @@ fn generated(events: u64) -> Result<PathBuf, Failure> {
         .map_err(|e| e.to_string())?;
     let text = generator.stdout.take().ok_or("the generator has no output")?;
     let out = fs::File::create(&part).map_err(|e| e.to_string())?;
-    steps::run(Command::new("gzip").arg("-c").stdin(text).stdout(out))?;
+    run(Command::new("gzip").arg("-c").stdin(text).stdout(out))?;
     let status = generator.wait().map_err(|e| e.to_string())?;
     if !status.success() {
         return Err(format!("the generator failed: {status}"));

@@ -1,6 +1,6 @@
 //! The browser of the tests: one that is installed, else Debian's.
 
-use crate::Failure;
+use crate::shell::Failure;
 use crate::toolchain::debian;
 use std::env;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,6 @@
 //! The real CUPTI of each toolkit, from its Python wheels: libraries that step over records without a driver.
 
-use crate::Failure;
-use crate::steps::{cargo, root, run};
+use crate::shell::{Failure, cargo, root, run};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

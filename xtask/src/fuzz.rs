@@ -1,8 +1,7 @@
 //! The fuzz targets, built by the stable compiler: libFuzzer's coverage needs no nightly, only LLVM's flags. The crates
 //! hold no unsafe code, so no sanitizer is needed to see a fault.
 
-use crate::Failure;
-use crate::steps::{self, cargo, root};
+use crate::shell::{self, Failure, cargo, root};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -20,7 +19,7 @@ pub(crate) const TEST_RUNS: u64 = 50_000;
 pub(crate) fn run(seconds: u64, runs: Option<u64>) -> Result<(), Failure> {
     let folder = root().join("tests/fuzz");
     let mut build = cargo(&["build", "--release", "--quiet", "--target", host()?.as_str()]);
-    steps::run(build.current_dir(&folder).env("RUSTFLAGS", FLAGS))?;
+    shell::run(build.current_dir(&folder).env("RUSTFLAGS", FLAGS))?;
     let each = (seconds / TARGETS.len() as u64).max(1);
     for target in TARGETS {
         let corpus = folder.join("corpus").join(target);
@@ -44,7 +43,7 @@ pub(crate) fn run(seconds: u64, runs: Option<u64>) -> Result<(), Failure> {
                 "-seed=1",
                 "-print_funcs=0",
             ]);
-        steps::run(&mut fuzzer)?;
+        shell::run(&mut fuzzer)?;
     }
     Ok(())
 }

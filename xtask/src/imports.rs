@@ -1,7 +1,6 @@
 //! The architecture as a list: who may import whom. Nothing imports upward.
 
-use crate::Failure;
-use crate::steps::root;
+use crate::shell::{Failure, root, sources_of};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -158,26 +157,4 @@ fn part(path: &Path) -> Option<String> {
 
 fn sources(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     sources_of(folder, &["rs"])
-}
-
-/// Every file below a folder with one of these extensions.
-pub(crate) fn sources_of(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, Failure> {
-    let mut found = Vec::new();
-    let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    for entry in entries {
-        let path = entry.map_err(|e| e.to_string())?.path();
-        if path.is_dir() {
-            if !path.ends_with("target")
-                && !path.ends_with("data")
-                && !path.ends_with("corpus")
-                && !path.ends_with("node_modules")
-            {
-                found.extend(sources_of(&path, extensions)?);
-            }
-        } else if path.extension().is_some_and(|e| extensions.iter().any(|wanted| e == *wanted)) {
-            found.push(path);
-        }
-    }
-    found.sort();
-    Ok(found)
 }

@@ -5,9 +5,11 @@ mod browser;
 mod cupti;
 mod fuzz;
 mod imports;
+mod native;
 mod npm;
 mod package;
 mod page;
+mod shell;
 mod silent;
 mod steps;
 mod toolchain;
@@ -33,9 +35,6 @@ const HELP: &str = "cargo xtask COMMAND
   bench [EVENTS]       whole-process figures on a generated trace (default 2000000), as the README shows them
 ";
 
-/// What went wrong, for a person.
-type Failure = String;
-
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |default: u64| arguments.get(1).map_or(Ok(default), |n| n.parse::<u64>());
@@ -53,7 +52,7 @@ fn main() -> ExitCode {
         Some("screenshots") => page::test(&["--config=pictures.config.ts".to_owned()]),
         Some("test-package") => package::test(),
         Some("fuzz") => number(60).map_err(|e| e.to_string()).and_then(|seconds| fuzz::run(seconds, None)),
-        Some("bench") => number(2_000_000).map_err(|e| e.to_string()).and_then(bench::run),
+        Some("bench") => number(2_000_000).map_err(|e| e.to_string()).and_then(bench::measure_all),
         _ => {
             print!("{HELP}");
             return ExitCode::from(2);

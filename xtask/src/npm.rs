@@ -1,7 +1,6 @@
 //! npm packages, at the versions of a package-lock.json.
 
-use crate::Failure;
-use crate::steps::run;
+use crate::shell::{Failure, run};
 use std::fs;
 use std::path::Path;
 use std::process::Command;

@@ -1,8 +1,7 @@
 //! The npm package: the engine compiled twice (baseline, SIMD), its glue, and the TypeScript around it.
 
-use crate::Failure;
-use crate::steps::{root, run};
-use crate::{browser, imports, npm, toolchain, tools};
+use crate::shell::{Failure, root, run, sources_of};
+use crate::{browser, npm, toolchain, tools};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -63,9 +62,9 @@ pub(crate) fn run_all() -> Result<(), Failure> {
 pub(crate) fn need() -> Result<(), Failure> {
     let changed = |path: &Path| fs::metadata(path).and_then(|m| m.modified()).ok();
     let built = changed(&folder().join("dist/wasm-text.js"));
-    let mut sources = imports::sources_of(&root().join("core/src"), &["rs"])?;
-    sources.extend(imports::sources_of(&root().join("wasm/src"), &["rs"])?);
-    sources.extend(imports::sources_of(&folder().join("src"), &["ts", "cts"])?);
+    let mut sources = sources_of(&root().join("core/src"), &["rs"])?;
+    sources.extend(sources_of(&root().join("wasm/src"), &["rs"])?);
+    sources.extend(sources_of(&folder().join("src"), &["ts", "cts"])?);
     // The build itself writes the glue.
     let own = sources.iter().filter(|path| !path.components().any(|part| part.as_os_str() == "glue"));
     if built.is_none() || own.map(|path| changed(path)).max() > Some(built) { run_all() } else { Ok(()) }

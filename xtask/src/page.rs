@@ -1,8 +1,7 @@
 //! The page: a folder for any static host and one file that holds everything, with their sizes.
 
-use crate::Failure;
-use crate::steps::{self, root, run};
-use crate::{browser, npm, package, tools};
+use crate::shell::{Failure, root, run};
+use crate::{browser, native, npm, package, tools};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +38,7 @@ pub(crate) fn test(arguments: &[String]) -> Result<(), Failure> {
     browser::give(&mut playwright)?;
     browser::font()?;
     // The binary serves the page that was there when it was built.
-    steps::release_binaries()?;
+    native::release_binaries()?;
     run(&mut playwright)
 }
 

@@ -1,8 +1,7 @@
 //! What is left of spans where the recorder is compiled out: nothing. Compares the instructions of functions with and
 //! without them.
 
-use crate::Failure;
-use crate::steps::{self, cargo, root};
+use crate::shell::{Failure, cargo, root, run};
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -13,7 +12,7 @@ const FUNCTIONS: usize = 4;
 pub(crate) fn check() -> Result<(), Failure> {
     let folder = root().join("tests/silent");
     let mut build = cargo(&["rustc", "--release", "--quiet", "--", "--emit=asm"]);
-    steps::run(build.current_dir(&folder))?;
+    run(build.current_dir(&folder))?;
     let assembly = folder.join("target/release/deps");
     let files = fs::read_dir(&assembly).map_err(|e| e.to_string())?.filter_map(Result::ok);
     let file = files

@@ -4,8 +4,7 @@
 
 pub(crate) mod debian;
 
-use crate::Failure;
-use crate::steps::{cargo, root, run};
+use crate::shell::{Failure, cargo, root, run};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -35,7 +34,7 @@ pub(crate) fn wasm() -> Result<Option<PathBuf>, Failure> {
         return Ok(None);
     }
     debian::need(WASM)?;
-    debian::wasm_sysroot().map(Some)
+    debian::sysroot(WASM).map(Some)
 }
 
 /// Whether the active toolchain has a std, or a core, for this target.

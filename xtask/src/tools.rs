@@ -1,7 +1,6 @@
 //! Programs that come from crates.io, at the versions that this project was tested with.
 
-use crate::Failure;
-use crate::steps::{cargo, root, run};
+use crate::shell::{Failure, cargo, root, run};
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,6 @@
 //! Debian's compiler, which comes with the source of its library: std for any target is built from it.
 
-use super::WASM;
-use crate::Failure;
-use crate::steps::{root, run};
+use crate::shell::{Failure, root, run};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -60,8 +58,8 @@ fn install(packages: &[&str]) -> Result<(), Failure> {
     run(&mut install)
 }
 
-/// A private sysroot with std for WebAssembly, built once for a version of the compiler; gives its folder of programs.
-pub(crate) fn wasm_sysroot() -> Result<PathBuf, Failure> {
+/// A private sysroot with std for a target of WebAssembly, built once for a version of the compiler; gives its folder of programs.
+pub(crate) fn sysroot(target: &str) -> Result<PathBuf, Failure> {
     let sysroot = root().join("target/wasm-sysroot");
     let version = Command::new(RUSTC).arg("-vV").output().map_err(|e| format!("{RUSTC}: {e}"))?.stdout;
     let stamp = sysroot.join("stamp");
@@ -76,24 +74,24 @@ pub(crate) fn wasm_sysroot() -> Result<PathBuf, Failure> {
     fs::write(build.join("Cargo.toml"), manifest).map_err(|e| say("Cargo.toml", e))?;
     fs::write(build.join("src/lib.rs"), "").map_err(|e| say("lib.rs", e))?;
     let mut std = cargo();
-    std.args(["build", "--release", "--quiet", "-Z", "build-std=std,panic_abort,test", "--target", WASM])
+    std.args(["build", "--release", "--quiet", "-Z", "build-std=std,panic_abort,test", "--target", target])
         .args(["--target-dir", "target"])
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld-19")
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_TARGET_DIR")
         .current_dir(&build);
     run(&mut std)?;
-    assemble(&sysroot, &build).map_err(|e| say("target/wasm-sysroot", e))?;
+    assemble(&sysroot, &build, target).map_err(|e| say("target/wasm-sysroot", e))?;
     let _ = fs::remove_dir_all(&build);
     fs::write(&stamp, version).map_err(|e| say("stamp", e))?;
     Ok(sysroot.join("bin"))
 }
 
 /// Puts the libraries where rustc looks for them, beside Debian's own for the host, and the programs that name the place.
-fn assemble(sysroot: &Path, build: &Path) -> std::io::Result<()> {
-    let libraries = sysroot.join("lib/rustlib").join(WASM).join("lib");
+fn assemble(sysroot: &Path, build: &Path, target: &str) -> std::io::Result<()> {
+    let libraries = sysroot.join("lib/rustlib").join(target).join("lib");
     fs::create_dir_all(&libraries)?;
-    for entry in fs::read_dir(build.join("target").join(WASM).join("release/deps"))? {
+    for entry in fs::read_dir(build.join("target").join(target).join("release/deps"))? {
         let entry = entry?;
         if entry.path().extension().is_some_and(|e| e == "rlib") {
             fs::copy(entry.path(), libraries.join(entry.file_name()))?;

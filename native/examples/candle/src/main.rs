@@ -1,5 +1,5 @@
-//! Lesson 3: a model of candle's, trained. `cargo run --release -p kinetoscope --example lesson_3_candle`; with
-//! `--features candle-cuda`, which needs the CUDA toolkit, on a CUDA device, whose work is then in the trace too.
+//! Trains a candle model: `cargo run --release` in this folder. With `--features cuda`, which needs the CUDA toolkit, it
+//! trains on a CUDA device, whose work is then in the trace too.
 //!
 //! Functions are instrumented with `tracing`, as candle's own models are; modules and operators say what they are. The
 //! trace is what the page shows as its sample.
@@ -145,7 +145,7 @@ fn train(net: &Net, optimizer: &mut AdamW, (x, classes): (Tensor, Tensor)) -> Re
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args()
         .nth(1)
-        .map_or_else(|| std::env::temp_dir().join("lesson_3.pt.trace.json.gz"), PathBuf::from);
+        .map_or_else(|| std::env::temp_dir().join("candle_training.pt.trace.json.gz"), PathBuf::from);
     let width = 64;
     let device = Device::cuda_if_available(0)?;
     let net = Net::new(width, &device)?;

@@ -1,0 +1,47 @@
+//! What every step needs: where the repository is, how a command is run, and what a failure is. It imports no other module.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What went wrong, for a person.
+pub(crate) type Failure = String;
+
+/// The repository's root.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// A cargo command in the repository.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// Runs a command to its end.
+pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
+    let status = command.status().map_err(|e| format!("{command:?}: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?} failed: {status}")) }
+}
+
+/// Every file below a folder with one of these extensions, without what is built, installed or data.
+pub(crate) fn sources_of(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, Failure> {
+    let mut found = Vec::new();
+    let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    for entry in entries {
+        let path = entry.map_err(|e| e.to_string())?.path();
+        if path.is_dir() {
+            let is_left_out =
+                ["target", "data", "corpus", "node_modules"].iter().any(|name| path.ends_with(name));
+            if !is_left_out {
+                found.extend(sources_of(&path, extensions)?);
+            }
+        } else if path.extension().is_some_and(|e| extensions.iter().any(|wanted| e == *wanted)) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
