@@ -2,6 +2,7 @@
 
 mod bench;
 mod browser;
+mod cudarc;
 mod cupti;
 mod fuzz;
 mod imports;
@@ -24,6 +25,7 @@ const HELP: &str = "cargo xtask COMMAND
   no-std               core alone on x86_64-unknown-none
   silent               what spans leave behind where the recorder is compiled out: nothing
   cupti                the real CUPTI of CUDA 12.0 to 13.1, fetched as Python wheels, steps over records; needs no GPU
+  cudarc               programs that choose the version of CUDA themselves build with the recorder
   test-gpu [FOLDER]    what needs a GPU: every kind of activity, counts, times, graphs, overhead, torch.profiler beside it
   overhead             what a recorded span costs, beside other tracers
   fuzz [SECONDS]       build the fuzz targets and run each for a while (default 60 in all)
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         Some("imports") => imports::check(),
         Some("no-std") => toolchain::check_no_std(),
         Some("silent") => silent::check(),
+        Some("cudarc") => cudarc::check(),
         Some("cupti") => cupti::test(),
         Some("test-gpu") => steps::test_gpu(&arguments[1..]),
         Some("overhead") => steps::overhead(),

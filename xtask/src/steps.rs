@@ -1,7 +1,7 @@
 //! The test command: one step after the other, the first failure ends it.
 
 use crate::shell::{Failure, cargo, root, run};
-use crate::{cupti, fuzz, imports, package, page, silent, toolchain};
+use crate::{cudarc, cupti, fuzz, imports, package, page, silent, toolchain};
 use std::env::consts::EXE_SUFFIX;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -31,6 +31,7 @@ pub(crate) fn test() -> Result<(), Failure> {
             "--quiet",
         ]))
     })?;
+    step("programs that choose the version of CUDA", cudarc::check)?;
     step("spans without the recorder", silent::check)?;
     step("documentation", || run(&mut docs))?;
     step("core on x86_64-unknown-none", toolchain::check_no_std)?;

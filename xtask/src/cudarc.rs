@@ -1,0 +1,63 @@
+//! The recorder leaves the version of CUDA to the program: programs that choose it in three ways are built, and `cudarc` must
+//! have got the version that each of them chose.
+
+use crate::shell::{Failure, cargo, root};
+use std::fs;
+use std::path::Path;
+
+/// The program, what is done with it, and the version that it chooses; none for the newest that `cudarc` knows.
+const PROGRAMS: [(&str, &str, Option<(u32, u32)>); 3] = [
+    ("alone", "build", None),
+    ("selects", "build", Some((12, 8))),
+    // Linking would need the toolkit.
+    ("build-system", "check", Some((12, 6))),
+];
+
+/// What `nvcc --version` prints in the toolkit 12.6.
+const NVCC: &str = "#!/bin/sh\nprintf 'a\\nb\\nc\\nCuda compilation tools, release 12.6, V12.6.20\\n'\n";
+
+/// Builds the programs of `tests/cudarc`.
+pub(crate) fn check() -> Result<(), Failure> {
+    let folder = root().join("tests/cudarc");
+    let tools = folder.join("target/nvcc");
+    write_nvcc(&tools).map_err(|e| format!("{}: {e}", tools.display()))?;
+    for (program, action, version) in PROGRAMS {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let path = if program == "build-system" { format!("{}:{path}", tools.display()) } else { path };
+        let output = cargo(&[action, "--quiet", "--locked", "-p", program, "--message-format=json"])
+            .current_dir(&folder)
+            .env("PATH", path)
+            .output()
+            .map_err(|e| e.to_string())?;
+        if !output.status.success() {
+            return Err(format!("{program}: {}", String::from_utf8_lossy(&output.stderr)));
+        }
+        expect(program, &String::from_utf8_lossy(&output.stdout), version)?;
+    }
+    Ok(())
+}
+
+fn write_nvcc(folder: &Path) -> std::io::Result<()> {
+    let file = folder.join("nvcc");
+    fs::create_dir_all(folder)?;
+    fs::write(&file, NVCC)?;
+    #[cfg(unix)]
+    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+    Ok(())
+}
+
+/// Looks at what cargo says of `cudarc`'s build script: the version that it found, and that it links no CUPTI.
+fn expect(program: &str, messages: &str, version: Option<(u32, u32)>) -> Result<(), Failure> {
+    let is_cudarc = |line: &&str| line.contains("build-script-executed") && line.contains("#cudarc@");
+    let built = messages.lines().find(is_cudarc).ok_or_else(|| format!("{program}: cudarc was not built"))?;
+    if built.contains("cupti") {
+        return Err(format!("{program}: links CUPTI"));
+    }
+    let has = |name: &str, number: u32| built.contains(&format!("[\"{name}\",\"{number}\"]"));
+    match version {
+        Some((major, minor)) if !(has("CUDA_MAJOR_VERSION", major) && has("CUDA_MINOR_VERSION", minor)) => {
+            Err(format!("{program}: the version of CUDA is not {major}.{minor}: {built}"))
+        }
+        _ => Ok(()),
+    }
+}
