@@ -144,16 +144,16 @@ fn tell(device: Device, address: u64, bytes: i64) {
     if now > totals.peak.load(Ordering::Relaxed) {
         totals.peak.fetch_max(now, Ordering::Relaxed);
     }
-    let now = state();
-    if wants_memory(now) && !local::is_busy() {
-        write(now, Tag::Memory, device, [address, bytes as u64, now as u64]);
+    let current = state();
+    if wants_memory(current) && !local::is_busy() {
+        write(current, Tag::Memory, device, [address, bytes as u64, now as u64]);
     }
 }
 
 fn out_of_memory(device: Device, bytes: i64) {
-    let now = state();
-    if wants_memory(now) && !local::is_busy() {
-        write(now, Tag::OutOfMemory, device, [0, bytes as u64, device.allocated() as u64]);
+    let current = state();
+    if wants_memory(current) && !local::is_busy() {
+        write(current, Tag::OutOfMemory, device, [0, bytes as u64, device.allocated() as u64]);
     }
 }
 

@@ -53,16 +53,8 @@ pub(crate) fn is_kept(is_driver: bool, name: &str) -> bool {
     if is_driver { KEPT.iter().any(|begin| name.starts_with(begin)) } else { !LEFT_OUT.contains(&name) }
 }
 
-const MEMORIES: [&str; 8] = [
-    "Unknown",
-    "Pageable",
-    "Pinned",
-    "DeviceProperties",
-    "Array",
-    "Managed",
-    "DeviceProperties Static",
-    "Managed Static",
-];
+const MEMORIES: [&str; 8] =
+    ["Unknown", "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static"];
 const DIRECTIONS: [&str; 11] =
     ["<unknown>", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"];
 const WAITS: [&str; 5] = ["Unknown Sync", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"];
@@ -128,7 +120,7 @@ struct Head {
     activity: Activity,
     name: u32,
     span: Span,
-    /// DeviceProperties or thread, and stream.
+    /// Device or thread, and stream.
     lane: [u32; 2],
     correlation: u32,
 }

@@ -62,7 +62,7 @@ impl fmt::Display for Unavailable {
             Unavailable::Driver { call, code } => write!(f, "the CUDA driver refused: {call} gave {code}"),
             Unavailable::NoDevice => f.write_str("the CUDA driver knows of no device"),
             Unavailable::NoCupti(tried) => {
-                write!(f, "CUPTI was not found; set {} to its file. Tried: ", CUPTI_VARIABLE)?;
+                write!(f, "CUPTI was not found; set {CUPTI_VARIABLE} to its file. Tried: ")?;
                 f.write_str(&tried.join("; "))
             }
             Unavailable::OldCupti(version) => {

@@ -121,7 +121,7 @@ impl Watch {
 
     #[cfg(unix)]
     fn is_signalled(&self) -> bool {
-        self.signal.as_ref().is_some_and(Signal::has_come)
+        self.signal.is_some() && Signal::has_come()
     }
 
     #[cfg(not(unix))]
@@ -258,4 +258,32 @@ fn tell_of_panics(shared: &Arc<Shared>) {
             }
         }));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    #[test]
+    fn a_panic_of_the_recorder_itself_waits_for_no_lock() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let flight = FlightRecorder::builder(folder.path()).on_panic(true).start().expect("a start");
+        let (done, is_done) = channel();
+        let shared = Arc::clone(&flight.shared);
+        // A thread of its own, since it would never end.
+        thread::spawn(move || {
+            let panicked = panic::catch_unwind(panic::AssertUnwindSafe(|| {
+                let session = hold(&shared.session);
+                let session = session.as_ref().expect("it runs");
+                let _ = session.with_stream(|_| panic!("while the stream is locked"));
+            }));
+            done.send(panicked.is_err()).expect("a receiver");
+        });
+        assert_eq!(is_done.recv_timeout(Duration::from_secs(20)), Ok(true));
+        assert_eq!(flight.dumps(), 0);
+        let _ = thread::spawn(|| panic!("elsewhere")).join();
+        assert_eq!(flight.dumps(), 1, "it still writes");
+    }
 }

@@ -38,7 +38,7 @@ impl Signal {
     }
 
     /// Whether the signal came since this was last called.
-    pub(crate) fn has_come(&self) -> bool {
+    pub(crate) fn has_come() -> bool {
         HAS_COME.swap(false, Ordering::Relaxed)
     }
 }
