@@ -2,7 +2,7 @@
 
 use super::Needs;
 use crate::analysis::torch::event_tree::EventTree;
-use crate::analysis::torch::stacks::is_torchs;
+use crate::analysis::torch::frames::is_torchs;
 use crate::table::events::Row;
 use crate::table::layout::Key;
 use crate::trace::Trace;
