@@ -1,10 +1,8 @@
 //! What is known only at the end of a recording: spans that still run, arrows, names of lanes, times in nanoseconds.
 
-use super::rows::LATEST;
-use super::{Recording, Thread};
+use super::state::{LATEST, Recording, Thread};
 use crate::order::sort_by_key;
 use crate::table::append::Append;
-use crate::table::events::Row;
 use crate::table::layout::Place::{Args, Top};
 use crate::table::tracks::Track;
 use crate::time;
@@ -79,17 +77,6 @@ impl Recording {
                 self.arrow("fwdbwd", ph, id, row);
             }
         }
-    }
-
-    /// One end of an arrow, on a row.
-    pub(super) fn arrow(&mut self, name: &str, ph: u8, id: u64, row: Row) {
-        let (ts, track) = (self.table.ts(row), self.table.track_id(row));
-        let mut append = Append::new(&mut self.table, ph, name).int(Top, "id", id as i64);
-        if ph == b'f' {
-            append = append.text(Top, "bp", "e");
-        }
-        let name = append.names().intern(name);
-        append.finish_on(name, (ts, time::NONE), track);
     }
 
     /// Names of the process and its threads.
