@@ -1,7 +1,7 @@
 //! The questions, each with its options.
 
+use super::entry::{Answer, Request, Verb, examples};
 use super::options::{Opt, Takes};
-use super::{Answer, Request, Verb, examples};
 use crate::analysis::device::kernels;
 use crate::analysis::device::memory_rows::{self, memory_rows};
 use crate::analysis::device::roofline::Peak;
