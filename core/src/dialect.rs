@@ -7,6 +7,7 @@ mod ascend;
 pub mod hidden;
 pub mod kineto_events;
 mod legacy_records;
+mod metadata;
 mod placing;
 
 use crate::diagnostics::Diagnostics;

@@ -7,7 +7,7 @@ use crate::table::layout::Place::{Args, Top};
 use crate::table::tracks::Track;
 use crate::time;
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 const PROCESS: [&str; 2] = ["process_name", "process_sort_index"];
@@ -82,8 +82,8 @@ impl Recording {
     /// Names of the process and its threads.
     fn lanes(&mut self, ts: i64) {
         let pid = self.pid;
-        let process = self.table.metadata.value("process_name");
-        let process = process.as_ref().and_then(|name| name.as_str()).unwrap_or("").to_string();
+        let process = self.table.metadata.text("process_name");
+        let process: String = process.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let mut threads: Vec<Thread> =
             self.threads.iter().filter(|thread| thread.is_known).cloned().collect();
         // A thread has a number in each cycle, and one lane.
