@@ -14,6 +14,7 @@ use crate::trace::Trace;
 use crate::write::chrome::{ChromeWriter, Keep, Rewrite};
 use crate::write::csv;
 use crate::write::event_list::EventListWriter;
+use crate::write::execution_trace::ExecutionTraceWriter;
 use crate::write::memory_timeline::MemoryTimeline;
 use crate::write::redact::Redact;
 use crate::write::select::{Selection, select};
@@ -71,6 +72,16 @@ pub(super) const EXPORTS: &[Export] = &[
             let writer = EventListWriter::new(FunctionEvents::new(trace));
             Ok(Begun::Writing(Writing::new(writer)))
         },
+    },
+    Export {
+        name: "execution-trace",
+        kind: Kind::Form,
+        about: help("Operators and their inputs for replay, as torch's `ExecutionTraceObserver` writes them"),
+        examples: examples(&["run.json -o run.et.json"]),
+        options: &[],
+        extension: Some("et.json"),
+        media_type: "application/json",
+        begin: |trace, _, _| Ok(Begun::Writing(Writing::new(ExecutionTraceWriter::new(trace)))),
     },
     Export {
         name: "memory-timeline",
@@ -219,6 +230,12 @@ fn chrome(rewrite: impl Rewrite + 'static, keep: Option<Vec<bool>>) -> Begun {
 impl Pieces for EventListWriter {
     fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
         EventListWriter::next(self, &trace.table, out, PIECE)
+    }
+}
+
+impl Pieces for ExecutionTraceWriter {
+    fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
+        ExecutionTraceWriter::next(self, trace, out, PIECE)
     }
 }
 
