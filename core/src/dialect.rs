@@ -4,17 +4,15 @@
 //! Everything after it then sees one kind of event.
 
 mod ascend;
+pub mod hidden;
 pub mod kineto_events;
 mod legacy_records;
+mod metadata;
+mod placing;
 
-use crate::diagnostics::{Code, Diagnostics};
-use crate::index::Index;
-use crate::table::events::{Row, Table};
-use crate::table::layout::Key;
+use crate::diagnostics::Diagnostics;
+use crate::table::events::Table;
 use crate::table::metadata::Source;
-use crate::table::tracks::{Track, TrackId};
-use crate::time;
-use alloc::string::ToString;
 
 /// Gives events the meaning that their place in the trace implies.
 pub fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
@@ -23,64 +21,4 @@ pub fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
         Source::LegacyRecords => legacy_records::apply(table, diagnostics),
         Source::KinetoEvents => kineto_events::apply(table, diagnostics),
     }
-}
-
-/// The tracks of pairs of numbers, remembered.
-#[derive(Default)]
-struct NumberedTracks {
-    index: Index,
-    /// The one that was asked for last.
-    last: Option<((i64, i64), TrackId)>,
-}
-
-impl NumberedTracks {
-    fn get(&mut self, table: &mut Table, pid: i64, tid: i64, on_device: bool) -> TrackId {
-        let key = (pid.wrapping_mul(2) | i64::from(on_device), tid);
-        if let Some((last, track)) = self.last
-            && last == key
-        {
-            return track;
-        }
-        let track = self.find(table, pid, tid, on_device, key);
-        self.last = Some((key, track));
-        track
-    }
-
-    fn find(&mut self, table: &mut Table, pid: i64, tid: i64, on_device: bool, key: (i64, i64)) -> TrackId {
-        if let Some(known) = self.index.get(key) {
-            return TrackId(known);
-        }
-        let pid = table.names.intern(&pid.to_string());
-        let tid = table.names.intern(&tid.to_string());
-        let track = table.tracks.intern(Track { pid, tid, on_device });
-        self.index.set(key, track.0);
-        track
-    }
-}
-
-/// The integer of a field whose key is its own.
-fn int(table: &Table, row: Row, key: Key) -> i64 {
-    table.int(row, key).unwrap_or(0)
-}
-
-/// Brings a time into the range that sums are safe in.
-fn clamped(ns: i64, low: i64, high: i64, diagnostics: &mut Diagnostics) -> i64 {
-    if ns < low || ns > high {
-        diagnostics.record(Code::TimeClamped, None, b"");
-    }
-    ns.clamp(low, high)
-}
-
-/// A start within its range.
-fn start(ns: i64, diagnostics: &mut Diagnostics) -> i64 {
-    clamped(ns, time::EARLIEST, time::LATEST, diagnostics)
-}
-
-/// A duration within its range.
-fn duration(ns: i64, diagnostics: &mut Diagnostics) -> i64 {
-    if ns < 0 {
-        diagnostics.record(Code::NegativeDuration, None, b"");
-        return 0;
-    }
-    clamped(ns, 0, time::LONGEST, diagnostics)
 }

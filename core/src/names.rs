@@ -121,23 +121,6 @@ impl Names {
     }
 }
 
-/// The names of ranges and events that torch's views leave out.
-pub const HIDDEN: [&str; 8] = [
-    "[memory]",
-    "[OutOfMemory]",
-    "profiler::_record_function_enter",
-    "profiler::_record_function_enter_new",
-    "profiler::_record_function_exit",
-    "aten::is_leaf",
-    "aten::output_nr",
-    "aten::_version",
-];
-
-/// The names of [`HIDDEN`] that are there.
-pub fn hidden_names(names: &Names) -> Vec<NameId> {
-    HIDDEN.iter().filter_map(|name| names.find(name)).collect()
-}
-
 /// A value for each of some names, in the order of their first appearance.
 #[derive(Clone, Debug, Default)]
 pub struct ByName<T> {

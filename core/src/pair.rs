@@ -12,7 +12,10 @@
 //! Asynchronous events (`b`/`e`, `S`/`F`) pair by category and id, and by name where names are given, innermost first.
 //! Flow ends (`f`, `t`) pair with the last start (`s`) of their category and id; one start may have many ends.
 
+mod pairs;
 mod records;
+
+pub use pairs::Pairs;
 
 use crate::diagnostics::{Code, Diagnostics};
 use crate::index::Index;
@@ -22,35 +25,6 @@ use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use crate::time;
 use alloc::vec::Vec;
-
-/// What pairing found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pairs {
-    /// Each `B` with its `E`.
-    pub spans: Vec<(Row, Row)>,
-    /// Each asynchronous begin with its end.
-    pub asyncs: Vec<(Row, Row)>,
-    /// Each flow start with one of its ends.
-    pub flows: Vec<(Row, Row)>,
-    /// Each push of a record whose handle was pushed again while it was open, with the push that took its place.
-    pub replaced: Vec<(Row, Row)>,
-    /// Begins and ends without a partner, ascending.
-    pub incomplete: Vec<Row>,
-}
-
-impl Pairs {
-    /// Whether the event lacks its partner.
-    pub fn is_incomplete(&self, row: Row) -> bool {
-        self.incomplete.binary_search(&row).is_ok()
-    }
-
-    fn sort(&mut self) {
-        for pairs in [&mut self.spans, &mut self.asyncs, &mut self.flows] {
-            sort_by_key(pairs, |&(begin, end)| (i64::from(begin), i64::from(end)));
-        }
-        sort_by_key(&mut self.incomplete, |&row| (i64::from(row), 0));
-    }
-}
 
 /// Pairs all events of `table` and sets the durations of its begin events.
 pub fn pair(table: &mut Table, diagnostics: &mut Diagnostics) -> Pairs {

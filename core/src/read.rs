@@ -6,6 +6,7 @@ pub mod chrome;
 pub mod encoding;
 mod escape;
 mod event;
+pub mod gzip;
 pub mod inflate;
 pub mod limits;
 mod number;

@@ -4,123 +4,14 @@
 //! Whoever adds an analysis adds a [`Verb`] to [`VERBS`]; every face then has it.
 
 pub mod answers;
+mod entry;
 pub mod exports;
 pub mod options;
+pub mod writing;
+
+pub use entry::{Answer, Begun, Both, Export, Kind, Request, Verb, in_turn};
 
 use crate::error::Error;
-use crate::rows::{Column, Rows};
-use crate::trace::Trace;
-use alloc::string::String;
-use exports::Writing;
-use options::{Opt, Options};
-
-/// What runs two halves of an answer: one after the other, or at once where there are threads.
-pub type Both = fn(&mut (dyn FnMut() + Send), &mut (dyn FnMut() + Send));
-
-/// One half after the other.
-pub fn in_turn(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
-    one();
-    other();
-}
-
-/// A question about one trace.
-#[derive(Clone, Copy)]
-pub struct Request<'a> {
-    /// What the trace is called in the answer.
-    pub name: &'a str,
-    /// The options of the verb.
-    pub options: &'a Options,
-    /// A text for a person is wanted rather than rows for a program; the defaults of some options differ.
-    pub for_reading: bool,
-    /// How two halves are run.
-    pub both: Both,
-}
-
-/// An answer about one trace.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// The answer's rows.
-    pub rows: Rows,
-    /// What stands in a table's place, where it is more than the rows.
-    pub text: Option<String>,
-    /// A check failed.
-    pub failed: bool,
-    /// Why there are no rows, and what to record to get some.
-    pub hint: Option<&'static str>,
-}
-
-impl From<Rows> for Answer {
-    fn from(rows: Rows) -> Answer {
-        Answer { rows, text: None, failed: false, hint: None }
-    }
-}
-
-impl Answer {
-    /// The table: the text that stands in its place, or the rows.
-    pub fn to_text(&self) -> String {
-        self.text.clone().unwrap_or_else(|| self.rows.to_text())
-    }
-}
-
-/// A question.
-pub struct Verb {
-    /// Its name, in every face.
-    pub name: &'static str,
-    /// One sentence.
-    pub about: &'static str,
-    /// Command lines that show it.
-    pub examples: &'static [&'static str],
-    /// Its options.
-    pub options: &'static [Opt],
-    /// Its answer is always one row.
-    pub is_one_row: bool,
-    /// The columns of its rows.
-    pub columns: &'static [Column],
-    /// Answers it.
-    pub answer: fn(&Trace, Request<'_>) -> Result<Answer, Error>,
-}
-
-/// What an [`Export`] writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// All of the trace in another form: `kinetoscope export NAME`.
-    Form,
-    /// Another trace, made from this one: `kinetoscope NAME`.
-    Edit,
-}
-
-/// A form that a trace can be written in.
-pub struct Export {
-    /// Its name, in every face.
-    pub name: &'static str,
-    /// What is written.
-    pub kind: Kind,
-    /// One sentence.
-    pub about: &'static str,
-    /// Command lines that show it.
-    pub examples: &'static [&'static str],
-    /// Its options.
-    pub options: &'static [Opt],
-    /// The extension of the file in place of the trace's own, where the form is no trace.
-    pub extension: Option<&'static str>,
-    /// The media type of what is written.
-    pub media_type: &'static str,
-    /// Begins to write; `salt` are random bytes for those that need some.
-    pub begin: fn(&Trace, options: &Options, salt: &[u8]) -> Result<Begun, Error>,
-}
-
-/// What [`Export::begin`] gives.
-pub enum Begun {
-    /// The writing has begun.
-    Writing(Writing),
-    /// The options leave this trace out.
-    LeftOut,
-}
-
-/// Command lines that explain; none in a build without the feature `help`.
-const fn examples(lines: &'static [&'static str]) -> &'static [&'static str] {
-    if cfg!(feature = "help") { lines } else { &[] }
-}
 
 /// Every question.
 pub const VERBS: &[Verb] = answers::VERBS;

@@ -3,6 +3,7 @@
 pub mod chrome;
 pub mod csv;
 pub mod event_list;
+pub mod execution_trace;
 pub mod file_name;
 pub mod memory_timeline;
 pub mod redact;

@@ -1,8 +1,6 @@
 //! The profiler: what to record and when, and what to do with it. The counterpart of `torch.profiler.profile`.
 
 mod builder;
-#[cfg(feature = "analysis")]
-mod execution_trace;
 pub(crate) mod flight;
 pub mod handlers;
 pub mod measure;

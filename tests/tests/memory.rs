@@ -1,6 +1,7 @@
 //! Memory: torch's timelines, snapshots of the CUDA allocator, and what a small trace shows.
 
-use kinetoscope_core::analysis::device::memory::{COLUMNS, Memory, memory_rows};
+use kinetoscope_core::analysis::device::memory::Memory;
+use kinetoscope_core::analysis::device::memory_rows::{COLUMNS, memory_rows};
 use kinetoscope_core::error::Error;
 use kinetoscope_core::rows::{Cell, Rows};
 use kinetoscope_core::trace::{Trace, TraceReader};

@@ -5,7 +5,7 @@ mod recorder;
 use kinetoscope::Profiler;
 use kinetoscope::RecordError;
 use kinetoscope::Sequence;
-use kinetoscope::handlers::{execution_trace, execution_trace_handler};
+use kinetoscope::handlers::execution_trace_handler;
 use kinetoscope::metrics::{Sample, sample as sample_now};
 use kinetoscope::mirror::{Mirror, emit_itt};
 use kinetoscope::mirror::{itt, nvtx};
@@ -14,6 +14,7 @@ use kinetoscope::schedule::{Schedule, ScheduleArgs};
 use kinetoscope::{scope, user_scope};
 use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::write::execution_trace::execution_trace;
 use kinetoscope_tests::files::double;
 use recorder::alone;
 use serde_json::{Value, json};
@@ -105,7 +106,7 @@ fn an_execution_trace_has_the_form_of_real_ones() {
     }
     thread::spawn(move || drop(scope!("AddmmBackward0", backward: sequence))).join().expect("no panic");
     let recording = profiler.stop().expect("a recording").expect("a recording");
-    let written = execution_trace(&recording.trace);
+    let written: Value = serde_json::from_str(&execution_trace(&recording.trace)).expect("JSON");
     let nodes = written["nodes"].as_array().expect("nodes");
     let find =
         |name: &str| nodes.iter().find(|node| node["name"] == name).unwrap_or_else(|| panic!("{name}"));

@@ -1,11 +1,12 @@
 //! The small rules of torch.profiler, one golden each: how numbers are written, which names and frames are shown.
 
-use kinetoscope_core::analysis::torch::averages::{Average, TorchTimes};
+use kinetoscope_core::analysis::torch::averages::Average;
+use kinetoscope_core::analysis::torch::clock::TorchTimes;
 use kinetoscope_core::analysis::torch::device_type::DeviceType;
+use kinetoscope_core::analysis::torch::frames::is_shown;
 use kinetoscope_core::analysis::torch::function_events::scope;
-use kinetoscope_core::analysis::torch::stacks::is_shown;
 use kinetoscope_core::demangle::rewrite_name;
-use kinetoscope_core::names::HIDDEN;
+use kinetoscope_core::dialect::hidden::HIDDEN;
 use kinetoscope_core::report::profile::Profile;
 use kinetoscope_core::report::torch_table::{Recorded, TableOptions, render};
 use kinetoscope_core::table::metadata::Source;

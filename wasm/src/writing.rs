@@ -2,7 +2,7 @@
 
 use js_sys::Uint8Array;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::verbs::exports::Writing;
+use kinetoscope_core::verbs::writing::Writing;
 use std::rc::Rc;
 use wasm_bindgen::prelude::wasm_bindgen;
 

@@ -3,6 +3,8 @@
 pub mod device_time;
 pub mod kernels;
 pub mod memory;
+pub mod memory_rows;
+mod owners;
 pub mod roofline;
 pub mod steps;
 pub mod work;

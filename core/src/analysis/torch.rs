@@ -2,11 +2,14 @@
 
 pub mod average_rows;
 pub mod averages;
+pub mod clock;
 pub mod coverage;
 pub mod device_type;
 pub mod evaluation;
 pub mod event_rows;
 pub mod event_tree;
+pub(crate) mod forward;
+pub mod frames;
 pub mod function_events;
 pub mod patterns;
 pub mod stacks;

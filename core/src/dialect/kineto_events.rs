@@ -4,10 +4,10 @@
 //! An event that is linked to an operator is a runtime call or device work. A runtime call stands on the thread of its
 //! operator, whichever thread id it came with, as in torch.
 
-use super::{NumberedTracks, duration, int, start};
+use super::hidden::{hidden_names, is_hidden};
+use super::placing::{NumberedTracks, duration, int, start};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::index::Index;
-use crate::names::{NameId, hidden_names};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
@@ -114,11 +114,6 @@ fn count_oddities(table: &Table, row: Row, diagnostics: &mut Diagnostics) {
 pub fn is_async(table: &Table, begin: Row, end: (Row, Key)) -> bool {
     table.field(begin, Key::IsAsync) == Some(Value::Bool(true))
         || table.int(begin, Key::StartThreadId) != table.int(end.0, end.1)
-}
-
-/// Whether torch's events leave this one out.
-pub fn is_hidden(table: &Table, row: Row, names: &[NameId]) -> bool {
-    names.contains(&table.name_id(row)) || table.field(row, Key::IsHiddenEvent) == Some(Value::Bool(true))
 }
 
 /// Puts runtime calls on the thread of their operators.

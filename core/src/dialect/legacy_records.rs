@@ -4,7 +4,7 @@
 //! A push becomes a begin, a pop an end, an allocation `[memory]`; [`pair::records`](crate::pair) pairs them by torch's
 //! rules. A track is a node and one of its threads. Times count from the record `__start_profile`.
 
-use super::{NumberedTracks, int, start};
+use super::placing::{NumberedTracks, int, start};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::names::NameId;
 use crate::table::category::Category;

@@ -6,10 +6,11 @@
 //! 3. Records of a handle that was left out once, or whose name torch hides, are left out.
 //! 4. A push without a pop stays open to the end of its list, for the memory that is allocated meanwhile.
 
-use super::Pairs;
+use super::pairs::Pairs;
 use crate::diagnostics::{Code, Diagnostics};
+use crate::dialect::hidden::hidden_names;
 use crate::index::Index;
-use crate::names::{NameId, hidden_names};
+use crate::names::NameId;
 use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};

@@ -1,6 +1,6 @@
 //! A gzip member inflated without std: header, deflate stream, checksum and length (RFC 1952).
 
-use super::unpack::{GzipMember, MemberState, Step};
+use super::gzip::{GzipMember, MemberState, Step};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use crc::{CRC_32_ISO_HDLC, Crc, Digest};

@@ -7,75 +7,27 @@
 mod activities;
 mod clock;
 mod close;
+mod kept;
 mod rows;
+mod state;
+
+pub(crate) use state::Recording;
 
 use super::chrome;
 use super::limits::Limits;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::error::Error;
-use crate::index::Index;
-use crate::names::NameId;
 use crate::table::events::Table;
-use crate::table::tracks::TrackId;
-use activities::Activities;
 use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-use clock::Clock;
 use kinetoscope_stream::block::{Block, BlockKind, Found, HEAD_BYTES, MAGIC, find, low_at, u64_at};
-use kinetoscope_stream::record::{FIRST_NAME, KEYS};
-use rows::{Follow, Open};
+use kinetoscope_stream::record::FIRST_NAME;
 use serde_json::Value;
+use state::Window;
 
 /// Bytes that may be the start of a recording.
 pub(crate) fn is_recording(head: &[u8]) -> bool {
     let known = head.len().min(MAGIC.len());
     head[..known] == MAGIC[..known]
-}
-
-/// A thread that recorded.
-#[derive(Clone, Debug, Default)]
-struct Thread {
-    number: u32,
-    id: u64,
-    name: String,
-    track: TrackId,
-    is_known: bool,
-    open: Vec<Open>,
-}
-
-/// When it was recorded, in ticks; an end of 0 where the recording was cut.
-#[derive(Clone, Copy, Debug)]
-struct Window {
-    start: u64,
-    end: u64,
-    cycle: u64,
-}
-
-/// Reads a recording from chunks.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Recording {
-    limits: Limits,
-    table: Table,
-    diagnostics: Diagnostics,
-    buffer: Vec<u8>,
-    offset: u64,
-    needed: usize,
-    in_damage: bool,
-    is_full: bool,
-    members: String,
-    pid: i64,
-    clock: Clock,
-    /// The texts of ids.
-    names: Index,
-    /// The name and the kind of sites.
-    sites: Index,
-    /// Where the threads of numbers are in the list.
-    thread_numbers: Index,
-    threads: Vec<Thread>,
-    windows: Vec<Window>,
-    activities: Activities,
-    follow: Follow,
 }
 
 impl Recording {
@@ -213,18 +165,6 @@ impl Recording {
         }
     }
 
-    /// The text with this id.
-    fn name(&mut self, id: u32) -> NameId {
-        if let Some(key) = KEYS.get(id as usize) {
-            return self.table.names.intern(key);
-        }
-        if let Some(known) = self.names.get((i64::from(id), 0)) {
-            return NameId(known);
-        }
-        self.diagnostics.record(Code::UnknownName, Some(self.offset), b"");
-        self.table.names.intern("unknown")
-    }
-
     fn sites(&mut self, payload: &[u8]) {
         for site in payload.chunks_exact(16) {
             let (id, last) = (low_at(site, 0), low_at(site, 12));
@@ -239,16 +179,6 @@ impl Recording {
         let at = self.thread_at(number);
         self.threads[at].id = u64_at(payload, 0);
         self.threads[at].name = name.into();
-    }
-
-    /// Where the thread with this number is in the list.
-    fn thread_at(&mut self, number: u32) -> usize {
-        let next = self.threads.len() as u32;
-        let at = self.thread_numbers.of((i64::from(number), 0), next);
-        if at == next {
-            self.threads.push(Thread { number, ..Thread::default() });
-        }
-        at as usize
     }
 
     fn window(&mut self, payload: &[u8]) {
@@ -278,9 +208,4 @@ impl Recording {
         self.close();
         Ok((self.table, self.diagnostics))
     }
-}
-
-/// Whether a text is JSON.
-fn is_json(text: &str) -> bool {
-    serde_json::from_str::<Value>(text).is_ok()
 }

@@ -3,42 +3,14 @@
 //! The rules about members, trailing bytes, cuts and damage stand here once. Inflating a member is behind
 //! [`GzipMember`], so that a native caller can bring a faster one.
 
+use super::gzip::{GzipMember, MemberState};
+use super::inflate::PortableMember;
 use crate::diagnostics::{Code, Diagnostics};
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use ruzstd::decoding::FrameDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
-
-/// How far one step of a [`GzipMember`] came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Bytes of the input used.
-    pub consumed: usize,
-    /// Bytes of the output filled.
-    pub produced: usize,
-    /// Whether the member goes on.
-    pub state: MemberState,
-}
-
-/// Whether a gzip member goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemberState {
-    /// More input or more room is needed.
-    Running,
-    /// The member ended and its checksum is right.
-    Ended,
-    /// The member is damaged, or its checksum is wrong.
-    Damaged,
-}
-
-/// Inflates one gzip member, header and trailer included.
-pub trait GzipMember {
-    /// Begins a new member.
-    fn reset(&mut self);
-    /// Inflates from `input` into `output`.
-    fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step;
-}
 
 enum Form {
     Unknown,
@@ -74,7 +46,7 @@ const BUFFER: usize = 128 << 10;
 
 impl Default for Unpacker {
     fn default() -> Self {
-        Unpacker::new(Box::<super::inflate::PortableMember>::default())
+        Unpacker::new(Box::<PortableMember>::default())
     }
 }
 

@@ -1,8 +1,7 @@
-//! What stands beside `traceEvents`: kept as JSON text, with the few values that the engine itself needs.
+//! What stands beside `traceEvents`: kept as JSON text, with the few values that every reader fills in.
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use serde_json::Value;
 
 /// What the elements of the file's array of events are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,36 +38,8 @@ impl Metadata {
         self.entries.iter().rev().find(|(k, _)| k == key).map(|(_, text)| text.as_str())
     }
 
-    /// The parsed value of a key.
-    pub fn value(&self, key: &str) -> Option<Value> {
-        serde_json::from_str(self.text(key)?).ok()
-    }
-
     /// Whether an option was on; nothing where the file does not say.
     pub fn flag(&self, key: &str) -> Option<bool> {
         self.text(key).map(|v| !matches!(v, "0" | "false" | "null"))
-    }
-
-    /// The rank in `distributedInfo`.
-    pub fn rank(&self) -> Option<i64> {
-        self.value("distributedInfo")?.get("rank")?.as_i64()
-    }
-
-    /// The number of ranks in `distributedInfo`.
-    pub fn world_size(&self) -> Option<i64> {
-        self.value("distributedInfo")?.get("world_size")?.as_i64()
-    }
-
-    /// The names of the devices in `deviceProperties`, by `id`.
-    pub fn device_names(&self) -> Vec<(i64, String)> {
-        let Some(Value::Array(devices)) = self.value("deviceProperties") else { return Vec::new() };
-        devices
-            .iter()
-            .enumerate()
-            .filter_map(|(at, device)| {
-                let id = device.get("id").and_then(Value::as_i64).unwrap_or(at as i64);
-                Some((id, String::from(device.get("name")?.as_str()?)))
-            })
-            .collect()
     }
 }

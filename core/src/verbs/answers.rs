@@ -1,9 +1,9 @@
 //! The questions, each with its options.
 
+use super::entry::{Answer, Request, Verb, examples};
 use super::options::{Opt, Takes};
-use super::{Answer, Request, Verb, examples};
 use crate::analysis::device::kernels;
-use crate::analysis::device::memory::{self, memory_rows};
+use crate::analysis::device::memory_rows::{self, memory_rows};
 use crate::analysis::device::roofline::Peak;
 use crate::analysis::device::steps::{self, step_rows};
 use crate::analysis::device::work::{self, work_rows};
@@ -143,7 +143,7 @@ pub(super) const VERBS: &[Verb] = &[
         examples: examples(&["run.json", "snapshot.pickle --format json"]),
         options: &[ROW_LIMIT],
         is_one_row: false,
-        columns: memory::COLUMNS,
+        columns: memory_rows::COLUMNS,
         answer: |trace, request| {
             let rows = cut(memory_rows(trace), request);
             Ok(or_hint(

@@ -1,7 +1,8 @@
 //! The forms that a trace can be written in, written a piece at a time, so that nobody holds the whole text.
 
+use super::entry::{Begun, Export, Kind, examples};
 use super::options::{Opt, Options, Takes};
-use super::{Begun, Export, Kind, examples};
+use super::writing::{PIECE, Pieces, Whole, Writing};
 use crate::analysis::device::memory::Memory;
 use crate::analysis::timeline::call_tree;
 use crate::analysis::torch::function_events::FunctionEvents;
@@ -13,11 +14,11 @@ use crate::trace::Trace;
 use crate::write::chrome::{ChromeWriter, Keep, Rewrite};
 use crate::write::csv;
 use crate::write::event_list::EventListWriter;
+use crate::write::execution_trace::ExecutionTraceWriter;
 use crate::write::memory_timeline::MemoryTimeline;
 use crate::write::redact::Redact;
 use crate::write::select::{Selection, select};
 use alloc::borrow::ToOwned;
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -71,6 +72,16 @@ pub(super) const EXPORTS: &[Export] = &[
             let writer = EventListWriter::new(FunctionEvents::new(trace));
             Ok(Begun::Writing(Writing::new(writer)))
         },
+    },
+    Export {
+        name: "execution-trace",
+        kind: Kind::Form,
+        about: help("Operators and their inputs for replay, as torch's `ExecutionTraceObserver` writes them"),
+        examples: examples(&["run.json -o run.et.json"]),
+        options: &[],
+        extension: Some("et.json"),
+        media_type: "application/json",
+        begin: |trace, _, _| Ok(Begun::Writing(Writing::new(ExecutionTraceWriter::new(trace)))),
     },
     Export {
         name: "memory-timeline",
@@ -182,34 +193,6 @@ pub(super) const EXPORTS: &[Export] = &[
     },
 ];
 
-/// What can be written a piece at a time.
-trait Pieces {
-    /// Appends the next piece to `out`, and tells whether another one follows.
-    fn next(&mut self, trace: &Trace, out: &mut String) -> bool;
-}
-
-/// A writing that has begun.
-pub struct Writing {
-    pieces: Box<dyn Pieces>,
-    /// How many events are written, where not all of them are.
-    pub kept: Option<usize>,
-}
-
-impl Writing {
-    fn new(pieces: impl Pieces + 'static) -> Writing {
-        Writing { pieces: Box::new(pieces), kept: None }
-    }
-
-    /// Appends the next piece, of about [`PIECE`] bytes, to `out`, and tells whether another one follows. The trace is
-    /// the one that the writing began with.
-    pub fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
-        self.pieces.next(trace, out)
-    }
-}
-
-/// About how long a piece is, in bytes.
-pub const PIECE: usize = 256 << 10;
-
 struct Chrome<R> {
     writer: Option<ChromeWriter<String, R>>,
     keep: Option<Vec<bool>>,
@@ -241,12 +224,18 @@ impl<R: Rewrite> Pieces for Chrome<R> {
 fn chrome(rewrite: impl Rewrite + 'static, keep: Option<Vec<bool>>) -> Begun {
     let kept = keep.as_ref().map(|keep| keep.iter().filter(|&&k| k).count());
     let writer = ChromeWriter::with_rewrite(String::new(), rewrite);
-    Begun::Writing(Writing { kept, ..Writing::new(Chrome { writer: Some(writer), keep, next: 0 }) })
+    Begun::Writing(Writing::new(Chrome { writer: Some(writer), keep, next: 0 }).keeping(kept))
 }
 
 impl Pieces for EventListWriter {
     fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
         EventListWriter::next(self, &trace.table, out, PIECE)
+    }
+}
+
+impl Pieces for ExecutionTraceWriter {
+    fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
+        ExecutionTraceWriter::next(self, trace, out, PIECE)
     }
 }
 
@@ -267,23 +256,6 @@ impl Pieces for Lines {
     }
 }
 
-struct Whole {
-    text: String,
-    written: usize,
-}
-
-impl Pieces for Whole {
-    fn next(&mut self, _: &Trace, out: &mut String) -> bool {
-        let mut end = self.text.len().min(self.written + PIECE);
-        while !self.text.is_char_boundary(end) {
-            end -= 1;
-        }
-        out.push_str(&self.text[self.written..end]);
-        self.written = end;
-        end < self.text.len()
-    }
-}
-
 fn folded(trace: &Trace, options: &Options, _: &[u8]) -> Result<Begun, Error> {
     let text = if options.is_given("lanes") {
         call_tree::folded(trace)
@@ -296,7 +268,7 @@ fn folded(trace: &Trace, options: &Options, _: &[u8]) -> Result<Begun, Error> {
         }
         stacks::export(&events, &trace.table, metric)
     };
-    Ok(Begun::Writing(Writing::new(Whole { text, written: 0 })))
+    Ok(Begun::Writing(Writing::new(Whole::new(text))))
 }
 
 fn memory_timeline(trace: &Trace, options: &Options, _: &[u8]) -> Result<Begun, Error> {
@@ -307,7 +279,7 @@ fn memory_timeline(trace: &Trace, options: &Options, _: &[u8]) -> Result<Begun, 
         Some("html") => timeline.html(),
         _ => timeline.json(),
     };
-    Ok(Begun::Writing(Writing::new(Whole { text, written: 0 })))
+    Ok(Begun::Writing(Writing::new(Whole::new(text))))
 }
 
 fn need(options: &Options, names: &[&str]) -> Result<(), Error> {

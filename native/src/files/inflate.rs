@@ -1,7 +1,7 @@
 //! The fast inflater behind the engine's gzip rules: flate2 on zlib-rs.
 
 use flate2::{Decompress, FlushDecompress, Status};
-use kinetoscope_core::read::unpack::{GzipMember, MemberState, Step};
+use kinetoscope_core::read::gzip::{GzipMember, MemberState, Step};
 
 /// One gzip member inflated by zlib-rs.
 pub struct ZlibMember(Decompress);

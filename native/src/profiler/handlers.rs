@@ -1,7 +1,5 @@
 //! What is done with a recording when it is ready: torch's `on_trace_ready`.
 
-#[cfg(feature = "analysis")]
-pub use super::execution_trace::execution_trace;
 use super::recording::Recording;
 use crate::error::RecordError;
 use crate::hot::system::host_name;
@@ -11,7 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[cfg(feature = "analysis")]
 use {
     kinetoscope_core::analysis::torch::averages::GroupBy,
-    kinetoscope_core::report::torch_table::TableOptions, kinetoscope_core::write::file_name,
+    kinetoscope_core::report::torch_table::TableOptions,
+    kinetoscope_core::write::execution_trace::execution_trace, kinetoscope_core::write::file_name,
 };
 
 /// What is done with each recording.
@@ -66,7 +65,7 @@ pub fn execution_trace_handler(path: impl Into<PathBuf>) -> Handler {
         let step = format!("{}.json", recording.step);
         let path = if is_first { path.clone() } else { path.with_extension(step) };
         is_first = false;
-        let text = execution_trace(&recording.trace).to_string();
+        let text = execution_trace(&recording.trace);
         fs::write(path, text).map_err(RecordError::Io)
     })
 }

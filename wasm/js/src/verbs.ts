@@ -754,6 +754,10 @@ export interface ExportFoldedOptions {
 export interface ExportEventlistOptions {
 }
 
+/** Options of the export `execution-trace`. */
+export interface ExportExecutionTraceOptions {
+}
+
 /** Options of the export `memory-timeline`. */
 export interface ExportMemoryTimelineOptions {
   /** `json` (times and sizes) unless given, `raw` (every allocation), or `html` (a plot). */
@@ -857,6 +861,7 @@ export interface Exports {
   chrome: ExportChromeOptions;
   folded: ExportFoldedOptions;
   eventlist: ExportEventlistOptions;
+  "execution-trace": ExportExecutionTraceOptions;
   "memory-timeline": ExportMemoryTimelineOptions;
   csv: ExportCsvOptions;
   slice: ExportSliceOptions;
@@ -891,6 +896,7 @@ export const EXPORTS: { readonly [E in keyof Exports]: string } = {
   chrome: "application/json",
   folded: "text/plain",
   eventlist: "application/json",
+  "execution-trace": "application/json",
   "memory-timeline": "application/json",
   csv: "text/csv",
   slice: "application/json",

@@ -7,15 +7,8 @@
 //! torch's categories (parameter, gradient, activation, …) need the identities of tensors, which neither a trace nor a
 //! snapshot carries: they exist only while the profiled program runs.
 
-mod rows;
-
-pub use rows::{COLUMNS, memory_rows};
-
 use crate::analysis::torch::device_type::DeviceType;
-use crate::analysis::torch::event_tree::EventTree;
-use crate::analysis::torch::stacks::is_torchs;
 use crate::index::Index;
-use crate::names::NameId;
 use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
@@ -82,7 +75,7 @@ pub struct Memory {
 }
 
 /// Where an event's memory is.
-fn device_of(table: &Table, row: Row) -> (DeviceType, i64) {
+pub(super) fn device_of(table: &Table, row: Row) -> (DeviceType, i64) {
     let device = DeviceType::of_event(table, row).unwrap_or_default();
     let id = table.int(row, Key::DeviceId).or_else(|| table.int(row, Key::Device)).unwrap_or(0);
     match device {
@@ -91,7 +84,7 @@ fn device_of(table: &Table, row: Row) -> (DeviceType, i64) {
     }
 }
 
-fn device_name((device, id): (DeviceType, i64)) -> String {
+pub(super) fn device_name((device, id): (DeviceType, i64)) -> String {
     if device == DeviceType::Cpu { "CPU".to_string() } else { format!("{} {id}", device.as_str()) }
 }
 
@@ -181,53 +174,4 @@ impl Memory {
             move |record: &&Record| record.bytes > 0 && record.device == device && record.freed > at as u32;
         self.records[..=at].iter().filter(is_live)
     }
-}
-
-/// Who allocated: what an allocation is counted under.
-struct Owners<'a> {
-    trace: &'a Trace,
-    /// The operator of each row that has one; [`NameId::EMPTY`] for none.
-    operators: Vec<NameId>,
-}
-
-impl<'a> Owners<'a> {
-    fn new(trace: &'a Trace) -> Self {
-        let table = &trace.table;
-        let mut operators = vec![NameId::EMPTY; table.len()];
-        let tree = EventTree::new(trace);
-        for node in (0..tree.len() as u32).filter(|&n| is_record(table, tree.rows[n as usize])) {
-            let is_operator =
-                |row: &Row| matches!(table.category(*row), Category::CpuOp | Category::UserAnnotation);
-            let owner = tree.and_above(node).map(|node| tree.rows[node as usize]).find(is_operator);
-            operators[tree.rows[node as usize] as usize] =
-                owner.map_or(NameId::EMPTY, |row| table.name_id(row));
-        }
-        Owners { trace, operators }
-    }
-
-    /// Its name: the operator, else the innermost Python function that is not torch's own, else the innermost function.
-    fn name(&self, row: Row) -> Option<&'a str> {
-        let operator = self.operators[row as usize];
-        if operator != NameId::EMPTY {
-            return Some(self.trace.table.names.get(operator));
-        }
-        let is_python = |frame: &&str| frame.contains(".py(");
-        let frames = || self.frames(row);
-        let own = frames().filter(is_python).find(|frame| !is_torchs(frame));
-        // A stack of C++ alone begins with what took it; what says most is the backward function, or the operator.
-        let is_backward = |frame: &&str| frame.contains("): torch::autograd::") && frame.contains("::apply(");
-        let is_operator = |frame: &&str| frame.contains("): at::_ops::");
-        let native = || frames().find(is_backward).or_else(|| frames().find(is_operator));
-        own.or_else(|| frames().find(is_python)).or_else(native).or_else(|| frames().next())
-    }
-
-    /// The Python stack of an allocation, innermost frame first.
-    fn frames(&self, row: Row) -> impl Iterator<Item = &'a str> + use<'a> {
-        let stack = self.trace.table.field(row, Key::CallStack).and_then(|v| v.as_str()).unwrap_or("");
-        stack.split(';').filter(|frame| !frame.is_empty())
-    }
-}
-
-fn is_record(table: &Table, row: Row) -> bool {
-    table.category(row) == Category::CpuInstant && table.name(row) == "[memory]"
 }

@@ -3,7 +3,7 @@
 
 use super::call_tree::launched_ns;
 use crate::analysis::children::{Children, NONE};
-use crate::analysis::torch::stacks::MODULE_PREFIX;
+use crate::analysis::torch::frames::MODULE_PREFIX;
 use crate::index::Index;
 use crate::names::NameId;
 use crate::rows::{Cell, Column, Rows};

@@ -1,8 +1,9 @@
 //! torch's key averages: function events grouped by name and, if asked, by shapes, stack and overload.
 
+use super::clock::{TorchClock, TorchTimes};
 use super::device_type::DeviceType;
+use super::frames::MODULE_PREFIX;
 use super::function_events::{FunctionEvents, Kind};
-use super::stacks::MODULE_PREFIX;
 use crate::analysis::children::NONE;
 use crate::index::Index;
 use crate::names::Names;
@@ -35,68 +36,6 @@ impl GroupBy {
             return innermost.map_or(&[], |at| &frames[at..=at]);
         }
         &frames[..frames.len().min(self.stack)]
-    }
-}
-
-/// Times in microseconds as torch's own floating point arithmetic gives them: starts and ends are rounded to `f64`
-/// before they are subtracted and summed. They differ from the exact nanoseconds by less than 1e-6 us, which decides how
-/// a tie of the last printed digit falls; only torch's table uses them.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct TorchTimes {
-    /// `cpu_time_total`.
-    pub cpu_time_total: f64,
-    /// `self_cpu_time_total`.
-    pub self_cpu_time_total: f64,
-    /// `device_time_total`.
-    pub device_time_total: f64,
-    /// `self_device_time_total`.
-    pub self_device_time_total: f64,
-}
-
-/// torch's times of every event.
-pub(super) struct TorchClock<'a> {
-    events: &'a FunctionEvents,
-    table: &'a Table,
-    /// The sum of each event's children; empty in a clock that gives no times.
-    below: Vec<f64>,
-    /// Device time with and without the children; empty without a device.
-    device: Vec<(f64, f64)>,
-}
-
-impl<'a> TorchClock<'a> {
-    pub(super) fn new(events: &'a FunctionEvents, table: &'a Table) -> Self {
-        let device = events.device_times_us(table);
-        let mut clock = TorchClock { events, table, below: alloc::vec![0.0; events.len()], device };
-        for at in 0..events.len() {
-            if let Some(parent) = events.parents.get(at).filter(|&&p| p != NONE) {
-                clock.below[*parent as usize] += clock.cpu(at);
-            }
-        }
-        clock
-    }
-
-    /// A clock that gives no times, for answers in exact nanoseconds only.
-    fn stopped(events: &'a FunctionEvents, table: &'a Table) -> Self {
-        TorchClock { events, table, below: Vec::new(), device: Vec::new() }
-    }
-
-    fn cpu(&self, at: usize) -> f64 {
-        if self.events.kinds[at] == Kind::Device {
-            return 0.0;
-        }
-        self.events.torch_duration_us(self.table, at)
-    }
-
-    pub(super) fn times(&self, at: usize) -> TorchTimes {
-        let Some(below) = self.below.get(at) else { return TorchTimes::default() };
-        let cpu = self.cpu(at);
-        let device = self.device.get(at).copied().unwrap_or_default();
-        TorchTimes {
-            cpu_time_total: cpu,
-            self_cpu_time_total: if self.events.is_async(at) { 0.0 } else { cpu - below },
-            device_time_total: device.0,
-            self_device_time_total: device.1,
-        }
     }
 }
 
@@ -156,7 +95,7 @@ pub struct Average {
 impl Average {
     /// Adds event `at`.
     fn add(&mut self, clock: &TorchClock<'_>, at: usize) {
-        let (events, table) = (clock.events, clock.table);
+        let (events, table) = (clock.events(), clock.table());
         self.count += 1;
         let us = clock.times(at);
         self.torch_us.cpu_time_total += us.cpu_time_total;
@@ -210,7 +149,7 @@ struct GroupKeys<'a> {
 
 impl<'a> GroupKeys<'a> {
     fn new(clock: &'a TorchClock<'a>, by: GroupBy) -> Self {
-        let stacks = &clock.events.stacks;
+        let stacks = &clock.events().stacks;
         let mut distinct = Names::default();
         let mut first = |stack: u32| distinct.intern(&by.frames(stacks.get(stack)).join("\0")).0;
         let frames = (0..stacks.len() as u32).map(&mut first).collect();
@@ -226,7 +165,7 @@ impl<'a> GroupKeys<'a> {
 
     /// The number of an event's group, which is `next` when it is the first of it.
     fn group(&mut self, at: usize, next: u32) -> u32 {
-        let (events, table, by) = (self.clock.events, self.clock.table, self.by);
+        let (events, table, by) = (self.clock.events(), self.clock.table(), self.by);
         let flags = events.device_type(table, at) as i64
             | i64::from(events.is_user_annotation(table, at)) << 8
             | i64::from(events.is_legacy(at)) << 9
@@ -254,7 +193,7 @@ pub fn exact_key_averages(events: &FunctionEvents, table: &Table, by: GroupBy) -
 }
 
 fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
-    let (events, table) = (clock.events, clock.table);
+    let (events, table) = (clock.events(), clock.table());
     let mut groups: Vec<Average> = Vec::new();
     let mut keys = GroupKeys::new(clock, by);
     let mut group_of: Vec<u32> = Vec::new();

@@ -10,7 +10,13 @@
 //! torch itself sees no launches in real results, for it compares their names with those of methods; its depths are then
 //! all 0. This is what it means to do, as its results on made-up events show.
 
+mod call;
+mod overlaps;
 mod rank;
+
+pub use call::{Call, Evaluation, Metrics, Queued};
+pub use overlaps::Overlaps;
+pub use rank::{PEAK, SELF_WEIGHT};
 
 use super::event_tree::EventTree;
 use super::patterns::Scene;
@@ -24,61 +30,6 @@ use crate::table::layout::Key;
 use crate::trace::Trace;
 use alloc::vec;
 use alloc::vec::Vec;
-
-/// The depth that a queue must have had for its fall to count.
-pub const PEAK: usize = 4;
-
-/// What self time weighs against idle time.
-pub const SELF_WEIGHT: f32 = 0.6;
-
-/// An event of the device's queue: a launch call or a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Queued {
-    /// Start and end, in ns.
-    pub time: Interval,
-    /// What a launch and its kernel have in common.
-    pub id: i64,
-}
-
-/// A call of the event tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call {
-    /// Start and end, in ns.
-    pub time: Interval,
-    /// The position of its caller, or [`NONE`].
-    pub parent: u32,
-}
-
-/// What is known of a call. Times in ns.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Metrics {
-    /// Its duration.
-    pub duration_ns: i64,
-    /// Its duration less that of the calls inside; below 0 where these stick out of it.
-    pub self_ns: i64,
-    /// How long the device was idle meanwhile.
-    pub idle_ns: i64,
-    /// How many launched kernels had not begun when it began.
-    pub queue_depth: usize,
-}
-
-impl Metrics {
-    /// The share of its duration during which the device was idle.
-    pub fn fraction_idle(&self) -> f64 {
-        if self.duration_ns == 0 { 0.0 } else { self.idle_ns as f64 / self.duration_ns as f64 }
-    }
-}
-
-/// What came out.
-#[derive(Clone, Debug, Default)]
-pub struct Evaluation {
-    /// Of each call, in the order given.
-    pub metrics: Vec<Metrics>,
-    /// The queue's depth at each launch and kernel, by start.
-    pub queue: Vec<(Interval, usize)>,
-    /// The calls worth a look, the most promising first.
-    pub ranked: Vec<u32>,
-}
 
 /// Evaluates calls against launches and kernels, which need no order.
 pub fn evaluate(calls: &[Call], mut launches: Vec<Queued>, mut kernels: Vec<Queued>) -> Evaluation {
@@ -176,74 +127,6 @@ fn idle_times(out: &Evaluation, calls: &[Call]) -> Vec<Interval> {
         }
     }
     idle
-}
-
-/// How long a time overlaps with intervals, by torch's rule: in order of their starts, an interval that lies within the one
-/// before it is left out together with the one behind it, and one that begins within it begins at its end.
-pub struct Overlaps {
-    starts: Prefix,
-    ends: Prefix,
-}
-
-impl Overlaps {
-    /// For any number of times and these intervals.
-    pub fn new(mut intervals: Vec<Interval>) -> Overlaps {
-        sort_by_key(&mut intervals, |i| (i.0, 0));
-        let mut counted: Vec<Interval> = intervals.first().copied().into_iter().collect();
-        let (mut before, mut at) = (0, 1);
-        while at < intervals.len() {
-            let (end, current) = (intervals[before].1, intervals[at]);
-            at += 1;
-            if end > current.0 && end > current.1 {
-                at += 1;
-                continue;
-            }
-            if end > current.0 {
-                intervals[at - 1].0 = end;
-                before = at;
-            }
-            counted.push(intervals[at - 1]);
-            if before >= intervals.len() {
-                break;
-            }
-        }
-        counted.retain(|i| i.0 < i.1);
-        Overlaps {
-            starts: Prefix::new(counted.iter().map(|i| i.0).collect()),
-            ends: Prefix::new(counted.iter().map(|i| i.1).collect()),
-        }
-    }
-
-    /// The overlap with one time, in ns.
-    pub fn with(&self, (start, end): Interval) -> i64 {
-        let until = |at: i64| self.starts.passed(at) - self.ends.passed(at);
-        let overlap = if start < end { until(end) - until(start) } else { 0 };
-        i64::try_from(overlap).unwrap_or(i64::MAX)
-    }
-}
-
-/// Points in time, to be asked how long ago they are together. Seven points of today, counted from 1970, are more than an
-/// `i64` holds together.
-struct Prefix {
-    points: Vec<i64>,
-    sums: Vec<i128>,
-}
-
-impl Prefix {
-    fn new(mut points: Vec<i64>) -> Prefix {
-        sort_by_key(&mut points, |&point| (point, 0));
-        let mut sums = vec![0];
-        for point in &points {
-            sums.push(sums[sums.len() - 1] + i128::from(*point));
-        }
-        Prefix { points, sums }
-    }
-
-    /// The sum of `at - point` over the points before `at`.
-    fn passed(&self, at: i64) -> i128 {
-        let count = self.points.partition_point(|&point| point < at);
-        count as i128 * i128::from(at) - self.sums[count]
-    }
 }
 
 /// The calls of an event tree.

@@ -4,7 +4,7 @@
 //! with an event everything that is still open below it; the innermost open event of the thread is the parent, even of
 //! an event that sticks out of it. A thread with nothing open hangs its events on what the forward thread has open.
 
-use super::stacks::forward_threads;
+use super::forward::forward_threads;
 use crate::analysis::children::{Children, NONE};
 use crate::order::sort_by_key;
 use crate::table::category::Category;

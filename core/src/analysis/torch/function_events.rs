@@ -9,9 +9,11 @@
 mod build;
 mod collect;
 mod describe;
+mod from_trace;
+mod stacks;
 
 use super::device_type::DeviceType;
-use super::stacks::{StackTable, Stacks};
+use super::frames::StackTable;
 use crate::analysis::children::{Children, NONE};
 use crate::index::Index;
 use crate::names::{NameId, Names};
@@ -19,9 +21,7 @@ use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::table::metadata::Source;
-use crate::trace::Trace;
 use alloc::vec::Vec;
-use build::Builder;
 
 /// What a function event was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -115,20 +115,6 @@ mod flag {
 }
 
 impl FunctionEvents {
-    /// The function events of a trace.
-    pub fn new(trace: &Trace) -> FunctionEvents {
-        let mut builder = Builder::of(trace, true);
-        builder.describe_inputs();
-        let (stacks, stack_of) = Stacks::new(trace, &builder.out).build();
-        FunctionEvents { stacks, stack_of, ..builder.out }
-    }
-
-    /// The function events of a trace without shapes, stacks, FLOPs and torch's floating point times: less memory where only
-    /// exact times are asked for.
-    pub fn without_inputs(trace: &Trace) -> FunctionEvents {
-        Builder::of(trace, false).out
-    }
-
     /// How many events there are.
     pub fn len(&self) -> usize {
         self.rows.len()

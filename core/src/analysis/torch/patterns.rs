@@ -3,10 +3,12 @@
 //! The rules are those of torch's pattern matchers. A pattern of one's own is a type with [`Pattern`]; [`find`] looks for any
 //! set of them. A trace names the function that a match lies in by the line of its `def`, not by the line of the call.
 
+mod pattern;
 pub mod rules;
 mod scene;
 
-pub use scene::Scene;
+pub use pattern::Pattern;
+pub use scene::{Needs, Scene};
 
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
@@ -17,49 +19,6 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
-
-/// What a trace must have been recorded with for a pattern to be looked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Needs {
-    /// torch's `record_shapes`.
-    pub shapes: bool,
-    /// torch's `with_stack`.
-    pub stack: bool,
-}
-
-/// A way of losing time.
-pub trait Pattern {
-    /// What it is called.
-    fn name(&self) -> &str;
-
-    /// What is wrong and what to do, in a sentence or two.
-    fn description(&self) -> &str;
-
-    /// Where more is said about it; may be empty.
-    #[allow(clippy::unnecessary_literal_bound)]
-    fn url(&self) -> &str {
-        ""
-    }
-
-    /// What it cannot be told without.
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
-    /// Whether the node of [`Scene::tree`] shows it.
-    fn is_match(&self, scene: &Scene<'_>, node: u32) -> bool;
-
-    /// Every node that shows it, in the order of the report: depth first, unless a pattern has an order of its own.
-    fn matches(&self, scene: &Scene<'_>) -> Vec<u32> {
-        let nodes = scene.tree.children.depth_first();
-        nodes.into_iter().filter(|&node| self.is_match(scene, node)).collect()
-    }
-
-    /// The most time that doing otherwise can save at this match, in ns; nothing where a trace cannot tell.
-    fn saving_ns(&self, _: &Scene<'_>, _: u32) -> Option<i64> {
-        None
-    }
-}
 
 /// One place that shows a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]

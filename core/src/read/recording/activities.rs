@@ -2,11 +2,8 @@
 
 mod links;
 
-use super::clock::Clock;
-use super::rows::LATEST;
-use super::{Recording, Thread};
+use super::state::{LATEST, Recording, Thread};
 use crate::demangle::demangle;
-use crate::diagnostics::Code;
 use crate::names::NameId;
 use crate::table::append::Append;
 use crate::table::events::Row;
@@ -17,46 +14,8 @@ use crate::time;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use kinetoscope_stream::activity::{Activity, Form, MISSING, NO_STREAM, Record, WORDS, span_kind};
-use kinetoscope_stream::block::u64_at;
-use kinetoscope_stream::record::WORD_BYTES;
+use kinetoscope_stream::activity::{Activity, Form, MISSING, NO_STREAM, Record, span_kind};
 use links::Links;
-
-/// Activities that were read and are no rows yet.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Activities {
-    words: Vec<u64>,
-    pub(super) clock: Clock,
-}
-
-impl Activities {
-    pub(super) fn heap_bytes(&self) -> usize {
-        self.words.capacity() * WORD_BYTES
-    }
-
-    /// Keeps those of a block, up to one that is cut or of a kind that is not known.
-    pub(super) fn keep(&mut self, payload: &[u8]) -> Result<(), Code> {
-        let mut rest = payload;
-        while rest.len() >= WORD_BYTES {
-            let length = Record::length(u64_at(rest, 0)) * WORD_BYTES;
-            let whole = rest.get(..length).filter(|record| record.len() >= WORDS * WORD_BYTES);
-            let record = whole.ok_or(Code::DamagedEvent)?;
-            Activity::of(record[0]).ok_or(Code::UnknownKind)?;
-            self.words.extend(record.chunks_exact(WORD_BYTES).map(|word| u64_at(word, 0)));
-            rest = &rest[length..];
-        }
-        Ok(())
-    }
-
-    fn records(&self) -> impl Iterator<Item = Record<'_>> {
-        let mut rest = self.words.as_slice();
-        core::iter::from_fn(move || {
-            let (record, behind) = rest.split_at_checked(Record::length(*rest.first()?))?;
-            rest = behind;
-            Record::of(record)
-        })
-    }
-}
 
 impl Recording {
     /// Makes rows of all activities, with times in ticks; the rows of users' ranges on streams.

@@ -1,15 +1,13 @@
 //! What is known only at the end of a recording: spans that still run, arrows, names of lanes, times in nanoseconds.
 
-use super::rows::LATEST;
-use super::{Recording, Thread};
+use super::state::{LATEST, Recording, Thread};
 use crate::order::sort_by_key;
 use crate::table::append::Append;
-use crate::table::events::Row;
 use crate::table::layout::Place::{Args, Top};
 use crate::table::tracks::Track;
 use crate::time;
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 const PROCESS: [&str; 2] = ["process_name", "process_sort_index"];
@@ -81,22 +79,11 @@ impl Recording {
         }
     }
 
-    /// One end of an arrow, on a row.
-    pub(super) fn arrow(&mut self, name: &str, ph: u8, id: u64, row: Row) {
-        let (ts, track) = (self.table.ts(row), self.table.track_id(row));
-        let mut append = Append::new(&mut self.table, ph, name).int(Top, "id", id as i64);
-        if ph == b'f' {
-            append = append.text(Top, "bp", "e");
-        }
-        let name = append.names().intern(name);
-        append.finish_on(name, (ts, time::NONE), track);
-    }
-
     /// Names of the process and its threads.
     fn lanes(&mut self, ts: i64) {
         let pid = self.pid;
-        let process = self.table.metadata.value("process_name");
-        let process = process.as_ref().and_then(|name| name.as_str()).unwrap_or("").to_string();
+        let process = self.table.metadata.text("process_name");
+        let process: String = process.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let mut threads: Vec<Thread> =
             self.threads.iter().filter(|thread| thread.is_known).cloned().collect();
         // A thread has a number in each cycle, and one lane.

@@ -1,8 +1,7 @@
 //! Records into rows, under the field names of Kineto's traces.
 
-use super::{Recording, is_json};
+use super::state::{LATEST, Open, Recording};
 use crate::diagnostics::Code;
-use crate::index::Index;
 use crate::names::NameId;
 use crate::table::append::Append;
 use crate::table::events::Row;
@@ -12,41 +11,8 @@ use crate::table::tracks::{Track, TrackId};
 use crate::time;
 use alloc::format;
 use alloc::string::ToString;
-use alloc::vec::Vec;
 use kinetoscope_stream::block::u64_at;
 use kinetoscope_stream::record::{Kind, SLOT_BYTES, Short, Tag, WORD_BYTES, Word, key};
-
-/// A span whose end did not come yet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Open {
-    /// Nothing where the begin was lost.
-    row: Option<Row>,
-    node: NodeId,
-    /// The frames of the modules around what it calls, as `Module Hierarchy` has them; empty outside of modules.
-    hierarchy: NameId,
-    /// The number of the module's call, where it is one or is inside of one.
-    module: Option<i64>,
-}
-
-/// What is followed over the whole recording.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Follow {
-    pub(super) ops: u64,
-    modules: i64,
-    /// Sequence number, the forward's thread (counted from 1), whether it is the backward, row.
-    pub(super) sequences: Vec<(i64, i64, bool, Row)>,
-    /// The lanes of devices: ordinal and stream, -1 for what is on none.
-    pub(super) streams: Vec<(i64, i64)>,
-    pub(super) has_overhead: bool,
-    /// The program told of a device's memory itself.
-    pub(super) has_device_memory: bool,
-    /// The names of users' ranges, by their ids.
-    pub(super) annotations: Index,
-    /// Whether texts are JSON: 1 for those that are.
-    is_json: Index,
-    pub(super) first_ticks: Option<u64>,
-    pub(super) last_ticks: u64,
-}
 
 /// What the arguments of a record said that the reader itself needs.
 #[derive(Clone, Copy, Default)]
@@ -56,8 +22,6 @@ struct Said {
     sequence: Option<i64>,
     forward: Option<i64>,
 }
-
-pub(super) const LATEST: u64 = time::LATEST as u64;
 
 impl Recording {
     pub(super) fn records(&mut self, thread: u32, payload: &[u8]) {
@@ -359,4 +323,20 @@ impl Recording {
         let append = Append::at(&mut self.table, node);
         append.finish_on(said.name.unwrap_or(name), (ticks as i64, time::NONE), track);
     }
+
+    /// One end of an arrow, on a row.
+    pub(super) fn arrow(&mut self, name: &str, ph: u8, id: u64, row: Row) {
+        let (ts, track) = (self.table.ts(row), self.table.track_id(row));
+        let mut append = Append::new(&mut self.table, ph, name).int(Top, "id", id as i64);
+        if ph == b'f' {
+            append = append.text(Top, "bp", "e");
+        }
+        let name = append.names().intern(name);
+        append.finish_on(name, (ts, time::NONE), track);
+    }
+}
+
+/// Whether a text is JSON.
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<serde_json::Value>(text).is_ok()
 }

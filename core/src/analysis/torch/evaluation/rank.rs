@@ -1,10 +1,17 @@
 //! Which calls to look at first: those during which the queue fell, by idle and self time.
 
-use super::{Call, Evaluation, Metrics, Overlaps, PEAK, SELF_WEIGHT};
+use super::call::{Call, Evaluation, Metrics};
+use super::overlaps::Overlaps;
 use crate::analysis::children::Children;
 use crate::analysis::intervals::Interval;
 use crate::order::{descending, of_float, sort_by_key};
 use alloc::vec::Vec;
+
+/// The depth that a queue must have had for its fall to count.
+pub const PEAK: usize = 4;
+
+/// What self time weighs against idle time.
+pub const SELF_WEIGHT: f32 = 0.6;
 
 pub(super) fn rank(out: &Evaluation, calls: &[Call]) -> Vec<u32> {
     let falls = Overlaps::new(falls(&out.queue));

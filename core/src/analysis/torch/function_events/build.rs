@@ -1,4 +1,4 @@
-//! The function events of a trace, step by step: collect, sort, memory, tree, names, kernels, merging, sums.
+//! What function events are built in, and the steps that build them: memory, tree, merging, sums.
 
 use super::{Bytes, FunctionEvents, Kind, flag};
 use crate::analysis::children::NONE;
@@ -26,21 +26,7 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// A builder that has done everything but describe the inputs.
-    pub(super) fn of(trace: &'a Trace, wants_all: bool) -> Self {
-        let mut builder = Builder { wants_all, ..Builder::start(trace) };
-        builder.collect();
-        builder.attribute_memory();
-        builder.flag_results();
-        builder.build_tree();
-        builder.name_events();
-        builder.attach_kernels();
-        builder.merge_lone_children();
-        builder.sum_up();
-        builder
-    }
-
-    fn start(trace: &'a Trace) -> Self {
+    pub(super) fn start(trace: &'a Trace) -> Self {
         let table = &trace.table;
         let out = FunctionEvents {
             origin: trace.start_ns,
@@ -55,7 +41,7 @@ impl<'a> Builder<'a> {
 
     /// Gives every CPU event the bytes of all records within its closed interval, of any thread; a record within none
     /// becomes an event of its own, and so does every failed allocation.
-    fn attribute_memory(&mut self) {
+    pub(super) fn attribute_memory(&mut self) {
         if self.records.is_empty() && self.failures.is_empty() {
             return;
         }
@@ -123,7 +109,7 @@ impl<'a> Builder<'a> {
         };
     }
 
-    fn build_tree(&mut self) {
+    pub(super) fn build_tree(&mut self) {
         let table = self.table;
         let mut index = Index::default();
         let mut open: Vec<(TrackId, Vec<u32>)> = Vec::new();
@@ -159,7 +145,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Removes every event whose parent has the same name and no other child: its children and kernels go to the parent.
-    fn merge_lone_children(&mut self) {
+    pub(super) fn merge_lone_children(&mut self) {
         let count = self.out.rows.len();
         loop {
             let mut children = vec![0u32; count];
@@ -228,7 +214,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Self times and self memory.
-    fn sum_up(&mut self) {
+    pub(super) fn sum_up(&mut self) {
         let table = self.table;
         let out = &mut self.out;
         let own = |at| if out.is_async(at) { 0 } else { out.cpu_time_total_ns(table, at) };

@@ -1,6 +1,7 @@
 //! The patterns that torch knows, each by torch's rule.
 
-use super::{Needs, Pattern, Scene};
+use super::pattern::Pattern;
+use super::scene::{Needs, Scene};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,8 +1,7 @@
 //! What a pattern sees: the event tree, with what it asks of a node.
 
-use super::Needs;
 use crate::analysis::torch::event_tree::EventTree;
-use crate::analysis::torch::stacks::is_torchs;
+use crate::analysis::torch::frames::is_torchs;
 use crate::table::events::Row;
 use crate::table::layout::Key;
 use crate::trace::Trace;
@@ -11,6 +10,15 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use serde_json::Value;
+
+/// What a trace must have been recorded with for a pattern to be looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// torch's `record_shapes`.
+    pub shapes: bool,
+    /// torch's `with_stack`.
+    pub stack: bool,
+}
 
 /// A trace as patterns see it.
 pub struct Scene<'a> {

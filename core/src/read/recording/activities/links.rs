@@ -1,8 +1,8 @@
 //! What holds activities together: correlations, contexts, streams, ranges of the user's.
 
-use super::Activities;
 use crate::index::Index;
 use crate::order::sort_by_key;
+use crate::read::recording::kept::Activities;
 use crate::table::events::Row;
 use crate::table::tracks::TrackId;
 use alloc::vec::Vec;

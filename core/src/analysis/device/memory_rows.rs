@@ -1,7 +1,8 @@
-//! The answer: devices, who held their peaks, steps, what was never released, failures, and a snapshot's segments.
+//! The answer about memory: devices, who held their peaks, steps, what was never released, failures, and a snapshot's segments.
 
-use super::{Memory, NEVER, Owners, device_name, device_of};
-use crate::analysis::device::steps::step_ranges;
+use super::memory::{Memory, NEVER, Record, device_name, device_of};
+use super::owners::Owners;
+use super::steps::step_ranges;
 use crate::analysis::torch::device_type::DeviceType;
 use crate::index::Index;
 use crate::names::Names;
@@ -110,7 +111,7 @@ pub fn memory_rows(trace: &Trace) -> Rows {
         }
         steps(&mut rows, trace, &memory);
         for (at, device) in memory.devices.iter().enumerate().filter(|_| has_addresses) {
-            let is_kept = |r: &&super::Record| r.device as usize == at && r.bytes > 0 && r.freed == NEVER;
+            let is_kept = |r: &&Record| r.device as usize == at && r.bytes > 0 && r.freed == NEVER;
             let kept: Vec<Row> = memory.records.iter().filter(is_kept).map(|r| r.row).collect();
             by_owner(&mut rows, ("kept", &device.name), &owners, &kept, None);
         }

@@ -1,0 +1,76 @@
+//! torch's own times of function events, in its floating point arithmetic.
+
+use super::function_events::{FunctionEvents, Kind};
+use crate::analysis::children::NONE;
+use crate::table::events::Table;
+use alloc::vec::Vec;
+
+/// Times in microseconds as torch's own floating point arithmetic gives them: starts and ends are rounded to `f64`
+/// before they are subtracted and summed. They differ from the exact nanoseconds by less than 1e-6 us, which decides how
+/// a tie of the last printed digit falls; only torch's table uses them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TorchTimes {
+    /// `cpu_time_total`.
+    pub cpu_time_total: f64,
+    /// `self_cpu_time_total`.
+    pub self_cpu_time_total: f64,
+    /// `device_time_total`.
+    pub device_time_total: f64,
+    /// `self_device_time_total`.
+    pub self_device_time_total: f64,
+}
+
+/// torch's times of every event.
+pub(super) struct TorchClock<'a> {
+    events: &'a FunctionEvents,
+    table: &'a Table,
+    /// The sum of each event's children; empty in a clock that gives no times.
+    below: Vec<f64>,
+    /// Device time with and without the children; empty without a device.
+    device: Vec<(f64, f64)>,
+}
+
+impl<'a> TorchClock<'a> {
+    pub(super) fn new(events: &'a FunctionEvents, table: &'a Table) -> Self {
+        let device = events.device_times_us(table);
+        let mut clock = TorchClock { events, table, below: alloc::vec![0.0; events.len()], device };
+        for at in 0..events.len() {
+            if let Some(parent) = events.parents.get(at).filter(|&&p| p != NONE) {
+                clock.below[*parent as usize] += clock.cpu(at);
+            }
+        }
+        clock
+    }
+
+    /// A clock that gives no times, for answers in exact nanoseconds only.
+    pub(super) fn stopped(events: &'a FunctionEvents, table: &'a Table) -> Self {
+        TorchClock { events, table, below: Vec::new(), device: Vec::new() }
+    }
+
+    pub(super) fn events(&self) -> &'a FunctionEvents {
+        self.events
+    }
+
+    pub(super) fn table(&self) -> &'a Table {
+        self.table
+    }
+
+    fn cpu(&self, at: usize) -> f64 {
+        if self.events.kinds[at] == Kind::Device {
+            return 0.0;
+        }
+        self.events.torch_duration_us(self.table, at)
+    }
+
+    pub(super) fn times(&self, at: usize) -> TorchTimes {
+        let Some(below) = self.below.get(at) else { return TorchTimes::default() };
+        let cpu = self.cpu(at);
+        let device = self.device.get(at).copied().unwrap_or_default();
+        TorchTimes {
+            cpu_time_total: cpu,
+            self_cpu_time_total: if self.events.is_async(at) { 0.0 } else { cpu - below },
+            device_time_total: device.0,
+            self_device_time_total: device.1,
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Frames of Python stacks, and the distinct stacks of a trace.
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// How Kineto names the call of an `nn.Module`.
+pub(crate) const MODULE_PREFIX: &str = "nn.Module: ";
+
+/// Distinct stacks, innermost frame first.
+#[derive(Clone, Debug, Default)]
+pub struct StackTable {
+    stacks: Vec<Vec<String>>,
+}
+
+impl StackTable {
+    /// A table of the empty stack alone.
+    pub(super) fn new() -> StackTable {
+        StackTable { stacks: vec![Vec::new()] }
+    }
+
+    pub(super) fn push(&mut self, frames: Vec<String>) {
+        self.stacks.push(frames);
+    }
+
+    /// The frames of a stack; none for a number that is not there.
+    pub fn get(&self, id: u32) -> &[String] {
+        self.stacks.get(id as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// How many stacks there are, the empty one included.
+    pub fn len(&self) -> usize {
+        self.stacks.len()
+    }
+
+    /// No stack was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.stacks.len() <= 1
+    }
+}
+
+/// Whether torch shows this frame: those of the autograd entry points and of its test helpers are left out.
+pub fn is_shown(frame: &str) -> bool {
+    const LEFT_OUT: [(&str, &str); 6] = [
+        ("autograd/__init__", "_make_grads"),
+        ("autograd/__init__", "backward"),
+        ("torch/tensor", "backward"),
+        ("_internal/common_utils", "prof_callable"),
+        ("_internal/common_utils", "prof_func_call"),
+        ("_internal/common_utils", "prof_meth_call"),
+    ];
+    !LEFT_OUT.iter().any(|(file, function)| frame.contains(file) && frame.contains(function))
+}
+
+/// Whether a frame is torch's own code, by its path.
+pub(crate) fn is_torchs(frame: &str) -> bool {
+    frame.starts_with("torch/")
+        || ["site-packages/torch/", "site-packages\\torch\\"].iter().any(|part| frame.contains(part))
+}

@@ -1,0 +1,163 @@
+//! The stack of every function event.
+//!
+//! A backward function has no stack of its own: it and everything below it take the stack of the first event outside any
+//! backward function with the same sequence number on the forward thread. The trace numbers that thread by the
+//! profiler's own count; `fwdbwd` arrows translate it, and without arrows a lone forward thread is the one.
+
+use super::{FunctionEvents, Kind, scope};
+use crate::analysis::children::NONE;
+use crate::analysis::torch::forward::forward_threads;
+use crate::analysis::torch::frames::{StackTable, is_shown};
+use crate::index::Index;
+use crate::names::Names;
+use crate::table::events::Table;
+use crate::table::fields::Value;
+use crate::table::layout::Key;
+use crate::table::metadata::Source;
+use crate::trace::Trace;
+use alloc::borrow::ToOwned;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Finds the stack of every event.
+pub(super) struct Stacks<'a> {
+    trace: &'a Trace,
+    table: &'a Table,
+    events: &'a FunctionEvents,
+}
+
+impl<'a> Stacks<'a> {
+    pub(super) fn new(trace: &'a Trace, events: &'a FunctionEvents) -> Self {
+        Stacks { trace, table: &trace.table, events }
+    }
+
+    /// The distinct stacks and the stack of each event; nothing when none was recorded.
+    pub(super) fn build(&self) -> (StackTable, Vec<u32>) {
+        let mut stacks = StackTable::new();
+        if self.table.layouts.all().iter().all(|l| l.find(Key::CallStack).is_none()) {
+            return (stacks, Vec::new());
+        }
+        let lists = self.listed_stacks();
+        let mut known = Index::default();
+        let mut distinct = Names::default();
+        let mut own = vec![0; self.events.len()];
+        for (at, own) in own.iter_mut().enumerate() {
+            let row = self.events.rows[at];
+            if self.events.kinds[at] == Kind::Memory {
+                continue;
+            }
+            let text = match self.table.field(row, Key::CallStack) {
+                Some(Value::Text(text)) => text,
+                Some(Value::Json(list)) => list,
+                Some(Value::Int(id)) => {
+                    let listed = usize::try_from(id).ok().and_then(|id| lists.get(id));
+                    listed.map_or("", String::as_str)
+                }
+                _ => continue,
+            };
+            // Equal texts of a trace are one text, so that their place in memory is enough to know them by.
+            let key = (text.as_ptr() as i64, text.len() as i64);
+            *own = known.get(key).unwrap_or_else(|| {
+                let frames = self.frames(text);
+                let id = distinct.intern(&frames.join("\0")).0;
+                if id as usize == stacks.len() {
+                    stacks.push(frames);
+                }
+                known.set(key, id);
+                id
+            });
+        }
+        self.copy_to_backward(&mut own);
+        (stacks, own)
+    }
+
+    /// The stacks that events name by their position in `stack_table`, as JSON.
+    fn listed_stacks(&self) -> Vec<String> {
+        match self.table.metadata.value("stack_table") {
+            Some(serde_json::Value::Array(stacks)) => stacks.iter().map(ToString::to_string).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The shown frames of a stack, innermost first: of a trace, a text that ends every frame with `;`; of records, a
+    /// JSON list.
+    fn frames(&self, text: &str) -> Vec<String> {
+        if self.events.source == Source::Chrome {
+            let text = text.rsplit_once(';').map_or("", |(frames, _)| frames);
+            return text
+                .split(';')
+                .filter(|f| !text.is_empty() && is_shown(f))
+                .map(ToOwned::to_owned)
+                .collect();
+        }
+        let frames: Vec<String> = serde_json::from_str(text).unwrap_or_default();
+        frames.into_iter().filter(|frame| is_shown(frame)).collect()
+    }
+
+    fn copy_to_backward(&self, own: &mut [u32]) {
+        let backward = self.backward_functions();
+        let threads = if self.events.source == Source::Chrome {
+            forward_threads(self.trace)
+        } else {
+            self.own_threads()
+        };
+        let single = self.single_forward_thread(&backward).filter(|_| self.events.source == Source::Chrome);
+        let sequence = |at: usize| self.table.int(self.events.rows[at], Key::SequenceNumber).unwrap_or(-1);
+        let mut forward = Index::default();
+        for at in (0..own.len()).filter(|&at| backward[at] == NONE) {
+            forward.of((sequence(at), i64::from(self.thread(at))), own[at]);
+        }
+        for at in (0..own.len()).filter(|&at| backward[at] != NONE) {
+            let function = backward[at] as usize;
+            let thread = self.table.int(self.events.rows[function], Key::FwdThreadId).unwrap_or(0);
+            let thread = threads.get((thread, 0)).or(single.filter(|_| thread != 0));
+            let found = thread.and_then(|thread| forward.get((sequence(function), i64::from(thread))));
+            own[at] = found.unwrap_or(0);
+        }
+    }
+
+    /// For each event the innermost backward function that it is or lies in.
+    fn backward_functions(&self) -> Vec<u32> {
+        let mut backward = vec![NONE; self.events.len()];
+        for at in 0..self.events.len() {
+            let parent = self.events.parents[at];
+            backward[at] = if self.events.scope(self.table, at) == scope::BACKWARD_FUNCTION {
+                at as u32
+            } else if parent == NONE {
+                NONE
+            } else {
+                backward[parent as usize]
+            };
+        }
+        backward
+    }
+
+    /// What stands for the thread of an event: its track; of records, the number of the thread, in whichever process.
+    fn thread(&self, at: usize) -> u32 {
+        let track = self.table.track_id(self.events.rows[at]);
+        if self.events.source == Source::Chrome { track.0 } else { self.table.tracks.get(track).tid.0 }
+    }
+
+    /// Records number threads as they stand on them.
+    fn own_threads(&self) -> Index {
+        let mut threads = Index::default();
+        for track in self.table.tracks.all() {
+            if let Ok(number) = self.table.names.get(track.tid).parse() {
+                threads.set((number, 0), track.tid.0);
+            }
+        }
+        threads
+    }
+
+    fn single_forward_thread(&self, backward: &[u32]) -> Option<u32> {
+        let forward = (0..self.events.len()).filter(|&at| {
+            backward[at] == NONE
+                && self.events.scope(self.table, at) != scope::USER
+                && self.table.int(self.events.rows[at], Key::SequenceNumber).is_some_and(|n| n >= 0)
+        });
+        let mut tracks = forward.map(|at| self.thread(at));
+        let first = tracks.next()?;
+        tracks.all(|track| track == first).then_some(first)
+    }
+}

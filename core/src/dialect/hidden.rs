@@ -1,0 +1,29 @@
+//! What torch's views leave out.
+
+use crate::names::{NameId, Names};
+use crate::table::events::{Row, Table};
+use crate::table::fields::Value;
+use crate::table::layout::Key;
+use alloc::vec::Vec;
+
+/// The names of ranges and events that torch's views leave out.
+pub const HIDDEN: [&str; 8] = [
+    "[memory]",
+    "[OutOfMemory]",
+    "profiler::_record_function_enter",
+    "profiler::_record_function_enter_new",
+    "profiler::_record_function_exit",
+    "aten::is_leaf",
+    "aten::output_nr",
+    "aten::_version",
+];
+
+/// The names of [`HIDDEN`] that are there.
+pub fn hidden_names(names: &Names) -> Vec<NameId> {
+    HIDDEN.iter().filter_map(|name| names.find(name)).collect()
+}
+
+/// Whether torch's events leave this one out.
+pub fn is_hidden(table: &Table, row: Row, names: &[NameId]) -> bool {
+    names.contains(&table.name_id(row)) || table.field(row, Key::IsHiddenEvent) == Some(Value::Bool(true))
+}

@@ -1,0 +1,118 @@
+//! What is known of a recording while it is read.
+
+use super::clock::Clock;
+use super::kept::Activities;
+use crate::diagnostics::{Code, Diagnostics};
+use crate::index::Index;
+use crate::names::NameId;
+use crate::read::limits::Limits;
+use crate::table::events::{Row, Table};
+use crate::table::layout::NodeId;
+use crate::table::tracks::TrackId;
+use crate::time;
+use alloc::string::String;
+use alloc::vec::Vec;
+use kinetoscope_stream::record::KEYS;
+
+pub(super) const LATEST: u64 = time::LATEST as u64;
+
+/// A span whose end did not come yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    /// Nothing where the begin was lost.
+    pub(super) row: Option<Row>,
+    pub(super) node: NodeId,
+    /// The frames of the modules around what it calls, as `Module Hierarchy` has them; empty outside of modules.
+    pub(super) hierarchy: NameId,
+    /// The number of the module's call, where it is one or is inside of one.
+    pub(super) module: Option<i64>,
+}
+
+/// What is followed over the whole recording.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Follow {
+    pub(super) ops: u64,
+    pub(super) modules: i64,
+    /// Sequence number, the forward's thread (counted from 1), whether it is the backward, row.
+    pub(super) sequences: Vec<(i64, i64, bool, Row)>,
+    /// The lanes of devices: ordinal and stream, -1 for what is on none.
+    pub(super) streams: Vec<(i64, i64)>,
+    pub(super) has_overhead: bool,
+    /// The program told of a device's memory itself.
+    pub(super) has_device_memory: bool,
+    /// The names of users' ranges, by their ids.
+    pub(super) annotations: Index,
+    /// Whether texts are JSON: 1 for those that are.
+    pub(super) is_json: Index,
+    pub(super) first_ticks: Option<u64>,
+    pub(super) last_ticks: u64,
+}
+
+/// A thread that recorded.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Thread {
+    pub(super) number: u32,
+    pub(super) id: u64,
+    pub(super) name: String,
+    pub(super) track: TrackId,
+    pub(super) is_known: bool,
+    pub(super) open: Vec<Open>,
+}
+
+/// When it was recorded, in ticks; an end of 0 where the recording was cut.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) cycle: u64,
+}
+
+/// Reads a recording from chunks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recording {
+    pub(super) limits: Limits,
+    pub(super) table: Table,
+    pub(super) diagnostics: Diagnostics,
+    pub(super) buffer: Vec<u8>,
+    pub(super) offset: u64,
+    pub(super) needed: usize,
+    pub(super) in_damage: bool,
+    pub(super) is_full: bool,
+    pub(super) members: String,
+    pub(super) pid: i64,
+    pub(super) clock: Clock,
+    /// The texts of ids.
+    pub(super) names: Index,
+    /// The name and the kind of sites.
+    pub(super) sites: Index,
+    /// Where the threads of numbers are in the list.
+    pub(super) thread_numbers: Index,
+    pub(super) threads: Vec<Thread>,
+    pub(super) windows: Vec<Window>,
+    pub(super) activities: Activities,
+    pub(super) follow: Follow,
+}
+
+impl Recording {
+    /// The text with this id.
+    pub(super) fn name(&mut self, id: u32) -> NameId {
+        if let Some(key) = KEYS.get(id as usize) {
+            return self.table.names.intern(key);
+        }
+        if let Some(known) = self.names.get((i64::from(id), 0)) {
+            return NameId(known);
+        }
+        self.diagnostics.record(Code::UnknownName, Some(self.offset), b"");
+        self.table.names.intern("unknown")
+    }
+
+    /// Where the thread with this number is in the list.
+    pub(super) fn thread_at(&mut self, number: u32) -> usize {
+        let next = self.threads.len() as u32;
+        let at = self.thread_numbers.of((i64::from(number), 0), next);
+        if at == next {
+            self.threads.push(Thread { number, ..Thread::default() });
+        }
+        at as usize
+    }
+}
