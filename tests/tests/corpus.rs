@@ -36,7 +36,7 @@ fn every_event_is_read_and_every_identity_holds() {
     let mut read = 0;
     for row in rows.iter().filter(|r| r["kind"] == "chrome-trace") {
         let name = row["file"].as_str().expect("a file");
-        let trace = match kinetoscope::files::open(&folder.join(name)) {
+        let trace = match kinetoscope::files::open(folder.join(name)) {
             Ok(trace) => trace,
             Err(error) => {
                 faults.push(format!("{name}: {error}"));
@@ -69,7 +69,7 @@ fn what_is_no_trace_is_refused_by_name() {
     let Some((folder, rows)) = corpus() else { return };
     for row in rows.iter().filter(|r| r["kind"] != "chrome-trace") {
         let name = row["file"].as_str().expect("a file");
-        let read = kinetoscope::files::open(&folder.join(name)).map(|trace| trace.table.len());
+        let read = kinetoscope::files::open(folder.join(name)).map(|trace| trace.table.len());
         let kind = row["kind"].as_str().expect("a kind");
         // A snapshot is a trace of memory.
         if kind.starts_with("memory-snapshot") {
@@ -93,7 +93,7 @@ fn what_is_written_reads_back_equal() {
     let small = |r: &&Value| r["kind"] == "chrome-trace" && r["uncompressed"].as_u64() < Some(ROUND_TRIP);
     for row in rows.iter().filter(small) {
         let name = row["file"].as_str().expect("a file");
-        let trace = kinetoscope::files::open(&folder.join(name)).expect(name);
+        let trace = kinetoscope::files::open(folder.join(name)).expect(name);
         let text = chrome::write(&trace.table, String::new(), |_| true).expect("memory");
         let again = Trace::read(text.as_bytes()).expect(name);
         assert!(dump::structure(&again) == dump::structure(&trace), "{name}");

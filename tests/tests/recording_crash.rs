@@ -165,7 +165,7 @@ fn flown(how: &str, folder: &Path) -> Trace {
     }
     let path = lines.next().expect("a path");
     assert!(running.wait().expect("an end").success());
-    open(&PathBuf::from(path)).expect("a trace")
+    open(PathBuf::from(path)).expect("a trace")
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_flight_keeps_the_last_seconds_and_what_still_runs() {
     }
     drop(until_forgotten);
     drop(scope!("new"));
-    let trace = open(&flight.dump().expect("a file")).expect("a trace");
+    let trace = open(flight.dump().expect("a file")).expect("a trace");
     assert_eq!(codes(&trace), []);
     assert!(rows(&trace, "old").is_empty());
     assert_eq!(rows(&trace, "new").len(), 1);
@@ -230,7 +230,7 @@ fn a_slow_step_writes_the_flight_once_even_while_it_runs() {
     drop(slow);
     flight.step();
     assert_eq!(flight.dumps(), 1);
-    let trace = open(&flight.last_dump().expect("a file")).expect("a trace");
+    let trace = open(flight.last_dump().expect("a file")).expect("a trace");
     assert_eq!(rows(&trace, "quick").len(), 5);
     assert_eq!(rows(&trace, "slow").len(), 1);
 }
