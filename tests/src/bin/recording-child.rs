@@ -125,7 +125,9 @@ fn forked_often(folder: &Path) {
         assert_eq!(status, 0, "child {number} failed");
     }
     is_over.store(true, Ordering::Relaxed);
-    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    for thread in threads {
+        thread.join().expect("no panic");
+    }
     guard.finish().expect("a recording");
 }
 
