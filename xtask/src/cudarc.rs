@@ -5,8 +5,11 @@ use crate::shell::{Failure, cargo, root};
 use std::fs;
 use std::path::Path;
 
+/// Major and minor.
+type Version = (u32, u32);
+
 /// The program, what is done with it, and the version that it chooses; none for the newest that `cudarc` knows.
-const PROGRAMS: [(&str, &str, Option<(u32, u32)>); 3] = [
+const PROGRAMS: [(&str, &str, Option<Version>); 3] = [
     ("alone", "build", None),
     ("selects", "build", Some((12, 8))),
     // Linking would need the toolkit.
@@ -47,7 +50,7 @@ fn write_nvcc(folder: &Path) -> std::io::Result<()> {
 }
 
 /// Looks at what cargo says of `cudarc`'s build script: the version that it found, and that it links no CUPTI.
-fn expect(program: &str, messages: &str, version: Option<(u32, u32)>) -> Result<(), Failure> {
+fn expect(program: &str, messages: &str, version: Option<Version>) -> Result<(), Failure> {
     let is_cudarc = |line: &&str| line.contains("build-script-executed") && line.contains("#cudarc@");
     let built = messages.lines().find(is_cudarc).ok_or_else(|| format!("{program}: cudarc was not built"))?;
     if built.contains("cupti") {

@@ -1,34 +1,81 @@
-//! The architecture as a list: who may import whom. Nothing imports upward.
+//! The architecture as a list: who may import whom. Nothing imports upward, and no imports form a circle.
+
+mod graph;
+mod rust;
+mod tokens;
+mod typescript;
 
 use crate::shell::{Failure, root, sources_of};
+use graph::{Graph, circle, room, upward};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// The layers of core, lowest first. A module may use the layers above it in this list and its own.
-const CORE: [&[&str]; 20] = [
-    &["time"],
-    &["order"],
-    &["index"],
-    &["names", "demangle"],
-    &["error"],
-    &["diagnostics"],
-    &["units"],
-    &["rows"],
-    &["table"],
-    &["read"],
-    &["dialect"],
-    &["pair"],
-    &["tree"],
-    &["link"],
-    &["trace"],
-    &["records"],
-    &["analysis"],
-    &["report", "write"],
-    &["verbs"],
-    &["schedule", "stats"],
+/// The rooms of a folder by floor, lowest first.
+type Floors = &'static [&'static [&'static str]];
+
+/// Folders whose imports form no circle. Where the rooms are listed, they use only rooms of lower floors.
+const RUST: [(&str, Floors); 9] = [
+    ("core/stream/src", &[&["activity", "block", "record"], &["lib"]]),
+    (
+        "core/src",
+        &[
+            &["demangle", "diagnostics", "error", "index", "order", "time", "units"],
+            &["names", "rows"],
+            &["table"],
+            &["dialect", "read", "tree"],
+            &["pair"],
+            &["link"],
+            &["trace"],
+            &["analysis", "records"],
+            &["report", "write"],
+            &["verbs"],
+            &["lib"],
+        ],
+    ),
+    (
+        "core/src/analysis",
+        &[&["children", "flops", "intervals"], &["torch"], &["device"], &["timeline"], &["overview"]],
+    ),
+    (
+        "native/src",
+        &[
+            &["error", "files", "hot"],
+            &["memory", "mirror", "schedule", "steps"],
+            &["options"],
+            &["device"],
+            &["spans"],
+            &["metrics"],
+            &["output"],
+            &["profiler"],
+            &["tracing_layer"],
+            &["lib"],
+        ],
+    ),
+    ("native/cli/src", &[&["failure"], &["args", "progress"], &["answer", "view"], &["files"], &["main"]]),
+    ("wasm/src", &[&["convert", "writing"], &["repairing", "trace"], &["reading"], &["lib"]]),
+    ("xtask/src", &[]),
+    ("tests/src", &[]),
+    ("tests/gpu/src", &[]),
 ];
 
-/// The crates that each folder may use.
+/// The same for TypeScript.
+const TYPESCRIPT: [(&str, Floors); 2] = [
+    (
+        "web/src",
+        &[
+            &["engine", "strings", "styles"],
+            &["model"],
+            &["drawing", "state"],
+            &["components"],
+            &["views"],
+            &["app"],
+            &["main"],
+        ],
+    ),
+    ("wasm/js/src", &[]),
+];
+
+/// The crates of this repository that a crate may name, by its folder.
 const CRATES: [(&str, &[&str]); 7] = [
     ("core/stream/src", &[]),
     ("core/src", &["kinetoscope_stream"]),
@@ -39,122 +86,62 @@ const CRATES: [(&str, &[&str]); 7] = [
     ("tests", &["kinetoscope_stream", "kinetoscope_core", "kinetoscope", "kinetoscope_tests"]),
 ];
 
-/// The folders and files of the page, and which of them each may use besides itself.
-const PAGE: [(&str, &[&str]); 10] = [
-    ("strings", &["model"]),
-    ("model", &["strings"]),
-    ("engine", &[]),
-    ("drawing", &["model"]),
-    ("state", &["engine", "model", "strings"]),
-    ("components", &["drawing", "state", "model", "strings"]),
-    ("views", &["components", "drawing", "state", "model", "strings"]),
-    ("app", &["views", "components", "state", "model", "strings"]),
-    ("main", &["app", "engine", "state", "styles"]),
-    ("styles", &[]),
-];
+/// Crates that have no std, by no feature.
+const WITHOUT_STD: [&str; 2] = ["core/stream/src", "core/src"];
 
 /// Checks every source file.
 pub(crate) fn check() -> Result<(), Failure> {
     let mut faults = Vec::new();
-    let mut files = 0;
+    for (folder, floors) in RUST {
+        faults.extend(structure(folder, &rust::graph(&root().join(folder))?, floors)?);
+    }
+    for (folder, floors) in TYPESCRIPT {
+        faults.extend(structure(folder, &typescript::graph(&root().join(folder))?, floors)?);
+    }
     for (folder, allowed) in CRATES {
-        for path in sources(&root().join(folder))? {
+        for path in sources_of(&root().join(folder), &["rs"])? {
             let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-            files += 1;
-            for (number, line) in text.lines().enumerate() {
-                if let Some(fault) = fault(folder, &path, line.trim(), allowed) {
-                    faults.push(format!("{}:{}: {fault}", path.display(), number + 1));
-                }
-            }
+            faults.extend(crate_faults(folder, allowed, &path, &text));
         }
-    }
-    for path in sources_of(&root().join("web/src"), &["ts", "tsx"])? {
-        let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-        faults.extend(text.lines().filter_map(|line| page_fault(&path, line)));
-    }
-    if files < 20 {
-        return Err(format!("only {files} files were found to check"));
     }
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
 
-fn fault(folder: &str, path: &Path, line: &str, allowed: &[&str]) -> Option<String> {
-    let line = line.strip_prefix("pub ").unwrap_or(line);
-    if line.starts_with("//") {
-        return None;
+/// What is wrong with how the files of a folder import each other.
+fn structure(folder: &str, graph: &Graph, floors: Floors) -> Result<Vec<String>, Failure> {
+    if graph.len() < 3 {
+        return Err(format!("{folder}: only {} files were found to check", graph.len()));
     }
-    let usual = ["super::*;", "Category::*;", "prelude::*;"].iter().any(|end| line.ends_with(end));
-    if line.starts_with("use ") && line.ends_with("::*;") && !usual {
-        return Some(format!("`{line}` imports everything"));
+    let mut faults = Vec::new();
+    if let Some(files) = circle(graph) {
+        faults.push(format!("{folder}: a circle of imports: {}", files.join(" → ")));
     }
-    if folder == "core/src" && (has_path(line, "std") || line.contains("extern crate std")) {
-        return Some(format!("core never uses std: `{line}`"));
+    // The file that names the modules of a room is the room's own.
+    let named = Path::new(folder).file_name().map(|name| name.to_string_lossy().into_owned());
+    let parent = named.unwrap_or_default();
+    let inside: Graph = graph.clone().into_iter().filter(|(file, _)| room(file) != parent).collect();
+    if !floors.is_empty() {
+        faults.extend(upward(&inside, floors).into_iter().map(|fault| format!("{folder}: {fault}")));
     }
-    for name in ["kinetoscope_core", "kinetoscope_tests", "kinetoscope"] {
-        if has_path(line, name) && !allowed.contains(&name) {
-            return Some(format!("{folder} may not use {name}"));
+    Ok(faults)
+}
+
+fn crate_faults(folder: &str, allowed: &[&str], path: &Path, text: &str) -> Vec<String> {
+    let tokens = tokens::tokens(text);
+    let mut faults = Vec::new();
+    for (at, pair) in tokens.windows(2).enumerate() {
+        let begins = pair[1] == "::" && (at == 0 || tokens[at - 1] != "::");
+        let name = pair[0];
+        if begins && name.starts_with("kinetoscope") && !allowed.contains(&name) {
+            faults.push(format!("{}: {folder} may not use {name}", path.display()));
+        }
+        if begins && name == "std" && WITHOUT_STD.contains(&folder) {
+            faults.push(format!("{}: {folder} has no std", path.display()));
+        }
+        let is_usual = ["super", "Category", "prelude"].contains(&name);
+        if begins && tokens.get(at + 2) == Some(&"*") && tokens.get(at + 3) == Some(&";") && !is_usual {
+            faults.push(format!("{}: imports everything of {name}", path.display()));
         }
     }
-    if folder == "core/src" { layer_fault(path, line) } else { None }
-}
-
-/// Whether a path in the line begins with this crate.
-fn has_path(line: &str, name: &str) -> bool {
-    let start = |at: usize| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
-    line.match_indices(&format!("{name}::")).any(|(at, _)| start(at))
-}
-
-fn layer(name: &str) -> Option<usize> {
-    CORE.iter().position(|layer| layer.contains(&name))
-}
-
-fn layer_fault(path: &Path, line: &str) -> Option<String> {
-    let inside = path.strip_prefix(root().join("core/src")).ok()?;
-    let first = inside.components().next()?.as_os_str().to_string_lossy().into_owned();
-    let own = first.trim_end_matches(".rs");
-    if own == "lib" {
-        return None;
-    }
-    let Some(own_layer) = layer(own) else { return Some(format!("module {own} is in no layer")) };
-    for (at, _) in line.match_indices("crate::") {
-        let name: String = line[at + 7..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-        let Some(other) = layer(&name) else { return Some(format!("`crate::{name}` is in no layer")) };
-        if other > own_layer || (other == own_layer && name != own) {
-            return Some(format!("{own} may not use {name}"));
-        }
-    }
-    None
-}
-
-/// A line of the page that imports from where its folder may not.
-fn page_fault(path: &Path, line: &str) -> Option<String> {
-    let folder = root().join("web/src");
-    let own = part(path.strip_prefix(&folder).ok()?)?;
-    let (before, quoted) =
-        line.split_once(if line.starts_with("import \"") { "import \"" } else { " from \"" })?;
-    let place = quoted.split('"').next().filter(|p| p.starts_with('.') && !before.starts_with("//"))?;
-    let mut target = path.parent()?.to_path_buf();
-    for step in Path::new(place).components() {
-        match step {
-            std::path::Component::ParentDir => drop(target.pop()),
-            std::path::Component::Normal(name) => target.push(name),
-            _ => {}
-        }
-    }
-    let used = part(target.strip_prefix(&folder).ok()?)?;
-    let allowed = PAGE.iter().find(|(name, _)| *name == own).map(|(_, allowed)| *allowed);
-    if used == own || allowed.is_some_and(|allowed| allowed.contains(&used.as_str())) {
-        return None;
-    }
-    Some(format!("{}: web/src/{own} may not use {used}", path.display()))
-}
-
-/// The first part of a path, without an extension.
-fn part(path: &Path) -> Option<String> {
-    let first = path.components().next()?.as_os_str().to_string_lossy();
-    Some(first.split('.').next().unwrap_or_default().to_owned())
-}
-
-fn sources(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    sources_of(folder, &["rs"])
+    faults
 }
