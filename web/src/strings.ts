@@ -1,4 +1,6 @@
 // Every English text of the page, except what the engine says itself: its findings and the meaning of its columns.
+//
+// One file: a catalogue, which is read and translated as one.
 
 import type { View } from "./model/views";
 

@@ -10,7 +10,6 @@ import { search } from "../../model/search";
 import { boxAt, boxesOf, type Boxes } from "../../model/timeline/boxes";
 import { CHUNK_PIXELS, Chunks, levelOf, placesOf, type Place } from "../../model/timeline/chunks";
 import { laneAt, layout, LEVEL } from "../../model/timeline/layout";
-import { longestOn, longestWithin, neighbour } from "../../model/timeline/pick";
 import { around, centered, clamped, type Viewport } from "../../model/timeline/viewport";
 import { numberParam, param, setParams } from "../../state/route";
 import { reducedMotion, theme } from "../../state/theme";
@@ -31,13 +30,6 @@ export interface Selection {
   start: number;
   end: number;
   tracks: number[];
-}
-
-interface Selected {
-  event: number;
-  depth: number;
-  start: number;
-  end: number;
 }
 
 /** How long a movement by key takes, in ms. */
@@ -280,19 +272,27 @@ export class Timeline {
     return start + (x / Math.max(1, this.size.peek().width)) * (end - start);
   }
 
+  private nsPerPixel(): number {
+    const { start, end } = this.view.peek();
+    return (end - start) / Math.max(1, this.size.peek().width);
+  }
+
+  /** The boxes of a track around a time, as they are drawn now. */
+  boxesAt(track: number, time: number): Boxes | undefined {
+    const [place] = placesOf(track, levelOf(this.nsPerPixel()), time, time);
+    return place && this.boxes.get(place);
+  }
+
   /** What is drawn at a place on the canvas. */
   boxUnder(x: number, y: number): Hovered | undefined {
     const inLayout = y - this.header + this.scroll.peek();
     const lane = y < this.header ? undefined : laneAt(this.layout.peek(), inLayout);
     if (lane?.kind !== "track") return undefined;
-    const view = this.view.peek();
-    const nsPerPixel = (view.end - view.start) / Math.max(1, this.size.peek().width);
     const at = this.timeAt(x);
-    const [place] = placesOf(lane.track, levelOf(nsPerPixel), at, at);
-    const boxes = place && this.boxes.get(place);
+    const boxes = this.boxesAt(lane.track, at);
     if (!boxes) return undefined;
     const depth = Math.floor((inLayout - lane.y) / LEVEL);
-    const box = boxAt(boxes, at, depth, nsPerPixel * 1.5);
+    const box = boxAt(boxes, at, depth, this.nsPerPixel() * 1.5);
     if (box === undefined) return undefined;
     const { tiles } = boxes;
     return {
@@ -344,71 +344,6 @@ export class Timeline {
     if (selection) this.setView(around(selection.start, selection.end, 0.05), "moving");
     else if (related && related.length > 0)
       this.setView(around(related.start[0] as number, related.end[0] as number), "moving");
-  }
-
-  /** The event before or after the selected one on its lane and level. */
-  async step(by: 1 | -1): Promise<void> {
-    const related = this.related.peek();
-    if (!related || related.length === 0) return;
-    const own = {
-      event: related.event[0],
-      depth: related.depth[0],
-      start: related.start[0],
-      end: related.end[0],
-    } as Selected;
-    const track = related.track[0] as number;
-    // Ever wider, until there is one.
-    for (let reach = Math.max(own.end - own.start, 1000) * 20; ; reach *= 16) {
-      const from = Math.floor(by > 0 ? own.end : own.start - reach);
-      const tiles = await this.trace.tiles({ track, start: from, end: Math.ceil(from + reach), pixels: 1 << 16 });
-      const found = neighbour(tiles, own, by);
-      if (found !== undefined) return this.select(tiles.event[found]);
-      if (reach > this.whole.end - this.whole.start) return;
-    }
-  }
-
-  /** Selects the longest event in sight on the first lane in sight: where the keyboard begins. */
-  selectFirst(): void {
-    const lane = lanesInSight({
-      layout: this.layout.peek(),
-      scroll: this.scroll.peek(),
-      height: this.size.peek().height,
-      header: this.header,
-    }).find((one) => one.kind === "track");
-    if (lane?.kind !== "track") return;
-    const { start, end } = this.view.peek();
-    const [place] = placesOf(
-      lane.track,
-      levelOf((end - start) / Math.max(1, this.size.peek().width)),
-      (start + end) / 2,
-      (start + end) / 2,
-    );
-    const tiles = place && this.boxes.get(place)?.tiles;
-    if (!tiles || tiles.length === 0) return;
-    const best = longestWithin(tiles, start, end);
-    if (best !== undefined) this.select(tiles.event[best]);
-  }
-
-  /** Selects what is around the selected event. */
-  selectParent(): void {
-    const related = this.related.peek();
-    const at = related?.relation.indexOf("ancestor") ?? -1;
-    if (related && at >= 0) this.select(related.event[at]);
-  }
-
-  /** Selects the longest event right inside the selected one. */
-  async selectChild(): Promise<void> {
-    const related = this.related.peek();
-    if (!related || related.length === 0) return;
-    const [start, end] = [related.start[0] as number, related.end[0] as number];
-    const tiles = await this.trace.tiles({
-      track: related.track[0] as number,
-      start,
-      end: Math.max(end, start + 1),
-      pixels: 4096,
-    });
-    const best = longestOn(tiles, (related.depth[0] as number) + 1, start, end);
-    if (best !== undefined) this.select(tiles.event[best]);
   }
 
   /** Selects all that is in sight, as a box does. */

@@ -8,6 +8,7 @@ import { ask } from "../../state/ask";
 import { laneNames } from "../../state/lanes";
 import { RELATIONS, T, TEXTS } from "../../strings";
 import type { Timeline } from "./controller";
+import { selectNeighbour } from "./neighbours";
 
 const S = TEXTS.timelineDetails;
 const SHARED = TEXTS.shared;
@@ -85,11 +86,16 @@ export function Details({ timeline }: { timeline: Timeline }) {
           type="button"
           data-hint={S.theOneBeforeOnThis}
           aria-label={S.previous}
-          onClick={() => void timeline.step(-1)}
+          onClick={() => void selectNeighbour(timeline, -1)}
         >
           ‹
         </button>
-        <button type="button" data-hint={S.theOneAfterOnThis} aria-label={S.next} onClick={() => void timeline.step(1)}>
+        <button
+          type="button"
+          data-hint={S.theOneAfterOnThis}
+          aria-label={S.next}
+          onClick={() => void selectNeighbour(timeline, 1)}
+        >
           ›
         </button>
         <button

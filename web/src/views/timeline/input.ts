@@ -4,6 +4,7 @@ import { isForPage } from "../../components/shortcut";
 import { RULER } from "../../drawing/timeline";
 import { moved, zoomed, type Viewport } from "../../model/timeline/viewport";
 import type { Timeline } from "./controller";
+import { selectChild, selectFirst, selectNeighbour, selectParent } from "./neighbours";
 
 /** How far a pointer moves before it is a drag, in pixels. */
 const DRAG = 4;
@@ -172,11 +173,11 @@ function keys(timeline: Timeline): Record<string, (shift: boolean) => void> {
     f: () => timeline.fit(),
     Home: () => timeline.setView(timeline.whole, "moving"),
     n: (shift) => void timeline.goToMatch(shift ? -1 : 1),
-    "[": () => void timeline.step(-1),
-    "]": () => void timeline.step(1),
-    Enter: () => timeline.selectFirst(),
-    p: () => timeline.selectParent(),
-    c: () => void timeline.selectChild(),
+    "[": () => void selectNeighbour(timeline, -1),
+    "]": () => void selectNeighbour(timeline, 1),
+    Enter: () => selectFirst(timeline),
+    p: () => selectParent(timeline),
+    c: () => void selectChild(timeline),
     m: () => timeline.selectSight(),
     Escape: () => timeline.clear(),
   };

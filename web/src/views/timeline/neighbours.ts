@@ -1,0 +1,71 @@
+// The keyboard's way through a timeline: from the selected event to those around it.
+
+import { lanesInSight } from "../../drawing/timeline";
+import { longestOn, longestWithin, neighbour } from "../../model/timeline/pick";
+import type { Timeline } from "./controller";
+
+interface Selected {
+  event: number;
+  depth: number;
+  start: number;
+  end: number;
+}
+
+/** The event before or after the selected one on its lane and level. */
+export async function selectNeighbour(timeline: Timeline, by: 1 | -1): Promise<void> {
+  const related = timeline.related.peek();
+  if (!related || related.length === 0) return;
+  const own = {
+    event: related.event[0],
+    depth: related.depth[0],
+    start: related.start[0],
+    end: related.end[0],
+  } as Selected;
+  const track = related.track[0] as number;
+  // Ever wider, until there is one.
+  for (let reach = Math.max(own.end - own.start, 1000) * 20; ; reach *= 16) {
+    const from = Math.floor(by > 0 ? own.end : own.start - reach);
+    const tiles = await timeline.trace.tiles({ track, start: from, end: Math.ceil(from + reach), pixels: 1 << 16 });
+    const found = neighbour(tiles, own, by);
+    if (found !== undefined) return timeline.select(tiles.event[found]);
+    if (reach > timeline.whole.end - timeline.whole.start) return;
+  }
+}
+
+/** Selects the longest event in sight on the first lane in sight: where the keyboard begins. */
+export function selectFirst(timeline: Timeline): void {
+  const lane = lanesInSight({
+    layout: timeline.layout.peek(),
+    scroll: timeline.scroll.peek(),
+    height: timeline.size.peek().height,
+    header: timeline.header,
+  }).find((one) => one.kind === "track");
+  if (lane?.kind !== "track") return;
+  const { start, end } = timeline.view.peek();
+  const tiles = timeline.boxesAt(lane.track, (start + end) / 2)?.tiles;
+  if (!tiles || tiles.length === 0) return;
+  const best = longestWithin(tiles, start, end);
+  if (best !== undefined) timeline.select(tiles.event[best]);
+}
+
+/** Selects what is around the selected event. */
+export function selectParent(timeline: Timeline): void {
+  const related = timeline.related.peek();
+  const at = related?.relation.indexOf("ancestor") ?? -1;
+  if (related && at >= 0) timeline.select(related.event[at]);
+}
+
+/** Selects the longest event right inside the selected one. */
+export async function selectChild(timeline: Timeline): Promise<void> {
+  const related = timeline.related.peek();
+  if (!related || related.length === 0) return;
+  const [start, end] = [related.start[0] as number, related.end[0] as number];
+  const tiles = await timeline.trace.tiles({
+    track: related.track[0] as number,
+    start,
+    end: Math.max(end, start + 1),
+    pixels: 4096,
+  });
+  const best = longestOn(tiles, (related.depth[0] as number) + 1, start, end);
+  if (best !== undefined) timeline.select(tiles.event[best]);
+}
