@@ -1,4 +1,4 @@
-//! Lesson 1: spans and a table. `cargo run --release -p kinetoscope --example lesson_1_spans`
+//! Lesson 1: spans and a table. `cargo run --release -p kinetoscope --features analysis,tracing --example lesson_1_spans`
 //!
 //! Two lines record: one that starts the profiler, one that stops it. What lies between says of itself what it does.
 

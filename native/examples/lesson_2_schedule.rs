@@ -1,4 +1,4 @@
-//! Lesson 2: a schedule, and files for TensorBoard. `cargo run --release -p kinetoscope --example lesson_2_schedule`
+//! Lesson 2: a schedule, and files for TensorBoard. `cargo run --release -p kinetoscope --features analysis,tracing --example lesson_2_schedule`
 //!
 //! A long training is not recorded whole: a schedule waits, warms up, records some steps, and does it again. Each cycle is
 //! handed to a handler.

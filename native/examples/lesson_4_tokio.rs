@@ -1,4 +1,4 @@
-//! Lesson 4: asynchronous code with tokio. `cargo run --release -p kinetoscope --example lesson_4_tokio`
+//! Lesson 4: asynchronous code with tokio. `cargo run --release -p kinetoscope --features analysis,tracing --example lesson_4_tokio`
 //!
 //! A span stays on its thread, and a task does not: `tracing` enters a task's span for each of its polls, so that time is
 //! told of whoever used it. An asynchronous span lasts from its making to its drop, wherever that is.

@@ -1,4 +1,4 @@
-//! Lesson 5: memory. `cargo run --release -p kinetoscope --example lesson_5_memory`
+//! Lesson 5: memory. `cargo run --release -p kinetoscope --features analysis,tracing --example lesson_5_memory`
 //!
 //! The program's allocator tells of every allocation, and a framework can tell of those on its devices. Measures of whole
 //! runs need no trace.

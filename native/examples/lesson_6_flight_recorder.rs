@@ -1,4 +1,4 @@
-//! Lesson 6: the flight recorder. `cargo run --release -p kinetoscope --example lesson_6_flight_recorder`
+//! Lesson 6: the flight recorder. `cargo run --release -p kinetoscope --features analysis,tracing --example lesson_6_flight_recorder`
 //!
 //! It is always on and keeps the last seconds; a file is written when a step is slow, on a panic, on a signal, or when
 //! asked.

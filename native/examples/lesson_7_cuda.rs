@@ -1,4 +1,4 @@
-//! Lesson 7: kernels of one's own. `cargo run --release -p kinetoscope --features cuda --example lesson_7_cuda`
+//! Lesson 7: kernels of one's own. `cargo run --release -p kinetoscope --features analysis,cuda --example lesson_7_cuda`
 //!
 //! The kernels are compiled while the program runs and launched by cudarc. The trace has them on the stream that they ran on,
 //! each with the span that launched it; the table has their times beside those of the CPU.

@@ -1,4 +1,4 @@
-//! Lesson 8: copies beside work. `cargo run --release -p kinetoscope --features cuda,nvml --example lesson_8_cuda_streams`
+//! Lesson 8: copies beside work. `cargo run --release -p kinetoscope --features analysis,cuda,nvml --example lesson_8_cuda_streams`
 //!
 //! Two streams, one that copies the next input while the other works on the last: the timeline shows them side by side,
 //! with arrows from the calls, and the summary how much of the copying is exposed. With the feature `nvml` it also shows the

@@ -1,4 +1,4 @@
-//! Lesson 9: a CUDA graph. `cargo run --release -p kinetoscope --features cuda --example lesson_9_cuda_graph`
+//! Lesson 9: a CUDA graph. `cargo run --release -p kinetoscope --features analysis,cuda --example lesson_9_cuda_graph`
 //!
 //! What a stream was asked for is captured once and launched again with a single call: the trace has one arrow that leads from
 //! each launch to all that it caused, and every node's number.
