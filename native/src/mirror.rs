@@ -72,9 +72,9 @@ pub struct Emit(());
 /// Tells NVTX of every span until the guard is dropped.
 ///
 /// # Errors
-/// [`RecordError::AlreadyRecording`] while something is recorded: there, [`Builder::mirror`] tells.
+/// [`RecordError::AlreadyRecording`] while something is recorded: there, [`ProfilerBuilder::mirror`] tells.
 ///
-/// [`Builder::mirror`]: crate::profiler::builder::Builder::mirror
+/// [`ProfilerBuilder::mirror`]: crate::ProfilerBuilder::mirror
 pub fn emit_nvtx() -> Result<Emit, RecordError> {
     Emit::to(Mirror::Nvtx)
 }
