@@ -66,4 +66,5 @@ pub mod trace;
 pub mod tree;
 pub mod units;
 pub mod verbs;
+pub mod words;
 pub mod write;

@@ -3,4 +3,5 @@
 pub mod document;
 pub mod profile;
 pub mod summary_text;
+pub mod table_options;
 pub mod torch_table;

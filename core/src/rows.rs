@@ -257,9 +257,11 @@ impl Rows {
         out
     }
 
-    /// The first rows only.
-    pub fn truncate(&mut self, limit: Option<usize>) {
+    /// The first rows only; `None` for all.
+    #[must_use]
+    pub fn first(mut self, limit: Option<usize>) -> Rows {
         self.rows.truncate(limit.unwrap_or(usize::MAX));
+        self
     }
 
     /// A table for a terminal: numbers to the right, text to the left, two blanks between columns.

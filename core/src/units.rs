@@ -1,28 +1,27 @@
 //! Times, sizes and shares as torch.profiler prints them.
 
+use crate::words::words;
 use alloc::format;
 use alloc::string::String;
 
-/// The unit that a table's times are printed in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeUnit {
-    /// Seconds.
-    S,
-    /// Milliseconds.
-    Ms,
-    /// Microseconds.
-    Us,
+words! {
+    "TimeUnit"
+    /// The unit that a table's times are printed in.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum TimeUnit {
+        /// Seconds.
+        S = "s",
+        /// Milliseconds.
+        Ms = "ms",
+        /// Microseconds.
+        Us = "us",
+    }
 }
 
 impl TimeUnit {
     /// The unit of torch's name for it.
     pub fn of(name: &str) -> Option<TimeUnit> {
-        match name {
-            "s" => Some(TimeUnit::S),
-            "ms" => Some(TimeUnit::Ms),
-            "us" => Some(TimeUnit::Us),
-            _ => None,
-        }
+        TimeUnit::ALL.iter().copied().find(|unit| unit.as_str() == name)
     }
 }
 

@@ -3,15 +3,22 @@
 //!
 //! Whoever adds an analysis adds a [`Verb`] to [`VERBS`]; every face then has it.
 
+pub mod analyses;
+pub mod answer_options;
 pub mod answers;
 mod entry;
+pub mod export_options;
 pub mod exports;
 pub mod options;
+pub mod setting;
 pub mod writing;
 
 pub use entry::{Answer, Begun, Both, Export, Kind, Request, Verb, in_turn};
 
 use crate::error::Error;
+use crate::rows::Rows;
+use crate::trace::Trace;
+use options::Options;
 
 /// Every question.
 pub const VERBS: &[Verb] = answers::VERBS;
@@ -37,4 +44,26 @@ pub fn export(name: &str) -> Result<&'static Export, Error> {
 
 fn unknown(what: &str, name: &str) -> Error {
     Error::BadOption(alloc::format!("there is no {what} {name}"))
+}
+
+impl Trace {
+    /// The rows of a verb by its name; [`analyses`] has the same as functions with typed options.
+    ///
+    /// ```
+    /// use kinetoscope_core::trace::Trace;
+    /// use kinetoscope_core::verbs::options::Options;
+    /// use kinetoscope_core::verbs::verb;
+    ///
+    /// let trace = Trace::read(br#"[{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 1, "dur": 5}]"#)?;
+    /// let options = Options::from_texts(verb("kernels")?.options, &[("row-limit", "10")])?;
+    /// assert_eq!(trace.ask("kernels", &options)?.rows.len(), 1);
+    /// # Ok::<(), kinetoscope_core::error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::BadOption`] when there is no such verb, or as [`Verb::answer`].
+    pub fn ask(&self, name: &str, options: &Options) -> Result<Rows, Error> {
+        let request = Request { name: "", options, for_reading: false, both: in_turn };
+        Ok(verb(name)?.answer(self, request)?.rows)
+    }
 }

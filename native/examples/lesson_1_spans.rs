@@ -6,7 +6,7 @@ use kinetoscope::Profiler;
 use kinetoscope::RecordError;
 use kinetoscope::{instant, scope, user_scope};
 use kinetoscope_core::analysis::torch::averages::GroupBy;
-use kinetoscope_core::report::torch_table::TableOptions;
+use kinetoscope_core::report::table_options::{SortBy, TableOptions};
 
 /// A matrix, row by row.
 struct Matrix {
@@ -41,8 +41,8 @@ fn main() -> Result<(), RecordError> {
     }
     let Some(recording) = profiler.stop()? else { return Ok(()) };
     let by_shape = GroupBy { shape: true, ..GroupBy::default() };
-    let options = TableOptions { sort_by: Some("self_cpu_time_total".to_owned()), ..TableOptions::default() };
-    println!("{}", recording.table(by_shape, &options)?);
+    let options = TableOptions { sort_by: Some(SortBy::SelfCpuTimeTotal), ..TableOptions::default() };
+    println!("{}", recording.table(by_shape, &options));
     let path = std::env::temp_dir().join("lesson_1.pt.trace.json.gz");
     recording.export_chrome_trace(&path)?;
     println!("The trace is in {}: `kinetoscope view` shows it.", path.display());

@@ -8,7 +8,7 @@ use kinetoscope::RecordError;
 use kinetoscope::async_scope;
 use kinetoscope::tracing_layer::layer;
 use kinetoscope_core::analysis::torch::averages::GroupBy;
-use kinetoscope_core::report::torch_table::TableOptions;
+use kinetoscope_core::report::table_options::TableOptions;
 use std::time::{Duration, Instant};
 use tracing::{info, instrument};
 use tracing_subscriber::layer::SubscriberExt;
@@ -43,7 +43,7 @@ fn main() -> Result<(), RecordError> {
     });
     drop(runtime);
     let Some(recording) = guard.finish()? else { return Ok(()) };
-    println!("{}", recording.table(GroupBy::default(), &TableOptions::default())?);
+    println!("{}", recording.table(GroupBy::default(), &TableOptions::default()));
     println!(
         "{} requests were under way at some time; each waited 5 ms, which no span on a thread has in it.",
         recording.trace.pairs.asyncs.len()

@@ -9,7 +9,7 @@ use kinetoscope::memory::{Device, ProfilingAllocator, record_alloc, record_free,
 use kinetoscope::profiler::measure::ProfileIt;
 use kinetoscope::scope;
 use kinetoscope_core::analysis::torch::averages::GroupBy;
-use kinetoscope_core::report::torch_table::TableOptions;
+use kinetoscope_core::report::table_options::{SortBy, TableOptions};
 use std::hint::black_box;
 
 #[global_allocator]
@@ -43,12 +43,9 @@ fn main() -> Result<(), RecordError> {
         drop(made);
     }
     let Some(recording) = profiler.stop()? else { return Ok(()) };
-    let options = TableOptions {
-        sort_by: Some("cpu_memory_usage".to_owned()),
-        row_limit: 5,
-        ..TableOptions::default()
-    };
-    println!("{}", recording.table(GroupBy::default(), &options)?);
+    let options =
+        TableOptions { sort_by: Some(SortBy::CpuMemoryUsage), row_limit: Some(5), ..TableOptions::default() };
+    println!("{}", recording.table(GroupBy::default(), &options));
     let path = std::env::temp_dir().join("lesson_5.html");
     recording.export_memory_timeline(&path, Some("cpu"))?;
     println!("The memory over time is in {}.\n", path.display());

@@ -64,7 +64,7 @@ pub use {
     files::{InputError, open},
     kinetoscope_core::analysis::torch::averages::{Average, GroupBy},
     kinetoscope_core::analysis::torch::stacks::Metric,
-    kinetoscope_core::report::torch_table::TableOptions,
+    kinetoscope_core::report::table_options::{SortBy, TableOptions},
     kinetoscope_core::trace::Trace,
 };
 

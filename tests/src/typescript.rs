@@ -2,7 +2,7 @@
 
 use kinetoscope_core::analysis::overview::{early, summary};
 use kinetoscope_core::diagnostics::Code;
-use kinetoscope_core::report::torch_table::SORT_KEYS;
+use kinetoscope_core::report::table_options::SortBy;
 use kinetoscope_core::rows::{CellType, Column};
 use kinetoscope_core::verbs::options::{Opt, Takes, camel_case};
 use kinetoscope_core::verbs::{EXPORTS, VERBS};
@@ -133,7 +133,7 @@ fn options(out: &mut String, about: &str, name: &str, options: &[Opt]) {
     doc(out, "", about);
     let _ = writeln!(out, "export interface {name}Options {{");
     for option in options {
-        doc(out, "  ", option.about);
+        doc(out, "  ", &option.help());
         let _ = writeln!(out, "  {}?: {} | undefined;", camel_case(option.name), option_type(option.takes));
     }
     out.push_str("}\n");
@@ -148,11 +148,11 @@ fn option_type(takes: Takes) -> String {
         Takes::Nothing => "boolean".to_owned(),
         Takes::Count | Takes::Percent => "number".to_owned(),
         Takes::Text | Takes::File => "string".to_owned(),
-        Takes::Word(list) => words(list),
-        Takes::SortKey => {
+        Takes::Word(list) => words(list.words),
+        Takes::SortBy => {
             format!(
                 "{} | `${{\"\" | \"self_\"}}${{\"cuda\" | \"xpu\" | \"privateuse1\"}}_time_total`",
-                words(SORT_KEYS)
+                words(SortBy::VOCABULARY.words)
             )
         }
         Takes::Width => "number | null".to_owned(),

@@ -146,7 +146,7 @@ fn fuzzed_inputs_are_read_alike_however_they_are_cut() {
             for verb in VERBS {
                 let options = Options::default();
                 let request = Request { name: "fuzzed", options: &options, for_reading: true, both: in_turn };
-                assert!((verb.answer)(&trace, request).is_ok(), "{} of {}", verb.name, name(&path));
+                assert!(verb.answer(&trace, request).is_ok(), "{} of {}", verb.name, name(&path));
             }
             let text = chrome::write(&trace.table, String::new(), |_| true).expect("memory");
             if !trace.table.is_empty() {

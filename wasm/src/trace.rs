@@ -11,6 +11,8 @@ use kinetoscope_core::names::NameId;
 use kinetoscope_core::report::document::Document;
 use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::verbs::answer_options::OpsOptions;
+use kinetoscope_core::verbs::options::Typed;
 use kinetoscope_core::verbs::{Answer, Begun, Request, export, in_turn, verb};
 use kinetoscope_core::write::chrome::ChromeWriter;
 use serde::Serialize;
@@ -47,7 +49,7 @@ impl EngineTrace {
         let verb = verb(asked).map_err(|e| failure(&e))?;
         let options = options(verb.options, given)?;
         let request = Request { name, options: &options, for_reading, both: in_turn };
-        (verb.answer)(&self.trace, request).map_err(|e| failure(&e))
+        verb.answer(&self.trace, request).map_err(|e| failure(&e))
     }
 
     fn check(&self, row: u32) -> Result<(), JsValue> {
@@ -194,7 +196,7 @@ impl EngineTrace {
     /// When what to group by is none of the options of `ops`.
     pub fn instances(&self, row: u32, given: JsValue) -> Result<Object, JsValue> {
         let options = options(verb("ops").map_err(|e| failure(&e))?.options, given)?;
-        Ok(self.spans(&spans::instances(&self.trace, options.groups("group-by"), row)))
+        Ok(self.spans(&spans::instances(&self.trace, OpsOptions::of(&options, false).group_by, row)))
     }
 
     /// An event's own place and everything that it is linked to.
@@ -248,7 +250,7 @@ impl EngineTrace {
     pub fn export(&self, name: &str, given: JsValue, salt: &[u8]) -> Result<EngineWriting, JsValue> {
         let export = export(name).map_err(|e| failure(&e))?;
         let options = options(export.options, given)?;
-        match (export.begin)(&self.trace, &options, salt).map_err(|e| failure(&e))? {
+        match export.begin(&self.trace, &options, salt).map_err(|e| failure(&e))? {
             Begun::Writing(writing) => Ok(EngineWriting::new(Rc::clone(&self.trace), writing)),
             Begun::LeftOut => Err(failure(&Error::BadOption("the options leave this trace out".to_owned()))),
         }

@@ -19,6 +19,7 @@ const RUST: [(&str, Floors); 9] = [
     (
         "core/src",
         &[
+            &["words"],
             &["demangle", "diagnostics", "error", "index", "order", "time", "units"],
             &["names", "rows"],
             &["table"],

@@ -1,6 +1,7 @@
 //! A profile as text: what torch prints for `print(prof)`.
 
-use super::torch_table::{Recorded, TableOptions, render};
+use super::table_options::TableOptions;
+use super::torch_table::{Recorded, render};
 use crate::analysis::torch::averages::each_event;
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::table::metadata::Source;
@@ -25,7 +26,7 @@ impl fmt::Display for Profile<'_> {
                 let events = FunctionEvents::new(trace);
                 let recorded = Recorded::of(&events);
                 let rows = each_event(&events, &trace.table);
-                f.write_str(&render(&rows, recorded, &TableOptions::default()).unwrap_or_default())
+                f.write_str(&render(&rows, recorded, &TableOptions::default()))
             }
         }
     }

@@ -3,53 +3,17 @@
 //! Widths count characters, as Python's do. With both stacks and FLOPs torch swaps the two columns' values under their
 //! headers; so does this.
 
+use super::table_options::TableOptions;
 use crate::analysis::torch::averages::Average;
 use crate::analysis::torch::device_type::DeviceType;
 use crate::analysis::torch::function_events::FunctionEvents;
-use crate::error::Error;
 use crate::order::{descending, of_float, sort_by_key};
-use crate::units::{self, TimeUnit};
+use crate::units;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
-
-/// The arguments of torch's `table()`, with its defaults.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableOptions {
-    /// torch's name of the column to sort by, descending; rows stay as they are without one.
-    pub sort_by: Option<String>,
-    /// How many rows; negative for all.
-    pub row_limit: i64,
-    /// Leave out rows whose first event has a parent.
-    pub top_level_events_only: bool,
-    /// The unit of all times.
-    pub time_unit: Option<TimeUnit>,
-    /// Longest name; `None` for any.
-    pub max_name_column_width: Option<usize>,
-    /// Longest shapes; `None` for any.
-    pub max_shapes_column_width: Option<usize>,
-    /// Longest stack frame; `None` for any.
-    pub max_src_column_width: Option<usize>,
-    /// A line above the table.
-    pub header: Option<String>,
-}
-
-impl Default for TableOptions {
-    fn default() -> Self {
-        TableOptions {
-            sort_by: None,
-            row_limit: 100,
-            top_level_events_only: false,
-            time_unit: None,
-            max_name_column_width: Some(55),
-            max_shapes_column_width: Some(80),
-            max_src_column_width: Some(75),
-            header: None,
-        }
-    }
-}
 
 /// What a table shows besides its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,89 +37,27 @@ impl Recorded {
     }
 }
 
-/// The sort keys that torch knows, with `cuda`, `xpu` and `privateuse1` for `device`.
-pub fn sort_value(row: &Average, key: &str) -> Option<f64> {
-    let key = key.replace("privateuse1", "device").replace("cuda", "device").replace("xpu", "device");
-    let us = &row.torch_us;
-    let calls = row.count.max(1) as f64;
-    Some(match key.as_str() {
-        "count" => row.count as f64,
-        "cpu_time" => us.cpu_time_total / calls,
-        "device_time" => us.device_time_total / calls,
-        "cpu_time_total" => us.cpu_time_total,
-        "self_cpu_time_total" => us.self_cpu_time_total,
-        "device_time_total" => us.device_time_total,
-        "self_device_time_total" => us.self_device_time_total,
-        "cpu_memory_usage" => row.cpu_memory_usage as f64,
-        "self_cpu_memory_usage" => row.self_cpu_memory_usage as f64,
-        "device_memory_usage" => row.device_memory_usage as f64,
-        "self_device_memory_usage" => row.self_device_memory_usage as f64,
-        "flops" => row.flops as f64,
-        _ => return None,
-    })
-}
-
-/// The names that [`sort_value`] takes.
-pub const SORT_KEYS: &[&str] = &[
-    "count",
-    "cpu_time",
-    "cpu_time_total",
-    "self_cpu_time_total",
-    "device_time",
-    "device_time_total",
-    "self_device_time_total",
-    "cpu_memory_usage",
-    "self_cpu_memory_usage",
-    "device_memory_usage",
-    "self_device_memory_usage",
-    "flops",
-];
-
-/// Sorts rows by a column, descending; rows of equal value keep their order.
-///
-/// # Errors
-/// [`Error::BadOption`] when there is no such column.
-pub fn sort(rows: &mut [Average], key: &str) -> Result<(), Error> {
-    if sort_value(&Average::default(), key).is_none() {
-        return Err(Error::BadOption(format!(
-            "no column {key} to sort by; choose one of {}",
-            SORT_KEYS.join(", ")
-        )));
-    }
-    sort_by_key(rows, |row| (descending(of_float(sort_value(row, key).unwrap_or(0.0))), 0));
-    Ok(())
-}
-
-/// The rows that a table with these options shows, in its order.
-///
-/// # Errors
-/// As [`sort`].
-pub fn select<'a>(
-    rows: &'a [Average],
-    options: &TableOptions,
-) -> Result<(Cow<'a, [Average]>, Vec<usize>), Error> {
+/// The rows that a table with these options shows, in its order; rows of equal value keep theirs.
+pub fn select<'a>(rows: &'a [Average], options: &TableOptions) -> (Cow<'a, [Average]>, Vec<usize>) {
     let mut rows = Cow::Borrowed(rows);
-    if let Some(key) = &options.sort_by {
-        sort(rows.to_mut(), key)?;
+    if let Some(by) = options.sort_by {
+        sort_by_key(rows.to_mut(), |row| (descending(of_float(by.value(row))), 0));
     }
-    let limit = usize::try_from(options.row_limit).unwrap_or(usize::MAX);
+    let limit = options.row_limit.unwrap_or(usize::MAX);
     let shown = (0..rows.len()).filter(|&i| !(options.top_level_events_only && rows[i].has_parent));
     let shown: Vec<usize> = shown.take(limit).collect();
-    Ok((rows, shown))
+    (rows, shown)
 }
 
 const WIDTH: usize = 12;
 const GAP: &str = "  ";
 
 /// The text of the table; empty without rows.
-///
-/// # Errors
-/// As [`sort`].
-pub fn render(rows: &[Average], recorded: Recorded, options: &TableOptions) -> Result<String, Error> {
+pub fn render(rows: &[Average], recorded: Recorded, options: &TableOptions) -> String {
     if rows.is_empty() {
-        return Ok(String::new());
+        return String::new();
     }
-    let (sorted, shown) = select(rows, options)?;
+    let (sorted, shown) = select(rows, options);
     let table = Layout::new(&sorted, recorded, options);
     let mut out = String::new();
     let rule = table.columns.iter().fold(String::new(), |rule, c| rule + &"-".repeat(c.width) + GAP);
@@ -177,7 +79,7 @@ pub fn render(rows: &[Average], recorded: Recorded, options: &TableOptions) -> R
     if table.has_device_time {
         push_line(&mut out, &format!("Self {} time total: {}", table.device, total(table.self_device_us)));
     }
-    Ok(out)
+    out
 }
 
 fn push_line(out: &mut String, line: &str) {

@@ -1,6 +1,6 @@
 //! What the entries of the lists are: questions and forms.
 
-use super::options::{Opt, Options};
+use super::options::{Opt, Options, Typed};
 use super::writing::Writing;
 use crate::error::Error;
 use crate::rows::{Column, Rows};
@@ -29,10 +29,17 @@ pub struct Request<'a> {
     pub both: Both,
 }
 
+impl Request<'_> {
+    /// The options, typed.
+    pub(super) fn typed<O: Typed>(&self) -> O {
+        O::of(self.options, self.for_reading)
+    }
+}
+
 /// An answer about one trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// The answer's rows.
+    /// The answer's rows; none where a text for a person stands in their place and does not need them.
     pub rows: Rows,
     /// What stands in a table's place, where it is more than the rows.
     pub text: Option<String>,
@@ -69,8 +76,22 @@ pub struct Verb {
     pub is_one_row: bool,
     /// The columns of its rows.
     pub columns: &'static [Column],
+    /// Why there can be no rows, and what to record to get some.
+    pub(super) hint: Option<&'static str>,
+    pub(super) run: fn(&Trace, Request<'_>) -> Result<Answer, Error>,
+}
+
+impl Verb {
     /// Answers it.
-    pub answer: fn(&Trace, Request<'_>) -> Result<Answer, Error>,
+    ///
+    /// # Errors
+    /// [`Error::BadOption`] when an option is none of the verb's, or its value does not fit the trace.
+    pub fn answer(&self, trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
+        request.options.check(self.options)?;
+        let answer = (self.run)(trace, request)?;
+        let hint = self.hint.filter(|_| answer.rows.rows.is_empty());
+        Ok(Answer { hint, ..answer })
+    }
 }
 
 /// What an [`Export`] writes.
@@ -98,8 +119,18 @@ pub struct Export {
     pub extension: Option<&'static str>,
     /// The media type of what is written.
     pub media_type: &'static str,
+    pub(super) start: fn(&Trace, options: &Options, salt: &[u8]) -> Result<Begun, Error>,
+}
+
+impl Export {
     /// Begins to write; `salt` are random bytes for those that need some.
-    pub begin: fn(&Trace, options: &Options, salt: &[u8]) -> Result<Begun, Error>,
+    ///
+    /// # Errors
+    /// [`Error::BadOption`] when an option is none of the export's, or its value does not fit the trace.
+    pub fn begin(&self, trace: &Trace, options: &Options, salt: &[u8]) -> Result<Begun, Error> {
+        options.check(self.options)?;
+        (self.start)(trace, options, salt)
+    }
 }
 
 /// What [`Export::begin`] gives.

@@ -1,12 +1,15 @@
 //! The forms that a trace can be written in, written a piece at a time, so that nobody holds the whole text.
 
 use super::entry::{Begun, Export, Kind, examples};
-use super::options::{Opt, Options, Takes};
+use super::export_options::{
+    FoldedOptions, MemoryTimelineOptions, RedactOptions, ShrinkOptions, SliceOptions, TimelineForm,
+};
+use super::options::{Opt, Typed};
 use super::writing::{PIECE, Pieces, Whole, Writing};
 use crate::analysis::device::memory::Memory;
 use crate::analysis::timeline::call_tree;
 use crate::analysis::torch::function_events::FunctionEvents;
-use crate::analysis::torch::stacks::{self, Metric};
+use crate::analysis::torch::stacks;
 use crate::error::Error;
 use crate::rows::help;
 use crate::table::events::Row;
@@ -33,30 +36,17 @@ pub(super) const EXPORTS: &[Export] = &[
         options: &[],
         extension: None,
         media_type: "application/json",
-        begin: |_, _, _| Ok(chrome(Keep, None)),
+        start: |_, _, _| Ok(chrome(Keep, None)),
     },
     Export {
         name: "folded",
         kind: Kind::Form,
         about: help("Folded stacks for flame graphs, in the form of torch's `export_stacks`"),
         examples: examples(&["run.json -o run.folded", "run.json --lanes -o run.folded"]),
-        options: &[
-            Opt {
-                name: "metric",
-                value: "NAME",
-                takes: Takes::Word(&["self_cpu_time_total", "self_cuda_time_total"]),
-                about: help("`self_cpu_time_total` unless given, or `self_cuda_time_total`"),
-            },
-            Opt {
-                name: "lanes",
-                value: "",
-                takes: Takes::Nothing,
-                about: help("Fold the spans of every lane instead of the recorded Python stacks"),
-            },
-        ],
+        options: FoldedOptions::DECLARED,
         extension: Some("folded"),
         media_type: "text/plain",
-        begin: folded,
+        start: |trace, given, _| folded(trace, &FoldedOptions::of(given, false)),
     },
     Export {
         name: "eventlist",
@@ -68,7 +58,7 @@ pub(super) const EXPORTS: &[Export] = &[
         options: &[],
         extension: None,
         media_type: "application/json",
-        begin: |trace, _, _| {
+        start: |trace, _, _| {
             let writer = EventListWriter::new(FunctionEvents::new(trace));
             Ok(Begun::Writing(Writing::new(writer)))
         },
@@ -91,25 +81,10 @@ pub(super) const EXPORTS: &[Export] = &[
             "run.json -o memory.html --form html",
             "snapshot.pickle --device cuda:0 --form raw -o memory.raw.json.gz",
         ]),
-        options: &[
-            Opt {
-                name: "form",
-                value: "FORM",
-                takes: Takes::Word(&["json", "raw", "html"]),
-                about: help(
-                    "`json` (times and sizes) unless given, `raw` (every allocation), or `html` (a plot)",
-                ),
-            },
-            Opt {
-                name: "device",
-                value: "NAME",
-                takes: Takes::Text,
-                about: help("Such as cpu or cuda:0 [default: the device that allocated most]"),
-            },
-        ],
+        options: MemoryTimelineOptions::DECLARED,
         extension: Some("memory.json"),
         media_type: "application/json",
-        begin: memory_timeline,
+        start: |trace, given, _| memory_timeline(trace, &MemoryTimelineOptions::of(given, false)),
     },
     Export {
         name: "csv",
@@ -119,7 +94,7 @@ pub(super) const EXPORTS: &[Export] = &[
         options: &[],
         extension: Some("csv"),
         media_type: "text/csv",
-        begin: |_, _, _| Ok(Begun::Writing(Writing::new(Lines(0)))),
+        start: |_, _, _| Ok(Begun::Writing(Writing::new(Lines(0)))),
     },
     Export {
         name: "slice",
@@ -130,65 +105,32 @@ pub(super) const EXPORTS: &[Export] = &[
             "run.json --time 1.5ms..20ms -o part.json.gz",
             "ranks/ --ranks 0,3 -o out/",
         ]),
-        options: &[
-            Opt {
-                name: "steps",
-                value: "A-B",
-                takes: Takes::Range,
-                about: help("A step or a range of steps: 3 or 3-5"),
-            },
-            Opt {
-                name: "time",
-                value: "START..END",
-                takes: Takes::Times,
-                about: help("A time after the start of the recording: 1.5ms..20ms"),
-            },
-            Opt {
-                name: "ranks",
-                value: "LIST",
-                takes: Takes::Numbers,
-                about: help("Only the traces of these ranks"),
-            },
-        ],
+        options: SliceOptions::DECLARED,
         extension: None,
         media_type: "application/json",
-        begin: slice,
+        start: |trace, given, _| slice(trace, &SliceOptions::of(given, false)),
     },
     Export {
         name: "shrink",
         kind: Kind::Edit,
         about: help("A trace without short spans or without some categories"),
         examples: examples(&["run.json --min-duration 10us --drop python_function -o small.json.gz"]),
-        options: &[
-            Opt {
-                name: "min-duration",
-                value: "TIME",
-                takes: Takes::Duration,
-                about: help("Leave out host spans that are shorter, such as 10us"),
-            },
-            Opt { name: "drop", value: "LIST", takes: Takes::Texts, about: "Leave out these categories" },
-        ],
+        options: ShrinkOptions::DECLARED,
         extension: None,
         media_type: "application/json",
-        begin: shrink,
+        start: |trace, given, _| shrink(trace, &ShrinkOptions::of(given, false)),
     },
     Export {
         name: "redact",
         kind: Kind::Edit,
         about: help("A trace without names, paths and hosts; structure and times are kept"),
         examples: examples(&["run.json -o public.json.gz"]),
-        options: &[Opt {
-            name: "salt",
-            value: "TEXT",
-            takes: Takes::Text,
-            about: help(
-                "Give the same stand-ins to the same names in several files [default: a random one for each file]",
-            ),
-        }],
+        options: RedactOptions::DECLARED,
         extension: None,
         media_type: "application/json",
-        begin: |_, options, salt| {
-            Ok(chrome(Redact::new(options.text("salt").map_or(salt, str::as_bytes)), None))
+        start: |_, given, salt| {
+            let own = RedactOptions::of(given, false).salt;
+            Ok(chrome(Redact::new(own.as_deref().map_or(salt, str::as_bytes)), None))
         },
     },
 ];
@@ -256,55 +198,71 @@ impl Pieces for Lines {
     }
 }
 
-fn folded(trace: &Trace, options: &Options, _: &[u8]) -> Result<Begun, Error> {
-    let text = if options.is_given("lanes") {
+/// Begins to write `folded`.
+///
+/// # Errors
+/// [`Error::BadOption`] when stacks are asked for that the trace does not have.
+pub fn folded(trace: &Trace, options: &FoldedOptions) -> Result<Begun, Error> {
+    let text = if options.lanes {
         call_tree::folded(trace)
     } else {
-        let metric = options.text("metric").and_then(Metric::of).unwrap_or(Metric::SelfCpuTime);
         let events = FunctionEvents::new(trace);
         if events.stacks.is_empty() {
             let message = "no stacks in this trace; the option `lanes` folds its spans instead";
             return Err(Error::BadOption(message.to_owned()));
         }
-        stacks::export(&events, &trace.table, metric)
+        stacks::export(&events, &trace.table, options.metric)
     };
     Ok(Begun::Writing(Writing::new(Whole::new(text))))
 }
 
-fn memory_timeline(trace: &Trace, options: &Options, _: &[u8]) -> Result<Begun, Error> {
+/// Begins to write `memory-timeline`.
+///
+/// # Errors
+/// [`Error::BadOption`] when the trace has no memory of the device.
+pub fn memory_timeline(trace: &Trace, options: &MemoryTimelineOptions) -> Result<Begun, Error> {
     let memory = Memory::new(trace);
-    let timeline = MemoryTimeline::new(trace, &memory, options.text("device"))?;
-    let text = match options.text("form") {
-        Some("raw") => timeline.raw(),
-        Some("html") => timeline.html(),
-        _ => timeline.json(),
+    let timeline = MemoryTimeline::new(trace, &memory, options.device.as_deref())?;
+    let text = match options.form {
+        TimelineForm::Json => timeline.json(),
+        TimelineForm::Raw => timeline.raw(),
+        TimelineForm::Html => timeline.html(),
     };
     Ok(Begun::Writing(Writing::new(Whole::new(text))))
 }
 
-fn need(options: &Options, names: &[&str]) -> Result<(), Error> {
-    if names.iter().any(|name| options.is_given(name)) {
-        return Ok(());
-    }
-    Err(Error::BadOption(format!("give one of {}", names.join(", "))))
+fn nothing_given(declared: &[Opt]) -> Error {
+    let names: Vec<&str> = declared.iter().map(|option| option.name).collect();
+    Error::BadOption(format!("give one of {}", names.join(", ")))
 }
 
-fn slice(trace: &Trace, options: &Options, _: &[u8]) -> Result<Begun, Error> {
-    need(options, &["steps", "time", "ranks"])?;
-    let ranks = options.numbers("ranks");
+/// Begins to write `slice`.
+///
+/// # Errors
+/// [`Error::BadOption`] when no option is given, or the trace has none of the steps.
+pub fn slice(trace: &Trace, options: &SliceOptions) -> Result<Begun, Error> {
+    if *options == SliceOptions::default() {
+        return Err(nothing_given(SliceOptions::DECLARED));
+    }
+    let ranks = &options.ranks;
     if !ranks.is_empty() && trace.table.metadata.rank().is_none_or(|rank| !ranks.contains(&rank)) {
         return Ok(Begun::LeftOut);
     }
-    let selection =
-        Selection { steps: options.pair("steps"), time: options.pair("time"), ..Selection::default() };
+    let selection = Selection { steps: options.steps, time: options.time, ..Selection::default() };
     Ok(chrome(Keep, Some(select(trace, &selection)?)))
 }
 
-fn shrink(trace: &Trace, options: &Options, _: &[u8]) -> Result<Begun, Error> {
-    need(options, &["min-duration", "drop"])?;
+/// Begins to write `shrink`.
+///
+/// # Errors
+/// [`Error::BadOption`] when no option is given.
+pub fn shrink(trace: &Trace, options: &ShrinkOptions) -> Result<Begun, Error> {
+    if *options == ShrinkOptions::default() {
+        return Err(nothing_given(ShrinkOptions::DECLARED));
+    }
     let selection = Selection {
-        min_duration_ns: options.number("min-duration").unwrap_or(0),
-        drop_categories: options.texts("drop").to_vec(),
+        min_duration_ns: options.min_duration_ns.unwrap_or(0),
+        drop_categories: options.drop.clone(),
         ..Selection::default()
     };
     Ok(chrome(Keep, Some(select(trace, &selection)?)))

@@ -1,12 +1,14 @@
-//! The options of a verb: declared once, read from a command line's texts or from a JSON object.
+//! The options of verbs and exports: declared once, read from a command line's texts or from a JSON object, and handed
+//! over as one typed structure for each verb, which has the defaults.
 
+use super::setting::Setting;
 use crate::analysis::torch::averages::GroupBy;
 use crate::error::Error;
-use crate::report::torch_table::{SORT_KEYS, sort_value};
-use crate::time;
+use crate::rows::help;
+use crate::words::Vocabulary;
 use alloc::borrow::ToOwned;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use serde_json::Value;
 
@@ -24,9 +26,9 @@ pub enum Takes {
     /// The text of a file: its content; on a command line its path.
     File,
     /// One of some words.
-    Word(&'static [&'static str]),
+    Word(Vocabulary),
     /// A column that torch's table is sorted by.
-    SortKey,
+    SortBy,
     /// A width in characters, or `none`.
     Width,
     /// Any of `shape`, `stack:N`, `overload`, `module`.
@@ -43,6 +45,19 @@ pub enum Takes {
     Numbers,
 }
 
+/// What an option is when it is not given, as its help text shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fallback {
+    /// What the sentence about the option says already.
+    Plain,
+    /// A number.
+    Number(usize),
+    /// A number in a table, and this elsewhere.
+    InTable(usize, &'static str),
+    /// A word, or some words about it.
+    Words(&'static str),
+}
+
 /// An option of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opt {
@@ -52,131 +67,10 @@ pub struct Opt {
     pub value: &'static str,
     /// What it takes.
     pub takes: Takes,
+    /// What it is when it is not given.
+    pub fallback: Fallback,
     /// One sentence.
     pub about: &'static str,
-}
-
-/// The value of an option.
-#[derive(Clone, Debug, PartialEq)]
-enum Setting {
-    Given,
-    Number(i64),
-    Percent(f64),
-    Text(String),
-    Width(Option<usize>),
-    Groups(GroupBy),
-    Pair(i64, i64),
-    Texts(Vec<String>),
-    Numbers(Vec<i64>),
-}
-
-/// The options that were given.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Options(Vec<(&'static str, Setting)>);
-
-const DURATION: &str = "a time with its unit: 10us, 1.5ms, 2s, 800ns";
-
-/// A time with its unit, in ns.
-fn duration(text: &str) -> Result<i64, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let exponent = match &text[digits.len()..] {
-        "s" => "e6",
-        "ms" => "e3",
-        "us" => "e0",
-        "ns" => "e-3",
-        _ => return Err(DURATION.to_owned()),
-    };
-    let parsed = time::parse_micros(format!("{digits}{exponent}").as_bytes()).filter(|p| p.ns >= 0);
-    parsed.map(|p| p.ns).ok_or_else(|| DURATION.to_owned())
-}
-
-fn times(text: &str) -> Result<Setting, String> {
-    let (start, end) = text.split_once("..").ok_or("two times as in 1.5ms..20ms")?;
-    let start = if start.is_empty() { 0 } else { duration(start)? };
-    let end = if end.is_empty() { i64::MAX } else { duration(end)? };
-    if start < end { Ok(Setting::Pair(start, end)) } else { Err("the end is before the start".to_owned()) }
-}
-
-fn number(text: &str) -> Result<i64, String> {
-    text.trim().parse().map_err(|_| "a number".to_owned())
-}
-
-fn range(text: &str) -> Result<Setting, String> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let parse = |n| number(n).map_err(|_| "a number, or two as in 3-5".to_owned());
-    Ok(Setting::Pair(parse(first)?, parse(last)?))
-}
-
-fn groups(text: &str) -> Result<Setting, String> {
-    let mut by = GroupBy::default();
-    for part in text.split(',').filter(|p| !p.is_empty()) {
-        match part.split_once(':').unwrap_or((part, "")) {
-            ("shape", "") => by.shape = true,
-            ("overload", "") => by.overload = true,
-            ("module", "") => by.module = true,
-            ("stack", depth) => {
-                by.stack = depth.parse().map_err(|_| "stack:N with the number of frames")?;
-            }
-            _ => return Err("any of shape, stack:N, overload, module".to_owned()),
-        }
-    }
-    Ok(Setting::Groups(by))
-}
-
-impl Takes {
-    /// The value that a text means; an error says what is wanted instead.
-    fn parse(self, text: &str) -> Result<Setting, String> {
-        Ok(match self {
-            Takes::Nothing => Setting::Given,
-            Takes::Count => Setting::Number(number(text)?),
-            Takes::Percent => Setting::Percent(
-                text.parse().ok().filter(|f: &f64| f.is_finite()).ok_or_else(|| "a percentage".to_owned())?,
-            ),
-            Takes::Text | Takes::File => Setting::Text(text.to_owned()),
-            Takes::Word(words) if words.contains(&text) => Setting::Text(text.to_owned()),
-            Takes::Word(words) => return Err(format!("one of {}", words.join(", "))),
-            Takes::SortKey
-                if sort_value(&crate::analysis::torch::averages::Average::default(), text).is_some() =>
-            {
-                Setting::Text(text.to_owned())
-            }
-            Takes::SortKey => return Err(format!("one of {}", SORT_KEYS.join(", "))),
-            Takes::Width if text.eq_ignore_ascii_case("none") => Setting::Width(None),
-            Takes::Width => {
-                Setting::Width(Some(text.parse().map_err(|_| "a number of characters, or none".to_owned())?))
-            }
-            Takes::Groups => groups(text)?,
-            Takes::Duration => Setting::Number(duration(text)?),
-            Takes::Times => times(text)?,
-            Takes::Range => range(text)?,
-            Takes::Texts => Setting::Texts(text.split(',').map(str::to_owned).collect()),
-            Takes::Numbers => Setting::Numbers(text.split(',').map(number).collect::<Result<_, _>>()?),
-        })
-    }
-
-    /// The text that a JSON value stands for: numbers of ns for times, arrays for pairs and lists.
-    fn text_of(self, value: &Value) -> Option<String> {
-        let plain = |v: &Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
-        let list = |separator: &str, unit: &str| {
-            let parts = value.as_array()?.iter().map(|v| plain(v) + if v.is_number() { unit } else { "" });
-            Some(parts.collect::<Vec<_>>().join(separator))
-        };
-        match (self, value) {
-            (Takes::Nothing, Value::Bool(true)) => Some(String::new()),
-            (Takes::Width, Value::Null) => Some("none".to_owned()),
-            (Takes::Groups | Takes::Texts | Takes::Numbers, Value::Array(_)) => list(",", ""),
-            (Takes::Range, Value::Array(pair)) if pair.len() == 2 => list("-", ""),
-            (Takes::Times, Value::Array(pair)) if pair.len() == 2 => list("..", "ns"),
-            (Takes::Duration, Value::Number(ns)) => Some(format!("{ns}ns")),
-            (
-                Takes::Count | Takes::Percent | Takes::Width | Takes::Range | Takes::Numbers,
-                Value::Number(n),
-            ) => Some(n.to_string()),
-            (Takes::Nothing, _) => None,
-            (_, Value::String(text)) => Some(text.clone()),
-            _ => None,
-        }
-    }
 }
 
 /// `row-limit` as `rowLimit`.
@@ -194,29 +88,80 @@ pub fn camel_case(name: &str) -> String {
 }
 
 impl Opt {
-    /// Whether a text is a value of this option.
+    /// An option that its sentence explains in full.
+    pub(super) const fn new(
+        name: &'static str,
+        value: &'static str,
+        takes: Takes,
+        about: &'static str,
+    ) -> Opt {
+        Opt { name, value, takes, fallback: Fallback::Plain, about: help(about) }
+    }
+
+    /// The same with a default to show.
+    pub(super) const fn or(self, fallback: Fallback) -> Opt {
+        Opt { fallback, ..self }
+    }
+
+    /// What a help text says of it.
+    pub fn help(&self) -> String {
+        let about = self.about;
+        match self.fallback {
+            Fallback::Plain => about.to_owned(),
+            Fallback::Number(n) => format!("{about} [default: {n}]"),
+            Fallback::InTable(n, elsewhere) => {
+                format!("{about} [default: {n} in a table, {elsewhere} elsewhere]")
+            }
+            Fallback::Words(words) => format!("{about} [default: {words}]"),
+        }
+    }
+
+    /// The value that a text means.
     ///
     /// # Errors
     /// [`Error::BadOption`] says what is wanted.
-    pub fn check(&self, text: &str) -> Result<(), Error> {
-        self.takes.parse(text).map(drop).map_err(|wanted| self.refuse(&wanted))
+    pub fn parse(&self, text: &str) -> Result<Setting, Error> {
+        self.takes.of_text(text).ok_or_else(|| self.refuse(self.name))
     }
 
-    fn refuse(&self, wanted: &str) -> Error {
-        Error::BadOption(format!("{}: give {wanted}", self.name))
+    fn refuse(&self, name: &str) -> Error {
+        Error::BadOption(format!("{name}: give {}", self.takes.wanted()))
     }
 }
 
+/// The typed options of a verb or an export.
+pub trait Typed: Sized {
+    /// What can be given.
+    const DECLARED: &'static [Opt];
+
+    /// What was given, and the defaults of the rest: those of a table for a person, or those of rows for a program.
+    fn of(given: &Options, for_reading: bool) -> Self;
+}
+
+/// The options that were given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options(Vec<(&'static str, Setting)>);
+
 impl Options {
-    /// Sets an option from the text of a command line; the last one wins.
-    ///
-    /// # Errors
-    /// [`Error::BadOption`] when the text is none of its values.
-    pub fn set(&mut self, option: &Opt, text: &str) -> Result<(), Error> {
-        let setting = option.takes.parse(text).map_err(|wanted| option.refuse(&wanted))?;
+    /// Gives an option; the last one wins.
+    pub fn set(&mut self, option: &Opt, setting: Setting) {
         self.0.retain(|(name, _)| *name != option.name);
         self.0.push((option.name, setting));
-        Ok(())
+    }
+
+    /// Options from names and values as a command line has them; the value of an option that takes nothing is not looked
+    /// at.
+    ///
+    /// # Errors
+    /// [`Error::BadOption`] when a name is no option, or the text is none of its values.
+    pub fn from_texts(declared: &[Opt], texts: &[(&str, &str)]) -> Result<Options, Error> {
+        let mut options = Options::default();
+        for &(name, text) in texts {
+            let option = declared.iter().find(|o| o.name == name);
+            let option = option.ok_or_else(|| unknown(declared, name, ToOwned::to_owned))?;
+            options.set(option, option.parse(text)?);
+        }
+        Ok(options)
     }
 
     /// Options from a JSON object with names in camel case; `null` and `false` leave an option out, but a width of `null`
@@ -232,128 +177,213 @@ impl Options {
             other => return Err(Error::BadOption(format!("options are an object, not {other}"))),
         };
         for (key, value) in members {
-            let Some(option) = declared.iter().find(|o| camel_case(o.name) == *key) else {
-                let known: Vec<String> = declared.iter().map(|o| camel_case(o.name)).collect();
-                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                return Err(Error::BadOption(format!("no option {key}; there are {known}")));
-            };
+            let option = declared.iter().find(|o| camel_case(o.name) == *key);
+            let option = option.ok_or_else(|| unknown(declared, key, camel_case))?;
             let left_out = match value {
                 Value::Null => option.takes != Takes::Width,
                 Value::Bool(given) => !given,
                 _ => false,
             };
-            if left_out {
-                continue;
+            if !left_out {
+                options.set(option, option.takes.of_json(value).ok_or_else(|| option.refuse(key))?);
             }
-            let Some(text) = option.takes.text_of(value) else {
-                return Err(Error::BadOption(format!("{key}: {value} is not what it takes")));
-            };
-            options.set(option, &text)?;
         }
         Ok(options)
     }
 
-    fn get(&self, name: &str) -> Option<&Setting> {
-        self.0.iter().find(|(n, _)| *n == name).map(|(_, setting)| setting)
+    /// Whether every option that was given is one of these.
+    ///
+    /// # Errors
+    /// [`Error::BadOption`] names the first that is not.
+    pub fn check(&self, declared: &[Opt]) -> Result<(), Error> {
+        let foreign = self.0.iter().find(|(name, _)| declared.iter().all(|o| o.name != *name));
+        foreign.map_or(Ok(()), |(name, _)| Err(unknown(declared, name, ToOwned::to_owned)))
+    }
+
+    fn get(&self, option: &Opt) -> Option<&Setting> {
+        self.0.iter().find(|(name, _)| *name == option.name).map(|(_, setting)| setting)
     }
 
     /// Whether an option was given.
-    pub fn is_given(&self, name: &str) -> bool {
-        self.get(name).is_some()
+    pub(super) fn flag(&self, option: &Opt) -> bool {
+        self.get(option).is_some()
     }
 
-    /// A count or duration.
-    pub fn number(&self, name: &str) -> Option<i64> {
-        if let Some(Setting::Number(n)) = self.get(name) { Some(*n) } else { None }
+    /// A duration in ns.
+    pub(super) fn number(&self, option: &Opt) -> Option<i64> {
+        if let Some(Setting::Number(n)) = self.get(option) { Some(*n) } else { None }
+    }
+
+    /// A number of rows or levels, `None` for all; `default` where none was given.
+    pub(super) fn limit(&self, option: &Opt, default: Option<usize>) -> Option<usize> {
+        self.number(option).map_or(default, |n| usize::try_from(n).ok())
     }
 
     /// A percentage, as a share of 1.
-    pub fn share(&self, name: &str) -> Option<f64> {
-        if let Some(Setting::Percent(percent)) = self.get(name) { Some(percent / 100.0) } else { None }
+    pub(super) fn share(&self, option: &Opt) -> Option<f64> {
+        if let Some(Setting::Percent(percent)) = self.get(option) { Some(percent / 100.0) } else { None }
     }
 
-    /// A text or word.
-    pub fn text(&self, name: &str) -> Option<&str> {
-        if let Some(Setting::Text(text)) = self.get(name) { Some(text) } else { None }
+    /// A text.
+    pub(super) fn text(&self, option: &Opt) -> Option<String> {
+        if let Some(Setting::Text(text)) = self.get(option) { Some(text.clone()) } else { None }
     }
 
-    /// A width; `default` where none was given.
-    pub fn width(&self, name: &str, default: usize) -> Option<usize> {
-        if let Some(Setting::Width(width)) = self.get(name) { *width } else { Some(default) }
+    /// The variant of a word, out of all of its vocabulary.
+    pub(super) fn word<T: Copy>(&self, option: &Opt, all: &[T]) -> Option<T> {
+        if let Some(Setting::Word(at)) = self.get(option) { all.get(*at).copied() } else { None }
+    }
+
+    /// A width, `None` for any; `default` where none was given.
+    pub(super) fn width(&self, option: &Opt, default: Option<usize>) -> Option<usize> {
+        if let Some(Setting::Width(width)) = self.get(option) { *width } else { default }
     }
 
     /// What to group by.
-    pub fn groups(&self, name: &str) -> GroupBy {
-        if let Some(Setting::Groups(by)) = self.get(name) { *by } else { GroupBy::default() }
+    pub(super) fn groups(&self, option: &Opt) -> GroupBy {
+        if let Some(Setting::Groups(by)) = self.get(option) { *by } else { GroupBy::default() }
     }
 
     /// Two numbers or times.
-    pub fn pair(&self, name: &str) -> Option<(i64, i64)> {
-        if let Some(Setting::Pair(a, b)) = self.get(name) { Some((*a, *b)) } else { None }
+    pub(super) fn pair(&self, option: &Opt) -> Option<(i64, i64)> {
+        if let Some(Setting::Pair(a, b)) = self.get(option) { Some((*a, *b)) } else { None }
     }
 
     /// Texts.
-    pub fn texts(&self, name: &str) -> &[String] {
-        if let Some(Setting::Texts(texts)) = self.get(name) { texts } else { &[] }
+    pub(super) fn texts(&self, option: &Opt) -> Vec<String> {
+        if let Some(Setting::Texts(texts)) = self.get(option) { texts.clone() } else { Vec::new() }
     }
 
     /// Numbers.
-    pub fn numbers(&self, name: &str) -> &[i64] {
-        if let Some(Setting::Numbers(numbers)) = self.get(name) { numbers } else { &[] }
+    pub(super) fn numbers(&self, option: &Opt) -> Vec<i64> {
+        if let Some(Setting::Numbers(numbers)) = self.get(option) { numbers.clone() } else { Vec::new() }
     }
+}
+
+fn unknown(declared: &[Opt], name: &str, spelled: fn(&str) -> String) -> Error {
+    let known: Vec<String> = declared.iter().map(|o| spelled(o.name)).collect();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    Error::BadOption(format!("no option {name}; there are {known}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verbs::answer_options as answers;
+    use crate::verbs::export_options as exports;
+    use crate::verbs::{EXPORTS, VERBS};
+    use alloc::string::ToString;
+    use core::fmt::Debug;
     use serde_json::json;
 
-    #[test]
-    fn texts_are_parsed() {
-        assert_eq!(duration("1.5ms"), Ok(1_500_000));
-        assert_eq!(duration("800ns"), Ok(800));
-        assert!(duration("10").is_err());
-        assert_eq!(times("1us..2s"), Ok(Setting::Pair(1000, 2_000_000_000)));
-        assert!(times("2s..1s").is_err());
-        assert_eq!(range("3"), Ok(Setting::Pair(3, 3)));
-        assert_eq!(range("3-5"), Ok(Setting::Pair(3, 5)));
-        assert!(groups("stack").is_err());
-        assert_eq!(Takes::Width.parse("none"), Ok(Setting::Width(None)));
-        assert!(Takes::SortKey.parse("self_cuda_time_total").is_ok());
-        assert!(Takes::SortKey.parse("colour").is_err());
-    }
+    const DECLARED: &[Opt] = &[
+        Opt::new("group-by", "", Takes::Groups, ""),
+        Opt::new("max-name-width", "", Takes::Width, "Width").or(Fallback::Number(55)),
+        Opt::new("steps", "", Takes::Range, ""),
+        Opt::new("time", "", Takes::Times, ""),
+        Opt::new("lanes", "", Takes::Nothing, "Lanes"),
+        Opt::new("min-duration", "", Takes::Duration, ""),
+        Opt::new("ranks", "", Takes::Numbers, ""),
+    ];
 
     #[test]
     fn json_says_the_same_as_texts() {
-        let option = |name, takes| Opt { name, value: "", takes, about: "" };
-        let declared = [
-            option("group-by", Takes::Groups),
-            option("max-name-width", Takes::Width),
-            option("steps", Takes::Range),
-            option("time", Takes::Times),
-            option("lanes", Takes::Nothing),
-            option("min-duration", Takes::Duration),
-            option("ranks", Takes::Numbers),
+        let texts = [
+            ("group-by", "shape,stack:5"),
+            ("lanes", ""),
+            ("max-name-width", "none"),
+            ("min-duration", "10us"),
+            ("ranks", "0,3"),
+            ("steps", "3-4"),
+            ("time", "1us..2us"),
         ];
-        let texts =
-            ["shape,stack:5", "none", "3-4", "1us..2us", "", "10us", "0,3"].into_iter().zip(&declared);
-        let mut expected = Options::default();
-        for (text, option) in texts {
-            expected.set(option, text).expect(text);
-        }
         let object = json!({"groupBy": ["shape", "stack:5"], "maxNameWidth": null, "steps": [3, 4],
             "time": [1000, 2000], "lanes": true, "minDuration": 10_000, "ranks": [0, 3]});
-        let mut given = Options::from_json(&declared, &object).expect("options");
-        given.0.sort_by_key(|(name, _)| declared.iter().position(|o| o.name == *name));
-        assert_eq!(given, expected);
-        assert_eq!(
-            Options::from_json(&declared, &json!({"lanes": false, "steps": null})),
-            Ok(Options::default())
+        let given = Options::from_json(DECLARED, &object).expect("options");
+        assert_eq!(Ok(given), Options::from_texts(DECLARED, &texts));
+        let nothing = Options::from_json(DECLARED, &json!({"lanes": false, "steps": null}));
+        assert_eq!(nothing, Ok(Options::default()));
+    }
+
+    #[test]
+    fn errors_say_what_is_wanted() {
+        let refused = |object| Options::from_json(DECLARED, &object).expect_err("refused").to_string();
+        assert!(
+            refused(json!({"colour": 1})).starts_with("no option colour; there are groupBy, maxNameWidth, ")
         );
-        let refused = |object| Options::from_json(&declared, &object).expect_err("refused").to_string();
-        assert!(refused(json!({"colour": 1})).contains("no option colour"));
-        assert!(refused(json!({"lanes": "yes"})).contains("lanes"));
+        assert_eq!(refused(json!({"lanes": "yes"})), "lanes: give true or false");
         assert!(refused(json!({"groupBy": ["size"]})).contains("shape, stack:N, overload"));
+        assert!(refused(json!({"minDuration": []})).starts_with("minDuration: give a time"));
         assert!(refused(json!(7)).contains("an object"));
+        let refused = |texts| Options::from_texts(DECLARED, texts).expect_err("refused").to_string();
+        assert!(refused(&[("lane", "")]).starts_with("no option lane; there are group-by, "));
+        assert_eq!(refused(&[("steps", "q")]), "steps: give a number, or two as in 3-5");
+    }
+
+    #[test]
+    fn options_of_another_verb_are_refused() {
+        let given = Options::from_texts(DECLARED, &[("lanes", "")]).expect("options");
+        assert_eq!(given.check(DECLARED), Ok(()));
+        assert!(given.check(&DECLARED[..3]).expect_err("refused").to_string().starts_with("no option lanes"));
+    }
+
+    #[test]
+    fn defaults_are_shown() {
+        assert_eq!(DECLARED[4].help(), "Lanes");
+        assert_eq!(DECLARED[1].help(), "Width [default: 55]");
+    }
+
+    /// A value that is not the default.
+    fn sample(option: &Opt) -> &'static str {
+        match option.takes {
+            Takes::Nothing | Takes::Text | Takes::File | Takes::Texts => "text",
+            Takes::Count | Takes::Percent | Takes::Width | Takes::Range | Takes::Numbers => "3",
+            Takes::Word(words) => words.words[1],
+            Takes::SortBy => "count",
+            Takes::Groups => "shape",
+            Takes::Duration => "3us",
+            Takes::Times => "1us..3us",
+        }
+    }
+
+    /// Whether each option that can be given is read by the typed options.
+    fn check<O: Typed + Debug + PartialEq>(declared: &[&'static [Opt]]) {
+        assert!(declared.contains(&O::DECLARED));
+        for for_reading in [false, true] {
+            for option in O::DECLARED {
+                let given = Options::from_texts(O::DECLARED, &[(option.name, sample(option))]);
+                let typed = O::of(&given.expect(option.name), for_reading);
+                assert_ne!(typed, O::of(&Options::default(), for_reading), "{} is not read", option.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_option_is_read() {
+        let verbs: Vec<&'static [Opt]> = VERBS.iter().map(|verb| verb.options).collect();
+        check::<answers::ListOptions>(&verbs);
+        check::<answers::OpsOptions>(&verbs);
+        check::<answers::FlopsOptions>(&verbs);
+        check::<answers::PatternsOptions>(&verbs);
+        check::<answers::TreeOptions>(&verbs);
+        check::<answers::NamesOptions>(&verbs);
+        let exports: Vec<&'static [Opt]> = EXPORTS.iter().map(|export| export.options).collect();
+        check::<exports::FoldedOptions>(&exports);
+        check::<exports::MemoryTimelineOptions>(&exports);
+        check::<exports::SliceOptions>(&exports);
+        check::<exports::ShrinkOptions>(&exports);
+        check::<exports::RedactOptions>(&exports);
+    }
+
+    /// The defaults of rows are those of the structures.
+    #[test]
+    fn nothing_given_is_the_default() {
+        let nothing = Options::default();
+        assert_eq!(answers::OpsOptions::of(&nothing, false), answers::OpsOptions::default());
+        assert_eq!(answers::TreeOptions::of(&nothing, false), answers::TreeOptions::default());
+        assert_eq!(answers::NamesOptions::of(&nothing, false), answers::NamesOptions::default());
+        assert_eq!(exports::FoldedOptions::of(&nothing, false), exports::FoldedOptions::default());
+        assert_eq!(answers::OpsOptions::of(&nothing, true).table.row_limit, Some(100));
+        assert!(answers::TreeOptions::of(&nothing, true).min_share > 0.0);
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
         let name = source.name();
         let for_reading = format == Format::Table;
         let request = Request { name: &name, options: &options, for_reading, both: at_once };
-        let answer = (verb.answer)(&trace, request)?;
+        let answer = verb.answer(&trace, request)?;
         if let Some(hint) = answer.hint {
             eprintln!("kinetoscope: {hint}");
         }

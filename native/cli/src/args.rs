@@ -1,12 +1,13 @@
 //! The command line, built from the engine's lists of verbs and exports, and what was given on it.
 
 use crate::failure::Failure;
-use clap::builder::{PossibleValuesParser, ValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use kinetoscope_core::verbs::options::{Opt, Options, Takes};
+use kinetoscope_core::verbs::setting::Setting;
 use kinetoscope_core::verbs::{EXPORTS, Export, Kind, VERBS, Verb};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const LONG_ABOUT: &str = "Explains profiler traces: PyTorch/Kineto, Chrome and its own, plain, .gz or .zst.\n\n\
     `kinetoscope TRACE…` is `kinetoscope summary TRACE…`. A TRACE is a file, a folder, or `-` for standard input.";
@@ -95,17 +96,21 @@ fn export_command(export: &Export, path: &str) -> Command {
 }
 
 fn option_arg(option: &'static Opt) -> Arg {
-    let arg = Arg::new(option.name).long(option.name).help(option.about);
+    let arg = Arg::new(option.name).long(option.name).help(option.help());
+    if option.takes == Takes::Nothing {
+        return arg.action(ArgAction::SetTrue);
+    }
+    let arg = arg.value_name(option.value);
+    let parse = |text: &str| option.parse(text).map_err(|error| error.to_string());
     match option.takes {
-        Takes::Nothing => arg.action(ArgAction::SetTrue),
-        Takes::Word(words) => arg
-            .value_name(option.value)
-            .value_parser(PossibleValuesParser::new(words))
-            .hide_possible_values(true),
-        _ => {
-            let check = |text: &str| option.check(text).map(|()| text.to_owned()).map_err(|e| e.to_string());
-            arg.value_name(option.value).allow_negative_numbers(true).value_parser(ValueParser::new(check))
+        Takes::File => arg.value_parser(value_parser!(PathBuf)),
+        Takes::Word(words) => {
+            let words = PossibleValuesParser::new(words.words).try_map(move |word| parse(&word));
+            arg.value_parser(words).hide_possible_values(true)
         }
+        // The first of two numbers can be below 0.
+        Takes::Range => arg.value_parser(ValueParser::new(parse)).allow_hyphen_values(true),
+        _ => arg.value_parser(ValueParser::new(parse)).allow_negative_numbers(true),
     }
 }
 
@@ -195,20 +200,23 @@ pub(crate) fn format(matches: &ArgMatches) -> Format {
 pub(crate) fn options(declared: &[Opt], matches: &ArgMatches) -> Result<Options, Failure> {
     let mut options = Options::default();
     for option in declared {
-        let text = match option.takes {
-            Takes::Nothing => matches.get_flag(option.name).then_some(""),
-            _ => matches.get_one::<String>(option.name).map(String::as_str),
+        let setting = match option.takes {
+            Takes::Nothing => matches.get_flag(option.name).then_some(Setting::Given),
+            Takes::File => match matches.get_one::<PathBuf>(option.name) {
+                Some(path) => Some(Setting::Text(read(path)?)),
+                None => None,
+            },
+            _ => matches.get_one::<Setting>(option.name).cloned(),
         };
-        match text {
-            Some(path) if option.takes == Takes::File => {
-                let text = fs::read_to_string(path).map_err(|e| Failure::usage(format!("{path}: {e}")))?;
-                options.set(option, &text)?;
-            }
-            Some(text) => options.set(option, text)?,
-            None => {}
+        if let Some(setting) = setting {
+            options.set(option, setting);
         }
     }
     Ok(options)
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))
 }
 
 #[cfg(test)]

@@ -60,7 +60,8 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let mut written = 0;
     for source in &sources {
         let Some(trace) = read_or_tell(source, &mut code) else { continue };
-        let begun = (export.begin)(&trace, &options, &random_salt())
+        let begun = export
+            .begin(&trace, &options, &random_salt())
             .map_err(|error| Failure::usage(format!("{}: {error}", source.name())))?;
         let Begun::Writing(mut writing) = begun else { continue };
         if files.strict && is_partial(&trace) {

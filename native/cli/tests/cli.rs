@@ -159,6 +159,8 @@ fn files_are_written_and_read_back() {
     stdout(&["slice", &gpu(), "--steps", "3", "-o", &file("step.json")]);
     assert_eq!(events(&file("step.json")), 12);
     assert_eq!(code(&["slice", &gpu(), "--steps", "9", "-o", &file("none.json")]), Some(2));
+    let below_zero = kinetoscope(&["slice", &gpu(), "--steps", "-1-2"]);
+    assert!(String::from_utf8_lossy(&below_zero.stderr).ends_with("the trace has no step from -1 to 2\n"));
     assert_eq!(code(&["slice", &gpu(), "--ranks", "5", "-o", &file("none.json")]), Some(2));
     stdout(&["shrink", &gpu(), "--min-duration", "6us", "--drop", "ac2g", "-o", &file("small.json")]);
     assert_eq!(events(&file("small.json")), 7);

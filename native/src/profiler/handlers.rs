@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[cfg(feature = "analysis")]
 use {
     kinetoscope_core::analysis::torch::averages::GroupBy,
-    kinetoscope_core::report::torch_table::TableOptions,
+    kinetoscope_core::report::table_options::TableOptions,
     kinetoscope_core::write::execution_trace::execution_trace, kinetoscope_core::write::file_name,
 };
 
@@ -49,7 +49,7 @@ pub fn tensorboard_trace_handler(
 #[cfg(feature = "analysis")]
 pub fn print_table(options: TableOptions) -> Handler {
     Box::new(move |recording| {
-        println!("{}", recording.table(GroupBy::default(), &options)?);
+        println!("{}", recording.table(GroupBy::default(), &options));
         Ok(())
     })
 }

@@ -11,7 +11,8 @@ use {
     kinetoscope_core::analysis::torch::averages::{Average, GroupBy, key_averages, total_average},
     kinetoscope_core::analysis::torch::function_events::FunctionEvents,
     kinetoscope_core::analysis::torch::stacks::{Metric, export},
-    kinetoscope_core::report::torch_table::{Recorded, TableOptions, render},
+    kinetoscope_core::report::table_options::TableOptions,
+    kinetoscope_core::report::torch_table::{Recorded, render},
     kinetoscope_core::trace::Trace,
     kinetoscope_core::write::chrome,
     kinetoscope_core::write::memory_timeline::MemoryTimeline,
@@ -78,13 +79,10 @@ impl Recording {
     }
 
     /// torch's `key_averages().table()`.
-    ///
-    /// # Errors
-    /// [`RecordError::Trace`] when the options name a column that is not there.
-    pub fn table(&self, by: GroupBy, options: &TableOptions) -> Result<String, RecordError> {
+    pub fn table(&self, by: GroupBy, options: &TableOptions) -> String {
         let events = self.events();
         let rows = key_averages(&events, &self.trace.table, by);
-        Ok(render(&rows, Recorded::of(&events), options)?)
+        render(&rows, Recorded::of(&events), options)
     }
 
     /// Writes a Chrome trace as Kineto does; compressed where the name ends in `.gz`.

@@ -25,7 +25,7 @@ fn options(export: &Export) -> Options {
 
 fn written(trace: &Trace, export: &Export) -> String {
     let mut text = String::new();
-    match (export.begin)(trace, &options(export), b"salt") {
+    match export.begin(trace, &options(export), b"salt") {
         Ok(Begun::Writing(mut writing)) => while writing.next(trace, &mut text) {},
         Ok(Begun::LeftOut) => {}
         // The only one that not every trace has.
@@ -40,7 +40,7 @@ fuzz_target!(|data: &[u8]| {
     for verb in VERBS {
         for for_reading in [false, true] {
             let request = Request { name: "fuzz", options: &options, for_reading, both: in_turn };
-            let answer = (verb.answer)(&trace, request).expect("an answer");
+            let answer = verb.answer(&trace, request).expect("an answer");
             assert!(!answer.failed, "{}", answer.rows.to_text());
             let _ = (answer.to_text(), answer.rows.to_csv());
         }

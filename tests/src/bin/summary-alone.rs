@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let trace = reader.finish()?;
     let options = Options::default();
     let request = Request { name: &path, options: &options, for_reading: true, both: in_turn };
-    let answer = (verb("summary")?.answer)(&trace, request)?;
+    let answer = verb("summary")?.answer(&trace, request)?;
     println!("{}", answer.to_text());
     Ok(())
 }

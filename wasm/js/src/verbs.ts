@@ -384,7 +384,7 @@ export interface MemoryRow {
 export interface TreeOptions {
   /** The callers below each name rather than what it called. */
   bottomUp?: boolean | undefined;
-  /** How many levels, 8 unless given, -1 for all. */
+  /** How many levels, -1 for all [default: 8] */
   depth?: number | undefined;
   /** Leave out what takes less than this percentage of its lane [default: 1 in a table, 0 elsewhere] */
   minShare?: number | undefined;
@@ -744,7 +744,7 @@ export interface ExportChromeOptions {
 
 /** Options of the export `folded`. */
 export interface ExportFoldedOptions {
-  /** `self_cpu_time_total` unless given, or `self_cuda_time_total`. */
+  /** What a line counts: `self_cpu_time_total` or `self_cuda_time_total` [default: self_cpu_time_total] */
   metric?: "self_cpu_time_total" | "self_cuda_time_total" | undefined;
   /** Fold the spans of every lane instead of the recorded Python stacks. */
   lanes?: boolean | undefined;
@@ -760,7 +760,7 @@ export interface ExportExecutionTraceOptions {
 
 /** Options of the export `memory-timeline`. */
 export interface ExportMemoryTimelineOptions {
-  /** `json` (times and sizes) unless given, `raw` (every allocation), or `html` (a plot). */
+  /** `json` (times and sizes), `raw` (every allocation), or `html` (a plot) [default: json] */
   form?: "json" | "raw" | "html" | undefined;
   /** Such as cpu or cuda:0 [default: the device that allocated most] */
   device?: string | undefined;

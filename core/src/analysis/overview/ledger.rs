@@ -138,14 +138,19 @@ pub const COLUMNS: &[Column] = &[
     Column::text("description", "", "What the oddity is.").or_null(),
 ];
 
-/// The whole ledger as rows: identities first, then diagnostics.
-pub fn ledger(trace: &Trace) -> Rows {
-    let mut rows = Rows::new(COLUMNS);
+/// Checks every identity on a trace.
+pub fn check(trace: &Trace) -> Vec<Identity> {
     let devices = device_times(trace);
-    for check in identities(trace, &FunctionEvents::new(trace), &devices, &steps(trace, &devices)) {
+    identities(trace, &FunctionEvents::new(trace), &devices, &steps(trace, &devices))
+}
+
+/// The whole ledger as rows: identities first, then diagnostics.
+pub fn ledger(trace: &Trace, checks: &[Identity]) -> Rows {
+    let mut rows = Rows::new(COLUMNS);
+    for check in checks {
         rows.push(vec![
             "identity".into(),
-            check.name.into(),
+            check.name.as_str().into(),
             Cell::Bool(check.holds),
             check.left.into(),
             check.right.into(),

@@ -5,18 +5,23 @@ use super::function_events::FunctionEvents;
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::events::Table;
+use crate::words::words;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-/// What a line of [`export`] counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metric {
-    /// `self_cpu_time_total`, in whole microseconds.
-    SelfCpuTime,
-    /// `self_cuda_time_total` (torch's name for any device), in whole microseconds.
-    SelfDeviceTime,
+words! {
+    "StackMetric"
+    /// What a line of [`export`] counts.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Metric {
+        /// In whole microseconds.
+        #[default]
+        SelfCpuTime = "self_cpu_time_total",
+        /// In whole microseconds; torch's name for any device.
+        SelfDeviceTime = "self_cuda_time_total",
+    }
 }
 
 impl Metric {

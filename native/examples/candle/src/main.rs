@@ -15,7 +15,7 @@ use kinetoscope::scope;
 use kinetoscope::spans::named::{data_loader, optimizer_step};
 use kinetoscope::tracing_layer::layer;
 use kinetoscope_core::analysis::torch::averages::GroupBy;
-use kinetoscope_core::report::torch_table::TableOptions;
+use kinetoscope_core::report::table_options::{SortBy, TableOptions};
 use std::path::PathBuf;
 use tracing::instrument;
 use tracing_subscriber::layer::SubscriberExt;
@@ -171,11 +171,11 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     }
     let Some(recording) = guard.finish()? else { return Ok(()) };
     let options = TableOptions {
-        sort_by: Some("self_cpu_time_total".to_owned()),
-        row_limit: 12,
+        sort_by: Some(SortBy::SelfCpuTimeTotal),
+        row_limit: Some(12),
         ..TableOptions::default()
     };
-    println!("{}", recording.table(GroupBy::default(), &options)?);
+    println!("{}", recording.table(GroupBy::default(), &options));
     recording.export_chrome_trace(&path)?;
     println!("The trace is in {}: `kinetoscope modules` and `kinetoscope view` show it.", path.display());
     Ok(())

@@ -1,0 +1,150 @@
+//! The options of every export, typed: what can be given, and what holds where nothing is.
+
+use super::options::{Fallback, Opt, Options, Takes, Typed};
+use crate::analysis::torch::stacks::Metric;
+use crate::words::words;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Options of `folded`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoldedOptions {
+    /// What a line counts.
+    pub metric: Metric,
+    /// Fold the spans of every lane instead of the recorded Python stacks.
+    pub lanes: bool,
+}
+
+const METRIC: Opt = Opt::new(
+    "metric",
+    "NAME",
+    Takes::Word(Metric::VOCABULARY),
+    "What a line counts: `self_cpu_time_total` or `self_cuda_time_total`",
+)
+.or(Fallback::Words(Metric::SelfCpuTime.as_str()));
+const LANES: Opt = Opt::new(
+    "lanes",
+    "",
+    Takes::Nothing,
+    "Fold the spans of every lane instead of the recorded Python stacks",
+);
+
+impl Typed for FoldedOptions {
+    const DECLARED: &'static [Opt] = &[METRIC, LANES];
+
+    fn of(given: &Options, _: bool) -> Self {
+        FoldedOptions {
+            metric: given.word(&METRIC, Metric::ALL).unwrap_or_default(),
+            lanes: given.flag(&LANES),
+        }
+    }
+}
+
+words! {
+    "MemoryTimelineForm"
+    /// The forms of torch's `export_memory_timeline`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum TimelineForm {
+        /// Times and sizes.
+        #[default]
+        Json = "json",
+        /// Every allocation.
+        Raw = "raw",
+        /// A page with a plot.
+        Html = "html",
+    }
+}
+
+/// Options of `memory-timeline`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MemoryTimelineOptions {
+    /// The form.
+    pub form: TimelineForm,
+    /// The device, such as `cuda:0`; `None` for the one that allocated most.
+    pub device: Option<String>,
+}
+
+const FORM: Opt = Opt::new(
+    "form",
+    "FORM",
+    Takes::Word(TimelineForm::VOCABULARY),
+    "`json` (times and sizes), `raw` (every allocation), or `html` (a plot)",
+)
+.or(Fallback::Words(TimelineForm::Json.as_str()));
+const DEVICE: Opt = Opt::new("device", "NAME", Takes::Text, "Such as cpu or cuda:0")
+    .or(Fallback::Words("the device that allocated most"));
+
+impl Typed for MemoryTimelineOptions {
+    const DECLARED: &'static [Opt] = &[FORM, DEVICE];
+
+    fn of(given: &Options, _: bool) -> Self {
+        MemoryTimelineOptions {
+            form: given.word(&FORM, TimelineForm::ALL).unwrap_or_default(),
+            device: given.text(&DEVICE),
+        }
+    }
+}
+
+/// Options of `slice`, of which one at least is given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SliceOptions {
+    /// The first and last step, by number.
+    pub steps: Option<(i64, i64)>,
+    /// Start and end in ns after the start of the recording.
+    pub time: Option<(i64, i64)>,
+    /// Only traces of these ranks.
+    pub ranks: Vec<i64>,
+}
+
+const STEPS: Opt = Opt::new("steps", "A-B", Takes::Range, "A step or a range of steps: 3 or 3-5");
+const TIME: Opt =
+    Opt::new("time", "START..END", Takes::Times, "A time after the start of the recording: 1.5ms..20ms");
+const RANKS: Opt = Opt::new("ranks", "LIST", Takes::Numbers, "Only the traces of these ranks");
+
+impl Typed for SliceOptions {
+    const DECLARED: &'static [Opt] = &[STEPS, TIME, RANKS];
+
+    fn of(given: &Options, _: bool) -> Self {
+        SliceOptions { steps: given.pair(&STEPS), time: given.pair(&TIME), ranks: given.numbers(&RANKS) }
+    }
+}
+
+/// Options of `shrink`, of which one at least is given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ShrinkOptions {
+    /// Leave out host spans that are shorter, in ns.
+    pub min_duration_ns: Option<i64>,
+    /// Leave out these categories, by the text of `cat`.
+    pub drop: Vec<String>,
+}
+
+const MIN_DURATION: Opt =
+    Opt::new("min-duration", "TIME", Takes::Duration, "Leave out host spans that are shorter, such as 10us");
+const DROP: Opt = Opt::new("drop", "LIST", Takes::Texts, "Leave out these categories");
+
+impl Typed for ShrinkOptions {
+    const DECLARED: &'static [Opt] = &[MIN_DURATION, DROP];
+
+    fn of(given: &Options, _: bool) -> Self {
+        ShrinkOptions { min_duration_ns: given.number(&MIN_DURATION), drop: given.texts(&DROP) }
+    }
+}
+
+/// Options of `redact`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RedactOptions {
+    /// Gives the same stand-ins to the same names in several files; `None` for a random one.
+    pub salt: Option<String>,
+}
+
+const SALT: Opt =
+    Opt::new("salt", "TEXT", Takes::Text, "Give the same stand-ins to the same names in several files")
+        .or(Fallback::Words("a random one for each file"));
+
+impl Typed for RedactOptions {
+    const DECLARED: &'static [Opt] = &[SALT];
+
+    fn of(given: &Options, _: bool) -> Self {
+        RedactOptions { salt: given.text(&SALT) }
+    }
+}

@@ -1,0 +1,64 @@
+//! Closed vocabularies: enums whose variants are words of the answers and options.
+//!
+//! The variants and their words are written once, by [`words!`]. The columns of an answer and the types of the npm package
+//! name the [`Vocabulary`], so that no list of words can miss a variant.
+
+/// The words of a closed vocabulary, in the order of the enum's variants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vocabulary {
+    /// The name of the type that the npm package has for it.
+    pub name: &'static str,
+    /// The words.
+    pub words: &'static [&'static str],
+}
+
+/// Defines an enum without data, the word of each variant, and a [`Vocabulary`] of this name.
+macro_rules! words {
+    (
+        $name:literal
+        $(#[$about:meta])*
+        $vis:vis enum $enum:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }
+    ) => {
+        $(#[$about])*
+        $vis enum $enum { $($(#[$doc])* $variant,)+ }
+
+        impl $enum {
+            /// Every variant, in the order of their words.
+            $vis const ALL: &'static [$enum] = &[$($enum::$variant),+];
+
+            /// The words.
+            $vis const VOCABULARY: crate::words::Vocabulary =
+                crate::words::Vocabulary { name: $name, words: &[$($word),+] };
+
+            /// Its word.
+            $vis const fn as_str(self) -> &'static str {
+                $enum::VOCABULARY.words[self as usize]
+            }
+        }
+    };
+}
+
+pub(crate) use words;
+
+#[cfg(test)]
+mod tests {
+    words! {
+        "Colour"
+        /// A colour.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        enum Colour {
+            /// As of blood.
+            Red = "red",
+            /// As of the sky.
+            SkyBlue = "sky_blue",
+        }
+    }
+
+    #[test]
+    fn variants_and_words_are_in_one_order() {
+        assert_eq!(Colour::SkyBlue.as_str(), "sky_blue");
+        assert_eq!(Colour::ALL, [Colour::Red, Colour::SkyBlue]);
+        assert_eq!(Colour::VOCABULARY.words, ["red", "sky_blue"]);
+        assert_eq!(Colour::VOCABULARY.name, "Colour");
+    }
+}
