@@ -2,28 +2,21 @@
 //!
 //! Invariant: nothing is lost silently. Whoever changes or drops something calls [`Diagnostics::record`].
 
+use crate::words::{Vocabulary, help, words};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// How much an oddity touches the answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Unusual, and understood in full.
-    Note,
-    /// The text was repaired or a value was changed; the event is kept.
-    Repaired,
-    /// Something was dropped.
-    Lost,
-}
-
-impl Severity {
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Severity::Note => "note",
-            Severity::Repaired => "repaired",
-            Severity::Lost => "lost",
-        }
+words! {
+    "Severity"
+    /// How much an oddity touches the answers.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Severity {
+        /// Unusual, and understood in full.
+        Note = "note",
+        /// The text was repaired or a value was changed; the event is kept.
+        Repaired = "repaired",
+        /// Something was dropped.
+        Lost = "lost",
     }
 }
 
@@ -39,9 +32,12 @@ macro_rules! codes {
             /// Every code, in the order of the ledger.
             pub const ALL: &'static [Code] = &[$(Code::$variant),*];
 
+            /// The stable names.
+            pub const VOCABULARY: Vocabulary = Vocabulary { name: help("DiagnosticCode"), words: &[$($text),*] };
+
             /// The stable name, as the JSON reports carry it.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Code::$variant => $text,)* }
+            pub const fn as_str(self) -> &'static str {
+                Code::VOCABULARY.words[self as usize]
             }
 
             /// How much it touches the answers.

@@ -1,5 +1,6 @@
 //! The one error of the engine: bytes that nobody could read as a trace.
 
+use crate::words::words;
 use alloc::string::String;
 use core::fmt;
 
@@ -23,14 +24,30 @@ pub enum Error {
     BadOption(String),
 }
 
+words! {
+    "EngineErrorCode"
+    /// What kind of error it is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ErrorCode {
+        /// [`Error::Empty`].
+        Empty = "empty",
+        /// [`Error::NotATrace`].
+        NotATrace = "not_a_trace",
+        /// [`Error::Output`].
+        Output = "output",
+        /// [`Error::BadOption`].
+        BadOption = "bad_option",
+    }
+}
+
 impl Error {
-    /// A stable name for programs.
-    pub fn code(&self) -> &'static str {
+    /// What kind it is, for programs.
+    pub fn code(&self) -> ErrorCode {
         match self {
-            Error::Empty => "empty",
-            Error::NotATrace { .. } => "not_a_trace",
-            Error::Output => "output",
-            Error::BadOption(_) => "bad_option",
+            Error::Empty => ErrorCode::Empty,
+            Error::NotATrace { .. } => ErrorCode::NotATrace,
+            Error::Output => ErrorCode::Output,
+            Error::BadOption(_) => ErrorCode::BadOption,
         }
     }
 

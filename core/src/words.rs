@@ -6,10 +6,25 @@
 /// The words of a closed vocabulary, in the order of the enum's variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vocabulary {
-    /// The name of the type that the npm package has for it.
+    /// The name of the type that the npm package has for it; empty without the feature `help`.
     pub name: &'static str,
     /// The words.
     pub words: &'static [&'static str],
+}
+
+/// A text that only explains: empty in a build without the feature `help`.
+pub(crate) const fn help(text: &'static str) -> &'static str {
+    if cfg!(feature = "help") { text } else { "" }
+}
+
+impl Vocabulary {
+    /// The same words without the last one.
+    pub(crate) const fn without_last(self) -> Vocabulary {
+        match self.words {
+            [words @ .., _] => Vocabulary { words, ..self },
+            [] => self,
+        }
+    }
 }
 
 /// Defines an enum without data, the word of each variant, and a [`Vocabulary`] of this name.
@@ -24,11 +39,11 @@ macro_rules! words {
 
         impl $enum {
             /// Every variant, in the order of their words.
-            $vis const ALL: &'static [$enum] = &[$($enum::$variant),+];
+            $vis const ALL: [$enum; [$($word),+].len()] = [$($enum::$variant),+];
 
             /// The words.
             $vis const VOCABULARY: crate::words::Vocabulary =
-                crate::words::Vocabulary { name: $name, words: &[$($word),+] };
+                crate::words::Vocabulary { name: crate::words::help($name), words: &[$($word),+] };
 
             /// Its word.
             $vis const fn as_str(self) -> &'static str {
@@ -59,6 +74,6 @@ mod tests {
         assert_eq!(Colour::SkyBlue.as_str(), "sky_blue");
         assert_eq!(Colour::ALL, [Colour::Red, Colour::SkyBlue]);
         assert_eq!(Colour::VOCABULARY.words, ["red", "sky_blue"]);
-        assert_eq!(Colour::VOCABULARY.name, "Colour");
+        assert_eq!(Colour::VOCABULARY.without_last().words, ["red"]);
     }
 }

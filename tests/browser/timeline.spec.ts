@@ -133,7 +133,7 @@ test("a kernel is linked to its launch and its operator, and back", async ({ ope
   await expect(details.locator("[data-relation=operator]")).toContainText(kernel?.op ?? "");
   await details.locator("[data-relation=operator] button").click();
   await expect(details.locator("h2")).toHaveText(kernel?.op ?? "");
-  await expect(details.locator("[data-relation='device work']")).toContainText(kernel?.name.slice(0, 12) ?? "");
+  await expect(details.locator("[data-relation='device_work']")).toContainText(kernel?.name.slice(0, 12) ?? "");
   await page.goBack();
   await expect(details.locator("h2")).toHaveText(kernel?.name ?? "");
 });
@@ -306,7 +306,7 @@ test("arrows of the file are followed", async ({ opened: page }) => {
   await page.getByLabel("Search").fill("sender");
   await page.getByLabel("Search").press("Enter");
   const details = page.locator("[data-event]");
-  await details.locator("[data-relation='flow to'] button").click();
+  await details.locator("[data-relation='flow_to'] button").click();
   await expect(details.locator("h2")).toHaveText("receiver");
-  await expect(details.locator("[data-relation='flow from']")).toContainText("sender");
+  await expect(details.locator("[data-relation='flow_from']")).toContainText("sender");
 });

@@ -116,21 +116,21 @@ function cell(column, at) {
 
 test("a worker gives the same answers", async () => {
   const [here, there] = [await open(gpu), await openRemote(gpu)];
-  assert.deepEqual([there.name, there.start, there.length], [here.name, here.start, here.length]);
+  assert.deepEqual([there.name, there.startNs, there.length], [here.name, here.startNs, here.length]);
   for (const verb of verbs) {
     assert.deepEqual(await there[verb](), here[verb](), verb);
     assert.equal(await there.json(verb), here.json(verb));
     assert.deepEqual(await there.columns(verb), here.columns(verb));
   }
   assert.deepEqual(await there.diagnostics(), here.diagnostics());
-  const window = { track: 0, start: 0, end: 1e6, pixels: 50 };
+  const window = { track: 0, startNs: 0, endNs: 1e6, pixels: 50 };
   assert.deepEqual(await there.tiles(window), here.tiles(window));
   const { event } = here.find(["aten::mm"]);
   assert.ok(event.length > 0);
   assert.deepEqual(await there.find(["aten::mm"]), here.find(["aten::mm"]));
   assert.deepEqual(await there.related(event[0]), here.related(event[0]));
   assert.deepEqual(await there.instances(0, { groupBy: ["module"] }), here.instances(0, { groupBy: ["module"] }));
-  const curve = { counter: 0, start: 0, end: 1e6, pixels: 50 };
+  const curve = { counter: 0, startNs: 0, endNs: 1e6, pixels: 50 };
   assert.deepEqual(await there.curve(curve), here.curve(curve));
   await assert.rejects(there.curve({ ...curve, counter: 99 }), { code: "bad_option" });
   assert.throws(() => here.related(1e9), { code: "bad_option" });

@@ -18,6 +18,8 @@ import {
   type Exports,
   type Face,
   type InfoRow,
+  type MemoryKind,
+  type MemoryRow,
   type OpenOptions,
   type OpsOptions,
   type OpsRow,
@@ -28,6 +30,7 @@ import {
   type CurveOptions,
   type Related,
   type Relation,
+  type Severity,
   type Spans,
   type TextColumn,
   type Tiles,
@@ -66,27 +69,44 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   const grouped: OpsOptions = { groupBy: ["shape", "stack:5"], sortBy: "self_device_time_total", rowLimit: 10 };
   const ops: OpsRow[] = trace.ops(grouped);
   const info: InfoRow = trace.info();
-  const start: bigint = trace.start;
+  const start: bigint = trace.startNs;
   console.log(summary.wall_ns, ops[0]?.self_cpu_time_total_ns, info.start_ns === start, trace.name, trace.length);
   console.log(trace.kernels().length, trace.tree({ depth: 3 }).length, trace.stacks().length, trace.steps().length);
   console.log(trace.events({ rowLimit: 5 }).length, trace.tracks().length, trace.ledger().length);
   const answers: Answers = trace;
   console.log(answers.ops().length, trace.rows("kernels")[0]?.class);
 
+  for (const row of trace.memory()) {
+    const kind: MemoryKind = row.kind;
+    if (row.kind === "device") console.log(row.peak_bytes.toFixed(), row.reserved_bytes?.toFixed());
+    if (row.kind === "kept") console.log(row.name.length, row.share satisfies null);
+    // @ts-expect-error: not every kind of row has a peak.
+    console.log(kind, row.peak_bytes.toFixed());
+  }
+  for (const row of trace.ledger()) {
+    if (row.kind === "identity") console.log(row.left - row.right, row.count satisfies null);
+    else console.log(row.kind satisfies Severity, row.count.toFixed());
+  }
+  // @ts-expect-error: there is no such class of work.
+  console.log(trace.kernels().filter((row) => row.class === "sleep"));
+  const memory: Columns<MemoryRow> = trace.columns("memory");
+  const peaks: Float64Array = memory.columns.peak_bytes;
+  const owners: TextColumn = memory.columns.name;
+  console.log(peaks[0], owners.codes[0]);
   const columns: Columns<OpsRow> = trace.columns("ops");
   const names: TextColumn = columns.columns.name;
   const times: Float64Array = columns.columns.self_cpu_time_total_ns;
   const flags: Uint8Array = columns.columns.is_async;
   console.log(names.dictionary[names.codes[0] ?? 0], times[0], flags[0]);
 
-  const window: TilesOptions = { track: 0, start: 0, end: 1e6, pixels: 800 };
+  const window: TilesOptions = { track: 0, startNs: 0, endNs: 1e6, pixels: 800 };
   const tiles: Tiles = trace.tiles(window);
   const event: ChromeEvent = trace.event(tiles.event[0] ?? 0);
   const spans: Spans = trace.find(["aten::mm"], { deviceWorkOnly: false });
   const instances: Spans = trace.instances(0, { groupBy: ["module"] });
   const related: Related = trace.related(spans.event[0] ?? 0);
   const relation: Relation | undefined = related.relation[0];
-  const asked: CurveOptions = { counter: 0, start: 0, end: 1e6, pixels: 800 };
+  const asked: CurveOptions = { counter: 0, startNs: 0, endNs: 1e6, pixels: 800 };
   const curve: Curve = trace.curve(asked);
   const column: Column | undefined = COLUMNS.ops[0];
   const kind: ColumnKind | undefined = column?.kind;

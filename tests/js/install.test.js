@@ -123,7 +123,7 @@ const APP = `
     const here = await open(file);
     const there = await inWorker(file);
     const [a, b] = [here.json("ops"), await there.json("ops")];
-    const tiles = await there.tiles({ track: 0, start: 0, end: 5e6, pixels: 100 });
+    const tiles = await there.tiles({ track: 0, startNs: 0, endNs: 5e6, pixels: 100 });
     const bad = await open(new Blob(["<html>"])).catch((error) => error.code);
     return { length: here.length, same: a === b, tiles: tiles.length > 0, bad };
   };

@@ -1,11 +1,14 @@
 //! The TypeScript of the npm package that follows from the engine's lists: options, rows and methods of every verb.
 
-use kinetoscope_core::analysis::overview::{early, summary};
-use kinetoscope_core::diagnostics::Code;
+use kinetoscope_core::analysis::overview::early;
+use kinetoscope_core::analysis::timeline::spans::Relation;
+use kinetoscope_core::diagnostics::{Code, Severity};
+use kinetoscope_core::error::ErrorCode;
 use kinetoscope_core::report::table_options::SortBy;
-use kinetoscope_core::rows::{CellType, Column};
+use kinetoscope_core::rows::{CellType, Column, Record, Shape, Variant};
 use kinetoscope_core::verbs::options::{Opt, Takes, camel_case};
-use kinetoscope_core::verbs::{EXPORTS, VERBS};
+use kinetoscope_core::verbs::{EXPORTS, VERBS, Verb};
+use kinetoscope_core::words::Vocabulary;
 use std::fmt::Write;
 
 const HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's lists of verbs and exports.
@@ -49,18 +52,16 @@ export const COLUMNS: { readonly [V in keyof Verbs]: readonly Column<keyof Verbs
 /// The text of `wasm/js/src/verbs.ts`.
 pub fn verbs_ts() -> String {
     let mut out = HEAD.to_owned();
-    for (name, members) in summary::SHAPES.iter().chain(early::SHAPES) {
-        let _ = writeln!(out, "\nexport interface {name} {{");
-        for member in members.split("; ") {
-            let _ = writeln!(out, "  {member};");
-        }
-        out.push_str("}\n");
+    for vocabulary in vocabularies() {
+        vocabulary_type(&mut out, vocabulary);
+    }
+    for record in records() {
+        interface(&mut out, record.name, record.members, |column| member_type(column, None));
     }
     row(&mut out, "The numbers of a trace that is still being read.", "EarlySummary", early::COLUMNS);
     for verb in VERBS {
         options(&mut out, &format!("Options of `{}`.", verb.name), &pascal_case(verb.name), verb.options);
-        let about = format!("A row of `{}`.", verb.name);
-        row(&mut out, &about, &format!("{}Row", pascal_case(verb.name)), verb.columns);
+        rows(&mut out, verb);
     }
     for export in EXPORTS {
         options(
@@ -72,7 +73,6 @@ pub fn verbs_ts() -> String {
     }
     answers(&mut out);
     table(&mut out);
-    codes(&mut out);
     out
 }
 
@@ -94,6 +94,48 @@ pub fn columns_ts() -> String {
     out
 }
 
+/// The columns of every answer.
+fn all_columns() -> impl Iterator<Item = &'static Column> {
+    VERBS.iter().flat_map(|verb| verb.columns).chain(early::COLUMNS)
+}
+
+/// The objects in the cells of every answer, each before those inside of it.
+fn records() -> Vec<&'static Record> {
+    fn add(found: &mut Vec<&'static Record>, column: &Column) {
+        if let CellType::Json(Shape::Record(record) | Shape::Records(record)) = column.kind
+            && !found.contains(&record)
+        {
+            found.push(record);
+            record.members.iter().for_each(|member| add(found, member));
+        }
+    }
+    let mut found = Vec::new();
+    all_columns().for_each(|column| add(&mut found, column));
+    found
+}
+
+/// The closed vocabularies of every answer, and of what the package says besides.
+fn vocabularies() -> Vec<Vocabulary> {
+    let mut found = vec![ErrorCode::VOCABULARY, Code::VOCABULARY, Severity::VOCABULARY, Relation::VOCABULARY];
+    let members = records().into_iter().flat_map(|record| record.members);
+    for column in all_columns().chain(members) {
+        if let CellType::Word(vocabulary) = column.kind
+            && !found.contains(vocabulary)
+        {
+            found.push(*vocabulary);
+        }
+    }
+    found
+}
+
+fn vocabulary_type(out: &mut String, Vocabulary { name, words }: Vocabulary) {
+    let _ = writeln!(out, "\nexport type {name} =");
+    for (at, word) in words.iter().enumerate() {
+        let end = if at + 1 == words.len() { ";" } else { "" };
+        let _ = writeln!(out, "  | \"{word}\"{end}");
+    }
+}
+
 fn kind_name(kind: CellType) -> &'static str {
     match kind {
         CellType::Ns => "ns",
@@ -105,7 +147,7 @@ fn kind_name(kind: CellType) -> &'static str {
         CellType::Float => "float",
         CellType::Share => "share",
         CellType::Bool => "bool",
-        CellType::Text => "text",
+        CellType::Text | CellType::Word(_) => "text",
         CellType::Json(_) | CellType::Any => "json",
     }
 }
@@ -133,7 +175,11 @@ fn options(out: &mut String, about: &str, name: &str, options: &[Opt]) {
     doc(out, "", about);
     let _ = writeln!(out, "export interface {name}Options {{");
     for option in options {
-        doc(out, "  ", &option.help());
+        let unit = match option.takes {
+            Takes::Duration | Takes::Times => "; numbers are in ns",
+            _ => "",
+        };
+        doc(out, "  ", &format!("{}{unit}", option.help()));
         let _ = writeln!(out, "  {}?: {} | undefined;", camel_case(option.name), option_type(option.takes));
     }
     out.push_str("}\n");
@@ -165,29 +211,77 @@ fn option_type(takes: Takes) -> String {
     }
 }
 
-fn row(out: &mut String, about: &str, name: &str, columns: &[Column]) {
-    out.push('\n');
-    doc(out, "", about);
+fn shape_type(shape: Shape) -> String {
+    match shape {
+        Shape::Texts => "string[]".to_owned(),
+        Shape::Numbers => "number[]".to_owned(),
+        Shape::Values => "unknown[] | null".to_owned(),
+        Shape::Record(record) => record.name.to_owned(),
+        Shape::Records(record) => format!("{}[]", record.name),
+    }
+}
+
+/// The type of a column's values, in rows of one variant or of all kinds.
+fn member_type(column: &Column, variant: Option<&Variant>) -> String {
+    let plain = match column.kind {
+        CellType::Ns
+        | CellType::Bytes
+        | CellType::Int
+        | CellType::Amount
+        | CellType::Rate
+        | CellType::Float
+        | CellType::Share => "number".to_owned(),
+        CellType::UnixNs => "bigint".to_owned(),
+        CellType::Bool => "boolean".to_owned(),
+        CellType::Text => "string".to_owned(),
+        CellType::Word(vocabulary) => vocabulary.name.to_owned(),
+        CellType::Json(shape) => shape_type(shape),
+        CellType::Any => "unknown".to_owned(),
+    };
+    match variant {
+        Some(variant) if column.key == "kind" => words(variant.kinds),
+        Some(variant) if variant.filled.contains(&column.key) => plain,
+        Some(variant) if column.optional && !variant.nullable.contains(&column.key) => "null".to_owned(),
+        _ if column.optional => format!("{plain} | null"),
+        _ => plain,
+    }
+}
+
+fn interface(out: &mut String, name: &str, columns: &[Column], type_of: impl Fn(&Column) -> String) {
+    if !out.ends_with("*/\n") {
+        out.push('\n');
+    }
     let _ = writeln!(out, "export interface {name} {{");
     for column in columns {
         doc(out, "  ", column.about);
-        let kind = match column.kind {
-            CellType::Ns
-            | CellType::Bytes
-            | CellType::Int
-            | CellType::Amount
-            | CellType::Rate
-            | CellType::Float
-            | CellType::Share => "number",
-            CellType::UnixNs => "bigint",
-            CellType::Bool => "boolean",
-            CellType::Text => "string",
-            CellType::Json(shape) => shape,
-            CellType::Any => "unknown",
-        };
-        let _ = writeln!(out, "  {}: {kind}{};", column.key, if column.optional { " | null" } else { "" });
+        let _ = writeln!(out, "  {}: {};", column.key, type_of(column));
     }
     out.push_str("}\n");
+}
+
+fn row(out: &mut String, about: &str, name: &str, columns: &[Column]) {
+    out.push('\n');
+    doc(out, "", about);
+    interface(out, name, columns, |column| member_type(column, None));
+}
+
+/// The rows of a verb: one type, or one for each kind and their union.
+fn rows(out: &mut String, verb: &Verb) {
+    let name = pascal_case(verb.name);
+    let about = format!("A row of `{}`", verb.name);
+    if verb.variants.is_empty() {
+        return row(out, &about, &format!("{name}Row"), verb.columns);
+    }
+    for variant in verb.variants {
+        out.push('\n');
+        doc(out, "", &format!("{about} of the kind {}", variant.kinds.join(", ")));
+        let name = format!("{name}{}Row", variant.name);
+        interface(out, &name, verb.columns, |column| member_type(column, Some(variant)));
+    }
+    out.push('\n');
+    doc(out, "", &format!("{about}; `kind` tells which columns it fills"));
+    let names = verb.variants.iter().map(|variant| format!("{name}{}Row", variant.name));
+    let _ = writeln!(out, "export type {name}Row = {};", names.collect::<Vec<_>>().join(" | "));
 }
 
 /// The interface of all verbs, as methods.
@@ -224,12 +318,4 @@ fn table(out: &mut String) {
         let _ = writeln!(out, "  {}: \"{}\",", key(export.name), export.media_type);
     }
     out.push_str("};\n");
-}
-
-fn codes(out: &mut String) {
-    out.push_str("\n/** What kind of oddity was met. */\nexport type DiagnosticCode =\n");
-    for (at, code) in Code::ALL.iter().enumerate() {
-        let end = if at + 1 == Code::ALL.len() { ";" } else { "" };
-        let _ = writeln!(out, "  | \"{}\"{end}", code.as_str());
-    }
 }

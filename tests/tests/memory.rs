@@ -73,13 +73,13 @@ fn snapshots_of_every_protocol_say_the_same() {
         assert_eq!(cell(device, "peak_bytes"), &Cell::Bytes(6144));
         assert_eq!(cell(device, "reserved_bytes"), &Cell::Bytes(8192));
         assert_eq!(cell(device, "growth_bytes"), &Cell::Bytes(4096));
-        let held = lines(&rows, "at peak");
+        let held = lines(&rows, "at_peak");
         assert_eq!(cell(held[0], "name"), &"model.py(12): forward".into());
         assert_eq!(cell(held[0], "allocated_bytes"), &Cell::Bytes(4096));
         assert_eq!(cell(held[1], "name"), &"loss.py(3): cross_entropy".into());
         let kept = lines(&rows, "kept");
         assert_eq!((kept.len(), cell(kept[0], "name")), (1, &"model.py(12): forward".into()));
-        let failed = lines(&rows, "out of memory");
+        let failed = lines(&rows, "out_of_memory");
         assert_eq!(cell(failed[0], "allocated_bytes"), &Cell::Bytes(1 << 40));
         let segments = lines(&rows, "segments");
         assert_eq!(cell(segments[0], "share"), &Cell::Share(0.5));

@@ -1,8 +1,16 @@
-//! The npm package has the types and columns of every analysis and export of the engine.
+//! The npm package has the types and columns of every analysis and export of the engine, and real answers are of those
+//! types.
 
+use kinetoscope_core::analysis::overview::early::Early;
+use kinetoscope_core::rows::{Cell, Rows, Variant};
+use kinetoscope_core::trace::Trace;
+use kinetoscope_core::verbs::VERBS;
+use kinetoscope_core::verbs::options::Options;
+use kinetoscope_tests::files;
 use kinetoscope_tests::typescript::{columns_ts, verbs_ts};
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn the_types_are_those_of_the_engine() {
@@ -13,5 +21,84 @@ fn the_types_are_those_of_the_engine() {
         }
         let committed = fs::read_to_string(&path).unwrap_or_default();
         assert_eq!(committed, text, "write {name} anew with BLESS=1");
+    }
+}
+
+/// The files of fixtures, those of torch among them that are traces.
+fn traces(folder: &Path, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    entries.sort();
+    for path in entries {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_torchs = path.components().any(|part| part.as_os_str() == "torch");
+        let is_trace = ["trace.json", "events.json", "kineto_events.json", "records.json"]
+            .iter()
+            .any(|stem| name.strip_suffix(".gz").unwrap_or(name) == *stem);
+        if path.is_dir() {
+            traces(&path, found);
+        } else if !is_torchs || is_trace {
+            found.push(path);
+        }
+    }
+}
+
+/// Whether each row fills the columns that rows of its kind fill.
+fn check_variants(rows: &Rows, variants: &[Variant], kinds: &mut BTreeSet<String>, what: &str) {
+    let kind_at = rows.columns.iter().position(|column| column.key == "kind").expect("a kind");
+    for row in &rows.rows {
+        let Cell::Text(kind) = &row[kind_at] else { panic!("{what}: {row:?}") };
+        let found = variants.iter().find(|variant| variant.kinds.contains(&kind.as_str()));
+        let variant = found.unwrap_or_else(|| panic!("{what}: no variant {kind}"));
+        kinds.insert(kind.clone());
+        for (column, cell) in rows.columns.iter().zip(row).filter(|(column, _)| column.optional) {
+            let is_null = *cell == Cell::Null;
+            let filled = variant.filled.contains(&column.key);
+            let nullable = variant.nullable.contains(&column.key);
+            assert!(nullable || is_null != filled, "{what}: {kind}: {} is {cell:?}", column.key);
+        }
+    }
+}
+
+#[test]
+fn answers_are_of_their_types() {
+    let mut paths = Vec::new();
+    for folder in ["healthy", "sick", "snapshots", "torch"] {
+        traces(&files::data().join(folder), &mut paths);
+    }
+    let mut read = 0;
+    let mut kinds = BTreeSet::new();
+    for path in paths {
+        let bytes = fs::read(&path).expect("a fixture");
+        let Ok(trace) = Trace::read(&bytes) else { continue };
+        read += 1;
+        let mut early = Early::default();
+        early.update(&trace.table);
+        check_cells(&early.rows(&trace.table), "the early summary");
+        for verb in VERBS {
+            let what = format!("{} of {}", verb.name, path.display());
+            let rows = trace.ask(verb.name, &Options::default()).expect(&what);
+            check_cells(&rows, &what);
+            assert!(rows.columns == verb.columns, "{what}");
+            if !verb.variants.is_empty() {
+                check_variants(&rows, verb.variants, &mut kinds, &what);
+            }
+        }
+    }
+    assert!(read > 150, "{read} traces");
+    let expected: BTreeSet<String> = VERBS
+        .iter()
+        .flat_map(|verb| verb.variants)
+        .flat_map(|variant| variant.kinds)
+        .map(|&kind| kind.to_owned())
+        .collect();
+    assert_eq!(kinds, expected, "each kind is in some fixture");
+}
+
+fn check_cells(rows: &Rows, what: &str) {
+    for row in &rows.rows {
+        for (column, cell) in rows.columns.iter().zip(row) {
+            assert!(column.fits(cell), "{what}: {}: {cell:?}", column.key);
+        }
     }
 }

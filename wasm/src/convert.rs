@@ -2,10 +2,10 @@
 
 use js_sys::{Array, BigInt, Float64Array, JSON, Object, Reflect, Uint8Array, Uint32Array};
 use kinetoscope_core::error::Error;
+use kinetoscope_core::names::Names;
 use kinetoscope_core::rows::{Cell, CellType, Rows};
 use kinetoscope_core::verbs::options::{Opt, Options};
 use serde::Serialize;
-use std::collections::HashMap;
 use wasm_bindgen::JsValue;
 
 /// An error as JavaScript gets it.
@@ -20,7 +20,7 @@ struct Failure {
 /// The object that is thrown for an error.
 pub fn failure(error: &Error) -> JsValue {
     let failure = Failure {
-        code: error.code(),
+        code: error.code().as_str(),
         message: error.to_string(),
         byte_offset: error.offset().map(|offset| offset as f64),
     };
@@ -112,7 +112,7 @@ pub fn columns(rows: &Rows) -> Result<Object, JsValue> {
 fn column(rows: &Rows, at: usize) -> Result<JsValue, JsValue> {
     let cells = rows.rows.iter().map(|row| &row[at]);
     Ok(match rows.columns[at].kind {
-        CellType::Text => dictionary(cells).into(),
+        CellType::Text | CellType::Word(_) => dictionary(cells).into(),
         CellType::Bool => {
             let byte = |cell: &Cell| if let Cell::Bool(b) = cell { u8::from(*b) } else { 2 };
             Uint8Array::from(&*cells.map(byte).collect::<Vec<u8>>()).into()
@@ -150,16 +150,22 @@ fn number(cell: &Cell) -> f64 {
 
 /// `{ dictionary: string[], codes: Uint32Array }`; the code 0xffffffff stands for none.
 fn dictionary<'a>(cells: impl Iterator<Item = &'a Cell>) -> Object {
-    let mut index: HashMap<&str, u32> = HashMap::new();
+    let mut names = Names::default();
+    // The code of each of the names; not all of them are in the column.
+    let mut code_of: Vec<u32> = Vec::new();
     let texts = Array::new();
-    let codes: Vec<u32> = cells
-        .map(|cell| match cell {
-            Cell::Text(text) => {
-                *index.entry(text).or_insert_with(|| texts.push(&JsValue::from_str(text)) - 1)
-            }
-            _ => u32::MAX,
-        })
-        .collect();
+    let mut code = |text: &str| {
+        let at = names.intern(text).0 as usize;
+        if at >= code_of.len() {
+            code_of.resize(at + 1, u32::MAX);
+        }
+        if code_of[at] == u32::MAX {
+            code_of[at] = texts.push(&JsValue::from_str(text)) - 1;
+        }
+        code_of[at]
+    };
+    let codes: Vec<u32> =
+        cells.map(|cell| if let Cell::Text(text) = cell { code(text) } else { u32::MAX }).collect();
     let out = Object::new();
     set(&out, "dictionary", &texts);
     set(&out, "codes", &Uint32Array::from(&*codes));

@@ -4,7 +4,7 @@ use crate::convert::{arrays, columns, failure, floats, ints, options, rows, set,
 use crate::writing::EngineWriting;
 use js_sys::{Array, Object};
 use kinetoscope_core::analysis::timeline::counters::{Counter, counters};
-use kinetoscope_core::analysis::timeline::spans::{self, Span};
+use kinetoscope_core::analysis::timeline::spans::{self, Relation, Span};
 use kinetoscope_core::analysis::timeline::tiles::{Tile, Window, tiles};
 use kinetoscope_core::error::Error;
 use kinetoscope_core::names::NameId;
@@ -78,8 +78,8 @@ impl EngineTrace {
             ("event", ints(spans.iter().map(|s| s.row))),
             ("track", ints(spans.iter().map(|s| s.track.0))),
             ("depth", ints(spans.iter().map(|s| s.depth))),
-            ("start", times(|s| s.start_ns)),
-            ("end", times(|s| s.end_ns)),
+            ("start_ns", times(|s| s.start_ns)),
+            ("end_ns", times(|s| s.end_ns)),
             ("name", ints(spans.iter().map(|s| ids.binary_search(&name(s)).unwrap_or(0) as u32))),
             ("names", names.into()),
         ])
@@ -174,8 +174,8 @@ impl EngineTrace {
         arrays(&[
             ("length", JsValue::from(tiles.len() as u32)),
             ("depth", ints(tiles.iter().map(|t| t.depth))),
-            ("start", times(|t| t.start_ns)),
-            ("end", times(|t| t.end_ns)),
+            ("start_ns", times(|t| t.start_ns)),
+            ("end_ns", times(|t| t.end_ns)),
             ("count", ints(tiles.iter().map(|t| t.count))),
             ("event", ints(tiles.iter().map(|t| t.row))),
             ("name", ints(tiles.iter().map(|t| ids.binary_search(&t.name).unwrap_or(0) as u32))),
@@ -208,7 +208,8 @@ impl EngineTrace {
         let (own, related) = spans::related(&self.trace, row);
         let all: Vec<Span> = own.into_iter().chain(related.iter().map(|r| r.1)).collect();
         let relation = related.iter().map(|r| r.0.as_str());
-        let relation: Array = own.iter().map(|_| "self").chain(relation).map(JsValue::from_str).collect();
+        let own = own.iter().map(|_| Relation::Own.as_str());
+        let relation: Array = own.chain(relation).map(JsValue::from_str).collect();
         let out = self.spans(&all);
         set(&out, "relation", &relation);
         Ok(out)

@@ -2,9 +2,10 @@
 //
 // One file: a catalogue, which is read and translated as one.
 
-import type { View } from "./model/views";
+import type { IdleCause } from "kinetoscope/remote";
 
-export const VIEW_TEXTS: Record<View, { title: string; question: string; key: string }> = {
+/** The views, in the order of the navigation. */
+export const VIEW_TEXTS = {
   overview: { title: "Overview", question: "Where did the time go, and what should I do first?", key: "1" },
   timeline: { title: "Timeline", question: "What ran when, and what waited for what?", key: "2" },
   operators: { title: "Operators", question: "Which operators cost the most, on the CPU and on the device?", key: "3" },
@@ -15,6 +16,14 @@ export const VIEW_TEXTS: Record<View, { title: string; question: string; key: st
   steps: { title: "Steps", question: "What is each step made of, and which steps are unlike the others?", key: "8" },
   compare: { title: "Compare", question: "What changed between two runs?", key: "9" },
   findings: { title: "Findings", question: "What looks wrong, what does it cost, and what helps?", key: "0" },
+} satisfies Record<string, { title: string; question: string; key: string }>;
+
+/** Why a device was idle. */
+export const IDLE_CAUSES: Record<IdleCause, string> = {
+  host_late: "host late",
+  host_waiting: "host waiting",
+  queued: "queued",
+  unknown: "unknown",
 };
 
 /** What to record to get what a trace lacks. */
@@ -173,11 +182,11 @@ export const HINTS = {
 export const RELATIONS = {
   launch: "Launched by",
   operator: "Done for",
-  "device work": "Launched",
+  device_work: "Launched",
   forward: "Backward of",
   backward: "Its backward",
-  "flow from": "Arrows from",
-  "flow to": "Arrows to",
+  flow_from: "Arrows from",
+  flow_to: "Arrows to",
   ancestor: "Inside",
 } as const;
 

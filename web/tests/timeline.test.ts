@@ -95,8 +95,8 @@ describe("chunks", () => {
 const tiles = (rows: [depth: number, start: number, end: number, name: number][], names: string[]): Tiles => ({
   length: rows.length,
   depth: Uint32Array.from(rows, (row) => row[0]),
-  start: Float64Array.from(rows, (row) => row[1]),
-  end: Float64Array.from(rows, (row) => row[2]),
+  start_ns: Float64Array.from(rows, (row) => row[1]),
+  end_ns: Float64Array.from(rows, (row) => row[2]),
   count: Uint32Array.from(rows, () => 1),
   event: Uint32Array.from(rows, (_, at) => at),
   name: Uint32Array.from(rows, (row) => row[3]),

@@ -64,7 +64,7 @@ pub(crate) fn need() -> Result<(), Failure> {
     let built = changed(&folder().join("dist/wasm-text.js"));
     let mut sources = sources_of(&root().join("core/src"), &["rs"])?;
     sources.extend(sources_of(&root().join("wasm/src"), &["rs"])?);
-    sources.extend(sources_of(&folder().join("src"), &["ts", "cts"])?);
+    sources.extend(sources_of(&folder().join("src"), &["ts"])?);
     // The build itself writes the glue.
     let own = sources.iter().filter(|path| !path.components().any(|part| part.as_os_str() == "glue"));
     if built.is_none() || own.map(|path| changed(path)).max() > Some(built) { run_all() } else { Ok(()) }

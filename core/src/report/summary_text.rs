@@ -111,7 +111,7 @@ fn devices(out: &mut String, summary: &Summary) {
             ]);
         }
         for (cause, ns) in device.idle_by_cause().into_iter().filter(|c| c.1 > 0) {
-            let what = format!("idle, {}", cause.as_str());
+            let what = format!("idle, {}", cause.label());
             rows.push(vec![
                 "".into(),
                 what.into(),
@@ -217,7 +217,7 @@ fn gaps(out: &mut String, trace: &Trace, summary: &Summary) {
             Cell::Ns(gap.time.1 - gap.time.0),
             Cell::Ns(gap.time.0.saturating_sub(origin)),
             device.device.as_str().into(),
-            gap.cause.as_str().into(),
+            gap.cause.label().into(),
             short_name(&demangle(name).unwrap_or_else(|| name.to_owned())).into(),
         ]);
     }

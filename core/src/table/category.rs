@@ -1,41 +1,49 @@
 //! What an event is, from its `ph` and `cat`: the one place that knows the category names of every dialect.
 
-/// The kind of work an event stands for. Names are Kineto's; older and vendor names map onto them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Category {
-    /// An operator on the CPU (`cpu_op`, 2021's `Operator`).
-    CpuOp,
-    /// A range that the user named (`user_annotation`).
-    UserAnnotation,
-    /// A Python call (`python_function`).
-    PythonFunction,
-    /// A call of the device runtime (`cuda_runtime`, `Runtime`, `mtia_runtime`, `xpu_runtime`, …).
-    Runtime,
-    /// A call of the device driver (`cuda_driver`, …).
-    Driver,
-    /// A kernel on a device (`kernel`, `Kernel`, `mtia_ccp_events`, …).
-    Kernel,
-    /// A copy by a device (`gpu_memcpy`, `Memcpy`).
-    Memcpy,
-    /// A fill by a device (`gpu_memset`, `Memset`).
-    Memset,
-    /// A user's range as seen on a device stream (`gpu_user_annotation`).
-    GpuUserAnnotation,
-    /// Waiting for a device (`cuda_sync`, `xpu_sync`).
-    Sync,
-    /// An event that was recorded on a device stream (`cuda_event`).
-    DeviceEvent,
-    /// The profiler's own work (`overhead`).
-    Overhead,
-    /// A moment on the CPU, `[memory]` above all (`cpu_instant_event`).
-    CpuInstant,
-    /// The profiler's own span over the whole recording (`Trace`).
-    Window,
-    /// Anything else.
-    Other,
+use crate::words::{Vocabulary, words};
+
+words! {
+    "Category"
+    /// The kind of work an event stands for. Names are Kineto's; older and vendor names map onto them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Category {
+        /// An operator on the CPU (`cpu_op`, 2021's `Operator`).
+        CpuOp = "cpu_op",
+        /// A range that the user named (`user_annotation`).
+        UserAnnotation = "user_annotation",
+        /// A Python call (`python_function`).
+        PythonFunction = "python_function",
+        /// A call of the device runtime (`cuda_runtime`, `Runtime`, `mtia_runtime`, `xpu_runtime`, …).
+        Runtime = "cuda_runtime",
+        /// A call of the device driver (`cuda_driver`, …).
+        Driver = "cuda_driver",
+        /// A kernel on a device (`kernel`, `Kernel`, `mtia_ccp_events`, …).
+        Kernel = "kernel",
+        /// A copy by a device (`gpu_memcpy`, `Memcpy`).
+        Memcpy = "gpu_memcpy",
+        /// A fill by a device (`gpu_memset`, `Memset`).
+        Memset = "gpu_memset",
+        /// A user's range as seen on a device stream (`gpu_user_annotation`).
+        GpuUserAnnotation = "gpu_user_annotation",
+        /// Waiting for a device (`cuda_sync`, `xpu_sync`).
+        Sync = "cuda_sync",
+        /// An event that was recorded on a device stream (`cuda_event`).
+        DeviceEvent = "cuda_event",
+        /// The profiler's own work (`overhead`).
+        Overhead = "overhead",
+        /// A moment on the CPU, `[memory]` above all (`cpu_instant_event`).
+        CpuInstant = "cpu_instant_event",
+        /// The profiler's own span over the whole recording (`Trace`).
+        Window = "Trace",
+        /// Anything else.
+        Other = "other",
+    }
 }
 
 impl Category {
+    /// Kineto's present names of the categories that have one.
+    pub const NAMED: Vocabulary = Category::VOCABULARY.without_last();
+
     /// The category of an event whose `cat` is `text`. `cat` may be a comma separated list; its first entry counts.
     pub fn of(text: &str) -> Category {
         use Category::*;
@@ -79,27 +87,5 @@ impl Category {
     /// A call on the CPU that can start device work.
     pub fn is_launch_call(self) -> bool {
         matches!(self, Category::Runtime | Category::Driver)
-    }
-
-    /// Kineto's present name of the category; `other` where there is none.
-    pub fn as_str(self) -> &'static str {
-        use Category::*;
-        match self {
-            CpuOp => "cpu_op",
-            UserAnnotation => "user_annotation",
-            PythonFunction => "python_function",
-            Runtime => "cuda_runtime",
-            Driver => "cuda_driver",
-            Kernel => "kernel",
-            Memcpy => "gpu_memcpy",
-            Memset => "gpu_memset",
-            GpuUserAnnotation => "gpu_user_annotation",
-            Sync => "cuda_sync",
-            DeviceEvent => "cuda_event",
-            Overhead => "overhead",
-            CpuInstant => "cpu_instant_event",
-            Window => "Trace",
-            Other => "other",
-        }
     }
 }

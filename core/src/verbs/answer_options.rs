@@ -87,10 +87,10 @@ impl Typed for OpsOptions {
     fn of(given: &Options, for_reading: bool) -> Self {
         let default = if for_reading { TableOptions::default() } else { OpsOptions::default().table };
         let table = TableOptions {
-            sort_by: given.word(&SORT_BY, SortBy::ALL),
+            sort_by: given.word(&SORT_BY, &SortBy::ALL),
             row_limit: given.limit(&OPS_ROW_LIMIT, default.row_limit),
             top_level_events_only: given.flag(&TOP_LEVEL_ONLY),
-            time_unit: given.word(&TIME_UNIT, TimeUnit::ALL),
+            time_unit: given.word(&TIME_UNIT, &TimeUnit::ALL),
             max_name_column_width: given.width(&NAME_WIDTH, default.max_name_column_width),
             max_shapes_column_width: given.width(&SHAPES_WIDTH, default.max_shapes_column_width),
             max_src_column_width: given.width(&SRC_WIDTH, default.max_src_column_width),

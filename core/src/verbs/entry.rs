@@ -3,7 +3,7 @@
 use super::options::{Opt, Options, Typed};
 use super::writing::Writing;
 use crate::error::Error;
-use crate::rows::{Column, Rows};
+use crate::rows::{Column, Rows, Variant};
 use crate::trace::Trace;
 use alloc::string::String;
 
@@ -76,6 +76,8 @@ pub struct Verb {
     pub is_one_row: bool,
     /// The columns of its rows.
     pub columns: &'static [Column],
+    /// What its kinds of rows have, where they differ.
+    pub variants: &'static [Variant],
     /// Why there can be no rows, and what to record to get some.
     pub(super) hint: Option<&'static str>,
     pub(super) run: fn(&Trace, Request<'_>) -> Result<Answer, Error>,

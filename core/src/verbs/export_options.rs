@@ -34,7 +34,7 @@ impl Typed for FoldedOptions {
 
     fn of(given: &Options, _: bool) -> Self {
         FoldedOptions {
-            metric: given.word(&METRIC, Metric::ALL).unwrap_or_default(),
+            metric: given.word(&METRIC, &Metric::ALL).unwrap_or_default(),
             lanes: given.flag(&LANES),
         }
     }
@@ -79,7 +79,7 @@ impl Typed for MemoryTimelineOptions {
 
     fn of(given: &Options, _: bool) -> Self {
         MemoryTimelineOptions {
-            form: given.word(&FORM, TimelineForm::ALL).unwrap_or_default(),
+            form: given.word(&FORM, &TimelineForm::ALL).unwrap_or_default(),
             device: given.text(&DEVICE),
         }
     }

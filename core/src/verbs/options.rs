@@ -4,8 +4,7 @@
 use super::setting::Setting;
 use crate::analysis::torch::averages::GroupBy;
 use crate::error::Error;
-use crate::rows::help;
-use crate::words::Vocabulary;
+use crate::words::{Vocabulary, help};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;

@@ -126,7 +126,7 @@ export const COLUMNS: { readonly [V in keyof Verbs]: readonly Column<keyof Verbs
     { key: "place", title: "Place", kind: "text", about: "The innermost function outside of torch: path(line of its def): name." },
   ],
   memory: [
-    { key: "kind", title: "Kind", kind: "text", about: "device; at peak: what an owner held at the device's peak; step; kept: what an owner never released; out of memory; segments." },
+    { key: "kind", title: "Kind", kind: "text", about: "device; at_peak: what an owner held at the device's peak; step; kept: what an owner never released; out_of_memory; segments." },
     { key: "device", title: "Device", kind: "text", about: "CPU, CUDA 0, …." },
     { key: "name", title: "Name", kind: "text", about: "The operator or function that allocated, or the step." },
     { key: "count", title: "Count", kind: "int", about: "How many allocations, failures or segments." },

@@ -10,7 +10,6 @@ export type {
   CurveOptions,
   Diagnostic,
   Related,
-  Relation,
   Spans,
   TextColumn,
   Tiles,

@@ -1,19 +1,18 @@
 // The one error of the package.
 
+import type { EngineErrorCode } from "./verbs.js";
+
 /**
  * What went wrong:
  * - `empty`, `not_a_trace`: the bytes; `byteOffset` says where in the decompressed text that was certain;
- * - `bad_option`, `bad_source`: an argument;
+ * - `bad_option`, `bad_source`: an argument; `output`: an event that cannot be written;
  * - `http`: the server's answer; `io`: the source failed while it was read;
  * - `aborted`: the signal; `cause` is its reason;
  * - `disposed`: the trace was given back; `too_large`: the answer does not fit into one string;
  * - `not_initialized`: `init` was not called; `internal`: a fault of the engine, which has to be loaded anew.
  */
 export type ErrorCode =
-  | "empty"
-  | "not_a_trace"
-  | "bad_option"
-  | "output"
+  | EngineErrorCode
   | "bad_source"
   | "http"
   | "io"

@@ -39,7 +39,7 @@ export type Request =
 export interface Opened {
   trace: number;
   name: string;
-  start: bigint;
+  startNs: bigint;
   length: number;
 }
 

@@ -122,7 +122,7 @@ const leaked = new FinalizationRegistry<() => void>((release) => release());
 export class RemoteTrace {
   readonly name: string;
   /** The Unix time of the start of the recording, in ns, from which all times are counted. */
-  readonly start: bigint;
+  readonly startNs: bigint;
   readonly length: number;
   #line: Line;
   #trace: number;
@@ -133,7 +133,7 @@ export class RemoteTrace {
     this.#line = line;
     this.#trace = opened.trace;
     this.name = opened.name;
-    this.start = opened.start;
+    this.startNs = opened.startNs;
     this.length = opened.length;
     line.traces += 1;
     const why = this.#gone();

@@ -54,7 +54,7 @@ export function serve(port: Port<Reply>, face: Face<Source>): (request: Request)
     const opened = await face.open(sources.map(sourceOf), { memoryLimit, onProgress });
     return opened.map((trace) => {
       traces.set(++next, trace);
-      return { trace: next, name: trace.name, start: trace.start, length: trace.length };
+      return { trace: next, name: trace.name, startNs: trace.startNs, length: trace.length };
     });
   }
 

@@ -2,13 +2,22 @@
 
 import type { EngineTrace, EngineWriting } from "./glue/engine.js";
 import { KinetoscopeError, guarded } from "./errors.js";
-import { EXPORTS, VERBS, type Answers, type DiagnosticCode, type Exports, type Verbs } from "./verbs.js";
+import {
+  EXPORTS,
+  VERBS,
+  type Answers,
+  type DiagnosticCode,
+  type Exports,
+  type Relation,
+  type Severity,
+  type Verbs,
+} from "./verbs.js";
 
 /** One line of the ledger: something odd about the file. */
 export interface Diagnostic {
   code: DiagnosticCode;
   /** `lost` when something was dropped. */
-  severity: "note" | "repaired" | "lost";
+  severity: Severity;
   count: number;
   /** Where it was first met: a byte of the decompressed text. */
   first_offset: number | null;
@@ -21,8 +30,8 @@ export interface TilesOptions {
   /** The number of a row of `tracks`. */
   track: number;
   /** The left edge, in ns after the start of the recording. */
-  start: number;
-  end: number;
+  startNs: number;
+  endNs: number;
   /** How many pixels lie between the two. */
   pixels: number;
 }
@@ -35,9 +44,9 @@ export interface Tiles {
   length: number;
   /** The level, 0 for the outermost spans. */
   depth: Uint32Array;
-  /** In ns after the start of the recording. */
-  start: Float64Array;
-  end: Float64Array;
+  /** After the start of the recording. */
+  start_ns: Float64Array;
+  end_ns: Float64Array;
   /** How many spans the box stands for. */
   count: Uint32Array;
   /** The event, which `event` takes; of several, the longest. */
@@ -56,21 +65,17 @@ export interface Spans {
   track: Uint32Array;
   /** The level on the track, as in `Tiles`. */
   depth: Uint32Array;
-  /** In ns after the start of the recording. */
-  start: Float64Array;
-  end: Float64Array;
+  /** After the start of the recording. */
+  start_ns: Float64Array;
+  end_ns: Float64Array;
   /** The name, as an index into `names`. */
   name: Uint32Array;
   names: string[];
 }
 
-/** What an event is linked to. */
-export type Relation =
-  "self" | "ancestor" | "launch" | "operator" | "device work" | "forward" | "backward" | "flow from" | "flow to";
-
 /** An event and what it is linked to; ancestors come innermost first. */
 export interface Related extends Spans {
-  /** How each span is linked to the event. */
+  /** How each span is linked to the event; `self` for the event. */
   relation: Relation[];
 }
 
@@ -79,8 +84,8 @@ export interface CurveOptions {
   /** The number of a row of `counters`. */
   counter: number;
   /** The left edge, in ns after the start of the recording. */
-  start: number;
-  end: number;
+  startNs: number;
+  endNs: number;
   /** How many pixels lie between the two; at most 65536. */
   pixels: number;
 }
@@ -108,10 +113,13 @@ type ColumnOf<T> = [Exclude<T, null>] extends [number]
       ? Uint8Array
       : T[];
 
-/** An answer as columns: numbers with NaN for none, booleans with 2 for none, texts as codes, the rest as values. */
+/**
+ * An answer as columns: numbers with NaN for none, booleans with 2 for none, texts as codes, the rest as values. Rows of
+ * several kinds have one set of columns.
+ */
 export interface Columns<Row> {
   length: number;
-  columns: { [K in keyof Row]-?: ColumnOf<Row[K]> };
+  columns: { [K in Extract<keyof Row, string>]: ColumnOf<Row[K]> };
 }
 
 /** An event as a Chrome trace has it. */
@@ -128,7 +136,7 @@ export class Trace {
   /** What the trace is called. */
   readonly name: string;
   /** The Unix time of the start of the recording, in ns, from which all times are counted. */
-  readonly start: bigint;
+  readonly startNs: bigint;
   /** How many events it has. */
   readonly length: number;
 
@@ -136,7 +144,7 @@ export class Trace {
   constructor(engine: EngineTrace, name: string) {
     this.#engine = engine;
     this.name = name;
-    this.start = engine.start();
+    this.startNs = engine.start();
     this.length = engine.events();
     leaked.register(this, engine, this);
   }
@@ -184,8 +192,8 @@ export class Trace {
 
   /** What a timeline draws of one track between two times. */
   tiles(options: TilesOptions): Tiles {
-    const { track, start, end, pixels } = options;
-    return this.#ask((engine) => engine.tiles(track, start, end, pixels)) as Tiles;
+    const { track, startNs, endNs, pixels } = options;
+    return this.#ask((engine) => engine.tiles(track, startNs, endNs, pixels)) as Tiles;
   }
 
   /** Every span of these names, in the order of time. */
@@ -205,8 +213,8 @@ export class Trace {
 
   /** A counter between two times. */
   curve(options: CurveOptions): Curve {
-    const { counter, start, end, pixels } = options;
-    return this.#ask((engine) => engine.curve(counter, start, end, pixels)) as Curve;
+    const { counter, startNs, endNs, pixels } = options;
+    return this.#ask((engine) => engine.curve(counter, startNs, endNs, pixels)) as Curve;
   }
 
   /** One event with all its arguments. */

@@ -3,72 +3,277 @@
 /** How many frames of the stack a group is made by. */
 export type StackGroup = `stack:${number}`;
 
+export type EngineErrorCode =
+  | "empty"
+  | "not_a_trace"
+  | "output"
+  | "bad_option";
+
+export type DiagnosticCode =
+  | "compressed_cut"
+  | "compressed_damaged"
+  | "compressed_trailing"
+  | "utf16"
+  | "byte_order_mark"
+  | "truncated"
+  | "memory_limit"
+  | "unclosed"
+  | "damaged_event"
+  | "stray_bytes"
+  | "not_an_object"
+  | "missing_comma"
+  | "trailing_comma"
+  | "bare_word"
+  | "bad_number"
+  | "unescaped_quote"
+  | "unescaped_backslash"
+  | "control_character"
+  | "invalid_utf8"
+  | "lone_surrogate"
+  | "duplicate_key"
+  | "damaged_metadata"
+  | "event_too_large"
+  | "nesting_too_deep"
+  | "name_too_long"
+  | "trailing_document"
+  | "missing_phase"
+  | "missing_time"
+  | "missing_duration"
+  | "negative_duration"
+  | "time_rounded"
+  | "time_clamped"
+  | "unmatched_begin"
+  | "unmatched_end"
+  | "mismatched_end"
+  | "unmatched_async"
+  | "unmatched_flow"
+  | "overlapping_spans"
+  | "kernel_without_launch"
+  | "launch_without_kernel"
+  | "ambiguous_correlation"
+  | "negative_correlation"
+  | "no_forward_thread"
+  | "no_start_record"
+  | "late_start_record"
+  | "unknown_kind"
+  | "repeated_push"
+  | "hidden_record"
+  | "unmatched_push"
+  | "dropped_record"
+  | "unknown_name"
+  | "unmatched_pop";
+
+export type Severity =
+  | "note"
+  | "repaired"
+  | "lost";
+
+export type Relation =
+  | "ancestor"
+  | "launch"
+  | "operator"
+  | "device_work"
+  | "forward"
+  | "backward"
+  | "flow_from"
+  | "flow_to";
+
+export type DeviceType =
+  | "CPU"
+  | "CUDA"
+  | "MKLDNN"
+  | "OPENGL"
+  | "OPENCL"
+  | "IDEEP"
+  | "HIP"
+  | "FPGA"
+  | "MAIA"
+  | "XLA"
+  | "Vulkan"
+  | "Metal"
+  | "XPU"
+  | "MPS"
+  | "Meta"
+  | "HPU"
+  | "VE"
+  | "Lazy"
+  | "IPU"
+  | "MTIA"
+  | "PrivateUse1";
+
+export type WorkClass =
+  | "compute"
+  | "communication"
+  | "memcpy"
+  | "memset";
+
+export type FlopsKind =
+  | "total"
+  | "operator";
+
+export type Bound =
+  | "compute"
+  | "memory";
+
+export type CoverageKind =
+  | "captured"
+  | "total"
+  | "graph"
+  | "missed";
+
+export type MemoryKind =
+  | "device"
+  | "at_peak"
+  | "step"
+  | "kept"
+  | "out_of_memory"
+  | "segments";
+
+export type Category =
+  | "cpu_op"
+  | "user_annotation"
+  | "python_function"
+  | "cuda_runtime"
+  | "cuda_driver"
+  | "kernel"
+  | "gpu_memcpy"
+  | "gpu_memset"
+  | "gpu_user_annotation"
+  | "cuda_sync"
+  | "cuda_event"
+  | "overhead"
+  | "cpu_instant_event"
+  | "Trace";
+
+export type CounterUnit =
+  | "bytes"
+  | "count"
+  | "share";
+
+export type TrackKind =
+  | "host"
+  | "device";
+
+export type LedgerKind =
+  | "identity"
+  | "note"
+  | "repaired"
+  | "lost";
+
+export type IdleCause =
+  | "host_late"
+  | "host_waiting"
+  | "queued"
+  | "unknown";
+
 export interface DeviceTime {
+  /** Its number, as the trace has it. */
   device: string;
+  /** How many kernels, copies and memsets. */
   activities: number;
+  /** From the first activity to the end of the last. */
   window_ns: number;
+  /** Sum of their durations. */
   sum_ns: number;
+  /** Time in which any of them was running. */
   busy_ns: number;
+  /** The rest of the window. */
   idle_ns: number;
+  /** The same by class. */
   classes: ClassTime[];
+  /** The idle time by cause. */
   idle_causes: IdleCauses;
 }
 
 export interface ClassTime {
-  class: string;
+  /** What the device did. */
+  class: WorkClass;
+  /** How many activities. */
   count: number;
+  /** Sum of their durations. */
   sum_ns: number;
+  /** Time in which any of them was running. */
   busy_ns: number;
+  /** Time in which nothing else was running. */
   exposed_ns: number;
 }
 
 export interface IdleCauses {
+  /** The launch of what came next began after the gap had begun. */
   host_late_ns: number;
+  /** The host was in a synchronizing call when the gap began. */
   host_waiting_ns: number;
+  /** What came next had been launched before the gap began. */
   queued_ns: number;
+  /** The launch of what came next is not in the trace. */
   unknown_ns: number;
 }
 
 export interface TopOperator {
+  /** The operator. */
   name: string;
+  /** How many calls. */
   count: number;
+  /** Time on the CPU, without that of the events called inside. */
   self_cpu_time_total_ns: number;
+  /** Time on the CPU, with that of the events called inside. */
   cpu_time_total_ns: number;
+  /** Sum of the device work that it and what it called launched. */
   device_time_total_ns: number;
 }
 
 export interface TopKernel {
+  /** The kernel, copy or memset. */
   name: string;
-  class: string;
+  /** What the device did. */
+  class: WorkClass;
+  /** How often it ran. */
   count: number;
+  /** Sum of the durations. */
   sum_ns: number;
 }
 
 export interface IdleGap {
+  /** The device's number, as the trace has it. */
   device: string;
+  /** When it began, after the start of the recording. */
   start_ns: number;
+  /** How long it lasted. */
   idle_ns: number;
-  cause: string;
+  /** Why. */
+  cause: IdleCause;
+  /** The activity that came next. */
   after: string;
+  /** The stream of that activity. */
   stream: string;
 }
 
 export interface TopTrack {
+  /** The thread or stream. */
   name: string;
+  /** How many spans. */
   spans: number;
+  /** Time of the outermost ones. */
   time_ns: number;
 }
 
 export interface Finding {
+  /** What it is. */
   code: string;
+  /** What it costs at most; 0 where it costs trust and not time. */
   cost_ns: number;
+  /** What was seen. */
   message: string;
+  /** What to do. */
   advice: string;
 }
 
 export interface EarlyTop {
+  /** The name. */
   name: string;
+  /** How many events so far. */
   count: number;
+  /** Sum of their durations. */
   sum_ns: number;
 }
 
@@ -173,7 +378,7 @@ export interface OpsRow {
   /** The innermost frames, where they are grouped by. */
   stack: string[];
   /** Where the events ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1. */
-  device_type: string;
+  device_type: DeviceType;
   /** The events ended on another thread than they began; no trace says so, records do. */
   is_async: boolean;
   /** The events are ranges that the user's program named. */
@@ -193,7 +398,7 @@ export interface KernelsRow {
   /** The name without namespaces and parameters. */
   short_name: string;
   /** compute, communication, memcpy or memset. */
-  class: string;
+  class: WorkClass;
   /** How often it ran. */
   count: number;
   /** Sum of the durations. */
@@ -229,7 +434,7 @@ export interface FlopsOptions {
 /** A row of `flops`. */
 export interface FlopsRow {
   /** total for the sums in the first rows, operator for the others. */
-  kind: string;
+  kind: FlopsKind;
   /** The operator; all, counted or not counted for a sum. */
   name: string;
   /** A formula knows the operator and its inputs. */
@@ -249,7 +454,7 @@ export interface FlopsRow {
   /** Those bytes by that time. */
   bytes_per_second: number | null;
   /** What bounds the calls on this device: compute or memory; nothing where its figures are not known. */
-  bound: string | null;
+  bound: Bound | null;
   /** The least time that the device needs for these operations and bytes, as a part of the time they took. */
   roofline_share: number | null;
 }
@@ -263,7 +468,7 @@ export interface CoverageOptions {
 /** A row of `coverage`. */
 export interface CoverageRow {
   /** captured or total for the sums, graph for a compiled graph, missed for an operator outside. */
-  kind: string;
+  kind: CoverageKind;
   /** The graph's or operator's name. */
   name: string;
   /** How often compiled graphs were called. */
@@ -352,33 +557,176 @@ export interface MemoryOptions {
   rowLimit?: number | undefined;
 }
 
-/** A row of `memory`. */
-export interface MemoryRow {
-  /** device; at peak: what an owner held at the device's peak; step; kept: what an owner never released; out of memory; segments. */
-  kind: string;
+/** A row of `memory` of the kind device. */
+export interface MemoryDeviceRow {
+  /** device; at_peak: what an owner held at the device's peak; step; kept: what an owner never released; out_of_memory; segments. */
+  kind: "device";
   /** CPU, CUDA 0, …. */
   device: string;
   /** The operator or function that allocated, or the step. */
-  name: string | null;
+  name: null;
   /** How many allocations, failures or segments. */
   count: number;
   /** Sum of the allocations that the line counts. */
   allocated_bytes: number;
   /** Sum of the releases that the line counts. */
-  freed_bytes: number | null;
+  freed_bytes: number;
   /** The most that was allocated at once. */
-  peak_bytes: number | null;
+  peak_bytes: number;
   /** The most that the allocator had reserved. */
   reserved_bytes: number | null;
   /** What was allocated at the end less what was at the start. */
-  growth_bytes: number | null;
+  growth_bytes: number;
   /** The part of the peak; of segments, of what is reserved, in use. */
-  share: number | null;
+  share: null;
+  /** When the peak was reached, or the line's first event was. */
+  at_ns: number;
+  /** The Python stack of the first allocation, innermost frame first. */
+  stack: string[];
+}
+
+/** A row of `memory` of the kind at_peak. */
+export interface MemoryAtPeakRow {
+  /** device; at_peak: what an owner held at the device's peak; step; kept: what an owner never released; out_of_memory; segments. */
+  kind: "at_peak";
+  /** CPU, CUDA 0, …. */
+  device: string;
+  /** The operator or function that allocated, or the step. */
+  name: string;
+  /** How many allocations, failures or segments. */
+  count: number;
+  /** Sum of the allocations that the line counts. */
+  allocated_bytes: number;
+  /** Sum of the releases that the line counts. */
+  freed_bytes: null;
+  /** The most that was allocated at once. */
+  peak_bytes: null;
+  /** The most that the allocator had reserved. */
+  reserved_bytes: null;
+  /** What was allocated at the end less what was at the start. */
+  growth_bytes: null;
+  /** The part of the peak; of segments, of what is reserved, in use. */
+  share: number;
   /** When the peak was reached, or the line's first event was. */
   at_ns: number | null;
   /** The Python stack of the first allocation, innermost frame first. */
   stack: string[];
 }
+
+/** A row of `memory` of the kind step. */
+export interface MemoryStepRow {
+  /** device; at_peak: what an owner held at the device's peak; step; kept: what an owner never released; out_of_memory; segments. */
+  kind: "step";
+  /** CPU, CUDA 0, …. */
+  device: string;
+  /** The operator or function that allocated, or the step. */
+  name: string;
+  /** How many allocations, failures or segments. */
+  count: number;
+  /** Sum of the allocations that the line counts. */
+  allocated_bytes: number;
+  /** Sum of the releases that the line counts. */
+  freed_bytes: number;
+  /** The most that was allocated at once. */
+  peak_bytes: number | null;
+  /** The most that the allocator had reserved. */
+  reserved_bytes: null;
+  /** What was allocated at the end less what was at the start. */
+  growth_bytes: number;
+  /** The part of the peak; of segments, of what is reserved, in use. */
+  share: null;
+  /** When the peak was reached, or the line's first event was. */
+  at_ns: number;
+  /** The Python stack of the first allocation, innermost frame first. */
+  stack: string[];
+}
+
+/** A row of `memory` of the kind kept. */
+export interface MemoryKeptRow {
+  /** device; at_peak: what an owner held at the device's peak; step; kept: what an owner never released; out_of_memory; segments. */
+  kind: "kept";
+  /** CPU, CUDA 0, …. */
+  device: string;
+  /** The operator or function that allocated, or the step. */
+  name: string;
+  /** How many allocations, failures or segments. */
+  count: number;
+  /** Sum of the allocations that the line counts. */
+  allocated_bytes: number;
+  /** Sum of the releases that the line counts. */
+  freed_bytes: null;
+  /** The most that was allocated at once. */
+  peak_bytes: null;
+  /** The most that the allocator had reserved. */
+  reserved_bytes: null;
+  /** What was allocated at the end less what was at the start. */
+  growth_bytes: null;
+  /** The part of the peak; of segments, of what is reserved, in use. */
+  share: null;
+  /** When the peak was reached, or the line's first event was. */
+  at_ns: number;
+  /** The Python stack of the first allocation, innermost frame first. */
+  stack: string[];
+}
+
+/** A row of `memory` of the kind out_of_memory. */
+export interface MemoryOutOfMemoryRow {
+  /** device; at_peak: what an owner held at the device's peak; step; kept: what an owner never released; out_of_memory; segments. */
+  kind: "out_of_memory";
+  /** CPU, CUDA 0, …. */
+  device: string;
+  /** The operator or function that allocated, or the step. */
+  name: null;
+  /** How many allocations, failures or segments. */
+  count: number;
+  /** Sum of the allocations that the line counts. */
+  allocated_bytes: number;
+  /** Sum of the releases that the line counts. */
+  freed_bytes: null;
+  /** The most that was allocated at once. */
+  peak_bytes: null;
+  /** The most that the allocator had reserved. */
+  reserved_bytes: null;
+  /** What was allocated at the end less what was at the start. */
+  growth_bytes: null;
+  /** The part of the peak; of segments, of what is reserved, in use. */
+  share: null;
+  /** When the peak was reached, or the line's first event was. */
+  at_ns: number;
+  /** The Python stack of the first allocation, innermost frame first. */
+  stack: string[];
+}
+
+/** A row of `memory` of the kind segments. */
+export interface MemorySegmentsRow {
+  /** device; at_peak: what an owner held at the device's peak; step; kept: what an owner never released; out_of_memory; segments. */
+  kind: "segments";
+  /** CPU, CUDA 0, …. */
+  device: string;
+  /** The operator or function that allocated, or the step. */
+  name: string;
+  /** How many allocations, failures or segments. */
+  count: number;
+  /** Sum of the allocations that the line counts. */
+  allocated_bytes: number;
+  /** Sum of the releases that the line counts. */
+  freed_bytes: null;
+  /** The most that was allocated at once. */
+  peak_bytes: null;
+  /** The most that the allocator had reserved. */
+  reserved_bytes: number;
+  /** What was allocated at the end less what was at the start. */
+  growth_bytes: null;
+  /** The part of the peak; of segments, of what is reserved, in use. */
+  share: number | null;
+  /** When the peak was reached, or the line's first event was. */
+  at_ns: null;
+  /** The Python stack of the first allocation, innermost frame first. */
+  stack: string[];
+}
+
+/** A row of `memory`; `kind` tells which columns it fills. */
+export type MemoryRow = MemoryDeviceRow | MemoryAtPeakRow | MemoryStepRow | MemoryKeptRow | MemoryOutOfMemoryRow | MemorySegmentsRow;
 
 /** Options of `tree`. */
 export interface TreeOptions {
@@ -561,7 +909,7 @@ export interface EventsRow {
   /** The Python stack, innermost frame first. */
   stack: string[];
   /** Where it ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1. */
-  device_type: string;
+  device_type: DeviceType;
   /** It ended on another thread than it began; no trace says so, records do. */
   is_async: boolean;
   /** It ran in another process by RPC; no trace says so, records do. */
@@ -578,7 +926,7 @@ export interface EventsRow {
 
 /** Options of `names`. */
 export interface NamesOptions {
-  /** Only this time after the start of the recording: 1.5ms..20ms. */
+  /** Only this time after the start of the recording: 1.5ms..20ms; numbers are in ns. */
   time?: readonly [startNs: number, endNs: number] | string | undefined;
   /** Only these rows of `tracks`, by number. */
   tracks?: readonly number[] | undefined;
@@ -591,7 +939,7 @@ export interface NamesRow {
   /** The spans' name. */
   name: string;
   /** What they are: cpu_op, kernel, python_function, …. */
-  category: string | null;
+  category: Category | null;
   /** How many spans. */
   count: number;
   /** Sum of their durations, of which only what lies in the selected time counts. */
@@ -621,7 +969,7 @@ export interface CountersRow {
   /** What is counted. */
   name: string;
   /** bytes, count, or share of 1. */
-  unit: string;
+  unit: CounterUnit;
   /** How often its value was set. */
   points: number;
   /** The least value. */
@@ -643,7 +991,7 @@ export interface TracksRow {
   /** The track's number, which `tiles` takes. */
   track: number;
   /** host for a thread, device for a stream. */
-  kind: string;
+  kind: TrackKind;
   /** The process or device. */
   process: string;
   /** The thread or stream. */
@@ -716,27 +1064,52 @@ export interface LedgerOptions {
   rowLimit?: number | undefined;
 }
 
-/** A row of `ledger`. */
-export interface LedgerRow {
+/** A row of `ledger` of the kind identity. */
+export interface LedgerIdentityRow {
   /** identity, or how much an oddity touches the answers: note, repaired, lost. */
-  kind: string;
+  kind: "identity";
   /** What should hold, or the oddity's code. */
   name: string;
   /** Whether the identity holds. */
-  holds: boolean | null;
+  holds: boolean;
   /** The identity's left side: ns, or a count. */
-  left: number | null;
+  left: number;
   /** The identity's right side. */
-  right: number | null;
+  right: number;
   /** How often the oddity was met. */
-  count: number | null;
+  count: null;
+  /** Where it was first met: a byte of the decompressed text. */
+  first_offset: null;
+  /** What the first one looked like. */
+  example: null;
+  /** What the oddity is. */
+  description: null;
+}
+
+/** A row of `ledger` of the kind note, repaired, lost. */
+export interface LedgerDiagnosticRow {
+  /** identity, or how much an oddity touches the answers: note, repaired, lost. */
+  kind: "note" | "repaired" | "lost";
+  /** What should hold, or the oddity's code. */
+  name: string;
+  /** Whether the identity holds. */
+  holds: null;
+  /** The identity's left side: ns, or a count. */
+  left: null;
+  /** The identity's right side. */
+  right: null;
+  /** How often the oddity was met. */
+  count: number;
   /** Where it was first met: a byte of the decompressed text. */
   first_offset: number | null;
   /** What the first one looked like. */
-  example: string | null;
+  example: string;
   /** What the oddity is. */
-  description: string | null;
+  description: string;
 }
+
+/** A row of `ledger`; `kind` tells which columns it fills. */
+export type LedgerRow = LedgerIdentityRow | LedgerDiagnosticRow;
 
 /** Options of the export `chrome`. */
 export interface ExportChromeOptions {
@@ -774,7 +1147,7 @@ export interface ExportCsvOptions {
 export interface ExportSliceOptions {
   /** A step or a range of steps: 3 or 3-5. */
   steps?: number | readonly [first: number, last: number] | string | undefined;
-  /** A time after the start of the recording: 1.5ms..20ms. */
+  /** A time after the start of the recording: 1.5ms..20ms; numbers are in ns. */
   time?: readonly [startNs: number, endNs: number] | string | undefined;
   /** Only the traces of these ranks. */
   ranks?: readonly number[] | undefined;
@@ -782,7 +1155,7 @@ export interface ExportSliceOptions {
 
 /** Options of the export `shrink`. */
 export interface ExportShrinkOptions {
-  /** Leave out host spans that are shorter, such as 10us. */
+  /** Leave out host spans that are shorter, such as 10us; numbers are in ns. */
   minDuration?: number | string | undefined;
   /** Leave out these categories. */
   drop?: readonly string[] | undefined;
@@ -903,58 +1276,3 @@ export const EXPORTS: { readonly [E in keyof Exports]: string } = {
   shrink: "application/json",
   redact: "application/json",
 };
-
-/** What kind of oddity was met. */
-export type DiagnosticCode =
-  | "compressed_cut"
-  | "compressed_damaged"
-  | "compressed_trailing"
-  | "utf16"
-  | "byte_order_mark"
-  | "truncated"
-  | "memory_limit"
-  | "unclosed"
-  | "damaged_event"
-  | "stray_bytes"
-  | "not_an_object"
-  | "missing_comma"
-  | "trailing_comma"
-  | "bare_word"
-  | "bad_number"
-  | "unescaped_quote"
-  | "unescaped_backslash"
-  | "control_character"
-  | "invalid_utf8"
-  | "lone_surrogate"
-  | "duplicate_key"
-  | "damaged_metadata"
-  | "event_too_large"
-  | "nesting_too_deep"
-  | "name_too_long"
-  | "trailing_document"
-  | "missing_phase"
-  | "missing_time"
-  | "missing_duration"
-  | "negative_duration"
-  | "time_rounded"
-  | "time_clamped"
-  | "unmatched_begin"
-  | "unmatched_end"
-  | "mismatched_end"
-  | "unmatched_async"
-  | "unmatched_flow"
-  | "overlapping_spans"
-  | "kernel_without_launch"
-  | "launch_without_kernel"
-  | "ambiguous_correlation"
-  | "negative_correlation"
-  | "no_forward_thread"
-  | "no_start_record"
-  | "late_start_record"
-  | "unknown_kind"
-  | "repeated_push"
-  | "hidden_record"
-  | "unmatched_push"
-  | "dropped_record"
-  | "unknown_name"
-  | "unmatched_pop";

@@ -46,7 +46,7 @@ function Bars({ data }: { data: Histogram }) {
 function List({ spans, lanes }: { spans: Spans; lanes: (track: number) => string }) {
   const longest = useMemo(() => {
     const order = Array.from({ length: spans.length }, (_, at) => at);
-    const duration = (at: number): number => (spans.end[at] ?? 0) - (spans.start[at] ?? 0);
+    const duration = (at: number): number => (spans.end_ns[at] ?? 0) - (spans.start_ns[at] ?? 0);
     return order.sort((a, b) => duration(b) - duration(a) || a - b).slice(0, SHOWN);
   }, [spans]);
   return (
@@ -67,10 +67,10 @@ function List({ spans, lanes }: { spans: Spans; lanes: (track: number) => string
       <tbody>
         {longest.map((at) => (
           <tr key={spans.event[at]}>
-            <td class="number">{time((spans.end[at] ?? 0) - (spans.start[at] ?? 0))}</td>
+            <td class="number">{time((spans.end_ns[at] ?? 0) - (spans.start_ns[at] ?? 0))}</td>
             <td class="number">
               <To view="timeline" with={{ event: spans.event[at] }}>
-                {time(spans.start[at] ?? 0)}
+                {time(spans.start_ns[at] ?? 0)}
               </To>
             </td>
             <td>{lanes(spans.track[at] ?? 0)}</td>
@@ -93,7 +93,7 @@ export function Instances({
       {(spans) => {
         const durations = Float64Array.from(
           { length: spans.length },
-          (_, at) => (spans.end[at] ?? 0) - (spans.start[at] ?? 0),
+          (_, at) => (spans.end_ns[at] ?? 0) - (spans.start_ns[at] ?? 0),
         );
         return (
           <div class="instances-detail" data-instances={spans.length}>

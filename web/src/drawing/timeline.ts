@@ -149,10 +149,10 @@ function chunk(
     for (let at = begins[color] as number; at < last; at += 1) {
       const box = order[at] as number;
       const depth = tiles.depth[box] as number;
-      const start = tiles.start[box] as number;
+      const start = tiles.start_ns[box] as number;
       if (depth >= lane.levels || start < skipBefore) continue;
       const x = (start - view.start) * scale;
-      const wide = ((tiles.end[box] as number) - start) * scale;
+      const wide = ((tiles.end_ns[box] as number) - start) * scale;
       if (x > width || x + wide < 0) continue;
       const dimmed = dim ? (dim[tiles.name[box] as number] as boolean) : false;
       if (dimmed !== isDim) {
@@ -183,10 +183,10 @@ function labels(
   context.fillStyle = palette.boxText;
   for (const box of wide) {
     const depth = tiles.depth[box] as number;
-    const start = tiles.start[box] as number;
+    const start = tiles.start_ns[box] as number;
     if (depth >= lane.levels || start < skipBefore) continue;
     const from = Math.max(0, (start - view.start) * scale);
-    const to = Math.min(width, ((tiles.end[box] as number) - view.start) * scale);
+    const to = Math.min(width, ((tiles.end_ns[box] as number) - view.start) * scale);
     if (to - from < 26) continue;
     const text = fitted(context, short[tiles.name[box] as number] as string, to - from - 8);
     if (text) context.fillText(text, from + 4, top + depth * LEVEL + LEVEL / 2);
@@ -271,12 +271,12 @@ function outline(
 const spanAt = (spans: Spans, at: number) => ({
   track: spans.track[at] as number,
   depth: spans.depth[at] as number,
-  start: spans.start[at] as number,
-  end: spans.end[at] as number,
+  start: spans.start_ns[at] as number,
+  end: spans.end_ns[at] as number,
 });
 
 /** What comes before the selected span; arrows go from it. */
-const CAUSES: readonly Relation[] = ["launch", "operator", "forward", "flow from"];
+const CAUSES: readonly Relation[] = ["launch", "operator", "forward", "flow_from"];
 
 /** More arrows than this are a blot. */
 const MOST_ARROWS = 400;
@@ -372,7 +372,7 @@ function matches(scene: Scene, spans: Spans): void {
   context.fillStyle = palette.arrow;
   let last = -1;
   for (let at = 0; at < spans.length; at += 1) {
-    const start = spans.start[at] as number;
+    const start = spans.start_ns[at] as number;
     if (start > view.end) break;
     const x = Math.round(xOf(scene, start));
     if (x < 0 || x > width || x === last) continue;

@@ -1,7 +1,7 @@
 // A device's time as parts of its window.
 
-import type { DeviceTime } from "kinetoscope/remote";
-import { HINTS, TEXTS, SAY } from "../strings";
+import type { DeviceTime, WorkClass } from "kinetoscope/remote";
+import { HINTS, IDLE_CAUSES, TEXTS, SAY } from "../strings";
 import { time } from "./format";
 
 const S = TEXTS.modelDevice;
@@ -14,7 +14,7 @@ export interface TimePart {
   text: string;
 }
 
-const CLASS_COLORS: Record<string, string> = {
+const CLASS_COLORS: Record<WorkClass, string> = {
   compute: "c-compute",
   communication: "c-communication",
   memcpy: "c-memcpy",
@@ -32,10 +32,10 @@ export function idleParts(device: DeviceTime): TimePart[] {
     text: time(value),
   });
   return [
-    part("host late", host_late_ns, "c-host-late", HINTS.hostLate),
-    part("host waiting", host_waiting_ns, "c-host-waiting", HINTS.hostWaiting),
-    part("queued", queued_ns, "c-queued", HINTS.queued),
-    part("unknown", unknown_ns, "c-unknown", HINTS.unknown),
+    part(IDLE_CAUSES.host_late, host_late_ns, "c-host-late", HINTS.hostLate),
+    part(IDLE_CAUSES.host_waiting, host_waiting_ns, "c-host-waiting", HINTS.hostWaiting),
+    part(IDLE_CAUSES.queued, queued_ns, "c-queued", HINTS.queued),
+    part(IDLE_CAUSES.unknown, unknown_ns, "c-unknown", HINTS.unknown),
   ];
 }
 
@@ -47,7 +47,7 @@ export function windowParts(device: DeviceTime): TimePart[] {
   const alone = device.classes.map((one) => ({
     label: one.class,
     value: one.exposed_ns,
-    color: CLASS_COLORS[one.class] ?? "c-compute",
+    color: CLASS_COLORS[one.class],
     about: HINTS.exposed,
     text: time(one.exposed_ns),
   }));

@@ -1,17 +1,8 @@
 // The views of the page.
 
-/** The views, in the order of the navigation. */
-export const VIEWS = [
-  "overview",
-  "timeline",
-  "operators",
-  "kernels",
-  "flame",
-  "memory",
-  "modules",
-  "steps",
-  "compare",
-  "findings",
-] as const;
+import { VIEW_TEXTS } from "../strings";
 
-export type View = (typeof VIEWS)[number];
+export type View = keyof typeof VIEW_TEXTS;
+
+/** The views, in the order of the navigation. */
+export const VIEWS = Object.keys(VIEW_TEXTS) as View[];

@@ -120,14 +120,14 @@ function Device(props: {
   const [allocated, reserved] = [find("memory allocated"), find("memory reserved")];
   const [start, end] = [numberParam("start") ?? 0, numberParam("end") ?? open.info.wall_ns];
   const curve = (counter: number | undefined): Promise<Curve | undefined> =>
-    counter === undefined ? Promise.resolve(undefined) : open.trace.curve({ counter, start, end, pixels: POINTS });
+    counter === undefined ? Promise.resolve(undefined) : open.trace.curve({ counter, startNs: start, endNs: end, pixels: POINTS });
   const drawn = ask(open.trace, `memory ${row.device} ${start} ${end}`, async (): Promise<Drawn> => ({
     start,
     end,
     allocated: await curve(allocated),
     reserved: await curve(reserved),
   }));
-  const atPeak = rows.filter((one) => one.kind === "at peak" && one.device === row.device);
+  const atPeak = rows.filter((one) => one.kind === "at_peak" && one.device === row.device);
   const kept = rows.filter((one) => one.kind === "kept" && one.device === row.device);
   return (
     <div class="memory-device" data-memory-device={row.device}>
@@ -260,7 +260,7 @@ function All({
     devices.findIndex((row) => row.device === param("device")),
   );
   const device = devices[at];
-  const failures = rows.filter((row) => row.kind === "out of memory");
+  const failures = rows.filter((row) => row.kind === "out_of_memory");
   return (
     <>
       {failures.length > 0 ? (

@@ -17,7 +17,7 @@ import { shortName } from "../model/short-name";
 import { rowsOf, valueOf } from "../state/ask";
 import { go, param } from "../state/route";
 import { relation, type OpenTrace } from "../state/session";
-import { HINTS, TEXTS, SAY } from "../strings";
+import { HINTS, IDLE_CAUSES, TEXTS, SAY } from "../strings";
 
 const S = TEXTS.overview;
 const SHARED = TEXTS.shared;
@@ -164,6 +164,7 @@ function Gaps({ summary }: { summary: SummaryRow }) {
             kind: "text",
             about: `${HINTS.hostLate} ${HINTS.hostWaiting} ${HINTS.queued}`,
             width: "120px",
+            show: (gap) => IDLE_CAUSES[gap.cause],
           },
           { key: "after", title: S.endedBy, kind: "text", about: S.theFirstWorkAfterThe },
           {

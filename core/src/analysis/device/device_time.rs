@@ -15,34 +15,23 @@ use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::table::tracks;
 use crate::trace::Trace;
+use crate::words::words;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A class of device work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
-    /// Kernels that compute.
-    Compute,
-    /// Kernels of NCCL, RCCL and other collective libraries.
-    Communication,
-    /// Copies.
-    Memcpy,
-    /// Fills.
-    Memset,
-}
-
-impl Class {
-    /// Every class.
-    pub const ALL: [Class; 4] = [Class::Compute, Class::Communication, Class::Memcpy, Class::Memset];
-
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Class::Compute => "compute",
-            Class::Communication => "communication",
-            Class::Memcpy => "memcpy",
-            Class::Memset => "memset",
-        }
+words! {
+    "WorkClass"
+    /// A class of device work.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Class {
+        /// Kernels that compute.
+        Compute = "compute",
+        /// Kernels of NCCL, RCCL and other collective libraries.
+        Communication = "communication",
+        /// Copies.
+        Memcpy = "memcpy",
+        /// Fills.
+        Memset = "memset",
     }
 }
 
@@ -94,32 +83,26 @@ pub struct ClassTime {
     pub exposed_ns: i64,
 }
 
-/// Why a device was idle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum IdleCause {
-    /// The next activity's launch call began after the gap had begun.
-    HostLate,
-    /// The host was in a synchronizing call when the gap began.
-    HostWaiting,
-    /// The next activity had been launched before the gap began.
-    Queued,
-    /// The next activity's launch call is not in the trace.
-    Unknown,
+words! {
+    "IdleCause"
+    /// Why a device was idle.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum IdleCause {
+        /// The next activity's launch call began after the gap had begun.
+        HostLate = "host_late",
+        /// The host was in a synchronizing call when the gap began.
+        HostWaiting = "host_waiting",
+        /// The next activity had been launched before the gap began.
+        Queued = "queued",
+        /// The next activity's launch call is not in the trace.
+        Unknown = "unknown",
+    }
 }
 
 impl IdleCause {
-    /// Every cause.
-    pub const ALL: [IdleCause; 4] =
-        [IdleCause::HostLate, IdleCause::HostWaiting, IdleCause::Queued, IdleCause::Unknown];
-
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            IdleCause::HostLate => "host late",
-            IdleCause::HostWaiting => "host waiting",
-            IdleCause::Queued => "queued",
-            IdleCause::Unknown => "unknown",
-        }
+    /// As a person reads it.
+    pub fn label(self) -> String {
+        self.as_str().replace('_', " ")
     }
 }
 

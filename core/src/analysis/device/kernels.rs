@@ -166,7 +166,7 @@ fn groups(trace: &Trace, mut work: impl FnMut(Row) -> Option<i64>) -> Vec<Kernel
 pub const COLUMNS: &[Column] = &[
     Column::text("name", "", "The kernel's, copy's or fill's name."),
     Column::text("short_name", "Name", "The name without namespaces and parameters."),
-    Column::text("class", "Class", "compute, communication, memcpy or memset."),
+    Column::word("class", "Class", &Class::VOCABULARY, "compute, communication, memcpy or memset."),
     Column::int("count", "Count", "How often it ran."),
     Column::ns("sum_ns", "Total", "Sum of the durations."),
     Column::share("share", "Share", "The part of the sum of all device work."),

@@ -8,20 +8,22 @@ use crate::index::Index;
 use crate::names::Names;
 use crate::order::{descending, sort_by_key};
 use crate::read::snapshot::SEGMENT;
-use crate::rows::{Cell, Column, Rows};
+use crate::rows::{Cell, Column, Rows, Shape, Variant};
 use crate::table::events::Row;
 use crate::table::layout::{Key, Place};
 use crate::trace::Trace;
+use crate::words::words;
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
-    Column::text(
+    Column::word(
         "kind",
         "Kind",
-        "device; at peak: what an owner held at the device's peak; step; kept: what an owner never released; out of \
-         memory; segments.",
+        &MemoryKind::VOCABULARY,
+        "device; at_peak: what an owner held at the device's peak; step; kept: what an owner never released; \
+         out_of_memory; segments.",
     ),
     Column::text("device", "Device", "CPU, CUDA 0, …."),
     Column::text("name", "Name", "The operator or function that allocated, or the step.").or_null(),
@@ -35,13 +37,62 @@ pub const COLUMNS: &[Column] = &[
     Column::share("share", "Share", "The part of the peak; of segments, of what is reserved, in use.")
         .or_null(),
     Column::ns("at_ns", "At", "When the peak was reached, or the line's first event was.").or_null(),
-    Column::json("stack", "", "string[]", "The Python stack of the first allocation, innermost frame first."),
+    Column::json(
+        "stack",
+        "",
+        Shape::Texts,
+        "The Python stack of the first allocation, innermost frame first.",
+    ),
+];
+
+words! {
+    "MemoryKind"
+    /// What a row is about.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum MemoryKind {
+        /// A device.
+        Device = "device",
+        /// What an owner held at the device's peak.
+        AtPeak = "at_peak",
+        /// A profiler step.
+        Step = "step",
+        /// What an owner never released.
+        Kept = "kept",
+        /// An allocation that failed.
+        OutOfMemory = "out_of_memory",
+        /// A snapshot's segments.
+        Segments = "segments",
+    }
+}
+
+/// Which columns each kind of row fills.
+pub const VARIANTS: &[Variant] = &[
+    Variant {
+        name: "Device",
+        kinds: &["device"],
+        filled: &["freed_bytes", "peak_bytes", "growth_bytes", "at_ns"],
+        nullable: &["reserved_bytes"],
+    },
+    Variant { name: "AtPeak", kinds: &["at_peak"], filled: &["name", "share"], nullable: &["at_ns"] },
+    Variant {
+        name: "Step",
+        kinds: &["step"],
+        filled: &["name", "freed_bytes", "growth_bytes", "at_ns"],
+        nullable: &["peak_bytes"],
+    },
+    Variant { name: "Kept", kinds: &["kept"], filled: &["name", "at_ns"], nullable: &[] },
+    Variant { name: "OutOfMemory", kinds: &["out_of_memory"], filled: &["at_ns"], nullable: &[] },
+    Variant {
+        name: "Segments",
+        kinds: &["segments"],
+        filled: &["name", "reserved_bytes"],
+        nullable: &["share"],
+    },
 ];
 
 /// One line, to be filled in.
 #[derive(Default)]
 struct Line<'a> {
-    kind: &'a str,
     device: &'a str,
     name: Option<&'a str>,
     count: usize,
@@ -56,10 +107,10 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn push(self, rows: &mut Rows) {
+    fn push(self, kind: MemoryKind, rows: &mut Rows) {
         let bytes = |value: Option<i64>| value.map_or(Cell::Null, Cell::Bytes);
         rows.push(vec![
-            self.kind.into(),
+            kind.as_str().into(),
             self.device.into(),
             self.name.into(),
             self.count.into(),
@@ -97,23 +148,16 @@ pub fn memory_rows(trace: &Trace) -> Rows {
             if before > 0 {
                 let share = Some(before as f64 / device.peak.max(1) as f64);
                 let name = Some("(before the recording)");
-                Line {
-                    kind: "at peak",
-                    device: &device.name,
-                    name,
-                    allocated: before,
-                    share,
-                    ..Line::default()
-                }
-                .push(&mut rows);
+                Line { device: &device.name, name, allocated: before, share, ..Line::default() }
+                    .push(MemoryKind::AtPeak, &mut rows);
             }
-            by_owner(&mut rows, ("at peak", &device.name), &owners, &held, Some(device.peak));
+            by_owner(&mut rows, (MemoryKind::AtPeak, &device.name), &owners, &held, Some(device.peak));
         }
         steps(&mut rows, trace, &memory);
         for (at, device) in memory.devices.iter().enumerate().filter(|_| has_addresses) {
             let is_kept = |r: &&Record| r.device as usize == at && r.bytes > 0 && r.freed == NEVER;
             let kept: Vec<Row> = memory.records.iter().filter(is_kept).map(|r| r.row).collect();
-            by_owner(&mut rows, ("kept", &device.name), &owners, &kept, None);
+            by_owner(&mut rows, (MemoryKind::Kept, &device.name), &owners, &kept, None);
         }
     }
     failures(&mut rows, trace, &memory);
@@ -125,7 +169,6 @@ fn devices(rows: &mut Rows, trace: &Trace, memory: &Memory) {
     for device in &memory.devices {
         let at = memory.records[device.peak_at].ts.saturating_sub(trace.start_ns);
         Line {
-            kind: "device",
             device: &device.name,
             count: device.allocations,
             allocated: device.allocated,
@@ -136,14 +179,14 @@ fn devices(rows: &mut Rows, trace: &Trace, memory: &Memory) {
             at: Some(at),
             ..Line::default()
         }
-        .push(rows);
+        .push(MemoryKind::Device, rows);
     }
 }
 
 /// Allocations summed up by owner, the largest first.
 fn by_owner(
     rows: &mut Rows,
-    (kind, device): (&str, &str),
+    (kind, device): (MemoryKind, &str),
     owners: &Owners<'_>,
     allocations: &[Row],
     peak: Option<i64>,
@@ -163,7 +206,6 @@ fn by_owner(
     sort_by_key(&mut sums, |s| (descending(s.0), 0));
     for &(bytes, count, first) in sums.iter().take(OWNERS) {
         Line {
-            kind,
             device,
             name: Some(owners.name(first).unwrap_or(OUTSIDE)),
             count,
@@ -173,7 +215,7 @@ fn by_owner(
             stack: owners.frames(first).collect(),
             ..Line::default()
         }
-        .push(rows);
+        .push(kind, rows);
     }
 }
 
@@ -190,7 +232,6 @@ fn steps(rows: &mut Rows, trace: &Trace, memory: &Memory) {
             let sum = allocated().map(|r| r.bytes).sum::<i64>();
             let freed = records().filter(|r| r.bytes < 0).map(|r| -r.bytes).sum::<i64>();
             Line {
-                kind: "step",
                 device: &device.name,
                 name: Some(table.name(row)),
                 count: allocated().count(),
@@ -201,7 +242,7 @@ fn steps(rows: &mut Rows, trace: &Trace, memory: &Memory) {
                 at: Some(start.saturating_sub(trace.start_ns)),
                 ..Line::default()
             }
-            .push(rows);
+            .push(MemoryKind::Step, rows);
         }
     }
 }
@@ -211,14 +252,13 @@ fn failures(rows: &mut Rows, trace: &Trace, memory: &Memory) {
     for &row in &memory.failures {
         let device = device_name(device_of(table, row));
         Line {
-            kind: "out of memory",
             device: &device,
             count: 1,
             allocated: table.int(row, Key::Bytes).unwrap_or(0),
             at: Some(table.ts(row).saturating_sub(trace.start_ns)),
             ..Line::default()
         }
-        .push(rows);
+        .push(MemoryKind::OutOfMemory, rows);
     }
 }
 
@@ -243,7 +283,6 @@ fn segments(rows: &mut Rows, trace: &Trace) {
     for (device, count, reserved, allocated) in sums {
         let device = device_name((DeviceType::Cuda, device));
         Line {
-            kind: "segments",
             device: &device,
             name: Some("(at the end)"),
             count,
@@ -252,6 +291,6 @@ fn segments(rows: &mut Rows, trace: &Trace) {
             share: (reserved > 0).then(|| allocated as f64 / reserved as f64),
             ..Line::default()
         }
-        .push(rows);
+        .push(MemoryKind::Segments, rows);
     }
 }

@@ -15,12 +15,13 @@ use crate::table::events::Table;
 use crate::table::fields::Value;
 use crate::table::layout::Key;
 use crate::trace::Trace;
+use crate::words::words;
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
-    Column::text("kind", "Kind", "total for the sums in the first rows, operator for the others."),
+    Column::word("kind", "Kind", &FlopsKind::VOCABULARY, "total for the sums in the first rows, operator for the others."),
     Column::text("name", "Name", "The operator; all, counted or not counted for a sum."),
     Column::bool("counted", "Counted", "A formula knows the operator and its inputs.").or_null(),
     Column::int("count", "Calls", "How many calls."),
@@ -34,9 +35,10 @@ pub const COLUMNS: &[Column] = &[
     Column::rate("flops_per_second", "FLOP/s", "Floating point operations by that time.").or_null(),
     Column::bytes("input_bytes", "Input", "Bytes of the input tensors: the least that the calls have to read.").or_null(),
     Column::rate("bytes_per_second", "B/s", "Those bytes by that time.").or_null(),
-    Column::text(
+    Column::word(
         "bound",
         "Bound",
+        &Bound::VOCABULARY,
         "What bounds the calls on this device: compute or memory; nothing where its figures are not known.",
     )
     .or_null(),
@@ -47,6 +49,30 @@ pub const COLUMNS: &[Column] = &[
     )
     .or_null(),
 ];
+
+words! {
+    "FlopsKind"
+    /// What a row counts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum FlopsKind {
+        /// All operators, those that a formula counts, and the others.
+        Total = "total",
+        /// The operators of one name.
+        Operator = "operator",
+    }
+}
+
+words! {
+    "Bound"
+    /// What bounds calls on a device.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Bound {
+        /// Its arithmetic.
+        Compute = "compute",
+        /// Its memory.
+        Memory = "memory",
+    }
+}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
@@ -70,9 +96,9 @@ impl Sum {
 }
 
 impl Sum {
-    fn bound(self) -> Option<&'static str> {
+    fn bound(self) -> Option<Bound> {
         let (compute, memory) = self.least_ns;
-        (compute + memory > 0.0).then_some(if compute >= memory { "compute" } else { "memory" })
+        (compute + memory > 0.0).then_some(if compute >= memory { Bound::Compute } else { Bound::Memory })
     }
 
     fn roofline_share(self) -> Option<f64> {
@@ -102,11 +128,11 @@ pub fn work_rows(trace: &Trace, peak: Option<Peak>) -> Rows {
     let rest =
         Sum { count: calls - counted.count, time_ns: all.saturating_sub(counted.time_ns), ..Sum::default() };
     let whole = Sum { count: calls, time_ns: all, ..counted };
-    let mut push = |kind: &str, name: &str, is_counted: Option<bool>, sum: Sum| {
+    let mut push = |kind: FlopsKind, name: &str, is_counted: Option<bool>, sum: Sum| {
         let has_number = is_counted != Some(false);
         let seconds = sum.time_ns as f64 / 1e9;
         rows.push(vec![
-            kind.into(),
+            kind.as_str().into(),
             name.into(),
             is_counted.map_or(Cell::Null, Cell::Bool),
             sum.count.into(),
@@ -116,19 +142,19 @@ pub fn work_rows(trace: &Trace, peak: Option<Peak>) -> Rows {
             if has_number && seconds > 0.0 { Cell::Rate(sum.flops as f64 / seconds) } else { Cell::Null },
             if has_number { Cell::Bytes(sum.bytes) } else { Cell::Null },
             if has_number && seconds > 0.0 { Cell::Rate(sum.bytes as f64 / seconds) } else { Cell::Null },
-            sum.bound().into(),
+            sum.bound().map(Bound::as_str).into(),
             sum.roofline_share().map_or(Cell::Null, Cell::Share),
         ]);
     };
-    push("total", "all", None, whole);
-    push("total", "counted", Some(true), counted);
-    push("total", "not counted", Some(false), rest);
+    push(FlopsKind::Total, "all", None, whole);
+    push(FlopsKind::Total, "counted", Some(true), counted);
+    push(FlopsKind::Total, "not counted", Some(false), rest);
     let known = sums.counted.entries().iter().map(|&(name, sum)| (name, true, sum));
     let unknown = sums.others.entries().iter().map(|&(name, sum)| (name, false, sum));
     let mut order: Vec<(NameId, bool, Sum)> = known.chain(unknown.filter(|o| o.2.time_ns > 0)).collect();
     sort_by_key(&mut order, |(_, _, sum)| (descending(sum.time_ns), descending(sum.flops)));
     for (name, is_counted, sum) in order {
-        push("operator", trace.table.names.get(name), Some(is_counted), sum);
+        push(FlopsKind::Operator, trace.table.names.get(name), Some(is_counted), sum);
     }
     rows
 }

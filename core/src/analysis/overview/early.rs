@@ -5,13 +5,13 @@
 
 use crate::names::NameId;
 use crate::order::{descending, sort_by_key};
-use crate::rows::{Cell, Column, Rows};
+use crate::rows::{Cell, Column, Record, Rows, Shape};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::time;
 use alloc::vec;
 use alloc::vec::Vec;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
@@ -23,14 +23,20 @@ pub const COLUMNS: &[Column] = &[
     Column::json(
         "top_operators",
         "",
-        "EarlyTop[]",
+        Shape::Records(&TOP_NAME),
         "Operators by total time so far, that of what they called in it.",
     ),
-    Column::json("top_kernels", "", "EarlyTop[]", "Kernels, copies and fills by time so far."),
+    Column::json("top_kernels", "", Shape::Records(&TOP_NAME), "Kernels, copies and fills by time so far."),
 ];
 
-/// The shapes that [`COLUMNS`] names: name and members, in TypeScript's notation.
-pub const SHAPES: &[(&str, &str)] = &[("EarlyTop", "name: string; count: number; sum_ns: number")];
+const TOP_NAME: Record = Record {
+    name: "EarlyTop",
+    members: &[
+        Column::text("name", "", "The name."),
+        Column::int("count", "", "How many events so far."),
+        Column::ns("sum_ns", "", "Sum of their durations."),
+    ],
+};
 
 /// How many names each list has.
 const TOP: usize = 5;
@@ -102,7 +108,7 @@ fn top(sums: &[Sum], table: &Table) -> Value {
     order.truncate(TOP);
     let entry = |at: usize| {
         let name = table.names.get(NameId(at as u32));
-        json!({"name": name, "count": sums[at].count, "sum_ns": sums[at].ns})
+        TOP_NAME.object(vec![name.into(), Cell::Int(sums[at].count as i64), Cell::Ns(sums[at].ns)])
     };
     order.into_iter().map(entry).collect()
 }
@@ -111,6 +117,7 @@ fn top(sums: &[Sum], table: &Table) -> Value {
 mod tests {
     use super::*;
     use crate::trace::Trace;
+    use serde_json::json;
 
     #[test]
     fn early_numbers_grow_to_the_whole() {

@@ -98,7 +98,7 @@ fn idle(out: &mut Vec<Finding>, device: &DeviceTime) {
             time_ns(idle, None),
             percent(idle, window),
             percent(cost, idle),
-            cause.as_str()
+            cause.label()
         ),
         advice,
     });

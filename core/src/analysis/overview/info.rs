@@ -2,7 +2,7 @@
 
 use crate::order::sort_by_key;
 use crate::read::snapshot;
-use crate::rows::{Cell, Column, Rows};
+use crate::rows::{Cell, Column, Rows, Shape};
 use crate::table::category::Category;
 use crate::table::events::Table;
 use crate::table::metadata::Source;
@@ -96,7 +96,7 @@ pub const COLUMNS: &[Column] = &[
     ),
     Column::unix_ns("start_ns", "", "The Unix time of the first event, in ns."),
     Column::ns("wall_ns", "Wall", "From the first event to the end of the last."),
-    Column::json("devices", "Devices", "string[]", "The devices' names."),
+    Column::json("devices", "Devices", Shape::Texts, "The devices' names."),
     Column::text("host", "Host", "The machine's name.").or_null(),
 ];
 

@@ -4,10 +4,12 @@ use crate::analysis::children::NONE;
 use crate::analysis::device::device_time::{DeviceTime, device_times};
 use crate::analysis::device::steps::{Step, steps};
 use crate::analysis::torch::function_events::{FunctionEvents, Kind};
-use crate::rows::{Cell, Column, Rows};
+use crate::diagnostics::Severity;
+use crate::rows::{Cell, Column, Rows, Variant};
 use crate::table::metadata::Source;
 use crate::trace::Trace;
 use crate::tree::NO_PARENT;
+use crate::words::{Vocabulary, help};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -120,11 +122,31 @@ fn device_identities(device: &DeviceTime) -> Vec<Identity> {
     ]
 }
 
+const IDENTITY: &str = "identity";
+
+/// An identity, or the severity of a diagnostic.
+const KINDS: Vocabulary = Vocabulary {
+    name: help("LedgerKind"),
+    words: &[IDENTITY, Severity::Note.as_str(), Severity::Repaired.as_str(), Severity::Lost.as_str()],
+};
+
+/// Which columns each kind of row fills.
+pub const VARIANTS: &[Variant] = &[
+    Variant { name: "Identity", kinds: &[IDENTITY], filled: &["holds", "left", "right"], nullable: &[] },
+    Variant {
+        name: "Diagnostic",
+        kinds: Severity::VOCABULARY.words,
+        filled: &["count", "example", "description"],
+        nullable: &["first_offset"],
+    },
+];
+
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
-    Column::text(
+    Column::word(
         "kind",
         "Kind",
+        &KINDS,
         "identity, or how much an oddity touches the answers: note, repaired, lost.",
     ),
     Column::text("name", "Name", "What should hold, or the oddity's code."),
@@ -149,7 +171,7 @@ pub fn ledger(trace: &Trace, checks: &[Identity]) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     for check in checks {
         rows.push(vec![
-            "identity".into(),
+            IDENTITY.into(),
             check.name.as_str().into(),
             Cell::Bool(check.holds),
             check.left.into(),

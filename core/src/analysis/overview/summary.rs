@@ -3,7 +3,7 @@
 use super::findings::{Finding, findings};
 use super::info;
 use super::ledger::{Identity, identities};
-use crate::analysis::device::device_time::{DeviceTime, device_times};
+use crate::analysis::device::device_time::{Class, ClassTime, DeviceTime, IdleCause, device_times};
 use crate::analysis::device::kernels::{KernelGroup, kernel_groups};
 use crate::analysis::device::steps::{Step, steps};
 use crate::analysis::timeline::lane_names::LaneNames;
@@ -12,13 +12,13 @@ use crate::analysis::torch::device_type::DeviceType;
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::diagnostics::Severity;
 use crate::order::{descending, sort_by_key};
-use crate::rows::{Cell, Column, Rows};
+use crate::rows::{Cell, Column, Record, Rows, Shape};
 use crate::table::tracks;
 use crate::trace::Trace;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
@@ -26,42 +26,111 @@ pub const COLUMNS: &[Column] = &[
     Column::int("steps", "Steps", "How many profiler steps there are."),
     Column::ns("mean_step_ns", "Mean step", "Their mean wall time.").or_null(),
     Column::ns("self_cpu_time_total_ns", "Self CPU", "Sum of all self CPU times."),
-    Column::json("devices", "", "DeviceTime[]", "Where each device's time went."),
-    Column::json("top_operators", "", "TopOperator[]", "Operators by self CPU time."),
-    Column::json("top_kernels", "", "TopKernel[]", "Kernels, copies and fills by time."),
-    Column::json("top_idle", "", "IdleGap[]", "The longest idle gaps of the devices."),
+    Column::json("devices", "", Shape::Records(&DEVICE_TIME), "Where each device's time went."),
+    Column::json("top_operators", "", Shape::Records(&TOP_OPERATOR), "Operators by self CPU time."),
+    Column::json("top_kernels", "", Shape::Records(&TOP_KERNEL), "Kernels, copies and fills by time."),
+    Column::json("top_idle", "", Shape::Records(&IDLE_GAP), "The longest idle gaps of the devices."),
     Column::json(
         "top_tracks",
         "",
-        "TopTrack[]",
+        Shape::Records(&TOP_TRACK),
         "Rows of the timeline by time, for traces without operators.",
     ),
-    Column::json("findings", "", "Finding[]", "What looks wrong."),
+    Column::json("findings", "", Shape::Records(&FINDING), "What looks wrong."),
     Column::int("lost", "Lost", "How many parts of the file could not be read."),
 ];
 
-/// The shapes that [`COLUMNS`] names: name and members, in TypeScript's notation.
-pub const SHAPES: &[(&str, &str)] = &[
-    (
-        "DeviceTime",
-        "device: string; activities: number; window_ns: number; sum_ns: number; busy_ns: number; idle_ns: number; \
-         classes: ClassTime[]; idle_causes: IdleCauses",
-    ),
-    ("ClassTime", "class: string; count: number; sum_ns: number; busy_ns: number; exposed_ns: number"),
-    ("IdleCauses", "host_late_ns: number; host_waiting_ns: number; queued_ns: number; unknown_ns: number"),
-    (
-        "TopOperator",
-        "name: string; count: number; self_cpu_time_total_ns: number; cpu_time_total_ns: number; \
-         device_time_total_ns: number",
-    ),
-    ("TopKernel", "name: string; class: string; count: number; sum_ns: number"),
-    (
-        "IdleGap",
-        "device: string; start_ns: number; idle_ns: number; cause: string; after: string; stream: string",
-    ),
-    ("TopTrack", "name: string; spans: number; time_ns: number"),
-    ("Finding", "code: string; cost_ns: number; message: string; advice: string"),
-];
+const DEVICE_TIME: Record = Record {
+    name: "DeviceTime",
+    members: &[
+        Column::text("device", "", "Its number, as the trace has it."),
+        Column::int("activities", "", "How many kernels, copies and memsets."),
+        Column::ns("window_ns", "", "From the first activity to the end of the last."),
+        Column::ns("sum_ns", "", "Sum of their durations."),
+        Column::ns("busy_ns", "", "Time in which any of them was running."),
+        Column::ns("idle_ns", "", "The rest of the window."),
+        Column::json("classes", "", Shape::Records(&CLASS_TIME), "The same by class."),
+        Column::json("idle_causes", "", Shape::Record(&IDLE_CAUSES), "The idle time by cause."),
+    ],
+};
+
+const CLASS_TIME: Record = Record {
+    name: "ClassTime",
+    members: &[
+        Column::word("class", "", &Class::VOCABULARY, "What the device did."),
+        Column::int("count", "", "How many activities."),
+        Column::ns("sum_ns", "", "Sum of their durations."),
+        Column::ns("busy_ns", "", "Time in which any of them was running."),
+        Column::ns("exposed_ns", "", "Time in which nothing else was running."),
+    ],
+};
+
+/// A member for each of [`IdleCause::ALL`], in its order.
+const IDLE_CAUSES: Record = Record {
+    name: "IdleCauses",
+    members: &[
+        Column::ns("host_late_ns", "", "The launch of what came next began after the gap had begun."),
+        Column::ns("host_waiting_ns", "", "The host was in a synchronizing call when the gap began."),
+        Column::ns("queued_ns", "", "What came next had been launched before the gap began."),
+        Column::ns("unknown_ns", "", "The launch of what came next is not in the trace."),
+    ],
+};
+
+const TOP_OPERATOR: Record = Record {
+    name: "TopOperator",
+    members: &[
+        Column::text("name", "", "The operator."),
+        Column::int("count", "", "How many calls."),
+        Column::ns(
+            "self_cpu_time_total_ns",
+            "",
+            "Time on the CPU, without that of the events called inside.",
+        ),
+        Column::ns("cpu_time_total_ns", "", "Time on the CPU, with that of the events called inside."),
+        Column::ns("device_time_total_ns", "", "Sum of the device work that it and what it called launched."),
+    ],
+};
+
+const TOP_KERNEL: Record = Record {
+    name: "TopKernel",
+    members: &[
+        Column::text("name", "", "The kernel, copy or memset."),
+        Column::word("class", "", &Class::VOCABULARY, "What the device did."),
+        Column::int("count", "", "How often it ran."),
+        Column::ns("sum_ns", "", "Sum of the durations."),
+    ],
+};
+
+const IDLE_GAP: Record = Record {
+    name: "IdleGap",
+    members: &[
+        Column::text("device", "", "The device's number, as the trace has it."),
+        Column::ns("start_ns", "", "When it began, after the start of the recording."),
+        Column::ns("idle_ns", "", "How long it lasted."),
+        Column::word("cause", "", &IdleCause::VOCABULARY, "Why."),
+        Column::text("after", "", "The activity that came next."),
+        Column::text("stream", "", "The stream of that activity."),
+    ],
+};
+
+const TOP_TRACK: Record = Record {
+    name: "TopTrack",
+    members: &[
+        Column::text("name", "", "The thread or stream."),
+        Column::int("spans", "", "How many spans."),
+        Column::ns("time_ns", "", "Time of the outermost ones."),
+    ],
+};
+
+const FINDING: Record = Record {
+    name: "Finding",
+    members: &[
+        Column::text("code", "", "What it is."),
+        Column::ns("cost_ns", "", "What it costs at most; 0 where it costs trust and not time."),
+        Column::text("message", "", "What was seen."),
+        Column::text("advice", "", "What to do."),
+    ],
+};
 
 /// Everything that the summary says.
 #[derive(Clone, Debug)]
@@ -204,7 +273,7 @@ impl Summary {
                 self.tracks
                     .iter()
                     .take(limit)
-                    .map(|t| json!({"name": t.0, "spans": t.1, "time_ns": t.2}))
+                    .map(|t| TOP_TRACK.object(vec![t.0.as_str().into(), t.1.into(), Cell::Ns(t.2)]))
                     .collect(),
             ),
             Cell::Json(self.findings.iter().map(finding_json).collect()),
@@ -221,42 +290,61 @@ impl Summary {
 }
 
 fn device_json(device: &DeviceTime) -> Value {
-    let idle: serde_json::Map<String, Value> = device
-        .idle_by_cause()
-        .iter()
-        .map(|(cause, ns)| (cause.as_str().replace(' ', "_") + "_ns", json!(ns)))
-        .collect();
-    let classes: Vec<Value> = device
-        .classes
-        .iter()
-        .map(|c| {
-            json!({"class": c.class.as_str(), "count": c.count, "sum_ns": c.sum_ns, "busy_ns": c.busy_ns,
-                "exposed_ns": c.exposed_ns})
-        })
-        .collect();
-    json!({"device": device.device, "activities": device.count, "window_ns": device.window.1 - device.window.0,
-        "sum_ns": device.sum_ns, "busy_ns": device.busy_ns, "idle_ns": device.idle_ns(), "classes": classes,
-        "idle_causes": idle})
+    let idle = device.idle_by_cause().iter().map(|&(_, ns)| Cell::Ns(ns)).collect();
+    let class = |c: &ClassTime| {
+        let times = [c.sum_ns, c.busy_ns, c.exposed_ns].map(Cell::Ns);
+        CLASS_TIME.object([c.class.as_str().into(), c.count.into()].into_iter().chain(times).collect())
+    };
+    DEVICE_TIME.object(vec![
+        device.device.as_str().into(),
+        device.count.into(),
+        Cell::Ns(device.window.1 - device.window.0),
+        Cell::Ns(device.sum_ns),
+        Cell::Ns(device.busy_ns),
+        Cell::Ns(device.idle_ns()),
+        Cell::Json(device.classes.iter().map(class).collect()),
+        Cell::Json(IDLE_CAUSES.object(idle)),
+    ])
 }
 
 fn operator_json(row: &Average) -> Value {
-    json!({"name": row.key, "count": row.count, "self_cpu_time_total_ns": row.self_cpu_time_total_ns,
-        "cpu_time_total_ns": row.cpu_time_total_ns, "device_time_total_ns": row.device_time_total_ns})
+    TOP_OPERATOR.object(vec![
+        row.key.as_str().into(),
+        Cell::Int(row.count as i64),
+        Cell::Ns(row.self_cpu_time_total_ns),
+        Cell::Ns(row.cpu_time_total_ns),
+        Cell::Ns(row.device_time_total_ns),
+    ])
 }
 
 fn kernel_json(group: &KernelGroup) -> Value {
-    json!({"name": group.name, "class": group.class.as_str(), "count": group.count, "sum_ns": group.sum_ns})
+    let class = group.class.as_str();
+    TOP_KERNEL.object(vec![
+        group.name.as_str().into(),
+        class.into(),
+        group.count.into(),
+        Cell::Ns(group.sum_ns),
+    ])
 }
 
 fn gap_json(trace: &Trace, device: &DeviceTime, at: usize, origin: i64) -> Value {
     let gap = &device.gaps[at];
-    let start = gap.time.0.saturating_sub(origin);
     let track = trace.table.track(gap.after);
-    json!({"device": device.device, "start_ns": start, "idle_ns": gap.time.1 - gap.time.0,
-        "cause": gap.cause.as_str(), "after": trace.table.name(gap.after),
-        "stream": tracks::plain(&trace.table.names, track.tid)})
+    IDLE_GAP.object(vec![
+        device.device.as_str().into(),
+        Cell::Ns(gap.time.0.saturating_sub(origin)),
+        Cell::Ns(gap.time.1 - gap.time.0),
+        gap.cause.as_str().into(),
+        trace.table.name(gap.after).into(),
+        tracks::plain(&trace.table.names, track.tid).into(),
+    ])
 }
 
 fn finding_json(finding: &Finding) -> Value {
-    json!({"code": finding.code, "cost_ns": finding.cost_ns, "message": finding.message, "advice": finding.advice})
+    FINDING.object(vec![
+        finding.code.into(),
+        Cell::Ns(finding.cost_ns),
+        finding.message.as_str().into(),
+        finding.advice.into(),
+    ])
 }

@@ -11,31 +11,24 @@ use crate::order::{of_float, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::layout::{Key, Place};
 use crate::trace::Trace;
+use crate::words::words;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What a counter counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Bytes.
-    Bytes,
-    /// Anything.
-    Count,
-    /// A part of 1.
-    Share,
-}
-
-impl Unit {
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Unit::Bytes => "bytes",
-            Unit::Count => "count",
-            Unit::Share => "share",
-        }
+words! {
+    "CounterUnit"
+    /// What a counter counts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Unit {
+        /// Bytes.
+        Bytes = "bytes",
+        /// Anything.
+        Count = "count",
+        /// A part of 1.
+        Share = "share",
     }
 }
 
@@ -200,7 +193,7 @@ pub const COLUMNS: &[Column] = &[
     Column::int("counter", "#", "The counter's number, which `curve` takes."),
     Column::text("process", "Process", "The process or device."),
     Column::text("name", "Name", "What is counted."),
-    Column::text("unit", "Unit", "bytes, count, or share of 1."),
+    Column::word("unit", "Unit", &Unit::VOCABULARY, "bytes, count, or share of 1."),
     Column::int("points", "Points", "How often its value was set."),
     Column::float("min", "Min", "The least value."),
     Column::float("max", "Max", "The greatest value."),

@@ -14,7 +14,13 @@ use alloc::vec::Vec;
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
     Column::text("name", "Name", "The spans' name."),
-    Column::text("category", "Category", "What they are: cpu_op, kernel, python_function, ….").or_null(),
+    Column::word(
+        "category",
+        "Category",
+        &Category::NAMED,
+        "What they are: cpu_op, kernel, python_function, ….",
+    )
+    .or_null(),
     Column::int("count", "Count", "How many spans."),
     Column::ns(
         "total_ns",

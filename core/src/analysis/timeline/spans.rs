@@ -10,6 +10,7 @@ use crate::table::events::{Row, Table};
 use crate::table::tracks::TrackId;
 use crate::trace::Trace;
 use crate::tree::NO_PARENT;
+use crate::words::words;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -28,41 +29,30 @@ pub struct Span {
     pub end_ns: i64,
 }
 
-/// How an event is linked to another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Relation {
-    /// The other one is open around it.
-    Ancestor,
-    /// The call that launched it.
-    Launch,
-    /// The operator that it was done for.
-    Operator,
-    /// Device work that it, or what is inside it, launched.
-    DeviceWork,
-    /// The forward operators that it, or what is inside it, is the backward of; those of what is around it, where there is
-    /// none.
-    Forward,
-    /// The backward operators of it and of what is inside it.
-    Backward,
-    /// An arrow of the file goes from the other one to it.
-    FlowFrom,
-    /// An arrow of the file goes from it to the other one.
-    FlowTo,
-}
-
-impl Relation {
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Relation::Ancestor => "ancestor",
-            Relation::Launch => "launch",
-            Relation::Operator => "operator",
-            Relation::DeviceWork => "device work",
-            Relation::Forward => "forward",
-            Relation::Backward => "backward",
-            Relation::FlowFrom => "flow from",
-            Relation::FlowTo => "flow to",
-        }
+words! {
+    "Relation"
+    /// How an event is linked to another one.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Relation {
+        /// It is the event itself.
+        Own = "self",
+        /// The other one is open around it.
+        Ancestor = "ancestor",
+        /// The call that launched it.
+        Launch = "launch",
+        /// The operator that it was done for.
+        Operator = "operator",
+        /// Device work that it, or what is inside it, launched.
+        DeviceWork = "device_work",
+        /// The forward operators that it, or what is inside it, is the backward of; those of what is around it, where
+        /// there is none.
+        Forward = "forward",
+        /// The backward operators of it and of what is inside it.
+        Backward = "backward",
+        /// An arrow of the file goes from the other one to it.
+        FlowFrom = "flow_from",
+        /// An arrow of the file goes from it to the other one.
+        FlowTo = "flow_to",
     }
 }
 

@@ -7,12 +7,13 @@ use crate::table::tracks::{TrackId, plain};
 use crate::time;
 use crate::trace::Trace;
 use crate::tree::{Lane, NO_PARENT};
+use crate::words::words;
 use alloc::vec;
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
     Column::int("track", "#", "The track's number, which `tiles` takes."),
-    Column::text("kind", "Kind", "host for a thread, device for a stream."),
+    Column::word("kind", "Kind", &TrackKind::VOCABULARY, "host for a thread, device for a stream."),
     Column::text("process", "Process", "The process or device."),
     Column::text("thread", "Thread", "The thread or stream."),
     Column::text("pid", "", "The pid as the file has it."),
@@ -25,6 +26,18 @@ pub const COLUMNS: &[Column] = &[
     Column::ns("end_ns", "End", "When the last span ended, after the start of the recording.").or_null(),
     Column::ns("busy_ns", "Busy", "Time in which any span was open."),
 ];
+
+words! {
+    "TrackKind"
+    /// What a track is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum TrackKind {
+        /// A thread.
+        Host = "host",
+        /// A stream of a device.
+        Device = "device",
+    }
+}
 
 /// The lanes of a track, the main one first.
 pub(super) fn lanes(trace: &Trace, track: TrackId) -> &[Lane] {
@@ -58,7 +71,7 @@ pub fn track_rows(trace: &Trace) -> Rows {
         let after = |ns: i64| Cell::Ns(ns.saturating_sub(origin));
         rows.push(vec![
             at.into(),
-            if track.on_device { "device" } else { "host" }.into(),
+            if track.on_device { TrackKind::Device } else { TrackKind::Host }.as_str().into(),
             names.process(track).into(),
             names.thread(track).into(),
             plain(&table.names, track.pid).into(),

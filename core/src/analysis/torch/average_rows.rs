@@ -1,7 +1,8 @@
 //! Key averages as rows, under the names of the JSON form.
 
 use super::averages::Average;
-use crate::rows::{Cell, Column, Rows};
+use super::device_type::DeviceType;
+use crate::rows::{Cell, Column, Rows, Shape};
 use alloc::vec;
 use serde_json::Value;
 
@@ -46,10 +47,15 @@ pub const COLUMNS: &[Column] = &[
         "Device memory allocated less freed by the group itself.",
     ),
     Column::int("flops", "FLOPs", "Estimated floating point operations, by torch's formulas."),
-    Column::json("input_shapes", "", "unknown[] | null", "Shapes of the inputs, where they are grouped by."),
+    Column::json("input_shapes", "", Shape::Values, "Shapes of the inputs, where they are grouped by."),
     Column::text("overload_name", "", "The operator's overload, where it is grouped by."),
-    Column::json("stack", "", "string[]", "The innermost frames, where they are grouped by."),
-    Column::text("device_type", "Device", "Where the events ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1."),
+    Column::json("stack", "", Shape::Texts, "The innermost frames, where they are grouped by."),
+    Column::word(
+        "device_type",
+        "Device",
+        &DeviceType::VOCABULARY,
+        "Where the events ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1.",
+    ),
     Column::bool(
         "is_async",
         "",

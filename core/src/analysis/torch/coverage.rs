@@ -8,10 +8,11 @@
 use super::function_events::{FunctionEvents, Kind};
 use crate::names::{ByName, NameId};
 use crate::order::{descending, sort_by_key};
-use crate::rows::{Cell, Column, Rows};
+use crate::rows::{Cell, Column, Rows, Shape};
 use crate::table::category::Category;
 use crate::table::events::Table;
 use crate::trace::Trace;
+use crate::words::words;
 use alloc::vec;
 use core::iter::Sum;
 use core::ops::{Add, AddAssign};
@@ -19,9 +20,10 @@ use serde_json::Value;
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
-    Column::text(
+    Column::word(
         "kind",
         "Kind",
+        &CoverageKind::VOCABULARY,
         "captured or total for the sums, graph for a compiled graph, missed for an operator outside.",
     ),
     Column::text("name", "Name", "The graph's or operator's name."),
@@ -44,10 +46,26 @@ pub const COLUMNS: &[Column] = &[
     Column::json(
         "stack",
         "",
-        "string[]",
+        Shape::Texts,
         "Where the first of the missed operators was called from, innermost frame first.",
     ),
 ];
+
+words! {
+    "CoverageKind"
+    /// What a row counts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum CoverageKind {
+        /// The sum of the compiled graphs.
+        Captured = "captured",
+        /// The sum of all operators.
+        Total = "total",
+        /// A compiled graph.
+        Graph = "graph",
+        /// An operator outside of every graph.
+        Missed = "missed",
+    }
+}
 
 /// The metrics of `torch._dynamo.profiler`, with its arithmetic: they add up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -210,34 +228,40 @@ pub fn coverage_rows(trace: &Trace) -> Rows {
     }
     let events = FunctionEvents::new(trace);
     let coverage = coverage(table, &events);
-    let mut push = |kind: &str, name: &str, metrics: ProfileMetrics, stack: &[alloc::string::String]| {
-        let percent = metrics.percent_of(coverage.total);
-        let share = |part: Option<f64>| part.map_or(Cell::Null, Cell::Share);
-        rows.push(vec![
-            kind.into(),
-            name.into(),
-            Cell::Int(metrics.graphs),
-            Cell::Int(metrics.operators),
-            Cell::Int(metrics.fusions),
-            Cell::Ns(metrics.time_ns),
-            Cell::Ns(metrics.device_time_ns),
-            share(percent.operators),
-            share(percent.time),
-            share(percent.device_time),
-            Cell::Json(stack.iter().map(|frame| Value::from(frame.as_str())).collect()),
-        ]);
-    };
-    push("captured", "all graphs", coverage.captured, &[]);
-    push("total", "all operators", coverage.total, &[]);
+    let mut push =
+        |kind: CoverageKind, name: &str, metrics: ProfileMetrics, stack: &[alloc::string::String]| {
+            let percent = metrics.percent_of(coverage.total);
+            let share = |part: Option<f64>| part.map_or(Cell::Null, Cell::Share);
+            rows.push(vec![
+                kind.as_str().into(),
+                name.into(),
+                Cell::Int(metrics.graphs),
+                Cell::Int(metrics.operators),
+                Cell::Int(metrics.fusions),
+                Cell::Ns(metrics.time_ns),
+                Cell::Ns(metrics.device_time_ns),
+                share(percent.operators),
+                share(percent.time),
+                share(percent.device_time),
+                Cell::Json(stack.iter().map(|frame| Value::from(frame.as_str())).collect()),
+            ]);
+        };
+    push(CoverageKind::Captured, "all graphs", coverage.captured, &[]);
+    push(CoverageKind::Total, "all operators", coverage.total, &[]);
     let mut graphs = coverage.graphs.entries().to_vec();
     sort_by_key(&mut graphs, |(_, m)| (descending(m.device_time_ns), descending(m.time_ns)));
     for (name, metrics) in graphs {
-        push("graph", table.names.get(name), metrics, &[]);
+        push(CoverageKind::Graph, table.names.get(name), metrics, &[]);
     }
     let mut missed = coverage.missed.entries().to_vec();
     sort_by_key(&mut missed, |(_, m)| (descending(m.metrics.device_time_ns), descending(m.metrics.time_ns)));
     for (name, one) in missed {
-        push("missed", table.names.get(name), one.metrics, events.stacks.get(events.stack(one.first)));
+        push(
+            CoverageKind::Missed,
+            table.names.get(name),
+            one.metrics,
+            events.stacks.get(events.stack(one.first)),
+        );
     }
     rows
 }

@@ -3,6 +3,7 @@
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::Key;
+use crate::words::{Vocabulary, help};
 
 macro_rules! device_types {
     ($($variant:ident $name:literal $number:literal;)*) => {
@@ -12,9 +13,12 @@ macro_rules! device_types {
         pub enum DeviceType { #[default] $($variant),* }
 
         impl DeviceType {
+            /// torch's names.
+            pub const VOCABULARY: Vocabulary = Vocabulary { name: help("DeviceType"), words: &[$($name),*] };
+
             /// torch's name, as `DeviceType.CUDA` has it.
-            pub fn as_str(self) -> &'static str {
-                match self { $(DeviceType::$variant => $name),* }
+            pub const fn as_str(self) -> &'static str {
+                DeviceType::VOCABULARY.words[self as usize]
             }
 
             /// The type of this name.

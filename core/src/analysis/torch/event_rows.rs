@@ -1,10 +1,11 @@
 //! Every function event under torch's field names, one row an event.
 
+use super::device_type::DeviceType;
 use super::function_events::{FunctionEvents, Kind};
 use crate::analysis::children::{Children, NONE};
 use crate::demangle::demangle;
 use crate::order::sort_by_key;
-use crate::rows::{Cell, Column, Rows};
+use crate::rows::{Cell, Column, Rows, Shape};
 use crate::table::events::Table;
 use crate::table::layout::Key;
 use crate::table::metadata::Source;
@@ -61,15 +62,20 @@ pub const COLUMNS: &[Column] = &[
     Column::int("sequence_nr", "", "The autograd sequence number; -1 for none."),
     Column::int("scope", "", "torch's record scope: 0 function, 1 backward function, 7 user scope."),
     Column::int("flops", "", "Estimated floating point operations, by torch's formulas."),
-    Column::json("input_shapes", "", "unknown[] | null", "Shapes of the inputs."),
-    Column::json("stack", "", "string[]", "The Python stack, innermost frame first."),
-    Column::text("device_type", "Device", "Where it ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1."),
+    Column::json("input_shapes", "", Shape::Values, "Shapes of the inputs."),
+    Column::json("stack", "", Shape::Texts, "The Python stack, innermost frame first."),
+    Column::word(
+        "device_type",
+        "Device",
+        &DeviceType::VOCABULARY,
+        "Where it ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1.",
+    ),
     Column::bool("is_async", "", "It ended on another thread than it began; no trace says so, records do."),
     Column::bool("is_remote", "", "It ran in another process by RPC; no trace says so, records do."),
     Column::bool("is_legacy", "", "It comes from the legacy profiler."),
     Column::bool("is_user_annotation", "", "It is a range that the user's program named."),
     Column::int("cpu_parent", "Parent", "The position of the event that called it.").or_null(),
-    Column::json("cpu_children", "", "number[]", "The positions of the events that it called."),
+    Column::json("cpu_children", "", Shape::Numbers, "The positions of the events that it called."),
 ];
 
 /// The rows; times in ns after the start of the recording, `cpu_parent` and `cpu_children` as positions.

@@ -3,7 +3,7 @@
 use super::clock::TorchClock;
 use super::function_events::FunctionEvents;
 use crate::order::{descending, sort_by_key};
-use crate::rows::{Cell, Column, Rows};
+use crate::rows::{Cell, Column, Rows, Shape};
 use crate::table::events::Table;
 use crate::words::words;
 use alloc::string::String;
@@ -74,7 +74,7 @@ pub const COLUMNS: &[Column] = &[
     Column::int("count", "Events", "How many events have this stack."),
     Column::text("frame", "Innermost frame", "The innermost frame: path(line): function.").or_null(),
     Column::text("caller", "Called from", "The frame around it.").or_null(),
-    Column::json("stack", "", "string[]", "The whole stack, innermost frame first."),
+    Column::json("stack", "", Shape::Texts, "The whole stack, innermost frame first."),
 ];
 
 /// Stacks with the time spent in them, most self CPU time first.

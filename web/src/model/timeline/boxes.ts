@@ -35,7 +35,7 @@ export function boxesOf(tiles: Tiles, nsPerPixel: number): Boxes {
     const color = colors[tiles.name[at] as number] as number;
     order[next[color] as number] = at;
     next[color] = (next[color] as number) + 1;
-    if ((tiles.end[at] as number) - (tiles.start[at] as number) >= WIDE * nsPerPixel && tiles.count[at] === 1)
+    if ((tiles.end_ns[at] as number) - (tiles.start_ns[at] as number) >= WIDE * nsPerPixel && tiles.count[at] === 1)
       wide.push(at);
   }
   return { tiles, short: tiles.names.map(shortName), order, begins, wide: Uint32Array.from(wide) };
@@ -47,7 +47,7 @@ export function boxAt(boxes: Boxes, time: number, depth: number, slack: number):
   let best: number | undefined;
   let least = Infinity;
   for (let at = 0; at < tiles.length; at += 1) {
-    const [start, end] = [tiles.start[at] as number, tiles.end[at] as number];
+    const [start, end] = [tiles.start_ns[at] as number, tiles.end_ns[at] as number];
     if (tiles.depth[at] !== depth || time < start - slack || time > Math.max(end, start) + slack) continue;
     if (end - start < least) [best, least] = [at, end - start];
   }

@@ -9,8 +9,8 @@ interface Box {
 }
 
 const boxAt = (tiles: Tiles, at: number): Box => ({
-  start: tiles.start[at] as number,
-  end: tiles.end[at] as number,
+  start: tiles.start_ns[at] as number,
+  end: tiles.end_ns[at] as number,
   depth: tiles.depth[at] as number,
 });
 

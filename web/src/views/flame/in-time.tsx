@@ -24,7 +24,7 @@ interface TimedBox {
 
 function timed(tiles: Tiles, start: number, end: number): TimedBox[] {
   return Array.from({ length: tiles.length }, (_, at) => {
-    const [begins, ends] = [tiles.start[at] as number, tiles.end[at] as number];
+    const [begins, ends] = [tiles.start_ns[at] as number, tiles.end_ns[at] as number];
     return {
       name: tiles.names[tiles.name[at] as number] as string,
       from: Math.max(0, (begins - start) / (end - start)),
@@ -45,7 +45,7 @@ export function InTime({ trace, track }: { trace: RemoteTrace; track: TracksRow 
   return (
     <Await
       answer={ask(trace, `flame ${track.track} ${start} ${end}`, (from) =>
-        from.tiles({ track: track.track, start, end: Math.max(end, start + 1), pixels: 2000 }),
+        from.tiles({ track: track.track, startNs: start, endNs: Math.max(end, start + 1), pixels: 2000 }),
       )}
     >
       {(tiles) => (

@@ -96,10 +96,10 @@ export class Timeline {
     this.matches = new Matches(trace);
     const arrive = (): void => void (this.arrived.value += 1);
     this.boxes = new Chunks(async ({ of, level }, start, end) => {
-      return boxesOf(await trace.tiles({ track: of, start, end, pixels: CHUNK_PIXELS }), 2 ** level);
+      return boxesOf(await trace.tiles({ track: of, startNs: start, endNs: end, pixels: CHUNK_PIXELS }), 2 ** level);
     }, arrive);
     this.curves = new Chunks(
-      ({ of }, start, end) => trace.curve({ counter: of, start, end, pixels: CURVE_PIXELS }),
+      ({ of }, start, end) => trace.curve({ counter: of, startNs: start, endNs: end, pixels: CURVE_PIXELS }),
       arrive,
     );
     this.steps = steps.map((step) => ({ name: step.name, start: step.start_ns, end: step.start_ns + step.wall_ns }));
@@ -298,8 +298,8 @@ export class Timeline {
     return {
       track: lane.track,
       depth,
-      start: tiles.start[box] as number,
-      end: tiles.end[box] as number,
+      start: tiles.start_ns[box] as number,
+      end: tiles.end_ns[box] as number,
       name: tiles.names[tiles.name[box] as number] as string,
       event: tiles.event[box] as number,
       count: tiles.count[box] as number,
@@ -321,7 +321,7 @@ export class Timeline {
   }
 
   private bring(spans: Spans, at: number): void {
-    const [start, end] = [spans.start[at] as number, spans.end[at] as number];
+    const [start, end] = [spans.start_ns[at] as number, spans.end_ns[at] as number];
     const view = this.view.peek();
     const inSight = end > view.start && start < view.end && end - start >= (view.end - view.start) / 1000;
     if (!inSight) this.setView(centered(view, start, end), "moving");
@@ -343,7 +343,7 @@ export class Timeline {
     const related = this.related.peek();
     if (selection) this.setView(around(selection.start, selection.end, 0.05), "moving");
     else if (related && related.length > 0)
-      this.setView(around(related.start[0] as number, related.end[0] as number), "moving");
+      this.setView(around(related.start_ns[0] as number, related.end_ns[0] as number), "moving");
   }
 
   /** Selects all that is in sight, as a box does. */

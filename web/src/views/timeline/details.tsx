@@ -22,12 +22,12 @@ function Links({ timeline, related }: { timeline: Timeline; related: Related }) 
       {(Object.keys(RELATIONS) as (keyof typeof RELATIONS)[]).map((relation) => {
         const found = related.relation.flatMap((one, at) => (one === relation ? [at] : []));
         if (found.length === 0) return null;
-        const sum = found.reduce((all, at) => all + (related.end[at] as number) - (related.start[at] as number), 0);
+        const sum = found.reduce((all, at) => all + (related.end_ns[at] as number) - (related.start_ns[at] as number), 0);
         return (
           <div key={relation} class="links" data-relation={relation}>
             <h3>
               {RELATIONS[relation]}{" "}
-              {relation === "device work" ? (
+              {relation === "device_work" ? (
                 <small>
                   {found.length}, {time(sum)}
                 </small>
@@ -39,7 +39,7 @@ function Links({ timeline, related }: { timeline: Timeline; related: Related }) 
                   <button type="button" class="link" onClick={() => timeline.select(related.event[at])}>
                     {related.names[related.name[at] as number]}
                   </button>{" "}
-                  <span class="quiet">{time((related.end[at] as number) - (related.start[at] as number))}</span>
+                  <span class="quiet">{time((related.end_ns[at] as number) - (related.start_ns[at] as number))}</span>
                 </li>
               ))}
               {found.length > LISTED ? <li class="quiet">… {found.length - LISTED}</li> : null}
@@ -73,7 +73,7 @@ export function Details({ timeline }: { timeline: Timeline }) {
   const related = timeline.related.value;
   if (!related || related.length === 0) return null;
   const name = related.names[related.name[0] as number] ?? "";
-  const [start, end] = [related.start[0] as number, related.end[0] as number];
+  const [start, end] = [related.start_ns[0] as number, related.end_ns[0] as number];
   const id = related.event[0] as number;
   return (
     <section class="panel details" aria-label={S.selectedEvent} data-event={id}>

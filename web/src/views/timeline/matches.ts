@@ -14,8 +14,8 @@ const noSpans: Spans = {
   event: new Uint32Array(),
   track: new Uint32Array(),
   depth: new Uint32Array(),
-  start: new Float64Array(),
-  end: new Float64Array(),
+  start_ns: new Float64Array(),
+  end_ns: new Float64Array(),
   name: new Uint32Array(),
   names: [],
 };
@@ -76,7 +76,7 @@ export class Matches {
     if (!spans || spans.length === 0) return undefined;
     let at = this.at.peek() + by;
     if (this.at.peek() < 0) {
-      const first = spans.start.findIndex((begins) => begins >= start);
+      const first = spans.start_ns.findIndex((begins) => begins >= start);
       at = by > 0 ? Math.max(first, 0) : (first < 0 ? spans.length : first) - 1;
     }
     at = (at + spans.length) % spans.length;

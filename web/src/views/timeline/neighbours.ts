@@ -18,14 +18,14 @@ export async function selectNeighbour(timeline: Timeline, by: 1 | -1): Promise<v
   const own = {
     event: related.event[0],
     depth: related.depth[0],
-    start: related.start[0],
-    end: related.end[0],
+    start: related.start_ns[0],
+    end: related.end_ns[0],
   } as Selected;
   const track = related.track[0] as number;
   // Ever wider, until there is one.
   for (let reach = Math.max(own.end - own.start, 1000) * 20; ; reach *= 16) {
     const from = Math.floor(by > 0 ? own.end : own.start - reach);
-    const tiles = await timeline.trace.tiles({ track, start: from, end: Math.ceil(from + reach), pixels: 1 << 16 });
+    const tiles = await timeline.trace.tiles({ track, startNs: from, endNs: Math.ceil(from + reach), pixels: 1 << 16 });
     const found = neighbour(tiles, own, by);
     if (found !== undefined) return timeline.select(tiles.event[found]);
     if (reach > timeline.whole.end - timeline.whole.start) return;
@@ -59,11 +59,11 @@ export function selectParent(timeline: Timeline): void {
 export async function selectChild(timeline: Timeline): Promise<void> {
   const related = timeline.related.peek();
   if (!related || related.length === 0) return;
-  const [start, end] = [related.start[0] as number, related.end[0] as number];
+  const [start, end] = [related.start_ns[0] as number, related.end_ns[0] as number];
   const tiles = await timeline.trace.tiles({
     track: related.track[0] as number,
-    start,
-    end: Math.max(end, start + 1),
+    startNs: start,
+    endNs: Math.max(end, start + 1),
     pixels: 4096,
   });
   const best = longestOn(tiles, (related.depth[0] as number) + 1, start, end);
