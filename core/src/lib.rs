@@ -53,14 +53,16 @@
 extern crate alloc;
 
 pub mod analysis;
-pub mod demangle;
+mod demangle;
 pub mod diagnostics;
-pub mod dialect;
+mod dialect;
 pub mod error;
-pub mod index;
+mod index;
+#[doc(hidden)]
+pub mod internals;
 pub mod link;
 pub mod names;
-pub mod order;
+mod order;
 pub mod pair;
 pub mod read;
 pub mod records;

@@ -396,7 +396,7 @@ pub fn json(cell: &Cell) -> String {
 }
 
 /// A text as a JSON string.
-pub fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }
 

@@ -74,7 +74,7 @@ impl Recorded {
 }
 
 /// The sort keys that torch knows, with `cuda`, `xpu` and `privateuse1` for `device`.
-pub fn sort_value(row: &Average, key: &str) -> Option<f64> {
+pub(crate) fn sort_value(row: &Average, key: &str) -> Option<f64> {
     let key = key.replace("privateuse1", "device").replace("cuda", "device").replace("xpu", "device");
     let us = &row.torch_us;
     let calls = row.count.max(1) as f64;

@@ -19,7 +19,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     Column::text("kind", "Kind", "total for the sums in the first rows, operator for the others."),
     Column::text("name", "Name", "The operator; all, counted or not counted for a sum."),
     Column::bool("counted", "Counted", "A formula knows the operator and its inputs.").or_null(),
@@ -89,7 +89,7 @@ struct Sums {
 }
 
 /// The rows: three sums (all, counted, not counted), then operators, those of most time first; none without shapes.
-pub fn work_rows(trace: &Trace, peak: Option<Peak>) -> Rows {
+pub(crate) fn work_rows(trace: &Trace, peak: Option<Peak>) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     if trace.table.layouts.all().iter().all(|l| l.find(Key::InputDims).is_none()) {
         return rows;

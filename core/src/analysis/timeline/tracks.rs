@@ -10,7 +10,7 @@ use crate::tree::{Lane, NO_PARENT};
 use alloc::vec;
 
 /// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     Column::int("track", "#", "The track's number, which `tiles` takes."),
     Column::text("kind", "Kind", "host for a thread, device for a stream."),
     Column::text("process", "Process", "The process or device."),
@@ -35,7 +35,7 @@ pub(super) fn lanes(trace: &Trace, track: TrackId) -> &[Lane] {
 }
 
 /// Every track on which something lies, in the order of first appearance.
-pub fn track_rows(trace: &Trace) -> Rows {
+pub(crate) fn track_rows(trace: &Trace) -> Rows {
     let table = &trace.table;
     let names = LaneNames::new(trace);
     let origin = trace.start_ns;
