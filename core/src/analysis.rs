@@ -11,8 +11,8 @@
 
 pub mod children;
 pub mod device;
-pub mod flops;
-pub mod intervals;
+pub(crate) mod flops;
+pub(crate) mod intervals;
 pub mod overview;
 pub mod timeline;
 pub mod torch;

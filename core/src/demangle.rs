@@ -13,7 +13,7 @@ pub fn rewrite_name(name: &str) -> String {
 
 /// The C++ name that a mangled name stands for. As for the C++ runtime, which torch asks, a mangled type is one, too; a
 /// single letter is not.
-pub fn demangle(name: &str) -> Option<String> {
+pub(crate) fn demangle(name: &str) -> Option<String> {
     if name.starts_with("_Z") {
         return symbol(name);
     }

@@ -4,8 +4,8 @@
 //! Everything after it then sees one kind of event.
 
 mod ascend;
-pub mod hidden;
-pub mod kineto_events;
+pub(crate) mod hidden;
+pub(crate) mod kineto_events;
 mod legacy_records;
 mod metadata;
 mod placing;
@@ -15,7 +15,7 @@ use crate::table::events::Table;
 use crate::table::metadata::Source;
 
 /// Gives events the meaning that their place in the trace implies.
-pub fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
+pub(crate) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
     match table.metadata.source {
         Source::Chrome => ascend::apply(table),
         Source::LegacyRecords => legacy_records::apply(table, diagnostics),

@@ -11,10 +11,16 @@
 //!                                    Chrome, CSV     ← write  ←─────────────────────────────────┘
 //! ```
 //!
+//! | type | what it is |
+//! |---|---|
+//! | [`TraceReader`], [`Trace`] | a trace while it is read, and read |
+//! | [`Diagnostics`], [`Error`] | what was odd about it; why it could not be read |
+//! | [`FunctionEvents`], [`key_averages`], [`Average`], [`GroupBy`] | torch's events and their sums |
+//! | [`Verb`] of [`VERBS`], [`Options`], [`Rows`] | any question about a trace, its options, its answer |
+//! | [`Export`] of [`EXPORTS`] | any form that a trace can be written in |
+//!
 //! ```
-//! use kinetoscope_core::analysis::torch::averages::{GroupBy, key_averages};
-//! use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
-//! use kinetoscope_core::trace::TraceReader;
+//! use kinetoscope_core::{FunctionEvents, GroupBy, TraceReader, key_averages};
 //!
 //! let chunks: [&[u8]; 2] = [
 //!     br#"{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 1, "tid": 1, "ts": 0, "dur": 10},
@@ -35,7 +41,7 @@
 //!
 //! // The comma before the bracket was forgiven, and counted.
 //! assert_eq!(trace.diagnostics.findings()[0].code.as_str(), "trailing_comma");
-//! # Ok::<(), kinetoscope_core::error::Error>(())
+//! # Ok::<(), kinetoscope_core::Error>(())
 //! ```
 //!
 //! Times are `i64` nanoseconds; sums are exact. A strange trace is a result: what was repaired, guessed or dropped is
@@ -47,14 +53,16 @@
 extern crate alloc;
 
 pub mod analysis;
-pub mod demangle;
+mod demangle;
 pub mod diagnostics;
-pub mod dialect;
+mod dialect;
 pub mod error;
-pub mod index;
+mod index;
+#[doc(hidden)]
+pub mod internals;
 pub mod link;
 pub mod names;
-pub mod order;
+mod order;
 pub mod pair;
 pub mod read;
 pub mod records;
@@ -68,3 +76,12 @@ pub mod units;
 pub mod verbs;
 pub mod words;
 pub mod write;
+
+pub use analysis::torch::averages::{Average, GroupBy, key_averages};
+pub use analysis::torch::function_events::FunctionEvents;
+pub use diagnostics::Diagnostics;
+pub use error::Error;
+pub use rows::Rows;
+pub use trace::{Trace, TraceReader};
+pub use verbs::options::Options;
+pub use verbs::{EXPORTS, Export, VERBS, Verb};

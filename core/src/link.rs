@@ -74,7 +74,7 @@ impl ById {
 }
 
 /// Names of runtime and driver calls that put work on a device.
-pub fn is_launch_name(name: &str) -> bool {
+pub(crate) fn is_launch_name(name: &str) -> bool {
     const PARTS: [&str; 4] = ["LaunchKernel", "LaunchCooperativeKernel", "GraphLaunch", "ModuleLaunch"];
     let call = name.strip_prefix("cu").or_else(|| name.strip_prefix("hip")).unwrap_or(name);
     let call = call.strip_prefix("da").unwrap_or(call);

@@ -51,7 +51,7 @@ fn find(names: &Names, hash: u64, text: &[u8]) -> Option<NameId> {
 
 impl Names {
     /// The id of `text`, which is stored when it is new.
-    pub fn intern(&mut self, text: &str) -> NameId {
+    pub(crate) fn intern(&mut self, text: &str) -> NameId {
         let hash = hash(text.as_bytes());
         find(self, hash, text.as_bytes()).unwrap_or_else(|| self.insert(hash, text))
     }
@@ -59,7 +59,7 @@ impl Names {
     /// The id of `bytes` and whether the text was new; `None` when they are not UTF-8. A text that is known already
     /// is not validated again.
     #[inline]
-    pub fn intern_utf8(&mut self, bytes: &[u8]) -> Option<(NameId, bool)> {
+    pub(crate) fn intern_utf8(&mut self, bytes: &[u8]) -> Option<(NameId, bool)> {
         let hash = hash(bytes);
         if let Some(id) = find(self, hash, bytes) {
             return Some((id, false));
@@ -84,13 +84,13 @@ impl Names {
 
     /// As [`Names::find`], for bytes that need not be UTF-8.
     #[inline]
-    pub fn find_utf8(&self, bytes: &[u8]) -> Option<NameId> {
+    pub(crate) fn find_utf8(&self, bytes: &[u8]) -> Option<NameId> {
         find(self, hash(bytes), bytes)
     }
 
     /// The UTF-8 bytes of `id`.
     #[inline]
-    pub fn bytes(&self, id: NameId) -> &[u8] {
+    pub(crate) fn bytes(&self, id: NameId) -> &[u8] {
         &self.arena.as_bytes()[range(&self.ends, id.0)]
     }
 
@@ -110,7 +110,7 @@ impl Names {
     }
 
     /// The memory that is held, in bytes.
-    pub fn heap_bytes(&self) -> usize {
+    pub(crate) fn heap_bytes(&self) -> usize {
         let ends = self.ends.capacity() * size_of::<usize>();
         self.arena.capacity() + ends + self.index.capacity() * (size_of::<u32>() + 1)
     }

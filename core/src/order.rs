@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 /// Sorts by a key; items of equal key keep their order. What is in order already costs one pass and no memory.
-pub fn sort_by_key<T>(items: &mut [T], mut key: impl FnMut(&T) -> (i64, i64)) {
+pub(crate) fn sort_by_key<T>(items: &mut [T], mut key: impl FnMut(&T) -> (i64, i64)) {
     if let Some(order) = order(items.len(), &mut |at| key(&items[at])) {
         permute(order, &mut |a, b| items.swap(a, b));
     }
@@ -39,12 +39,12 @@ fn permute(mut order: Vec<((i64, i64), u32)>, swap: &mut dyn FnMut(usize, usize)
 }
 
 /// A key that sorts the other way round.
-pub fn descending(key: i64) -> i64 {
+pub(crate) fn descending(key: i64) -> i64 {
     !key
 }
 
 /// A key that sorts as the number does; numbers that are equal have equal keys.
-pub fn of_float(number: f64) -> i64 {
+pub(crate) fn of_float(number: f64) -> i64 {
     // Adding 0 makes -0 a 0.
     let bits = (number + 0.0).to_bits() as i64;
     bits ^ (((bits >> 63) as u64) >> 1) as i64

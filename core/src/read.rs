@@ -2,18 +2,18 @@
 //! event (with `number` and `escape`), `repair` mends one that is damaged, `sniff` names what is no trace; `snapshot` (with `pickle`) reads what the
 //! CUDA allocator left, `recording` what Kinetoscope's own recorder wrote.
 
-pub mod chrome;
-pub mod encoding;
+pub(crate) mod chrome;
+pub(crate) mod encoding;
 mod escape;
 mod event;
 pub mod gzip;
-pub mod inflate;
+pub(crate) mod inflate;
 pub mod limits;
 mod number;
 mod pickle;
 pub(crate) mod recording;
 mod repair;
 mod scan;
-pub mod snapshot;
+pub(crate) mod snapshot;
 mod sniff;
 pub mod unpack;

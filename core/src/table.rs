@@ -1,6 +1,6 @@
 //! The event table: columns, one row an event, and what the rows refer to.
 
-pub mod append;
+pub(crate) mod append;
 pub mod category;
 mod column;
 pub mod events;

@@ -12,15 +12,15 @@ pub const NONE: i64 = i64::MIN;
 
 /// The range of timestamps and the longest duration, in ns. Values outside are clamped and counted, so that differences
 /// of times and sums of a thousand durations stay within `i64`. From 1896 to 2116, and 104 days.
-pub const EARLIEST: i64 = -(1 << 61);
+pub(crate) const EARLIEST: i64 = -(1 << 61);
 /// See [`EARLIEST`].
-pub const LATEST: i64 = 1 << 62;
+pub(crate) const LATEST: i64 = 1 << 62;
 /// See [`EARLIEST`].
 pub const LONGEST: i64 = 1 << 53;
 
 /// A decimal text read as nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parsed {
+pub(crate) struct Parsed {
     /// The time in nanoseconds, saturated to the range of `i64`.
     pub ns: i64,
     /// Digits finer than a nanosecond were rounded away.
@@ -32,7 +32,7 @@ pub struct Parsed {
 /// Reads microseconds, written as a JSON number of any length or exponent, as nanoseconds.
 ///
 /// Returns `None` when `text` is not a decimal number.
-pub fn parse_micros(text: &[u8]) -> Option<Parsed> {
+pub(crate) fn parse_micros(text: &[u8]) -> Option<Parsed> {
     let (negative, digits) = match text.first()? {
         b'-' => (true, &text[1..]),
         b'+' => (false, &text[1..]),
@@ -90,7 +90,7 @@ fn shift(negative: bool, whole: &[u8], fraction: &[u8], shift: i64) -> Parsed {
 }
 
 /// Appends `ns` as microseconds with exactly three decimals, as Kineto writes them.
-pub fn write_micros(out: &mut String, ns: i64) {
+pub(crate) fn write_micros(out: &mut String, ns: i64) {
     let magnitude = ns.unsigned_abs();
     if ns < 0 {
         out.push('-');

@@ -98,7 +98,7 @@ impl TextReader {
     }
 
     /// Forgets the events read so far, but not the texts and layouts that they refer to.
-    pub fn clear_events(&mut self) {
+    pub(crate) fn clear_events(&mut self) {
         self.reader.clear_events();
     }
 

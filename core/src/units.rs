@@ -62,7 +62,7 @@ pub fn share(part: f64, whole: f64) -> String {
 }
 
 /// A number with an SI prefix and three digits or a little more: `24.64 T`, `512`.
-pub fn with_prefix(number: f64) -> String {
+pub(crate) fn with_prefix(number: f64) -> String {
     const PREFIXES: [(f64, &str); 6] =
         [(1e18, " E"), (1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")];
     match PREFIXES.iter().find(|p| number >= p.0) {

@@ -38,7 +38,8 @@ macro_rules! words {
         $vis enum $enum { $($(#[$doc])* $variant,)+ }
 
         impl $enum {
-            /// Every variant, in the order of their words.
+            /// Every variant, in the order of their words. Not every vocabulary is read back.
+            #[allow(dead_code)]
             $vis const ALL: [$enum; [$($word),+].len()] = [$($enum::$variant),+];
 
             /// The words.

@@ -1,11 +1,11 @@
 //! Traces as files again: whole, repaired, cut, thinned, or with their names taken out.
 
 pub mod chrome;
-pub mod csv;
+pub(crate) mod csv;
 pub mod event_list;
 pub mod execution_trace;
 pub mod file_name;
 pub mod memory_timeline;
 pub mod redact;
 pub mod repair;
-pub mod select;
+pub(crate) mod select;

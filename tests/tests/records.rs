@@ -3,7 +3,7 @@
 use kinetoscope_core::analysis::torch::event_rows::event_rows;
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::diagnostics::Code;
-use kinetoscope_core::dialect::hidden::HIDDEN;
+use kinetoscope_core::internals::HIDDEN;
 use kinetoscope_core::records::{Kind, Record, Records};
 use kinetoscope_core::trace::Trace;
 use proptest::prelude::*;

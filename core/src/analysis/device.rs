@@ -1,10 +1,10 @@
 //! What devices did: busy and idle time, kernels, steps, memory, operations and the roofline.
 
 pub mod device_time;
-pub mod kernels;
+pub(crate) mod kernels;
 pub mod memory;
 pub mod memory_rows;
 mod owners;
-pub mod roofline;
+pub(crate) mod roofline;
 pub mod steps;
-pub mod work;
+pub(crate) mod work;

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 /// What the estimate needs of an operator: the trace's `Input Dims`, `Input type` and `Concrete Inputs`.
 #[derive(Clone, Debug, Default)]
-pub struct Inputs {
+pub(crate) struct Inputs {
     /// The sizes of each input; empty for what is no tensor.
     pub dims: Vec<Vec<i64>>,
     /// The type names of each input.
@@ -26,7 +26,7 @@ pub struct Inputs {
 
 impl Inputs {
     /// Parses the three JSON texts; what is absent or broken stays empty.
-    pub fn parse(dims: Option<&str>, types: Option<&str>, concrete: Option<&str>) -> Self {
+    pub(crate) fn parse(dims: Option<&str>, types: Option<&str>, concrete: Option<&str>) -> Self {
         let values = |text: Option<&str>| -> Vec<Value> {
             text.and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default()
         };
@@ -66,7 +66,7 @@ fn matrices(inputs: &Inputs, a: usize, b: usize) -> Option<i64> {
 }
 
 /// The estimate for operator `name`; 0 where there is no formula or the inputs do not fit it.
-pub fn estimate(name: &str, inputs: &Inputs) -> i64 {
+pub(crate) fn estimate(name: &str, inputs: &Inputs) -> i64 {
     let known = match name {
         "aten::mm" | "aten::bmm" | "aten::addmm" | "aten::baddbmm" | "aten::add" | "aten::mul" => {
             count(name, inputs)
@@ -93,7 +93,7 @@ fn conv2d(inputs: &Inputs) -> Option<i64> {
 }
 
 /// The floating point operations of operator `name`; `None` where there is no formula, or the inputs do not fit it.
-pub fn count(name: &str, inputs: &Inputs) -> Option<i64> {
+pub(crate) fn count(name: &str, inputs: &Inputs) -> Option<i64> {
     let name = name.strip_prefix("aten::")?;
     match name {
         "mm" | "bmm" => matrices(inputs, 0, 1),

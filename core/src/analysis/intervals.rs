@@ -4,7 +4,7 @@ use crate::order::sort_by_key;
 use alloc::vec::Vec;
 
 /// A half-open interval `start..end`.
-pub type Interval = (i64, i64);
+pub(crate) type Interval = (i64, i64);
 
 /// Sorted, disjoint, non-empty intervals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,11 +12,11 @@ pub struct Intervals(Vec<Interval>);
 
 /// Collects intervals; those that join the last one are merged at once, which keeps nested calls from taking memory.
 #[derive(Clone, Debug, Default)]
-pub struct Collector(Vec<Interval>);
+pub(crate) struct Collector(Vec<Interval>);
 
 impl Collector {
     /// Adds an interval.
-    pub fn push(&mut self, interval: Interval) {
+    pub(crate) fn push(&mut self, interval: Interval) {
         match self.0.last_mut() {
             Some(last) if last.0 <= interval.0 && interval.0 <= last.1 => last.1 = last.1.max(interval.1),
             _ if interval.0 < interval.1 => self.0.push(interval),
@@ -25,7 +25,7 @@ impl Collector {
     }
 
     /// The union of everything that was added.
-    pub fn union(self) -> Intervals {
+    pub(crate) fn union(self) -> Intervals {
         Intervals::union_of(self.0)
     }
 }

@@ -1,7 +1,7 @@
 //! A trace as a whole: summary, findings, identities, info, and a preview while it is read.
 
 pub mod early;
-pub mod findings;
-pub mod info;
+pub(crate) mod findings;
+pub(crate) mod info;
 pub mod ledger;
 pub mod summary;

@@ -2,9 +2,9 @@
 
 pub mod call_tree;
 pub mod counters;
-pub mod lane_names;
+pub(crate) mod lane_names;
 pub mod modules;
 pub mod names;
 pub mod spans;
 pub mod tiles;
-pub mod tracks;
+pub(crate) mod tracks;

@@ -1,6 +1,6 @@
 //! torch's view of a trace: function events, key averages, event tree, patterns.
 
-pub mod average_rows;
+pub(crate) mod average_rows;
 pub mod averages;
 pub mod clock;
 pub mod coverage;

@@ -19,11 +19,11 @@ pub const HIDDEN: [&str; 8] = [
 ];
 
 /// The names of [`HIDDEN`] that are there.
-pub fn hidden_names(names: &Names) -> Vec<NameId> {
+pub(crate) fn hidden_names(names: &Names) -> Vec<NameId> {
     HIDDEN.iter().filter_map(|name| names.find(name)).collect()
 }
 
 /// Whether torch's events leave this one out.
-pub fn is_hidden(table: &Table, row: Row, names: &[NameId]) -> bool {
+pub(crate) fn is_hidden(table: &Table, row: Row, names: &[NameId]) -> bool {
     names.contains(&table.name_id(row)) || table.field(row, Key::IsHiddenEvent) == Some(Value::Bool(true))
 }

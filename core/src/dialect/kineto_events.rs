@@ -111,7 +111,7 @@ fn count_oddities(table: &Table, row: Row, diagnostics: &mut Diagnostics) {
 }
 
 /// torch's condition of an asynchronous event: said so, or begun and ended on different threads.
-pub fn is_async(table: &Table, begin: Row, end: (Row, Key)) -> bool {
+pub(crate) fn is_async(table: &Table, begin: Row, end: (Row, Key)) -> bool {
     table.field(begin, Key::IsAsync) == Some(Value::Bool(true))
         || table.int(begin, Key::StartThreadId) != table.int(end.0, end.1)
 }

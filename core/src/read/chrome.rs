@@ -58,7 +58,7 @@ enum Progress {
 
 /// Reads a Chrome trace from chunks.
 #[derive(Clone, Debug)]
-pub struct Reader {
+pub(crate) struct Reader {
     limits: Limits,
     table: Table,
     diagnostics: Diagnostics,
@@ -102,7 +102,7 @@ impl Default for Reader {
 
 impl Reader {
     /// A reader that has seen nothing yet.
-    pub fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: Limits) -> Self {
         let mut table = Table::default();
         let events = EventReader::new(limits, &mut table);
         Reader {
@@ -129,19 +129,19 @@ impl Reader {
     }
 
     /// How many events were read so far.
-    pub fn events_read(&self) -> usize {
+    pub(crate) fn events_read(&self) -> usize {
         self.cleared + self.table.len()
     }
 
     /// Forgets the events read so far; see [`Table::clear_events`].
-    pub fn clear_events(&mut self) {
+    pub(crate) fn clear_events(&mut self) {
         self.cleared += self.table.len();
         self.table.clear_events();
         self.check_at = CHECK_EVERY;
     }
 
     /// The events that were read so far.
-    pub fn table(&self) -> &Table {
+    pub(crate) fn table(&self) -> &Table {
         &self.table
     }
 
@@ -149,7 +149,7 @@ impl Reader {
     ///
     /// # Errors
     /// [`Error::NotATrace`] as soon as the bytes cannot become a trace.
-    pub fn feed(&mut self, chunk: &[u8]) -> Result<(), Error> {
+    pub(crate) fn feed(&mut self, chunk: &[u8]) -> Result<(), Error> {
         if self.head.len() < HEAD {
             self.head.extend_from_slice(&chunk[..chunk.len().min(HEAD - self.head.len())]);
         }
@@ -164,7 +164,7 @@ impl Reader {
     ///
     /// # Errors
     /// [`Error::Empty`] or [`Error::NotATrace`] when no trace was found.
-    pub fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
+    pub(crate) fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
         self.advance(true)?;
         if matches!(self.state, State::Start) && self.events_read() == 0 {
             return Err(sniff::binary(&self.head));
@@ -229,7 +229,7 @@ impl Reader {
     }
 
     /// Whether the memory limit was reached: what is fed from now on is passed over.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.state == State::Full
     }
 

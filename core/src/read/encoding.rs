@@ -12,7 +12,7 @@ enum Form {
 
 /// Turns chunks of text into chunks of UTF-8. UTF-8 passes untouched, valid or not.
 #[derive(Clone, Debug)]
-pub struct Decoder {
+pub(crate) struct Decoder {
     form: Form,
     pending: Vec<u8>,
     high: Option<u16>,
@@ -27,12 +27,12 @@ impl Default for Decoder {
 
 impl Decoder {
     /// Whether chunks can be passed on as they are.
-    pub fn is_utf8(&self) -> bool {
+    pub(crate) fn is_utf8(&self) -> bool {
         self.form == Form::Utf8
     }
 
     /// Appends the UTF-8 of `chunk` to `out`.
-    pub fn feed(&mut self, chunk: &[u8], out: &mut Vec<u8>, diagnostics: &mut Diagnostics) {
+    pub(crate) fn feed(&mut self, chunk: &[u8], out: &mut Vec<u8>, diagnostics: &mut Diagnostics) {
         if self.form == Form::Utf8 {
             out.extend_from_slice(chunk);
             return;
@@ -45,7 +45,7 @@ impl Decoder {
     }
 
     /// Appends what is still pending.
-    pub fn finish(&mut self, out: &mut Vec<u8>, diagnostics: &mut Diagnostics) {
+    pub(crate) fn finish(&mut self, out: &mut Vec<u8>, diagnostics: &mut Diagnostics) {
         if self.form == Form::Unknown {
             self.choose(diagnostics);
         }

@@ -17,7 +17,7 @@ enum Phase {
 }
 
 /// The engine's own [`GzipMember`], on `miniz_oxide`.
-pub struct PortableMember {
+pub(crate) struct PortableMember {
     phase: Phase,
     bytes: Vec<u8>,
     state: Box<InflateState>,

@@ -17,10 +17,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// The name of the metadata events of segments.
-pub const SEGMENT: &str = "segment";
+pub(crate) const SEGMENT: &str = "segment";
 
 /// The name of the metadata events of blocks.
-pub const BLOCK: &str = "block";
+pub(crate) const BLOCK: &str = "block";
 
 /// Bytes that are a pickle of protocol 2 or later.
 pub(crate) fn is_pickle(head: &[u8]) -> bool {
@@ -53,7 +53,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Table, Diagnostics), Error> {
 }
 
 /// The metadata key that a table from a snapshot has.
-pub const SOURCE: &str = "memory_snapshot";
+pub(crate) const SOURCE: &str = "memory_snapshot";
 
 struct Snapshot<'a> {
     pickle: &'a Pickle,

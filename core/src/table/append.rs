@@ -7,64 +7,64 @@ use crate::names::{NameId, Names};
 use crate::time;
 
 /// One row in the making. Fields are to be given in the same order from row to row, so that rows share a layout.
-pub struct Append<'a> {
+pub(crate) struct Append<'a> {
     table: &'a mut Table,
     node: NodeId,
 }
 
 impl<'a> Append<'a> {
     /// Begins a row of this phase and category; a phase of 0 for a record.
-    pub fn new(table: &'a mut Table, ph: u8, cat: &str) -> Append<'a> {
+    pub(crate) fn new(table: &'a mut Table, ph: u8, cat: &str) -> Append<'a> {
         let cat = if cat.is_empty() { None } else { Some(table.names.intern(cat)) };
         let node = table.layouts.root(ph, cat);
         Append { table, node }
     }
 
     /// Begins a row with the fields that led to a node.
-    pub fn at(table: &'a mut Table, node: NodeId) -> Append<'a> {
+    pub(crate) fn at(table: &'a mut Table, node: NodeId) -> Append<'a> {
         Append { table, node }
     }
 
     /// The node that the fields so far led to.
-    pub fn node(&self) -> NodeId {
+    pub(crate) fn node(&self) -> NodeId {
         self.node
     }
 
     /// The texts of the table.
-    pub fn names(&mut self) -> &mut Names {
+    pub(crate) fn names(&mut self) -> &mut Names {
         &mut self.table.names
     }
 
     /// A field that is null.
-    pub fn null(self, place: Place, key: &str) -> Append<'a> {
+    pub(crate) fn null(self, place: Place, key: &str) -> Append<'a> {
         self.step(place, key, FieldType::Null)
     }
 
     /// A field that is a number, written as JSON.
-    pub fn number(self, place: Place, key: &str, value: &str) -> Append<'a> {
+    pub(crate) fn number(self, place: Place, key: &str, value: &str) -> Append<'a> {
         self.named(place, key, value, FieldType::Number)
     }
 
     /// A field that is an integer.
-    pub fn int(self, place: Place, key: &str, value: i64) -> Append<'a> {
+    pub(crate) fn int(self, place: Place, key: &str, value: i64) -> Append<'a> {
         self.table.fields.push_int(value);
         self.step(place, key, FieldType::Int)
     }
 
     /// A field that is a number with six decimals.
-    pub fn micro(self, place: Place, key: &str, value: f64) -> Append<'a> {
+    pub(crate) fn micro(self, place: Place, key: &str, value: f64) -> Append<'a> {
         self.table.fields.push_int(libm::round(value * 1e6) as i64);
         self.table.fields.push_varint(6);
         self.step(place, key, FieldType::Decimal)
     }
 
     /// A field that is a text.
-    pub fn text(self, place: Place, key: &str, value: &str) -> Append<'a> {
+    pub(crate) fn text(self, place: Place, key: &str, value: &str) -> Append<'a> {
         self.named(place, key, value, FieldType::Text)
     }
 
     /// A field that is an array or object, as JSON.
-    pub fn json(self, place: Place, key: &str, value: &str) -> Append<'a> {
+    pub(crate) fn json(self, place: Place, key: &str, value: &str) -> Append<'a> {
         self.named(place, key, value, FieldType::Json)
     }
 
@@ -75,7 +75,7 @@ impl<'a> Append<'a> {
     }
 
     /// A field that is true or false.
-    pub fn bool(self, place: Place, key: &str, value: bool) -> Append<'a> {
+    pub(crate) fn bool(self, place: Place, key: &str, value: bool) -> Append<'a> {
         self.step(place, key, if value { FieldType::True } else { FieldType::False })
     }
 
@@ -90,31 +90,31 @@ impl<'a> Append<'a> {
     }
 
     /// A field of `args` whose key is known by its id, and whose value was packed as one varint.
-    pub fn packed(self, key: NameId, field_type: FieldType, varint: u64) -> Append<'a> {
+    pub(crate) fn packed(self, key: NameId, field_type: FieldType, varint: u64) -> Append<'a> {
         self.table.fields.push_varint(varint);
         self.step_to(Place::Args, key, field_type)
     }
 
     /// A field of `args` whose type is its value.
-    pub fn unit(self, key: NameId, field_type: FieldType) -> Append<'a> {
+    pub(crate) fn unit(self, key: NameId, field_type: FieldType) -> Append<'a> {
         self.step_to(Place::Args, key, field_type)
     }
 
     /// Ends the row, on a track that is known.
-    pub fn finish_on(self, name: NameId, (ts, dur): (i64, i64), track: TrackId) -> Row {
+    pub(crate) fn finish_on(self, name: NameId, (ts, dur): (i64, i64), track: TrackId) -> Row {
         let layout = self.table.layouts.finish(self.node, &self.table.names);
         self.table.push(Fixed { ts, dur, name, track, layout })
     }
 
     /// Ends the row: a moment without a duration. `pid` and `tid` are JSON.
-    pub fn finish(self, name: &str, ts: i64, (pid, tid): (&str, &str)) -> Row {
+    pub(crate) fn finish(self, name: &str, ts: i64, (pid, tid): (&str, &str)) -> Row {
         let names = &mut self.table.names;
         let (name, pid, tid) = (names.intern(name), names.intern(pid), names.intern(tid));
         self.push(name, ts, (pid, tid))
     }
 
     /// Ends a record, which has neither time nor track of its own yet.
-    pub fn finish_record(self, name: NameId) -> Row {
+    pub(crate) fn finish_record(self, name: NameId) -> Row {
         self.push(name, time::NONE, (NameId::EMPTY, NameId::EMPTY))
     }
 

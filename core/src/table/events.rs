@@ -21,7 +21,7 @@ pub type Row = u32;
 
 /// The fixed columns of one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fixed {
+pub(crate) struct Fixed {
     /// Start in ns, relative to the table's base, or [`time::NONE`].
     pub ts: i64,
     /// Duration in ns, or [`time::NONE`].
@@ -42,9 +42,9 @@ pub struct Table {
     /// All rows of the timeline.
     pub tracks: Tracks,
     /// All phases, categories and sets of fields.
-    pub layouts: Layouts,
+    pub(crate) layouts: Layouts,
     /// The packed fields.
-    pub fields: Fields,
+    pub(crate) fields: Fields,
     /// What stands beside `traceEvents`.
     pub metadata: Metadata,
     ts: Column<i64>,
@@ -57,7 +57,7 @@ pub struct Table {
 impl Table {
     /// Appends an event whose fields were packed before.
     #[inline]
-    pub fn push(&mut self, fixed: Fixed) -> Row {
+    pub(crate) fn push(&mut self, fixed: Fixed) -> Row {
         self.fields.finish_event();
         self.ts.push(fixed.ts);
         self.dur.push(fixed.dur);
@@ -68,7 +68,7 @@ impl Table {
     }
 
     /// Removes every event; texts, tracks, layouts and metadata stay.
-    pub fn clear_events(&mut self) {
+    pub(crate) fn clear_events(&mut self) {
         self.fields = Fields::default();
         self.ts = Column::default();
         self.dur = Column::default();
@@ -176,7 +176,7 @@ impl Table {
     }
 
     /// Sorts events by their start, the longest first among those of one start; equal ones keep their order.
-    pub fn sort_by_start(&self, rows: &mut [Row]) {
+    pub(crate) fn sort_by_start(&self, rows: &mut [Row]) {
         let key = |&row: &Row| (self.ts(row), descending(self.end(row)));
         if !rows.is_sorted_by_key(key) {
             rows.sort_by_key(key);
@@ -213,7 +213,7 @@ impl Table {
 
     /// The layout's number.
     #[inline]
-    pub fn layout_id(&self, row: Row) -> LayoutId {
+    pub(crate) fn layout_id(&self, row: Row) -> LayoutId {
         self.layout[row as usize]
     }
 

@@ -106,7 +106,7 @@ struct Start {
 
 /// The packed values of every event.
 #[derive(Clone, Debug, Default)]
-pub struct Fields {
+pub(crate) struct Fields {
     /// The values of the event that is being read.
     open: Vec<u8>,
     segments: Vec<Vec<u8>>,
@@ -119,24 +119,24 @@ pub struct Fields {
 
 impl Fields {
     /// The memory that is held, in bytes.
-    pub fn heap_bytes(&self) -> usize {
+    pub(crate) fn heap_bytes(&self) -> usize {
         let segments = self.segments.iter().map(Vec::capacity).sum::<usize>();
         let far = self.far.heap_bytes() + self.far_starts.capacity() * size_of::<Start>();
         segments + self.blocks.capacity() * size_of::<Start>() + self.starts.heap_bytes() + far
     }
 
     /// How much was packed for the event that is being read: a mark for [`Fields::rewind`].
-    pub fn mark(&self) -> usize {
+    pub(crate) fn mark(&self) -> usize {
         self.open.len()
     }
 
     /// Forgets what was packed since `mark`.
-    pub fn rewind(&mut self, mark: usize) {
+    pub(crate) fn rewind(&mut self, mark: usize) {
         self.open.truncate(mark);
     }
 
     /// Ends the event that is being read.
-    pub fn finish_event(&mut self) {
+    pub(crate) fn finish_event(&mut self) {
         let fits = self.segments.last().is_some_and(|last| last.len() + self.open.len() <= SEGMENT);
         if !fits {
             // The first segment grows from nothing, for the sake of small traces.
@@ -162,7 +162,7 @@ impl Fields {
 
     /// Appends a varint.
     #[inline]
-    pub fn push_varint(&mut self, mut value: u64) {
+    pub(crate) fn push_varint(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.open.push(value as u8 | 0x80);
             value >>= 7;
@@ -172,13 +172,13 @@ impl Fields {
 
     /// Appends a zigzag coded integer.
     #[inline]
-    pub fn push_int(&mut self, value: i64) {
+    pub(crate) fn push_int(&mut self, value: i64) {
         self.push_varint(((value << 1) ^ (value >> 63)) as u64);
     }
 
     /// The packed bytes of event `row`, and of some after it.
     #[inline]
-    pub fn at(&self, row: usize) -> &[u8] {
+    pub(crate) fn at(&self, row: usize) -> &[u8] {
         let start = match self.starts[row] {
             FAR => self.far.get((row as i64, 0)).map_or(Start::default(), |at| self.far_starts[at as usize]),
             near => {
@@ -191,14 +191,14 @@ impl Fields {
 
     /// The value of `field` in event `row`.
     #[inline]
-    pub fn value<'a>(&self, row: usize, field: &Field, names: &'a Names) -> Value<'a> {
+    pub(crate) fn value<'a>(&self, row: usize, field: &Field, names: &'a Names) -> Value<'a> {
         let mut bytes = self.at(row);
         skip(&mut bytes, field.skip);
         read(&mut bytes, field.field_type, names)
     }
 
     /// The first packed varint of `field` in event `row`; 0 where its type has none.
-    pub fn raw(&self, row: usize, field: &Field) -> u64 {
+    pub(crate) fn raw(&self, row: usize, field: &Field) -> u64 {
         let mut bytes = self.at(row);
         skip(&mut bytes, field.skip);
         if field.field_type.varints() == 0 { 0 } else { varint(&mut bytes) }
@@ -237,7 +237,7 @@ fn unzigzag(value: u64) -> i64 {
 
 /// Takes one value off the front of `bytes`.
 #[inline]
-pub fn read<'a>(bytes: &mut &[u8], field_type: FieldType, names: &'a Names) -> Value<'a> {
+pub(crate) fn read<'a>(bytes: &mut &[u8], field_type: FieldType, names: &'a Names) -> Value<'a> {
     match field_type {
         FieldType::Null => Value::Null,
         FieldType::True => Value::Bool(true),

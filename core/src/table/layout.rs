@@ -22,7 +22,7 @@ pub enum Place {
 
 /// How a value is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FieldType {
+pub(crate) enum FieldType {
     /// `null`; no bytes.
     Null,
     /// `true`; no bytes.
@@ -43,7 +43,7 @@ pub enum FieldType {
 
 impl FieldType {
     /// How many varints the packed value takes.
-    pub fn varints(self) -> u32 {
+    pub(crate) fn varints(self) -> u32 {
         match self {
             FieldType::Null | FieldType::True | FieldType::False => 0,
             FieldType::Decimal => 2,
@@ -130,9 +130,9 @@ pub struct Field {
     /// Where it stands.
     pub place: Place,
     /// How its value is packed.
-    pub field_type: FieldType,
+    pub(crate) field_type: FieldType,
     /// How many varints of the event come before its value.
-    pub skip: u32,
+    pub(crate) skip: u32,
 }
 
 /// What all events of a layout have in common.
@@ -161,11 +161,11 @@ impl Layout {
 
 /// The number of a [`Layout`] in its [`Layouts`].
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Hash)]
-pub struct LayoutId(pub u32);
+pub(crate) struct LayoutId(pub u32);
 
 /// A place in the trie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct NodeId(u32);
+pub(crate) struct NodeId(u32);
 
 const NONE: u32 = u32::MAX;
 
@@ -183,7 +183,7 @@ struct Node {
 
 /// Every layout of a trace.
 #[derive(Clone, Debug, Default)]
-pub struct Layouts {
+pub(crate) struct Layouts {
     nodes: Vec<Node>,
     edges: Index,
     roots: Index,
@@ -194,7 +194,7 @@ pub struct Layouts {
 
 impl Layouts {
     /// The trie's root for events of this phase and category.
-    pub fn root(&mut self, ph: u8, cat: Option<NameId>) -> NodeId {
+    pub(crate) fn root(&mut self, ph: u8, cat: Option<NameId>) -> NodeId {
         let key = (i64::from(ph), cat.map_or(-1, |cat| i64::from(cat.0)));
         if let Some(node) = self.roots.get(key) {
             return NodeId(node);
@@ -214,14 +214,14 @@ impl Layouts {
 
     /// The key that followed `node` in `place` the last time.
     #[inline]
-    pub fn likely_key(&self, node: NodeId, place: Place) -> Option<NameId> {
+    pub(crate) fn likely_key(&self, node: NodeId, place: Place) -> Option<NameId> {
         let child = self.nodes.get(self.nodes[node.0 as usize].likely as usize)?;
         (child.place == place).then_some(child.key)
     }
 
     /// The node after one more field.
     #[inline]
-    pub fn step(&mut self, node: NodeId, key: NameId, place: Place, field_type: FieldType) -> NodeId {
+    pub(crate) fn step(&mut self, node: NodeId, key: NameId, place: Place, field_type: FieldType) -> NodeId {
         let likely = self.nodes[node.0 as usize].likely;
         if let Some(child) = self.nodes.get(likely as usize)
             && child.key == key
@@ -250,7 +250,7 @@ impl Layouts {
     /// Remembers that `child` followed `node`. Only for keys whose text holds no quote, backslash or control character:
     /// those are recognised by their bytes.
     #[inline]
-    pub fn expect(&mut self, node: NodeId, child: NodeId) {
+    pub(crate) fn expect(&mut self, node: NodeId, child: NodeId) {
         self.nodes[node.0 as usize].likely = child.0;
     }
 
@@ -269,13 +269,13 @@ impl Layouts {
     }
 
     /// Whether a key stands twice on the way to `node`.
-    pub fn repeats(&self, node: NodeId) -> bool {
+    pub(crate) fn repeats(&self, node: NodeId) -> bool {
         self.nodes[node.0 as usize].repeats
     }
 
     /// The node with the fields of `node` under `root`.
     #[inline]
-    pub fn replant(&mut self, node: NodeId, root: NodeId) -> NodeId {
+    pub(crate) fn replant(&mut self, node: NodeId, root: NodeId) -> NodeId {
         if self.nodes[node.0 as usize].root == root.0 { node } else { self.replant_slow(node, root) }
     }
 
@@ -300,7 +300,7 @@ impl Layouts {
 
     /// The layout of an event whose last field led to `node`.
     #[inline]
-    pub fn finish(&mut self, node: NodeId, names: &Names) -> LayoutId {
+    pub(crate) fn finish(&mut self, node: NodeId, names: &Names) -> LayoutId {
         match self.nodes[node.0 as usize].layout {
             NONE => self.finish_slow(node, names),
             layout => LayoutId(layout),
@@ -360,12 +360,12 @@ impl Layouts {
 
     /// The layout of this number.
     #[inline]
-    pub fn get(&self, id: LayoutId) -> &Layout {
+    pub(crate) fn get(&self, id: LayoutId) -> &Layout {
         &self.layouts[id.0 as usize]
     }
 
     /// Every layout, in the order of first appearance.
-    pub fn all(&self) -> &[Layout] {
+    pub(crate) fn all(&self) -> &[Layout] {
         &self.layouts
     }
 }

@@ -34,7 +34,7 @@ pub struct Tracks {
 
 impl Tracks {
     /// The number of `track`, which is stored when it is new.
-    pub fn intern(&mut self, track: Track) -> TrackId {
+    pub(crate) fn intern(&mut self, track: Track) -> TrackId {
         let next = self.tracks.len() as u32;
         let id = self.index.of(key(track), next);
         if id == next {
@@ -44,7 +44,7 @@ impl Tracks {
     }
 
     /// The track of the same `pid` and `tid`, as the row of a device.
-    pub fn find_on_device(&self, id: TrackId) -> Option<TrackId> {
+    pub(crate) fn find_on_device(&self, id: TrackId) -> Option<TrackId> {
         self.index.get(key(Track { on_device: true, ..self.get(id) })).map(TrackId)
     }
 
@@ -60,7 +60,7 @@ impl Tracks {
 }
 
 /// A `pid` or `tid` without the quotes of a JSON string.
-pub fn plain(names: &Names, id: NameId) -> &str {
+pub(crate) fn plain(names: &Names, id: NameId) -> &str {
     let text = names.get(id);
     text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(text)
 }

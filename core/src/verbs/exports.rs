@@ -71,7 +71,7 @@ pub(super) const EXPORTS: &[Export] = &[
         options: &[],
         extension: Some("et.json"),
         media_type: "application/json",
-        begin: |trace, _, _| Ok(Begun::Writing(Writing::new(ExecutionTraceWriter::new(trace)))),
+        start: |trace, _, _| Ok(Begun::Writing(Writing::new(ExecutionTraceWriter::new(trace)))),
     },
     Export {
         name: "memory-timeline",

@@ -11,10 +11,10 @@ use alloc::vec::Vec;
 use core::fmt::Write;
 
 /// The columns.
-pub const HEADER: &str = "row,ts_ns,dur_ns,ph,cat,name,pid,tid,fields\r\n";
+pub(crate) const HEADER: &str = "row,ts_ns,dur_ns,ph,cat,name,pid,tid,fields\r\n";
 
 /// Appends one event.
-pub fn event(table: &Table, row: Row, out: &mut String) {
+pub(crate) fn event(table: &Table, row: Row, out: &mut String) {
     let time = |ns: i64| if ns == time::NONE { String::new() } else { ns.to_string() };
     let track = table.track(row);
     let ph = table.ph(row);

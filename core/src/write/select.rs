@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 /// What to keep of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Selection {
+pub(crate) struct Selection {
     /// The first and last step, by number.
     pub steps: Option<(i64, i64)>,
     /// Start and end in ns after the start of the recording.
@@ -31,7 +31,7 @@ pub struct Selection {
 ///
 /// # Errors
 /// [`Error::BadOption`] when the trace has none of the steps.
-pub fn select(trace: &Trace, selection: &Selection) -> Result<Vec<bool>, Error> {
+pub(crate) fn select(trace: &Trace, selection: &Selection) -> Result<Vec<bool>, Error> {
     let table = &trace.table;
     let window = window(trace, selection)?;
     let inside = |ns: i64| ns != time::NONE && window.is_none_or(|(start, end)| start <= ns && ns < end);

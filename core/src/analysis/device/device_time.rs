@@ -63,7 +63,7 @@ impl<'a> Classes<'a> {
 }
 
 /// Whether a kernel's name is that of a collective library.
-pub fn is_collective(name: &str) -> bool {
+pub(crate) fn is_collective(name: &str) -> bool {
     let start: String = name.chars().take(64).map(|c| c.to_ascii_lowercase()).collect();
     ["nccl", "rccl", "mscclpp", "hccl", "oneccl", "c10d::"].iter().any(|part| start.contains(part))
 }
@@ -265,7 +265,7 @@ fn cause(trace: &Trace, after: Row, start: i64, syncs: &[(u32, Intervals)]) -> I
 }
 
 /// Whether a runtime call waits for the device.
-pub fn is_sync_name(name: &str) -> bool {
+pub(crate) fn is_sync_name(name: &str) -> bool {
     name.contains("Synchronize") && !name.contains("StreamWaitEvent")
 }
 
@@ -289,6 +289,6 @@ fn sync_calls(table: &Table) -> Vec<(u32, Intervals)> {
 }
 
 /// The bytes of a copy or fill.
-pub fn copied_bytes(table: &Table, row: Row) -> Option<i64> {
+pub(crate) fn copied_bytes(table: &Table, row: Row) -> Option<i64> {
     table.int(row, Key::MemcpyBytes)
 }

@@ -50,7 +50,7 @@ impl KernelGroup {
 }
 
 /// A kernel's name for a narrow column: without return type, parameters and the namespaces that most kernels share.
-pub fn short_name(name: &str) -> String {
+pub(crate) fn short_name(name: &str) -> String {
     let name = name.strip_prefix("void ").unwrap_or(name).replace("(anonymous namespace)::", "");
     let mut depth = 0i32;
     let mut before = ' ';
@@ -72,7 +72,7 @@ pub fn short_name(name: &str) -> String {
 }
 
 /// Every group, longest sum first; without their operations.
-pub fn kernel_groups(trace: &Trace) -> Vec<KernelGroup> {
+pub(crate) fn kernel_groups(trace: &Trace) -> Vec<KernelGroup> {
     groups(trace, |_| None)
 }
 
@@ -163,7 +163,7 @@ fn groups(trace: &Trace, mut work: impl FnMut(Row) -> Option<i64>) -> Vec<Kernel
 }
 
 /// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     Column::text("name", "", "The kernel's, copy's or fill's name."),
     Column::text("short_name", "Name", "The name without namespaces and parameters."),
     Column::word("class", "Class", &Class::VOCABULARY, "compute, communication, memcpy or memset."),
@@ -192,7 +192,7 @@ fn rate(amount: i64, ns: i64) -> Cell {
 }
 
 /// The groups as rows.
-pub fn kernels(trace: &Trace) -> Rows {
+pub(crate) fn kernels(trace: &Trace) -> Rows {
     let mut work = Work::new(trace);
     let groups = groups(trace, |row| work.of(row));
     let total: i64 = groups.iter().map(|g| g.sum_ns).sum();

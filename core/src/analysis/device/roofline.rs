@@ -12,7 +12,7 @@ const PEAKS: &str = include_str!("peaks.csv");
 
 /// What a device can do at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Peak {
+pub(crate) struct Peak {
     /// Operations by second: double, single, TF32, half, 8-bit integers; 0 where unknown.
     pub flops: [f64; 5],
     /// Bytes by second.
@@ -24,7 +24,7 @@ impl Peak {
     ///
     /// # Errors
     /// [`Error::BadOption`] when a line of the user's has not the seven fields of `peaks.csv`.
-    pub fn find(device: &str, own: Option<&str>) -> Result<Option<Peak>, Error> {
+    pub(crate) fn find(device: &str, own: Option<&str>) -> Result<Option<Peak>, Error> {
         for text in [own.unwrap_or(""), PEAKS] {
             let mut best: Option<(usize, Peak)> = None;
             for line in text.lines().map(str::trim) {
@@ -47,7 +47,7 @@ impl Peak {
     }
 
     /// The least time that operations on inputs can take, in ns: by arithmetic, and by memory.
-    pub fn least_ns(&self, flops: i64, bytes: i64, kind: &str) -> (f64, f64) {
+    pub(crate) fn least_ns(&self, flops: i64, bytes: i64, kind: &str) -> (f64, f64) {
         let column = match kind {
             "double" => 0,
             "c10::Half" | "c10::BFloat16" => 3,
@@ -72,7 +72,7 @@ fn parse(line: &str) -> Option<(&str, Peak)> {
 }
 
 /// The bytes of the input tensors.
-pub fn input_bytes(inputs: &Inputs) -> i64 {
+pub(crate) fn input_bytes(inputs: &Inputs) -> i64 {
     let tensors = inputs.dims.iter().zip(&inputs.types);
     tensors.fold(0i64, |sum, (dims, kind)| {
         let size = match kind.as_str().unwrap_or("") {

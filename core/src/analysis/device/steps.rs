@@ -37,7 +37,7 @@ pub struct Step {
 }
 
 /// The ranges that are steps, in order of time.
-pub fn step_ranges(table: &Table) -> Vec<(Row, i64)> {
+pub(crate) fn step_ranges(table: &Table) -> Vec<(Row, i64)> {
     let mut steps: Vec<(Row, i64)> = table
         .rows()
         .filter(|&row| {
@@ -121,7 +121,7 @@ fn layers(table: &Table, devices: &[DeviceTime]) -> [Intervals; 7] {
 }
 
 /// Whether a range is the loading of data.
-pub fn is_data_loading(name: &str) -> bool {
+pub(crate) fn is_data_loading(name: &str) -> bool {
     name.starts_with("enumerate(DataLoader)#") || name.starts_with("enumerate(DataPipe)#")
 }
 
@@ -153,7 +153,7 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 /// The steps as rows.
-pub fn step_rows(trace: &Trace) -> Rows {
+pub(crate) fn step_rows(trace: &Trace) -> Rows {
     let table = &trace.table;
     let origin = trace.start_ns;
     let mut rows = Rows::new(COLUMNS);

@@ -20,7 +20,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     Column::word("kind", "Kind", &FlopsKind::VOCABULARY, "total for the sums in the first rows, operator for the others."),
     Column::text("name", "Name", "The operator; all, counted or not counted for a sum."),
     Column::bool("counted", "Counted", "A formula knows the operator and its inputs.").or_null(),
@@ -54,7 +54,7 @@ words! {
     "FlopsKind"
     /// What a row counts.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum FlopsKind {
+    pub(crate) enum FlopsKind {
         /// All operators, those that a formula counts, and the others.
         Total = "total",
         /// The operators of one name.
@@ -66,7 +66,7 @@ words! {
     "Bound"
     /// What bounds calls on a device.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Bound {
+    pub(crate) enum Bound {
         /// Its arithmetic.
         Compute = "compute",
         /// Its memory.
@@ -115,7 +115,7 @@ struct Sums {
 }
 
 /// The rows: three sums (all, counted, not counted), then operators, those of most time first; none without shapes.
-pub fn work_rows(trace: &Trace, peak: Option<Peak>) -> Rows {
+pub(crate) fn work_rows(trace: &Trace, peak: Option<Peak>) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     if trace.table.layouts.all().iter().all(|l| l.find(Key::InputDims).is_none()) {
         return rows;

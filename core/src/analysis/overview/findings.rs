@@ -40,7 +40,7 @@ mod threshold {
 }
 
 /// Every finding, dearest first.
-pub fn findings(
+pub(crate) fn findings(
     trace: &Trace,
     wall_ns: i64,
     devices: &[DeviceTime],

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 /// Who wrote a trace, as far as it tells.
-pub fn producer(table: &Table) -> &'static str {
+pub(crate) fn producer(table: &Table) -> &'static str {
     let has = |key: &str| table.metadata.text(key).is_some();
     let cat = |wanted: fn(&str) -> bool| {
         table.layouts.all().iter().any(|l| l.cat.is_some_and(|cat| wanted(table.names.get(cat))))
@@ -46,7 +46,7 @@ pub fn producer(table: &Table) -> &'static str {
 }
 
 /// The time that a trace covers: the profiler's own window and everything in it.
-pub fn wall(table: &Table) -> (i64, i64) {
+pub(crate) fn wall(table: &Table) -> (i64, i64) {
     let timed = table.rows().filter(|&row| table.ph(row) != b'M' && table.ts(row) != time::NONE);
     let marker = |row| table.category(row) == Category::Other && table.name(row) == "Record Window End";
     timed
@@ -59,7 +59,7 @@ pub fn wall(table: &Table) -> (i64, i64) {
 }
 
 /// How many events there are of each category, in the order of [`Category`].
-pub fn categories(table: &Table) -> Vec<(Category, usize)> {
+pub(crate) fn categories(table: &Table) -> Vec<(Category, usize)> {
     let mut counts: Vec<(Category, usize)> = Vec::new();
     let mut per_layout = vec![0usize; table.layouts.all().len()];
     for row in table.rows() {
@@ -76,7 +76,7 @@ pub fn categories(table: &Table) -> Vec<(Category, usize)> {
 }
 
 /// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     Column::text("producer", "Written by", "The program that wrote the trace, by its dialect."),
     Column::int("events", "Events", "Objects in traceEvents."),
     Column::int("spans", "Spans", "Events with a duration."),
@@ -101,7 +101,7 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 /// One row of facts about a trace.
-pub fn info(trace: &Trace) -> Rows {
+pub(crate) fn info(trace: &Trace) -> Rows {
     let table = &trace.table;
     let metadata = &table.metadata;
     let (start, end) = wall(table);
@@ -138,7 +138,7 @@ fn host(trace: &Trace) -> Option<String> {
 }
 
 /// The metadata beside the events: key and JSON text.
-pub fn metadata(trace: &Trace) -> Rows {
+pub(crate) fn metadata(trace: &Trace) -> Rows {
     let mut rows = Rows::page(&["Key", "Value"]);
     for (key, text) in &trace.table.metadata.entries {
         let value = serde_json::from_str(text).map_or_else(|_| Cell::Text(text.clone()), Cell::Json);

@@ -156,27 +156,27 @@ pub struct Summary {
 }
 
 /// What the summary says about the host.
-pub struct HostPart {
+pub(crate) struct HostPart {
     events: FunctionEvents,
     operators: Vec<Average>,
 }
 
 /// What the summary says about devices and steps.
-pub struct DevicePart {
+pub(crate) struct DevicePart {
     devices: Vec<DeviceTime>,
     kernels: Vec<KernelGroup>,
     steps: Vec<Step>,
 }
 
 /// Computes the host's part, which takes about as long as [`device_part`]; a caller with threads runs both at once.
-pub fn host_part(trace: &Trace) -> HostPart {
+pub(crate) fn host_part(trace: &Trace) -> HostPart {
     let events = FunctionEvents::without_inputs(trace);
     let operators = operators(trace, &events);
     HostPart { events, operators }
 }
 
 /// Computes the devices' part.
-pub fn device_part(trace: &Trace) -> DevicePart {
+pub(crate) fn device_part(trace: &Trace) -> DevicePart {
     let devices = device_times(trace);
     DevicePart { kernels: kernel_groups(trace), steps: steps(trace, &devices), devices }
 }
@@ -187,7 +187,7 @@ pub fn summary(trace: &Trace) -> Summary {
 }
 
 /// Puts the two parts of a trace's summary together.
-pub fn assemble(trace: &Trace, host: HostPart, device: DevicePart) -> Summary {
+pub(crate) fn assemble(trace: &Trace, host: HostPart, device: DevicePart) -> Summary {
     let HostPart { events, operators } = host;
     let DevicePart { devices, kernels, steps } = device;
     let wall = info::wall(&trace.table);
@@ -229,7 +229,7 @@ fn busiest_tracks(trace: &Trace) -> Vec<(String, usize, i64)> {
 
 impl Summary {
     /// The longest idle gaps of all devices: device, gap.
-    pub fn longest_gaps(&self, limit: usize) -> Vec<(&DeviceTime, usize)> {
+    pub(crate) fn longest_gaps(&self, limit: usize) -> Vec<(&DeviceTime, usize)> {
         let mut gaps: Vec<(&DeviceTime, usize)> =
             self.devices.iter().flat_map(|d| (0..d.gaps.len()).map(move |g| (d, g))).collect();
         let order = |&(d, g): &(&DeviceTime, usize)| {
@@ -283,7 +283,7 @@ impl Summary {
     }
 
     /// The mean wall time of a step, in ns.
-    pub fn mean_step_ns(&self) -> Option<i64> {
+    pub(crate) fn mean_step_ns(&self) -> Option<i64> {
         let count = self.steps.len() as i64;
         (count > 0).then(|| self.steps.iter().map(|s| s.time.1 - s.time.0).sum::<i64>() / count)
     }

@@ -122,7 +122,7 @@ pub fn bottom_up(nodes: &[Node], depth: usize) -> Vec<Node> {
 
 /// How a tree is cut for showing.
 #[derive(Clone, Copy, Debug)]
-pub struct Cut {
+pub(crate) struct Cut {
     /// How many levels.
     pub depth: usize,
     /// Leave out nodes with less than this share of their lane.
@@ -150,7 +150,7 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 /// The merged trees of all lanes as rows, the longest nodes first below each parent.
-pub fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
+pub(crate) fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     let names = LaneNames::new(trace);
     let launched = launched_ns(trace);

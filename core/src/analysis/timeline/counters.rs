@@ -201,7 +201,7 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 /// The counters as rows.
-pub fn counter_rows(counters: &[Counter]) -> Rows {
+pub(crate) fn counter_rows(counters: &[Counter]) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     for (at, counter) in counters.iter().enumerate() {
         let values = || counter.points.iter().map(|p| p.1);

@@ -17,7 +17,7 @@ const PROCESS: i64 = -1;
 const LABEL: i64 = -2;
 
 /// What lanes are called: their process and thread, by the names that the trace's metadata gives them.
-pub struct LaneNames<'a> {
+pub(crate) struct LaneNames<'a> {
     trace: &'a Trace,
     texts: Vec<&'a str>,
     /// Which of the texts names a process, labels it, or names a thread of it.
@@ -26,7 +26,7 @@ pub struct LaneNames<'a> {
 
 impl<'a> LaneNames<'a> {
     /// The names in a trace.
-    pub fn new(trace: &'a Trace) -> Self {
+    pub(crate) fn new(trace: &'a Trace) -> Self {
         let table = &trace.table;
         let mut names = LaneNames { trace, texts: Vec::new(), index: Index::default() };
         for row in table.rows().filter(|&row| table.ph(row) == b'M') {
@@ -57,7 +57,7 @@ impl<'a> LaneNames<'a> {
     }
 
     /// The name of a track's process or device.
-    pub fn process(&self, track: Track) -> String {
+    pub(crate) fn process(&self, track: Track) -> String {
         match (self.given(track.pid, LABEL), self.given(track.pid, PROCESS)) {
             (Some(label), _) if track.on_device => label.into(),
             (_, Some(name)) if !track.on_device => format!("{name} {}", self.plain(track.pid)),
@@ -66,7 +66,7 @@ impl<'a> LaneNames<'a> {
     }
 
     /// The name of a track's thread or stream.
-    pub fn thread(&self, track: Track) -> String {
+    pub(crate) fn thread(&self, track: Track) -> String {
         self.given(track.pid, i64::from(track.tid.0)).map_or_else(
             || bare(if track.on_device { "stream" } else { "thread" }, self.plain(track.tid)),
             Into::into,
@@ -74,7 +74,7 @@ impl<'a> LaneNames<'a> {
     }
 
     /// The name of a lane.
-    pub fn get(&self, lane: &Lane) -> String {
+    pub(crate) fn get(&self, lane: &Lane) -> String {
         let track = self.trace.table.tracks.get(lane.track);
         let (process, thread) = (self.process(track), self.thread(track));
         let extra = if lane.extra > 0 { format!(" (overlap {})", lane.extra) } else { String::new() };

@@ -11,7 +11,7 @@ use crate::words::words;
 use alloc::vec;
 
 /// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     Column::int("track", "#", "The track's number, which `tiles` takes."),
     Column::word("kind", "Kind", &TrackKind::VOCABULARY, "host for a thread, device for a stream."),
     Column::text("process", "Process", "The process or device."),
@@ -31,7 +31,7 @@ words! {
     "TrackKind"
     /// What a track is.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum TrackKind {
+    pub(crate) enum TrackKind {
         /// A thread.
         Host = "host",
         /// A stream of a device.
@@ -48,7 +48,7 @@ pub(super) fn lanes(trace: &Trace, track: TrackId) -> &[Lane] {
 }
 
 /// Every track on which something lies, in the order of first appearance.
-pub fn track_rows(trace: &Trace) -> Rows {
+pub(crate) fn track_rows(trace: &Trace) -> Rows {
     let table = &trace.table;
     let names = LaneNames::new(trace);
     let origin = trace.start_ns;

@@ -7,7 +7,7 @@ use alloc::vec;
 use serde_json::Value;
 
 /// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     Column::text("name", "Name", "The operator's or kernel's name; ProfilerStep#N counts as ProfilerStep*."),
     Column::int("count", "# of Calls", "How many events are in the group."),
     Column::ns("cpu_time_total_ns", "CPU total", "Time on the CPU, with that of the events called inside."),
@@ -65,7 +65,7 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 /// The groups as rows, in their order.
-pub fn average_rows<'a>(groups: impl IntoIterator<Item = &'a Average>) -> Rows {
+pub(crate) fn average_rows<'a>(groups: impl IntoIterator<Item = &'a Average>) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     for group in groups {
         let shapes = match group.input_shapes.as_str() {

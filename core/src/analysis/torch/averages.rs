@@ -188,7 +188,7 @@ pub fn key_averages(events: &FunctionEvents, table: &Table, by: GroupBy) -> Vec<
 }
 
 /// As [`key_averages`], without [`Average::torch_us`]: less memory where no torch table is made.
-pub fn exact_key_averages(events: &FunctionEvents, table: &Table, by: GroupBy) -> Vec<Average> {
+pub(crate) fn exact_key_averages(events: &FunctionEvents, table: &Table, by: GroupBy) -> Vec<Average> {
     group(&TorchClock::stopped(events, table), by)
 }
 
@@ -227,7 +227,7 @@ fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
 }
 
 /// The rows of the events of one group of [`key_averages`].
-pub fn group_members(events: &FunctionEvents, table: &Table, by: GroupBy, group: u32) -> Vec<Row> {
+pub(crate) fn group_members(events: &FunctionEvents, table: &Table, by: GroupBy, group: u32) -> Vec<Row> {
     let clock = TorchClock::stopped(events, table);
     let mut keys = GroupKeys::new(&clock, by);
     let mut members = Vec::new();

@@ -154,7 +154,7 @@ pub struct Coverage {
 }
 
 /// Whether a range is the call of a compiled graph.
-pub fn is_compiled_region(name: &str) -> bool {
+pub(crate) fn is_compiled_region(name: &str) -> bool {
     name == "TORCHDYNAMO" || name.starts_with("Torch-Compiled Region")
 }
 
@@ -219,7 +219,7 @@ pub fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
 
 /// The rows: what was captured, all there is, the graphs, and the missed operators, those of most time first; none in a
 /// trace without graphs.
-pub fn coverage_rows(trace: &Trace) -> Rows {
+pub(crate) fn coverage_rows(trace: &Trace) -> Rows {
     let table = &trace.table;
     let mut rows = Rows::new(COLUMNS);
     let is_compiled = table.names.iter().any(|(_, name)| is_compiled_region(name));

@@ -60,7 +60,7 @@ device_types! {
 
 impl DeviceType {
     /// The device whose memory an event is about: the host where it does not say, nothing where it is unknown.
-    pub fn of_event(table: &Table, row: Row) -> Option<DeviceType> {
+    pub(crate) fn of_event(table: &Table, row: Row) -> Option<DeviceType> {
         match table.field(row, Key::DeviceType) {
             Some(Value::Text(name)) => DeviceType::of(name),
             Some(number) => number.as_i64().and_then(DeviceType::of_number),

@@ -178,7 +178,7 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 /// The ranked calls, the most promising first; none in a trace whose launch queue never fell from a peak.
-pub fn evaluation_rows(trace: &Trace) -> Rows {
+pub(crate) fn evaluation_rows(trace: &Trace) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     let (launches, kernels) = queue(trace);
     if launches.is_empty() || kernels.is_empty() {

@@ -94,7 +94,7 @@ pub fn report(trace: &Trace) -> String {
 }
 
 /// The rows as a table, and below it what to do about each pattern.
-pub fn advice(rows: &Rows) -> String {
+pub(crate) fn advice(rows: &Rows) -> String {
     let mut out = rows.to_text();
     let column = |key: &str| rows.columns.iter().position(|c| c.key == key).unwrap_or(0);
     let (name, description) = (column("pattern"), column("description"));
@@ -131,7 +131,7 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 /// The matches by pattern and place, those that cost most time first.
-pub fn pattern_rows(trace: &Trace, patterns: &[&dyn Pattern]) -> Rows {
+pub(crate) fn pattern_rows(trace: &Trace, patterns: &[&dyn Pattern]) -> Rows {
     let scene = Scene::new(trace);
     let mut groups: Vec<(Option<&str>, usize, Match)> = Vec::new();
     for one in find(&scene, patterns) {

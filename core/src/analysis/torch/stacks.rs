@@ -78,7 +78,7 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 /// Stacks with the time spent in them, most self CPU time first.
-pub fn stack_rows(events: &FunctionEvents) -> Rows {
+pub(crate) fn stack_rows(events: &FunctionEvents) -> Rows {
     let mut sums: Vec<(i64, i64, usize, u32)> =
         (0..events.stacks.len() as u32).map(|id| (0, 0, 0, id)).collect();
     for at in 0..events.len() {
