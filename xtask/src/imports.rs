@@ -30,7 +30,7 @@ const RUST: [(&str, Floors); 9] = [
             &["analysis", "records"],
             &["report", "write"],
             &["verbs"],
-            &["lib"],
+            &["internals", "lib"],
         ],
     ),
     (
