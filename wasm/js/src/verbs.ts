@@ -69,6 +69,7 @@ export type Severity =
   | "lost";
 
 export type Relation =
+  | "self"
   | "ancestor"
   | "launch"
   | "operator"
