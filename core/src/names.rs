@@ -51,7 +51,7 @@ fn find(names: &Names, hash: u64, text: &[u8]) -> Option<NameId> {
 
 impl Names {
     /// The id of `text`, which is stored when it is new.
-    pub(crate) fn intern(&mut self, text: &str) -> NameId {
+    pub fn intern(&mut self, text: &str) -> NameId {
         let hash = hash(text.as_bytes());
         find(self, hash, text.as_bytes()).unwrap_or_else(|| self.insert(hash, text))
     }

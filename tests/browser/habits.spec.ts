@@ -3,21 +3,9 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "@playwright/test";
+import { VIEWS } from "../../web/src/model/views";
 import { own, rowsOf } from "./files";
 import { drop, expect, open, rowsIn, sampleTrace, savedBy, settled, stepsTrace, test, view } from "./page";
-
-const VIEWS = [
-  "overview",
-  "timeline",
-  "operators",
-  "kernels",
-  "flame",
-  "memory",
-  "modules",
-  "steps",
-  "compare",
-  "findings",
-];
 
 test("the address keeps the state, and back and forward walk it", async ({ opened: page }) => {
   await open(page, sampleTrace);

@@ -69,6 +69,7 @@ export type Severity =
   | "lost";
 
 export type Relation =
+  | "self"
   | "ancestor"
   | "launch"
   | "operator"
@@ -166,6 +167,17 @@ export type IdleCause =
   | "queued"
   | "unknown";
 
+export type FindingCode =
+  | "gpu_idle"
+  | "exposed_communication"
+  | "pageable_copies"
+  | "short_kernels"
+  | "synchronization"
+  | "data_loading"
+  | "uneven_steps"
+  | "trace_incomplete"
+  | "overlapping_spans";
+
 export interface DeviceTime {
   /** Its number, as the trace has it. */
   device: string;
@@ -259,7 +271,7 @@ export interface TopTrack {
 
 export interface Finding {
   /** What it is. */
-  code: string;
+  code: FindingCode;
   /** What it costs at most; 0 where it costs trust and not time. */
   cost_ns: number;
   /** What was seen. */

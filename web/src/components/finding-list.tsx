@@ -1,6 +1,6 @@
 // Findings with what they cost, what to do, and where to see it.
 
-import type { Finding } from "kinetoscope/remote";
+import type { Finding, FindingCode } from "kinetoscope/remote";
 import { time } from "../model/format";
 import type { View } from "../model/views";
 import { To } from "./parts";
@@ -10,7 +10,7 @@ const S = TEXTS.findingList;
 const SHARED = TEXTS.shared;
 
 /** Where the evidence of a finding is. */
-const EVIDENCE: Record<string, { view: View; with?: Record<string, string>; label: string }> = {
+const EVIDENCE: Record<FindingCode, { view: View; with?: Record<string, string>; label: string }> = {
   gpu_idle: { view: "timeline", label: S.busyTimeOfTheDevice },
   exposed_communication: {
     view: "kernels",
@@ -37,11 +37,9 @@ export function FindingList({ findings }: { findings: readonly Finding[] }) {
             <div>
               <p class="finding-message">{finding.message}</p>
               <p class="advice">{finding.advice}</p>
-              {evidence ? (
-                <To view={evidence.view} {...(evidence.with ? { with: evidence.with } : {})}>
-                  {evidence.label}
-                </To>
-              ) : null}
+              <To view={evidence.view} {...(evidence.with ? { with: evidence.with } : {})}>
+                {evidence.label}
+              </To>
             </div>
           </li>
         );

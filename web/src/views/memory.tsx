@@ -120,7 +120,9 @@ function Device(props: {
   const [allocated, reserved] = [find("memory allocated"), find("memory reserved")];
   const [start, end] = [numberParam("start") ?? 0, numberParam("end") ?? open.info.wall_ns];
   const curve = (counter: number | undefined): Promise<Curve | undefined> =>
-    counter === undefined ? Promise.resolve(undefined) : open.trace.curve({ counter, startNs: start, endNs: end, pixels: POINTS });
+    counter === undefined
+      ? Promise.resolve(undefined)
+      : open.trace.curve({ counter, startNs: start, endNs: end, pixels: POINTS });
   const drawn = ask(open.trace, `memory ${row.device} ${start} ${end}`, async (): Promise<Drawn> => ({
     start,
     end,

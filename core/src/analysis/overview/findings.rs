@@ -8,15 +8,42 @@ use crate::order::{descending, sort_by_key};
 use crate::table::category::Category;
 use crate::trace::Trace;
 use crate::units::{bytes, time_ns};
+use crate::words::words;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+words! {
+    "FindingCode"
+    /// What looks wrong.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum FindingCode {
+        /// A device had nothing to do for much of its time.
+        GpuIdle = "gpu_idle",
+        /// A device communicated while nothing else ran on it.
+        ExposedCommunication = "exposed_communication",
+        /// Copies from or to pageable memory.
+        PageableCopies = "pageable_copies",
+        /// Many kernels last about as long as their launch.
+        ShortKernels = "short_kernels",
+        /// The host waits for a device.
+        Synchronization = "synchronization",
+        /// The host waits for data.
+        DataLoading = "data_loading",
+        /// A step took much longer than the median one.
+        UnevenSteps = "uneven_steps",
+        /// Part of the trace could not be read.
+        TraceIncomplete = "trace_incomplete",
+        /// Spans overlap without nesting.
+        OverlappingSpans = "overlapping_spans",
+    }
+}
+
 /// Something that costs time or trust.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// A stable name.
-    pub code: &'static str,
+    /// What it is.
+    pub code: FindingCode,
     /// What it costs at most, in ns; 0 where it costs trust and not time.
     pub cost_ns: i64,
     /// One sentence: what was seen, what it costs.
@@ -90,7 +117,7 @@ fn idle(out: &mut Vec<Finding>, device: &DeviceTime) {
         IdleCause::Unknown => "the launches are not in the trace: record CPU activity too",
     };
     out.push(Finding {
-        code: "gpu_idle",
+        code: FindingCode::GpuIdle,
         cost_ns: idle,
         message: format!(
             "GPU {} was idle for {} ({} of its window), {} of that with cause “{}”",
@@ -111,7 +138,7 @@ fn exposed(out: &mut Vec<Finding>, device: &DeviceTime) {
         return;
     };
     out.push(Finding {
-        code: "exposed_communication",
+        code: FindingCode::ExposedCommunication,
         cost_ns: class.exposed_ns,
         message: format!(
             "GPU {} communicated for {} with nothing else running ({} of its window)",
@@ -130,7 +157,7 @@ fn pageable(out: &mut Vec<Finding>, kernels: &[KernelGroup], wall_ns: i64) {
         return;
     }
     out.push(Finding {
-        code: "pageable_copies",
+        code: FindingCode::PageableCopies,
         cost_ns: time,
         message: format!(
             "copies from or to pageable memory took {}{}",
@@ -149,7 +176,7 @@ fn short_kernels(out: &mut Vec<Finding>, kernels: &[KernelGroup]) {
         return;
     }
     out.push(Finding {
-        code: "short_kernels",
+        code: FindingCode::ShortKernels,
         cost_ns: time,
         message: format!(
             "{count} kernels last {} on average, about what a launch costs",
@@ -177,7 +204,7 @@ fn host_ranges(out: &mut Vec<Finding>, trace: &Trace, wall_ns: i64) {
     }
     if share(sync.0, wall_ns) >= threshold::SYNC {
         out.push(Finding {
-            code: "synchronization",
+            code: FindingCode::Synchronization,
             cost_ns: sync.0,
             message: format!("{} synchronizing calls kept the CPU for {}", sync.1, time_ns(sync.0, None)),
             advice: "synchronize once a step at most; keep scalars on the GPU until they are printed",
@@ -185,7 +212,7 @@ fn host_ranges(out: &mut Vec<Finding>, trace: &Trace, wall_ns: i64) {
     }
     if share(data, wall_ns) >= threshold::DATA {
         out.push(Finding {
-            code: "data_loading",
+            code: FindingCode::DataLoading,
             cost_ns: data,
             message: format!(
                 "waiting for the data loader took {} ({} of wall)",
@@ -210,7 +237,7 @@ fn uneven_steps(out: &mut Vec<Finding>, trace: &Trace, steps: &[Step]) {
         return;
     }
     out.push(Finding {
-        code: "uneven_steps",
+        code: FindingCode::UnevenSteps,
         cost_ns: longest - median,
         message: format!(
             "{} took {}, the median step {}",
@@ -226,7 +253,7 @@ fn trust(out: &mut Vec<Finding>, trace: &Trace) {
     let lost = trace.diagnostics.findings().iter().filter(|f| f.code.severity() == Severity::Lost);
     for finding in lost {
         out.push(Finding {
-            code: "trace_incomplete",
+            code: FindingCode::TraceIncomplete,
             cost_ns: 0,
             message: format!("{} ×{}: {}", finding.code.as_str(), finding.count, finding.code.description()),
             advice: "numbers cover what could be read; see `ledger`",
@@ -235,7 +262,7 @@ fn trust(out: &mut Vec<Finding>, trace: &Trace) {
     let overlapping = trace.diagnostics.count(Code::OverlappingSpans);
     if overlapping * 20 > trace.tree.len() as u64 {
         out.push(Finding {
-            code: "overlapping_spans",
+            code: FindingCode::OverlappingSpans,
             cost_ns: 0,
             message: format!("{overlapping} spans overlap others of their row without nesting"),
             advice: "self times of such rows are those of separate lanes",

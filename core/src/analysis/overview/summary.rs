@@ -1,6 +1,6 @@
 //! What a person wants first: what was traced, how the time was spent, what looks wrong, how far to trust it.
 
-use super::findings::{Finding, findings};
+use super::findings::{Finding, FindingCode, findings};
 use super::info;
 use super::ledger::{Identity, identities};
 use crate::analysis::device::device_time::{Class, ClassTime, DeviceTime, IdleCause, device_times};
@@ -125,7 +125,7 @@ const TOP_TRACK: Record = Record {
 const FINDING: Record = Record {
     name: "Finding",
     members: &[
-        Column::text("code", "", "What it is."),
+        Column::word("code", "", &FindingCode::VOCABULARY, "What it is."),
         Column::ns("cost_ns", "", "What it costs at most; 0 where it costs trust and not time."),
         Column::text("message", "", "What was seen."),
         Column::text("advice", "", "What to do."),
@@ -342,7 +342,7 @@ fn gap_json(trace: &Trace, device: &DeviceTime, at: usize, origin: i64) -> Value
 
 fn finding_json(finding: &Finding) -> Value {
     FINDING.object(vec![
-        finding.code.into(),
+        finding.code.as_str().into(),
         Cell::Ns(finding.cost_ns),
         finding.message.as_str().into(),
         finding.advice.into(),

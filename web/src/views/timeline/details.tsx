@@ -22,7 +22,10 @@ function Links({ timeline, related }: { timeline: Timeline; related: Related }) 
       {(Object.keys(RELATIONS) as (keyof typeof RELATIONS)[]).map((relation) => {
         const found = related.relation.flatMap((one, at) => (one === relation ? [at] : []));
         if (found.length === 0) return null;
-        const sum = found.reduce((all, at) => all + (related.end_ns[at] as number) - (related.start_ns[at] as number), 0);
+        const sum = found.reduce(
+          (all, at) => all + (related.end_ns[at] as number) - (related.start_ns[at] as number),
+          0,
+        );
         return (
           <div key={relation} class="links" data-relation={relation}>
             <h3>
