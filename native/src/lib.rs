@@ -28,6 +28,8 @@
 //!
 //! A library depends on this crate without its default features: its [`spans`] cost nothing until a program turns `record` on.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "analysis")]
 pub mod files;
 pub mod spans;
