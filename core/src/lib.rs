@@ -68,3 +68,8 @@ pub mod units;
 pub mod verbs;
 pub mod words;
 pub mod write;
+
+// The code of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

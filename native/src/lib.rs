@@ -83,3 +83,8 @@ pub use {
     profiler::{Profiler, ProfilerBuilder, handlers, supported_activities},
     schedule::{ProfilerAction, Schedule, ScheduleArgs},
 };
+
+// The code of the README compiles and runs.
+#[cfg(all(doctest, feature = "record"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
