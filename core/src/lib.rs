@@ -85,3 +85,8 @@ pub use rows::Rows;
 pub use trace::{Trace, TraceReader};
 pub use verbs::options::Options;
 pub use verbs::{EXPORTS, Export, VERBS, Verb};
+
+// The code of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -11,6 +11,7 @@ pub mod export_options;
 pub mod exports;
 pub mod options;
 pub mod setting;
+mod takes;
 pub mod writing;
 
 pub use entry::{Answer, Begun, Both, Export, Kind, Request, Verb, in_turn};

@@ -11,12 +11,13 @@ use std::time::Duration;
 
 fn main() -> Result<(), RecordError> {
     let folder = std::env::temp_dir().join("lesson_6");
-    let flight = FlightRecorder::builder(&folder)
+    let builder = FlightRecorder::builder(&folder)
         .keep(Duration::from_secs(2))
         .slow_step(Duration::from_millis(50))
-        .on_panic(true)
-        .on_signal(true)
-        .start()?;
+        .on_panic(true);
+    #[cfg(unix)]
+    let builder = builder.on_signal(true);
+    let flight = builder.start()?;
     for number in 0..20 {
         flight.step();
         let _step = scope!("step", number = number);

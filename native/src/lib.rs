@@ -28,6 +28,8 @@
 //!
 //! A library depends on this crate without its default features: its [`spans`] cost nothing until a program turns `record` on.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "analysis")]
 pub mod files;
 pub mod spans;
@@ -81,3 +83,8 @@ pub use {
     profiler::{Profiler, ProfilerBuilder, handlers, supported_activities},
     schedule::{ProfilerAction, Schedule, ScheduleArgs},
 };
+
+// The code of the README compiles and runs.
+#[cfg(all(doctest, feature = "record"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

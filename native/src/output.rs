@@ -2,6 +2,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod document;
+#[cfg(unix)]
 pub(crate) mod fork;
 pub(crate) mod ring;
 pub(crate) mod session;

@@ -8,6 +8,7 @@ use crate::error::RecordError;
 use crate::hot::local::unrecorded;
 use crate::hot::registry::{Site, registry};
 use crate::hot::state::state;
+#[cfg(unix)]
 use crate::output::fork;
 use crate::profiler::recording::Recording;
 use crate::profiler::{Profiler, ProfilerBuilder};
@@ -47,6 +48,7 @@ use tracing_subscriber::registry::LookupSpan;
 /// # Errors
 /// As [`Profiler::start`].
 pub fn layer(profiler: ProfilerBuilder) -> Result<(TracingLayer, FlushGuard), RecordError> {
+    #[cfg(unix)]
     fork::hold_also(|| Box::new(CALLSITES.write().unwrap_or_else(PoisonError::into_inner)));
     Ok((TracingLayer, FlushGuard { profiler: Some(profiler.start()?) }))
 }

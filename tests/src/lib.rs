@@ -6,3 +6,8 @@ pub mod files;
 pub mod generator;
 pub mod torch;
 pub mod typescript;
+
+// The code of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -1,18 +1,23 @@
 //! `cargo xtask …`: everything that is more than one command.
 
+mod api;
 mod bench;
 mod browser;
 mod cudarc;
 mod cupti;
+mod features;
 mod fuzz;
 mod imports;
+mod msrv;
 mod native;
 mod npm;
 mod package;
 mod page;
+mod release;
 mod shell;
 mod silent;
 mod steps;
+mod targets;
 mod toolchain;
 mod tools;
 
@@ -26,6 +31,11 @@ const HELP: &str = "cargo xtask COMMAND
   silent               what spans leave behind where the recorder is compiled out: nothing
   cupti                the real CUPTI of CUDA 12.0 to 13.1, fetched as Python wheels, steps over records; needs no GPU
   cudarc               programs that choose the version of CUDA themselves build with the recorder
+  features             each feature of the published crates alone, and sets of them
+  msrv                 the oldest Rust: what dependencies declare, and a build where that toolchain is installed
+  targets              the published crates on Windows, macOS and aarch64, as far as `cargo check` goes
+  api                  the public items of the libraries, compared with tests/data/public-api (BLESS=1 writes them anew)
+  release --dry-run    package everything, install it from the packages into empty projects, run it; publishes nothing
   test-gpu [FOLDER]    what needs a GPU: every kind of activity, counts, times, graphs, overhead, torch.profiler beside it
   overhead             what a recorded span costs, beside other tracers
   fuzz [SECONDS]       build the fuzz targets and run each for a while (default 60 in all)
@@ -42,6 +52,11 @@ fn main() -> ExitCode {
     let number = |default: u64| arguments.get(1).map_or(Ok(default), |n| n.parse::<u64>());
     let result = match arguments.first().map(String::as_str) {
         Some("test") => steps::test(),
+        Some("features") => features::check(),
+        Some("msrv") => msrv::check(),
+        Some("targets") => targets::check(),
+        Some("api") => api::check(),
+        Some("release") => release::run_all(&arguments[1..]),
         Some("imports") => imports::check(),
         Some("no-std") => toolchain::check_no_std(),
         Some("silent") => silent::check(),

@@ -38,7 +38,7 @@ pub(crate) fn wasm() -> Result<Option<PathBuf>, Failure> {
 }
 
 /// Whether the active toolchain has a std, or a core, for this target.
-fn has_target(target: &str) -> bool {
+pub(crate) fn has_target(target: &str) -> bool {
     let output = Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output();
     output.is_ok_and(|o| o.status.success() && Path::new(String::from_utf8_lossy(&o.stdout).trim()).is_dir())
 }

@@ -2,47 +2,15 @@
 //! over as one typed structure for each verb, which has the defaults.
 
 use super::setting::Setting;
+pub use super::takes::Takes;
 use crate::analysis::torch::averages::GroupBy;
 use crate::error::Error;
-use crate::words::{Vocabulary, help};
+use crate::words::help;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde_json::Value;
-
-/// What an option takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
-    /// Nothing: it is given or not.
-    Nothing,
-    /// A number of rows or levels; negative for all.
-    Count,
-    /// A percentage.
-    Percent,
-    /// Any text.
-    Text,
-    /// The text of a file: its content; on a command line its path.
-    File,
-    /// One of some words.
-    Word(Vocabulary),
-    /// A column that torch's table is sorted by.
-    SortBy,
-    /// A width in characters, or `none`.
-    Width,
-    /// Any of `shape`, `stack:N`, `overload`, `module`.
-    Groups,
-    /// A time with its unit: `10us`, `1.5ms`, `2s`, `800ns`.
-    Duration,
-    /// Two times as in `1.5ms..20ms`.
-    Times,
-    /// A number or two, as in `3-5`.
-    Range,
-    /// Texts between commas.
-    Texts,
-    /// Numbers between commas.
-    Numbers,
-}
 
 /// What an option is when it is not given, as its help text shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The value of an option, parsed once: from the text of a command line or from JSON.
 
-use super::options::Takes;
+use super::takes::Takes;
 use crate::analysis::torch::averages::GroupBy;
 use crate::report::table_options::SortBy;
 use crate::time;

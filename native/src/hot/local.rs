@@ -125,6 +125,7 @@ pub(crate) fn is_busy() -> bool {
 }
 
 /// Whether a chunk is this thread's.
+#[cfg(unix)]
 pub(crate) fn owns(chunk: &'static Chunk) -> bool {
     LOCAL.with(|local| local.chunk.get().is_some_and(|own| std::ptr::eq(own, chunk)))
 }

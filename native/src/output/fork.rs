@@ -42,7 +42,6 @@ thread_local! {
 /// Has the system call these functions at every fork.
 pub(crate) fn watch() {
     static ONCE: Once = Once::new();
-    #[cfg(unix)]
     ONCE.call_once(|| {
         // SAFETY: the three functions live as long as the program.
         unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };

@@ -14,6 +14,7 @@ use crate::mirror;
 use crate::options::{Destination, Devices, Options};
 use crate::output::batch::meta;
 use crate::output::document::{Member, document, members};
+#[cfg(unix)]
 use crate::output::fork;
 use crate::output::ring::Ring;
 use crate::output::sink::Sink;
@@ -52,6 +53,7 @@ impl Session {
         if IS_TAKEN.swap(true, Ordering::AcqRel) {
             return Err(RecordError::AlreadyRecording);
         }
+        #[cfg(unix)]
         fork::watch();
         Session::prepare_alone(options, cycle, look).inspect_err(|_| IS_TAKEN.store(false, Ordering::Release))
     }

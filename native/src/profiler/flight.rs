@@ -24,6 +24,7 @@ pub struct FlightBuilder {
     keep: Duration,
     bytes: usize,
     on_panic: bool,
+    #[cfg(unix)]
     on_signal: bool,
     slow_step: Option<Duration>,
 }
@@ -47,7 +48,8 @@ impl FlightBuilder {
         self
     }
 
-    /// Also writes when the process gets the signal `SIGUSR1`.
+    /// Also writes when the process gets the signal `SIGUSR1`. On Unix only.
+    #[cfg(unix)]
     pub fn on_signal(mut self, is_on: bool) -> Self {
         self.on_signal = is_on;
         self
@@ -194,6 +196,7 @@ impl FlightRecorder {
             keep: Duration::from_secs(10),
             bytes: 256 << 20,
             on_panic: false,
+            #[cfg(unix)]
             on_signal: false,
             slow_step: None,
         }

@@ -1,0 +1,11 @@
+//! Lists the public items in a file of rustdoc JSON, one a line.
+
+use public_api::Builder;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path = std::env::args_os().nth(1).ok_or("usage: public-api FILE")?;
+    // Send, Sync and their like are listed; implementations for every type are the same for each crate.
+    let api = Builder::from_rustdoc_json(path).omit_blanket_impls(true).sorted(true).build()?;
+    print!("{api}");
+    Ok(())
+}

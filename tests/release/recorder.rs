@@ -1,0 +1,14 @@
+//! A program that records one span and saves it.
+
+use kinetoscope::{Profiler, RecordError, scope};
+
+fn main() -> Result<(), RecordError> {
+    let mut profiler = Profiler::builder().start()?;
+    {
+        let _span = scope!("work", batch = 3);
+    }
+    let recording = profiler.stop()?.expect("it was enabled");
+    recording.save("run.ktrace")?;
+    println!("{} records", recording.statistics.records);
+    Ok(())
+}

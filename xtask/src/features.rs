@@ -1,0 +1,59 @@
+//! The features of the published crates: none, each alone, and sets that programs use. Lints are errors, so that code which
+//! only another feature uses is found.
+
+use crate::shell::{Failure, cargo, root, run};
+use std::fs;
+
+/// The package, its folder, and the sets of features that are checked beyond none, each and all.
+const CRATES: [(&str, &str, &[&str]); 4] = [
+    ("kinetoscope-stream", "core/stream", &[]),
+    ("kinetoscope-core", "core", &[]),
+    ("kinetoscope", "native", &["record,analysis", "analysis,tracing"]),
+    ("kinetoscope-cli", "native/cli", &[]),
+];
+
+/// Checks every crate without its development dependencies, whose features could hide what is missing.
+pub(crate) fn check() -> Result<(), Failure> {
+    for (package, folder, sets) in CRATES {
+        let manifest = root().join(folder).join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).map_err(|e| format!("{}: {e}", manifest.display()))?;
+        let own = features(&text);
+        if own.is_empty() {
+            return Err(format!("{package}: no features in {}", manifest.display()));
+        }
+        check_set(package, "")?;
+        for set in own.iter().map(String::as_str).chain(sets.iter().copied()) {
+            check_set(package, set)?;
+        }
+        if own.len() > 1 {
+            check_set(package, &own.join(","))?;
+        }
+    }
+    Ok(())
+}
+
+fn check_set(package: &str, set: &str) -> Result<(), Failure> {
+    let mut clippy = cargo(&["clippy", "--quiet", "--no-deps", "--no-default-features", "-p", package]);
+    clippy.args(["--features", set, "--", "-D", "warnings"]);
+    run(&mut clippy).map_err(|e| format!("{package} with features [{set}]: {e}"))
+}
+
+/// The names in the table `[features]` of a manifest, without `default`, which is a set of the others.
+fn features(manifest: &str) -> Vec<String> {
+    let table = manifest.lines().skip_while(|line| *line != "[features]").skip(1);
+    let entries = table.take_while(|line| !line.starts_with('['));
+    let names = entries.filter_map(|line| Some(line.split_once(" = ")?.0)).filter(|n| !n.starts_with('#'));
+    names.filter(|name| *name != "default").map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::features;
+
+    #[test]
+    fn features_are_read_from_their_table_only() {
+        let manifest = "[package]\nname = \"a\"\n\n[features]\ndefault = [\"b\"]\n# c = d\nb = []\ne = [\"dep:f\"]\n\n\
+                        [dependencies]\nf = \"1\"\n";
+        assert_eq!(features(manifest), ["b", "e"]);
+    }
+}

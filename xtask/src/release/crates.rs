@@ -1,0 +1,105 @@
+//! The crates as packages, unpacked again.
+
+use super::length;
+use crate::shell::{Failure, cargo, run};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// All packages have the version of the workspace.
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The crates in the order in which they are published, each after those that it depends on.
+const CRATES: [&str; 4] = ["kinetoscope-stream", "kinetoscope-core", "kinetoscope", "kinetoscope-cli"];
+
+/// What each package must hold.
+const NEEDED: [&str; 4] = ["Cargo.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"];
+
+/// What it may hold besides.
+const ALLOWED: [&str; 5] = ["src/", "examples/", "Cargo.lock", "Cargo.toml.orig", ".cargo_vcs_info.json"];
+
+/// What only the package of the command line holds, and must.
+const COMMAND: [&str; 2] = ["build.rs", "page/kinetoscope.html"];
+
+/// A crate's package.
+pub(super) struct Package {
+    pub(super) name: &'static str,
+    pub(super) files: usize,
+    pub(super) bytes: u64,
+    /// Where it was unpacked.
+    pub(super) folder: PathBuf,
+}
+
+/// Cargo's configuration that takes each crate from its unpacked package.
+pub(super) fn patches() -> String {
+    let mut text = "[patch.crates-io]\n".to_owned();
+    for name in CRATES {
+        let _ = writeln!(text, "{name} = {{ path = \"packages/{name}-{VERSION}\" }}");
+    }
+    text
+}
+
+/// Packages every crate, and checks what its package holds.
+pub(super) fn package_all(place: &Path) -> Result<Vec<Package>, Failure> {
+    let mut package = cargo(&["package", "--quiet", "--allow-dirty", "--no-verify", "--target-dir"]);
+    package.arg(place.join("cargo")).args(CRATES.iter().flat_map(|name| ["-p", name]));
+    run(&mut package)?;
+    let packages = place.join("packages");
+    fs::create_dir_all(&packages).map_err(|e| format!("{}: {e}", packages.display()))?;
+    CRATES.iter().map(|name| unpack(place, name)).collect()
+}
+
+fn unpack(place: &Path, name: &'static str) -> Result<Package, Failure> {
+    let folder = format!("{name}-{VERSION}");
+    let archive = place.join("cargo/package").join(format!("{folder}.crate"));
+    let files = files(&archive, &format!("{folder}/"))?;
+    check(name, &files)?;
+    let packages = place.join("packages");
+    run(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(&packages))?;
+    Ok(Package { name, files: files.len(), bytes: length(&archive)?, folder: packages.join(folder) })
+}
+
+/// The files of an archive, without the folder that they are all in.
+pub(super) fn files(archive: &Path, folder: &str) -> Result<Vec<String>, Failure> {
+    let list = Command::new("tar").arg("-tzf").arg(archive).output().map_err(|e| format!("tar: {e}"))?;
+    let text = String::from_utf8_lossy(&list.stdout).into_owned();
+    let files: Option<Vec<String>> =
+        text.lines().map(|l| l.strip_prefix(folder).map(str::to_owned)).collect();
+    match files {
+        Some(files) if list.status.success() && !files.is_empty() => Ok(files),
+        _ => Err(format!("{}: {}\n{text}", archive.display(), list.status)),
+    }
+}
+
+fn check(name: &str, files: &[String]) -> Result<(), Failure> {
+    let own: &[&str] = if name == "kinetoscope-cli" { &COMMAND } else { &[] };
+    let needed: Vec<&str> = NEEDED.iter().chain(own).copied().collect();
+    if let Some(missing) = needed.iter().find(|wanted| !files.iter().any(|file| file == *wanted)) {
+        return Err(format!("the package of {name} has no {missing}"));
+    }
+    let is_allowed = |file: &str| {
+        needed.contains(&file)
+            || ALLOWED.iter().any(|start| file == *start || (start.ends_with('/') && file.starts_with(start)))
+    };
+    match files.iter().find(|file| !is_allowed(file)) {
+        Some(file) => Err(format!("the package of {name} holds {file}")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NEEDED, check};
+
+    #[test]
+    fn a_package_holds_what_it_must_and_nothing_else() {
+        let files = |more: &[&str]| -> Vec<String> {
+            NEEDED.iter().chain(more).map(|name| (*name).to_owned()).collect()
+        };
+        assert_eq!(check("kinetoscope", &files(&["src/lib.rs", "Cargo.lock"])), Ok(()));
+        assert!(check("kinetoscope", &files(&["stream/src/lib.rs"])).is_err());
+        assert!(check("kinetoscope", &files(&["src/lib.rs"])[1..]).is_err());
+        assert!(check("kinetoscope-cli", &files(&["src/main.rs", "build.rs"])).is_err(), "there is no page");
+    }
+}

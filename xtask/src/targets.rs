@@ -1,0 +1,62 @@
+//! The published crates on other systems, as far as `cargo check` goes: nothing is linked and nothing runs. Where the active
+//! toolchain has no std for a target, Debian's compiler builds it from the library's source.
+
+use crate::shell::{Failure, cargo, root, run};
+use crate::toolchain::{debian, has_target};
+
+const TARGETS: [&str; 3] = ["x86_64-pc-windows-msvc", "x86_64-apple-darwin", "aarch64-unknown-linux-gnu"];
+
+const PACKAGES: [&str; 4] = ["kinetoscope-stream", "kinetoscope-core", "kinetoscope", "kinetoscope-cli"];
+
+/// Every feature but `itt`, whose dependency compiles C for the target.
+const FEATURES: &str =
+    "kinetoscope/analysis,kinetoscope/tracing,kinetoscope/cuda,kinetoscope/nvml,kinetoscope/nvtx";
+
+/// What is compiled is thrown away: no time for optimising it.
+const SETTINGS: [&str; 3] = [
+    "profile.dev.package.\"*\".opt-level=0",
+    "profile.dev.build-override.opt-level=0",
+    "profile.dev.debug=false",
+];
+
+/// Checks the recorder alone, as most programs have it, and everything together; a warning is an error.
+pub(crate) fn check() -> Result<(), Failure> {
+    for target in TARGETS {
+        let mut runs: Vec<&[&str]> = vec![&["-p", "kinetoscope"]];
+        let all: Vec<&str> =
+            PACKAGES.iter().flat_map(|package| ["-p", *package]).chain(["--features", FEATURES]).collect();
+        runs.push(&all);
+        for selection in runs {
+            if let Err(reason) = check_one(target, selection)? {
+                println!("SKIPPED {target}: {reason}");
+                break;
+            }
+        }
+        println!("SKIPPED {target}: feature itt: its dependency needs a C compiler for the target");
+    }
+    Ok(())
+}
+
+/// The inner error says why nothing was checked.
+fn check_one(target: &str, selection: &[&str]) -> Result<Result<(), Failure>, Failure> {
+    let mut check = if has_target(target) {
+        let mut check = cargo(&["check"]);
+        check.env("RUSTFLAGS", "-D warnings");
+        check
+    } else {
+        if let Err(reason) = debian::need(target) {
+            return Ok(Err(reason));
+        }
+        let mut check = debian::cargo();
+        // With RUSTFLAGS, the warnings of the library itself would be errors.
+        check.args(["check", "-Z", "build-std=std,panic_abort", "-Z", "warnings"]);
+        check.args(["--config", "build.warnings=\"deny\""]).env_remove("RUSTFLAGS");
+        check
+    };
+    check.args(["--quiet", "--locked", "--target", target]).args(selection);
+    check.arg("--target-dir").arg(root().join("target/targets")).current_dir(root());
+    for setting in SETTINGS {
+        check.args(["--config", setting]);
+    }
+    run(&mut check).map(Ok)
+}
