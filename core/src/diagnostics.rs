@@ -10,6 +10,7 @@ words! {
     "Severity"
     /// How much an oddity touches the answers.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    #[non_exhaustive]
     pub enum Severity {
         /// Unusual, and understood in full.
         Note = "note",
@@ -24,6 +25,7 @@ macro_rules! codes {
     ($($variant:ident $text:literal $severity:ident $doc:literal;)*) => {
         /// What kind of oddity was met.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
         pub enum Code {
             $(#[doc = $doc] $variant,)*
         }
@@ -110,6 +112,7 @@ codes! {
 
 /// One line of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finding {
     /// What kind of oddity.
     pub code: Code,

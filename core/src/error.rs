@@ -6,6 +6,7 @@ use core::fmt;
 
 /// Why no trace came out of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Error {
     /// The input was empty.
     Empty,

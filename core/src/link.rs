@@ -21,6 +21,7 @@ use alloc::vec::Vec;
 
 /// Every link of a trace, as pairs sorted by their first row.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Links {
     /// Device work with the call that launched it.
     pub launch_of: Vec<(Row, Row)>,

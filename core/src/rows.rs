@@ -15,6 +15,7 @@ use core::fmt::Write;
 
 /// An answer.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Rows {
     /// The columns.
     pub columns: Vec<Column>,

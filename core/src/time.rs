@@ -1,7 +1,7 @@
 //! Time as `i64` nanoseconds, and the exact way between it and the decimal microseconds of trace files.
 //!
 //! Invariant: no floating point number touches a timestamp. A trace gives `ts` and `dur` in microseconds as
-//! decimal text of any length; [`parse_micros`] shifts the decimal point by three and rounds what is finer than
+//! decimal text of any length; `parse_micros` shifts the decimal point by three and rounds what is finer than
 //! a nanosecond half away from zero, saying that it did.
 
 use alloc::string::String;
@@ -15,7 +15,7 @@ pub const NONE: i64 = i64::MIN;
 pub(crate) const EARLIEST: i64 = -(1 << 61);
 /// See [`EARLIEST`].
 pub(crate) const LATEST: i64 = 1 << 62;
-/// See [`EARLIEST`].
+/// The longest duration, in ns: 104 days. A longer one is clamped and counted.
 pub const LONGEST: i64 = 1 << 53;
 
 /// A decimal text read as nanoseconds.

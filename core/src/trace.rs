@@ -20,6 +20,7 @@ use kinetoscope_stream::block::MAGIC;
 
 /// A trace that was read: events, pairs, nesting, links, and the ledger of its oddities.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Trace {
     /// Every event.
     pub table: Table,

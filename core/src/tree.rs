@@ -18,6 +18,7 @@ pub const NO_PARENT: u32 = u32::MAX;
 
 /// A run of spans that nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Lane {
     /// The track that the lane belongs to.
     pub track: TrackId,
@@ -33,6 +34,7 @@ pub struct Lane {
 
 /// All spans of a trace, lane by lane. A position in the tree is an index into `rows` and `parents`.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Tree {
     /// The lanes, ordered by track and then by `extra`.
     pub lanes: Vec<Lane>,

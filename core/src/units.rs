@@ -8,6 +8,7 @@ words! {
     "TimeUnit"
     /// The unit that a table's times are printed in.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
     pub enum TimeUnit {
         /// Seconds.
         S = "s",

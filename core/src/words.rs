@@ -1,6 +1,6 @@
 //! Closed vocabularies: enums whose variants are words of the answers and options.
 //!
-//! The variants and their words are written once, by [`words!`]. The columns of an answer and the types of the npm package
+//! The variants and their words are written once, by `words!`. The columns of an answer and the types of the npm package
 //! name the [`Vocabulary`], so that no list of words can miss a variant.
 
 /// The words of a closed vocabulary, in the order of the enum's variants.

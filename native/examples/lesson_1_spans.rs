@@ -40,7 +40,7 @@ fn main() -> Result<(), RecordError> {
         instant!("done", sum = product.values.iter().sum::<f32>());
     }
     let Some(recording) = profiler.stop()? else { return Ok(()) };
-    let by_shape = GroupBy { shape: true, ..GroupBy::default() };
+    let by_shape = GroupBy::default().by_shape();
     let options = TableOptions { sort_by: Some(SortBy::SelfCpuTimeTotal), ..TableOptions::default() };
     println!("{}", recording.table(by_shape, &options));
     let path = std::env::temp_dir().join("lesson_1.pt.trace.json.gz");

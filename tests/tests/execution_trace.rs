@@ -39,7 +39,7 @@ fn pieces_and_the_export_make_the_same_text() {
     assert!(pieces > 2, "{pieces} pieces");
     assert_eq!(text, execution_trace(&trace));
 
-    let begun = (export("execution-trace").expect("an export").begin)(&trace, &Options::default(), b"");
+    let begun = export("execution-trace").expect("an export").begin(&trace, &Options::default(), b"");
     let Ok(Begun::Writing(mut writing)) = begun else { panic!("nothing is written") };
     let mut exported = String::new();
     while writing.next(&trace, &mut exported) {}

@@ -4,8 +4,9 @@ use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::trace::TextReader;
 
-const SMALL: Limits =
-    Limits { depth: 5, text_bytes: 64, event_bytes: 600, metadata_bytes: 700, memory_bytes: usize::MAX };
+fn small() -> Limits {
+    Limits::default().with_depth(5).with_text_bytes(64).with_event_bytes(600).with_metadata_bytes(700)
+}
 
 fn event(name: &str, extra: &str) -> String {
     format!(r#"{{"ph":"X","name":"{name}","pid":1,"tid":1,"ts":1,"dur":1,"args":{{"x":{extra}}}}}"#)
@@ -14,7 +15,7 @@ fn event(name: &str, extra: &str) -> String {
 /// The names that are read and the codes that are counted, with small chunks and with one.
 fn read(text: &str) -> (Vec<String>, Vec<(Code, u64)>) {
     let once = |size: usize| {
-        let mut reader = TextReader::new(SMALL);
+        let mut reader = TextReader::new(small());
         for chunk in text.as_bytes().chunks(size) {
             reader.feed(chunk).expect("a trace");
         }
@@ -56,7 +57,7 @@ fn texts() {
 fn events() {
     let many: Vec<String> = (0..120).map(|i| format!("\"k{i}\":\"}}{i}\"")).collect();
     let large = format!(r#"{{"ph":"X","name":"large","ts":1,"dur":1,"args":{{{}}}}}"#, many.join(","));
-    assert!(large.len() > 2 * SMALL.event_bytes);
+    assert!(large.len() > 2 * small().event_bytes);
     assert_eq!(between(&large), (survivors(), vec![(Code::EventTooLarge, 1)]));
 }
 
@@ -64,7 +65,7 @@ fn events() {
 fn metadata() {
     let text =
         format!(r#"{{"big":[{}1],"traceEvents":[{}],"after":2}}"#, "1,".repeat(500), event("kept", "1"));
-    let mut reader = TextReader::new(SMALL);
+    let mut reader = TextReader::new(small());
     for chunk in text.as_bytes().chunks(16) {
         reader.feed(chunk).expect("a trace");
     }
@@ -78,7 +79,7 @@ fn metadata() {
 #[test]
 fn memory() {
     let text = format!("[{}", format!("{},", event("again", "123456")).repeat(60_000));
-    let limits = Limits { memory_bytes: 2_000_000, ..Limits::default() };
+    let limits = Limits::default().with_memory_bytes(2_000_000);
     let once = |size: usize| {
         let mut reader = TextReader::new(limits);
         for chunk in text.as_bytes().chunks(size) {

@@ -115,7 +115,7 @@ proptest! {
     fn every_row_of_ops_has_its_instances(events in events(), module in any::<bool>()) {
         let trace = read(&events);
         let all = FunctionEvents::new(&trace);
-        let by = GroupBy { module, ..GroupBy::default() };
+        let by = if module { GroupBy::default().by_module() } else { GroupBy::default() };
         let mut seen = BTreeSet::new();
         for (at, group) in (0..).zip(key_averages(&all, &trace.table, by)) {
             let found = instances(&trace, by, at);

@@ -76,12 +76,10 @@ fn events_of(case: &Case) -> Option<Value> {
 
 /// What a golden is grouped by.
 fn group_by(golden: &Value) -> GroupBy {
-    GroupBy {
-        module: false,
-        shape: golden["group_by_input_shape"] == true,
-        stack: golden["group_by_stack_n"].as_u64().expect("depth") as usize,
-        overload: golden["group_by_overload_name"] == true,
-    }
+    let mut by = GroupBy::default().by_stack(golden["group_by_stack_n"].as_u64().expect("depth") as usize);
+    by.shape = golden["group_by_input_shape"] == true;
+    by.overload = golden["group_by_overload_name"] == true;
+    by
 }
 
 fn stack_of(value: &Value) -> Vec<String> {
@@ -484,7 +482,8 @@ fn the_table_of_an_older_version_is_torchs() {
         let events = FunctionEvents::new(&case.trace);
         let gold = case.text("expected_table.txt").expect("a table");
         let shape = gold.contains("Input Shapes");
-        let rows = key_averages(&events, &case.trace.table, GroupBy { shape, ..GroupBy::default() });
+        let by = if shape { GroupBy::default().by_shape() } else { GroupBy::default() };
+        let rows = key_averages(&events, &case.trace.table, by);
         let sort_by = Some(SortBy::SelfCpuTimeTotal);
         let options = TableOptions { sort_by, row_limit: None, ..TableOptions::default() };
         let ours = render(&rows, recorded(&case, &events), &options);

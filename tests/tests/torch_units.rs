@@ -1,7 +1,6 @@
 //! The small rules of torch.profiler, one golden each: how numbers are written, which names and frames are shown.
 
 use kinetoscope_core::analysis::torch::averages::Average;
-use kinetoscope_core::analysis::torch::clock::TorchTimes;
 use kinetoscope_core::analysis::torch::device_type::DeviceType;
 use kinetoscope_core::analysis::torch::frames::is_shown;
 use kinetoscope_core::analysis::torch::function_events::scope;
@@ -63,8 +62,10 @@ fn names_and_frames_are_chosen_alike() {
 }
 
 fn average(name: String, us: f64, flops: i64) -> Average {
-    let torch_us = TorchTimes { self_cpu_time_total: us, cpu_time_total: us, ..TorchTimes::default() };
-    Average { key: name, count: 1, torch_us, flops, ..Average::default() }
+    let mut average = Average::default();
+    (average.key, average.count, average.flops) = (name, 1, flops);
+    (average.torch_us.self_cpu_time_total, average.torch_us.cpu_time_total) = (us, us);
+    average
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Reading {
     /// Begins; reading stops before the trace would hold more than so many bytes of memory.
     #[wasm_bindgen(constructor)]
     pub fn new(memory_limit: f64) -> Reading {
-        let limits = Limits { memory_bytes: memory_limit as usize, ..Limits::default() };
+        let limits = Limits::default().with_memory_bytes(memory_limit as usize);
         let text = Text { reader: TextReader::new(limits), bytes: 0, skip: 0 };
         Reading { unpacker: Unpacker::default(), text, early: Early::default() }
     }

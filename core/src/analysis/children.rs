@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// No node: the parent of a root.
-pub(crate) const NONE: u32 = u32::MAX;
+pub const NONE: u32 = u32::MAX;
 
 /// The children of every node, each list in the order of the nodes, and the roots.
 #[derive(Clone, Debug, Default)]

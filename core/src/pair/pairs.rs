@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 /// What pairing found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Pairs {
     /// Each `B` with its `E`.
     pub spans: Vec<(Row, Row)>,

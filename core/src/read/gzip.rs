@@ -1,4 +1,4 @@
-//! What inflates a gzip member: the engine's own is in [`inflate`](super::inflate), a native caller brings a faster one.
+//! What inflates a gzip member: the engine has one of its own, a native caller brings a faster one.
 
 /// How far one step of a [`GzipMember`] came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 /// Bounds that keep a hostile or huge file from exhausting memory or the stack. Past one, the event is skipped and
 /// counted; past `memory_bytes`, so is the rest of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Deepest nesting of a value inside an event. At most 120.
     pub depth: usize,
@@ -25,5 +26,37 @@ impl Default for Limits {
             metadata_bytes: 256 << 20,
             memory_bytes: usize::MAX,
         }
+    }
+}
+
+impl Limits {
+    /// With another deepest nesting.
+    #[must_use]
+    pub fn with_depth(self, depth: usize) -> Limits {
+        Limits { depth, ..self }
+    }
+
+    /// With another longest text.
+    #[must_use]
+    pub fn with_text_bytes(self, text_bytes: usize) -> Limits {
+        Limits { text_bytes, ..self }
+    }
+
+    /// With another longest event.
+    #[must_use]
+    pub fn with_event_bytes(self, event_bytes: usize) -> Limits {
+        Limits { event_bytes, ..self }
+    }
+
+    /// With another longest value beside `traceEvents`.
+    #[must_use]
+    pub fn with_metadata_bytes(self, metadata_bytes: usize) -> Limits {
+        Limits { metadata_bytes, ..self }
+    }
+
+    /// With another amount of memory.
+    #[must_use]
+    pub fn with_memory_bytes(self, memory_bytes: usize) -> Limits {
+        Limits { memory_bytes, ..self }
     }
 }

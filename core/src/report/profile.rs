@@ -10,6 +10,7 @@ use core::fmt;
 
 /// A profile that still records, or what it recorded.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Profile<'a> {
     /// It has not been stopped; where it records what.
     Unfinished(Source),

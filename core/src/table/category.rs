@@ -6,6 +6,7 @@ words! {
     "Category"
     /// The kind of work an event stands for. Names are Kineto's; older and vendor names map onto them.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
     pub enum Category {
         /// An operator on the CPU (`cpu_op`, 2021's `Operator`).
         CpuOp = "cpu_op",

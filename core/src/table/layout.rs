@@ -4,7 +4,7 @@
 //! [`fields`](super::fields), only the values. The trie remembers at every node which child came last, so that the
 //! usual next key is recognised by one comparison of bytes.
 //!
-//! Changes together with: `fields` (the packed form of each [`FieldType`]), `read::event` (the writer).
+//! Changes together with: `fields` (the packed form of each `FieldType`), `read::event` (the writer).
 
 use super::category::Category;
 use crate::index::Index;
@@ -56,6 +56,7 @@ macro_rules! known_keys {
     ($($variant:ident $first:literal $(| $other:literal)*;)*) => {
         /// The fields that the engine itself asks for, in any dialect's spelling.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
         pub enum Key { $(#[doc = concat!("`", $first, "`")] $variant,)* }
 
         const KEYS: usize = [$(Key::$variant),*].len();

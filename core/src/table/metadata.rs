@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 /// What the elements of the file's array of events are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Source {
     /// Events of a Chrome trace.
     #[default]
@@ -17,6 +18,7 @@ pub enum Source {
 
 /// The top-level keys of a trace other than `traceEvents`.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Metadata {
     /// Each key with the JSON text of its value, in the order of the file.
     pub entries: Vec<(String, String)>,

@@ -12,6 +12,7 @@ pub struct TrackId(pub u32);
 
 /// One row of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Track {
     /// The JSON text of `pid`: `12`, `"Spans"`; empty when the event has none.
     pub pid: NameId,

@@ -9,6 +9,7 @@ use core::fmt::Write;
 
 /// What a repair did.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Repaired {
     /// How many events were written.
     pub events: u64,

@@ -51,7 +51,7 @@ fuzz_target!(|data: &[u8]| {
     for row in 0..trace.table.len().min(16) as u32 {
         let _ = (related(&trace, row), find(&trace, &[trace.table.name(row)], false));
     }
-    let by = GroupBy { shape: true, module: true, ..GroupBy::default() };
+    let by = GroupBy::default().by_shape().by_module();
     let _ = instances(&trace, by, 0);
     for counter in counters(&trace) {
         let _ = counter.curve(-1000, 1_000_000, 50);

@@ -23,6 +23,7 @@ words! {
     "WorkClass"
     /// A class of device work.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
     pub enum Class {
         /// Kernels that compute.
         Compute = "compute",
@@ -70,6 +71,7 @@ pub(crate) fn is_collective(name: &str) -> bool {
 
 /// The times of one class on one device, in ns.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ClassTime {
     /// The class.
     pub class: Class,
@@ -87,6 +89,7 @@ words! {
     "IdleCause"
     /// Why a device was idle.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    #[non_exhaustive]
     pub enum IdleCause {
         /// The next activity's launch call began after the gap had begun.
         HostLate = "host_late",
@@ -108,6 +111,7 @@ impl IdleCause {
 
 /// A time during which a device did nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Gap {
     /// When, relative to the table's base.
     pub time: Interval,
@@ -119,6 +123,7 @@ pub struct Gap {
 
 /// One device's time.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct DeviceTime {
     /// The device: its ordinal, or the `pid` of its row.
     pub device: String,

@@ -25,6 +25,7 @@ pub const NEVER: u32 = u32::MAX;
 
 /// One allocation or release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Record {
     /// The event's row.
     pub row: Row,
@@ -42,6 +43,7 @@ pub struct Record {
 
 /// The memory of one device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Device {
     /// `CPU`, `CUDA 0`, ….
     pub name: String,
@@ -65,6 +67,7 @@ pub struct Device {
 
 /// All memory of a trace.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Memory {
     /// The devices, in the order of first appearance.
     pub devices: Vec<Device>,

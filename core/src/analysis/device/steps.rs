@@ -19,6 +19,7 @@ pub const PARTS: [&str; 8] =
 
 /// One step.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Step {
     /// The range.
     pub row: Row,

@@ -17,6 +17,7 @@ use alloc::vec::Vec;
 
 /// An identity that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Identity {
     /// What should be true.
     pub name: String,

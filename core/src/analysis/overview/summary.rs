@@ -134,6 +134,7 @@ const FINDING: Record = Record {
 
 /// Everything that the summary says.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Summary {
     /// When the trace begins and ends, relative to its base, in ns.
     pub wall: (i64, i64),

@@ -15,6 +15,7 @@ use core::fmt::Write;
 
 /// All spans of one lane that have the same names from the root down.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Node {
     /// The name.
     pub name: NameId,

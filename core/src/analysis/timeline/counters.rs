@@ -22,6 +22,7 @@ words! {
     "CounterUnit"
     /// What a counter counts.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
     pub enum Unit {
         /// Bytes.
         Bytes = "bytes",
@@ -144,6 +145,7 @@ fn devices(trace: &Trace, all: &mut Vec<Counter>) {
 
 /// A curve as it is drawn: of every pixel the least, the greatest and the mean value by time; NaN where there is none yet.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Curve {
     /// The least value within each pixel.
     pub low: Vec<f64>,

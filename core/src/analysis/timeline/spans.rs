@@ -16,6 +16,7 @@ use alloc::vec::Vec;
 
 /// A span where a timeline draws it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Span {
     /// The event.
     pub row: Row,
@@ -33,6 +34,7 @@ words! {
     "Relation"
     /// How an event is linked to another one.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    #[non_exhaustive]
     pub enum Relation {
         /// It is the event itself.
         Own = "self",

@@ -27,6 +27,7 @@ pub struct Window {
 
 /// One box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tile {
     /// The level, 0 for the outermost spans; further lanes of the track lie below the main one.
     pub depth: u32,

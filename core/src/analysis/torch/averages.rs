@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 
 /// What events are grouped by besides name, device and whether they are annotations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GroupBy {
     /// torch's `group_by_input_shape`.
     pub shape: bool,
@@ -29,6 +30,30 @@ impl GroupBy {
     /// Everything that torch groups by, whole stacks included.
     const ALL: GroupBy = GroupBy { shape: true, stack: usize::MAX, overload: true, module: false };
 
+    /// Also by input shapes.
+    #[must_use]
+    pub fn by_shape(self) -> GroupBy {
+        GroupBy { shape: true, ..self }
+    }
+
+    /// Also by the first `frames` frames of the stack.
+    #[must_use]
+    pub fn by_stack(self, frames: usize) -> GroupBy {
+        GroupBy { stack: frames, ..self }
+    }
+
+    /// Also by overload.
+    #[must_use]
+    pub fn by_overload(self) -> GroupBy {
+        GroupBy { overload: true, ..self }
+    }
+
+    /// Also by the innermost module around, in place of the stack.
+    #[must_use]
+    pub fn by_module(self) -> GroupBy {
+        GroupBy { module: true, ..self }
+    }
+
     /// The frames of a stack that count: the first ones, or the innermost module.
     fn frames(self, frames: &[String]) -> &[String] {
         if self.module {
@@ -41,6 +66,7 @@ impl GroupBy {
 
 /// One group of events, or one event.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Average {
     /// The name.
     pub key: String,

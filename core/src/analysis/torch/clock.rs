@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 /// before they are subtracted and summed. They differ from the exact nanoseconds by less than 1e-6 us, which decides how
 /// a tie of the last printed digit falls; only torch's table uses them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct TorchTimes {
     /// `cpu_time_total`.
     pub cpu_time_total: f64,

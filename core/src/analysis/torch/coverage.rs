@@ -69,6 +69,7 @@ words! {
 
 /// The metrics of `torch._dynamo.profiler`, with its arithmetic: they add up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProfileMetrics {
     /// CPU time, in ns.
     pub time_ns: i64,
@@ -110,6 +111,7 @@ impl Sum for ProfileMetrics {
 
 /// The quotients of two [`ProfileMetrics`]; `None` where there is nothing to divide by.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Percent {
     /// Of operators, as a share of 1.
     pub operators: Option<f64>,
@@ -133,6 +135,7 @@ impl ProfileMetrics {
 
 /// An operator outside of every graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Missed {
     /// Sums of all with this name.
     pub metrics: ProfileMetrics,
@@ -142,6 +145,7 @@ pub struct Missed {
 
 /// What was captured and what was missed.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Coverage {
     /// Inside of compiled graphs.
     pub captured: ProfileMetrics,

@@ -10,6 +10,7 @@ macro_rules! device_types {
         /// torch's device types.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         #[allow(missing_docs)]
+        #[non_exhaustive]
         pub enum DeviceType { #[default] $($variant),* }
 
         impl DeviceType {

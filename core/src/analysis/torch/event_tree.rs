@@ -19,6 +19,7 @@ use core::cmp::Reverse;
 
 /// The tree; nodes are in the order of their starts.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct EventTree {
     /// The row of each node.
     pub rows: Vec<Row>,

@@ -40,7 +40,7 @@ impl StackTable {
 }
 
 /// Whether torch shows this frame: those of the autograd entry points and of its test helpers are left out.
-pub(crate) fn is_shown(frame: &str) -> bool {
+pub fn is_shown(frame: &str) -> bool {
     const LEFT_OUT: [(&str, &str); 6] = [
         ("autograd/__init__", "_make_grads"),
         ("autograd/__init__", "backward"),

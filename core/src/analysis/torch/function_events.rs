@@ -25,6 +25,7 @@ use alloc::vec::Vec;
 
 /// What a function event was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Kind {
     /// Work of a CPU thread: an operator, an annotation, a runtime call.
     Cpu,
@@ -48,6 +49,7 @@ pub mod scope {
 
 /// Bytes allocated less bytes released.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Bytes {
     /// In host memory.
     pub cpu: i64,

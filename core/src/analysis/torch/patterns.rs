@@ -22,6 +22,7 @@ use core::fmt::Write;
 
 /// One place that shows a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Match {
     /// Which of the patterns that were looked for.
     pub pattern: usize,

@@ -15,6 +15,7 @@ words! {
     "StackMetric"
     /// What a line of [`export`] counts.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
     pub enum Metric {
         /// In whole microseconds.
         #[default]

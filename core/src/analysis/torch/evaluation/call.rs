@@ -23,6 +23,7 @@ pub struct Call {
 
 /// What is known of a call. Times in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Metrics {
     /// Its duration.
     pub duration_ns: i64,
@@ -43,6 +44,7 @@ impl Metrics {
 
 /// What came out.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// Of each call, in the order given.
     pub metrics: Vec<Metrics>,
