@@ -266,7 +266,7 @@ fn cause(trace: &Trace, after: Row, start: i64, syncs: &[(u32, Intervals)]) -> I
 
 /// Whether a runtime call waits for the device.
 pub(crate) fn is_sync_name(name: &str) -> bool {
-    name.contains("Synchronize") && !name.contains("StreamWaitEvent")
+    name.contains("Synchronize")
 }
 
 /// When each thread was in a synchronizing call.
