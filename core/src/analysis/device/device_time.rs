@@ -12,7 +12,6 @@ use crate::analysis::intervals::{Collector, Interval, Intervals};
 use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
-use crate::table::layout::Key;
 use crate::table::tracks;
 use crate::trace::Trace;
 use crate::words::words;
@@ -286,9 +285,4 @@ fn sync_calls(table: &Table) -> Vec<(u32, Intervals)> {
         }
     }
     calls.into_iter().map(|(track, times)| (track, Intervals::union_of(times))).collect()
-}
-
-/// The bytes of a copy or fill.
-pub(crate) fn copied_bytes(table: &Table, row: Row) -> Option<i64> {
-    table.int(row, Key::MemcpyBytes)
 }
