@@ -88,6 +88,8 @@ codes! {
     NegativeDuration "negative_duration" Repaired "A duration is negative; it counts as zero.";
     TimeRounded "time_rounded" Repaired "A time is finer than a nanosecond and was rounded.";
     TimeClamped "time_clamped" Repaired "A time is out of range and was clamped.";
+    DurationShortened "duration_shortened" Repaired "All durations together are more than sums can hold; this one was shortened.";
+    SizeClamped "size_clamped" Repaired "A size is beyond a petabyte; sums count it as a petabyte.";
     UnmatchedBegin "unmatched_begin" Repaired "A begin event has no end; it lasts to the end of its track and is marked incomplete.";
     UnmatchedEnd "unmatched_end" Repaired "An end event has no begin; it is kept and marked incomplete.";
     MismatchedEnd "mismatched_end" Repaired "An end event was matched to the innermost begin although their names differ.";
@@ -127,6 +129,9 @@ pub struct Finding {
 /// The longest example that is kept, in bytes.
 pub const EXAMPLE_BYTES: usize = 96;
 
+/// The most that one code is counted, so that the counts of all codes add up within `i64`.
+pub const MOST_COUNTED: u64 = 1 << 56;
+
 /// Every oddity of a trace, one [`Finding`] a code, in the order of [`Code::ALL`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
@@ -139,13 +144,16 @@ impl Diagnostics {
         self.record_many(code, 1, offset, example);
     }
 
-    /// Counts `count` of `code`; nothing is recorded when `count` is 0.
+    /// Counts `count` of `code`, up to [`MOST_COUNTED`]; nothing is recorded when `count` is 0.
     pub fn record_many(&mut self, code: Code, count: u64, offset: Option<u64>, example: &[u8]) {
         if count == 0 {
             return;
         }
         match self.findings.binary_search_by_key(&code, |f| f.code) {
-            Ok(at) => self.findings[at].count += count,
+            Ok(at) => {
+                let known = &mut self.findings[at].count;
+                *known = known.saturating_add(count).min(MOST_COUNTED);
+            }
             Err(at) => {
                 let cut = example.len().min(EXAMPLE_BYTES);
                 let mut example = String::from_utf8_lossy(&example[..cut]).into_owned();
@@ -153,6 +161,7 @@ impl Diagnostics {
                 {
                     example.pop();
                 }
+                let count = count.min(MOST_COUNTED);
                 self.findings.insert(at, Finding { code, count, first_offset: offset, example });
             }
         }
@@ -184,6 +193,18 @@ impl Diagnostics {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_of_all_codes_add_up() {
+        let mut d = Diagnostics::default();
+        for _ in 0..2 {
+            for &code in Code::ALL {
+                d.record_many(code, u64::MAX, None, b"");
+            }
+        }
+        let sum: i64 = d.findings().iter().map(|f| f.count as i64).sum();
+        assert_eq!(sum, Code::ALL.len() as i64 * MOST_COUNTED as i64);
+    }
 
     #[test]
     fn codes_are_distinct_and_counted() {

@@ -149,11 +149,7 @@ impl TrackPairing<'_> {
     }
 
     fn set_duration(&mut self, begin: Row, end: i64) {
-        let duration = (end - self.table.ts(begin)).max(0);
-        if duration > time::LONGEST {
-            self.note(Code::TimeClamped, begin);
-        }
-        self.table.set_dur(begin, duration.min(time::LONGEST));
+        self.table.set_dur(begin, end.saturating_sub(self.table.ts(begin)).max(0));
     }
 
     fn note(&mut self, code: Code, row: Row) {

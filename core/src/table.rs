@@ -1,6 +1,7 @@
 //! The event table: columns, one row an event, and what the rows refer to.
 
 pub(crate) mod append;
+pub mod bounds;
 pub mod category;
 mod column;
 pub mod events;

@@ -10,12 +10,12 @@ use core::fmt::Write;
 /// The value of a time column where the event has no such time.
 pub const NONE: i64 = i64::MIN;
 
-/// The range of timestamps and the longest duration, in ns. Values outside are clamped and counted, so that differences
-/// of times and sums of a thousand durations stay within `i64`. From 1896 to 2116, and 104 days.
-pub(crate) const EARLIEST: i64 = -(1 << 61);
+/// The range of timestamps and the longest duration, in ns. Values outside are clamped and counted; see
+/// [`bounds`](crate::table::bounds) for what that guarantees. From 1896 to 2116, and 104 days.
+pub const EARLIEST: i64 = -(1 << 61);
 /// See [`EARLIEST`].
-pub(crate) const LATEST: i64 = 1 << 62;
-/// The longest duration, in ns: 104 days. A longer one is clamped and counted.
+pub const LATEST: i64 = 1 << 62;
+/// See [`EARLIEST`].
 pub const LONGEST: i64 = 1 << 53;
 
 /// A decimal text read as nanoseconds.

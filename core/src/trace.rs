@@ -11,6 +11,7 @@ use crate::read::limits::Limits;
 use crate::read::recording::{Recording, is_recording};
 use crate::read::snapshot::{self, is_pickle};
 use crate::read::unpack::Unpacker;
+use crate::table::bounds::bound_times;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::time;
@@ -42,6 +43,7 @@ impl Trace {
     pub fn new(mut table: Table, mut diagnostics: Diagnostics) -> Trace {
         dialect::apply(&mut table, &mut diagnostics);
         let pairs = pair(&mut table, &mut diagnostics);
+        bound_times(&mut table, &mut diagnostics);
         let tree = tree::build(&table, &mut diagnostics);
         let links = link(&table, &tree, &pairs, &mut diagnostics);
         let start_ns = table.metadata.origin.unwrap_or_else(|| window_start(&table));
@@ -201,5 +203,27 @@ impl TraceReader {
         let (table, mut diagnostics) = self.text.finish()?;
         diagnostics.append(&unpacking);
         Ok(Trace::new(table, diagnostics))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::Code;
+    use crate::table::append::Append;
+
+    #[test]
+    fn times_of_rows_that_no_text_holds_are_bounded_too() {
+        let mut table = Table::default();
+        let name = table.names.intern("a");
+        for (ts, dur) in [(i64::MAX, i64::MAX), (i64::MIN + 1, -5), (7, time::NONE)] {
+            let row = Append::new(&mut table, b'X', "cpu_op").finish("a", 0, ("1", "1"));
+            let track = table.track_id(row);
+            Append::new(&mut table, b'X', "cpu_op").finish_on(name, (ts, dur), track);
+        }
+        let trace = Trace::new(table, Diagnostics::default());
+        let times: Vec<_> = [1, 3, 5].map(|row| (trace.table.ts(row), trace.table.dur(row))).into();
+        assert_eq!(times, [(time::LATEST, time::LONGEST), (time::EARLIEST, 0), (7, time::NONE)]);
+        assert_eq!(trace.diagnostics.count(Code::TimeClamped), 2);
     }
 }

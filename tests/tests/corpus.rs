@@ -3,7 +3,7 @@
 
 use kinetoscope_core::analysis::device::device_time::device_times;
 use kinetoscope_core::analysis::device::steps::steps;
-use kinetoscope_core::analysis::overview::ledger::identities;
+use kinetoscope_core::analysis::overview::identities::identities;
 use kinetoscope_core::analysis::overview::summary::summary;
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::diagnostics::Severity;

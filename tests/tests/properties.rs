@@ -4,7 +4,7 @@ mod random_events;
 
 use kinetoscope_core::analysis::device::device_time::device_times;
 use kinetoscope_core::analysis::device::steps::steps;
-use kinetoscope_core::analysis::overview::ledger::identities;
+use kinetoscope_core::analysis::overview::identities::identities;
 use kinetoscope_core::analysis::overview::summary::summary;
 use kinetoscope_core::analysis::timeline::tiles::{Tile, Window, tiles};
 use kinetoscope_core::analysis::torch::averages::{GroupBy, key_averages};

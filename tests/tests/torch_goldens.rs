@@ -8,7 +8,7 @@
 use kinetoscope_core::analysis::children::NONE;
 use kinetoscope_core::analysis::device::device_time::device_times;
 use kinetoscope_core::analysis::device::steps::steps;
-use kinetoscope_core::analysis::overview::ledger::identities;
+use kinetoscope_core::analysis::overview::identities::identities;
 use kinetoscope_core::analysis::torch::averages::{
     Average, GroupBy, each_event, key_averages, total_average,
 };

@@ -57,8 +57,10 @@ impl Inputs {
     }
 }
 
+/// Nothing where a size is below zero or the product is more than an `i64` holds.
 fn product(sizes: &[i64]) -> Option<i64> {
-    sizes.iter().try_fold(1i64, |n, &size| n.checked_mul(size))
+    let sizes = sizes.iter().map(|&size| Some(size).filter(|&size| size >= 0));
+    sizes.into_iter().try_fold(1i64, |n, size| n.checked_mul(size?))
 }
 
 fn matrices(inputs: &Inputs, a: usize, b: usize) -> Option<i64> {
@@ -84,12 +86,12 @@ fn conv2d(inputs: &Inputs) -> Option<i64> {
     let groups: i64 = inputs.concrete.get(6)?.as_str()?.parse().ok()?;
     let out = |size: i64, kernel: i64, axis: usize| -> Option<i64> {
         let at = |list: &[i64]| list.get(axis).or(list.first()).copied();
-        let reach = at(&dilation)?.checked_mul(kernel - 1)?;
+        let reach = at(&dilation)?.checked_mul(kernel.checked_sub(1)?)?;
         let room = size.checked_add(at(&padding)?.checked_mul(2)?)?.checked_sub(reach)?.checked_sub(1)?;
         room.checked_div(at(&stride)?)?.checked_add(1)
     };
     let outputs = product(&[n, out(h, k_h, 0)?, out(w, k_w, 1)?])?;
-    product(&[2, outputs, k_h, k_w, c_in, c_out])?.checked_div(groups)
+    product(&[2, outputs, k_h, k_w, c_in, c_out])?.checked_div(groups).filter(|&flops| flops >= 0)
 }
 
 /// The floating point operations of operator `name`; `None` where there is no formula, or the inputs do not fit it.
@@ -214,6 +216,20 @@ mod tests {
     }
 
     #[test]
+    fn sizes_that_are_none_are_estimated_as_nothing() {
+        let concrete = r#"["","","","[1, 1]","[0, 0]","[1, 1]","GROUPS"]"#;
+        for (dims, groups) in [
+            ("[[1,1,4,4],[1,1,-9223372036854775808,3]]", "1"),
+            ("[[1,1,4,4],[1,1,9,9]]", "1"),
+            ("[[1,1,4,4],[1,1,3,3]]", "-1"),
+            ("[[1,1,4,4],[1,1,3,3]]", "0"),
+        ] {
+            let inputs = inputs(dims, &concrete.replace("GROUPS", groups));
+            assert_eq!(estimate("aten::conv2d", &inputs), 0, "{dims}");
+        }
+    }
+
+    #[test]
     fn what_torch_knows_too_is_counted_alike() {
         let conv =
             inputs("[[1,3,224,224],[768,3,16,16],[]]", r#"["","","","[16, 16]","[0, 0]","[1, 1]","1"]"#);
@@ -250,6 +266,8 @@ mod tests {
             ("conv2d", "[[1,4,8,8],[4,4,3,3]]", "[]", None),
             ("conv2d", "[[1,4,8,8],[4,4,3,3]]", r#"["","","","[0, 0]","[0, 0]","[1, 1]","1"]"#, None),
             ("mm", "[[9223372036854775807,2],[2,2]]", "[]", None),
+            ("mm", "[[-2,3],[3,4]]", "[]", None),
+            ("add", "[[-4]]", "[]", None),
             ("relu", "[[4]]", "[]", None),
         ] {
             let name = alloc::format!("aten::{name}");

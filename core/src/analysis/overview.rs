@@ -2,6 +2,7 @@
 
 pub mod early;
 pub(crate) mod findings;
+pub mod identities;
 pub(crate) mod info;
 pub mod ledger;
 pub mod summary;

@@ -8,6 +8,7 @@ use super::hidden::{hidden_names, is_hidden};
 use super::placing::{NumberedTracks, duration, int, start};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::index::Index;
+use crate::table::bounds::count_size;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
@@ -72,6 +73,7 @@ pub(super) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
         if !is_instant {
             table.set_dur(row, duration(end.saturating_sub(begin), diagnostics));
         }
+        count_size(table, row, (None, table.name(row).as_bytes()), diagnostics);
         count_oddities(table, row, diagnostics);
     }
     join_threads(table);

@@ -7,6 +7,7 @@
 use super::placing::{NumberedTracks, int, start};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::names::NameId;
+use crate::table::bounds::count_size;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
@@ -53,6 +54,7 @@ pub(super) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
             diagnostics.record(Code::MissingTime, None, table.name(row).as_bytes());
         }
         table.place(row, start(time.unwrap_or(0), diagnostics), track);
+        count_size(table, row, (None, table.name(row).as_bytes()), diagnostics);
     }
     table.metadata.origin = Some(origin(table, diagnostics));
 }

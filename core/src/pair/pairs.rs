@@ -21,11 +21,6 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Whether the event lacks its partner.
-    pub fn is_incomplete(&self, row: Row) -> bool {
-        self.incomplete.binary_search(&row).is_ok()
-    }
-
     pub(super) fn sort(&mut self) {
         for pairs in [&mut self.spans, &mut self.asyncs, &mut self.flows] {
             sort_by_key(pairs, |&(begin, end)| (i64::from(begin), i64::from(end)));

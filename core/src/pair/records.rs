@@ -75,7 +75,7 @@ impl ListPairing<'_> {
         open.append(&mut self.stuck);
         sort_by_key(&mut open, |&row| (i64::from(row), 0));
         for row in open {
-            self.table.set_dur(row, (end - self.table.ts(row)).max(0));
+            self.table.set_dur(row, end.saturating_sub(self.table.ts(row)).max(0));
             self.unmatched(Code::UnmatchedPush, row);
         }
     }
@@ -127,7 +127,7 @@ impl ListPairing<'_> {
     }
 
     fn close(&mut self, push: Row, pop: Row) {
-        self.table.set_dur(push, (self.table.ts(pop) - self.table.ts(push)).max(0));
+        self.table.set_dur(push, self.table.ts(pop).saturating_sub(self.table.ts(push)).max(0));
         self.ends[(push - self.first) as usize] = pop;
     }
 

@@ -12,6 +12,7 @@ use super::number::{Number, is_number, number, time_value};
 use super::scan::{Stop, container_end, next, text_end, token_end};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::names::NameId;
+use crate::table::bounds::count_size;
 use crate::table::events::{Fixed, Table};
 use crate::table::layout::{FieldType, NodeId, Place};
 use crate::table::metadata::Source;
@@ -398,7 +399,11 @@ impl EventReader {
         }
         let fixed =
             Fixed { ts: draft.ts, dur: draft.dur, name: draft.name, track: self.last_track.1, layout };
-        table.push(fixed);
+        let row = table.push(fixed);
+        // The sizes of records are known only by their dialect.
+        if !is_record && table.layouts.get(layout).has_size() {
+            count_size(table, row, (Some(offset), text), diagnostics);
+        }
     }
 
     /// Takes back what was packed for a draft that is not wanted.

@@ -17,6 +17,7 @@ use super::chrome;
 use super::limits::Limits;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::error::Error;
+use crate::table::bounds::count_sizes;
 use crate::table::events::Table;
 use alloc::format;
 use kinetoscope_stream::block::{Block, BlockKind, Found, HEAD_BYTES, MAGIC, find, low_at, u64_at};
@@ -206,6 +207,7 @@ impl Recording {
         self.diagnostics.append(&odd);
         self.table.metadata = document.metadata;
         self.close();
+        count_sizes(&self.table, &mut self.diagnostics);
         Ok((self.table, self.diagnostics))
     }
 }

@@ -9,9 +9,9 @@ use super::pickle::{Fault, Pickle, Value};
 use crate::diagnostics::Diagnostics;
 use crate::error::Error;
 use crate::table::append::Append;
+use crate::table::bounds::count_sizes;
 use crate::table::events::Table;
 use crate::table::layout::Place::Args;
-use crate::time;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -49,7 +49,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Table, Diagnostics), Error> {
     for (device, entries) in (0i64..).zip(pickle.list(root, "device_traces")) {
         snapshot.history(root, device, entries);
     }
-    Ok((snapshot.table, Diagnostics::default()))
+    let mut diagnostics = Diagnostics::default();
+    count_sizes(&snapshot.table, &mut diagnostics);
+    Ok((snapshot.table, diagnostics))
 }
 
 /// The metadata key that a table from a snapshot has.
@@ -119,7 +121,7 @@ impl Snapshot<'_> {
                 other => other,
             };
             let frames = self.frames(entry);
-            let ts = int("time_us").saturating_mul(1000).clamp(time::EARLIEST, time::LATEST);
+            let ts = int("time_us").saturating_mul(1000).max(-i64::MAX);
             let (pid, tid) = (device.to_string(), int("stream").to_string());
             Append::new(&mut self.table, b'i', "cpu_instant_event")
                 .int(Args, "Total Reserved", totals.1)
@@ -153,9 +155,9 @@ impl Snapshot<'_> {
 fn change(action: &str, size: i64) -> (i64, i64) {
     match action {
         "alloc" => (size, 0),
-        "free_completed" => (-size, 0),
+        "free_completed" => (size.saturating_neg(), 0),
         "segment_alloc" | "segment_map" => (0, size),
-        "segment_free" | "segment_unmap" => (0, -size),
+        "segment_free" | "segment_unmap" => (0, size.saturating_neg()),
         _ => (0, 0),
     }
 }

@@ -16,6 +16,9 @@ use crate::order::descending;
 use crate::table::category::Category;
 use crate::time;
 
+/// The largest size that sums take, in bytes: a petabyte.
+pub const LARGEST: i64 = 1 << 50;
+
 /// The number of an event: its position among the objects of `traceEvents`.
 pub type Row = u32;
 
@@ -247,9 +250,9 @@ impl Table {
         self.field(row, key)?.as_i64()
     }
 
-    /// The bytes of a known field; 0 without one. A petabyte is the most that sums of many events are safe with.
+    /// The bytes of a known field, at most [`LARGEST`] either way; 0 without one.
     pub fn bytes(&self, row: Row, key: Key) -> i64 {
-        self.int(row, key).unwrap_or(0).clamp(-(1 << 50), 1 << 50)
+        self.int(row, key).unwrap_or(0).clamp(-LARGEST, LARGEST)
     }
 
     /// The value of any field by its key; the last one, where a key stands twice.

@@ -269,7 +269,7 @@ mod tests {
             }
             fields.finish_event();
         }
-        assert!(fields.far.len() > 0 && fields.segments.len() > 1);
+        assert!(!fields.far_starts.is_empty() && fields.segments.len() > 1);
         for row in 0..600 {
             for value in [0, sizes(row).saturating_sub(1)] {
                 let key = NameId::EMPTY;

@@ -148,7 +148,12 @@ pub struct Layout {
     /// The fields in the order of the text.
     pub fields: Vec<Field>,
     known: [u16; KEYS],
+    /// One of the fields is a size in bytes.
+    has_size: bool,
 }
+
+/// The fields that are sizes in bytes.
+pub(super) const SIZES: [Key; 3] = [Key::Bytes, Key::MemcpyBytes, Key::CudaMemoryUsage];
 
 impl Layout {
     /// The field with this key; the last one, where a key stands twice.
@@ -157,6 +162,16 @@ impl Layout {
             u16::MAX => None,
             at => self.fields.get(at as usize),
         }
+    }
+
+    /// Whether one of the fields is a size in bytes.
+    #[inline]
+    pub fn has_size(&self) -> bool {
+        self.has_size
+    }
+
+    fn find_sizes(&mut self) {
+        self.has_size = SIZES.iter().any(|&key| self.find(key).is_some());
     }
 }
 
@@ -318,6 +333,7 @@ impl Layouts {
             category: cat.map_or(Category::Other, |cat| Category::of(names.get(cat))),
             fields: Vec::new(),
             known: [u16::MAX; KEYS],
+            has_size: false,
         };
         let mut skip = 0;
         for (key, place, field_type) in self.path(node) {
@@ -328,6 +344,7 @@ impl Layouts {
                 layout.known[known as usize] = at as u16;
             }
         }
+        layout.find_sizes();
         let id = self.layouts.len() as u32;
         self.layouts.push(layout);
         self.nodes[node.0 as usize].layout = id;
@@ -354,6 +371,7 @@ impl Layouts {
                     layout.known[known as usize] = at as u16;
                 }
             }
+            layout.find_sizes();
             self.layouts.push(layout);
         }
         LayoutId(twin)

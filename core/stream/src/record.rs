@@ -248,10 +248,6 @@ pub mod key {
     pub const MODULE: u32 = 10;
     /// The only series of a counter.
     pub const VALUE: u32 = 11;
-    /// File and line.
-    pub const LOCATION: u32 = 12;
-    /// The type of the elements.
-    pub const DTYPE: u32 = 13;
     /// The level of an event.
     pub const LEVEL: u32 = 14;
     /// The module path of an event.

@@ -37,7 +37,7 @@ fn a_bare_trace_is_summarised() {
     let text = stdout(&[&gpu()]);
     assert_eq!(text, stdout(&["summary", &gpu()]));
     for part in
-        ["Small GPU", "rank 0 of 2", "GPU time", "aten::mm", "Memcpy HtoD", "host", "All 9 identities hold"]
+        ["Small GPU", "rank 0 of 2", "GPU time", "aten::mm", "Memcpy HtoD", "host", "All 11 identities hold"]
     {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }

@@ -42,6 +42,8 @@ export type DiagnosticCode =
   | "negative_duration"
   | "time_rounded"
   | "time_clamped"
+  | "duration_shortened"
+  | "size_clamped"
   | "unmatched_begin"
   | "unmatched_end"
   | "mismatched_end"

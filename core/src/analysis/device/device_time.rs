@@ -12,7 +12,6 @@ use crate::analysis::intervals::{Collector, Interval, Intervals};
 use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
-use crate::table::layout::Key;
 use crate::table::tracks;
 use crate::trace::Trace;
 use crate::words::words;
@@ -271,7 +270,7 @@ fn cause(trace: &Trace, after: Row, start: i64, syncs: &[(u32, Intervals)]) -> I
 
 /// Whether a runtime call waits for the device.
 pub(crate) fn is_sync_name(name: &str) -> bool {
-    name.contains("Synchronize") && !name.contains("StreamWaitEvent")
+    name.contains("Synchronize")
 }
 
 /// When each thread was in a synchronizing call.
@@ -291,9 +290,4 @@ fn sync_calls(table: &Table) -> Vec<(u32, Intervals)> {
         }
     }
     calls.into_iter().map(|(track, times)| (track, Intervals::union_of(times))).collect()
-}
-
-/// The bytes of a copy or fill.
-pub(crate) fn copied_bytes(table: &Table, row: Row) -> Option<i64> {
-    table.int(row, Key::MemcpyBytes)
 }

@@ -1,6 +1,6 @@
 //! Device work grouped by name.
 
-use super::device_time::{Class, Classes, copied_bytes};
+use super::device_time::{Class, Classes};
 use crate::analysis::flops::{self, Inputs};
 use crate::demangle::demangle;
 use crate::index::Index;
@@ -151,7 +151,7 @@ fn groups(trace: &Trace, mut work: impl FnMut(Row) -> Option<i64>) -> Vec<Kernel
             group.flops = group.flops.saturating_add(flops);
             group.flops_ns += duration;
         }
-        group.bytes = group.bytes.saturating_add(copied_bytes(table, row).unwrap_or(0));
+        group.bytes = group.bytes.saturating_add(table.bytes(row, Key::MemcpyBytes));
         if let Some(percent) = table.field(row, Key::Occupancy).and_then(|v| v.as_f64()).filter(|&p| p > 0.0)
         {
             group.occupancy.0 += percent * duration as f64;

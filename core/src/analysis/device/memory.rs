@@ -138,13 +138,13 @@ impl Memory {
                 device.before = total.map_or(0, |total| total.saturating_sub(record.bytes)).max(0);
                 (device.after, device.peak, device.peak_at) = (device.before, device.before, at);
             }
-            device.after += record.bytes;
+            device.after = device.after.saturating_add(record.bytes);
             record.total = device.after;
             if record.bytes > 0 {
                 device.allocations += 1;
-                device.allocated += record.bytes;
+                device.allocated = device.allocated.saturating_add(record.bytes);
             } else {
-                device.freed -= record.bytes;
+                device.freed = device.freed.saturating_sub(record.bytes);
             }
             if device.after > device.peak {
                 (device.peak, device.peak_at) = (device.after, at);

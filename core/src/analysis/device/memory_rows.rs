@@ -126,6 +126,10 @@ impl Line<'_> {
     }
 }
 
+fn sum(bytes: impl IntoIterator<Item = i64>) -> i64 {
+    bytes.into_iter().fold(0, i64::saturating_add)
+}
+
 /// The owner of what was allocated where nothing was open.
 const OUTSIDE: &str = "(outside of every operator)";
 
@@ -144,7 +148,7 @@ pub fn memory_rows(trace: &Trace) -> Rows {
         for device in memory.devices.iter().filter(|d| d.allocations > 0 && has_addresses) {
             let (held, bytes): (Vec<Row>, Vec<i64>) =
                 memory.live(device.peak_at).map(|record| (record.row, record.bytes)).unzip();
-            let before = device.peak - bytes.iter().sum::<i64>();
+            let before = device.peak.saturating_sub(sum(bytes));
             if before > 0 {
                 let share = Some(before as f64 / device.peak.max(1) as f64);
                 let name = Some("(before the recording)");
@@ -175,7 +179,7 @@ fn devices(rows: &mut Rows, trace: &Trace, memory: &Memory) {
             freed: Some(device.freed),
             peak: Some(device.peak),
             reserved: device.reserved,
-            growth: Some(device.after - device.before),
+            growth: Some(device.after.saturating_sub(device.before)),
             at: Some(at),
             ..Line::default()
         }
@@ -200,7 +204,7 @@ fn by_owner(
         if at == sums.len() {
             sums.push((0, 0, row));
         }
-        let bytes = table.int(row, Key::Bytes).unwrap_or(0);
+        let bytes = table.bytes(row, Key::Bytes);
         sums[at] = (sums[at].0.saturating_add(bytes), sums[at].1 + 1, sums[at].2);
     }
     sort_by_key(&mut sums, |s| (descending(s.0), 0));
@@ -229,16 +233,16 @@ fn steps(rows: &mut Rows, trace: &Trace, memory: &Memory) {
         for (at, device) in memory.devices.iter().enumerate() {
             let records = || memory.records[from..to].iter().filter(|r| r.device as usize == at);
             let allocated = || records().filter(|r| r.bytes > 0);
-            let sum = allocated().map(|r| r.bytes).sum::<i64>();
-            let freed = records().filter(|r| r.bytes < 0).map(|r| -r.bytes).sum::<i64>();
+            let gained = sum(allocated().map(|r| r.bytes));
+            let freed = sum(records().filter(|r| r.bytes < 0).map(|r| -r.bytes));
             Line {
                 device: &device.name,
                 name: Some(table.name(row)),
                 count: allocated().count(),
-                allocated: sum,
+                allocated: gained,
                 freed: Some(freed),
                 peak: records().map(|r| r.total).max(),
-                growth: Some(sum - freed),
+                growth: Some(gained - freed),
                 at: Some(start.saturating_sub(trace.start_ns)),
                 ..Line::default()
             }
@@ -254,7 +258,7 @@ fn failures(rows: &mut Rows, trace: &Trace, memory: &Memory) {
         Line {
             device: &device,
             count: 1,
-            allocated: table.int(row, Key::Bytes).unwrap_or(0),
+            allocated: table.bytes(row, Key::Bytes).max(0),
             at: Some(table.ts(row).saturating_sub(trace.start_ns)),
             ..Line::default()
         }
@@ -277,7 +281,7 @@ fn segments(rows: &mut Rows, trace: &Trace) {
         let allocated = table.field_named(row, Place::Args, "allocated_size").and_then(|v| v.as_i64());
         let sum = &mut sums[at];
         sum.1 += 1;
-        sum.2 = sum.2.saturating_add(table.int(row, Key::Bytes).unwrap_or(0));
+        sum.2 = sum.2.saturating_add(table.bytes(row, Key::Bytes));
         sum.3 = sum.3.saturating_add(allocated.unwrap_or(0));
     }
     for (device, count, reserved, allocated) in sums {

@@ -3,14 +3,19 @@
 use crate::analysis::device::device_time::{Class, DeviceTime, IdleCause, is_sync_name};
 use crate::analysis::device::kernels::KernelGroup;
 use crate::analysis::device::steps::{Step, is_data_loading};
+use crate::analysis::intervals::Collector;
 use crate::diagnostics::{Code, Severity};
+use crate::index::Index;
 use crate::order::{descending, sort_by_key};
 use crate::table::category::Category;
+use crate::table::events::Row;
+use crate::table::layout::Key;
 use crate::trace::Trace;
 use crate::units::{bytes, time_ns};
 use crate::words::words;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 
 words! {
@@ -79,9 +84,8 @@ pub(crate) fn findings(
         idle(&mut out, device);
         exposed(&mut out, device);
     }
-    pageable(&mut out, kernels, wall_ns);
-    short_kernels(&mut out, kernels);
-    host_ranges(&mut out, trace, wall_ns);
+    short_kernels(&mut out, kernels, devices);
+    waiting(&mut out, trace, wall_ns);
     uneven_steps(&mut out, trace, steps);
     sort_by_key(&mut out, |f| (descending(f.cost_ns), 0));
     trust(&mut out, trace);
@@ -150,34 +154,19 @@ fn exposed(out: &mut Vec<Finding>, device: &DeviceTime) {
     });
 }
 
-fn pageable(out: &mut Vec<Finding>, kernels: &[KernelGroup], wall_ns: i64) {
-    let copies = kernels.iter().filter(|k| k.class == Class::Memcpy && k.name.contains("Pageable"));
-    let (time, size) = copies.fold((0i64, 0i64), |(t, b), k| (t + k.sum_ns, b.saturating_add(k.bytes)));
-    if share(time, wall_ns) < threshold::PAGEABLE {
-        return;
-    }
-    out.push(Finding {
-        code: FindingCode::PageableCopies,
-        cost_ns: time,
-        message: format!(
-            "copies from or to pageable memory took {}{}",
-            time_ns(time, None),
-            if size > 0 { format!(" for {}", bytes(size)) } else { String::new() }
-        ),
-        advice: "use pinned memory (pin_memory=True) and non_blocking copies",
-    });
-}
-
-fn short_kernels(out: &mut Vec<Finding>, kernels: &[KernelGroup]) {
+/// Compute kernels of all devices; they cost no more than the device that computed longest was busy with it.
+fn short_kernels(out: &mut Vec<Finding>, kernels: &[KernelGroup], devices: &[DeviceTime]) {
     let compute = || kernels.iter().filter(|k| k.class == Class::Compute);
     let count: usize = compute().map(|k| k.count).sum();
     let time: i64 = compute().map(|k| k.sum_ns).sum();
     if count < threshold::SHORT_KERNEL_COUNT || time / count as i64 >= threshold::SHORT_KERNEL_NS {
         return;
     }
+    let classes = devices.iter().flat_map(|device| &device.classes);
+    let busy = classes.filter(|class| class.class == Class::Compute).map(|class| class.busy_ns);
     out.push(Finding {
         code: FindingCode::ShortKernels,
-        cost_ns: time,
+        cost_ns: busy.max().unwrap_or(0),
         message: format!(
             "{count} kernels last {} on average, about what a launch costs",
             time_ns(time / count as i64, None)
@@ -186,42 +175,92 @@ fn short_kernels(out: &mut Vec<Finding>, kernels: &[KernelGroup]) {
     });
 }
 
-/// Synchronizing calls and data loading on the busiest thread of each.
-fn host_ranges(out: &mut Vec<Finding>, trace: &Trace, wall_ns: i64) {
-    let table = &trace.table;
-    let mut sync = (0, 0);
-    let mut data = 0;
-    for row in table.rows() {
-        match table.category(row) {
-            Category::Runtime | Category::Driver if is_sync_name(table.name(row)) => {
-                sync = (sync.0 + table.dur(row).max(0), sync.1 + 1);
-            }
-            Category::UserAnnotation | Category::CpuOp if is_data_loading(table.name(row)) => {
-                data += table.dur(row).max(0);
-            }
-            _ => {}
-        }
+/// What threads wait for: synchronizing calls, the data loader, pageable copies. Threads wait at the same time, and calls
+/// lie within each other: what counts is the thread (of copies, the device) for which most of the wall time was spent so.
+fn waiting(out: &mut Vec<Finding>, trace: &Trace, wall_ns: i64) {
+    let [sync, data, pageable] = busiest(trace);
+    let took = |time: i64| format!("{} ({} of wall)", time_ns(time, None), percent(time, wall_ns));
+    if share(pageable.ns, wall_ns) >= threshold::PAGEABLE {
+        let size = if pageable.bytes > 0 { format!(" for {}", bytes(pageable.bytes)) } else { String::new() };
+        out.push(Finding {
+            code: FindingCode::PageableCopies,
+            cost_ns: pageable.ns,
+            message: format!(
+                "copies from or to pageable memory took {}{size} on the busiest device",
+                took(pageable.ns)
+            ),
+            advice: "use pinned memory (pin_memory=True) and non_blocking copies",
+        });
     }
-    if share(sync.0, wall_ns) >= threshold::SYNC {
+    if share(sync.ns, wall_ns) >= threshold::SYNC {
         out.push(Finding {
             code: FindingCode::Synchronization,
-            cost_ns: sync.0,
-            message: format!("{} synchronizing calls kept the CPU for {}", sync.1, time_ns(sync.0, None)),
+            cost_ns: sync.ns,
+            message: format!(
+                "{} synchronizing calls took {} on the busiest thread",
+                sync.count,
+                took(sync.ns)
+            ),
             advice: "synchronize once a step at most; keep scalars on the GPU until they are printed",
         });
     }
-    if share(data, wall_ns) >= threshold::DATA {
+    if share(data.ns, wall_ns) >= threshold::DATA {
         out.push(Finding {
             code: FindingCode::DataLoading,
-            cost_ns: data,
-            message: format!(
-                "waiting for the data loader took {} ({} of wall)",
-                time_ns(data, None),
-                percent(data, wall_ns)
-            ),
+            cost_ns: data.ns,
+            message: format!("waiting for the data loader took {} on the busiest thread", took(data.ns)),
             advice: "raise num_workers, prefetch, or make the preprocessing cheaper",
         });
     }
+}
+
+/// The spans of one kind on one thread or device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Busy {
+    /// Time in which any of them is open.
+    ns: i64,
+    count: usize,
+    bytes: i64,
+}
+
+/// Synchronizing calls and data loading on the thread that is busiest with each, pageable copies on the busiest device.
+fn busiest(trace: &Trace) -> [Busy; 3] {
+    let table = &trace.table;
+    let mut index = Index::default();
+    let mut groups: Vec<(usize, Busy, Collector)> = Vec::new();
+    // Remembered for every name: a trace has many calls and few names.
+    let mut known: Vec<Option<bool>> = vec![None; table.names.len()];
+    let mut is_sync =
+        |row: Row| *known[table.name_id(row).0 as usize].get_or_insert_with(|| is_sync_name(table.name(row)));
+    for row in table.rows() {
+        let name = || table.name(row);
+        let kind = match table.category(row) {
+            Category::Runtime | Category::Driver if is_sync(row) => 0,
+            Category::UserAnnotation | Category::CpuOp if is_data_loading(name()) => 1,
+            Category::Memcpy if name().contains("Pageable") => 2,
+            _ => continue,
+        };
+        if !table.is_span(row) {
+            continue;
+        }
+        let place = if kind == 2 { table.track(row).pid.0 } else { table.track_id(row).0 };
+        let at = index.of((kind, i64::from(place)), groups.len() as u32) as usize;
+        if at == groups.len() {
+            groups.push((kind as usize, Busy::default(), Collector::default()));
+        }
+        let (_, busy, times) = &mut groups[at];
+        busy.count += 1;
+        busy.bytes = busy.bytes.saturating_add(table.bytes(row, Key::MemcpyBytes));
+        times.push((table.ts(row), table.end(row)));
+    }
+    let mut most = [Busy::default(); 3];
+    for (kind, busy, times) in groups {
+        let ns = times.union().length();
+        if ns > most[kind].ns {
+            most[kind] = Busy { ns, ..busy };
+        }
+    }
+    most
 }
 
 fn uneven_steps(out: &mut Vec<Finding>, trace: &Trace, steps: &[Step]) {
@@ -267,5 +306,80 @@ fn trust(out: &mut Vec<Finding>, trace: &Trace) {
             message: format!("{overlapping} spans overlap others of their row without nesting"),
             advice: "self times of such rows are those of separate lanes",
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::device::device_time::device_times;
+    use crate::analysis::device::kernels::kernel_groups;
+    use crate::analysis::device::steps::steps;
+    use crate::analysis::overview::info::wall;
+
+    /// A trace of 1 ms in which something happens on four threads or devices at once.
+    fn on_four(event: &str) -> Trace {
+        let one = |at: usize| event.replace("PLACE", &format!("{at}"));
+        let events: Vec<String> = (0..4).map(one).collect();
+        Trace::read(format!("[{}]", events.join(",")).as_bytes()).expect("a trace")
+    }
+
+    fn finding(trace: &Trace, code: FindingCode) -> Finding {
+        let ((start, end), devices) = (wall(&trace.table), device_times(trace));
+        let steps = steps(trace, &devices);
+        let all = findings(trace, end - start, &devices, &kernel_groups(trace), &steps);
+        all.into_iter().find(|finding| finding.code == code).expect("a finding")
+    }
+
+    #[test]
+    fn threads_that_wait_at_once_wait_no_longer_than_the_wall() {
+        // The call of the driver lies within that of the runtime.
+        let trace = on_four(
+            r#"{"ph":"X","cat":"cuda_runtime","name":"cudaDeviceSynchronize","pid":1,"tid":PLACE,"ts":0,"dur":1000},
+            {"ph":"X","cat":"cuda_driver","name":"cuCtxSynchronize","pid":1,"tid":PLACE,"ts":100,"dur":800}"#,
+        );
+        let found = finding(&trace, FindingCode::Synchronization);
+        assert_eq!(found.cost_ns, 1_000_000);
+        assert_eq!(found.message, "2 synchronizing calls took 1.000ms (100% of wall) on the busiest thread");
+    }
+
+    #[test]
+    fn the_busiest_thread_is_meant_and_not_the_union() {
+        let trace = Trace::read(
+            br#"[{"ph":"X","cat":"cuda_runtime","name":"cudaStreamSynchronize","pid":1,"tid":1,"ts":0,"dur":300},
+            {"ph":"X","cat":"cuda_runtime","name":"cudaStreamSynchronize","pid":1,"tid":2,"ts":500,"dur":200},
+            {"ph":"X","cat":"cuda_runtime","name":"cudaStreamSynchronize","pid":1,"tid":2,"ts":800,"dur":200}]"#,
+        )
+        .expect("a trace");
+        assert_eq!(finding(&trace, FindingCode::Synchronization).cost_ns, 400_000);
+    }
+
+    #[test]
+    fn loading_and_copies_are_those_of_one_place() {
+        let trace = on_four(
+            r#"{"ph":"X","cat":"user_annotation","name":"enumerate(DataLoader)#_","pid":1,"tid":PLACE,"ts":0,"dur":1000}"#,
+        );
+        assert_eq!(finding(&trace, FindingCode::DataLoading).cost_ns, 1_000_000);
+        let trace = on_four(
+            r#"{"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Pageable -> Device)","pid":PLACE,"tid":7,"ts":0,"dur":900,"args":{"bytes":4096}},
+            {"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Pageable -> Device)","pid":PLACE,"tid":8,"ts":100,"dur":900,"args":{"bytes":4096}}"#,
+        );
+        let found = finding(&trace, FindingCode::PageableCopies);
+        assert_eq!(found.cost_ns, 1_000_000);
+        assert!(found.message.contains("(100% of wall) for 8.00 KB"), "{}", found.message);
+    }
+
+    #[test]
+    fn short_kernels_cost_no_more_than_one_device_was_busy() {
+        let kernels: Vec<String> = (0..1200)
+            .map(|at| {
+                let (device, start) = (at % 4, at / 4 * 3);
+                format!(
+                    r#"{{"ph":"X","cat":"kernel","name":"k","pid":{device},"tid":7,"ts":{start},"dur":2}}"#
+                )
+            })
+            .collect();
+        let trace = Trace::read(format!("[{}]", kernels.join(",")).as_bytes()).expect("a trace");
+        assert_eq!(finding(&trace, FindingCode::ShortKernels).cost_ns, 600_000);
     }
 }

@@ -1,8 +1,8 @@
 //! What a person wants first: what was traced, how the time was spent, what looks wrong, how far to trust it.
 
 use super::findings::{Finding, FindingCode, findings};
+use super::identities::{Identity, identities};
 use super::info;
-use super::ledger::{Identity, identities};
 use crate::analysis::device::device_time::{Class, ClassTime, DeviceTime, IdleCause, device_times};
 use crate::analysis::device::kernels::{KernelGroup, kernel_groups};
 use crate::analysis::device::steps::{Step, steps};

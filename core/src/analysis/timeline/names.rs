@@ -94,7 +94,7 @@ fn groups(trace: &Trace, time: Option<Interval>, tracks: &[i64]) -> Vec<Group> {
                 groups.push(Group { name, category, count: 0, total_ns: 0, self_ns: 0, min_ns, max_ns });
             }
             group_of.push(group);
-            let duration = end.min(window.1) - start.max(window.0);
+            let duration = end.min(window.1).saturating_sub(start.max(window.0)).max(0);
             let parent = tree.parents[at as usize];
             if parent != NO_PARENT
                 && let Some(above) = groups.get_mut(group_of[(parent - lane.start) as usize] as usize)
@@ -110,4 +110,19 @@ fn groups(trace: &Trace, time: Option<Interval>, tracks: &[i64]) -> Vec<Group> {
         }
     }
     groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_that_ends_before_it_begins_has_no_negative_time() {
+        let text = br#"[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":0,"dur":10}]"#;
+        let trace = Trace::read(text).expect("a trace");
+        for window in [(8000, 2000), (i64::MAX, i64::MIN)] {
+            let rows = name_rows(&trace, Some(window), &[]).rows;
+            assert!(rows.iter().flatten().all(|cell| !matches!(cell, Cell::Ns(ns) if *ns < 0)), "{rows:?}");
+        }
+    }
 }

@@ -128,16 +128,20 @@ impl Average {
         self.torch_us.self_cpu_time_total += us.self_cpu_time_total;
         self.torch_us.self_device_time_total += us.self_device_time_total;
         self.torch_us.device_time_total += us.device_time_total;
-        self.device_time_total_ns += events.measured_total_ns(at);
         self.cpu_time_total_ns += events.cpu_time_total_ns(table, at);
         self.self_cpu_time_total_ns += events.self_ns[at];
-        self.self_device_time_total_ns += events.self_device_time_total_ns(at);
         let (all, own) = (events.memory(at), events.self_memory(at));
-        self.cpu_memory_usage += all.cpu;
-        self.self_cpu_memory_usage += own.cpu;
-        self.device_memory_usage += all.device;
-        self.self_device_memory_usage += own.device;
-        self.flops = self.flops.saturating_add(events.flops(at));
+        for (sum, term) in [
+            (&mut self.device_time_total_ns, events.measured_total_ns(at)),
+            (&mut self.self_device_time_total_ns, events.self_device_time_total_ns(at)),
+            (&mut self.cpu_memory_usage, all.cpu),
+            (&mut self.self_cpu_memory_usage, own.cpu),
+            (&mut self.device_memory_usage, all.device),
+            (&mut self.self_device_memory_usage, own.device),
+            (&mut self.flops, events.flops(at)),
+        ] {
+            *sum = sum.saturating_add(term);
+        }
     }
 
     /// A group whose first event is `at`.
@@ -275,7 +279,8 @@ fn add_device_totals(events: &FunctionEvents, group_of: &[u32], groups: &mut [Av
         let own = events.self_device_time_total_ns(at);
         let mut above = at as u32;
         while own != 0 && above != NONE {
-            groups[group_of[above as usize] as usize].device_time_total_ns += own;
+            let total = &mut groups[group_of[above as usize] as usize].device_time_total_ns;
+            *total = total.saturating_add(own);
             above = events.parents[above as usize];
         }
     }
@@ -289,7 +294,8 @@ pub fn total_average(events: &FunctionEvents, table: &Table) -> Average {
         let clock = TorchClock::new(events, table);
         (0..events.len()).for_each(|at| total.add(&clock, at));
         if !events.is_measured() {
-            total.device_time_total_ns += events.device_totals_ns().iter().sum::<i64>();
+            let totals = events.device_totals_ns();
+            total.device_time_total_ns = totals.iter().fold(0, |sum: i64, &ns| sum.saturating_add(ns));
         }
     }
     total.key = "Total".into();
@@ -305,7 +311,7 @@ pub fn each_event(events: &FunctionEvents, table: &Table) -> Vec<Average> {
             let mut row = Average::start(events, table, at, GroupBy::ALL);
             row.add(&clock, at);
             if !events.is_measured() {
-                row.device_time_total_ns += device_totals[at];
+                row.device_time_total_ns = device_totals[at];
             }
             row
         })

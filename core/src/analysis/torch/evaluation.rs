@@ -46,12 +46,13 @@ pub fn evaluate(calls: &[Call], mut launches: Vec<Queued>, mut kernels: Vec<Queu
 }
 
 fn self_times(calls: &[Call]) -> Vec<Metrics> {
-    let duration = |call: &Call| call.time.1 - call.time.0;
+    let duration = |call: &Call| call.time.1.saturating_sub(call.time.0);
     let whole =
         |call: &Call| Metrics { duration_ns: duration(call), self_ns: duration(call), ..Metrics::default() };
     let mut metrics: Vec<Metrics> = calls.iter().map(whole).collect();
     for call in calls.iter().filter(|call| call.parent != NONE) {
-        metrics[call.parent as usize].self_ns -= duration(call);
+        let own = &mut metrics[call.parent as usize].self_ns;
+        *own = own.saturating_sub(duration(call));
     }
     metrics
 }
@@ -205,6 +206,13 @@ pub(crate) fn evaluation_rows(trace: &Trace) -> Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn calls_of_any_times_are_evaluated() {
+        let call = |parent| Call { time: (i64::MIN, i64::MAX), parent };
+        let metrics = evaluate(&[call(NONE), call(0), call(0)], Vec::new(), Vec::new()).metrics;
+        assert_eq!((metrics[0].duration_ns, metrics[0].self_ns), (i64::MAX, -i64::MAX));
+    }
 
     #[test]
     fn a_queue_that_empties_leaves_the_device_idle() {

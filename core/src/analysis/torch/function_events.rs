@@ -170,7 +170,8 @@ impl FunctionEvents {
         let mut totals: Vec<i64> = (0..self.len()).map(|at| self.self_device_time_total_ns(at)).collect();
         // Children come after their parents, so going backwards completes a child before it is added.
         for at in (0..self.len()).rev().filter(|&at| self.parents[at] != NONE) {
-            totals[self.parents[at] as usize] += totals[at];
+            let above = self.parents[at] as usize;
+            totals[above] = totals[above].saturating_add(totals[at]);
         }
         totals
     }

@@ -85,7 +85,7 @@ pub(crate) fn stack_rows(events: &FunctionEvents) -> Rows {
     for at in 0..events.len() {
         let Some(sum) = sums.get_mut(events.stack(at) as usize) else { continue };
         sum.0 += events.self_ns[at];
-        sum.1 += events.self_device_time_total_ns(at);
+        sum.1 = sum.1.saturating_add(events.self_device_time_total_ns(at));
         sum.2 += 1;
     }
     sums.retain(|s| s.2 > 0 && s.3 != 0);

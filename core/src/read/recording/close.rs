@@ -30,22 +30,22 @@ impl Recording {
         let around = self.activities();
         let mut lines = self.clock.lines();
         let base = self.table.metadata.base_ns;
-        let mut ns =
-            |ticks: i64| lines.ns(ticks as u64).saturating_sub(base).clamp(time::EARLIEST, time::LATEST);
+        // What is out of range is clamped and counted once all times are known.
+        let mut ns = |ticks: i64| lines.ns(ticks as u64).saturating_sub(base).max(-i64::MAX);
         for row in self.table.rows() {
             let (start, dur) = (self.table.ts(row), self.table.dur(row));
             let begin = ns(start);
             self.table.place(row, begin, self.table.track_id(row));
             if dur != time::NONE {
                 let dur = ns(start.saturating_add(dur)).saturating_sub(begin);
-                self.table.set_dur(row, dur.clamp(0, time::LONGEST));
+                self.table.set_dur(row, dur.max(0));
             }
         }
         // Kineto writes them a nanosecond longer at both ends, so that viewers draw what they hold inside of them.
         for row in around {
-            let (start, dur) = (self.table.ts(row) - 1, self.table.dur(row) + 2);
-            self.table.place(row, start.max(time::EARLIEST), self.table.track_id(row));
-            self.table.set_dur(row, dur.min(time::LONGEST));
+            let (start, dur) = (self.table.ts(row).saturating_sub(1), self.table.dur(row).saturating_add(2));
+            self.table.place(row, start.max(-i64::MAX), self.table.track_id(row));
+            self.table.set_dur(row, dur);
         }
         let start = self.windows.first().map_or(self.follow.first_ticks.unwrap_or(0), |window| window.start);
         let start = ns(start.min(LATEST) as i64);
@@ -133,7 +133,7 @@ impl Recording {
             let name = names.intern(&format!("Kinetoscope ({cycle})"));
             let node = append.node();
             let track = table.tracks.intern(Track { pid, tid, on_device: false });
-            Append::at(table, node).finish_on(name, (start, (end - start).clamp(0, time::LONGEST)), track);
+            Append::at(table, node).finish_on(name, (start, end.saturating_sub(start).max(0)), track);
             let traces = ("\"Traces\"", "\"Trace Kinetoscope\"");
             let moments = [
                 ("Iteration Start: Kinetoscope", start, traces),

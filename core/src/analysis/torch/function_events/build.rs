@@ -48,12 +48,7 @@ impl<'a> Builder<'a> {
         let table = self.table;
         let mut records = core::mem::take(&mut self.records);
         table.sort_by_start(&mut records);
-        let mut sums = vec![Bytes::default()];
-        for &row in &records {
-            let last = sums[sums.len() - 1];
-            let bytes = record_bytes(table, row);
-            sums.push(Bytes { cpu: last.cpu + bytes.cpu, device: last.device + bytes.device });
-        }
+        let sums = RunningBytes::new(records.iter().map(|&row| record_bytes(table, row)));
         let mut cover = vec![0i64; records.len() + 1];
         let mut memory = Vec::with_capacity(self.out.rows.len());
         for (&row, &kind) in self.out.rows.iter().zip(&self.out.kinds) {
@@ -65,10 +60,7 @@ impl<'a> Builder<'a> {
             }
             cover[first] += 1;
             cover[last] -= 1;
-            let bytes = Bytes {
-                cpu: sums[last].cpu - sums[first].cpu,
-                device: sums[last].device - sums[first].device,
-            };
+            let bytes = sums.between(first, last);
             memory.push((bytes, bytes));
         }
         self.out.memory = memory;
@@ -168,7 +160,8 @@ impl<'a> Builder<'a> {
                     heir[at] = parent;
                     children[above] = children[at];
                     if let Some(&kernels) = self.out.device.get(at) {
-                        self.out.dropped_device_ns += self.out.device[above];
+                        let dropped = self.out.dropped_device_ns.saturating_add(self.out.device[above]);
+                        self.out.dropped_device_ns = dropped;
                         self.out.device[above] = kernels;
                     }
                     if let Some(&kernels) = self.out.kernel_us.get(at) {
@@ -231,8 +224,9 @@ impl<'a> Builder<'a> {
             out.self_ns[parent] -= out.cpu_time_total_ns(table, at);
             if !out.memory.is_empty() {
                 let below = out.memory[at].1;
-                out.memory[parent].0.cpu -= below.cpu;
-                out.memory[parent].0.device -= below.device;
+                let own = &mut out.memory[parent].0;
+                own.cpu = own.cpu.saturating_sub(below.cpu);
+                own.device = own.device.saturating_sub(below.device);
             }
         }
         self.subtract_from_legacy();
@@ -257,7 +251,8 @@ impl<'a> Builder<'a> {
                 totals[at] = out.device[at].saturating_add(below);
             }
             if out.parents[at] != NONE {
-                totals[out.parents[at] as usize] += totals[at];
+                let above = out.parents[at] as usize;
+                totals[above] = totals[above].saturating_add(totals[at]);
             }
         }
         out.legacy_totals = totals;
@@ -270,6 +265,30 @@ fn retain<T>(values: &mut Vec<T>, kept: impl Fn(usize) -> bool) {
         at += 1;
         kept(at - 1)
     });
+}
+
+/// The bytes of records up to each of them, so that those of any run are a difference. The sum of many sizes is more than
+/// an `i64` holds.
+pub(super) struct RunningBytes(Vec<[i128; 2]>);
+
+impl RunningBytes {
+    pub(super) fn new(records: impl Iterator<Item = Bytes>) -> Self {
+        let mut sums = vec![[0; 2]];
+        for Bytes { cpu, device } in records {
+            let [cpu_before, device_before] = sums[sums.len() - 1];
+            sums.push([cpu_before + i128::from(cpu), device_before + i128::from(device)]);
+        }
+        RunningBytes(sums)
+    }
+
+    /// The bytes of the records from one position up to another.
+    pub(super) fn between(&self, from: usize, to: usize) -> Bytes {
+        let sum = |of: usize| {
+            let sum = self.0[to][of] - self.0[from][of];
+            sum.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+        };
+        Bytes { cpu: sum(0), device: sum(1) }
+    }
 }
 
 /// The bytes of an allocation, negative for a release.

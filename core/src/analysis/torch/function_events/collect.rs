@@ -1,7 +1,7 @@
 //! Which rows become function events, in which order, and whose the device work is: for a trace, for the events of a
 //! profiling result, and for legacy records.
 
-use super::build::{Builder, record_bytes};
+use super::build::{Builder, RunningBytes, record_bytes};
 use super::{Bytes, Kind, flag};
 use crate::analysis::children::NONE;
 use crate::analysis::torch::device_type::DeviceType;
@@ -170,7 +170,9 @@ impl Builder<'_> {
             kernels.add(at, work, 0);
             let op = self.trace.links.op(row).filter(|_| table.category(row).is_device_work());
             match op.map(|op| position[op as usize]) {
-                Some(NONE) => self.out.dropped_device_ns += work.0,
+                Some(NONE) => {
+                    self.out.dropped_device_ns = self.out.dropped_device_ns.saturating_add(work.0);
+                }
                 Some(op) => kernels.add(op as usize, work, 1),
                 None => {}
             }
@@ -200,7 +202,7 @@ impl Builder<'_> {
                     linked.push((0, 0.0, 0));
                 }
                 let (ns, us, count) = linked[sum];
-                linked[sum] = (ns + work.0, us + work.1, count + 1);
+                linked[sum] = (ns.saturating_add(work.0), us + work.1, count + 1);
             }
         }
         for at in (0..self.out.rows.len()).filter(|&at| self.has_kernels(at)) {
@@ -265,7 +267,7 @@ impl Kernels {
     }
 
     fn add(&mut self, at: usize, (ns, us): (i64, f64), count: u32) {
-        self.ns[at] += ns;
+        self.ns[at] = self.ns[at].saturating_add(ns);
         if let (Some(sum), Some(counted)) = (self.us.get_mut(at), self.count.get_mut(at)) {
             *sum += us;
             *counted += count;
@@ -286,8 +288,7 @@ fn async_flag(table: &Table, begin: Row, end: (Row, Key)) -> u8 {
 /// The allocations of legacy records, and what each range has of them: all between its push and its pop, in its list.
 struct RangeMemory {
     rows: Vec<Row>,
-    /// The bytes of all allocations before each.
-    before: Vec<Bytes>,
+    sums: RunningBytes,
     is_loose: Vec<bool>,
 }
 
@@ -296,12 +297,8 @@ impl RangeMemory {
         let table = &trace.table;
         let rows: Vec<Row> =
             table.rows().filter(|&row| table.category(row) == Category::CpuInstant).collect();
-        let mut before = vec![Bytes::default()];
-        for &row in &rows {
-            let (last, bytes) = (before[before.len() - 1], legacy_bytes(table, row));
-            before.push(Bytes { cpu: last.cpu + bytes.cpu, device: last.device + bytes.device });
-        }
-        let mut memory = RangeMemory { is_loose: vec![true; rows.len()], rows, before };
+        let sums = RunningBytes::new(rows.iter().map(|&row| legacy_bytes(table, row)));
+        let mut memory = RangeMemory { is_loose: vec![true; rows.len()], rows, sums };
         memory.find_loose(trace);
         memory
     }
@@ -342,9 +339,8 @@ impl RangeMemory {
         if push == pop {
             return legacy_bytes(table, push);
         }
-        let until = |end: Row| self.before[self.rows.partition_point(|&row| row < end)];
-        let (from, to) = (until(push), until(pop));
-        Bytes { cpu: to.cpu - from.cpu, device: to.device - from.device }
+        let until = |end: Row| self.rows.partition_point(|&row| row < end);
+        self.sums.between(until(push), until(pop))
     }
 }
 

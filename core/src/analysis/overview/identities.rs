@@ -1,0 +1,376 @@
+//! Identities that must hold: each compares a number of an answer with the same number found in another way.
+//!
+//! What the answers take from the tree, the links and sets of intervals is found here from the times and ids of the events
+//! themselves. None of the identities holds by the algebra of the code that it checks: each has a test that breaks it.
+
+use crate::analysis::children::NONE;
+use crate::analysis::device::device_time::DeviceTime;
+use crate::analysis::device::steps::{Step, is_data_loading};
+use crate::analysis::torch::function_events::{FunctionEvents, Kind};
+use crate::diagnostics::Code;
+use crate::dialect::hidden::hidden_names;
+use crate::index::Index;
+use crate::table::category::Category;
+use crate::table::events::{Row, Table};
+use crate::table::layout::Key;
+use crate::table::metadata::Source;
+use crate::trace::Trace;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// An identity that was checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Identity {
+    /// What should be true.
+    pub name: String,
+    /// Whether it is.
+    pub holds: bool,
+    /// Its left side: ns, or a count.
+    pub left: i64,
+    /// Its right side.
+    pub right: i64,
+}
+
+fn equal(name: impl Into<String>, left: i64, right: i64) -> Identity {
+    Identity { name: name.into(), holds: left == right, left, right }
+}
+
+/// Checks every identity on a trace and the analyses of it.
+pub fn identities(
+    trace: &Trace,
+    events: &FunctionEvents,
+    devices: &[DeviceTime],
+    steps: &[Step],
+) -> Vec<Identity> {
+    let mut checks = vec![lanes(trace), parents(trace, events)];
+    // torch hangs the kernels of records by rules of its own, which the links do not follow.
+    if trace.table.metadata.source == Source::Chrome {
+        checks.push(kernels(trace, events));
+    }
+    checks.extend(devices.iter().flat_map(device_identities));
+    checks.extend(counted_anew(trace, devices));
+    if !steps.is_empty() {
+        checks.extend(step_parts(trace, steps));
+    }
+    checks
+}
+
+/// Self times come from the parents in the tree, the time in which a span is open from starts and ends; the first lane
+/// where they differ is shown.
+fn lanes(trace: &Trace) -> Identity {
+    let (table, tree) = (&trace.table, &trace.tree);
+    let mut total = (0, 0);
+    for lane in &tree.lanes {
+        let own = tree.self_times(table, lane).iter().sum();
+        let open = open_ns(table, &tree.rows[lane.start as usize..lane.end as usize]);
+        if own != open {
+            return equal("self time of a lane = time in which any span of it is open", own, open);
+        }
+        total = (total.0 + own, total.1 + open);
+    }
+    equal("self time of every lane = time in which any span of it is open", total.0, total.1)
+}
+
+/// The time in which any of these spans is open, which are in the order of their starts.
+fn open_ns(table: &Table, rows: &[Row]) -> i64 {
+    let mut reached = i64::MIN;
+    let mut sum = 0;
+    for &row in rows {
+        let end = table.end(row);
+        sum += (end - table.ts(row).max(reached)).max(0);
+        reached = reached.max(end);
+    }
+    sum
+}
+
+/// A self time means something only where the children lie within their parent.
+fn parents(trace: &Trace, events: &FunctionEvents) -> Identity {
+    let table = &trace.table;
+    let is_within = |at: usize, above: usize| {
+        let (row, around) = (events.rows[at], events.rows[above]);
+        let (start, outer) = (table.ts(row), table.ts(around));
+        outer <= start
+            && start + events.duration_ns(table, at) <= outer + events.duration_ns(table, above)
+            && table.track_id(row) == table.track_id(around)
+    };
+    let (mut within, mut all) = (0, 0);
+    for (at, &above) in events.parents.iter().enumerate().filter(|p| *p.1 != NONE) {
+        within += i64::from(is_within(at, above as usize));
+        all += 1;
+    }
+    equal("function events within their parents = function events with a parent", within, all)
+}
+
+fn kernels(trace: &Trace, events: &FunctionEvents) -> Identity {
+    let table = &trace.table;
+    // Device work with the name of a record of memory is no function event.
+    let hidden = hidden_names(&table.names);
+    let is_event =
+        |work: Row| table.category(work).is_device_work() && !hidden.contains(&table.name_id(work));
+    let linked = trace.links.op_of.iter().filter(|p| is_event(p.0));
+    let kernels: i64 = linked.map(|p| table.dur(p.0).max(0)).sum();
+    let cpu = (0..events.len()).filter(|&at| events.kinds[at] != Kind::Device);
+    let device: i64 = cpu.map(|at| events.self_device_time_total_ns(at)).sum();
+    let name = "self device time of operators + what torch leaves out = time of their kernels";
+    equal(name, device + events.dropped_device_ns, kernels)
+}
+
+/// The union of all activities is measured, the gaps between them are found one by one.
+fn device_identities(device: &DeviceTime) -> [Identity; 2] {
+    let name = &device.device;
+    let idle = device.idle_by_cause().iter().map(|c| c.1).sum();
+    let (busy, sum) = (device.busy_ns, device.sum_ns);
+    [
+        Identity { name: format!("device {name}: busy ≤ sum"), holds: busy <= sum, left: busy, right: sum },
+        equal(format!("device {name}: idle time of all causes = idle"), idle, device.idle_ns()),
+    ]
+}
+
+/// Spans, device work and its launches, counted anew from the table.
+fn counted_anew(trace: &Trace, devices: &[DeviceTime]) -> [Identity; 4] {
+    let (table, links) = (&trace.table, &trace.links);
+    let id = |row| table.int(row, Key::Correlation).filter(|&id| id != 0);
+    let (mut spans, mut work, mut duration, mut agreeing, mut missing) = (0, 0, 0, 0, 0);
+    // How much work without a link has each id.
+    let (mut orphans, mut index) = (Vec::new(), Index::default());
+    let mut next = links.launch_of.iter().peekable();
+    for row in table.rows() {
+        if !table.is_span(row) {
+            continue;
+        }
+        spans += 1;
+        if !table.category(row).is_device_work() {
+            continue;
+        }
+        work += 1;
+        duration += table.dur(row);
+        let own = id(row);
+        if let Some(link) = next.next_if(|link| link.0 == row) {
+            agreeing += i64::from(own.is_some() && own == id(link.1));
+        } else if let Some(own) = own {
+            let at = index.of((own, 0), orphans.len() as u32) as usize;
+            orphans.resize(orphans.len().max(at + 1), 0);
+            orphans[at] += 1;
+        }
+    }
+    if !orphans.is_empty() {
+        for id in table.rows().filter(|&row| table.category(row).is_launch_call()).filter_map(id) {
+            missing += index.get((id, 0)).map_or(0, |at| core::mem::take(&mut orphans[at as usize]));
+        }
+    }
+    let links = links.launch_of.len() as i64;
+    let unlinked = trace.diagnostics.count(Code::KernelWithoutLaunch) as i64;
+    let classes = devices.iter().flat_map(|device| &device.classes).map(|class| class.sum_ns).sum();
+    [
+        equal("spans in the tree = spans in the table", trace.tree.len() as i64, spans),
+        equal("time of all classes of GPU work = durations of GPU work in the table", classes, duration),
+        equal(
+            "links of GPU work to the launch of its correlation id = all links + missing ones",
+            agreeing,
+            links + missing,
+        ),
+        equal(
+            "GPU activities without a launch = those whose correlation id no call has",
+            unlinked,
+            work - agreeing - missing,
+        ),
+    ]
+}
+
+/// The parts of steps come from sets of intervals, thread by thread and device by device; here all spans are swept at once.
+fn step_parts(trace: &Trace, steps: &[Step]) -> [Identity; 2] {
+    let table = &trace.table;
+    let is_device = |row: Row| table.category(row).is_device_work();
+    let mut rows: Vec<Row> = Vec::new();
+    // The last of them: what lies within it adds nothing.
+    let mut last = (0, 0, false);
+    for &row in &trace.tree.rows {
+        let category = table.category(row);
+        let this = (table.ts(row), table.end(row), category.is_device_work());
+        if last.0 <= this.0 && this.1 <= last.1 && last.2 == this.2 {
+            continue;
+        }
+        let is_part = match category {
+            Category::CpuOp => !table.name(row).starts_with("ProfilerStep#"),
+            Category::UserAnnotation => is_data_loading(table.name(row)),
+            category => this.2 || category.is_launch_call(),
+        };
+        if is_part {
+            rows.push(row);
+            last = this;
+        }
+    }
+    table.sort_by_start(&mut rows);
+    let busy = steps.iter().map(|step| step.device_busy_ns).sum();
+    let parts = steps.iter().flat_map(|step| &step.parts_ns[..7]).sum();
+    let any = open_within(table, rows.iter().copied(), steps);
+    let device = open_within(table, rows.iter().copied().filter(|&row| is_device(row)), steps);
+    [
+        equal("time of the steps with a busy GPU = time with an open GPU activity", busy, device),
+        equal("parts of the steps but other = time with any open span", parts, any),
+    ]
+}
+
+/// How much of the time of the steps some span is open, of spans in the order of their starts.
+fn open_within(table: &Table, rows: impl Iterator<Item = Row>, steps: &[Step]) -> i64 {
+    // Where a span opens when none is, and for how long one was open before.
+    let mut opened: Vec<(i64, i64)> = Vec::new();
+    let (mut sum, mut reached) = (0, i64::MIN);
+    for row in rows {
+        let (start, end) = (table.ts(row), table.end(row));
+        if start > reached {
+            opened.push((start, sum));
+        }
+        sum += (end - start.max(reached)).max(0);
+        reached = reached.max(end);
+    }
+    let until = |time: i64| {
+        let at = opened.partition_point(|open| open.0 <= time);
+        let most = opened.get(at).map_or(sum, |next| next.1);
+        at.checked_sub(1).map_or(0, |at| most.min(opened[at].1 + (time - opened[at].0)))
+    };
+    steps.iter().map(|step| until(step.time.1) - until(step.time.0)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::device::device_time::device_times;
+    use crate::analysis::device::steps::steps;
+    use crate::table::append::Append;
+    use crate::tree::NO_PARENT;
+
+    /// Two steps, a nested operator that launches a kernel, a copy without a launch, a gap on the device.
+    const TRACE: &[u8] = br#"{"schemaVersion":1,"traceEvents": [
+        {"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","pid":1,"tid":1,"ts":0,"dur":100},
+        {"ph":"X","cat":"user_annotation","name":"ProfilerStep#2","pid":1,"tid":1,"ts":100,"dur":100},
+        {"ph":"X","cat":"user_annotation","name":"enumerate(DataLoader)#_","pid":1,"tid":1,"ts":2,"dur":5},
+        {"ph":"X","cat":"cpu_op","name":"aten::linear","pid":1,"tid":1,"ts":10,"dur":40,"args":{"External id":1}},
+        {"ph":"X","cat":"cpu_op","name":"aten::addmm","pid":1,"tid":1,"ts":15,"dur":30,"args":{"External id":2}},
+        {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":20,"dur":5,"args":{"correlation":7,"External id":2}},
+        {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":30,"dur":60,"args":{"correlation":7,"External id":2}},
+        {"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD","pid":0,"tid":8,"ts":80,"dur":30,"args":{"correlation":9}},
+        {"ph":"X","cat":"cpu_op","name":"aten::relu","pid":1,"tid":2,"ts":120,"dur":20,"args":{"External id":3}},
+        {"ph":"X","cat":"gpu_memset","name":"Memset","pid":0,"tid":7,"ts":150,"dur":10,"args":{"correlation":10}}
+    ]}"#;
+
+    struct Answers {
+        trace: Trace,
+        events: FunctionEvents,
+        devices: Vec<DeviceTime>,
+        steps: Vec<Step>,
+    }
+
+    impl Answers {
+        fn new() -> Answers {
+            let trace = Trace::read(TRACE).expect("a trace");
+            let (events, devices) = (FunctionEvents::new(&trace), device_times(&trace));
+            let steps = steps(&trace, &devices);
+            Answers { trace, events, devices, steps }
+        }
+
+        fn checks(&self) -> Vec<Identity> {
+            identities(&self.trace, &self.events, &self.devices, &self.steps)
+        }
+    }
+
+    /// The position in the tree of the span with this name.
+    fn position(trace: &Trace, name: &str) -> usize {
+        trace.tree.rows.iter().position(|&row| trace.table.name(row) == name).expect("a span")
+    }
+
+    type Damage = (&'static str, fn(&mut Answers));
+
+    /// What is done to the answers or to what they come from, and the identity that then fails.
+    const DAMAGES: &[Damage] = &[
+        ("spans in the tree", |a| {
+            a.trace.tree.rows.pop();
+            a.trace.tree.parents.pop();
+            let lane = a.trace.tree.lanes.last_mut().expect("a lane");
+            lane.end -= 1;
+        }),
+        ("self time of a lane", |a| {
+            let at = position(&a.trace, "aten::addmm");
+            a.trace.tree.parents[at] = NO_PARENT;
+        }),
+        ("self time of a lane", |a| {
+            let (first, second) =
+                (position(&a.trace, "ProfilerStep#1"), position(&a.trace, "ProfilerStep#2"));
+            a.trace.tree.parents[second] = first as u32;
+        }),
+        ("function events within their parents", |a| {
+            let at =
+                |name: &str| (0..a.events.len()).find(|&at| a.events.name(at) == name).expect("an event");
+            let (relu, linear) = (at("aten::relu"), at("aten::linear"));
+            a.events.parents[relu] = linear as u32;
+        }),
+        ("self device time of operators", |a| a.events.dropped_device_ns += 1),
+        ("self device time of operators", |a| a.trace.links.op_of.clear()),
+        ("device 0: busy", |a| a.devices[0].busy_ns = a.devices[0].sum_ns + 1),
+        ("device 0: idle time of all causes", |a| a.devices[0].gaps.truncate(0)),
+        ("time of all classes", |a| a.devices[0].classes.truncate(1)),
+        ("time of all classes", |a| a.devices.clear()),
+        ("links of GPU work", |a| a.trace.links.launch_of.clear()),
+        ("links of GPU work", |a| {
+            let (kernel, call) = a.trace.links.launch_of[0];
+            a.trace.links.launch_of[0] = (call, kernel + 1);
+        }),
+        ("GPU activities without a launch", |a| {
+            a.trace.diagnostics.record(Code::KernelWithoutLaunch, None, b"");
+        }),
+        ("time of the steps with a busy GPU", |a| a.steps[0].device_busy_ns -= 1),
+        ("parts of the steps but other", |a| {
+            // The parts still add up to the wall time.
+            a.steps[1].parts_ns[6] -= 1;
+            a.steps[1].parts_ns[7] += 1;
+        }),
+    ];
+
+    #[test]
+    fn every_identity_holds_and_every_one_can_fail() {
+        let all = Answers::new().checks();
+        assert!(all.iter().all(|check| check.holds), "{all:?}");
+        let mut broken = Vec::new();
+        for (name, damage) in DAMAGES {
+            let mut answers = Answers::new();
+            damage(&mut answers);
+            let failed: Vec<Identity> = answers.checks().into_iter().filter(|check| !check.holds).collect();
+            assert!(failed.iter().any(|check| check.name.starts_with(name)), "{name}: {failed:?}");
+            broken.push(*name);
+        }
+        for check in all {
+            // Where a lane fails, the line of all lanes becomes that of the lane.
+            let name = check.name.replace("every lane", "a lane");
+            assert!(broken.iter().any(|broken| name.starts_with(broken)), "{name} is never broken");
+        }
+    }
+
+    #[test]
+    fn open_times_are_those_of_their_naive_twin() {
+        let mut state = 11u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((state >> 33) % below) as i64
+        };
+        let step = Answers::new().steps[0].clone();
+        for _ in 0..500 {
+            let mut table = Table::default();
+            for _ in 0..random(8) {
+                let row = Append::new(&mut table, b'X', "cpu_op").finish("a", 0, ("1", "1"));
+                table.place(row, random(30), table.track_id(row));
+                table.set_dur(row, random(9));
+            }
+            let start = random(40);
+            let time = (start, start + random(12));
+            let mut rows: Vec<Row> = table.rows().collect();
+            table.sort_by_start(&mut rows);
+            let is_open = |at: &i64| rows.iter().any(|&row| table.ts(row) <= *at && *at < table.end(row));
+            let naive = (time.0..time.1).filter(is_open).count() as i64;
+            let steps = [Step { time, ..step.clone() }];
+            assert_eq!(open_within(&table, rows.iter().copied(), &steps), naive, "{rows:?} {time:?}");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The bounds of times and sizes, and why sums of them are safe.
+//!
+//! [`bound_times`] runs once on every table, after pairing and before anything is summed. From then on:
+//!
+//! 1. A start is [`time::NONE`] or within [`time::EARLIEST`]..=[`time::LATEST`], that is −2^61..=2^62.
+//! 2. A duration is [`time::NONE`] or within 0..=[`time::LONGEST`], that is 2^53.
+//! 3. All durations together are at most [`MOST_NS`], that is 2^62.
+//!
+//! Hence, within `i64` and without a check:
+//!
+//! - An end is at most 2^62 + 2^53, so an end less a start is below 2^62 + 2^61 + 2^54 < 2^63. So are the window of a
+//!   device, the length of a union, and the time of an event after the start of the recording.
+//! - A sum in which each event counts at most once is at most 2^62, whatever it is grouped by.
+//! - A sum of self times adds each duration at most once and subtracts it at most once: it is within ±2^62.
+//!
+//! A sum in which an event may count several times (a kernel for every operator around it, device time measured around
+//! operators, sizes) has no such bound and is added with `saturating_add`. Where no term is negative, the result is the
+//! exact sum or `i64::MAX`, in whatever order it is added.
+//!
+//! Sizes are limited one by one: [`Table::bytes`](super::events::Table::bytes) gives at most
+//! [`LARGEST`].
+
+use super::events::{LARGEST, Row, Table};
+use super::layout::{Key, SIZES};
+use crate::diagnostics::{Code, Diagnostics};
+use crate::time;
+
+/// The most that all durations of a table add up to, in ns: 146 years.
+pub const MOST_NS: i64 = 1 << 62;
+
+/// Brings every time into its range. Where all durations together are still more than [`MOST_NS`], those that are longer
+/// than an equal share of it are shortened to that share.
+pub(crate) fn bound_times(table: &mut Table, diagnostics: &mut Diagnostics) {
+    let (mut sum, mut spans) = (0i64, 0);
+    for row in table.rows() {
+        let (ts, dur) = (table.ts(row), table.dur(row));
+        let is_within = |value: i64, least, most| value == time::NONE || (least <= value && value <= most);
+        if !is_within(ts, time::EARLIEST, time::LATEST) || !is_within(dur, 0, time::LONGEST) {
+            diagnostics.record(Code::TimeClamped, None, table.name(row).as_bytes());
+            clamp(table, row);
+        }
+        let length = table.dur(row).max(0);
+        sum = sum.saturating_add(length);
+        spans += i64::from(length > 0);
+    }
+    if sum <= MOST_NS {
+        return;
+    }
+    let share = MOST_NS / spans;
+    for row in table.rows().filter(|&row| table.dur(row) > share).collect::<alloc::vec::Vec<Row>>() {
+        diagnostics.record(Code::DurationShortened, None, table.name(row).as_bytes());
+        table.set_dur(row, share);
+    }
+}
+
+fn clamp(table: &mut Table, row: Row) {
+    let (ts, dur) = (table.ts(row), table.dur(row));
+    if ts != time::NONE {
+        table.place(row, ts.clamp(time::EARLIEST, time::LATEST), table.track_id(row));
+    }
+    if dur != time::NONE {
+        table.set_dur(row, dur.clamp(0, time::LONGEST));
+    }
+}
+
+/// Counts the event where [`Table::bytes`](super::events::Table::bytes) limits one of its sizes.
+pub(crate) fn count_size(
+    table: &Table,
+    row: Row,
+    (offset, example): (Option<u64>, &[u8]),
+    diagnostics: &mut Diagnostics,
+) {
+    let is_over = |&key: &Key| table.int(row, key).is_some_and(|n| n.unsigned_abs() > LARGEST as u64);
+    if table.layout(row).has_size() && SIZES.iter().any(is_over) {
+        diagnostics.record(Code::SizeClamped, offset, example);
+    }
+}
+
+/// Counts the sizes of all events, of a table that was not read from a text.
+pub(crate) fn count_sizes(table: &Table, diagnostics: &mut Diagnostics) {
+    for row in table.rows() {
+        count_size(table, row, (None, table.name(row).as_bytes()), diagnostics);
+    }
+}
