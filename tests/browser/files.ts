@@ -2,10 +2,15 @@
 
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
-export const native = `${root}target/release/kinetoscope`;
+
+/** Where cargo builds. */
+export const target = resolve(root, process.env["CARGO_TARGET_DIR"] ?? "target");
+
+export const native = `${target}/release/kinetoscope`;
 
 /** A trace of our own. */
 export const own = (path: string): string => `${root}tests/data/${path}`;
@@ -19,12 +24,12 @@ export interface Real {
   files: string[];
 }
 
-/** One real trace of each kind; an empty list, and a loud word, where there are none. */
+/** Why a test of real traces is skipped. */
+export const NO_CORPUS = "the real traces are not in ../shared/traces";
+
+/** One real trace of each kind; an empty list where there are none. */
 export function realTraces(): Real[] {
-  if (!existsSync(corpus)) {
-    console.warn("SKIPPED: no corpus in ../shared/traces");
-    return [];
-  }
+  if (!existsSync(corpus)) return [];
   const real = (of: string, ...files: string[]): Real => ({ of, files: files.map((file) => corpus + file) });
   return [
     real("CPU only", "kineto-gaoteng/bert_newAPI_cpu/worker0_round1.pt.trace.json.gz"),

@@ -27,7 +27,7 @@ test("the address keeps the state, and back and forward walk it", async ({ opene
   expect(await rowsIn(page.locator("[aria-label=Operators]"))).toEqual(before);
 });
 
-test("every view has a key, and the sheet lists them", async ({ opened: page }) => {
+test("every view has a key, and the sheet lists them", { tag: "@smoke" }, async ({ opened: page }) => {
   await open(page, sampleTrace);
   for (const [at, name] of VIEWS.entries()) {
     await page.keyboard.press(String((at + 1) % 10));
@@ -101,7 +101,7 @@ test("filters take expressions and say when they are wrong", async ({ opened: pa
   await expect(page.locator(".empty")).toBeVisible();
 });
 
-test("exports are those of the command line", async ({ opened: page }) => {
+test("exports are those of the command line", { tag: "@smoke" }, async ({ opened: page }) => {
   await open(page, stepsTrace);
   for (const [name, verb] of [
     ["operators", "ops"],
@@ -200,8 +200,8 @@ test("a narrow page has no sideways scroll", async ({ opened: page }) => {
   }
 });
 
-test("it works offline once it was there", async ({ opened: page, context, place }) => {
-  test.skip(place === "file", "a file is always offline");
+// A page from a file is always offline.
+test("it works offline once it was there", { tag: "@http" }, async ({ opened: page, context }) => {
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   const kept = () =>
     page.evaluate(async () => {

@@ -5,7 +5,7 @@ import { own } from "./files";
 import { drop, expect, open, sampleTrace, stepsTrace, test } from "./page";
 import { host } from "./server";
 
-test("files are picked", async ({ opened: page }) => {
+test("files are picked", { tag: "@smoke" }, async ({ opened: page }) => {
   await open(page, stepsTrace);
   await expect(page.locator(".trace-name")).toHaveText("trace.json.gz");
   await expect(page.locator("[data-card=steps]")).toBeVisible();
@@ -18,7 +18,7 @@ test("files are dropped, also on what is open", async ({ opened: page }) => {
   await expect(page.locator(".trace-name")).toHaveText("two.json.gz");
 });
 
-test("the sample opens, and comes again with the address", async ({ opened: page }) => {
+test("the sample opens, and comes again with the address", { tag: "@smoke" }, async ({ opened: page }) => {
   await page.getByRole("button", { name: "Try the sample" }).click();
   await expect(page.locator("nav")).toBeVisible();
   await page.locator("nav [data-view=operators]").click();
@@ -26,7 +26,7 @@ test("the sample opens, and comes again with the address", async ({ opened: page
   await expect(page.locator("main[data-view=operators] .row").first()).toBeVisible();
 });
 
-test("every kind of input opens", async ({ opened: page }) => {
+test("every kind of input opens", { tag: "@smoke" }, async ({ opened: page }) => {
   const healthy = readdirSync(own("healthy")).map((name) => own(`healthy/${name}`));
   for (const file of [
     ...healthy,
@@ -90,9 +90,8 @@ test("reading can be given up", async ({ opened: page }) => {
   await open(page, stepsTrace);
 });
 
-test.describe("addresses", () => {
-  test.skip(({ place }) => place === "file", "a page from a file may load nothing");
-
+// A page from a file may load nothing.
+test.describe("addresses", { tag: "@http" }, () => {
   test("of this site, in the query and pasted", async ({ opened: page, site }) => {
     await page.goto(`${site.url}?trace=given/trace.json.gz`);
     await expect(page.locator(".trace-name")).toHaveText("trace.json.gz");

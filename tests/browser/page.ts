@@ -1,13 +1,11 @@
 // What every test begins with: the page, and an eye on what it must never do.
 
 import { test as base, expect, type Locator, type Page } from "@playwright/test";
-import { own, root } from "./files";
-import { host, type Host } from "./server";
+import { own } from "./files";
+import { dist, siteUrl } from "./site";
 
 /** Where the page comes from. */
 export type Place = "http" | "file";
-
-const dist = `${root}web/dist`;
 
 interface Fixtures {
   /** The page with nothing open. */
@@ -15,19 +13,14 @@ interface Fixtures {
 }
 
 interface Shared {
-  site: Host;
+  /** The server of the page. */
+  site: { url: string };
 }
 
 export const test = base.extend<Fixtures & { place: Place }, Shared>({
   place: ["http", { option: true }],
   site: [
-    async ({}, use) => {
-      const site = await host(dist, {
-        extra: { "/given/trace.json.gz": own("torch/kineto/mlp_training/trace.json.gz") },
-      });
-      await use(site);
-      await site.close();
-    },
+    async ({}, use) => use({ url: siteUrl() }),
     { scope: "worker" },
   ],
   opened: async ({ page, place, site }, use) => {

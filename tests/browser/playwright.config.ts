@@ -2,20 +2,32 @@
 
 import { defineConfig } from "@playwright/test";
 import { CHROMIUM } from "../js/browser.js";
+import { availableParallelism } from "node:os";
 import type { Place } from "./page";
+
+const SPEED = "speed.spec.ts";
+
+/** What is of the page over HTTP only; single tests of that kind have the tag @http. */
+const HTTP = [SPEED, "pictures.spec.ts", "view-command.spec.ts"];
 
 export default defineConfig<{ place: Place }>({
   testDir: ".",
   testMatch: "*.spec.ts",
   outputDir: "out/results",
   snapshotPathTemplate: "pictures/{arg}{ext}",
-  reporter: [["list"]],
-  workers: 1,
+  reporter: [["list"], ["./count.ts"]],
+  globalSetup: "./site.ts",
+  workers: availableParallelism(),
+  fullyParallel: true,
+  forbidOnly: true,
   timeout: 90_000,
   expect: { timeout: 15_000, toHaveScreenshot: { maxDiffPixelRatio: 0.03, stylePath: "pictures.css" } },
   use: { launchOptions: CHROMIUM, viewport: { width: 1440, height: 900 }, colorScheme: "light", trace: "off" },
   projects: [
-    { name: "http", use: { place: "http" } },
-    { name: "file", use: { place: "file" }, testIgnore: ["speed.spec.ts", "pictures.spec.ts", "view-command.spec.ts"] },
+    { name: "http", use: { place: "http" }, testIgnore: SPEED },
+    { name: "file-smoke", use: { place: "file" }, testIgnore: HTTP, grep: /@smoke/ },
+    { name: "file", use: { place: "file" }, testIgnore: HTTP, grepInvert: /@http/ },
+    // One at a time: `--workers=1`.
+    { name: "speed", use: { place: "http" }, testMatch: SPEED },
   ],
 });

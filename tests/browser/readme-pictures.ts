@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
-import { root } from "./files";
+import { root, target } from "./files";
 import { expect, open, sampleTrace, settled, test, view } from "./page";
 
 const folder = `${root}web/pictures`;
@@ -17,8 +17,8 @@ async function picture(page: Page, name: string): Promise<void> {
 
 /** A generated run on a GPU. */
 function generated(): string {
-  const path = `${root}target/readme.pt.trace.json`;
-  writeFileSync(path, execFileSync(`${root}target/release/generate-trace`, ["20000", "7"], { maxBuffer: 1 << 30 }));
+  const path = `${target}/readme.pt.trace.json`;
+  writeFileSync(path, execFileSync(`${target}/release/generate-trace`, ["20000", "7"], { maxBuffer: 1 << 30 }));
   return path;
 }
 

@@ -3,20 +3,20 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, openSync, closeSync, statSync } from "node:fs";
 import type { Page } from "@playwright/test";
-import { root } from "./files";
+import { target } from "./files";
 import { expect, settled, test, view } from "./page";
 
 const MB = 1e6;
 
 /** A generated trace of about so many bytes, made once. */
 function generated(bytes: number): string {
-  const folder = `${root}target/page-bench`;
+  const folder = `${target}/page-bench`;
   mkdirSync(folder, { recursive: true });
   const events = Math.round(bytes / 250);
   const path = `${folder}/${events}.json`;
   if (!existsSync(path)) {
     const file = openSync(path, "w");
-    execFileSync(`${root}target/release/generate-trace`, [String(events), "1"], { stdio: ["ignore", file, "inherit"] });
+    execFileSync(`${target}/release/generate-trace`, [String(events), "1"], { stdio: ["ignore", file, "inherit"] });
     closeSync(file);
   }
   return path;

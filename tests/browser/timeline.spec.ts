@@ -44,7 +44,7 @@ async function placeOf(
   return [box.x + ((time - start) / (end - start)) * box.width, label.y + depth * 18 + 9];
 }
 
-test("keys zoom, move and come back to the whole", async ({ opened: page }) => {
+test("keys zoom, move and come back to the whole", { tag: "@smoke" }, async ({ opened: page }) => {
   await opened(page, sampleTrace);
   const whole = await inSight(page);
   await page.keyboard.press("w");
@@ -122,7 +122,7 @@ test("a click selects an event and shows all of it", async ({ opened: page }) =>
   await expect(details).toHaveCount(0);
 });
 
-test("a kernel is linked to its launch and its operator, and back", async ({ opened: page }) => {
+test("a kernel is linked to its launch and its operator, and back", { tag: "@smoke" }, async ({ opened: page }) => {
   const file = own("healthy/small_gpu_trace.json");
   await opened(page, file);
   const [kernel] = rowsOf<{ name: string; op: string }>("kernels", file);
@@ -241,8 +241,7 @@ test("the neighbours of an event are gone to", async ({ opened: page }) => {
   await expect(page.locator("[data-event]")).toHaveAttribute("data-event", first ?? "");
 });
 
-test("fingers move and pinch", async ({ browser, place, site }) => {
-  test.skip(place === "file", "once is enough");
+test("fingers move and pinch", { tag: "@http" }, async ({ browser, site }) => {
   const context = await browser.newContext({ hasTouch: true, viewport: { width: 420, height: 820 } });
   const page = await context.newPage();
   await page.goto(site.url);

@@ -1,14 +1,18 @@
 // Every view on real traces of every kind: what it shows is what the command line says.
 
 import { existsSync } from "node:fs";
-import { realTraces, rowsOf, twoRuns, type Real } from "./files";
+import { NO_CORPUS, realTraces, rowsOf, twoRuns, type Real } from "./files";
 import { expect, open, rowsIn, sampleTrace, savedBy, settled, stepsTrace, test, view } from "./page";
 import type { Page } from "@playwright/test";
+
+const real = realTraces();
+
+if (real.length === 0) test("real traces", () => test.skip(true, NO_CORPUS));
 
 const traces: Real[] = [
   { of: "our own with modules and memory", files: [sampleTrace] },
   { of: "our own with steps", files: [stepsTrace] },
-  ...realTraces(),
+  ...real,
 ];
 
 type Row = Record<string, string | number | null | object>;
@@ -39,7 +43,7 @@ for (const { of, files } of traces) {
   test.describe(of, () => {
     const [file] = files as [string];
 
-    test("overview", async ({ opened: page }) => {
+    test("overview", { tag: files[0] === sampleTrace ? "@smoke" : [] }, async ({ opened: page }) => {
       await open(page, ...files);
       await settled(page);
       const [summary] = rowsOf<{

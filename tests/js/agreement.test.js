@@ -6,37 +6,32 @@ import { basename } from "node:path";
 import { test } from "node:test";
 import { VERBS, open } from "kinetoscope";
 import { open as openRemote } from "kinetoscope/worker";
-import { corpus, data, fixtures, kinetoscope } from "./files.js";
+import { corpus, data, fixtures, kinetoscope, nativeAnswers } from "./files.js";
 
 const verbs = Object.keys(VERBS);
 
-async function agree(path) {
+/** Whether Node answers of a trace what the native engine answered. */
+async function agree(path, native) {
   let trace;
   try {
     trace = await open(path);
   } catch (error) {
-    const { stderr, code } = await kinetoscope("info", path);
-    assert.equal(code, 2, `${path}: only Node refuses: ${error.message}`);
-    assert.equal(stderr, `kinetoscope: ${basename(path)}: ${error.message}\n`);
+    assert.equal(native.error, `${basename(path)}: ${error.message}`, `${path}: only Node refuses`);
     assert.match(error.code, /^(empty|not_a_trace)$/);
     assert.equal(typeof error.byteOffset, "number");
     return "refused";
   }
-  for (const verb of verbs) {
-    const { stdout, stderr } = await kinetoscope(verb, path, "--format", "json");
-    assert.ok(trace.json(verb) === stdout, `${path}: ${verb} differs; ${stderr}`);
-  }
+  assert.equal(native.error, undefined, `${path}: only Node reads`);
+  for (const verb of verbs) assert.ok(trace.json(verb) === native.answers[verb], `${path}: ${verb} differs`);
   trace.dispose();
   return "read";
 }
 
 async function agreeOnAll(paths) {
   const counts = { read: 0, refused: 0 };
-  const left = [...paths];
-  const work = async () => {
-    for (let path = left.pop(); path; path = left.pop()) counts[await agree(path)] += 1;
-  };
-  await Promise.all([work(), work()]);
+  let at = 0;
+  for await (const native of nativeAnswers(paths)) counts[await agree(paths[at++], native)] += 1;
+  assert.equal(at, paths.length);
   return counts;
 }
 
@@ -45,9 +40,17 @@ test("every fixture, every analysis", async () => {
   assert.ok(read >= 120 && refused >= 10, `${read} read, ${refused} refused`);
 });
 
+test("what the command line refuses, it refuses in the same words", async () => {
+  for (const path of fixtures().filter((path) => path.includes("/refused/"))) {
+    const error = await open(path).catch((error) => error);
+    const { stdout, stderr, code } = await kinetoscope("info", path);
+    assert.deepEqual([stdout, stderr, code], ["", `kinetoscope: ${basename(path)}: ${error.message}\n`, 2]);
+  }
+});
+
 test("every real trace, every analysis", async (t) => {
   const paths = corpus();
-  if (paths.length === 0) return t.skip("the corpus is absent");
+  if (paths.length === 0) return t.skip("the real traces are not in ../shared/traces");
   const { read, refused } = await agreeOnAll(paths);
   assert.ok(read >= 126, `${read} read, ${refused} refused`);
 });

@@ -2,16 +2,16 @@
 
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { chromium } from "playwright-core";
 import { CHROMIUM } from "./browser.js";
-import { data, root } from "./files.js";
+import { data, root, target } from "./files.js";
 
-const place = `${root}target/examples-test`;
+const place = `${target}/examples-test`;
 const examples = `${root}wasm/examples`;
 const gpu = `${data}/healthy/small_gpu_trace.json`;
 const torch = `${data}/torch/kineto/transformer_training/trace.json.gz`;
@@ -77,15 +77,22 @@ async function freePort() {
   return port;
 }
 
-/** TensorBoard with the plugin, in an environment of its own. */
+const PYTHON_PACKAGES = ["tensorboard==2.21.0", "setuptools==80.9.0", "wheel==0.45.1"];
+
+/** TensorBoard with the plugin, in an environment of its own, which is kept while its packages stay the same. */
 function tensorboard() {
   const python = `${place}/python`;
+  const stamp = `${python}/installed`;
   const pip = [`${python}/bin/pip`, "--disable-pip-version-check", "install", "--quiet"];
   const run = (program, ...args) => execFileSync(program, args, { stdio: ["ignore", "pipe", "inherit"] });
   rmSync(`${examples}/tensorboard/build`, { recursive: true, force: true });
-  run("python3", "-m", "venv", "--clear", python);
-  run(...pip, "tensorboard==2.21.0", "setuptools==80.9.0", "wheel");
-  run(...pip, "--no-build-isolation", "--no-deps", `${examples}/tensorboard`);
+  const packages = PYTHON_PACKAGES.join(" ");
+  if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== packages) {
+    run("python3", "-m", "venv", "--clear", python);
+    run(...pip, ...PYTHON_PACKAGES);
+    writeFileSync(stamp, packages);
+  }
+  run(...pip, "--force-reinstall", "--no-build-isolation", "--no-deps", `${examples}/tensorboard`);
   return `${python}/bin/tensorboard`;
 }
 

@@ -1,13 +1,17 @@
 // The traces that the tests read, and the native binary to compare with.
 
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 export const data = `${root}tests/data`;
-const native = `${root}target/release/kinetoscope`;
+/** Where cargo builds. */
+export const target = resolve(root, process.env.CARGO_TARGET_DIR ?? "target");
 
 /** Every file below a folder, sorted. */
 export function filesBelow(folder) {
@@ -27,15 +31,13 @@ export function fixtures() {
   return [...folders.flatMap(filesBelow), ...recorded];
 }
 
-/** Real traces of other people, which lie beside the repository; an empty list, and a loud word, where they do not. */
+/** Real traces of other people, which lie beside the repository; an empty list where they do not. */
 export function corpus() {
   const folder = `${root}../shared/traces`;
-  if (existsSync(folder))
-    return filesBelow(folder)
-      .filter(isTrace)
-      .filter((path) => !/MANIFEST\.json$/.test(path));
-  console.warn("SKIPPED: no corpus in ../shared/traces");
-  return [];
+  if (!existsSync(folder)) return [];
+  return filesBelow(folder)
+    .filter(isTrace)
+    .filter((path) => !/MANIFEST\.json$/.test(path));
 }
 
 const run = promisify(execFile);
@@ -43,10 +45,20 @@ const run = promisify(execFile);
 /** Runs the native command line: its output, its errors and its exit code. */
 export async function kinetoscope(...args) {
   try {
-    const { stdout, stderr } = await run(native, args, { maxBuffer: 1 << 30 });
+    const { stdout, stderr } = await run(`${target}/release/kinetoscope`, args, { maxBuffer: 1 << 30 });
     return { stdout, stderr, code: 0 };
   } catch (error) {
     if (typeof error.code !== "number") throw error;
     return { stdout: error.stdout, stderr: error.stderr, code: error.code };
   }
+}
+
+/** What the native engine answers of each trace, in turn: `{ answers }` with the JSON of every verb, or `{ error }`. */
+export async function* nativeAnswers(paths) {
+  const child = spawn(`${target}/debug/answers`, { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = once(child, "close");
+  child.stdin.end(paths.map((path) => `${path}\n`).join(""));
+  for await (const line of createInterface({ input: child.stdout, crlfDelay: Infinity })) yield JSON.parse(line);
+  const [code] = await ended;
+  if (code !== 0) throw new Error(`answers ended with ${code}`);
 }

@@ -10,9 +10,9 @@ import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { CHROMIUM } from "./browser.js";
-import { data, root } from "./files.js";
+import { data, root, target } from "./files.js";
 
-const place = `${root}target/install-test`;
+const place = `${target}/install-test`;
 const packageFolder = `${root}wasm/js`;
 const tools = `${root}tests/js/node_modules`;
 const trace = `${data}/torch/kineto/transformer_training/trace.json.gz`;

@@ -17,12 +17,18 @@ pub fn double(name: &str) -> PathBuf {
     path
 }
 
-/// A folder beside the repository that holds what cannot be in it. Where it is absent, `None`, and a line on standard
-/// error that says what is skipped: written past the test runner, which shows no output of tests that pass.
+/// Says that the test which asks is skipped, and why: past the test runner, which shows no output of tests that pass.
+/// `cargo xtask test` counts these lines.
+pub fn skip(reason: &str) {
+    let thread = std::thread::current();
+    let _ = writeln!(io::stderr(), "SKIPPED {}: {reason}", thread.name().unwrap_or("a test"));
+}
+
+/// A folder beside the repository that holds what cannot be in it. Where it is absent, `None`, and the test is skipped.
 pub fn shared(name: &str, holds: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared").join(name);
     if !folder.is_dir() {
-        let _ = writeln!(io::stderr(), "SKIPPED: {holds} is not here ({name})");
+        skip(&format!("{holds} is not in ../shared/{name}"));
         return None;
     }
     Some(folder)

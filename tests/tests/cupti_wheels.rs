@@ -1,9 +1,8 @@
-//! The real CUPTI of each toolkit steps over buffers of records as they are read here. `cargo xtask cupti` fetches the
+//! The real CUPTI of each toolkit steps over buffers of records as they are read here. `cargo xtask test cupti` fetches the
 //! libraries, which need no driver for this, and says where they are.
 
 use kinetoscope::device::{CUPTI_VARIABLE, DRIVER_VARIABLE};
-use kinetoscope_tests::files::double;
-use std::io::{self, Write};
+use kinetoscope_tests::files::{double, skip};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -30,9 +29,7 @@ const FOLDER_VARIABLE: &str = "KINETOSCOPE_CUPTI_WHEELS";
 #[test]
 fn the_real_libraries_step_over_records_as_they_are_read() {
     let Some(folder) = env::var_os(FOLDER_VARIABLE).map(PathBuf::from) else {
-        // Past the test runner, which shows no output of tests that pass.
-        let hint = "`cargo xtask cupti` fetches CUPTI and runs this test";
-        let _ = writeln!(io::stderr(), "SKIPPED: {FOLDER_VARIABLE} names no folder; {hint}");
+        skip("`cargo xtask test slow` fetches CUPTI's libraries and runs this test");
         return;
     };
     let mut versions = Vec::new();

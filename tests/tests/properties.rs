@@ -101,7 +101,7 @@ fn check_tiles(trace: &Trace, window: Window) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, max_shrink_iters: 4000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, max_shrink_iters: 4000, ..ProptestConfig::default() })]
 
     /// The twin: serde_json reads the whole document at once.
     #[test]

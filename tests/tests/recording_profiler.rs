@@ -244,3 +244,15 @@ fn repeated_profiles_take_no_more_memory() {
     let after = resident();
     assert!(after < before + (4 << 20), "{before} bytes became {after}");
 }
+
+#[test]
+fn a_handler_prints_torchs_table() {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_recording-child")).arg("printed").output();
+    let output = output.expect("a child");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = |start: &str| text.lines().find(|line| line.trim_start().starts_with(start)).expect(start);
+    assert!(line("Name").contains("Self CPU %") && line("Name").contains("# of Calls"), "{text}");
+    assert_eq!(line("aten::mm").split_whitespace().last(), Some("3"), "{text}");
+    line("Self CPU time total:");
+}

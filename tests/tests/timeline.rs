@@ -62,7 +62,7 @@ fn is_ancestor(trace: &Trace, above: u32, at: u32) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, max_shrink_iters: 4000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 192, max_shrink_iters: 4000, ..ProptestConfig::default() })]
 
     #[test]
     fn names_add_up_what_lies_in_the_window(events in events(), start in -50..450i64, length in 1..500i64, whole in any::<bool>()) {

@@ -1,7 +1,8 @@
 //! The public items of the published libraries, compared with lists in `tests/data/public-api`. A difference is either a
 //! mistake or wanted: `BLESS=1 cargo xtask api` writes the lists anew.
 
-use crate::shell::{Failure, cargo, root, run};
+use crate::shell::{Failure, cargo, root, run, target};
+use crate::tally::Tally;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ const CRATES: [&str; 3] = ["kinetoscope-stream", "kinetoscope-core", "kinetoscop
 const SHOWN: usize = 40;
 
 /// Compares the lists of all crates, with all their features.
-pub(crate) fn check() -> Result<(), Failure> {
+pub(crate) fn check() -> Result<Tally, Failure> {
     let is_blessed = std::env::var_os("BLESS").is_some_and(|value| value == "1");
     let mut faults = Vec::new();
     for package in CRATES {
@@ -29,23 +30,27 @@ pub(crate) fn check() -> Result<(), Failure> {
             faults.extend(difference.into_iter().take(SHOWN));
         }
     }
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+    if faults.is_empty() {
+        Ok(Tally { passed: CRATES.len(), ..Tally::default() })
+    } else {
+        Err(faults.join("\n"))
+    }
 }
 
 /// Has rustdoc write what it knows of a crate. The format is unstable, so the stable compiler is made to accept it; a target
 /// folder of its own, since some build scripts then run anew.
 fn rustdoc_json(package: &str) -> Result<PathBuf, Failure> {
-    let target = root().join("target/api");
+    let built = target().join("api");
     let mut rustdoc = cargo(&["rustdoc", "--quiet", "--lib", "--all-features", "--locked", "-p", package]);
-    rustdoc.arg("--target-dir").arg(&target).env("RUSTC_BOOTSTRAP", "1");
+    rustdoc.arg("--target-dir").arg(&built).env("RUSTC_BOOTSTRAP", "1");
     run(rustdoc.args(["--", "-Z", "unstable-options", "--output-format", "json"]))?;
-    Ok(target.join("doc").join(format!("{}.json", package.replace('-', "_"))))
+    Ok(built.join("doc").join(format!("{}.json", package.replace('-', "_"))))
 }
 
 /// The public items in rustdoc's file, one a line.
 fn items(json: &Path) -> Result<String, Failure> {
     let mut list = cargo(&["run", "--quiet", "--locked", "--manifest-path", "tests/public-api/Cargo.toml"]);
-    list.arg("--target-dir").arg(root().join("target/api/tool")).arg("--").arg(json);
+    list.arg("--target-dir").arg(target().join("api/tool")).arg("--").arg(json);
     let output = list.output().map_err(|e| e.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() && !text.is_empty() {

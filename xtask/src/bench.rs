@@ -1,7 +1,7 @@
 //! Whole-process figures: each command several times in turn with the one it is compared with, medians and their ratio.
 
-use crate::native;
-use crate::shell::{Failure, root, run};
+use crate::shell::{Failure, root, run, target};
+use crate::{native, npm, package};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ const RUNS: usize = 5;
 /// Prints the table of the README.
 pub(crate) fn measure_all(events: u64) -> Result<(), Failure> {
     native::release_binaries()?;
-    crate::package::run_all()?;
-    crate::npm::install(&root().join("tests/js"))?;
+    package::build()?;
+    npm::install(&root().join("tests/js"))?;
     let small = generated(events)?;
     let gzip = measure("gzip", &["-dc", &path(&small)?])?;
     let summary = measure(&program("kinetoscope"), &["summary", &path(&small)?])?;
@@ -91,12 +91,12 @@ fn path(path: &Path) -> Result<String, Failure> {
 }
 
 fn program(name: &str) -> String {
-    root().join("target/release").join(name).display().to_string()
+    target().join("release").join(name).display().to_string()
 }
 
 /// A generated trace of this many events, made once.
 fn generated(events: u64) -> Result<PathBuf, Failure> {
-    let folder = root().join("target/bench");
+    let folder = target().join("bench");
     fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
     let file = folder.join(format!("generated-{events}.json.gz"));
     if file.exists() {

@@ -16,22 +16,30 @@ const PLACES: [&str; 6] = [
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
-/// Tells a command where the browser is: what `CHROMIUM` names, what is installed, else what can be.
-pub(crate) fn give(command: &mut Command) -> Result<(), Failure> {
-    if env::var_os("CHROMIUM").is_some() {
-        return Ok(());
-    }
-    let found = || PLACES.iter().map(PathBuf::from).find(|path| path.exists());
-    if found().is_none() {
+/// Installs the browser and the font, where they are missing and can be installed.
+pub(crate) fn need() -> Result<(), Failure> {
+    if env::var_os("CHROMIUM").is_none() && found().is_none() {
         let instead = "install Chromium or Chrome, or set CHROMIUM to the path of one";
         debian::provide(&[PLACES[0]], &["chromium"], instead)?;
     }
-    command.env("CHROMIUM", found().unwrap_or_else(|| PLACES[0].into()));
+    font()
+}
+
+/// Tells a command where the browser is: what `CHROMIUM` names, what is installed, else what can be.
+pub(crate) fn give(command: &mut Command) -> Result<(), Failure> {
+    need()?;
+    if env::var_os("CHROMIUM").is_none() {
+        command.env("CHROMIUM", found().unwrap_or_else(|| PLACES[0].into()));
+    }
     Ok(())
 }
 
+fn found() -> Option<PathBuf> {
+    PLACES.iter().map(PathBuf::from).find(|path| path.exists())
+}
+
 /// The font that the pictures are compared in.
-pub(crate) fn font() -> Result<(), Failure> {
+fn font() -> Result<(), Failure> {
     const FONT: &str = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
     if Path::new("/usr/bin/apt-get").exists() {
         debian::provide(&[FONT], &["fonts-dejavu-core"], "the pictures are compared in DejaVu Sans")?;

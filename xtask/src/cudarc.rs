@@ -1,7 +1,8 @@
 //! The recorder leaves the version of CUDA to the program: programs that choose it in three ways are built, and `cudarc` must
 //! have got the version that each of them chose.
 
-use crate::shell::{Failure, cargo, root};
+use crate::shell::{Failure, cargo, root, target};
+use crate::tally::Tally;
 use std::fs;
 use std::path::Path;
 
@@ -20,14 +21,17 @@ const PROGRAMS: [(&str, &str, Option<Version>); 3] = [
 const NVCC: &str = "#!/bin/sh\nprintf 'a\\nb\\nc\\nCuda compilation tools, release 12.6, V12.6.20\\n'\n";
 
 /// Builds the programs of `tests/cudarc`.
-pub(crate) fn check() -> Result<(), Failure> {
+pub(crate) fn check() -> Result<Tally, Failure> {
     let folder = root().join("tests/cudarc");
-    let tools = folder.join("target/nvcc");
+    let built = target().join("cudarc");
+    let tools = built.join("nvcc");
     write_nvcc(&tools).map_err(|e| format!("{}: {e}", tools.display()))?;
     for (program, action, version) in PROGRAMS {
         let path = std::env::var("PATH").unwrap_or_default();
         let path = if program == "build-system" { format!("{}:{path}", tools.display()) } else { path };
         let output = cargo(&[action, "--quiet", "--locked", "-p", program, "--message-format=json"])
+            .arg("--target-dir")
+            .arg(&built)
             .current_dir(&folder)
             .env("PATH", path)
             .output()
@@ -37,7 +41,7 @@ pub(crate) fn check() -> Result<(), Failure> {
         }
         expect(program, &String::from_utf8_lossy(&output.stdout), version)?;
     }
-    Ok(())
+    Ok(Tally { passed: PROGRAMS.len(), ..Tally::default() })
 }
 
 fn write_nvcc(folder: &Path) -> std::io::Result<()> {

@@ -1,6 +1,8 @@
 //! The real CUPTI of each toolkit, from its Python wheels: libraries that step over records without a driver.
 
-use crate::shell::{Failure, cargo, root, run};
+use crate::rust_tests;
+use crate::shell::{Failure, cache, run, target};
+use crate::tally::{Tally, skip};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -21,17 +23,15 @@ const WHEELS: [(&str, &str); 11] = [
 ];
 
 /// Has every one of them step over records; says so where they cannot be had.
-pub(crate) fn test() -> Result<(), Failure> {
+pub(crate) fn test() -> Result<Tally, Failure> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-        eprintln!("SKIPPED: the wheels of CUPTI are fetched for Linux on x86-64 only");
-        return Ok(());
+        return Ok(skip("cupti", "the wheels of CUPTI are fetched for Linux on x86-64 only"));
     }
     let has_pip = Command::new("python3").args(["-m", "pip", "--version"]).stdout(Stdio::null()).status();
     if !has_pip.is_ok_and(|status| status.success()) {
-        eprintln!("SKIPPED: the real CUPTI needs Python with pip, to be fetched");
-        return Ok(());
+        return Ok(skip("cupti", "the real CUPTI is fetched by Python's pip, which is not here"));
     }
-    let libraries = root().join("target/cupti/libraries");
+    let libraries = cache().join("cupti");
     fs::create_dir_all(&libraries).map_err(|e| format!("{}: {e}", libraries.display()))?;
     for (package, version) in WHEELS {
         let library = libraries.join(format!("libcupti-{version}.so"));
@@ -39,14 +39,12 @@ pub(crate) fn test() -> Result<(), Failure> {
             fetch(package, version, &library)?;
         }
     }
-    // All of the workspace, so that nothing is built anew for other features.
-    let mut tests = cargo(&["test", "--quiet", "--workspace", "--test", "cupti_wheels"]);
-    run(tests.env("KINETOSCOPE_CUPTI_WHEELS", &libraries))
+    rust_tests::test_one("cupti_wheels", "KINETOSCOPE_CUPTI_WHEELS", &libraries)
 }
 
 /// Fetches a wheel and takes the library out of it.
 fn fetch(package: &str, version: &str, library: &Path) -> Result<(), Failure> {
-    let folder = root().join("target/cupti").join(version);
+    let folder = target().join("cupti").join(version);
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let wanted = format!("{package}=={version}");
     let pip = ["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"];
@@ -57,7 +55,9 @@ fn fetch(package: &str, version: &str, library: &Path) -> Result<(), Failure> {
     run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&unpacked))?;
     let is_library = |name: &str| name == "libcupti.so.12" || name == "libcupti.so.13";
     let found = find(&unpacked, &is_library).ok_or(format!("{wanted}: there is no libcupti in it"))?;
-    fs::copy(found, library).map_err(|e| e.to_string())?;
+    // By another name first, so that a library which is there is whole.
+    let part = library.with_extension("part");
+    fs::copy(found, &part).and_then(|_| fs::rename(&part, library)).map_err(|e| e.to_string())?;
     fs::remove_dir_all(&folder).map_err(|e| e.to_string())
 }
 

@@ -1,10 +1,12 @@
 //! The fuzz targets, built by the stable compiler: libFuzzer's coverage needs no nightly, only LLVM's flags. The crates
 //! hold no unsafe code, so no sanitizer is needed to see a fault.
 
-use crate::shell::{self, Failure, cargo, root};
+use crate::shell::{self, Failure, cargo, root, target};
+use crate::tally::Tally;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 const TARGETS: [&str; 2] = ["reader", "whole_path"];
 
@@ -12,40 +14,65 @@ const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions";
 
-/// How many inputs the test command tries with each target, at most: with the seed, the same ones everywhere.
-pub(crate) const TEST_RUNS: u64 = 50_000;
+/// How many inputs the test command tries with each target: with the one seed, the same ones everywhere.
+const RUNS: u64 = 25_000;
 
-/// Builds every target and runs them for `seconds` in all, or until each has tried `runs` inputs.
-pub(crate) fn run(seconds: u64, runs: Option<u64>) -> Result<(), Failure> {
+/// How long the slow tests try inputs of a fresh seed, in seconds.
+const SECONDS: u64 = 120;
+
+/// What ends a run of the fuzzer, and which inputs it tries.
+struct Extent {
+    /// Seconds for all targets.
+    seconds: u64,
+    /// Inputs for each target; all that fit into the time where there is none.
+    runs: Option<u64>,
+    seed: u64,
+}
+
+/// Tries the same inputs every time: what a run finds, the next one finds too.
+pub(crate) fn regress() -> Result<Tally, Failure> {
+    run(&Extent { seconds: 60, runs: Some(RUNS), seed: 1 })
+}
+
+/// Tries inputs that were not tried before.
+pub(crate) fn explore() -> Result<Tally, Failure> {
+    fresh(SECONDS)
+}
+
+/// Tries inputs of a fresh seed for so many seconds; the seed is printed, so that the run can be repeated.
+pub(crate) fn fresh(seconds: u64) -> Result<Tally, Failure> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|e| e.to_string())?;
+    let seed = now.as_nanos() as u64 % u64::from(u32::MAX) + 1;
+    println!("seed {seed}");
+    run(&Extent { seconds, runs: None, seed })
+}
+
+/// Builds every target and runs each.
+fn run(extent: &Extent) -> Result<Tally, Failure> {
     let folder = root().join("tests/fuzz");
-    let mut build = cargo(&["build", "--release", "--quiet", "--target", host()?.as_str()]);
-    shell::run(build.current_dir(&folder).env("RUSTFLAGS", FLAGS))?;
-    let each = (seconds / TARGETS.len() as u64).max(1);
+    let (host, target_folder) = (host()?, target().join("fuzz"));
+    let mut build = cargo(&["build", "--release", "--quiet", "--target", &host, "--target-dir"]);
+    shell::run(build.arg(&target_folder).current_dir(&folder).env("RUSTFLAGS", FLAGS))?;
+    let each = (extent.seconds / TARGETS.len() as u64).max(1);
+    let mut sum = Tally::default();
     for target in TARGETS {
         let corpus = folder.join("corpus").join(target);
         let artifacts = folder.join("artifacts").join(target);
-        // The same start and seed every time: what a run finds, the next one finds too.
         let _ = fs::remove_dir_all(&corpus);
         seed(&corpus)?;
         fs::create_dir_all(&artifacts).map_err(|e| e.to_string())?;
-        let program = folder.join("target").join(host()?).join("release").join(target);
-        let mut fuzzer = Command::new(program);
+        let mut fuzzer = Command::new(target_folder.join(&host).join("release").join(target));
         fuzzer
             .arg(&corpus)
             .arg(format!("-artifact_prefix={}/", artifacts.display()))
             .arg(format!("-max_total_time={each}"))
-            .arg(format!("-runs={}", runs.map_or(-1, |n| n as i64)))
-            .args([
-                "-max_len=4096",
-                "-timeout=10",
-                "-rss_limit_mb=2048",
-                "-verbosity=0",
-                "-seed=1",
-                "-print_funcs=0",
-            ]);
+            .arg(format!("-runs={}", extent.runs.map_or(-1, |n| n as i64)))
+            .arg(format!("-seed={}", extent.seed))
+            .args(["-max_len=4096", "-timeout=10", "-rss_limit_mb=2048", "-verbosity=0", "-print_funcs=0"]);
         shell::run(&mut fuzzer)?;
+        sum.add(Tally::PASSED);
     }
-    Ok(())
+    Ok(sum)
 }
 
 fn host() -> Result<String, Failure> {

@@ -6,6 +6,7 @@ mod tokens;
 mod typescript;
 
 use crate::shell::{Failure, root, sources_of};
+use crate::tally::Tally;
 use graph::{Graph, circle, room, upward};
 use std::fs;
 use std::path::Path;
@@ -91,7 +92,7 @@ const CRATES: [(&str, &[&str]); 7] = [
 const WITHOUT_STD: [&str; 2] = ["core/stream/src", "core/src"];
 
 /// Checks every source file.
-pub(crate) fn check() -> Result<(), Failure> {
+pub(crate) fn check() -> Result<Tally, Failure> {
     let mut faults = Vec::new();
     for (folder, floors) in RUST {
         faults.extend(structure(folder, &rust::graph(&root().join(folder))?, floors)?);
@@ -105,7 +106,7 @@ pub(crate) fn check() -> Result<(), Failure> {
             faults.extend(crate_faults(folder, allowed, &path, &text));
         }
     }
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+    if faults.is_empty() { Ok(Tally::PASSED) } else { Err(faults.join("\n")) }
 }
 
 /// What is wrong with how the files of a folder import each other.

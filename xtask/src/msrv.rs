@@ -2,7 +2,8 @@
 //! standard library (`incompatible_msrv`); this checks what the dependencies declare, and builds where that compiler is
 //! installed.
 
-use crate::shell::{Failure, cargo, root, run};
+use crate::shell::{Failure, cargo, root, run, target};
+use crate::tally::{Tally, skip};
 use std::fs;
 use std::process::Command;
 
@@ -10,12 +11,14 @@ use std::process::Command;
 type Version = (u32, u32);
 
 /// Checks the dependencies in Cargo.lock, and the crates with the compiler itself.
-pub(crate) fn check() -> Result<(), Failure> {
+pub(crate) fn check() -> Result<Tally, Failure> {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).map_err(|e| format!("Cargo.toml: {e}"))?;
     let line = manifest.lines().find_map(|l| l.strip_prefix("rust-version = "));
     let oldest = line.and_then(version).ok_or("Cargo.toml has no rust-version")?;
     check_dependencies(oldest)?;
-    build(oldest)
+    let mut sum = Tally::PASSED;
+    sum.add(build(oldest)?);
+    Ok(sum)
 }
 
 fn check_dependencies(oldest: Version) -> Result<(), Failure> {
@@ -51,14 +54,13 @@ fn version(text: &str) -> Option<Version> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-fn build((major, minor): Version) -> Result<(), Failure> {
+fn build((major, minor): Version) -> Result<Tally, Failure> {
     let list = Command::new("rustup").args(["toolchain", "list"]).output();
     let list = list.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
     let prefix = format!("{major}.{minor}");
     let is_it = |name: &&str| name.strip_prefix(&prefix).is_some_and(|rest| rest.starts_with(['.', '-']));
     let Some(toolchain) = list.split_whitespace().find(is_it) else {
-        println!("SKIPPED build with Rust {prefix}: rustup has no such toolchain");
-        return Ok(());
+        return Ok(skip(&format!("build with Rust {prefix}"), "rustup has no such toolchain"));
     };
     let mut check = Command::new("rustup");
     check.args(["run", toolchain, "cargo", "check", "--locked", "--quiet"]).current_dir(root());
@@ -72,8 +74,9 @@ fn build((major, minor): Version) -> Result<(), Failure> {
         "-p",
         "kinetoscope-cli",
     ]);
-    check.arg("--target-dir").arg(root().join("target/msrv")).env_remove("RUSTUP_TOOLCHAIN");
-    run(check.env_remove("CARGO").env_remove("RUSTC"))
+    check.arg("--target-dir").arg(target().join("msrv")).env_remove("RUSTUP_TOOLCHAIN");
+    run(check.env_remove("CARGO").env_remove("RUSTC"))?;
+    Ok(Tally::PASSED)
 }
 
 #[cfg(test)]

@@ -1,9 +1,21 @@
 //! npm packages, at the versions of a package-lock.json.
 
-use crate::shell::{Failure, run};
+use crate::shell::{Failure, root, run};
+use crate::tally::Tally;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+
+/// The folders with packages.
+const FOLDERS: [&str; 4] = ["wasm/js", "tests/js", "web", "tests/browser"];
+
+/// Installs every folder's packages.
+pub(crate) fn install_all() -> Result<Tally, Failure> {
+    for folder in FOLDERS {
+        install(&root().join(folder))?;
+    }
+    Ok(Tally::PASSED)
+}
 
 /// Installs what the lock file of a folder names, unless it was installed already.
 pub(crate) fn install(folder: &Path) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! The npm package: the engine compiled twice (baseline, SIMD), its glue, and the TypeScript around it.
 
-use crate::shell::{Failure, root, run, sources_of};
+use crate::shell::{Failure, is_current, root, run, sources_of, target};
+use crate::tally::{Tally, run_counted};
 use crate::{browser, npm, toolchain, tools};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ pub(crate) fn folder() -> PathBuf {
 }
 
 /// Builds the package into `wasm/js/dist` and prints the table of its sizes.
-pub(crate) fn run_all() -> Result<(), Failure> {
+pub(crate) fn build() -> Result<(), Failure> {
     let dist = folder().join("dist");
     let _ = fs::remove_dir_all(&dist);
     fs::create_dir_all(&dist).map_err(|e| format!("{}: {e}", dist.display()))?;
@@ -60,37 +61,55 @@ pub(crate) fn run_all() -> Result<(), Failure> {
 
 /// Builds the package unless it is there and newer than what it is made of.
 pub(crate) fn need() -> Result<(), Failure> {
-    let changed = |path: &Path| fs::metadata(path).and_then(|m| m.modified()).ok();
-    let built = changed(&folder().join("dist/wasm-text.js"));
-    let mut sources = sources_of(&root().join("core/src"), &["rs"])?;
-    sources.extend(sources_of(&root().join("wasm/src"), &["rs"])?);
-    sources.extend(sources_of(&folder().join("src"), &["ts"])?);
+    let built = folder().join("dist/wasm-text.js");
+    let mut sources =
+        vec![root().join("Cargo.toml"), root().join("Cargo.lock"), root().join("wasm/Cargo.toml")];
+    sources.extend(
+        ["build.js", "package.json", "package-lock.json", "tsconfig.json"].map(|name| folder().join(name)),
+    );
+    sources.push(root().join("xtask/src/package.rs"));
+    for core in ["core", "wasm/src"] {
+        sources.extend(sources_of(&root().join(core), &["rs", "toml", "csv", "txt"])?);
+    }
     // The build itself writes the glue.
-    let own = sources.iter().filter(|path| !path.components().any(|part| part.as_os_str() == "glue"));
-    if built.is_none() || own.map(|path| changed(path)).max() > Some(built) { run_all() } else { Ok(()) }
+    let own = sources_of(&folder().join("src"), &["ts"])?;
+    sources.extend(own.into_iter().filter(|path| !path.components().any(|part| part.as_os_str() == "glue")));
+    if is_current(&built, &sources) { Ok(()) } else { build() }
 }
 
-/// Runs the tests of the package: agreement with the native binary, damaged input, installation, Chromium, the examples.
-pub(crate) fn test() -> Result<(), Failure> {
+/// The step that builds the package.
+pub(crate) fn step() -> Result<Tally, Failure> {
+    need()?;
+    Ok(Tally::PASSED)
+}
+
+/// Runs the tests of the package: agreement with the native engine, damaged input, installation, Chromium, the examples.
+pub(crate) fn test() -> Result<Tally, Failure> {
     let tests = root().join("tests/js");
     npm::install(&tests)?;
     let mut node = Command::new("node");
     browser::give(&mut node)?;
-    node.args(["--test", "--test-concurrency=1", "--test-reporter=spec"]);
-    let suites = ["agreement", "robustness", "install", "examples"];
-    run(node.args(suites.map(|suite| format!("{suite}.test.js"))).current_dir(tests))
+    node.args([
+        "--test",
+        "--test-concurrency=2",
+        "--test-reporter=spec",
+        "--test-reporter-destination=stderr",
+    ]);
+    node.args(["--test-reporter=./count.js", "--test-reporter-destination=stdout"]);
+    let suites = ["agreement", "install", "examples", "robustness"];
+    run_counted(node.args(suites.map(|suite| format!("{suite}.test.js"))).current_dir(tests))
 }
 
 /// Runs wasm-pack with the toolchain that has WebAssembly's std.
 fn compile(name: &str, flags: &str) -> Result<PathBuf, Failure> {
-    let out = root().join("target/wasm-pack").join(name.trim_end_matches(".wasm"));
+    let out = target().join("wasm-pack").join(name.trim_end_matches(".wasm"));
     let mut pack = tools::wasm_pack(toolchain::wasm()?)?;
     pack.args(["build", "wasm", "--mode", "no-install", "--target", "web", "--no-pack", "--no-opt"])
         .args(["--out-name", "engine", "--profile", "wasm", "--out-dir"])
         .arg(&out)
         .args(["--", "--quiet"])
         .env("RUSTFLAGS", format!("{INLINING} {flags}"))
-        .env("CARGO_TARGET_DIR", root().join("target/wasm"))
+        .env("CARGO_TARGET_DIR", target().join("wasm"))
         .env("RUST_LOG", "warn")
         .current_dir(root());
     run(&mut pack)?;

@@ -1,9 +1,11 @@
 //! The page: a folder for any static host and one file that holds everything, with their sizes.
 
-use crate::shell::{Failure, root, run};
+use crate::shell::{Failure, is_current, root, run, sources_of};
+use crate::tally::{Tally, run_counted};
 use crate::{browser, native, npm, package, tools};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The most that a first visit loads, after gzip, in bytes.
 const FIRST_LOAD: u64 = 900_000;
@@ -15,31 +17,86 @@ fn folder() -> PathBuf {
     root().join("web")
 }
 
-/// Builds the page into `web/dist`, after its types and the tests of its model, gives it to the binary, and prints its
-/// sizes.
-pub(crate) fn run_all() -> Result<(), Failure> {
+fn tests() -> PathBuf {
+    root().join("tests/browser")
+}
+
+/// Checks the page's types and format, tests its model, and builds it into `web/dist`.
+pub(crate) fn run_all() -> Result<Tally, Failure> {
     package::need()?;
     npm::install(&folder())?;
-    for script in ["check", "test", "build"] {
-        run(npm::script(&folder(), script)?.arg("--silent"))?;
-    }
+    run(npm::script(&folder(), "check")?.arg("--silent"))?;
+    npm::install(&tests())?;
+    run(npm::program(&tests(), "tsc")?.arg("--noEmit").current_dir(tests()))?;
+    let mut sum = run_counted(npm::script(&folder(), "test")?.arg("--silent"))?;
+    need()?;
+    sum.add(Tally::PASSED);
+    Ok(sum)
+}
+
+/// Builds the page unless it is there and newer than what it is made of, and gives it to the binary.
+fn need() -> Result<(), Failure> {
     let single = folder().join("dist/kinetoscope.html");
-    fs::copy(&single, root().join("native/cli/page/kinetoscope.html"))
-        .map_err(|e| format!("{}: {e}", single.display()))?;
+    let mut sources = sources_of(&folder().join("src"), &["ts", "tsx", "css"])?;
+    sources.extend(sources_of(&package::folder().join("dist"), &["js", "wasm"])?);
+    let files = ["index.html", "package-lock.json", "vite.config.ts", "content-policy.ts", "offline.ts"];
+    sources.extend(files.map(|name| folder().join(name)));
+    sources.push(root().join("tests/data/candle/training.pt.trace.json.gz"));
+    if !is_current(&single, &sources) {
+        run(npm::script(&folder(), "build")?.arg("--silent"))?;
+    }
+    let given = native::page_in_command_line();
+    let page = fs::read(&single).map_err(|e| format!("{}: {e}", single.display()))?;
+    // A new file has the binary compiled again.
+    if !fs::read(&given).is_ok_and(|there| there == page) {
+        fs::write(&given, page).map_err(|e| format!("{}: {e}", given.display()))?;
+    }
     sizes(&folder().join("dist"))
 }
 
-/// Runs the tests of the page in Chromium, over HTTP and from a file, against the binary that serves it.
-pub(crate) fn test(arguments: &[String]) -> Result<(), Failure> {
-    let tests = root().join("tests/browser");
-    npm::install(&tests)?;
-    let mut playwright = npm::program(&tests, "playwright")?;
-    playwright.arg("test").args(arguments).current_dir(&tests);
-    browser::give(&mut playwright)?;
-    browser::font()?;
-    // The binary serves the page that was there when it was built.
+/// What of the page is tested, as arguments of Playwright.
+const OVER_HTTP: [&str; 2] = ["--project=http", "--project=file-smoke"];
+const FROM_A_FILE: [&str; 1] = ["--project=file"];
+const SPEED: [&str; 2] = ["--project=speed", "--workers=1"];
+
+/// Everything over HTTP, and the most important things from a file.
+pub(crate) fn test() -> Result<Tally, Failure> {
+    run_counted(&mut playwright(&OVER_HTTP.map(str::to_owned))?)
+}
+
+/// Everything from a file.
+pub(crate) fn test_from_a_file() -> Result<Tally, Failure> {
+    run_counted(&mut playwright(&FROM_A_FILE.map(str::to_owned))?)
+}
+
+/// Traces of 60 MB, 500 MB and 2 GB.
+pub(crate) fn test_speed() -> Result<Tally, Failure> {
     native::release_binaries()?;
-    run(&mut playwright)
+    run_counted(&mut playwright(&SPEED.map(str::to_owned))?)
+}
+
+/// Runs Playwright with a person's arguments.
+pub(crate) fn test_with(arguments: &[String]) -> Result<(), Failure> {
+    run(&mut playwright(arguments)?)
+}
+
+/// Makes the pictures of the README anew.
+pub(crate) fn screenshots() -> Result<(), Failure> {
+    native::release_binaries()?;
+    test_with(&["--config=pictures.config.ts".to_owned()])
+}
+
+/// Playwright in Chromium, once the page is built and the binary that serves it.
+fn playwright(arguments: &[String]) -> Result<Command, Failure> {
+    npm::install(&tests())?;
+    package::need()?;
+    npm::install(&folder())?;
+    need()?;
+    native::release_command_line()?;
+    let mut playwright = npm::program(&tests(), "playwright")?;
+    playwright.arg("test").args(arguments).current_dir(tests());
+    browser::give(&mut playwright)?;
+    Ok(playwright)
 }
 
 fn sizes(dist: &Path) -> Result<(), Failure> {

@@ -13,6 +13,21 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
 }
 
+/// Where cargo builds, and where everything else that is made goes.
+pub(crate) fn target() -> PathBuf {
+    root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
+/// Where installed tools and libraries are kept, outside of the repository, so that another checkout finds them too:
+/// `KINETOSCOPE_CACHE`, else the user's cache.
+pub(crate) fn cache() -> PathBuf {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let of_user = || set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
+    set("KINETOSCOPE_CACHE")
+        .or_else(|| Some(of_user()?.join("kinetoscope")))
+        .unwrap_or_else(|| target().join("cache"))
+}
+
 /// A cargo command in the repository.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -44,4 +59,11 @@ pub(crate) fn sources_of(folder: &Path, extensions: &[&str]) -> Result<Vec<PathB
     }
     found.sort();
     Ok(found)
+}
+
+/// Whether a file is there and none of what it is made of was changed after it.
+pub(crate) fn is_current(made: &Path, sources: &[PathBuf]) -> bool {
+    let changed = |path: &Path| fs::metadata(path).and_then(|m| m.modified()).ok();
+    let made = changed(made);
+    made.is_some() && sources.iter().all(|source| changed(source) <= made)
 }

@@ -1,65 +1,52 @@
-//! The test command: one step after the other, the first failure ends it.
+//! The steps that are a command or two.
 
-use crate::shell::{Failure, cargo, root, run};
-use crate::{cudarc, cupti, fuzz, imports, package, page, silent, toolchain};
-use std::env::consts::EXE_SUFFIX;
+use crate::rust_tests::{self, WORKSPACE};
+use crate::shell::{Failure, cargo, root, run, target};
+use crate::tally::{Tally, skip};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
-const FUZZ_SECONDS: u64 = 60;
+/// Crates outside of the workspace, whose format is checked too.
+const APART: [&str; 5] =
+    ["native/examples/candle", "tests/cudarc", "tests/fuzz", "tests/overhead", "tests/silent"];
 
-/// Everything that must hold.
-pub(crate) fn test() -> Result<(), Failure> {
-    let mut docs = cargo(&["doc", "--workspace", "--no-deps", "--quiet"]);
-    docs.env("RUSTDOCFLAGS", "-D warnings");
-    step("imports", imports::check)?;
-    step("format", || run(&mut cargo(&["fmt", "--all", "--check"])))?;
-    step("lints", || {
-        run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))
-    })?;
-    step("library without the command line", || {
-        run(&mut cargo(&["check", "-p", "kinetoscope", "--no-default-features", "--quiet"]))
-    })?;
-    step("library with the recorder alone", || {
-        run(&mut cargo(&[
-            "check",
-            "-p",
-            "kinetoscope",
-            "--no-default-features",
-            "--features",
-            "record",
-            "--quiet",
-        ]))
-    })?;
-    step("programs that choose the version of CUDA", cudarc::check)?;
-    step("spans without the recorder", silent::check)?;
-    step("documentation", || run(&mut docs))?;
-    step("core on x86_64-unknown-none", toolchain::check_no_std)?;
-    step("fuzz targets", || fuzz::run(FUZZ_SECONDS, Some(fuzz::TEST_RUNS)))?;
-    step("README's first command", first_command)?;
-    step("tests", || run(&mut cargo(&["test", "--workspace"])))?;
-    step("CUPTI's own libraries", cupti::test)?;
-    step("lessons", lessons)?;
-    step("npm package", package::run_all)?;
-    step("tests of the npm package", package::test)?;
-    step("page", page::run_all)?;
-    step("tests of the page", || page::test(&[]))
+/// The features of the library that are checked without the others.
+const FEATURES: [&str; 2] = ["", "record"];
+
+pub(crate) fn format() -> Result<Tally, Failure> {
+    run(&mut cargo(&["fmt", "--all", "--check"]))?;
+    for folder in APART {
+        run(cargo(&["fmt", "--check"]).current_dir(root().join(folder)))?;
+    }
+    Ok(Tally::PASSED)
 }
 
-/// Runs every example of the recorder, as the tests have built them: with every feature that a member of the workspace asks for.
-fn lessons() -> Result<(), Failure> {
-    run(&mut cargo(&["test", "--workspace", "--no-run", "--quiet"]))?;
-    let folder = root().join("native/examples");
-    let mut names: Vec<String> = std::fs::read_dir(&folder)
-        .map_err(|e| format!("{}: {e}", folder.display()))?
-        .filter_map(|entry| entry.ok()?.path().file_stem()?.to_str().map(str::to_owned))
-        .collect();
-    names.sort();
-    for name in &names {
-        run(Command::new(root().join("target/debug/examples").join(format!("{name}{EXE_SUFFIX}")))
-            .stdout(Stdio::null()))?;
+pub(crate) fn lints() -> Result<Tally, Failure> {
+    run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
+    Ok(Tally::PASSED)
+}
+
+/// The library with none of its features, and with the recorder alone.
+pub(crate) fn library() -> Result<Tally, Failure> {
+    for features in FEATURES {
+        let mut check = cargo(&["check", "-p", "kinetoscope", "--no-default-features", "--quiet"]);
+        run(check.args(["--features", features]))?;
     }
-    if names.len() < 8 { Err(format!("only {} lessons", names.len())) } else { Ok(()) }
+    Ok(Tally::PASSED)
+}
+
+pub(crate) fn docs() -> Result<Tally, Failure> {
+    run(cargo(&["doc", "--no-deps", "--quiet"]).args(WORKSPACE).env("RUSTDOCFLAGS", "-D warnings"))?;
+    Ok(Tally::PASSED)
+}
+
+/// What needs a GPU, where there is a driver; recordings and traces stay in a folder.
+pub(crate) fn gpu() -> Result<Tally, Failure> {
+    let driver = Command::new("nvidia-smi").arg("-L").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !driver.is_ok_and(|status| status.success()) {
+        return Ok(skip("test-gpu", "no NVIDIA driver answers"));
+    }
+    test_gpu(&[])?;
+    Ok(Tally::PASSED)
 }
 
 /// What needs a GPU; recordings and traces stay in a folder.
@@ -69,27 +56,26 @@ pub(crate) fn test_gpu(folder: &[String]) -> Result<(), Failure> {
 
 /// What a recorded span costs, beside other tracers.
 pub(crate) fn overhead() -> Result<(), Failure> {
-    run(cargo(&["bench", "--quiet"]).current_dir(root().join("tests/overhead")))
+    let mut bench = cargo(&["bench", "--quiet", "--target-dir"]);
+    run(bench.arg(target().join("overhead")).current_dir(root().join("tests/overhead")))
 }
 
-fn step(name: &str, action: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
-    eprintln!("── {name}");
-    let start = Instant::now();
-    action()?;
-    eprintln!("── {name}: {:.1} s", start.elapsed().as_secs_f64());
-    Ok(())
-}
-
-/// Runs the README's command for the main job and looks for its answer.
-fn first_command() -> Result<(), Failure> {
-    let readme = std::fs::read_to_string(root().join("README.md")).map_err(|e| e.to_string())?;
-    let line =
-        readme.lines().find(|l| l.starts_with("cargo run ")).ok_or("README has no `cargo run` line")?;
-    let arguments: Vec<&str> = line.split_whitespace().skip(1).collect();
-    let output = cargo(&arguments).output().map_err(|e| e.to_string())?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    if output.status.success() && text.contains("How far to trust it") {
-        return Ok(());
+/// The threads of the recorder under `ThreadSanitizer`, by the stable compiler, which ships its runtime. The standard library
+/// is not instrumented then, and what is reported of its channels, between the tests' own threads, is no race.
+pub(crate) fn sanitizer() -> Result<Tally, Failure> {
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        return Ok(skip("sanitizer", "it is run on Linux on x86-64 only"));
     }
-    Err(format!("`{line}` gave {}:\n{text}{}", output.status, String::from_utf8_lossy(&output.stderr)))
+    let mut tests =
+        cargo(&["test", "--quiet", "-p", "kinetoscope-tests", "--target", "x86_64-unknown-linux-gnu"]);
+    tests.arg("--target-dir").arg(target().join("sanitizer"));
+    for name in ["recording", "recording_threads", "recording_memory"] {
+        tests.args(["--test", name]);
+    }
+    let suppressions = root().join("tests/sanitizer.supp");
+    tests
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("RUSTFLAGS", "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer")
+        .env("TSAN_OPTIONS", format!("suppressions={}", suppressions.display()));
+    rust_tests::count(&mut tests)
 }

@@ -4,7 +4,8 @@
 
 pub(crate) mod debian;
 
-use crate::shell::{Failure, cargo, root, run};
+use crate::shell::{Failure, cargo, root, run, target};
+use crate::tally::Tally;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -13,18 +14,28 @@ const BARE: &str = "x86_64-unknown-none";
 /// WebAssembly as browsers and Node run it.
 pub(crate) const WASM: &str = "wasm32-unknown-unknown";
 
-/// Checks core alone on a target that has no std, so that nothing that uses std can hide behind another crate's features.
-pub(crate) fn check_no_std() -> Result<(), Failure> {
-    if has_target(BARE) || add_target(BARE) {
-        return run(&mut cargo(&["check", "-p", "kinetoscope-core", "--target", BARE, "--quiet"]));
+/// Installs what the distribution has of toolchains, where the active one lacks a target and cannot add it.
+pub(crate) fn need() -> Result<(), Failure> {
+    for target in [BARE, WASM] {
+        if !(has_target(target) || add_target(target)) {
+            debian::need(target)?;
+        }
     }
-    debian::need(BARE)?;
-    let mut command = debian::cargo();
-    command
-        .args(["check", "-p", "kinetoscope-core", "--target", BARE, "-Z", "build-std=core,alloc", "--quiet"])
-        .args(["--target-dir", "target/no-std"])
-        .current_dir(root());
-    run(&mut command)
+    Ok(())
+}
+
+/// Checks core alone on a target that has no std, so that nothing that uses std can hide behind another crate's features.
+pub(crate) fn check_no_std() -> Result<Tally, Failure> {
+    let is_known = has_target(BARE) || add_target(BARE);
+    let mut check = if is_known { cargo(&[]) } else { debian::cargo() };
+    check.args(["check", "-p", "kinetoscope-core", "--target", BARE, "--quiet", "--target-dir"]);
+    check.arg(target().join("no-std")).current_dir(root());
+    if !is_known {
+        debian::need(BARE)?;
+        check.args(["-Z", "build-std=core,alloc"]);
+    }
+    run(&mut check)?;
+    Ok(Tally::PASSED)
 }
 
 /// The folder of a cargo and rustc that have a std for WebAssembly, to stand first on PATH; `None` when the active ones

@@ -50,8 +50,14 @@ fn every_answer_has_its_json_form() {
         assert_eq!(document["schema"], format!("kinetoscope.{verb}/1"));
         assert_eq!(document["trace"]["events"], 12, "{verb}");
         assert!(document["diagnostics"].is_array() && document["rows"].is_array(), "{verb}");
-        let lines = stdout(&[verb, &gpu(), "--format", "csv"]).lines().count();
-        assert!(lines >= 1, "{verb}");
+        let rows = document["rows"].as_array().expect("rows");
+        let csv = stdout(&[verb, &gpu(), "--format", "csv"]);
+        assert_eq!(csv.lines().count(), rows.len() + 1, "{verb}");
+        let columns: Vec<&str> = csv.lines().next().expect("a header").split(',').collect();
+        for row in rows {
+            let keys: Vec<&str> = row.as_object().expect("a row").keys().map(String::as_str).collect();
+            assert!(keys.iter().all(|key| columns.contains(key)), "{verb}: {keys:?} in {columns:?}");
+        }
         assert!(verb == "stacks" || stdout(&[verb, &gpu(), "--format", "md"]).contains("| ---"), "{verb}");
     }
     let kernels = json(&["kernels", &gpu(), "--format", "json"]);

@@ -1,10 +1,10 @@
 //! From bytes to every answer and back to bytes: no panic, every identity holds, what is written reads back.
 #![no_main]
 
-use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::analysis::timeline::counters::counters;
 use kinetoscope_core::analysis::timeline::spans::{find, instances, related};
 use kinetoscope_core::analysis::timeline::tiles::{Window, tiles};
+use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::verbs::options::Options;

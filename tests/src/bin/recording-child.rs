@@ -1,10 +1,13 @@
 //! A program that records and comes to a bad end, for the tests that look at what is left: `recording-child HOW PATH…`.
 
+use kinetoscope::TableOptions;
+use kinetoscope::handlers::print_table;
 use kinetoscope::mirror::{Mirror, emit_nvtx, nvtx};
 use kinetoscope::spans::named::optimizer_step;
 use kinetoscope::steps::mark_step;
 use kinetoscope::{
-    FlightRecorder, Module, Profiler, RecordError, instant, is_recording, record_function, scope, user_scope,
+    FlightRecorder, Module, Profiler, RecordError, instant, is_recording, operator, record_function, scope,
+    user_scope,
 };
 use std::fs::File;
 use std::io::Write;
@@ -30,6 +33,7 @@ fn main() {
         }),
         "forked-often" => forked_often(path(2)),
         "mirrored" => mirrored(),
+        "printed" => printed(),
         "signalled-after" => signalled_after(path(2)),
         "signalled" => flight(path(2), |flight| {
             println!("ready");
@@ -57,6 +61,16 @@ fn killed(recording: &Path, log: &Path) {
         let entry = u128::from(number) | u128::from(now) << 64;
         log.write_all(&entry.to_le_bytes()).expect("a write");
     }
+}
+
+/// Has a handler print the table of a recording.
+fn printed() {
+    let options = TableOptions { row_limit: Some(1), ..TableOptions::default() };
+    let mut profiler = Profiler::builder().on_trace_ready(print_table(options)).start().expect("a start");
+    for _ in 0..3 {
+        drop(operator("aten::mm"));
+    }
+    profiler.stop().expect("a recording");
 }
 
 /// Tells NVTX of the same ranges twice: instead of recording them, and besides.

@@ -1,6 +1,6 @@
 //! Debian's compiler, which comes with the source of its library: std for any target is built from it.
 
-use crate::shell::{Failure, root, run};
+use crate::shell::{Failure, cache, run};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -58,30 +58,33 @@ fn install(packages: &[&str]) -> Result<(), Failure> {
     run(&mut install)
 }
 
-/// A private sysroot with std for a target of WebAssembly, built once for a version of the compiler; gives its folder of programs.
+/// A private sysroot with std for a target of WebAssembly, built once for a version of the compiler and kept in the cache;
+/// gives its folder of programs.
 pub(crate) fn sysroot(target: &str) -> Result<PathBuf, Failure> {
-    let sysroot = root().join("target/wasm-sysroot");
     let version = Command::new(RUSTC).arg("-vV").output().map_err(|e| format!("{RUSTC}: {e}"))?.stdout;
+    let release =
+        String::from_utf8_lossy(&version).lines().next().unwrap_or_default().replace([' ', '(', ')'], "-");
+    let sysroot = cache().join("sysroots").join(format!("{target}-{}", release.trim_end_matches('-')));
     let stamp = sysroot.join("stamp");
     if fs::read(&stamp).is_ok_and(|built| built == version) {
         return Ok(sysroot.join("bin"));
     }
     let _ = fs::remove_dir_all(&sysroot);
     let build = sysroot.join("build");
-    let say = |what: &str, error: std::io::Error| format!("{what}: {error}");
-    fs::create_dir_all(build.join("src")).map_err(|e| say("target/wasm-sysroot", e))?;
+    let say = |what: &str, error: std::io::Error| format!("{}: {what}: {error}", sysroot.display());
+    fs::create_dir_all(build.join("src")).map_err(|e| say("src", e))?;
     let manifest = "[package]\nname = \"sysroot\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n";
     fs::write(build.join("Cargo.toml"), manifest).map_err(|e| say("Cargo.toml", e))?;
     fs::write(build.join("src/lib.rs"), "").map_err(|e| say("lib.rs", e))?;
     let mut std = cargo();
-    std.args(["build", "--release", "--quiet", "-Z", "build-std=std,panic_abort,test", "--target", target])
+    std.args(["build", "--release", "--quiet", "-Z", "build-std=std,panic_abort", "--target", target])
         .args(["--target-dir", "target"])
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld-19")
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_TARGET_DIR")
         .current_dir(&build);
     run(&mut std)?;
-    assemble(&sysroot, &build, target).map_err(|e| say("target/wasm-sysroot", e))?;
+    assemble(&sysroot, &build, target).map_err(|e| say("libraries", e))?;
     let _ = fs::remove_dir_all(&build);
     fs::write(&stamp, version).map_err(|e| say("stamp", e))?;
     Ok(sysroot.join("bin"))

@@ -1,0 +1,36 @@
+//! Every verb's JSON of each trace that standard input names, a path a line; a line of JSON for each on standard output:
+//! `{"answers":{VERB:TEXT,…}}`, or `{"error":MESSAGE}` for what cannot be read. The texts are those of `kinetoscope VERB
+//! PATH --format json`, from one process that reads each trace once.
+
+use kinetoscope::files::{Source, read};
+use kinetoscope_core::report::document::Document;
+use kinetoscope_core::trace::Trace;
+use kinetoscope_core::verbs::options::Options;
+use kinetoscope_core::verbs::{Request, VERBS, in_turn};
+use serde_json::{Map, Value, json};
+use std::error::Error;
+use std::io::{Write, stdin, stdout};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    for path in stdin().lines() {
+        let source = Source::File(path?.into());
+        let line = match read(&source, |_| {}) {
+            Ok(trace) => json!({ "answers": answers(&source.name(), &trace)? }),
+            Err(error) => json!({ "error": error.to_string() }),
+        };
+        writeln!(stdout(), "{line}")?;
+    }
+    Ok(())
+}
+
+fn answers(name: &str, trace: &Trace) -> Result<Map<String, Value>, Box<dyn Error>> {
+    let options = Options::default();
+    let mut answers = Map::new();
+    for verb in VERBS {
+        let request = Request { name, options: &options, for_reading: false, both: in_turn };
+        let mut document = Document::new(verb.name);
+        document.add(name, trace, &verb.answer(trace, request)?.rows);
+        answers.insert(verb.name.to_owned(), document.finish().into());
+    }
+    Ok(answers)
+}

@@ -1,0 +1,67 @@
+//! The examples: each runs, and what it wrote is read.
+
+use crate::rust_tests::program;
+use crate::shell::{Failure, cargo, root, run, sources_of, target};
+use crate::tally::{Tally, skip};
+use std::env::consts::EXE_SUFFIX;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The least number of examples.
+const LEAST: usize = 8;
+
+/// Runs every example, as the tests have built them, and reads what each wrote.
+pub(crate) fn run_all() -> Result<Tally, Failure> {
+    let mut sum = Tally::default();
+    for entry in fs::read_dir(root().join("native/examples")).map_err(|e| e.to_string())? {
+        let path = entry.map_err(|e| e.to_string())?.path();
+        if let Some(name) = path.file_stem().and_then(|name| name.to_str()).filter(|_| path.is_file()) {
+            sum.add(example(name)?);
+        }
+    }
+    if sum.passed + sum.skipped < LEAST { Err(format!("only {sum}")) } else { Ok(sum) }
+}
+
+/// The example that trains a candle model, which is a crate of its own.
+pub(crate) fn candle() -> Result<Tally, Failure> {
+    let mut candle = cargo(&["run", "--quiet", "--target-dir"]);
+    candle.arg(target().join("candle")).current_dir(root().join("native/examples/candle"));
+    run_and_check("candle", &mut candle)
+}
+
+/// Runs an example with an empty folder for what it writes.
+fn run_and_check(name: &str, command: &mut Command) -> Result<Tally, Failure> {
+    let folder = target().join("xtask/examples").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let output = command.env("TMPDIR", &folder).output();
+    check(name, &folder, &output.map_err(|e| format!("{command:?}: {e}"))?)
+}
+
+fn example(name: &str) -> Result<Tally, Failure> {
+    run_and_check(
+        name,
+        &mut Command::new(target().join("debug/examples").join(format!("{name}{EXE_SUFFIX}"))),
+    )
+}
+
+/// An example without the device that it is about says so; every other one leaves a file, and every trace reads without loss.
+fn check(name: &str, folder: &Path, output: &Output) -> Result<Tally, Failure> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    println!("{name}: {}\n{text}{}", output.status, String::from_utf8_lossy(&output.stderr));
+    if !output.status.success() {
+        return Err(format!("{name} ended with {}", output.status));
+    }
+    let cannot =
+        |line: &&str| line.starts_with("No device can be recorded") || line.contains("cannot be compiled");
+    if let Some(reason) = text.lines().find(cannot) {
+        return Ok(skip(name, reason.trim_end_matches('.')));
+    }
+    let written = sources_of(folder, &["gz", "json", "html"])?;
+    for trace in written.iter().filter(|path| path.extension().is_some_and(|e| e != "html")) {
+        let mut read = Command::new(program("kinetoscope"));
+        run(read.args(["ledger", "--strict"]).arg(trace))?;
+    }
+    if written.is_empty() { Err(format!("{name} wrote no file")) } else { Ok(Tally::PASSED) }
+}

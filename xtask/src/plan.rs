@@ -1,0 +1,81 @@
+//! The plans: which steps there are, what each needs, and what runs beside what. What takes longest, with what waits for it,
+//! comes first.
+
+use crate::schedule::{Load, Step};
+use crate::shell::Failure;
+use crate::tally::Tally;
+use crate::{
+    api, browser, cudarc, cupti, examples, features, fuzz, imports, msrv, native, npm, package, page,
+    release, rust_tests, silent, steps, targets, toolchain, tools,
+};
+
+type Run = fn() -> Result<Tally, Failure>;
+
+const fn step(name: &'static str, load: Load, needs: &'static [&'static str], run: Run) -> Step {
+    Step { name, run, needs, load }
+}
+
+/// The test command.
+pub(crate) const TEST: [Step; 20] = [
+    step("packages", Load::Waits, &[], packages),
+    step("npm", Load::Waits, &[], npm::install_all),
+    step("imports", Load::Shares, &[], imports::check),
+    step("format", Load::Shares, &[], steps::format),
+    step("tools", Load::Shares, &["packages"], wasm_tools),
+    step("package", Load::Shares, &["tools", "npm"], package::step),
+    step("page", Load::Shares, &["package", "npm"], page::run_all),
+    step("build", Load::Debug, &[], rust_tests::build),
+    step("readme", Load::Shares, &[], native::first_command),
+    step("lints", Load::Debug, &[], steps::lints),
+    step("library", Load::Debug, &[], steps::library),
+    step("docs", Load::Debug, &[], steps::docs),
+    step("doc-tests", Load::Debug, &["build"], rust_tests::doc_tests),
+    step("no-std", Load::Shares, &["packages"], toolchain::check_no_std),
+    step("fuzz", Load::Shares, &[], fuzz::regress),
+    step("silent", Load::Shares, &[], silent::check),
+    step("cudarc", Load::Shares, &[], cudarc::check),
+    step("tests", Load::Alone, &["build"], tests_and_examples),
+    step("test-package", Load::Alone, &["package", "packages", "readme", "build"], package::test),
+    step("test-page", Load::Alone, &["page", "packages", "readme"], page::test),
+];
+
+/// What takes longer than a person waits, after the test command.
+pub(crate) const SLOW: [Step; 12] = [
+    step("cupti", Load::Debug, &[], cupti::test),
+    step("features", Load::Debug, &[], features::check),
+    step("api", Load::Shares, &[], api::check),
+    step("msrv", Load::Shares, &[], msrv::check),
+    step("targets", Load::Shares, &[], targets::check),
+    step("candle", Load::Shares, &[], examples::candle),
+    step("sanitizer", Load::Shares, &[], steps::sanitizer),
+    step("fuzz-fresh", Load::Shares, &[], fuzz::explore),
+    step("gpu", Load::Shares, &[], steps::gpu),
+    step("release", Load::Shares, &[], release::rehearse),
+    step("test-page-file", Load::Alone, &[], page::test_from_a_file),
+    step("speed", Load::Alone, &[], page::test_speed),
+];
+
+/// The step of this name.
+pub(crate) fn find(name: &str) -> Option<&'static Step> {
+    TEST.iter().chain(&SLOW).find(|step| step.name == name)
+}
+
+/// What Debian has of browsers and toolchains, where it is missing.
+fn packages() -> Result<Tally, Failure> {
+    toolchain::need()?;
+    browser::need()?;
+    Ok(Tally::PASSED)
+}
+
+/// The tools for WebAssembly.
+fn wasm_tools() -> Result<Tally, Failure> {
+    tools::wasm_pack(toolchain::wasm()?)?;
+    Ok(Tally::PASSED)
+}
+
+/// The Rust tests, then the examples.
+fn tests_and_examples() -> Result<Tally, Failure> {
+    let mut sum = rust_tests::test()?;
+    sum.add(examples::run_all()?);
+    Ok(sum)
+}

@@ -1,0 +1,195 @@
+//! The Rust tests: built by one cargo command, then several binaries at a time, where `cargo test` runs one after the other.
+
+use crate::shell::{Failure, cargo, run, target};
+use crate::tally::{Tally, is_skip};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The tests of xtask itself are built and run apart: the workspace's build would replace the program that runs.
+pub(crate) const WORKSPACE: [&str; 3] = ["--workspace", "--exclude", "xtask"];
+
+/// Those that take longest begin first.
+const LONGEST: [&str; 6] = ["timeline", "torch_goldens", "corpus", "properties", "fixtures", "cuda"];
+
+/// Those that measure how late something is: they run after the others, one at a time.
+const TIMED: [&str; 1] = ["recording_crash"];
+
+/// Fewer tests than this were not all of them.
+const LEAST: usize = 250;
+
+/// A program of tests.
+#[derive(Debug, PartialEq, Eq)]
+struct Binary {
+    name: String,
+    path: PathBuf,
+    /// Where cargo runs it: its package.
+    folder: PathBuf,
+}
+
+/// Builds every test, example and program of the workspace.
+pub(crate) fn build() -> Result<Tally, Failure> {
+    run(cargo(&["test", "--no-run", "--quiet"]).args(WORKSPACE))?;
+    Ok(Tally::PASSED)
+}
+
+/// Runs every test of the workspace.
+pub(crate) fn test() -> Result<Tally, Failure> {
+    let mut binaries = binaries(&[])?;
+    binaries.extend(listed(&mut cargo(&["test", "-p", "xtask", "--no-run", "--quiet"]))?);
+    let rank = |name: &str| LONGEST.iter().position(|long| *long == name).unwrap_or(LONGEST.len());
+    binaries.sort_by_key(|binary| (rank(&binary.name), binary.name.clone()));
+    let (timed, others): (Vec<_>, Vec<_>) =
+        binaries.into_iter().partition(|binary| TIMED.contains(&binary.name.as_str()));
+    let cores = thread::available_parallelism().map_or(2, usize::from);
+    let mut sum = run_all(others, cores)?;
+    sum.add(run_all(timed, 1)?);
+    if sum.passed + sum.skipped < LEAST { Err(format!("only {sum}")) } else { Ok(sum) }
+}
+
+/// Runs one file of tests with a variable set.
+pub(crate) fn test_one(name: &str, variable: &str, value: &Path) -> Result<Tally, Failure> {
+    let mut sum = Tally::default();
+    for binary in binaries(&["--test", name])? {
+        sum.add(report(&binary, command(&binary).env(variable, value).output())?);
+    }
+    Ok(sum)
+}
+
+/// The tests in the documentation.
+pub(crate) fn doc_tests() -> Result<Tally, Failure> {
+    count(cargo(&["test", "--doc", "--quiet"]).args(WORKSPACE))
+}
+
+/// Runs cargo's own tests, one file after the other.
+pub(crate) fn count(tests: &mut Command) -> Result<Tally, Failure> {
+    let output = tests.stderr(Stdio::inherit()).output().map_err(|e| format!("{tests:?}: {e}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    print!("{text}");
+    let sum = tally(&text);
+    if output.status.success() == (sum.failed == 0) { Ok(sum) } else { Err(output.status.to_string()) }
+}
+
+/// The binaries of the workspace, built where they are not.
+fn binaries(which: &[&str]) -> Result<Vec<Binary>, Failure> {
+    listed(cargo(&["test", "--no-run", "--quiet"]).args(WORKSPACE).args(which))
+}
+
+/// What cargo says that it built.
+fn listed(build: &mut Command) -> Result<Vec<Binary>, Failure> {
+    let output = build.arg("--message-format=json").stderr(Stdio::inherit()).output();
+    let output = output.map_err(|e| format!("{build:?}: {e}"))?;
+    if !output.status.success() {
+        print_errors(&output.stdout);
+        return Err(format!("{build:?} failed: {}", output.status));
+    }
+    Ok(messages(&output.stdout).iter().filter_map(binary).collect())
+}
+
+fn messages(output: &[u8]) -> Vec<Value> {
+    output.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+}
+
+/// A program of tests; other programs are built with them.
+fn binary(message: &Value) -> Option<Binary> {
+    let is_test = message["profile"]["test"] == true;
+    let path = message["executable"].as_str().filter(|_| is_test)?;
+    let name = message["target"]["name"].as_str()?.to_owned();
+    let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_path_buf();
+    Some(Binary { name, path: path.into(), folder })
+}
+
+fn print_errors(output: &[u8]) {
+    for message in messages(output) {
+        if let Some(text) = message["message"]["rendered"].as_str() {
+            eprint!("{text}");
+        }
+    }
+}
+
+/// So many at a time, with one thread of tests each.
+fn run_all(binaries: Vec<Binary>, at_once: usize) -> Result<Tally, Failure> {
+    let left = Mutex::new(binaries.into_iter());
+    let sum = Mutex::new(Ok(Tally::default()));
+    let next = || left.lock().ok()?.next();
+    thread::scope(|scope| {
+        for _ in 0..at_once {
+            scope.spawn(|| {
+                while let Some(binary) = next() {
+                    let start = Instant::now();
+                    let output = command(&binary).env("RUST_TEST_THREADS", "1").output();
+                    let Ok(mut sum) = sum.lock() else { return };
+                    let tally = report(&binary, output);
+                    note(&binary, start.elapsed());
+                    match (&mut *sum, tally) {
+                        (Ok(sum), Ok(tally)) => sum.add(tally),
+                        (Err(all), Err(error)) => *all = format!("{all}\n{error}"),
+                        (sum, Err(error)) => *sum = Err(error),
+                        (Err(_), Ok(_)) => {}
+                    }
+                }
+            });
+        }
+    });
+    sum.into_inner().map_err(|e| e.to_string())?
+}
+
+fn note(binary: &Binary, took: Duration) {
+    println!("{} took {:.1} s\n", binary.name, took.as_secs_f64());
+}
+
+fn command(binary: &Binary) -> Command {
+    let mut command = Command::new(&binary.path);
+    command.current_dir(&binary.folder);
+    command
+}
+
+/// Prints what a binary printed, and counts: a test that says that it was skipped did not pass.
+fn report(binary: &Binary, output: std::io::Result<Output>) -> Result<Tally, Failure> {
+    let output = output.map_err(|e| format!("{}: {e}", binary.path.display()))?;
+    let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    println!("{} ({})\n{}{}", binary.name, binary.path.display(), texts[0], texts[1]);
+    let mut sum = tally(&texts[0]);
+    let skips = texts.iter().flat_map(|text| text.lines()).filter(|line| is_skip(line));
+    let skipped = skips.collect::<BTreeSet<_>>().len();
+    sum.skipped += skipped;
+    sum.passed = sum.passed.saturating_sub(skipped);
+    if output.status.success() == (sum.failed == 0) {
+        Ok(sum)
+    } else {
+        Err(format!("{} ended with {}, having counted {sum}", binary.name, output.status))
+    }
+}
+
+fn tally(text: &str) -> Tally {
+    let mut sum = Tally::default();
+    text.lines().filter_map(Tally::of_libtest).for_each(|tally| sum.add(tally));
+    sum
+}
+
+/// A program that is built with the tests.
+pub(crate) fn program(name: &str) -> PathBuf {
+    target().join("debug").join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Binary, binary};
+    use serde_json::json;
+
+    #[test]
+    fn programs_of_tests_are_found_in_cargos_messages() {
+        let message = |test: bool, executable: serde_json::Value| {
+            json!({ "reason": "compiler-artifact", "manifest_path": "/a/tests/Cargo.toml", "target": { "name": "cli" },
+                "profile": { "test": test }, "executable": executable })
+        };
+        let found = Binary { name: "cli".into(), path: "/t/cli-1".into(), folder: "/a/tests".into() };
+        assert_eq!(binary(&message(true, json!("/t/cli-1"))), Some(found));
+        assert_eq!(binary(&message(false, json!("/t/cli"))), None);
+        assert_eq!(binary(&message(true, json!(null))), None);
+    }
+}

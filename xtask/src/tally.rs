@@ -1,0 +1,114 @@
+//! How many checks passed, failed and were skipped. Every step ends with these numbers in one form of words, and every test
+//! that cannot run says `SKIPPED name: reason`, so that whoever started the step can count.
+
+use crate::shell::Failure;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+/// What a line that reports a skip begins with.
+const SKIPPED: &str = "SKIPPED ";
+
+/// Counted checks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) passed: usize,
+    pub(crate) failed: usize,
+    pub(crate) skipped: usize,
+}
+
+impl Tally {
+    /// One check that passed.
+    pub(crate) const PASSED: Tally = Tally { passed: 1, failed: 0, skipped: 0 };
+    /// One check that failed.
+    pub(crate) const FAILED: Tally = Tally { passed: 0, failed: 1, skipped: 0 };
+    /// One check that was skipped.
+    pub(crate) const SKIPPED: Tally = Tally { passed: 0, failed: 0, skipped: 1 };
+
+    pub(crate) fn add(&mut self, other: Tally) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+
+    /// `N passed, N failed, N skipped`.
+    pub(crate) fn of_line(line: &str) -> Option<Tally> {
+        let mut counts = line.trim().split(", ");
+        let mut next = |word: &str| counts.next()?.strip_suffix(word)?.trim_end().parse().ok();
+        let tally = Tally { passed: next("passed")?, failed: next("failed")?, skipped: next("skipped")? };
+        counts.next().is_none().then_some(tally)
+    }
+
+    /// What libtest says at its end, as in `test result: ok. 9 passed; 0 failed; 1 ignored; …`.
+    pub(crate) fn of_libtest(line: &str) -> Option<Tally> {
+        let (_, counts) = line.strip_prefix("test result: ")?.split_once(". ")?;
+        let count = |word: &str| -> Option<usize> {
+            counts.split("; ").find_map(|part| part.trim().strip_suffix(word)?.trim_end().parse().ok())
+        };
+        Some(Tally { passed: count("passed")?, failed: count("failed")?, skipped: count("ignored")? })
+    }
+}
+
+impl std::fmt::Display for Tally {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
+    }
+}
+
+/// Reports a check that cannot run here.
+pub(crate) fn skip(name: &str, reason: &str) -> Tally {
+    println!("{}", skip_line(name, reason));
+    Tally::SKIPPED
+}
+
+/// The line that reports a skip.
+pub(crate) fn skip_line(name: &str, reason: &str) -> String {
+    format!("{SKIPPED}{name}: {reason}")
+}
+
+/// Whether a line reports a skip.
+pub(crate) fn is_skip(line: &str) -> bool {
+    line.starts_with(SKIPPED)
+}
+
+/// Runs a command that prints a tally, and passes on what it prints.
+pub(crate) fn run_counted(command: &mut Command) -> Result<Tally, Failure> {
+    let spawned = command.stdout(Stdio::piped()).spawn();
+    let failure = |error: &dyn std::fmt::Display| format!("{command:?}: {error}");
+    let mut child = spawned.map_err(|e| failure(&e))?;
+    let mut tally = None;
+    for line in BufReader::new(child.stdout.take().ok_or("no output")?).lines() {
+        let line = line.map_err(|e| failure(&e))?;
+        tally = Tally::of_line(&line).or(tally);
+        println!("{line}");
+    }
+    let status = child.wait().map_err(|e| failure(&e))?;
+    match tally {
+        Some(tally) if status.success() == (tally.failed == 0) => Ok(tally),
+        Some(tally) => Err(failure(&format!("{status}, although it counts {tally}"))),
+        None => Err(failure(&format!("{status}, without a count of its tests"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tally;
+
+    #[test]
+    fn a_tally_is_read_as_it_is_written() {
+        let tally = Tally { passed: 3, failed: 1, skipped: 20 };
+        assert_eq!(tally.to_string(), "3 passed, 1 failed, 20 skipped");
+        assert_eq!(Tally::of_line(&tally.to_string()), Some(tally));
+        for other in ["3 passed", "3 passed, 1 failed, 2 skipped, 1 more", "all passed, 1 failed, 2 skipped"]
+        {
+            assert_eq!(Tally::of_line(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn the_summary_of_libtest_is_read() {
+        let line = "test result: FAILED. 9 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.04s";
+        assert_eq!(Tally::of_libtest(line), Some(Tally { passed: 9, failed: 2, skipped: 1 }));
+        assert_eq!(Tally::of_libtest("test result: ok."), None);
+        assert_eq!(Tally::of_libtest("running 3 tests"), None);
+    }
+}
