@@ -129,7 +129,7 @@ fn check_totals(verb: &str, rows: &Rows) {
         for (column, cell) in rows.columns.iter().zip(row).filter(|(column, _)| !is_signed(column.key)) {
             match cell {
                 Cell::Ns(n) | Cell::Bytes(n) | Cell::Amount(n) => {
-                    assert!(*n >= 0, "{verb} {}: {n}", column.key)
+                    assert!(*n >= 0, "{verb} {}: {n}", column.key);
                 }
                 Cell::Share(part) => assert!(*part >= 0.0, "{verb} {}: {part}", column.key),
                 Cell::Json(value) => check_json(verb, value),
@@ -231,7 +231,7 @@ fn check_sums_over_ancestors(trace: &Trace) {
         *sums.entry(events.name(at).to_owned()).or_default() +=
             i128::from(events.cpu_time_total_ns(table, at));
     }
-    let by = GroupBy { stack: 5, shape: true, ..GroupBy::default() };
+    let by = GroupBy::default().by_stack(5).by_shape();
     for group in key_averages(&events, table, by) {
         *sums.get_mut(&group.key).expect("a name") -= i128::from(group.cpu_time_total_ns);
     }

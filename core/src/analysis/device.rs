@@ -1,7 +1,7 @@
 //! What devices did: busy and idle time, kernels, steps, memory, operations and the roofline.
 
 pub mod device_time;
-pub(crate) mod kernels;
+pub mod kernels;
 pub mod memory;
 pub mod memory_rows;
 mod owners;

@@ -72,7 +72,7 @@ pub(crate) fn short_name(name: &str) -> String {
 }
 
 /// Every group, longest sum first; without their operations.
-pub(crate) fn kernel_groups(trace: &Trace) -> Vec<KernelGroup> {
+pub fn kernel_groups(trace: &Trace) -> Vec<KernelGroup> {
     groups(trace, |_| None)
 }
 
