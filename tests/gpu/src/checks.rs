@@ -44,7 +44,7 @@ fn record(
         builder.profile_memory(true).device_metrics(Duration::from_millis(10)).file(&file).start()?;
     work()?;
     let recording = profiler.stop()?.ok_or("nothing was recorded")?;
-    recording.export_chrome_trace(&folder.join(format!("{name}.pt.trace.json.gz")))?;
+    recording.export_chrome_trace(folder.join(format!("{name}.pt.trace.json.gz")))?;
     Ok(recording)
 }
 
