@@ -137,9 +137,13 @@ pub struct RedactOptions {
     pub salt: Option<String>,
 }
 
-const SALT: Opt =
-    Opt::new("salt", "TEXT", Takes::Text, "Give the same pseudonyms to the same texts in several files; keep it long and secret")
-        .or(Fallback::Words("a random one for each file"));
+const SALT: Opt = Opt::new(
+    "salt",
+    "TEXT",
+    Takes::Text,
+    "Give the same pseudonyms to the same texts in several files; keep it long and secret",
+)
+.or(Fallback::Words("a random one for each file"));
 
 impl Typed for RedactOptions {
     const DECLARED: &'static [Opt] = &[SALT];

@@ -1,7 +1,7 @@
 //! Frames of stacks: `path(line): function`, and modules.
 
-use super::audit::Part::{self, Hide, Keep};
 use super::grammar::{is_digits, is_one_of};
+use super::outcome::Part::{self, Hide, Keep};
 use super::vocabulary::Vocabulary;
 use alloc::vec;
 use alloc::vec::Vec;

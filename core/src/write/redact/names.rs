@@ -3,8 +3,8 @@
 //! A name is read as a whole. What no rule reads is hidden as a whole; a rule that reads it can still hide parts of it,
 //! such as the class in `Optimizer.step#MyOptimizer.step`.
 
-use super::audit::Part::{self, Hide, Keep};
 use super::grammar::{is_made_of, is_one_of};
+use super::outcome::Part::{self, Hide, Keep};
 use super::patterns::EVENTS;
 use super::vocabulary::Vocabulary;
 use crate::table::category::Category;

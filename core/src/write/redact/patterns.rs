@@ -3,8 +3,8 @@
 //! `{number}` fits digits only. The other kinds fit anything, and keep it when it is one of torch's optimizers, modules or
 //! loaders, an operator, a word of the vocabulary or a known lane; otherwise they hide it.
 
-use super::audit::Part::{self, Hide, Keep};
 use super::grammar::{is_digits, is_one_of};
+use super::outcome::Part::{self, Hide, Keep};
 use super::vocabulary::Vocabulary;
 use alloc::vec::Vec;
 

@@ -3,9 +3,9 @@
 //! A key that is not here is replaced, and so is everything below it. A number stays where its key says that it is a time, a
 //! size, a count or an id; elsewhere it could be anything, such as a customer's number, and is replaced too.
 
-use super::audit::Part::{self, Hide, Keep};
 use super::grammar::{is_device, is_integer, is_made_of, is_one_of, is_scalars, is_sizes};
 use super::names::Judged;
+use super::outcome::Part::{self, Hide, Keep};
 use super::patterns::LANES;
 use super::vocabulary::Vocabulary;
 use crate::names::Names;
