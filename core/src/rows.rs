@@ -72,9 +72,15 @@ impl Rows {
 
     /// A table for a terminal: numbers to the right, text to the left, two blanks between columns.
     pub fn to_text(&self) -> String {
+        self.to_text_within(WIDEST)
+    }
+
+    /// The same table, with texts of up to so many characters.
+    pub fn to_text_within(&self, widest: usize) -> String {
         let shown = self.shown();
+        let cell = |cell: &Cell| shorten(&text(cell), widest);
         let cells: Vec<Vec<String>> =
-            self.rows.iter().map(|row| shown.iter().map(|&c| shorten(&text(&row[c]))).collect()).collect();
+            self.rows.iter().map(|row| shown.iter().map(|&c| cell(&row[c])).collect()).collect();
         let width = |i: usize| {
             let title = self.columns[shown[i]].title.chars().count();
             cells.iter().map(|row| row[i].chars().count()).max().unwrap_or(0).max(title)
@@ -84,7 +90,12 @@ impl Rows {
         let mut out = String::new();
         let titles: Vec<String> = shown.iter().map(|&c| self.columns[c].title.to_owned()).collect();
         line(&mut out, &titles, &widths, &left);
-        line(&mut out, &widths.iter().map(|&w| "─".repeat(w)).collect::<Vec<_>>(), &widths, &left);
+        line(
+            &mut out,
+            &widths.iter().map(|&w| "─".repeat(w.min(WIDEST))).collect::<Vec<_>>(),
+            &widths,
+            &left,
+        );
         for row in &cells {
             line(&mut out, row, &widths, &left);
         }
@@ -157,13 +168,13 @@ fn line(out: &mut String, cells: &[String], widths: &[usize], left: &[bool]) {
 }
 
 /// The middle of a text that is too long, left out.
-fn shorten(text: &str) -> String {
+fn shorten(text: &str, widest: usize) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let length = text.chars().count();
-    if length <= WIDEST {
+    if length <= widest {
         return text;
     }
-    let head: String = text.chars().take(WIDEST - 20).collect();
+    let head: String = text.chars().take(widest.saturating_sub(20)).collect();
     let tail: String = text.chars().skip(length - 19).collect();
     format!("{head}…{tail}")
 }

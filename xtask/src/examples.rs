@@ -58,7 +58,7 @@ fn check(name: &str, folder: &Path, output: &Output) -> Result<Tally, Failure> {
     if let Some(reason) = text.lines().find(cannot) {
         return Ok(skip(name, reason.trim_end_matches('.')));
     }
-    let written = sources_of(folder, &["gz", "json", "html"])?;
+    let written = sources_of(folder, &["gz", "json", "html", "ktrace"])?;
     for trace in written.iter().filter(|path| path.extension().is_some_and(|e| e != "html")) {
         let mut read = Command::new(program("kinetoscope"));
         run(read.args(["ledger", "--strict"]).arg(trace))?;

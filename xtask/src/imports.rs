@@ -53,7 +53,17 @@ const RUST: [(&str, Floors); 9] = [
             &["lib"],
         ],
     ),
-    ("native/cli/src", &[&["failure"], &["args", "progress"], &["answer", "view"], &["files"], &["main"]]),
+    (
+        "native/cli/src",
+        &[
+            &["failure"],
+            &["args", "progress", "random"],
+            &["answer", "view"],
+            &["audit"],
+            &["files"],
+            &["main"],
+        ],
+    ),
     ("wasm/src", &[&["convert", "writing"], &["repairing", "trace"], &["reading"], &["lib"]]),
     ("xtask/src", &[]),
     ("tests/src", &[]),

@@ -133,13 +133,17 @@ impl Typed for ShrinkOptions {
 /// Options of `redact`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RedactOptions {
-    /// Gives the same stand-ins to the same names in several files; `None` for a random one.
+    /// Gives the same pseudonyms to the same texts in several files; `None` for a random one.
     pub salt: Option<String>,
 }
 
-const SALT: Opt =
-    Opt::new("salt", "TEXT", Takes::Text, "Give the same stand-ins to the same names in several files")
-        .or(Fallback::Words("a random one for each file"));
+const SALT: Opt = Opt::new(
+    "salt",
+    "TEXT",
+    Takes::Text,
+    "Give the same pseudonyms to the same texts in several files; keep it long and secret",
+)
+.or(Fallback::Words("a random one for each file"));
 
 impl Typed for RedactOptions {
     const DECLARED: &'static [Opt] = &[SALT];

@@ -123,7 +123,9 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "redact",
         kind: Kind::Edit,
-        about: help("A trace without names, paths and hosts; structure and times are kept"),
+        about: help(
+            "A trace without private texts; structure, times and the public names of torch, CUDA and kernels are kept",
+        ),
         examples: examples(&["run.json -o public.json.gz"]),
         options: RedactOptions::DECLARED,
         extension: None,

@@ -14,8 +14,21 @@ use crate::time;
 use alloc::string::{String, ToString};
 use core::fmt::{Result, Write};
 
+/// Which keys a key is one of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyOf {
+    /// An event or its arguments.
+    Event(Place),
+    /// The document.
+    Metadata,
+}
+
 /// Changes texts on their way out; [`Keep`] changes none.
 pub trait Rewrite {
+    /// The text to write instead of a category.
+    fn category(&mut self, text: &str) -> Option<String>;
+    /// The key to write instead of one.
+    fn key(&mut self, of: KeyOf, key: &str) -> Option<String>;
     /// The text to write instead of an event's name.
     fn name(&mut self, table: &Table, row: Row) -> Option<String>;
     /// The JSON to write instead of a field's value.
@@ -32,6 +45,14 @@ pub trait Rewrite {
 pub struct Keep;
 
 impl Rewrite for Keep {
+    fn category(&mut self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn key(&mut self, _: KeyOf, _: &str) -> Option<String> {
+        None
+    }
+
     fn name(&mut self, _: &Table, _: Row) -> Option<String> {
         None
     }
@@ -106,7 +127,8 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         for (key, json) in entries.iter().skip(self.metadata_written) {
             self.out.write_str(separator)?;
             let changed = self.rewrite.metadata(key, json);
-            write!(self.out, "{}: {}", quote(key), changed.as_deref().unwrap_or(json))?;
+            let key = quoted_key(&mut self.rewrite, KeyOf::Metadata, key);
+            write!(self.out, "{key}: {}", changed.as_deref().unwrap_or(json))?;
             separator = ",\n";
         }
         self.metadata_written = entries.len();
@@ -131,8 +153,11 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         let layout = table.layout(row);
         // Records have no category of their own, but one by what they are.
         let is_record = table.metadata.source != Source::Chrome && layout.category != Category::Other;
-        match layout.cat {
-            Some(cat) => members.member("cat", &quote(table.names.get(cat)))?,
+        match layout.cat.map(|cat| table.names.get(cat)) {
+            Some(cat) => {
+                let changed = self.rewrite.category(cat);
+                members.member("cat", &quote(changed.as_deref().unwrap_or(cat)))?;
+            }
             None if is_record => members.member("cat", &quote(layout.category.as_str()))?,
             None => {}
         }
@@ -158,14 +183,16 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         for (field, value) in table.all_fields(row).filter(|f| f.0.place == Place::Top) {
             let key = table.names.get(field.key);
             let changed = self.rewrite.field(table, row, Place::Top, key, value);
-            members.member(key, &changed.unwrap_or_else(|| value_json(value)))?;
+            let key = quoted_key(&mut self.rewrite, KeyOf::Event(Place::Top), key);
+            members.quoted(&key, &changed.unwrap_or_else(|| value_json(value)))?;
         }
         let mut args = String::new();
         for (field, value) in table.all_fields(row).filter(|f| f.0.place == Place::Args) {
             let key = table.names.get(field.key);
             let changed = self.rewrite.field(table, row, Place::Args, key, value);
+            let key = quoted_key(&mut self.rewrite, KeyOf::Event(Place::Args), key);
             let separator = if args.is_empty() { "{" } else { "," };
-            write!(args, "{separator}{}:{}", quote(key), changed.unwrap_or_else(|| value_json(value)))?;
+            write!(args, "{separator}{key}:{}", changed.unwrap_or_else(|| value_json(value)))?;
         }
         if !args.is_empty() {
             args.push('}');
@@ -209,10 +236,21 @@ struct Members<'a, W> {
 
 impl<W: Write> Members<'_, W> {
     fn member(&mut self, key: &str, json: &str) -> Result {
+        self.quoted(&quote(key), json)
+    }
+
+    /// A member whose key is JSON already.
+    fn quoted(&mut self, key: &str, json: &str) -> Result {
         let separator = if self.first { "" } else { "," };
         self.first = false;
-        write!(self.out, "{separator}{}:{json}", quote(key))
+        write!(self.out, "{separator}{key}:{json}")
     }
+}
+
+/// The key to write, as JSON.
+fn quoted_key(rewrite: &mut impl Rewrite, of: KeyOf, key: &str) -> String {
+    let changed = rewrite.key(of, key);
+    quote(changed.as_deref().unwrap_or(key))
 }
 
 /// A field's value as JSON.

@@ -1,187 +1,213 @@
-//! Names, paths and hosts replaced, each by the same stand-in everywhere in the file; structure and times kept.
+//! A trace without private texts: what no rule allows is replaced, by the same pseudonym everywhere; structure and times stay.
 //!
-//! Kept are the names that PyTorch and the GPU vendors gave (`aten::…`, `cuda…`, `ProfilerStep#…`), categories, keys,
-//! numbers, shapes and types. Everything else that is text becomes `x` and the first 40 bits of a SHA-256 of the salt and
-//! the text. Without the salt, which is not stored, a guess at a name cannot be tried out.
+//! [`rules`] says which keys are public and what may stay of the values under each; [`names`] which names of events and
+//! lanes are, [`frames`] what may stay of a stack; [`vocabulary`] which words the names of operators and kernels are made of. A text is split into frames or
+//! entries first, and each is read whole. A pseudonym is `x` and the first 64 bits of a SHA-256 of the salt and the text.
+//! Without the salt, which is not stored, a guess at a text cannot be tried out.
 
-use super::chrome::{Rewrite, value_json};
+pub mod audit;
+mod frames;
+mod grammar;
+mod names;
+pub mod outcome;
+mod patterns;
+mod rules;
+mod vocabulary;
+
+use super::chrome::{KeyOf, Rewrite, value_json};
+use crate::index::Index;
 use crate::rows::quote;
-use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
-use crate::table::layout::Place;
-use alloc::format;
+use crate::table::layout;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use names::Judged;
+use outcome::{Audit, Field, Part};
+use patterns::LANES;
+use rules::{Keys, Place, Rule};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
+use vocabulary::Vocabulary;
 
-/// Replaces texts by a salted hash.
+/// How many bytes of a hash a pseudonym has.
+const HASH_BYTES: usize = 8;
+
+/// Replaces private texts by pseudonyms.
 #[derive(Clone, Debug)]
-pub struct Redact {
+pub struct Redact<A = ()> {
+    keys: Keys,
+    vocabulary: Vocabulary,
+    pen: Pen<A>,
+    /// What was written of the names of events, by the number of the name and the category.
+    known: Index,
+    written: Vec<String>,
+}
+
+/// Writes what was judged.
+#[derive(Clone, Debug)]
+struct Pen<A> {
     salt: Vec<u8>,
+    audit: A,
 }
 
 impl Redact {
-    /// A redactor; the same salt gives the same stand-ins.
+    /// A redactor; the same salt gives the same pseudonyms.
     pub fn new(salt: &[u8]) -> Self {
-        Redact { salt: salt.to_vec() }
+        Redact::with_audit(salt, ())
     }
+}
 
-    fn stand_in(&self, text: &str) -> String {
+impl<A: Audit> Pen<A> {
+    fn pseudonym(&self, text: &str, out: &mut String) {
         let mut hash = Sha256::new();
         hash.update((self.salt.len() as u64).to_le_bytes());
         hash.update(&self.salt);
         hash.update(text.as_bytes());
-        let digest = hash.finalize();
-        let hex: Vec<String> = digest.iter().take(5).map(|b| format!("{b:02x}")).collect();
-        format!("x{}", hex.concat())
-    }
-
-    /// A name or a text: kept when it is public, else replaced. Frames of a stack are replaced one by one.
-    fn text(&self, text: &str) -> String {
-        if is_public(text) {
-            return text.to_string();
+        out.push('x');
+        for byte in hash.finalize().iter().take(HASH_BYTES) {
+            for digit in [byte >> 4, byte & 15] {
+                out.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
+            }
         }
-        if text.contains(';') {
-            let parts: Vec<String> =
-                text.split(';').map(|p| if p.is_empty() { String::new() } else { self.text(p) }).collect();
-            return parts.join(";");
+    }
+
+    fn hidden(&mut self, field: Field<'_>, text: &str) -> String {
+        self.audit.hidden(field);
+        let mut out = String::new();
+        self.pseudonym(text, &mut out);
+        out
+    }
+
+    /// What is written of a text.
+    fn written(&mut self, field: Field<'_>, text: &str, judged: Option<Judged<'_>>) -> String {
+        let Some((rule, parts)) = judged else { return self.hidden(field, text) };
+        self.audit.judged(field, rule, &parts);
+        let mut out = String::new();
+        for part in parts {
+            match part {
+                Part::Keep(text) => out.push_str(text),
+                Part::Hide(text) => self.pseudonym(text, &mut out),
+            }
         }
-        self.frame(text).unwrap_or_else(|| self.stand_in(text))
+        out
     }
 
-    /// `path(line): function` with both names replaced; the line is kept.
-    fn frame(&self, text: &str) -> Option<String> {
-        let (path, rest) = text.split_once('(')?;
-        let (line, function) = rest.split_once("): ")?;
-        let line: u32 = line.parse().ok()?;
-        Some(format!("{}({line}): {}", self.stand_in(path), self.stand_in(function)))
+    /// What is written of a key; nothing for a public one.
+    fn key(&mut self, field: Field<'_>, known: Option<Rule>, key: &str) -> Option<String> {
+        if known.is_some() || key.is_empty() {
+            self.audit.judged(field.keys(), "known key", &[Part::Keep(key)]);
+            return None;
+        }
+        Some(self.hidden(field.keys(), key))
+    }
+}
+
+impl<A: Audit> Redact<A> {
+    fn with_audit(salt: &[u8], audit: A) -> Self {
+        Redact {
+            keys: Keys::default(),
+            vocabulary: Vocabulary::default(),
+            pen: Pen { salt: salt.to_vec(), audit },
+            known: Index::default(),
+            written: Vec::new(),
+        }
     }
 
-    fn json(&self, value: Json) -> Json {
+    fn text(&mut self, field: Field<'_>, rule: Rule, text: &str) -> String {
+        self.pen.written(field, text, self.vocabulary.judge(rule, text))
+    }
+
+    fn json(&mut self, field: Field<'_>, rule: Rule, value: Json) -> Json {
         match value {
-            Json::String(text) => Json::String(self.text(&text)),
-            Json::Array(values) => values.into_iter().map(|v| self.json(v)).collect(),
+            Json::String(text) => Json::String(self.text(field, rule, &text)),
+            Json::Array(values) => values.into_iter().map(|v| self.json(field, rule, v)).collect(),
             Json::Object(members) => members
                 .into_iter()
                 .map(|(key, value)| {
-                    let value = if is_public_key(&key) { value } else { self.json(value) };
-                    (key, value)
+                    let known = if let Rule::Object(at) = rule { self.keys.rule(at, &key) } else { None };
+                    let written = self.pen.key(field, known, &key);
+                    (written.unwrap_or(key), self.json(field, known.unwrap_or(Rule::Nothing), value))
                 })
                 .collect(),
+            Json::Number(number) if rule.keeps_numbers() => {
+                self.pen.audit.number(field);
+                Json::Number(number)
+            }
+            Json::Number(number) => Json::String(self.pen.hidden(field, &number.to_string())),
             other => other,
         }
     }
 
-    fn json_text(&self, json: &str) -> String {
+    fn json_text(&mut self, field: Field<'_>, rule: Rule, json: &str) -> String {
         match serde_json::from_str::<Json>(json) {
-            Ok(value) => self.json(value).to_string(),
-            Err(_) => quote(&self.stand_in(json)),
+            Ok(value) => self.json(field, rule, value).to_string(),
+            Err(_) => quote(&self.pen.hidden(field, json)),
         }
     }
 }
 
-/// Names that PyTorch, CUDA and the trace format gave.
-fn is_public(text: &str) -> bool {
-    const NAMESPACES: [&str; 8] =
-        ["aten::", "autograd::", "c10d::", "prims::", "profiler::", "at::", "void at::", "ProfilerStep#"];
-    const PREFIXES: [&str; 7] = [
-        "ncclDevKernel_",
-        "ncclKernel_",
-        "Memcpy ",
-        "Memset ",
-        "enumerate(DataLoader)#",
-        "PyTorch Profiler",
-        "nccl:",
-    ];
-    const WHOLE: [&str; 18] = [
-        "",
-        "[memory]",
-        "[OutOfMemory]",
-        "ac2g",
-        "fwdbwd",
-        "Context Sync",
-        "Event Sync",
-        "Stream Sync",
-        "Stream Wait Event",
-        "CPU",
-        "CUPTI Overhead",
-        "Spans",
-        "Traces",
-        "Trace PyTorch Profiler",
-        "Iteration Start: PyTorch Profiler",
-        "Record Window End",
-        "Buffer Flush",
-        "Lazy Function Loading",
-    ];
-    let number = text.chars().all(|c| c.is_ascii_digit() || "-+.[], ".contains(c));
-    let metadata = text.starts_with("process_") || text.starts_with("thread_");
-    let numbered = |prefix: &str| text.strip_prefix(prefix).is_some_and(|n| n.trim().parse::<u32>().is_ok());
-    let call = |prefix: &str| {
-        let rest = text.strip_prefix(prefix).unwrap_or("");
-        rest.starts_with(|c: char| c.is_ascii_uppercase())
-            && rest.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    };
-    number
-        || metadata
-        || numbered("GPU ")
-        || numbered("stream ")
-        || ["cuda", "cu", "hip"].into_iter().any(call)
-        || WHOLE.contains(&text)
-        || NAMESPACES.iter().chain(&PREFIXES).any(|p| text.starts_with(p))
+/// The place of an event's field, and its name in an audit.
+fn place(at: layout::Place) -> (&'static str, Place) {
+    match at {
+        layout::Place::Top => ("event", Place::Event),
+        layout::Place::Args => ("args", Place::Args),
+    }
 }
 
-/// Keys whose texts name types, devices and units.
-fn is_public_key(key: &str) -> bool {
-    matches!(
-        key,
-        "Input type"
-            | "Output type"
-            | "dtype"
-            | "Collective name"
-            | "limitingFactors"
-            | "backend"
-            | "backend_config"
-            | "nccl_version"
-            | "deviceProperties"
-            | "displayTimeUnit"
-            | "schemaVersion"
-            | "baseTimeNanoseconds"
-            | "s"
-            | "bp"
-            | "id"
-            | "Backend"
-            | "cuda_sync_kind"
-            | "finished"
-    )
-}
-
-impl Rewrite for Redact {
+impl<A: Audit> Rewrite for Redact<A> {
     fn name(&mut self, table: &Table, row: Row) -> Option<String> {
-        let device_work = table.category(row).is_device_work() && table.category(row) != Category::Kernel;
-        if device_work || table.ph(row) == b'M' {
-            return None;
+        let (name, category) = (table.name_id(row), table.category(row));
+        let next = self.written.len() as u32;
+        let at = self.known.of((i64::from(name.0), i64::from(category as u8)), next);
+        if at == next || A::COUNTS {
+            let text = table.names.get(name);
+            let judged = self.vocabulary.event(category, text);
+            let written = self.pen.written(Field::new("name", ""), text, judged);
+            if at == next {
+                self.written.push(written);
+            }
         }
-        Some(self.text(table.name(row)))
+        Some(self.written[at as usize].clone())
     }
 
-    fn field(&mut self, _: &Table, _: Row, _: Place, key: &str, value: Value<'_>) -> Option<String> {
-        if is_public_key(key) {
-            return None;
-        }
+    fn category(&mut self, text: &str) -> Option<String> {
+        Some(self.text(Field::new("category", ""), Rule::Category, text))
+    }
+
+    fn key(&mut self, of: KeyOf, key: &str) -> Option<String> {
+        let (name, at) = match of {
+            KeyOf::Event(at) => place(at),
+            KeyOf::Metadata => ("metadata", Place::Metadata),
+        };
+        self.pen.key(Field::new(name, ""), self.keys.rule(at, key), key)
+    }
+
+    fn field(&mut self, _: &Table, _: Row, at: layout::Place, key: &str, value: Value<'_>) -> Option<String> {
+        let (name, at) = place(at);
+        let known = self.keys.rule(at, key);
+        let rule = known.unwrap_or(Rule::Nothing);
+        let field = Field::new(name, if known.is_some() { key } else { "" });
         match value {
-            Value::Text(text) => Some(quote(&self.text(text))),
-            Value::Json(json) => Some(self.json_text(json)),
-            other => Some(value_json(other)),
+            Value::Text(text) => Some(quote(&self.text(field, rule, text))),
+            Value::Json(json) => Some(self.json_text(field, rule, json)),
+            Value::Null | Value::Bool(_) => None,
+            _ if rule.keeps_numbers() => {
+                self.pen.audit.number(field);
+                None
+            }
+            number => Some(quote(&self.pen.hidden(field, &value_json(number)))),
         }
     }
 
     fn id(&mut self, json: &str) -> Option<String> {
-        Some(self.json_text(json))
+        let rule = if json.starts_with('"') { Rule::Pattern(LANES) } else { Rule::Id };
+        Some(self.json_text(Field::new("pid or tid", ""), rule, json))
     }
 
     fn metadata(&mut self, key: &str, json: &str) -> Option<String> {
-        (!is_public_key(key)).then(|| self.json_text(json))
+        let known = self.keys.rule(Place::Metadata, key);
+        let field = Field::new("metadata", if known.is_some() { key } else { "" });
+        Some(self.json_text(field, known.unwrap_or(Rule::Nothing), json))
     }
 }

@@ -72,7 +72,7 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
 }
 
 /// Appends a table; with several traces, a line names each that does not name itself.
-fn add_text(text: &mut String, name: &str, answer: &Answer, format: Format, several: bool) {
+pub(crate) fn add_text(text: &mut String, name: &str, answer: &Answer, format: Format, several: bool) {
     if !text.is_empty() {
         text.push('\n');
     }
@@ -83,7 +83,7 @@ fn add_text(text: &mut String, name: &str, answer: &Answer, format: Format, seve
 }
 
 /// Appends rows as CSV; with several traces, a first column names them and the keys stand once.
-fn add_csv(text: &mut String, name: &str, mut rows: Rows, several: bool) {
+pub(crate) fn add_csv(text: &mut String, name: &str, mut rows: Rows, several: bool) {
     if several {
         rows.prepend("trace", name);
     }

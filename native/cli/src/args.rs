@@ -93,6 +93,34 @@ fn export_command(export: &Export, path: &str) -> Command {
         .after_help(examples(&format!("{path}{}", export.name), export.examples))
         .args(file_args())
         .args(export.options.iter().map(option_arg))
+        .args(audit_args().into_iter().filter(|_| export.name == AUDITED))
+        .after_long_help(explained(export, path))
+}
+
+/// The command whose result can be audited.
+pub(crate) const AUDITED: &str = "redact";
+
+const REDACTION: &str = "What no rule allows is replaced by a pseudonym, `x` and 16 hexadecimal digits; equal texts have equal \
+    pseudonyms. Replaced are names, paths, hosts, keys that are no profiler's, and the numbers under such keys, those of a \
+    program's own counters among them.\n\n\
+    Kept are times, ids, sizes, counts, shapes, types, line numbers, device models, and the names of torch's operators, of \
+    calls of CUDA and ROCm, and of kernels. A kernel's name counts as public when its words are those of public kernels and \
+    operators; times count from 1970, so that they tell when the trace was recorded. Look through `--audit` before you share \
+    a trace: it shows everything that is kept, and why.";
+
+fn explained(export: &Export, path: &str) -> String {
+    let examples = examples(&format!("{path}{}", export.name), export.examples);
+    if export.name == AUDITED { format!("{REDACTION}\n\n{examples}") } else { examples }
+}
+
+fn audit_args() -> [Arg; 2] {
+    [
+        Arg::new("audit")
+            .long("audit")
+            .action(ArgAction::SetTrue)
+            .help("Print what is kept and by which rule, and how much is hidden; the trace is written with --output only"),
+        format_arg("The form of the audit"),
+    ]
 }
 
 fn option_arg(option: &'static Opt) -> Arg {
@@ -139,14 +167,18 @@ fn strict() -> Arg {
         .help("Exit with 3 when part of a trace could not be read")
 }
 
+fn format_arg(help: &'static str) -> Arg {
+    Arg::new("format")
+        .long("format")
+        .value_name("FORMAT")
+        .default_value("table")
+        .value_parser(["table", "json", "csv", "md"])
+        .help(help)
+}
+
 fn answer_args(command: Command, required: bool) -> Command {
     command.arg(traces(required)).args([
-        Arg::new("format")
-            .long("format")
-            .value_name("FORMAT")
-            .default_value("table")
-            .value_parser(["table", "json", "csv", "md"])
-            .help("The form of the answer"),
+        format_arg("The form of the answer"),
         output("Write to a file instead of standard output"),
         strict(),
     ])

@@ -2,8 +2,10 @@
 
 use crate::answer::is_partial;
 use crate::args::{self, Files};
+use crate::audit::Audits;
 use crate::failure::{Failure, PARTLY_READ, UNREADABLE};
 use crate::progress::read_or_tell;
+use crate::random::random;
 use clap::ArgMatches;
 use kinetoscope::files::Output;
 use kinetoscope::files::{Source, sources, unpacker};
@@ -12,7 +14,6 @@ use kinetoscope_core::verbs::{self, Begun};
 use kinetoscope_core::write::repair::Repairer;
 use std::fmt::Write;
 use std::fs;
-use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read};
 use std::path::PathBuf;
 
@@ -56,12 +57,20 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let options = args::options(export.options, matches)?;
     let files = Files::of(matches);
     let sources = sources(&files.traces)?;
+    let mut audits = Audits::of(name, matches, sources.len() > 1);
     let mut code = 0;
     let mut written = 0;
     for source in &sources {
         let Some(trace) = read_or_tell(source, &mut code) else { continue };
+        if let Some(audits) = &mut audits {
+            audits.add(&source.name(), &trace);
+            if files.output.is_none() {
+                written += 1;
+                continue;
+            }
+        }
         let begun = export
-            .begin(&trace, &options, &random_salt())
+            .begin(&trace, &options, &random::<32>()?)
             .map_err(|error| Failure::usage(format!("{}: {error}", source.name())))?;
         let Begun::Writing(mut writing) = begun else { continue };
         if files.strict && is_partial(&trace) {
@@ -86,12 +95,10 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     if written == 0 && code == 0 {
         return Err(Failure::usage("no trace matches"));
     }
+    if let Some(audits) = audits {
+        audits.print()?;
+    }
     Ok(code)
-}
-
-/// 256 bits from the seeds that the standard library draws from the operating system.
-fn random_salt() -> Vec<u8> {
-    (0..4u8).flat_map(|n| RandomState::new().hash_one(n).to_le_bytes()).collect()
 }
 
 pub(crate) fn repair(args: &Files) -> Result<u8, Failure> {

@@ -5,9 +5,11 @@
 
 mod answer;
 mod args;
+mod audit;
 mod failure;
 mod files;
 mod progress;
+mod random;
 #[cfg(feature = "view")]
 mod view;
 

@@ -5,6 +5,7 @@
 
 use crate::args;
 use crate::failure::Failure;
+use crate::random::random;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::Request;
@@ -16,7 +17,6 @@ use axum::routing::get;
 use clap::ArgMatches;
 use kinetoscope::files::{Source, sources};
 use std::fmt::Write;
-use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
@@ -42,7 +42,7 @@ pub(crate) fn view(matches: &ArgMatches) -> Result<u8, Failure> {
 async fn serve(sources: &[Source], port: u16, opens: bool) -> Result<(), Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     let address = listener.local_addr()?;
-    let secret = secret();
+    let secret = secret()?;
     let url = url(address, &secret, sources);
     println!("{url}");
     eprintln!("kinetoscope: the page is at this address until Ctrl+C");
@@ -97,10 +97,9 @@ async fn guard(host: HeaderValue, request: Request, next: Next) -> Response {
     response
 }
 
-/// A path that nobody can guess: the keys of the standard library's hasher are random.
-fn secret() -> String {
-    let random = |n: u64| RandomState::new().hash_one(n);
-    format!("{:016x}{:016x}", random(0), random(1))
+/// A path that nobody can guess: 128 random bits.
+fn secret() -> Result<String, Failure> {
+    Ok(format!("{:032x}", u128::from_ne_bytes(random()?)))
 }
 
 /// A name as a part of an address: everything but letters, digits and `-._` as `%XX`.

@@ -1,0 +1,54 @@
+//! Frames of stacks: `path(line): function`, and modules.
+
+use super::grammar::{is_digits, is_one_of};
+use super::outcome::Part::{self, Hide, Keep};
+use super::vocabulary::Vocabulary;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The number of a line has at most this many digits.
+const LINE_DIGITS: usize = 6;
+
+/// The call of a module.
+const MODULE: &str = "nn.Module: {module}_{number}";
+
+impl Vocabulary {
+    /// One frame.
+    pub(super) fn frame<'a>(&self, text: &'a str) -> Option<Vec<Part<'a>>> {
+        self.pattern(MODULE, text).or_else(|| self.place(text))
+    }
+
+    /// `path(line): function`. The line and `.py` are kept; of torch's own files also names made of public words.
+    fn place<'a>(&self, text: &'a str) -> Option<Vec<Part<'a>>> {
+        const TORCH: [&str; 2] = ["torch/", "site-packages/torch/"];
+        const FUNCTIONS: &str = "<module> <lambda> <listcomp> <genexpr> <dictcomp>";
+        let (open, function) = text.match_indices('(').find_map(|(open, _)| {
+            let rest = &text[open + 1..];
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).take(LINE_DIGITS + 1).count();
+            let is_line = is_digits(&rest[..digits], LINE_DIGITS) && rest[digits..].starts_with("): ");
+            is_line.then_some((open, open + 1 + digits + 3))
+        })?;
+        let (path, line, function) = (&text[..open], &text[open..function], &text[function..]);
+        let (stem, extension) = path.split_at(path.strip_suffix(".py").unwrap_or(path).len());
+        let own = match path.find(TORCH[1]) {
+            _ if path.starts_with(TORCH[0]) => Some((0, TORCH[0].len())),
+            Some(at) => Some((at, at + TORCH[1].len())),
+            None => None,
+        };
+        let (from, to) = own.unwrap_or((0, 0));
+        let file = &stem[to..];
+        let is_public = own.is_some() && file.split('/').all(|name| self.is_public(name));
+        let file = if is_public { Keep(file) } else { Hide(file) };
+        let mut parts = vec![Hide(&path[..from]), Keep(&path[from..to]), file, Keep(extension), Keep(line)];
+        let is_cpp = function.starts_with("at::_ops::") || function.starts_with("torch::autograd::");
+        if is_public && (self.is_public(function) || is_one_of(function, FUNCTIONS)) {
+            parts.push(Keep(function));
+        } else if let Some(cpp) = is_cpp.then(|| self.kernel(function)).flatten() {
+            parts.extend(cpp);
+        } else {
+            parts.push(Hide(function));
+        }
+        parts.retain(|part| !matches!(part, Keep("") | Hide("")));
+        Some(parts)
+    }
+}

@@ -1,0 +1,114 @@
+//! Which names of events are public, and which parts of a name are.
+//!
+//! A name is read as a whole. What no rule reads is hidden as a whole; a rule that reads it can still hide parts of it,
+//! such as the class in `Optimizer.step#MyOptimizer.step`.
+
+use super::grammar::{is_made_of, is_one_of};
+use super::outcome::Part::{self, Hide, Keep};
+use super::patterns::EVENTS;
+use super::vocabulary::Vocabulary;
+use crate::table::category::Category;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Libraries whose operators have public names.
+const OPERATORS: &str = "aten prim prims c10d _c10d_functional c10d_functional torch profiler autograd quantized inductor \
+    torchvision fbgemm mkldnn onednn nccl gloo";
+
+/// A name that a rule has read: the rule and the pieces.
+pub(super) type Judged<'a> = (&'static str, Vec<Part<'a>>);
+
+impl Vocabulary {
+    /// The name of an event.
+    pub(super) fn event<'a>(&self, category: Category, text: &'a str) -> Option<Judged<'a>> {
+        let is_whole = |rule: &'static str, holds: bool| holds.then(|| (rule, vec![Keep(text)]));
+        let rule = |rule: &'static str| move |parts| (rule, parts);
+        is_whole("empty", text.is_empty())
+            .or_else(|| self.pattern(EVENTS, text).map(rule("known name")))
+            .or_else(|| is_whole("operator", self.is_operator(text)))
+            .or_else(|| is_whole("runtime call", self.is_call(text)))
+            .or_else(|| is_whole("copy", is_transfer(text)))
+            .or_else(
+                || if category == Category::Kernel { self.kernel(text).map(rule("kernel")) } else { None },
+            )
+            .or_else(|| self.frame(text).map(rule("frame")))
+    }
+
+    /// `aten::add`, `aten::add.Tensor`, `torch::autograd::AccumulateGrad`; or a node of the backward, `AddmmBackward0`. A
+    /// function of a user's own has no number behind its name.
+    pub(super) fn is_operator(&self, text: &str) -> bool {
+        let (path, overload) = text.split_once('.').unwrap_or((text, "_"));
+        if let Some((library, names)) = path.split_once("::") {
+            return is_one_of(library, OPERATORS)
+                && names.split("::").all(|name| self.is_public(name))
+                && self.is_public(overload);
+        }
+        let digits = text.bytes().rev().take_while(u8::is_ascii_digit).count();
+        digits > 0 && text[..text.len() - digits].ends_with("Backward") && self.is_public(text)
+    }
+
+    /// A function of the runtime or driver of CUDA or `ROCm`.
+    fn is_call(&self, text: &str) -> bool {
+        let is_from = |library: &str| {
+            text.starts_with(library)
+                && text.as_bytes().get(library.len()).is_some_and(u8::is_ascii_uppercase)
+        };
+        ["cuda", "cu", "hip"].into_iter().any(is_from) && self.is_public(text)
+    }
+
+    /// The name of a kernel as C++ prints it. Where its first name is public, other names in it are hidden one by one.
+    pub(super) fn kernel<'a>(&self, text: &'a str) -> Option<Vec<Part<'a>>> {
+        const BETWEEN: &[u8] = b" <>()[]{}:,*&#-+=!|~";
+        const BEFORE: &str = "void const static anonymous namespace";
+        let mut parts = Vec::new();
+        let mut rest = text;
+        let mut has_head = false;
+        while let Some(&first) = rest.as_bytes().first() {
+            let length = rest.bytes().take_while(|&b| is_name(b) == is_name(first)).count();
+            let (run, tail) = rest.split_at(length);
+            rest = tail;
+            if !is_name(first) {
+                if !run.bytes().all(|b| BETWEEN.contains(&b)) {
+                    return None;
+                }
+                parts.push(Keep(run));
+                continue;
+            }
+            let public = if self.is_public(run) { run.len() } else { self.beginning(run) };
+            has_head |= public > 0 && !is_one_of(run, BEFORE);
+            if !has_head && public == 0 {
+                return None;
+            }
+            let (public, private) = run.split_at(public);
+            parts.push(Keep(public));
+            if !private.is_empty() {
+                parts.push(Hide(private));
+            }
+        }
+        has_head.then_some(parts)
+    }
+
+    /// How much is public at the beginning of a name that a generator of kernels has made, up to a `_`.
+    fn beginning(&self, name: &str) -> usize {
+        let is_generated = name.starts_with("triton_") || name.starts_with("Cijk_");
+        if !is_generated {
+            return 0;
+        }
+        let public =
+            name.split('_').take_while(|part| part.is_empty() || part.len() > 1 && self.is_public(part));
+        public.map(|part| part.len() + 1).sum::<usize>().min(name.len())
+    }
+}
+
+/// A byte of a name in C++, or of a letter beyond ASCII.
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || !byte.is_ascii()
+}
+
+/// A copy or a memset: its direction and the kinds of memory.
+fn is_transfer(text: &str) -> bool {
+    const WORDS: &str = "Memcpy Memset memcpy memset HtoD HtoH HtoA DtoH DtoD DtoA AtoH AtoD AtoA PtoP Device Host Pinned \
+        Pageable Array Managed Unified Unknown";
+    let head = text.get(..6).unwrap_or("");
+    is_one_of(head, "Memcpy Memset memcpy memset") && is_made_of(text, b" ()->", WORDS)
+}

@@ -1,0 +1,166 @@
+//! Patterns of public texts: what stands in braces varies, and is kept or hidden by its kind; everything else is literal.
+//!
+//! `{number}` fits digits only. The other kinds fit anything, and keep it when it is one of torch's optimizers, modules or
+//! loaders, an operator, a word of the vocabulary or a known lane; otherwise they hide it.
+
+use super::grammar::{is_digits, is_one_of};
+use super::outcome::Part::{self, Hide, Keep};
+use super::vocabulary::Vocabulary;
+use alloc::vec::Vec;
+
+const OPTIMIZERS: &str =
+    "SGD Adam AdamW Adagrad Adadelta Adamax NAdam RAdam RMSprop Rprop LBFGS ASGD SparseAdam Adafactor Muon";
+
+const LOADERS: &str = "_SingleProcessDataLoaderIter _MultiProcessingDataLoaderIter";
+
+/// torch's own modules.
+const MODULES: &str = "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveMaxPool2d AvgPool1d AvgPool2d AvgPool3d BatchNorm1d \
+    BatchNorm2d BatchNorm3d Bilinear BCELoss BCEWithLogitsLoss ConstantPad2d Conv1d Conv2d Conv3d ConvTranspose1d \
+    ConvTranspose2d ConvTranspose3d CrossEntropyLoss CTCLoss DataParallel DistributedDataParallel Dropout Dropout1d Dropout2d \
+    Dropout3d ELU Embedding EmbeddingBag Flatten Fold GELU GLU GroupNorm GRU GRUCell Hardsigmoid Hardswish Hardtanh Identity \
+    InstanceNorm1d InstanceNorm2d KLDivLoss L1Loss LayerNorm LeakyReLU Linear LogSoftmax LSTM LSTMCell MaxPool1d MaxPool2d \
+    MaxPool3d Mish Module ModuleDict ModuleList MSELoss MultiheadAttention NLLLoss OptimizedModule ParameterList PixelShuffle \
+    PReLU ReLU ReLU6 RMSNorm RNN RNNCell SELU Sequential Sigmoid SiLU SmoothL1Loss Softmax Softplus SyncBatchNorm Tanh \
+    Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer Unflatten Unfold Upsample \
+    ZeroPad2d";
+
+/// Names that torch, CUPTI, the allocator and this tool give to events.
+pub(super) const EVENTS: &str = "[memory]
+[OutOfMemory]
+ac2g
+fwdbwd
+async_gpu
+torch_to_npu
+Context Sync
+Event Sync
+Stream Sync
+Stream Wait Event
+Activity Buffer Request
+Buffer Flush
+Command Buffer Full
+Lazy Function Loading
+Runtime Triggered Module Loading
+Instrumentation
+Record Window End
+record_param_comms
+DistributedDataParallel.forward
+TorchDynamo Cache Lookup
+TORCHDYNAMO
+Torch-Compiled Region
+Pregraph bytecode
+CompiledFunction
+CompiledFunctionBackward
+AOTDispatcher Runtime Wrapper Prologue
+process_name
+process_labels
+process_sort_index
+thread_name
+thread_sort_index
+segment
+block
+alloc
+free_requested
+free_completed
+segment_alloc
+segment_free
+segment_map
+segment_unmap
+snapshot
+oom
+__start_profile
+__stop_profile
+__cuda_start_event
+MEMCPY_ASYNC
+EventRecord
+ProfilerStep#{number}
+autograd::engine::evaluate_function: {operator}
+Optimizer.step#{optimizer}.step
+Optimizer.zero_grad#{optimizer}.zero_grad
+enumerate(DataLoader)#{loader}.__next__
+nccl:{word}
+gloo:{word}
+## Call CompiledFxGraph {hidden} ##
+Torch-Compiled Region: {number}/{number}
+PyTorch Profiler ({number})
+Kinetoscope ({number})
+Iteration Start: {lane}
+GPU {number} Utilization
+GPU {number} Est. SM Efficiency
+GPU {number} memory (bytes)
+GPU {number} utilization (%)
+GPU {number} clocks (MHz)
+GPU {number} power (mW)
+GPU {number} temperature (C)";
+
+/// Names of processes and threads, and ids that are texts.
+pub(super) const LANES: &str = "python
+python3
+pt_main_thread
+kinetoscope
+kinetoscope-gpu
+CPU
+CPU functions
+Spans
+Traces
+PyTorch Profiler
+Trace PyTorch Profiler
+Kinetoscope
+Trace Kinetoscope
+__cupti_profiler__
+Trace __cupti_profiler__
+__MTIA_CCP_events__
+Trace __MTIA_CCP_events__
+CUPTI Overhead
+Ascend Hardware
+CANN
+Communication
+Overlap Analysis
+stream {number}\x20
+stream {number}
+thread {number}
+thread {number} ({lane})
+GPU {number}
+GPU {number} Counters
+Device {number}
+pt_autograd_{number}
+python3.{number}";
+
+/// A number has at most this many digits.
+const DIGITS: usize = 7;
+
+impl Vocabulary {
+    /// A text that fits one of some patterns.
+    pub(super) fn pattern<'a>(&self, patterns: &str, text: &'a str) -> Option<Vec<Part<'a>>> {
+        patterns.split('\n').find_map(|pattern| {
+            let mut parts = Vec::new();
+            self.fits(pattern, text, &mut parts).then_some(parts)
+        })
+    }
+
+    fn fits<'a>(&self, pattern: &str, text: &'a str, parts: &mut Vec<Part<'a>>) -> bool {
+        let (literal, rest) = pattern.split_once('{').unwrap_or((pattern, ""));
+        if !text.starts_with(literal) || rest.is_empty() && text.len() > literal.len() {
+            return false;
+        }
+        let (before, text) = text.split_at(literal.len());
+        parts.push(Keep(before));
+        let Some((kind, rest)) = rest.split_once('}') else { return true };
+        let next = rest.split('{').next().unwrap_or(rest);
+        let end = if next.is_empty() { Some(text.len()) } else { text.find(next) };
+        let Some(length) = end else { return false };
+        let (inside, tail) = text.split_at(length);
+        let is_kept = match kind {
+            "number" if is_digits(inside, DIGITS) => true,
+            "number" => return false,
+            "optimizer" => is_one_of(inside, OPTIMIZERS),
+            "loader" => is_one_of(inside, LOADERS),
+            "module" => is_one_of(inside, MODULES),
+            "operator" => self.is_operator(inside),
+            "word" => self.is_public(inside),
+            "lane" => LANES.split('\n').any(|lane| lane == inside),
+            _ => false,
+        };
+        parts.push(if is_kept { Keep(inside) } else { Hide(inside) });
+        self.fits(rest, tail, parts)
+    }
+}

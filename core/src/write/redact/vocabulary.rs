@@ -1,0 +1,132 @@
+//! The words that the names of torch's operators, of public kernels and of calls are made of.
+//!
+//! An identifier is public when every run of letters in it is a word of `words.txt`, or consists of such words in camel
+//! case. Short pieces may not follow each other, so that no private word can be spelled from them.
+
+use super::grammar::{Runs, is_digits};
+use crate::names::Names;
+
+const WORDS: &str = include_str!("words.txt");
+
+/// A number in a name has at most this many digits.
+const DIGITS: usize = 6;
+
+/// A piece of a word in camel case that is shorter stands alone between longer ones.
+const LONG: usize = 3;
+
+/// The public words.
+#[derive(Clone, Debug)]
+pub(super) struct Vocabulary(Names);
+
+impl Default for Vocabulary {
+    fn default() -> Self {
+        let mut names = Names::default();
+        for word in WORDS.split('\n') {
+            names.intern(word);
+        }
+        Vocabulary(names)
+    }
+}
+
+impl Vocabulary {
+    /// Letters, digits and `_`, all of whose words are public.
+    pub(super) fn is_public(&self, identifier: &str) -> bool {
+        let mut after_letter = false;
+        !identifier.is_empty()
+            && Runs(identifier).all(|run| {
+                let is_letter = run.len() == 1 && run.as_bytes()[0].is_ascii_alphabetic();
+                let spells = after_letter && is_letter;
+                after_letter = is_letter || after_letter && run == "_";
+                !spells && (run == "_" || is_letter || is_digits(run, DIGITS) || self.has_run(run))
+            })
+    }
+
+    fn has(&self, word: &str) -> bool {
+        self.0.find(&word.to_ascii_lowercase()).is_some()
+    }
+
+    /// A run of letters: a word, or words in camel case.
+    fn has_run(&self, run: &str) -> bool {
+        if !run.as_bytes()[0].is_ascii_alphabetic() {
+            return false;
+        }
+        if self.has(run) {
+            return true;
+        }
+        let mut after_short = false;
+        let mut rest = run;
+        while !rest.is_empty() {
+            let (hump, tail) = rest.split_at(hump(rest.as_bytes()));
+            let is_short = hump.len() < LONG;
+            if is_short && after_short || hump.len() > 1 && !self.has(hump) {
+                return false;
+            }
+            after_short = is_short;
+            rest = tail;
+        }
+        true
+    }
+}
+
+/// How long the first word of a text in camel case is: `CUDAFunctor` is `CUDA` and `Functor`.
+fn hump(text: &[u8]) -> usize {
+    let upper = text.iter().take_while(|b| b.is_ascii_uppercase()).count();
+    let lower = text[upper..].iter().take_while(|b| b.is_ascii_lowercase()).count();
+    match (upper, lower) {
+        (_, 0) => upper,
+        (0 | 1, _) => upper + lower,
+        _ => upper - 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn words_are_sorted_and_lower_case() {
+        let words: Vec<&str> = WORDS.lines().collect();
+        assert!(words.len() > 500 && words.is_sorted_by(|a, b| a < b));
+        assert!(words.iter().all(|w| w.len() > 1 && w.bytes().all(|b| b.is_ascii_lowercase())));
+    }
+
+    #[test]
+    fn identifiers_are_made_of_public_words() {
+        let vocabulary = Vocabulary::default();
+        for public in [
+            "vectorized_elementwise_kernel",
+            "CUDAFunctor_add",
+            "nchwToNhwcKernel",
+            "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_64x3_tn",
+            "triton__0d1d2d3de4de",
+            "gatherTopK",
+            "convolution_backward",
+            "add_",
+            "__and__",
+            "2ul",
+        ] {
+            assert!(vocabulary.is_public(public), "{public}");
+        }
+        for private in [
+            "",
+            "falcon",
+            "fal_con",
+            "fAlCoN",
+            "f_a_l_c_o_n",
+            "add_falcon",
+            "addfalcon",
+            "falconAdd",
+            "add1234567",
+            "add.mul",
+            "größe",
+        ] {
+            assert!(!vocabulary.is_public(private), "{private}");
+        }
+    }
+
+    #[test]
+    fn humps_begin_with_a_capital() {
+        assert_eq!([hump(b"CUDAFunctor"), hump(b"addMul"), hump(b"ToCopy"), hump(b"SN")], [4, 3, 2, 2]);
+    }
+}

@@ -1,0 +1,60 @@
+//! What redaction keeps and hides, printed as an answer is.
+
+use crate::answer::{add_csv, add_text};
+use crate::args::{self, Format};
+use crate::failure::Failure;
+use clap::ArgMatches;
+use kinetoscope::files::Output;
+use kinetoscope_core::report::document::Document;
+use kinetoscope_core::trace::Trace;
+use kinetoscope_core::verbs::Answer;
+use kinetoscope_core::write::redact::audit::audit;
+use std::fmt::Write;
+
+/// The audits of several traces.
+pub(crate) struct Audits {
+    format: Format,
+    several: bool,
+    document: Document,
+    text: String,
+}
+
+impl Audits {
+    /// Begins, when an audit was requested.
+    pub(crate) fn of(export: &str, matches: &ArgMatches, several: bool) -> Option<Audits> {
+        let is_wanted = export == args::AUDITED && matches.get_flag("audit");
+        is_wanted.then(|| Audits {
+            format: args::format(matches),
+            several,
+            document: Document::new("redact-audit"),
+            text: String::new(),
+        })
+    }
+
+    /// Audits the redaction of a trace.
+    pub(crate) fn add(&mut self, name: &str, trace: &Trace) {
+        let rows = audit(&trace.table);
+        match self.format {
+            Format::Json => self.document.add(name, trace, &rows),
+            Format::Csv => add_csv(&mut self.text, name, rows, self.several),
+            Format::Table | Format::Md => {
+                // A text that is cut short would hide what there is to check.
+                let whole = (self.format == Format::Table).then(|| rows.to_text_within(usize::MAX));
+                if self.several && whole.is_some() {
+                    let _ = writeln!(self.text, "{name}");
+                }
+                let answer = Answer { text: whole, ..Answer::from(rows) };
+                add_text(&mut self.text, name, &answer, self.format, self.several);
+            }
+        }
+    }
+
+    /// Prints them to standard output.
+    pub(crate) fn print(self) -> Result<(), Failure> {
+        let text = if self.format == Format::Json { self.document.finish() } else { self.text };
+        let mut output = Output::create(None)?;
+        let _ = output.write_str(&text);
+        output.finish()?;
+        Ok(())
+    }
+}

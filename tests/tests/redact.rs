@@ -1,0 +1,313 @@
+//! Redaction: no private word passes, in any field and in any spelling; structure, times and public names stay.
+
+mod private_traces;
+
+use kinetoscope_core::trace::Trace;
+use kinetoscope_core::verbs::options::Options;
+use kinetoscope_core::verbs::{self, Begun};
+use kinetoscope_core::write::redact::audit::audit;
+use kinetoscope_tests::files;
+use private_traces::{WORDS, every_text, kineto, records, results, texts};
+use proptest::prelude::*;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+/// Names of torch, of calls and of kernels that a redacted trace is to show.
+const PUBLIC: &str = include_str!("private_traces/public_names.txt");
+
+/// Parts of this many letters count as a word.
+const PART: usize = 4;
+
+fn redact(trace: &Trace, salt: &[u8]) -> String {
+    let export = verbs::export("redact").expect("the export");
+    let begun = (export.begin)(trace, &Options::default(), salt).expect("it begins");
+    let Begun::Writing(mut writing) = begun else { panic!("left out") };
+    let mut out = String::new();
+    while writing.next(trace, &mut out) {}
+    out
+}
+
+fn read(bytes: &[u8]) -> Trace {
+    Trace::read(bytes).expect("a trace")
+}
+
+fn parts(word: &str) -> impl Iterator<Item = &str> {
+    (0..=word.len() - PART).map(move |at| &word[at..at + PART])
+}
+
+/// Every part of a private word that a text holds.
+fn leaks(text: &str) -> BTreeSet<&'static str> {
+    let text = text.to_ascii_lowercase();
+    WORDS.iter().flat_map(|word| parts(word)).filter(|part| text.contains(part)).collect()
+}
+
+/// Everything that redaction leaves: times, phases, nesting, and what is linked to what.
+fn structure(trace: &Trace) -> String {
+    let table = &trace.table;
+    let rows: Vec<_> = table
+        .rows()
+        .map(|row| {
+            (table.ts(row), table.dur(row), table.ph(row), table.category(row), table.name(row).is_empty())
+        })
+        .collect();
+    let fields: Vec<usize> = table.rows().map(|row| table.all_fields(row).count()).collect();
+    let (pairs, links) = (&trace.pairs, &trace.links);
+    format!(
+        "{rows:?} {fields:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {}",
+        trace.tree.rows,
+        trace.tree.parents,
+        pairs.spans,
+        pairs.asyncs,
+        pairs.flows,
+        links.launch_of,
+        links.op_of,
+        links.forward_of,
+        table.metadata.entries.len()
+    )
+}
+
+/// Texts that are equal stay equal, and others stay different.
+fn same_names(before: &Trace, after: &Trace) -> Result<(), TestCaseError> {
+    let (mut there, mut back) = (BTreeMap::new(), BTreeMap::new());
+    for row in before.table.rows() {
+        let key = (before.table.name(row), before.table.category(row) as u8);
+        let name = after.table.name(row);
+        prop_assert_eq!(*there.entry(key).or_insert(name), name);
+        prop_assert_eq!(*back.entry(name).or_insert(key.0), key.0);
+    }
+    Ok(())
+}
+
+fn check(document: &str) -> Result<(), TestCaseError> {
+    let before = read(document.as_bytes());
+    let redacted = redact(&before, b"salt");
+    let found = leaks(&redacted);
+    prop_assert!(found.is_empty(), "{:?} in\n{}", found, redacted);
+    let found = leaks(&audit(&before.table).to_csv());
+    prop_assert!(found.is_empty(), "{:?} in the audit", found);
+    let after = read(redacted.as_bytes());
+    if before.table.metadata.source == after.table.metadata.source {
+        prop_assert_eq!(structure(&before), structure(&after));
+    }
+    prop_assert_eq!(before.table.len(), after.table.len());
+    same_names(&before, &after)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_private_word_passes(texts in texts()) {
+        for document in [kineto(&texts), records(&texts), results(&texts)] {
+            check(&document)?;
+        }
+    }
+}
+
+#[test]
+fn every_spelling_in_every_place_is_hidden() {
+    let texts = every_text();
+    for start in (0..texts.len()).step_by(97) {
+        let mut turned = texts.clone();
+        turned.rotate_left(start);
+        for document in [kineto(&turned), records(&turned), results(&turned)] {
+            check(&document).unwrap_or_else(|e| panic!("{e}"));
+        }
+    }
+    // As a name and as a value of each key alone, in every category.
+    for cat in
+        ["cpu_op", "user_annotation", "python_function", "kernel", "gpu_memcpy", "cuda_runtime", "overhead"]
+    {
+        let events: Vec<Value> = texts
+            .iter()
+            .map(|text| serde_json::json!({"ph": "X", "cat": cat, "name": text, "pid": text, "tid": text, "ts": 1, "dur": 1}))
+            .collect();
+        check(&Value::Array(events).to_string()).unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
+#[test]
+fn the_private_words_are_in_no_public_text() {
+    assert_eq!(leaks(PUBLIC), BTreeSet::new());
+    assert_eq!(leaks(include_str!("../../core/src/write/redact/words.txt")), BTreeSet::new());
+    for part in WORDS.iter().flat_map(|word| parts(word)) {
+        assert!(part.bytes().any(|b| b > b'f' && b != b'x'), "a pseudonym can spell {part}");
+    }
+}
+
+#[test]
+fn public_names_stay() {
+    let mut lost = Vec::new();
+    for (cat, name) in PUBLIC.lines().filter_map(|line| line.split_once('\t')) {
+        let event =
+            serde_json::json!([{"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 1, "ts": 1, "dur": 1}]);
+        let after = read(redact(&read(event.to_string().as_bytes()), b"").as_bytes());
+        if after.table.name(0) != name || after.table.cat(0) != cat {
+            lost.push(format!("{cat} {name}: {}", after.table.name(0)));
+        }
+    }
+    assert!(lost.is_empty(), "{}", lost.join("\n"));
+    assert!(PUBLIC.lines().count() > 100);
+}
+
+fn redacted(text: &str) -> Value {
+    serde_json::from_str(&redact(&read(text.as_bytes()), b"salt")).expect("JSON")
+}
+
+#[test]
+fn values_of_public_keys_stay_and_others_go() {
+    let args = r#"{"External id":7,"correlation":9,"Input Dims":[[2,3],[]],"Input type":["float","c10::Half","Falcon"],
+        "Concrete Inputs":["","True","[1, 2]","1e-05","10.1.2.3","cuda:0"],"grid":[1,2,3],"Process Group Name":"0",
+        "Process Group Description":"payments","bytes":"616","stream":"0x0","cuda_sync_kind":"Stream Wait Event",
+        "customer":4711,"flag":true,"nothing":null,"value":12.5,"host_address":"10.1.2.3","phone":"5551234"}"#;
+    let document = redacted(&format!(
+        r#"{{"schemaVersion":1,"displayTimeUnit":"ms","port":8080,"deviceProperties":[{{"id":0,"name":"NVIDIA A100-SXM4-40GB","numSms":108,"slot":5}}],
+        "distributedInfo":{{"backend":"nccl","rank":1,"world_size":2,"nccl_version":"2.18.1"}},
+        "traceEvents":[{{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":2,"ts":1,"dur":3,"args":{args}}}]}}"#
+    ));
+    let event = &document["traceEvents"][0];
+    let args = event["args"].as_object().expect("arguments");
+    for (key, kept) in [
+        ("External id", "7"),
+        ("correlation", "9"),
+        ("Input Dims", "[[2,3],[]]"),
+        ("grid", "[1,2,3]"),
+        ("Process Group Name", "\"0\""),
+        ("bytes", "\"616\""),
+        ("cuda_sync_kind", "\"Stream Wait Event\""),
+    ] {
+        assert_eq!(args[key].to_string(), kept, "{key}");
+    }
+    let is_pseudonym = |value: &Value| {
+        let text = value.as_str().unwrap_or("");
+        text.len() == 17 && text.starts_with('x') && text[1..].bytes().all(|b| b.is_ascii_hexdigit())
+    };
+    assert_eq!(args["Input type"][1], "c10::Half");
+    assert!(is_pseudonym(&args["Input type"][2]));
+    let inputs = args["Concrete Inputs"].as_array().expect("a list");
+    assert_eq!(inputs[..4], ["", "True", "[1, 2]", "1e-05"].map(Value::from));
+    assert!(inputs[4..].iter().all(is_pseudonym));
+    for key in ["Process Group Description", "stream", "value"] {
+        assert!(is_pseudonym(&args[key]), "{key}: {}", args[key]);
+    }
+    let hidden: Vec<&Value> =
+        args.iter().filter(|(key, _)| is_pseudonym(&Value::from(key.as_str()))).map(|(_, v)| v).collect();
+    assert_eq!(hidden.len(), 5);
+    assert_eq!(hidden.iter().filter(|v| is_pseudonym(v)).count(), 3);
+    assert_eq!(hidden.iter().filter(|v| v.is_boolean() || v.is_null()).count(), 2);
+    assert_eq!(document["deviceProperties"][0]["name"], "NVIDIA A100-SXM4-40GB");
+    assert_eq!(document["distributedInfo"]["nccl_version"], "2.18.1");
+    assert!(document.get("port").is_none() && !document.to_string().contains("8080"));
+    let device = document["deviceProperties"][0].as_object().expect("a device");
+    assert!(
+        device.iter().any(|(key, value)| is_pseudonym(&Value::from(key.as_str())) && is_pseudonym(value))
+    );
+}
+
+#[test]
+fn a_pseudonym_depends_on_the_salt_and_on_nothing_else() {
+    let trace = read(br#"[{"ph":"X","name":"secret","cat":"secret","pid":"secret","tid":1,"ts":1,"dur":1,"args":{"secret":"secret"}}]"#);
+    let one = redact(&trace, b"one");
+    let event = &serde_json::from_str::<Value>(&one).expect("JSON")[0];
+    let name = event["name"].as_str().expect("a name");
+    assert_eq!([&event["cat"], &event["pid"], &event["args"][name]], [name, name, name]);
+    assert_eq!(one, redact(&trace, b"one"));
+    assert_ne!(one, redact(&trace, b"other"));
+}
+
+#[test]
+fn an_audit_shows_what_is_kept_and_counts_what_is_hidden() {
+    let text = r#"{"host_name":"vorpkludge","traceEvents":[
+        {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":2,"ts":1,"dur":1},
+        {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":2,"ts":3,"dur":1,"args":{"Bytes":4,"zyxwomp":1}},
+        {"ph":"X","cat":"user_annotation","name":"Optimizer.step#Zyxwomp.step","pid":1,"tid":2,"ts":5,"dur":1},
+        {"ph":"X","cat":"user_annotation","name":"zyxwomp","pid":1,"tid":2,"ts":7,"dur":1}]}"#;
+    let csv = audit(&read(text.as_bytes()).table).to_csv().replace('\r', "");
+    let expected = "field,kept,rule,count,text\n\
+        args,false,no rule,1,\n\
+        args (key),false,no rule,1,\n\
+        args (key),true,known key,1,Bytes\n\
+        args.Bytes,true,number,1,\n\
+        category,true,category,2,cpu_op\n\
+        category,true,category,2,user_annotation\n\
+        metadata (key),true,known key,1,host_name\n\
+        metadata.host_name,false,no rule,1,\n\
+        name,false,no rule,1,\n\
+        name,true,known name,1,Optimizer.step#….step\n\
+        name,true,operator,2,aten::mm\n\
+        pid or tid,true,number,8,\n";
+    assert_eq!(csv, expected);
+}
+
+/// Texts of a real trace that are private for sure: values of metadata about people and machines, and paths.
+fn private_texts(trace: &Trace) -> BTreeSet<String> {
+    let about = [
+        "host_name",
+        "username",
+        "tw_job",
+        "mast_job_name",
+        "logical_server_subtype",
+        "traceName",
+        "trace_id",
+    ];
+    let metadata =
+        about.iter().filter_map(|key| trace.table.metadata.value(key)?.as_str().map(str::to_owned));
+    let paths = trace.table.names.iter().flat_map(|(_, text)| text.split(';')).filter_map(|frame| {
+        let (path, _) = frame.split_once(".py(")?;
+        let is_torch = path.starts_with("torch/");
+        (!is_torch && path.contains('/')).then(|| path.to_owned())
+    });
+    metadata.chain(paths).filter(|text| text.len() >= 6).collect()
+}
+
+#[test]
+fn real_traces_keep_their_structure_and_no_paths_and_hosts() {
+    let Some(folder) = files::shared("traces", "the corpus of real traces") else { return };
+    let manifest = fs::read(folder.join("MANIFEST.json")).expect("a manifest");
+    let rows: Vec<Value> = serde_json::from_slice(&manifest).expect("a manifest");
+    let (mut checked, mut private, mut faults) = (0, 0, Vec::new());
+    for row in rows.iter().filter(|r| r["kind"] == "chrome-trace" || r["kind"] == "memory-snapshot(pickle)") {
+        let name = row["file"].as_str().expect("a file");
+        if row["uncompressed"].as_u64().is_some_and(|bytes| bytes > 12 << 20) {
+            continue;
+        }
+        let before = kinetoscope::input::open(&folder.join(name)).expect(name);
+        let redacted = redact(&before, b"salt");
+        let after = read(redacted.as_bytes());
+        checked += 1;
+        if structure(&before) != structure(&after) {
+            faults.push(format!("{name}: the structure changed"));
+        }
+        for text in private_texts(&before) {
+            private += 1;
+            if redacted.contains(&text) {
+                faults.push(format!("{name}: {text}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(checked > 100 && private > 200, "{checked} files, {private} texts");
+}
+
+#[test]
+fn recordings_and_snapshots_are_redacted_too() {
+    for (file, words) in [
+        (
+            "healthy/recording.ktrace",
+            &["tmp_fixture", "request", "still open", "worker", "cold", "reason"][..],
+        ),
+        (
+            "snapshots/small-protocol-5.pickle",
+            &["model", "train", "main", "loss", "cross_entropy", "python3"][..],
+        ),
+    ] {
+        let before = kinetoscope::input::open(&files::data().join(file)).expect(file);
+        let redacted = redact(&before, b"salt");
+        let after = read(redacted.as_bytes());
+        assert_eq!(before.table.len(), after.table.len());
+        for text in words.iter() {
+            assert!(!redacted.contains(text), "{file}: {text}");
+        }
+    }
+}
