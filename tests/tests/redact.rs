@@ -21,7 +21,7 @@ const PART: usize = 4;
 
 fn redact(trace: &Trace, salt: &[u8]) -> String {
     let export = verbs::export("redact").expect("the export");
-    let begun = (export.begin)(trace, &Options::default(), salt).expect("it begins");
+    let begun = export.begin(trace, &Options::default(), salt).expect("it begins");
     let Begun::Writing(mut writing) = begun else { panic!("left out") };
     let mut out = String::new();
     while writing.next(trace, &mut out) {}
@@ -272,7 +272,7 @@ fn real_traces_keep_their_structure_and_no_paths_and_hosts() {
         if row["uncompressed"].as_u64().is_some_and(|bytes| bytes > 12 << 20) {
             continue;
         }
-        let before = kinetoscope::input::open(&folder.join(name)).expect(name);
+        let before = kinetoscope::open(folder.join(name)).expect(name);
         let redacted = redact(&before, b"salt");
         let after = read(redacted.as_bytes());
         checked += 1;
@@ -302,11 +302,11 @@ fn recordings_and_snapshots_are_redacted_too() {
             &["model", "train", "main", "loss", "cross_entropy", "python3"][..],
         ),
     ] {
-        let before = kinetoscope::input::open(&files::data().join(file)).expect(file);
+        let before = kinetoscope::open(files::data().join(file)).expect(file);
         let redacted = redact(&before, b"salt");
         let after = read(redacted.as_bytes());
         assert_eq!(before.table.len(), after.table.len());
-        for text in words.iter() {
+        for text in words {
             assert!(!redacted.contains(text), "{file}: {text}");
         }
     }
