@@ -225,8 +225,10 @@ fn an_audit_says_what_redaction_keeps() {
     let out = folder.path().join("out.json");
     let table = stdout(&["redact", &secret, "--audit"]);
     assert!(table.contains("void at::native::vectorized_elementwise_kernel<4, …::…>(int)"), "{table}");
+    let column = table.find("Text").expect("a column of texts");
+    let texts: Vec<String> = table.lines().map(|line| line.chars().skip(column).collect()).collect();
     for word in PRIVATE {
-        assert!(!table.to_lowercase().contains(word), "{word} is in\n{table}");
+        assert!(!texts.join("\n").to_lowercase().contains(word), "{word} is in\n{table}");
     }
     let document =
         json(&["redact", &secret, "--audit", "--format", "json", "-o", &out.display().to_string()]);

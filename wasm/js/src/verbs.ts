@@ -1177,7 +1177,7 @@ export interface ExportShrinkOptions {
 
 /** Options of the export `redact`. */
 export interface ExportRedactOptions {
-  /** Give the same stand-ins to the same names in several files [default: a random one for each file] */
+  /** Give the same pseudonyms to the same texts in several files; keep it long and secret [default: a random one for each file] */
   salt?: string | undefined;
 }
 

@@ -63,6 +63,8 @@ impl Vocabulary {
         let mut parts = Vec::new();
         let mut rest = text;
         let mut has_head = false;
+        // What is in a namespace that is hidden is hidden with it.
+        let mut is_inside = false;
         while let Some(&first) = rest.as_bytes().first() {
             let length = rest.bytes().take_while(|&b| is_name(b) == is_name(first)).count();
             let (run, tail) = rest.split_at(length);
@@ -71,10 +73,18 @@ impl Vocabulary {
                 if !run.bytes().all(|b| BETWEEN.contains(&b)) {
                     return None;
                 }
+                is_inside &= run == "::";
                 parts.push(Keep(run));
                 continue;
             }
-            let public = if self.is_public(run) { run.len() } else { self.beginning(run) };
+            let public = if is_inside {
+                0
+            } else if self.is_public(run) {
+                run.len()
+            } else {
+                self.beginning(run)
+            };
+            is_inside = public == 0;
             has_head |= public > 0 && !is_one_of(run, BEFORE);
             if !has_head && public == 0 {
                 return None;
