@@ -62,9 +62,9 @@ fn install(packages: &[&str]) -> Result<(), Failure> {
 /// gives its folder of programs.
 pub(crate) fn sysroot(target: &str) -> Result<PathBuf, Failure> {
     let version = Command::new(RUSTC).arg("-vV").output().map_err(|e| format!("{RUSTC}: {e}"))?.stdout;
-    let release =
-        String::from_utf8_lossy(&version).lines().next().unwrap_or_default().replace([' ', '(', ')'], "-");
-    let sysroot = cache().join("sysroots").join(format!("{target}-{}", release.trim_end_matches('-')));
+    let text = String::from_utf8_lossy(&version);
+    let release = text.split_whitespace().nth(1).unwrap_or_default();
+    let sysroot = cache().join("sysroots").join(format!("{target}-{release}"));
     let stamp = sysroot.join("stamp");
     if fs::read(&stamp).is_ok_and(|built| built == version) {
         return Ok(sysroot.join("bin"));
