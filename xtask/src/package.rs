@@ -25,8 +25,9 @@ const BUILDS: [(&str, &str, &[&str]); 2] = [
 /// with this it takes 15 KB more after gzip and two thirds of the time.
 const INLINING: &str = "-Cllvm-args=-inline-threshold=75";
 
-/// The largest `.wasm` after gzip, in bytes.
-const LARGEST: u64 = 400_000;
+/// The largest `.wasm` after gzip, in bytes. 400,000 is the aim: redaction's rules and the export of execution traces took more
+/// than was free.
+const LARGEST: u64 = 416_000;
 
 /// The folder of the package.
 pub(crate) fn folder() -> PathBuf {

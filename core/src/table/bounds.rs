@@ -1,6 +1,6 @@
 //! The bounds of times and sizes, and why sums of them are safe.
 //!
-//! [`bound_times`] runs once on every table, after pairing and before anything is summed. From then on:
+//! `bound_times` runs once on every table, after pairing and before anything is summed. From then on:
 //!
 //! 1. A start is [`time::NONE`] or within [`time::EARLIEST`]..=[`time::LATEST`], that is −2^61..=2^62.
 //! 2. A duration is [`time::NONE`] or within 0..=[`time::LONGEST`], that is 2^53.

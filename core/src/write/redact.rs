@@ -1,7 +1,7 @@
 //! A trace without private texts: what no rule allows is replaced, by the same pseudonym everywhere; structure and times stay.
 //!
-//! [`rules`] says which keys are public and what may stay of the values under each; [`names`] which names of events and
-//! lanes are, [`frames`] what may stay of a stack; [`vocabulary`] which words the names of operators and kernels are made of. A text is split into frames or
+//! `rules` says which keys are public and what may stay of the values under each; `names` which names of events and
+//! lanes are, `frames` what may stay of a stack; `vocabulary` which words the names of operators and kernels are made of. A text is split into frames or
 //! entries first, and each is read whole. A pseudonym is `x` and the first 64 bits of a SHA-256 of the salt and the text.
 //! Without the salt, which is not stored, a guess at a text cannot be tried out.
 
