@@ -19,10 +19,7 @@ interface Shared {
 
 export const test = base.extend<Fixtures & { place: Place }, Shared>({
   place: ["http", { option: true }],
-  site: [
-    async ({}, use) => use({ url: siteUrl() }),
-    { scope: "worker" },
-  ],
+  site: [async ({}, use) => use({ url: siteUrl() }), { scope: "worker" }],
   opened: async ({ page, place, site }, use) => {
     const faults: string[] = [];
     page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
