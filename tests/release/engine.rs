@@ -1,6 +1,6 @@
 //! A program that reads the trace that its argument names.
 
-use kinetoscope_core::trace::TraceReader;
+use kinetoscope_core::TraceReader;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args_os().nth(1).ok_or("no trace")?;
