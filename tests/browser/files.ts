@@ -10,7 +10,7 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Where cargo builds. */
 export const target = resolve(root, process.env["CARGO_TARGET_DIR"] ?? "target");
 
-export const native = `${target}/release/kinetoscope`;
+export const native = `${target}/debug/kinetoscope`;
 
 /** A trace of our own. */
 export const own = (path: string): string => `${root}tests/data/${path}`;

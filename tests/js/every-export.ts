@@ -40,7 +40,7 @@ import {
   type WasmInput,
 } from "kinetoscope";
 import { COLUMNS, type Column, type ColumnKind } from "kinetoscope/columns";
-import { hasSimd, init, open as openSupplied } from "kinetoscope/init";
+import { init, open as openSupplied } from "kinetoscope/init";
 import { open as openInline } from "kinetoscope/inline";
 import { remoteFace, type Reply, type Request as Message, type Spawn, type Thread } from "kinetoscope/remote";
 import { serve } from "kinetoscope/serve";
@@ -131,7 +131,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
     memoryBytes(),
   );
 
-  const wasm: WasmInput = new URL(`https://a.example/kinetoscope${hasSimd() ? "-simd" : ""}.wasm`);
+  const wasm: WasmInput = new URL("https://a.example/kinetoscope.wasm");
   await init(wasm);
   (await openSupplied(file)).dispose();
   (await openInline(file)).dispose();

@@ -45,7 +45,7 @@ const run = promisify(execFile);
 /** Runs the native command line: its output, its errors and its exit code. */
 export async function kinetoscope(...args) {
   try {
-    const { stdout, stderr } = await run(`${target}/release/kinetoscope`, args, { maxBuffer: 1 << 30 });
+    const { stdout, stderr } = await run(`${target}/debug/kinetoscope`, args, { maxBuffer: 1 << 30 });
     return { stdout, stderr, code: 0 };
   } catch (error) {
     if (typeof error.code !== "number") throw error;

@@ -52,7 +52,7 @@ function project(name, files, manifest = {}) {
 test("the tarball holds what it should and nothing else", () => {
   const names = run(place, "tar", "-tzf", tarball).trim().split("\n");
   const kinds = new Set(names.map((name) => name.replace(/^package\//, "").replace(/^dist\/.*(?=\.)/, "dist/*")));
-  assert.ok(names.includes("package/dist/kinetoscope.wasm") && names.includes("package/dist/kinetoscope-simd.wasm"));
+  assert.ok(names.includes("package/dist/kinetoscope.wasm"));
   const allowed = /^(package\.json|README\.md|LICENSE-(MIT|APACHE)|dist\/\*\.(js|cjs|wasm|ts|cts))$/;
   for (const kind of kinds) assert.match(kind, allowed);
 });
@@ -110,8 +110,7 @@ test("TypeScript accepts a program that uses every export", () => {
 test("publint and are-the-types-wrong find nothing", () => {
   run(place, `${tools}/.bin/publint`, "run", tarball, "--strict");
   // Before "exports", Node 10 found no entry but the main one. The engine's code has no types.
-  const assets = ["kinetoscope.wasm", "kinetoscope-simd.wasm"];
-  const left = assets.flatMap((name) => ["--exclude-entrypoints", name]);
+  const left = ["--exclude-entrypoints", "kinetoscope.wasm"];
   run(place, `${tools}/.bin/attw`, tarball, "--profile", "node16", ...left);
 });
 
@@ -211,7 +210,7 @@ test("Chromium: webpack", async () => {
 test("Chromium: esbuild, with the engine as an asset", async () => {
   const app = `
     import { init, open } from "kinetoscope/init";
-    import wasm from "kinetoscope/kinetoscope-simd.wasm";
+    import wasm from "kinetoscope/kinetoscope.wasm";
     const answer = async () => {
       await init(new URL(wasm, location.href));
       const trace = await open(await fetch("/trace.json.gz"));

@@ -15,23 +15,20 @@ const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions";
 
 /// How many inputs the test command tries with each target: with the one seed, the same ones everywhere.
-const RUNS: u64 = 25_000;
+const RUNS: u64 = 10_000;
 
 /// How long the slow tests try inputs of a fresh seed, in seconds.
 const SECONDS: u64 = 120;
 
-/// What ends a run of the fuzzer, and which inputs it tries.
-struct Extent {
-    /// Seconds for all targets.
-    seconds: u64,
-    /// Inputs for each target; all that fit into the time where there is none.
-    runs: Option<u64>,
-    seed: u64,
+/// What ends a run of each target.
+enum End {
+    Inputs(u64),
+    Seconds(u64),
 }
 
 /// Tries the same inputs every time: what a run finds, the next one finds too.
 pub(crate) fn regress() -> Result<Tally, Failure> {
-    run(&Extent { seconds: 60, runs: Some(RUNS), seed: 1 })
+    run(&End::Inputs(RUNS), 1)
 }
 
 /// Tries inputs that were not tried before.
@@ -44,30 +41,32 @@ pub(crate) fn fresh(seconds: u64) -> Result<Tally, Failure> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|e| e.to_string())?;
     let seed = now.as_nanos() as u64 % u64::from(u32::MAX) + 1;
     println!("seed {seed}");
-    run(&Extent { seconds, runs: None, seed })
+    run(&End::Seconds((seconds / TARGETS.len() as u64).max(1)), seed)
 }
 
 /// Builds every target and runs each.
-fn run(extent: &Extent) -> Result<Tally, Failure> {
+fn run(end: &End, seed: u64) -> Result<Tally, Failure> {
     let folder = root().join("tests/fuzz");
     let (host, target_folder) = (host()?, target().join("fuzz"));
     let mut build = cargo(&["build", "--release", "--quiet", "--target", &host, "--target-dir"]);
     shell::run(build.arg(&target_folder).current_dir(&folder).env("RUSTFLAGS", FLAGS))?;
-    let each = (extent.seconds / TARGETS.len() as u64).max(1);
+    let end = match end {
+        End::Inputs(count) => format!("-runs={count}"),
+        End::Seconds(seconds) => format!("-max_total_time={seconds}"),
+    };
     let mut sum = Tally::default();
     for target in TARGETS {
         let corpus = folder.join("corpus").join(target);
         let artifacts = folder.join("artifacts").join(target);
         let _ = fs::remove_dir_all(&corpus);
-        seed(&corpus)?;
+        fill(&corpus)?;
         fs::create_dir_all(&artifacts).map_err(|e| e.to_string())?;
         let mut fuzzer = Command::new(target_folder.join(&host).join("release").join(target));
         fuzzer
             .arg(&corpus)
             .arg(format!("-artifact_prefix={}/", artifacts.display()))
-            .arg(format!("-max_total_time={each}"))
-            .arg(format!("-runs={}", extent.runs.map_or(-1, |n| n as i64)))
-            .arg(format!("-seed={}", extent.seed))
+            .arg(&end)
+            .arg(format!("-seed={seed}"))
             .args(["-max_len=4096", "-timeout=10", "-rss_limit_mb=2048", "-verbosity=0", "-print_funcs=0"]);
         shell::run(&mut fuzzer)?;
         sum.add(Tally::PASSED);
@@ -83,7 +82,7 @@ fn host() -> Result<String, Failure> {
 }
 
 /// Starts a corpus from the small fixtures.
-fn seed(corpus: &Path) -> Result<(), Failure> {
+fn fill(corpus: &Path) -> Result<(), Failure> {
     fs::create_dir_all(corpus).map_err(|e| e.to_string())?;
     let records = ["legacy_pairs", "interval_memory", "negative_correlation"];
     let records = records.map(|case| format!("tests/data/torch/synthetic/{case}"));

@@ -5,14 +5,9 @@ use crate::tally::Tally;
 use std::fs;
 use std::path::PathBuf;
 
-/// Builds the command line, in the way of the README.
-pub(crate) fn release_command_line() -> Result<(), Failure> {
-    run(&mut cargo(&["build", "--release", "--quiet", "-p", "kinetoscope-cli"]))
-}
-
 /// Builds the command line and the programs of the tests as users have them.
 pub(crate) fn release_binaries() -> Result<(), Failure> {
-    release_command_line()?;
+    run(&mut cargo(&["build", "--release", "--quiet", "-p", "kinetoscope-cli"]))?;
     run(&mut cargo(&["build", "--release", "--quiet", "--bins", "-p", "kinetoscope-tests"]))
 }
 

@@ -1,4 +1,4 @@
-//! The npm package: the engine compiled twice (baseline, SIMD), its glue, and the TypeScript around it.
+//! The npm package: the engine as WebAssembly, its glue, and the TypeScript around it.
 
 use crate::shell::{Failure, is_current, root, run, sources_of, target};
 use crate::tally::{Tally, run_counted};
@@ -7,23 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The two builds: the name of the `.wasm` in the package, and what the compiler and wasm-opt are told.
-const BUILDS: [(&str, &str, &[&str]); 2] = [
-    (
-        "kinetoscope.wasm",
-        "-Cllvm-args=-inline-threshold=75",
-        &["--enable-bulk-memory", "--enable-nontrapping-float-to-int"],
-    ),
-    (
-        "kinetoscope-simd.wasm",
-        "-Ctarget-feature=+simd128",
-        &["--enable-bulk-memory", "--enable-nontrapping-float-to-int", "--enable-simd"],
-    ),
-];
-
 /// The engine is compiled for the smallest size, which would leave even the smallest functions of its hot loops uninlined:
 /// with this it takes 15 KB more after gzip and two thirds of the time.
 const INLINING: &str = "-Cllvm-args=-inline-threshold=75";
+
+/// What every engine of WebAssembly has had since 2023.
+const SIMD: &str = "-Ctarget-feature=+simd128";
 
 /// The largest `.wasm` after gzip, in bytes. 400,000 is the aim: redaction's rules and the export of execution traces took more
 /// than was free.
@@ -40,24 +29,16 @@ pub(crate) fn build() -> Result<(), Failure> {
     let _ = fs::remove_dir_all(&dist);
     fs::create_dir_all(&dist).map_err(|e| format!("{}: {e}", dist.display()))?;
     npm::install(&folder())?;
-    let mut glue: Option<String> = None;
-    for (name, flags, features) in BUILDS {
-        let built = compile(name, flags)?;
-        optimize(&built.join("engine_bg.wasm"), &dist.join(name), features)?;
-        let text = read(&built.join("engine.js"))?;
-        if glue.as_ref().is_some_and(|other| *other != text) {
-            return Err("the two builds of the engine need different glue".to_owned());
-        }
-        glue = Some(text);
-        for file in ["engine.js", "engine.d.ts"] {
-            copy(&built.join(file), &folder().join("src/glue").join(file))?;
-        }
+    let built = compile()?;
+    optimize(&built.join("engine_bg.wasm"), &dist.join("kinetoscope.wasm"))?;
+    for file in ["engine.js", "engine.d.ts"] {
+        copy(&built.join(file), &folder().join("src/glue").join(file))?;
     }
     run(npm::script(&folder(), "build")?.arg("--silent"))?;
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
         copy(&root().join(licence), &folder().join(licence))?;
     }
-    sizes(&dist)
+    check_size(&dist.join("kinetoscope.wasm"))
 }
 
 /// Builds the package unless it is there and newer than what it is made of.
@@ -101,29 +82,29 @@ pub(crate) fn test() -> Result<Tally, Failure> {
     run_counted(node.args(suites.map(|suite| format!("{suite}.test.js"))).current_dir(tests))
 }
 
-/// Runs wasm-pack with the toolchain that has WebAssembly's std.
-fn compile(name: &str, flags: &str) -> Result<PathBuf, Failure> {
-    let out = target().join("wasm-pack").join(name.trim_end_matches(".wasm"));
-    let mut pack = tools::wasm_pack(toolchain::wasm()?)?;
-    pack.args(["build", "wasm", "--mode", "no-install", "--target", "web", "--no-pack", "--no-opt"])
-        .args(["--out-name", "engine", "--profile", "wasm", "--out-dir"])
-        .arg(&out)
-        .args(["--", "--quiet"])
-        .env("RUSTFLAGS", format!("{INLINING} {flags}"))
-        .env("CARGO_TARGET_DIR", target().join("wasm"))
-        .env("RUST_LOG", "warn")
-        .current_dir(root());
-    run(&mut pack)?;
+/// Compiles the engine and makes its glue.
+fn compile() -> Result<PathBuf, Failure> {
+    let built = target().join("wasm");
+    let mut cargo = toolchain::wasm(&[INLINING, SIMD])?;
+    cargo.args(["build", "-p", "kinetoscope-wasm", "--lib", "--profile", "wasm", "--quiet"]);
+    cargo.args(["--target", toolchain::WASM, "--target-dir"]);
+    run(cargo.arg(&built))?;
+    let out = built.join("glue");
+    let mut bindgen = Command::new(tools::wasm_bindgen()?);
+    bindgen
+        .arg(built.join(toolchain::WASM).join("wasm/kinetoscope_wasm.wasm"))
+        .args(["--target", "web", "--out-name", "engine", "--omit-default-module-path", "--out-dir"])
+        .arg(&out);
+    run(&mut bindgen)?;
     Ok(out)
 }
 
-fn optimize(input: &Path, output: &Path, features: &[&str]) -> Result<(), Failure> {
+fn optimize(input: &Path, output: &Path) -> Result<(), Failure> {
     let mut optimizer = npm::program(&folder(), "wasm-opt")?;
-    run(optimizer.arg(input).arg("-o").arg(output).args(["-O3", "--strip-debug"]).args(features))
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+    let features = ["--enable-bulk-memory", "--enable-nontrapping-float-to-int", "--enable-simd"];
+    // Rust puts nothing but the far end of the stack into the first kilobyte of memory.
+    let size = ["-O3", "--low-memory-unused", "--strip-debug"];
+    run(optimizer.arg(input).arg("-o").arg(output).args(size).args(features))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
@@ -132,18 +113,13 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     fs::copy(from, to).map(drop).map_err(|e| format!("{}: {e}", from.display()))
 }
 
-/// Prints what each file takes, plain and after gzip; too large a `.wasm` is an error.
-fn sizes(dist: &Path) -> Result<(), Failure> {
-    println!("| file | bytes | after gzip |");
-    println!("|---|---:|---:|");
-    for (name, _, _) in BUILDS {
-        let path = dist.join(name);
-        let bytes = fs::metadata(&path).map_err(|e| e.to_string())?.len();
-        let packed = tools::gzip_length(&path)?;
-        println!("| {name} | {bytes} | {packed} |");
-        if packed > LARGEST {
-            return Err(format!("{name} takes {packed} bytes after gzip, more than {LARGEST}"));
-        }
+/// Prints what the engine takes, plain and after gzip; too large a file is an error.
+fn check_size(wasm: &Path) -> Result<(), Failure> {
+    let bytes = fs::metadata(wasm).map_err(|e| format!("{}: {e}", wasm.display()))?.len();
+    let packed = tools::gzip_length(wasm)?;
+    println!("kinetoscope.wasm: {bytes} bytes, {packed} after gzip");
+    if packed > LARGEST {
+        return Err(format!("kinetoscope.wasm takes {packed} bytes after gzip, more than {LARGEST}"));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::shell::{Failure, is_current, root, run, sources_of};
 use crate::tally::{Tally, run_counted};
-use crate::{browser, native, npm, package, tools};
+use crate::{browser, native, npm, package, rust_tests, tools};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -92,7 +92,7 @@ fn playwright(arguments: &[String]) -> Result<Command, Failure> {
     package::need()?;
     npm::install(&folder())?;
     need()?;
-    native::release_command_line()?;
+    rust_tests::build()?;
     let mut playwright = npm::program(&tests(), "playwright")?;
     playwright.arg("test").args(arguments).current_dir(tests());
     browser::give(&mut playwright)?;
@@ -101,17 +101,12 @@ fn playwright(arguments: &[String]) -> Result<Command, Failure> {
 
 fn sizes(dist: &Path) -> Result<(), Failure> {
     let mut first = tools::gzip_length(&dist.join("index.html"))?;
-    let mut engines = Vec::new();
     for entry in fs::read_dir(dist.join("assets")).map_err(|e| e.to_string())? {
         let path = entry.map_err(|e| e.to_string())?.path();
-        match path.extension().and_then(|e| e.to_str()) {
-            Some("js" | "css") => first += tools::gzip_length(&path)?,
-            // One of the two is loaded.
-            Some("wasm") => engines.push(tools::gzip_length(&path)?),
-            _ => {}
+        if path.extension().is_some_and(|e| ["js", "css", "wasm"].iter().any(|wanted| e == *wanted)) {
+            first += tools::gzip_length(&path)?;
         }
     }
-    first += engines.into_iter().max().ok_or("the page has no engine")?;
     let single = fs::metadata(dist.join("kinetoscope.html")).map_err(|e| e.to_string())?.len();
     println!("| page | bytes |\n|---|---:|");
     println!("| first load of the folder, after gzip | {first} |\n| kinetoscope.html | {single} |");

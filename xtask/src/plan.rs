@@ -16,7 +16,7 @@ const fn step(name: &'static str, load: Load, needs: &'static [&'static str], ru
 }
 
 /// The test command.
-pub(crate) const TEST: [Step; 20] = [
+pub(crate) const TEST: [Step; 19] = [
     step("packages", Load::Waits, &[], packages),
     step("npm", Load::Waits, &[], npm::install_all),
     step("imports", Load::Shares, &[], imports::check),
@@ -25,7 +25,6 @@ pub(crate) const TEST: [Step; 20] = [
     step("package", Load::Shares, &["tools", "npm"], package::step),
     step("page", Load::Shares, &["package", "npm"], page::run_all),
     step("build", Load::Debug, &[], rust_tests::build),
-    step("readme", Load::Shares, &[], native::first_command),
     step("lints", Load::Debug, &[], steps::lints),
     step("library", Load::Debug, &[], steps::library),
     step("docs", Load::Debug, &[], steps::docs),
@@ -35,12 +34,13 @@ pub(crate) const TEST: [Step; 20] = [
     step("silent", Load::Shares, &[], silent::check),
     step("cudarc", Load::Shares, &[], cudarc::check),
     step("tests", Load::Alone, &["build"], tests_and_examples),
-    step("test-package", Load::Alone, &["package", "packages", "readme", "build"], package::test),
-    step("test-page", Load::Alone, &["page", "packages", "readme"], page::test),
+    step("test-package", Load::Alone, &["package", "packages", "build"], package::test),
+    step("test-page", Load::Alone, &["page", "packages", "build"], page::test),
 ];
 
 /// What takes longer than a person waits, after the test command.
-pub(crate) const SLOW: [Step; 12] = [
+pub(crate) const SLOW: [Step; 13] = [
+    step("readme", Load::Shares, &[], native::first_command),
     step("cupti", Load::Debug, &[], cupti::test),
     step("features", Load::Debug, &[], features::check),
     step("api", Load::Shares, &[], api::check),
@@ -69,7 +69,8 @@ fn packages() -> Result<Tally, Failure> {
 
 /// The tools for WebAssembly.
 fn wasm_tools() -> Result<Tally, Failure> {
-    tools::wasm_pack(toolchain::wasm()?)?;
+    toolchain::wasm(&[])?;
+    tools::wasm_bindgen()?;
     Ok(Tally::PASSED)
 }
 

@@ -6,7 +6,7 @@ pub(crate) mod debian;
 
 use crate::shell::{Failure, cargo, root, run, target};
 use crate::tally::Tally;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 const BARE: &str = "x86_64-unknown-none";
@@ -38,14 +38,22 @@ pub(crate) fn check_no_std() -> Result<Tally, Failure> {
     Ok(Tally::PASSED)
 }
 
-/// The folder of a cargo and rustc that have a std for WebAssembly, to stand first on PATH; `None` when the active ones
-/// have it.
-pub(crate) fn wasm() -> Result<Option<PathBuf>, Failure> {
+/// A cargo that compiles for WebAssembly with these flags.
+pub(crate) fn wasm(flags: &[&str]) -> Result<Command, Failure> {
+    let flags = |more: &[&str]| [flags, more].concat().join("\u{1f}");
     if has_target(WASM) || add_target(WASM) {
-        return Ok(None);
+        let mut command = cargo(&[]);
+        command.env("CARGO_ENCODED_RUSTFLAGS", flags(&[]));
+        return Ok(command);
     }
     debian::need(WASM)?;
-    debian::sysroot(WASM).map(Some)
+    let sysroot = debian::sysroot(WASM)?;
+    let mut command = debian::cargo();
+    command
+        .env("CARGO_ENCODED_RUSTFLAGS", flags(&["--sysroot", &sysroot.display().to_string()]))
+        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", debian::WASM_LINKER)
+        .current_dir(root());
+    Ok(command)
 }
 
 /// Whether the active toolchain has a std, or a core, for this target.

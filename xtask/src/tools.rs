@@ -1,27 +1,15 @@
 //! Programs that come from crates.io, at the versions that this project was tested with.
 
 use crate::shell::{Failure, cache, cargo, root, run};
-use std::env;
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const WASM_PACK: &str = "0.15.1";
-
-/// wasm-pack, with wasm-bindgen and a toolchain for WebAssembly on its PATH; `programs` is the toolchain's folder, where
-/// it is not the active one.
-pub(crate) fn wasm_pack(programs: Option<PathBuf>) -> Result<Command, Failure> {
-    let pack = tool("wasm-pack", "wasm-pack", WASM_PACK, &["--locked"])?;
+/// wasm-bindgen, at the version of the library.
+pub(crate) fn wasm_bindgen() -> Result<PathBuf, Failure> {
+    let version = locked_version("wasm-bindgen")?;
     let without_tls = ["--no-default-features", "--bin", "wasm-bindgen"];
-    let bindgen = tool("wasm-bindgen", "wasm-bindgen-cli", &locked_version("wasm-bindgen")?, &without_tls)?;
-    let mut path: Vec<PathBuf> = programs.into_iter().collect();
-    path.extend(bindgen.parent().filter(|p| p.is_absolute()).map(Path::to_path_buf));
-    path.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
-    let path: OsString = env::join_paths(path).map_err(|e| e.to_string())?;
-    let mut command = Command::new(pack);
-    command.env("PATH", path).env_remove("CARGO").env_remove("RUSTC");
-    Ok(command)
+    tool("wasm-bindgen", "wasm-bindgen-cli", &version, &without_tls)
 }
 
 /// The program of this name: from the PATH where its version fits, else installed into the cache, unoptimised, since it

@@ -1,15 +1,12 @@
 // The package on a page or in a worker of one's own: the engine is fetched from beside this file.
 
-import { hasSimd, load } from "./engine.js";
+import { load } from "./engine.js";
 import { face } from "./face.js";
 import { gunzip } from "./gunzip.js";
 import { inputOf, type Source } from "./source.js";
 
 export * from "./public.js";
 
-const ready = () =>
-  load(() =>
-    hasSimd() ? new URL("./kinetoscope-simd.wasm", import.meta.url) : new URL("./kinetoscope.wasm", import.meta.url),
-  );
+const ready = () => load(() => new URL("./kinetoscope.wasm", import.meta.url));
 
 export const { open, repair } = face<Source>({ ready, input: inputOf, gunzip });

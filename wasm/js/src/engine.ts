@@ -6,16 +6,6 @@ import { KinetoscopeError, asError } from "./errors.js";
 /** The engine's code: a compiled module, its bytes, a response or the place that has them. */
 export type WasmInput = WebAssembly.Module | BufferSource | Response | URL | string;
 
-/** A module of one function that does nothing but use a vector: valid only where SIMD is. */
-const SIMD_PROBE = new Uint8Array([
-  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11,
-]);
-
-/** Whether the platform can run the SIMD build. */
-export function hasSimd(): boolean {
-  return WebAssembly.validate(SIMD_PROBE);
-}
-
 let loading: Promise<WebAssembly.Memory> | undefined;
 let memory: WebAssembly.Memory | undefined;
 

@@ -5,13 +5,9 @@ import { face } from "./face.js";
 import { gunzip } from "./gunzip.js";
 import { inputOf, type Source } from "./source.js";
 
-export { hasSimd } from "./engine.js";
 export * from "./public.js";
 
-/**
- * Loads the engine; `kinetoscope/kinetoscope.wasm` and `kinetoscope/kinetoscope-simd.wasm` have its code. Later calls
- * change nothing.
- */
+/** Loads the engine; `kinetoscope/kinetoscope.wasm` has its code. Later calls change nothing. */
 export async function init(wasm: WasmInput | Promise<WasmInput>): Promise<void> {
   await load(() => wasm);
 }

@@ -1,18 +1,13 @@
 // The package in Node: the engine is read from beside this file.
 
 import { readFile } from "node:fs/promises";
-import { hasSimd, load } from "./engine.js";
+import { load } from "./engine.js";
 import { face } from "./face.js";
 import { gunzip, inputOf } from "./node-input.js";
 import type { Source } from "./source.js";
 
 export * from "./public.js";
 
-const ready = () =>
-  load(async () =>
-    readFile(
-      hasSimd() ? new URL("./kinetoscope-simd.wasm", import.meta.url) : new URL("./kinetoscope.wasm", import.meta.url),
-    ),
-  );
+const ready = () => load(async () => readFile(new URL("./kinetoscope.wasm", import.meta.url)));
 
 export const { open, repair } = face<Source>({ ready, input: inputOf, gunzip });

@@ -2,14 +2,13 @@
 
 use crate::shell::{Failure, cache, run};
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const RUSTC: &str = "/usr/bin/rustc";
 const CARGO: &str = "/usr/bin/cargo";
 const SOURCE: &str = "/usr/lib/rustlib/src/rust/library";
-const LLD: &str = "/usr/bin/lld-19";
+pub(crate) const WASM_LINKER: &str = "/usr/bin/wasm-ld-19";
 const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-19"];
 
 /// Debian's cargo with Debian's rustc, whatever rustup has set; unstable options are let through.
@@ -25,7 +24,7 @@ pub(crate) fn cargo() -> Command {
 
 /// Installs the compiler where it is missing and can be installed.
 pub(crate) fn need(target: &str) -> Result<(), Failure> {
-    provide(&[RUSTC, CARGO, SOURCE, LLD], &PACKAGES, &format!("run `rustup target add {target}`"))
+    provide(&[RUSTC, CARGO, SOURCE, WASM_LINKER], &PACKAGES, &format!("run `rustup target add {target}`"))
 }
 
 /// Sees to it that these paths exist, by installing packages where that can be done; else says what to do instead.
@@ -58,8 +57,7 @@ fn install(packages: &[&str]) -> Result<(), Failure> {
     run(&mut install)
 }
 
-/// A private sysroot with std for a target of WebAssembly, built once for a version of the compiler and kept in the cache;
-/// gives its folder of programs.
+/// A private sysroot with std for a target of WebAssembly, built once for a version of the compiler and kept in the cache.
 pub(crate) fn sysroot(target: &str) -> Result<PathBuf, Failure> {
     let version = Command::new(RUSTC).arg("-vV").output().map_err(|e| format!("{RUSTC}: {e}"))?.stdout;
     let text = String::from_utf8_lossy(&version);
@@ -67,7 +65,7 @@ pub(crate) fn sysroot(target: &str) -> Result<PathBuf, Failure> {
     let sysroot = cache().join("sysroots").join(format!("{target}-{release}"));
     let stamp = sysroot.join("stamp");
     if fs::read(&stamp).is_ok_and(|built| built == version) {
-        return Ok(sysroot.join("bin"));
+        return Ok(sysroot);
     }
     let _ = fs::remove_dir_all(&sysroot);
     let build = sysroot.join("build");
@@ -79,18 +77,19 @@ pub(crate) fn sysroot(target: &str) -> Result<PathBuf, Failure> {
     let mut std = cargo();
     std.args(["build", "--release", "--quiet", "-Z", "build-std=std,panic_abort", "--target", target])
         .args(["--target-dir", "target"])
-        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld-19")
+        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", WASM_LINKER)
         .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .env_remove("CARGO_TARGET_DIR")
         .current_dir(&build);
     run(&mut std)?;
     assemble(&sysroot, &build, target).map_err(|e| say("libraries", e))?;
     let _ = fs::remove_dir_all(&build);
     fs::write(&stamp, version).map_err(|e| say("stamp", e))?;
-    Ok(sysroot.join("bin"))
+    Ok(sysroot)
 }
 
-/// Puts the libraries where rustc looks for them, beside Debian's own for the host, and the programs that name the place.
+/// Copies the libraries to where rustc looks for them.
 fn assemble(sysroot: &Path, build: &Path, target: &str) -> std::io::Result<()> {
     let libraries = sysroot.join("lib/rustlib").join(target).join("lib");
     fs::create_dir_all(&libraries)?;
@@ -99,24 +98,6 @@ fn assemble(sysroot: &Path, build: &Path, target: &str) -> std::io::Result<()> {
         if entry.path().extension().is_some_and(|e| e == "rlib") {
             fs::copy(entry.path(), libraries.join(entry.file_name()))?;
         }
-    }
-    for entry in fs::read_dir("/usr/lib/rustlib")? {
-        let entry = entry?;
-        if entry.path().join("lib").is_dir() {
-            let host = sysroot.join("lib/rustlib").join(entry.file_name());
-            fs::create_dir_all(host.join("bin"))?;
-            symlink(entry.path().join("lib"), host.join("lib"))?;
-            symlink(LLD, host.join("bin/rust-lld"))?;
-        }
-    }
-    let rustc = format!("#!/bin/sh\nexec {RUSTC} --sysroot '{}' \"$@\"\n", sysroot.display());
-    let bin = sysroot.join("bin");
-    let cargo =
-        format!("#!/bin/sh\nunset RUSTUP_TOOLCHAIN\nRUSTC='{}/rustc' exec {CARGO} \"$@\"\n", bin.display());
-    fs::create_dir_all(&bin)?;
-    for (name, script) in [("rustc", rustc), ("cargo", cargo)] {
-        fs::write(bin.join(name), script)?;
-        fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755))?;
     }
     Ok(())
 }
