@@ -57,6 +57,7 @@ mod demangle;
 pub mod diagnostics;
 mod dialect;
 pub mod error;
+mod handle;
 mod index;
 #[doc(hidden)]
 pub mod internals;

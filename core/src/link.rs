@@ -16,7 +16,7 @@ use crate::pair::Pairs;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
-use crate::tree::Tree;
+use crate::tree::{Position, Tree};
 use alloc::vec::Vec;
 
 /// Every link of a trace, as pairs sorted by their first row.
@@ -158,9 +158,9 @@ fn link_device(
 }
 
 /// The tree position of every launch call, by row.
-fn positions(table: &Table, tree: &Tree) -> Vec<(Row, u32)> {
-    let calls = (0..tree.len() as u32).filter(|&at| table.category(tree.rows[at as usize]).is_launch_call());
-    let mut positions: Vec<(Row, u32)> = calls.map(|at| (tree.rows[at as usize], at)).collect();
+fn positions(table: &Table, tree: &Tree) -> Vec<(Row, Position)> {
+    let calls = tree.positions().filter(|&at| table.category(tree.row(at)).is_launch_call());
+    let mut positions: Vec<(Row, Position)> = calls.map(|at| (tree.row(at), at)).collect();
     sort_by_key(&mut positions, |&(row, at)| (i64::from(row), i64::from(at)));
     positions
 }
@@ -169,7 +169,7 @@ struct Owners<'a> {
     table: &'a Table,
     tree: &'a Tree,
     ops: ById,
-    positions: Vec<(Row, u32)>,
+    positions: Vec<(Row, Position)>,
 }
 
 impl Owners<'_> {
@@ -188,7 +188,7 @@ impl Owners<'_> {
 
     fn enclosing(&self, call: Row) -> Option<Row> {
         let at = self.positions.binary_search_by_key(&call, |p| p.0).ok()?;
-        let mut ancestors = self.tree.ancestors(self.positions[at].1).map(|at| self.tree.rows[at as usize]);
+        let mut ancestors = self.tree.ancestors(self.positions[at].1).map(|at| self.tree.row(at));
         ancestors.find(|&row| self.table.category(row) == Category::CpuOp)
     }
 
@@ -204,14 +204,14 @@ struct OpIndex<'a> {
     table: &'a Table,
     tree: &'a Tree,
     /// Track, start, position in the tree.
-    starts: Vec<(u32, i64, u32)>,
+    starts: Vec<(u32, i64, Position)>,
 }
 
 impl<'a> OpIndex<'a> {
     fn new(table: &'a Table, tree: &'a Tree) -> Self {
-        let mut starts: Vec<(u32, i64, u32)> = Vec::new();
-        for lane in &tree.lanes {
-            let ops = (lane.start..lane.end).map(|at| (tree.rows[at as usize], at));
+        let mut starts: Vec<(u32, i64, Position)> = Vec::new();
+        for lane in tree.lanes() {
+            let ops = lane.positions().map(|at| (tree.row(at), at));
             let ops = ops.filter(|&(row, _)| table.category(row) == Category::CpuOp);
             starts.extend(ops.map(|(row, at)| (lane.track.0, table.ts(row), at)));
         }
@@ -219,7 +219,7 @@ impl<'a> OpIndex<'a> {
         OpIndex { table, tree, starts }
     }
 
-    fn last_before(&self, event: Row) -> Option<u32> {
+    fn last_before(&self, event: Row) -> Option<Position> {
         let key = (self.table.track_id(event).0, self.table.ts(event));
         let end = self.starts.partition_point(|&(track, ts, _)| (track, ts) <= key);
         self.starts[..end].last().filter(|s| s.0 == key.0).map(|s| s.2)
@@ -227,14 +227,14 @@ impl<'a> OpIndex<'a> {
 
     /// The innermost operator that starts at the instant of an event, on its track.
     fn starting_at(&self, event: Row) -> Option<Row> {
-        let row = self.tree.rows[self.last_before(event)? as usize];
+        let row = self.tree.row(self.last_before(event)?);
         (self.table.ts(row) == self.table.ts(event)).then_some(row)
     }
 
     /// The innermost operator that contains the instant of an event, on its track.
     fn around(&self, event: Row) -> Option<Row> {
         let at = self.last_before(event)?;
-        let above = core::iter::once(at).chain(self.tree.ancestors(at)).map(|at| self.tree.rows[at as usize]);
+        let above = core::iter::once(at).chain(self.tree.ancestors(at)).map(|at| self.tree.row(at));
         let instant = self.table.ts(event);
         above
             .filter(|&row| self.table.category(row) == Category::CpuOp)
@@ -285,7 +285,7 @@ fn by_sequence_number(ops: &OpIndex<'_>) -> Vec<(Row, Row)> {
     let mut forward: Vec<(i64, Row)> = Vec::new();
     let mut backward: Vec<(i64, Row)> = Vec::new();
     for &(_, _, at) in &ops.starts {
-        let row = ops.tree.rows[at as usize];
+        let row = ops.tree.row(at);
         let Some(sequence) = table.int(row, Key::SequenceNumber).filter(|&n| n >= 0) else { continue };
         let from_forward = table.int(row, Key::FwdThreadId).is_none_or(|thread| thread == 0);
         if from_forward { &mut forward } else { &mut backward }.push((sequence, row));

@@ -165,7 +165,7 @@ fn pair_key(table: &Table, row: Row) -> Option<PairKey> {
     let field = layout.find(Key::Id).or_else(|| layout.find(Key::Id2))?;
     let cat = layout.cat.map_or(u32::MAX, |cat| cat.0);
     let kind = i64::from(cat) << 8 | i64::from(field.field_type as u8);
-    Some((kind, table.fields.raw(row as usize, field) as i64))
+    Some((kind, table.fields.raw(row.index(), field) as i64))
 }
 
 fn pair_keyed(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, rows: &[Row]) {

@@ -115,7 +115,7 @@ impl Default for Records {
 impl Records {
     /// Begins the list of another thread.
     pub fn begin_list(&mut self) {
-        self.0.metadata.lists.push(self.0.len() as u32);
+        self.0.metadata.lists.push(self.0.len());
     }
 
     /// The number of a name.

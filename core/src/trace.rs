@@ -222,7 +222,8 @@ mod tests {
             Append::new(&mut table, b'X', "cpu_op").finish_on(name, (ts, dur), track);
         }
         let trace = Trace::new(table, Diagnostics::default());
-        let times: Vec<_> = [1, 3, 5].map(|row| (trace.table.ts(row), trace.table.dur(row))).into();
+        let times: Vec<_> =
+            [1, 3, 5].map(Row::new).map(|row| (trace.table.ts(row), trace.table.dur(row))).into();
         assert_eq!(times, [(time::LATEST, time::LONGEST), (time::EARLIEST, 0), (7, time::NONE)]);
         assert_eq!(trace.diagnostics.count(Code::TimeClamped), 2);
     }

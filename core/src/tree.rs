@@ -7,14 +7,18 @@
 //! not end at or before its start.
 
 use crate::diagnostics::{Code, Diagnostics};
+use crate::handle::{handle, run};
 use crate::table::events::{Row, Table};
 use crate::table::tracks::TrackId;
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
+use core::ops::Range;
 
-/// Where a span has no parent.
-pub const NO_PARENT: u32 = u32::MAX;
+handle! {
+    /// The place of a span in a [`Tree`].
+    pub struct Position;
+}
 
 /// A run of spans that nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,24 +28,36 @@ pub struct Lane {
     pub track: TrackId,
     /// 0 for the track's main lane.
     pub extra: u32,
-    /// The lane's first position in the tree.
-    pub start: u32,
-    /// The position after the lane's last.
-    pub end: u32,
     /// How many levels its spans nest.
     pub depth: u32,
+    start: u32,
+    end: u32,
 }
 
-/// All spans of a trace, lane by lane. A position in the tree is an index into `rows` and `parents`.
+impl Lane {
+    /// The positions of its spans, which are in the order of their starts.
+    pub fn positions(&self) -> impl DoubleEndedIterator<Item = Position> + ExactSizeIterator + Clone + use<> {
+        run(self.range())
+    }
+
+    /// How many spans of the lane are before one of them.
+    pub(crate) fn offset(&self, at: Position) -> usize {
+        at.index() - self.start as usize
+    }
+
+    fn range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// All spans of a trace, lane by lane, each after its parent.
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
 pub struct Tree {
-    /// The lanes, ordered by track and then by `extra`.
-    pub lanes: Vec<Lane>,
+    lanes: Vec<Lane>,
     /// The event of each position.
-    pub rows: Vec<Row>,
-    /// The position of each span's parent, or [`NO_PARENT`].
-    pub parents: Vec<u32>,
+    rows: Vec<Row>,
+    /// The position of each span's parent.
+    parents: Vec<Option<Position>>,
 }
 
 /// Builds the tree of all spans.
@@ -72,7 +88,7 @@ fn rows_by_track(table: &Table) -> (Vec<Row>, Vec<usize>) {
         *end = total;
         total += count;
     }
-    let mut rows = alloc::vec![0; total];
+    let mut rows = alloc::vec![Row::new(0); total];
     for row in table.rows().filter(|&row| table.is_span(row)) {
         let end = &mut ends[table.track_id(row).0 as usize];
         rows[*end] = row;
@@ -84,18 +100,20 @@ fn rows_by_track(table: &Table) -> (Vec<Row>, Vec<usize>) {
 /// Lays the sorted spans of one track on lanes.
 fn lay(table: &Table, diagnostics: &mut Diagnostics, tree: &mut Tree, track: TrackId, rows: &[Row]) {
     let start = tree.rows.len() as u32;
-    let mut open: Vec<(u32, i64)> = Vec::new();
+    let mut open: Vec<(Position, i64)> = Vec::new();
     let mut left: Vec<Row> = Vec::new();
     let mut depth = 0;
     for &row in rows {
-        let Some(parent) = fit(&mut open, table.ts(row), table.end(row)) else {
+        let (begin, end) = (table.ts(row), table.end(row));
+        let around = innermost(&mut open, begin);
+        if around.is_some_and(|(_, top)| end > top) {
             left.push(row);
             continue;
-        };
-        open.push((tree.rows.len() as u32, table.end(row)));
+        }
+        tree.parents.push(around.map(|(parent, _)| parent));
+        open.push((Position::new(tree.rows.len()), end));
         depth = depth.max(open.len() as u32);
         tree.rows.push(row);
-        tree.parents.push(parent);
     }
     let end = tree.rows.len() as u32;
     if end > start {
@@ -108,21 +126,22 @@ fn lay(table: &Table, diagnostics: &mut Diagnostics, tree: &mut Tree, track: Tra
     }
 }
 
-/// Closes what ended and returns the parent that a span would have on a lane; `None` when it does not nest there.
-fn fit(open: &mut Vec<(u32, i64)>, begin: i64, end: i64) -> Option<u32> {
-    while open.last().is_some_and(|&(_, top)| top <= begin) {
+/// Closes what ended by a time and returns the innermost of what is still open, with its end.
+fn innermost(open: &mut Vec<(Position, i64)>, begin: i64) -> Option<(Position, i64)> {
+    while let Some(&last) = open.last() {
+        if last.1 > begin {
+            return Some(last);
+        }
         open.pop();
     }
-    match open.last() {
-        None => Some(NO_PARENT),
-        Some(&(parent, top)) => (end <= top).then_some(parent),
-    }
+    None
 }
 
 #[derive(Default)]
 struct ExtraLane {
-    open: Vec<(u32, i64)>,
-    spans: Vec<(Row, u32)>,
+    /// Positions count from the start of the lane here.
+    open: Vec<(Position, i64)>,
+    spans: Vec<(Row, Option<Position>)>,
     depth: u32,
 }
 
@@ -135,15 +154,15 @@ fn lay_extra(table: &Table, tree: &mut Tree, track: TrackId, rows: &[Row]) {
     let mut busy: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
     for &row in rows {
         let (begin, end) = (table.ts(row), table.end(row));
-        let mut tried = lanes.iter_mut().take(TRIED).enumerate();
-        let found = tried.find_map(|(i, lane)| fit(&mut lane.open, begin, end).map(|p| (i, p)));
-        let (at, parent) = found.unwrap_or_else(|| {
+        let nests = |lane: &mut ExtraLane| innermost(&mut lane.open, begin).is_none_or(|(_, top)| end <= top);
+        let found = lanes.iter_mut().take(TRIED).position(nests);
+        let at = found.unwrap_or_else(|| {
             let free = busy.peek().filter(|free| free.0.0 <= begin).map(|free| free.0.1 as usize);
             if let Some(lane) = free {
                 busy.pop();
                 lanes[lane].open.clear();
             }
-            (free.unwrap_or(lanes.len()), NO_PARENT)
+            free.unwrap_or(lanes.len())
         });
         if at == lanes.len() {
             lanes.push(ExtraLane::default());
@@ -152,17 +171,19 @@ fn lay_extra(table: &Table, tree: &mut Tree, track: TrackId, rows: &[Row]) {
             busy.push(Reverse((end, at as u32)));
         }
         let lane = &mut lanes[at];
-        lane.open.push((lane.spans.len() as u32, end));
+        let parent = lane.open.last().map(|&(parent, _)| parent);
+        lane.open.push((Position::new(lane.spans.len()), end));
         lane.depth = lane.depth.max(lane.open.len() as u32);
         lane.spans.push((row, parent));
     }
     for (extra, lane) in (1..).zip(lanes) {
-        let start = tree.rows.len() as u32;
+        let start = tree.rows.len();
         for (row, parent) in lane.spans {
             tree.rows.push(row);
-            tree.parents.push(if parent == NO_PARENT { parent } else { parent + start });
+            tree.parents.push(parent.map(|parent| Position::new(start + parent.index())));
         }
-        tree.lanes.push(Lane { track, extra, start, end: tree.rows.len() as u32, depth: lane.depth });
+        let (start, end) = (start as u32, tree.rows.len() as u32);
+        tree.lanes.push(Lane { track, extra, start, end, depth: lane.depth });
     }
 }
 
@@ -177,28 +198,73 @@ impl Tree {
         self.rows.is_empty()
     }
 
+    /// The lanes, ordered by track and then by `extra`.
+    pub fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    /// Every position, lane by lane.
+    pub fn positions(&self) -> impl DoubleEndedIterator<Item = Position> + ExactSizeIterator + Clone + use<> {
+        run(0..self.rows.len())
+    }
+
+    /// The events of all positions, in their order.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The events of the positions of a lane, in their order.
+    pub fn rows_of(&self, lane: &Lane) -> &[Row] {
+        &self.rows[lane.range()]
+    }
+
+    /// The event of a position.
+    #[inline]
+    pub fn row(&self, at: Position) -> Row {
+        self.rows[at.index()]
+    }
+
+    /// The span around a span.
+    #[inline]
+    pub fn parent(&self, at: Position) -> Option<Position> {
+        self.parents[at.index()]
+    }
+
     /// Of each span of a lane, the duration less that of its children, in ns.
     pub fn self_times(&self, table: &Table, lane: &Lane) -> Vec<i64> {
-        let range = lane.start as usize..lane.end as usize;
-        let duration = |at: usize| table.dur(self.rows[at]).max(0);
-        let mut self_ns: Vec<i64> = range.clone().map(duration).collect();
-        for at in range {
-            let parent = self.parents[at];
-            if parent != NO_PARENT {
-                self_ns[(parent - lane.start) as usize] -= duration(at);
+        let duration = |row: Row| table.dur(row).max(0);
+        let mut self_ns: Vec<i64> = self.rows_of(lane).iter().map(|&row| duration(row)).collect();
+        for at in lane.positions() {
+            if let Some(parent) = self.parent(at) {
+                self_ns[lane.offset(parent)] -= duration(self.row(at));
             }
         }
         self_ns
     }
 
     /// How many ancestors a span has.
-    pub fn depth(&self, at: u32) -> u32 {
+    pub fn depth(&self, at: Position) -> u32 {
         self.ancestors(at).count() as u32
     }
 
     /// The ancestors of a span, innermost first.
-    pub fn ancestors(&self, at: u32) -> impl Iterator<Item = u32> {
-        let parent = move |at: u32| Some(self.parents[at as usize]).filter(|&p| p != NO_PARENT);
-        core::iter::successors(parent(at), move |&at| parent(at))
+    pub fn ancestors(&self, at: Position) -> impl Iterator<Item = Position> {
+        core::iter::successors(self.parent(at), |&at| self.parent(at))
+    }
+}
+
+/// Damage, for tests of what compares trees with something else.
+#[cfg(test)]
+impl Tree {
+    pub(crate) fn set_parent(&mut self, at: Position, parent: Option<Position>) {
+        self.parents[at.index()] = parent;
+    }
+
+    pub(crate) fn remove_last(&mut self) {
+        self.rows.pop();
+        self.parents.pop();
+        if let Some(lane) = self.lanes.last_mut() {
+            lane.end -= 1;
+        }
     }
 }

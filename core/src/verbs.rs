@@ -64,7 +64,6 @@ impl Trace {
     /// # Errors
     /// [`Error::BadOption`] when there is no such verb, or as [`Verb::answer`].
     pub fn ask(&self, name: &str, options: &Options) -> Result<Rows, Error> {
-        let request = Request { name: "", options, for_reading: false, both: in_turn };
-        Ok(verb(name)?.answer(self, request)?.rows)
+        Ok(verb(name)?.answer(self, Request::new(options))?.rows)
     }
 }

@@ -43,8 +43,7 @@ fn main() -> Result<(), RecordError> {
         drop(made);
     }
     let Some(recording) = profiler.stop()? else { return Ok(()) };
-    let options =
-        TableOptions { sort_by: Some(SortBy::CpuMemoryUsage), row_limit: Some(5), ..TableOptions::default() };
+    let options = TableOptions::default().with_sort_by(SortBy::CpuMemoryUsage).with_row_limit(Some(5));
     println!("{}", recording.table(GroupBy::default(), &options));
     let path = std::env::temp_dir().join("lesson_5.html");
     recording.export_memory_timeline(&path, Some("cpu"))?;

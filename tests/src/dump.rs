@@ -39,7 +39,7 @@ pub fn events(trace: &Trace) -> String {
     let table = &trace.table;
     let mut out = String::new();
     for row in table.rows() {
-        let _ = writeln!(out, "{row} {}", event(table, row));
+        let _ = writeln!(out, "{} {}", row.index(), event(table, row));
     }
     for (key, value) in &table.metadata.entries {
         let _ = writeln!(out, "metadata {key:?} = {value}");
@@ -59,18 +59,19 @@ pub fn structure(trace: &Trace) -> String {
         ("forward of", &trace.links.forward_of),
     ] {
         for (a, b) in pairs {
-            let _ = writeln!(out, "{name} {a} {b}");
+            let _ = writeln!(out, "{name} {} {}", a.index(), b.index());
         }
     }
     if !trace.pairs.incomplete.is_empty() {
-        let _ = writeln!(out, "incomplete {:?}", trace.pairs.incomplete);
+        let rows: Vec<usize> = trace.pairs.incomplete.iter().map(|row| row.index()).collect();
+        let _ = writeln!(out, "incomplete {rows:?}");
     }
-    for lane in &trace.tree.lanes {
+    for lane in trace.tree.lanes() {
         let _ = writeln!(out, "lane track={} extra={}", lane.track.0, lane.extra);
         let own = trace.tree.self_times(&trace.table, lane);
-        for (at, own) in (lane.start..lane.end).zip(own) {
+        for (at, own) in lane.positions().zip(own) {
             let indent = "  ".repeat(trace.tree.depth(at) as usize + 1);
-            let _ = writeln!(out, "{indent}{} self={own}", trace.tree.rows[at as usize]);
+            let _ = writeln!(out, "{indent}{} self={own}", trace.tree.row(at).index());
         }
     }
     out

@@ -2,7 +2,7 @@
 
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::table::bounds::MOST_NS;
-use kinetoscope_core::table::events::LARGEST;
+use kinetoscope_core::table::events::{LARGEST, Row};
 use kinetoscope_core::table::layout::Key;
 use kinetoscope_core::table::metadata::Source;
 use kinetoscope_core::time;
@@ -34,7 +34,7 @@ fn long_durations_share_what_sums_can_hold() {
     let sum: i128 = trace.table.rows().map(|row| i128::from(trace.table.dur(row))).sum();
     assert_eq!(sum, i128::from(share) * 3000 + 5000);
     assert!(sum <= i128::from(MOST_NS));
-    assert_eq!(trace.table.dur(3000), 5000);
+    assert_eq!(trace.table.dur(Row::new(3000)), 5000);
     assert_eq!(trace.diagnostics.count(Code::TimeClamped), 3000);
     assert_eq!(trace.diagnostics.count(Code::DurationShortened), 3000);
 }

@@ -4,7 +4,7 @@
 use kinetoscope_core::error::Error;
 use kinetoscope_core::trace::{Trace, TraceReader};
 use kinetoscope_core::verbs::options::Options;
-use kinetoscope_core::verbs::{Request, VERBS, in_turn};
+use kinetoscope_core::verbs::{Request, VERBS};
 use kinetoscope_core::write::chrome;
 use kinetoscope_tests::{dump, files};
 use std::fs;
@@ -145,7 +145,7 @@ fn fuzzed_inputs_are_read_alike_however_they_are_cut() {
         if let Ok(trace) = Trace::read(&bytes) {
             for verb in VERBS {
                 let options = Options::default();
-                let request = Request { name: "fuzzed", options: &options, for_reading: true, both: in_turn };
+                let request = Request::new(&options).about("fuzzed").for_reading(true);
                 assert!(verb.answer(&trace, request).is_ok(), "{} of {}", verb.name, name(&path));
             }
             let text = chrome::write(&trace.table, String::new(), |_| true).expect("memory");

@@ -12,10 +12,11 @@ use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::diagnostics::Severity;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::read::unpack::Unpacker;
+use kinetoscope_core::table::events::Row;
 use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::trace::{Trace, TraceReader};
-use kinetoscope_core::tree::NO_PARENT;
+use kinetoscope_core::tree::Position;
 use kinetoscope_core::write::chrome::value_json;
 use kinetoscope_core::write::repair::Repairer;
 use kinetoscope_tests::dump;
@@ -55,14 +56,14 @@ fn is_written_as(ours: &str, theirs: &Value) -> bool {
 }
 
 /// The spans of a track that a window shows, found one by one: level, start, end, row.
-fn visible(trace: &Trace, window: Window) -> Vec<(u32, i64, i64, u32)> {
+fn visible(trace: &Trace, window: Window) -> Vec<(u32, i64, i64, Row)> {
     let (table, tree) = (&trace.table, &trace.tree);
     let origin = trace.start_ns;
     let mut below = 0;
     let mut out = Vec::new();
-    for lane in tree.lanes.iter().filter(|lane| lane.track == window.track) {
-        for at in lane.start..lane.end {
-            let row = tree.rows[at as usize];
+    for lane in tree.lanes().iter().filter(|lane| lane.track == window.track) {
+        for at in lane.positions() {
+            let row = tree.row(at);
             let (start, end) = (table.ts(row) - origin, table.end(row) - origin);
             let starts_inside = window.start_ns <= start && start < window.end_ns;
             if starts_inside || (start < window.start_ns && end > window.start_ns) {
@@ -109,7 +110,7 @@ proptest! {
         let trace = read(text(&events).as_bytes()).expect("a trace");
         let table = &trace.table;
         prop_assert_eq!(table.len(), events.len());
-        for (row, event) in (0u32..).zip(&events) {
+        for (row, event) in trace.table.rows().zip(&events) {
             prop_assert_eq!(Some(table.name(row)), event["name"].as_str());
             prop_assert_eq!(Some(table.cat(row)), event["cat"].as_str());
             prop_assert_eq!(table.ts(row), event["ts"].as_i64().expect("ts") * 1000);
@@ -132,22 +133,22 @@ proptest! {
     fn lanes_nest_and_hold_every_span(events in events()) {
         let trace = read(text(&events).as_bytes()).expect("a trace");
         let (table, tree) = (&trace.table, &trace.tree);
-        let mut rows = tree.rows.clone();
+        let mut rows = tree.rows().to_vec();
         rows.sort_unstable();
-        let spans: Vec<u32> = table.rows().filter(|&row| table.is_span(row)).collect();
+        let spans: Vec<Row> = table.rows().filter(|&row| table.is_span(row)).collect();
         prop_assert_eq!(rows, spans);
-        for lane in &tree.lanes {
-            for at in lane.start..lane.end {
-                let row = tree.rows[at as usize];
+        for lane in tree.lanes() {
+            for at in lane.positions() {
+                let row = tree.row(at);
+                let earlier = lane.positions().take_while(|&other| other < at);
                 // The innermost earlier span of the lane that contains this one, found by looking at all.
-                let contains = |&other: &u32| {
-                    let above = tree.rows[other as usize];
+                let contains = |&other: &Position| {
+                    let above = tree.row(other);
                     table.ts(above) <= table.ts(row) && table.end(row) <= table.end(above) && table.end(above) > table.ts(row)
                 };
-                let naive = (lane.start..at).rev().find(contains).unwrap_or(NO_PARENT);
-                prop_assert_eq!(tree.parents[at as usize], naive);
-                let overlaps = (lane.start..at).any(|other| {
-                    let other = tree.rows[other as usize];
+                let naive = earlier.clone().filter(contains).last();
+                prop_assert_eq!(tree.parent(at), naive);
+                let overlaps = earlier.map(|other| tree.row(other)).any(|other| {
                     table.end(other) > table.ts(row) && table.end(other) < table.end(row)
                 });
                 prop_assert!(!overlaps);
@@ -159,13 +160,13 @@ proptest! {
     #[test]
     fn launches_are_found_by_correlation(events in events()) {
         let trace = read(text(&events).as_bytes()).expect("a trace");
-        for (row, event) in (0u32..).zip(&events) {
+        for (row, event) in trace.table.rows().zip(&events) {
             let is_device = event["cat"] == "kernel" || event["cat"] == "gpu_memcpy";
             let id = &event["args"]["correlation"];
             let naive = events.iter().position(|call| {
                 call["cat"] == "cuda_runtime" && &call["args"]["correlation"] == id && *id != json!(0)
             });
-            let ours = trace.links.launch(row).map(|call| call as usize);
+            let ours = trace.links.launch(row).map(Row::index);
             prop_assert_eq!(ours, naive.filter(|_| is_device));
         }
     }
@@ -177,15 +178,15 @@ proptest! {
         let all = FunctionEvents::new(&trace);
         let groups = key_averages(&all, &trace.table, GroupBy::default());
         let mut naive: BTreeMap<(String, bool, bool), (u64, i64)> = BTreeMap::new();
-        for at in 0..all.len() {
+        for event in all.events() {
             let key = (
-                all.name(at).to_owned(),
-                all.kinds[at] == kinetoscope_core::analysis::torch::function_events::Kind::Device,
-                all.is_user_annotation(&trace.table, at),
+                all.name(event).to_owned(),
+                all.kind(event) == kinetoscope_core::analysis::torch::function_events::Kind::Device,
+                all.is_user_annotation(&trace.table, event),
             );
             let group = naive.entry(key).or_default();
             group.0 += 1;
-            group.1 += all.cpu_time_total_ns(&trace.table, at);
+            group.1 += all.cpu_time_total_ns(&trace.table, event);
         }
         let ours: BTreeMap<(String, bool, bool), (u64, i64)> = groups
             .iter()

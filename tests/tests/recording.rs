@@ -51,7 +51,7 @@ fn spans_nest_and_count_as_torchs_do() {
     let table = recording.table(GroupBy::default(), &TableOptions::default());
     assert!(table.contains("Self CPU time total"), "{table}");
     for (unit, suffix) in [(TimeUnit::S, "s"), (TimeUnit::Ms, "ms"), (TimeUnit::Us, "us")] {
-        let options = TableOptions { time_unit: Some(unit), ..TableOptions::default() };
+        let options = TableOptions::default().with_time_unit(unit);
         let table = recording.table(GroupBy::default(), &options);
         let total =
             table.lines().find_map(|line| line.strip_prefix("Self CPU time total: ")).expect("the total");
@@ -310,7 +310,8 @@ fn deep_stacks_and_long_texts_are_kept() {
     let recording = stop(&mut profiler);
     check(&recording);
     assert_eq!(rows(&recording.trace, "down").len(), 700);
-    let deepest = recording.trace.tree.parents.iter().filter(|&&parent| parent != u32::MAX).count();
+    let tree = &recording.trace.tree;
+    let deepest = tree.positions().filter(|&at| tree.parent(at).is_some()).count();
     assert_eq!(deepest, 699);
     let kept = text(&recording.trace, "long", "text").and_then(|v| v.as_str()).expect("a text");
     assert!(kept.len() >= 8000 && long.starts_with(kept), "{} bytes", kept.len());

@@ -109,8 +109,9 @@ fn asynchronous_functions_are_spans_of_their_polls() {
     let waited: i64 = polls.iter().map(|&poll| table.dur(poll)).sum();
     assert!(waited < 60_000_000, "{waited} ns: the time between the polls is nobody's");
     for busy in rows(&recording.trace, "busy") {
-        let at = tree.rows.iter().position(|&row| row == busy).expect("a span");
-        assert_eq!(table.name(tree.rows[tree.parents[at] as usize]), "waiting");
+        let at = tree.positions().find(|&at| tree.row(at) == busy).expect("a span");
+        let around = tree.parent(at).expect("a parent");
+        assert_eq!(table.name(tree.row(around)), "waiting");
     }
     for number in 0..4 {
         let own =

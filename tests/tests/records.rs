@@ -1,7 +1,7 @@
 //! Random lists of legacy records: nothing panics, nothing is lost, and a naive twin finds the same events.
 
 use kinetoscope_core::analysis::torch::event_rows::event_rows;
-use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
+use kinetoscope_core::analysis::torch::function_events::{FunctionEvent, FunctionEvents};
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::internals::HIDDEN;
 use kinetoscope_core::records::{Kind, Record, Records};
@@ -131,21 +131,22 @@ fn events(trace: &Trace) -> (Vec<Event>, usize) {
     let table = &trace.table;
     let rows = event_rows(trace, &all);
     let thread = rows.columns.iter().position(|c| c.key == "thread").expect("a column");
-    let mut events: Vec<Event> = (0..all.len())
-        .map(|at| {
-            let kinetoscope_core::rows::Cell::Text(thread) = &rows.rows[at][thread] else {
+    let mut events: Vec<Event> = all
+        .events()
+        .map(|event| {
+            let kinetoscope_core::rows::Cell::Text(thread) = &rows.rows[event.index()][thread] else {
                 panic!("a thread")
             };
-            let start = all.start_ns(table, at);
+            let start = all.start_ns(table, event);
             (
-                all.name(at).to_owned(),
+                all.name(event).to_owned(),
                 thread.parse().expect("a number"),
-                all.node_id(table, at).unwrap_or(-1),
+                all.node_id(table, event).unwrap_or(-1),
                 start,
-                start + all.duration_ns(table, at),
-                all.memory(at).cpu,
-                all.is_async(at),
-                all.is_remote(at),
+                start + all.duration_ns(table, event),
+                all.memory(event).cpu,
+                all.is_async(event),
+                all.is_remote(event),
             )
         })
         .collect();
@@ -215,7 +216,7 @@ fn live_records_have_device_times() {
     let events = FunctionEvents::new(&records.finish());
     assert_eq!(events.use_device, Some("cuda"));
     assert_eq!(events.device_totals_ns(), [13_000, 10_250]);
-    assert_eq!(events.self_device_time_total_ns(0), 2_750);
+    assert_eq!(events.self_device_time_total_ns(FunctionEvent::new(0)), 2_750);
 }
 
 proptest! {
@@ -246,7 +247,7 @@ proptest! {
         let accounted = 2 * pairs + unmatched + left_out;
         let records = trace.table.len() as u64;
         prop_assert!(accounted <= records && records <= accounted + others);
-        let memory = (0..all.len()).filter(|&at| all.name(at) == "[memory]").count();
+        let memory = all.events().filter(|&event| all.name(event) == "[memory]").count();
         prop_assert_eq!(all.len() + all.removed, trace.pairs.spans.len() + memory);
     }
 

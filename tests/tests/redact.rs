@@ -2,6 +2,7 @@
 
 mod private_traces;
 
+use kinetoscope_core::table::events::Row;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::verbs::options::Options;
 use kinetoscope_core::verbs::{self, Begun};
@@ -55,8 +56,8 @@ fn structure(trace: &Trace) -> String {
     let (pairs, links) = (&trace.pairs, &trace.links);
     format!(
         "{rows:?} {fields:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {}",
-        trace.tree.rows,
-        trace.tree.parents,
+        trace.tree.rows(),
+        trace.tree.positions().map(|at| trace.tree.parent(at)).collect::<Vec<_>>(),
         pairs.spans,
         pairs.asyncs,
         pairs.flows,
@@ -143,8 +144,9 @@ fn public_names_stay() {
         let event =
             serde_json::json!([{"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 1, "ts": 1, "dur": 1}]);
         let after = read(redact(&read(event.to_string().as_bytes()), b"").as_bytes());
-        if after.table.name(0) != name || after.table.cat(0) != cat {
-            lost.push(format!("{cat} {name}: {}", after.table.name(0)));
+        let (table, row) = (&after.table, Row::new(0));
+        if table.name(row) != name || table.cat(row) != cat {
+            lost.push(format!("{cat} {name}: {}", table.name(row)));
         }
     }
     assert!(lost.is_empty(), "{}", lost.join("\n"));

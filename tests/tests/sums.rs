@@ -1,7 +1,6 @@
 //! Sums of the longest and of very many times and sizes: every query answers, no total is negative, and each is what a naive
 //! twin adds up in 128 bits, cut to what 64 hold. Tests are built with overflow checks.
 
-use kinetoscope_core::analysis::children::NONE;
 use kinetoscope_core::analysis::device::kernels::kernel_groups;
 use kinetoscope_core::analysis::device::memory::Memory;
 use kinetoscope_core::analysis::overview::summary::summary;
@@ -12,11 +11,11 @@ use kinetoscope_core::analysis::torch::averages::{GroupBy, key_averages, total_a
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::rows::{Cell, Rows};
 use kinetoscope_core::table::bounds::MOST_NS;
-use kinetoscope_core::table::events::LARGEST;
+use kinetoscope_core::table::events::{LARGEST, Row};
 use kinetoscope_core::time;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::verbs::options::Options;
-use kinetoscope_core::verbs::{Request, VERBS, in_turn};
+use kinetoscope_core::verbs::{Request, VERBS};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -160,7 +159,7 @@ fn ask_everything(trace: &Trace) {
     for verb in VERBS {
         for for_reading in [false, true] {
             let options = Options::default();
-            let request = Request { name: "extreme", options: &options, for_reading, both: in_turn };
+            let request = Request::new(&options).about("extreme").for_reading(for_reading);
             let answer = verb.answer(trace, request).expect("an answer");
             assert!(!answer.failed, "{}", answer.rows.to_text());
             check_totals(verb.name, &answer.rows);
@@ -181,7 +180,7 @@ fn naive<K: Ord>(terms: impl IntoIterator<Item = (K, i64)>) -> BTreeMap<K, i64> 
     sums.into_iter().map(|(key, sum)| (key, saturated(sum))).collect()
 }
 
-fn spans(trace: &Trace) -> impl Iterator<Item = u32> {
+fn spans(trace: &Trace) -> impl Iterator<Item = Row> {
     trace.table.rows().filter(|&row| trace.table.is_span(row))
 }
 
@@ -207,7 +206,7 @@ fn check_sums_of_times(trace: &Trace) {
     assert_eq!(groups.iter().map(|g| i128::from(g.sum_ns)).sum::<i128>(), kernels);
     let own: i128 = summary(trace).devices.iter().map(|d| i128::from(d.sum_ns)).sum();
     assert_eq!(own, kernels);
-    for lane in &trace.tree.lanes {
+    for lane in trace.tree.lanes() {
         let nodes = merged(trace, lane, &[]);
         let self_ns: i128 = nodes.iter().map(|node| i128::from(node.self_ns)).sum();
         let roots = nodes.iter().filter(|node| node.parent.is_none()).map(|node| i128::from(node.total_ns));
@@ -220,16 +219,18 @@ fn check_sums_over_ancestors(trace: &Trace) {
     let table = &trace.table;
     let events = FunctionEvents::new(trace);
     let mut totals: Vec<i128> =
-        (0..events.len()).map(|at| i128::from(events.self_device_time_total_ns(at))).collect();
-    for at in (0..events.len()).rev().filter(|&at| events.parents[at] != NONE) {
-        totals[events.parents[at] as usize] += totals[at];
+        events.events().map(|event| i128::from(events.self_device_time_total_ns(event))).collect();
+    for event in events.events().rev() {
+        if let Some(parent) = events.parent(event) {
+            totals[parent.index()] += totals[event.index()];
+        }
     }
     assert_eq!(events.device_totals_ns(), totals.iter().copied().map(saturated).collect::<Vec<_>>());
     assert_eq!(total_average(&events, table).device_time_total_ns, saturated(totals.iter().sum()));
     let mut sums: BTreeMap<String, i128> = BTreeMap::new();
-    for at in 0..events.len() {
-        *sums.entry(events.name(at).to_owned()).or_default() +=
-            i128::from(events.cpu_time_total_ns(table, at));
+    for event in events.events() {
+        *sums.entry(events.name(event).to_owned()).or_default() +=
+            i128::from(events.cpu_time_total_ns(table, event));
     }
     let by = GroupBy::default().by_stack(5).by_shape();
     for group in key_averages(&events, table, by) {
@@ -249,8 +250,8 @@ fn check_sizes(trace: &Trace) {
         assert_eq!(device.freed, freed.get(&at).copied().unwrap_or(0));
     }
     let events = FunctionEvents::new(trace);
-    for at in 0..events.len() {
-        let _ = (events.memory(at), events.self_memory(at));
+    for event in events.events() {
+        let _ = (events.memory(event), events.self_memory(event));
     }
 }
 

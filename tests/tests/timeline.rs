@@ -10,7 +10,9 @@ use kinetoscope_core::analysis::timeline::spans::{Relation, find, instances, rel
 use kinetoscope_core::analysis::torch::averages::{GroupBy, key_averages};
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::rows::{Cell, Rows};
+use kinetoscope_core::table::events::Row;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::tree::Position;
 use proptest::prelude::*;
 use random_events::{events, text};
 use serde_json::{Value, json};
@@ -21,16 +23,13 @@ fn read(events: &[Value]) -> Trace {
 }
 
 /// Every span: row, track, level on the track, position in the tree.
-fn spans(trace: &Trace) -> Vec<(u32, u32, u32, u32)> {
+fn spans(trace: &Trace) -> Vec<(Row, u32, u32, Position)> {
     let tree = &trace.tree;
     let mut below: BTreeMap<u32, u32> = BTreeMap::new();
     let mut all = Vec::new();
-    for lane in &tree.lanes {
+    for lane in tree.lanes() {
         let from = below.entry(lane.track.0).or_default();
-        all.extend(
-            (lane.start..lane.end)
-                .map(|at| (tree.rows[at as usize], lane.track.0, *from + tree.depth(at), at)),
-        );
+        all.extend(lane.positions().map(|at| (tree.row(at), lane.track.0, *from + tree.depth(at), at)));
         *from += lane.depth;
     }
     all
@@ -57,7 +56,7 @@ fn texts(rows: &Rows, key: &str) -> Vec<String> {
     column(rows, key).into_iter().map(text).collect()
 }
 
-fn is_ancestor(trace: &Trace, above: u32, at: u32) -> bool {
+fn is_ancestor(trace: &Trace, above: Position, at: Position) -> bool {
     trace.tree.ancestors(at).any(|one| one == above)
 }
 
@@ -69,7 +68,7 @@ proptest! {
         let trace = read(&events);
         let window = (!whole).then_some((start * 1000, (start + length) * 1000));
         let (from, to) = window.unwrap_or((i64::MIN / 4, i64::MAX / 4));
-        let clip = |row: u32| {
+        let clip = |row: Row| {
             let (begin, end) = (trace.table.ts(row) - trace.start_ns, trace.table.end(row) - trace.start_ns);
             let overlaps = begin < to && (end > from || (begin == end && begin >= from));
             overlaps.then(|| end.min(to) - begin.max(from))
@@ -79,7 +78,7 @@ proptest! {
         let seen: Vec<_> = spans(&trace).into_iter().filter(|s| s.1 < 2).collect();
         for &(row, _, _, at) in &seen {
             let Some(duration) = clip(row) else { continue };
-            let children = seen.iter().filter(|s| trace.tree.parents[s.3 as usize] == at);
+            let children = seen.iter().filter(|s| trace.tree.parent(s.3) == Some(at));
             let inside: i64 = children.filter_map(|s| clip(s.0)).sum();
             let category = trace.table.category(row).as_str();
             let category = if category == "other" { "" } else { category };
@@ -132,15 +131,15 @@ proptest! {
         for &(row, track, depth, at) in &all {
             let (own, found) = related(&trace, row);
             prop_assert_eq!(own.map(|s| (s.row, s.track.0, s.depth)), Some((row, track, depth)));
-            let of = |wanted: Relation| -> Vec<u32> {
+            let of = |wanted: Relation| -> Vec<Row> {
                 found.iter().filter(|r| r.0 == wanted).map(|r| r.1.row).collect()
             };
-            let ancestors: Vec<u32> = tree.ancestors(at).map(|at| tree.rows[at as usize]).collect();
+            let ancestors: Vec<Row> = tree.ancestors(at).map(|at| tree.row(at)).collect();
             prop_assert_eq!(of(Relation::Ancestor), ancestors);
             prop_assert_eq!(of(Relation::Launch), links.launch(row).into_iter().collect::<Vec<_>>());
             prop_assert_eq!(of(Relation::Operator), links.op(row).into_iter().collect::<Vec<_>>());
-            let inside: BTreeSet<u32> = all.iter().filter(|s| s.3 == at || is_ancestor(&trace, at, s.3)).map(|s| s.0).collect();
-            let work: BTreeSet<u32> = links.launch_of.iter().chain(&links.op_of).filter(|p| inside.contains(&p.1)).map(|p| p.0).collect();
+            let inside: BTreeSet<Row> = all.iter().filter(|s| s.3 == at || is_ancestor(&trace, at, s.3)).map(|s| s.0).collect();
+            let work: BTreeSet<Row> = links.launch_of.iter().chain(&links.op_of).filter(|p| inside.contains(&p.1)).map(|p| p.0).collect();
             prop_assert_eq!(of(Relation::DeviceWork).into_iter().collect::<BTreeSet<_>>(), work);
         }
     }
@@ -177,7 +176,7 @@ proptest! {
     #[test]
     fn from_the_bottom_up_nothing_is_lost(events in events(), depth in 1..6usize) {
         let trace = read(&events);
-        for lane in &trace.tree.lanes {
+        for lane in trace.tree.lanes() {
             let nodes = merged(&trace, lane, &[]);
             let inverted = bottom_up(&nodes, depth);
             let mut naive: BTreeMap<u32, i64> = BTreeMap::new();
@@ -248,9 +247,9 @@ fn the_call_tree_has_device_time() {
     let trace = read(&model());
     let mut launched = vec![0; trace.table.len()];
     for &(work, launch) in &trace.links.launch_of {
-        launched[launch as usize] += trace.table.dur(work);
+        launched[launch.index()] += trace.table.dur(work);
     }
-    let nodes = merged(&trace, &trace.tree.lanes[0], &launched);
+    let nodes = merged(&trace, &trace.tree.lanes()[0], &launched);
     let of =
         |name: &str| -> &Node { nodes.iter().find(|n| trace.table.names.get(n.name) == name).expect(name) };
     assert_eq!((of("nn.Module: Net_0").device_total_ns, of("nn.Module: Net_0").device_self_ns), (12_000, 0));

@@ -5,7 +5,6 @@
 //!
 //! One file, since every test goes through the same cases with the same exceptions and comparisons.
 
-use kinetoscope_core::analysis::children::NONE;
 use kinetoscope_core::analysis::device::device_time::device_times;
 use kinetoscope_core::analysis::device::steps::steps;
 use kinetoscope_core::analysis::overview::identities::identities;
@@ -208,28 +207,29 @@ fn events_and_their_tree_are_torchs() {
         d.check(|| format!("{} events", case.name), events.len(), rows.len());
         let removed = gold["removed_by_tree_build"].as_array().expect("removed").len();
         d.check(|| format!("{} removed", case.name), events.removed, removed);
-        for (at, gold) in rows.iter().enumerate().take(events.len()) {
+        for (event, gold) in events.events().zip(rows) {
+            let at = event.index();
             let mut check = |field: &'static str, a: Option<i64>, b: Option<i64>| {
                 if exception(&case.name, field).is_none() {
                     d.check(|| format!("{} event {at} {field}", case.name), a, b);
                 }
             };
-            let parent = Some(events.parents[at]).filter(|&p| p != NONE).map(i64::from);
+            let parent = events.parent(event).map(i64::from);
             check("cpu_parent", parent, gold["cpu_parent"].as_i64());
-            check("start_ns", Some(events.start_ns(table, at)), gold["start_ns"].as_i64());
-            let end = events.start_ns(table, at) + events.duration_ns(table, at);
+            check("start_ns", Some(events.start_ns(table, event)), gold["start_ns"].as_i64());
+            let end = events.start_ns(table, event) + events.duration_ns(table, event);
             check("end_ns", Some(end), gold["end_ns"].as_i64());
-            check("self_cpu_time_total", Some(events.self_ns[at]), ns(&gold["self_cpu_time_total"]));
-            check("cpu_memory_usage", Some(events.memory(at).cpu), gold["cpu_memory_usage"].as_i64());
+            check("self_cpu_time_total", Some(events.self_ns(event)), ns(&gold["self_cpu_time_total"]));
+            check("cpu_memory_usage", Some(events.memory(event).cpu), gold["cpu_memory_usage"].as_i64());
             check(
                 "self_cpu_memory_usage",
-                Some(events.self_memory(at).cpu),
+                Some(events.self_memory(event).cpu),
                 gold["self_cpu_memory_usage"].as_i64(),
             );
-            check("scope", Some(i64::from(events.scope(table, at))), gold["scope"].as_i64());
-            check("flops", Some(events.flops(at)), gold["flops"].as_i64().or(Some(0)));
-            if events.kinds[at] == Kind::Cpu {
-                let field = |key| table.int(events.rows[at], key);
+            check("scope", Some(i64::from(events.scope(table, event))), gold["scope"].as_i64());
+            check("flops", Some(events.flops(event)), gold["flops"].as_i64().or(Some(0)));
+            if events.kind(event) == Kind::Cpu {
+                let field = |key| table.int(events.row(event), key);
                 use kinetoscope_core::table::layout::Key;
                 check("sequence_nr", field(Key::SequenceNumber).or(Some(-1)), gold["sequence_nr"].as_i64());
                 check("fwd_thread", field(Key::FwdThreadId).or(Some(0)), gold["fwd_thread"].as_i64());
@@ -237,7 +237,7 @@ fn events_and_their_tree_are_torchs() {
             if exception(&case.name, "name").is_none() {
                 d.check(
                     || format!("{} event {at} name", case.name),
-                    Some(events.name(at)),
+                    Some(events.name(event)),
                     gold["name"].as_str(),
                 );
             }
@@ -245,7 +245,7 @@ fn events_and_their_tree_are_torchs() {
                 let stack = gold["stack"].as_u64().map_or(Vec::new(), |i| stack_of(&stacks[i as usize]));
                 d.check(
                     || format!("{} event {at} stack", case.name),
-                    events.stacks.get(events.stack(at)).to_vec(),
+                    events.stacks.get(events.stack(event)).to_vec(),
                     stack,
                 );
             }
@@ -360,11 +360,10 @@ fn table_options(args: &Value) -> Option<TableOptions> {
 fn recorded(case: &Case, events: &FunctionEvents) -> Recorded {
     let meta = case.json("meta.json").unwrap_or_default();
     let option = |name: &str, otherwise: bool| meta["options"][name].as_bool().unwrap_or(otherwise);
-    Recorded {
-        use_device: events.use_device,
-        profile_memory: option("profile_memory", events.profile_memory),
-        with_flops: option("with_flops", events.with_flops),
-    }
+    let mut recorded = Recorded::of(events);
+    recorded.profile_memory = option("profile_memory", events.profile_memory);
+    recorded.with_flops = option("with_flops", events.with_flops);
+    recorded
 }
 
 #[test]
@@ -484,8 +483,7 @@ fn the_table_of_an_older_version_is_torchs() {
         let shape = gold.contains("Input Shapes");
         let by = if shape { GroupBy::default().by_shape() } else { GroupBy::default() };
         let rows = key_averages(&events, &case.trace.table, by);
-        let sort_by = Some(SortBy::SelfCpuTimeTotal);
-        let options = TableOptions { sort_by, row_limit: None, ..TableOptions::default() };
+        let options = TableOptions::default().with_sort_by(SortBy::SelfCpuTimeTotal).with_row_limit(None);
         let ours = render(&rows, recorded(&case, &events), &options);
         // That version wrote memory units in lower case.
         let units = |text: &str| text.replace("Kb", "KB").replace(" b ", " B ");

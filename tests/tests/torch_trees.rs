@@ -1,8 +1,7 @@
 //! The event tree, the anti-patterns found in it and `BasicEvaluation` equal those of the real `PyTorch`.
 
-use kinetoscope_core::analysis::children::NONE;
 use kinetoscope_core::analysis::torch::evaluation::{Call, Evaluation, Overlaps, Queued, calls, evaluate};
-use kinetoscope_core::analysis::torch::event_tree::EventTree;
+use kinetoscope_core::analysis::torch::event_tree::{EventTree, Node};
 use kinetoscope_core::analysis::torch::patterns::rules::NamePattern;
 use kinetoscope_core::analysis::torch::patterns::{ALL, Pattern, Scene, find, report};
 use kinetoscope_core::table::events::Table;
@@ -46,11 +45,12 @@ fn event_trees_are_torchs() {
     let mut d = Differences::default();
     for (case, gold) in tree_cases() {
         let (tree, table) = (EventTree::new(&case.trace), &case.trace.table);
-        let key = |node: u32| {
-            let row = tree.rows[node as usize];
+        let key = |node: Node| {
+            let row = tree.row(node);
             (plain_name(&case, table.name(row)), unix(table, table.ts(row)), unix(table, table.end(row)))
         };
-        let mut ours: Vec<NodeKey> = (0..tree.len() as u32)
+        let mut ours: Vec<NodeKey> = tree
+            .nodes()
             .map(|node| {
                 let (name, start, end) = key(node);
                 (name, start, end, tree.parent(node).map(|p| (key(p).0, key(p).1)))
@@ -81,7 +81,7 @@ fn event_trees_are_torchs() {
 fn positions(tree: &EventTree) -> Vec<usize> {
     let mut positions = vec![0; tree.len()];
     for (position, node) in tree.children.depth_first().into_iter().enumerate() {
-        positions[node as usize] = position;
+        positions[node.index()] = position;
     }
     positions
 }
@@ -131,10 +131,13 @@ fn evaluations_of_queues_are_torchs() {
         let list = |value: &Value| value.as_array().expect("a list").clone();
         let int = |value: &Value, key: &str| value[key].as_i64().expect("a number");
         let tree = list(&input["tree"]);
-        let position = |id: &Value| tree.iter().position(|n| n["id"] == *id).map_or(NONE, |at| at as u32);
+        let position = |id: &Value| tree.iter().position(|n| n["id"] == *id);
         let calls: Vec<Call> = tree
             .iter()
-            .map(|n| Call { time: (int(n, "start_ns"), int(n, "end_ns")), parent: position(&n["parent"]) })
+            .map(|n| Call {
+                time: (int(n, "start_ns"), int(n, "end_ns")),
+                parent: position(&n["parent"]).map(Node::new),
+            })
             .collect();
         // Of events whose names are methods torch sees no launches, and no copies among the kernels.
         let sees_names = gold["name_is_method"] == false;
@@ -155,9 +158,10 @@ fn evaluations_of_queues_are_torchs() {
         let theirs: Vec<[i64; 3]> = serde_json::from_value(gold["queue_depth"].clone()).expect("depths");
         d.check(|| format!("{name} queue"), queue, theirs);
         for metrics in list(&gold["metrics"]) {
-            compare_metrics(&mut d, &name, &ours, position(&metrics["id"]) as usize, &metrics);
+            let at = position(&metrics["id"]).expect("a call");
+            compare_metrics(&mut d, &name, &ours, at, &metrics);
         }
-        let ranked: Vec<&Value> = ours.ranked.iter().map(|&at| &tree[at as usize]["id"]).collect();
+        let ranked: Vec<&Value> = ours.ranked.iter().map(|call| &tree[call.index()]["id"]).collect();
         d.check(
             || format!("{name} ranked"),
             ranked,
@@ -203,7 +207,7 @@ fn patterns_are_torchs() {
             d.check(|| what("count"), ours.len(), matched.len());
             found_all += ours.len();
             for (ours, gold) in ours.into_iter().zip(matched) {
-                d.check(|| what("node"), Some(positions[ours.node as usize] as u64), gold["node"].as_u64());
+                d.check(|| what("node"), Some(positions[ours.node.index()] as u64), gold["node"].as_u64());
                 d.check(|| what("event"), Some(scene.name(ours.node)), gold["event"].as_str());
                 let file = |place: &str, end: char| place.split(end).next().map(str::to_owned);
                 let place = scene.place(ours.node).unwrap_or("No source code location found");

@@ -72,12 +72,13 @@ fn average(name: String, us: f64, flops: i64) -> Average {
 fn tables_have_the_same_units() {
     for row in rows("table_time_unit.json") {
         let (Some(table), Some(us)) = (row["table"].as_str(), row["us"].as_f64()) else { continue };
-        let time_unit = row["time_unit"].as_str().and_then(TimeUnit::of);
-        let options = TableOptions { time_unit, ..TableOptions::default() };
+        let mut options = TableOptions::default();
+        options.time_unit = row["time_unit"].as_str().and_then(TimeUnit::of);
         let rendered = render(&[average("x".to_owned(), us, 0)], Recorded::default(), &options);
         assert_eq!(rendered, table, "{row}");
     }
-    let recorded = Recorded { with_flops: true, ..Recorded::default() };
+    let mut recorded = Recorded::default();
+    recorded.with_flops = true;
     for row in rows("table_flops.json") {
         let flops: Option<Vec<i64>> =
             row["flops"].as_array().expect("flops").iter().map(Value::as_i64).collect();

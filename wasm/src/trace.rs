@@ -9,11 +9,12 @@ use kinetoscope_core::analysis::timeline::tiles::{Tile, Window, tiles};
 use kinetoscope_core::error::Error;
 use kinetoscope_core::names::NameId;
 use kinetoscope_core::report::document::Document;
+use kinetoscope_core::table::events::Row;
 use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::verbs::answer_options::OpsOptions;
 use kinetoscope_core::verbs::options::Typed;
-use kinetoscope_core::verbs::{Answer, Begun, Request, export, in_turn, verb};
+use kinetoscope_core::verbs::{Answer, Begun, Request, export, verb};
 use kinetoscope_core::write::chrome::ChromeWriter;
 use serde::Serialize;
 use std::cell::OnceCell;
@@ -48,39 +49,45 @@ impl EngineTrace {
     fn ask(&self, name: &str, asked: &str, given: JsValue, for_reading: bool) -> Result<Answer, JsValue> {
         let verb = verb(asked).map_err(|e| failure(&e))?;
         let options = options(verb.options, given)?;
-        let request = Request { name, options: &options, for_reading, both: in_turn };
+        let request = Request::new(&options).about(name).for_reading(for_reading);
         verb.answer(&self.trace, request).map_err(|e| failure(&e))
     }
 
-    fn check(&self, row: u32) -> Result<(), JsValue> {
-        let events = self.trace.table.len();
-        if (row as usize) < events {
-            return Ok(());
-        }
-        Err(failure(&Error::BadOption(format!("event {row}: the trace has {events} events"))))
+    fn row(&self, number: u32) -> Result<Row, JsValue> {
+        let table = &self.trace.table;
+        table.row(number as usize).ok_or_else(|| {
+            failure(&Error::BadOption(format!("event {number}: the trace has {} events", table.len())))
+        })
     }
 
-    /// Texts for typed arrays of their numbers: the distinct ones.
-    fn dictionary(&self, ids: impl Iterator<Item = NameId>) -> (Array, Vec<NameId>) {
-        let mut distinct: Vec<NameId> = ids.collect();
-        distinct.sort_unstable();
-        distinct.dedup();
-        (distinct.iter().map(|&id| JsValue::from_str(self.trace.table.names.get(id))).collect(), distinct)
+    /// The distinct names, in the order of first appearance, and for each of the ids the index of its name among them.
+    fn dictionary(&self, ids: impl Iterator<Item = NameId>) -> (Array, JsValue) {
+        let names = &self.trace.table.names;
+        let texts = Array::new();
+        let mut index_of = vec![u32::MAX; names.len()];
+        let indexes = ids.map(|id| {
+            let index = &mut index_of[id.0 as usize];
+            if *index == u32::MAX {
+                *index = texts.push(&JsValue::from_str(names.get(id))) - 1;
+            }
+            *index
+        });
+        let indexes = ints(indexes);
+        (texts, indexes)
     }
 
     /// Spans as an object of arrays.
     fn spans(&self, spans: &[Span]) -> Object {
         let times = |of: fn(&Span) -> i64| floats(spans.iter().map(|s| of(s) as f64));
-        let name = |span: &Span| self.trace.table.name_id(span.row);
-        let (names, ids) = self.dictionary(spans.iter().map(name));
+        let (names, name_of) = self.dictionary(spans.iter().map(|s| self.trace.table.name_id(s.row)));
         arrays(&[
             ("length", JsValue::from(spans.len() as u32)),
-            ("event", ints(spans.iter().map(|s| s.row))),
+            ("event", ints(spans.iter().map(|s| s.row.index() as u32))),
             ("track", ints(spans.iter().map(|s| s.track.0))),
             ("depth", ints(spans.iter().map(|s| s.depth))),
             ("start_ns", times(|s| s.start_ns)),
             ("end_ns", times(|s| s.end_ns)),
-            ("name", ints(spans.iter().map(|s| ids.binary_search(&name(s)).unwrap_or(0) as u32))),
+            ("name", name_of),
             ("names", names.into()),
         ])
     }
@@ -170,15 +177,15 @@ impl EngineTrace {
         let window = Window { track: TrackId(track), start_ns: start as i64, end_ns: end as i64, pixels };
         let tiles = tiles(&self.trace, window);
         let times = |of: fn(&Tile) -> i64| floats(tiles.iter().map(|t| of(t) as f64));
-        let (names, ids) = self.dictionary(tiles.iter().map(|t| t.name));
+        let (names, name_of) = self.dictionary(tiles.iter().map(|t| t.name));
         arrays(&[
             ("length", JsValue::from(tiles.len() as u32)),
             ("depth", ints(tiles.iter().map(|t| t.depth))),
             ("start_ns", times(|t| t.start_ns)),
             ("end_ns", times(|t| t.end_ns)),
             ("count", ints(tiles.iter().map(|t| t.count))),
-            ("event", ints(tiles.iter().map(|t| t.row))),
-            ("name", ints(tiles.iter().map(|t| ids.binary_search(&t.name).unwrap_or(0) as u32))),
+            ("event", ints(tiles.iter().map(|t| t.row.index() as u32))),
+            ("name", name_of),
             ("names", names.into()),
         ])
     }
@@ -204,8 +211,7 @@ impl EngineTrace {
     /// # Errors
     /// When there is no such event.
     pub fn related(&self, row: u32) -> Result<Object, JsValue> {
-        self.check(row)?;
-        let (own, related) = spans::related(&self.trace, row);
+        let (own, related) = spans::related(&self.trace, self.row(row)?);
         let all: Vec<Span> = own.into_iter().chain(related.iter().map(|r| r.1)).collect();
         let relation = related.iter().map(|r| r.0.as_str());
         let own = own.iter().map(|_| Relation::Own.as_str());
@@ -240,8 +246,7 @@ impl EngineTrace {
     /// # Errors
     /// When there is no such event.
     pub fn event(&self, row: u32) -> Result<String, JsValue> {
-        self.check(row)?;
-        ChromeWriter::one(&self.trace.table, row).map_err(|_| failure(&Error::Output))
+        ChromeWriter::one(&self.trace.table, self.row(row)?).map_err(|_| failure(&Error::Output))
     }
 
     /// Begins to write the trace in a form; `salt` are random bytes.

@@ -1,58 +1,59 @@
 //! Children from parents: the lists of a forest that is kept as the parent of each node.
 
+use crate::handle::Handle;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// No node: the parent of a root.
-pub const NONE: u32 = u32::MAX;
-
 /// The children of every node, each list in the order of the nodes, and the roots.
-#[derive(Clone, Debug, Default)]
-pub struct Children {
+#[derive(Clone, Debug)]
+pub struct Children<H> {
     starts: Vec<u32>,
-    nodes: Vec<u32>,
-    roots: Vec<u32>,
+    nodes: Vec<H>,
+    roots: Vec<H>,
 }
 
-impl Children {
+impl<H: Handle> Children<H> {
     /// The lists of the forest with these parents.
-    pub fn new(parents: &[u32]) -> Children {
+    #[inline(never)]
+    pub(crate) fn new(parents: &[Option<H>]) -> Children<H> {
         let mut starts = vec![0u32; parents.len() + 1];
-        for &parent in parents.iter().filter(|&&p| p != NONE) {
-            starts[parent as usize + 1] += 1;
+        for parent in parents.iter().flatten() {
+            starts[parent.index() + 1] += 1;
         }
         for at in 0..parents.len() {
             starts[at + 1] += starts[at];
         }
         let mut next = starts.clone();
-        let mut nodes = vec![0; starts[parents.len()] as usize];
+        let mut nodes = vec![H::new(0); starts[parents.len()] as usize];
         let mut roots = Vec::new();
-        for (node, &parent) in (0u32..).zip(parents) {
-            if parent == NONE {
-                roots.push(node);
+        for (at, &parent) in parents.iter().enumerate() {
+            let node = H::new(at);
+            if let Some(parent) = parent {
+                let place = &mut next[parent.index()];
+                nodes[*place as usize] = node;
+                *place += 1;
             } else {
-                nodes[next[parent as usize] as usize] = node;
-                next[parent as usize] += 1;
+                roots.push(node);
             }
         }
         Children { starts, nodes, roots }
     }
 
     /// The children of a node.
-    pub fn of(&self, node: u32) -> &[u32] {
-        let at = node as usize;
+    pub fn of(&self, node: H) -> &[H] {
+        let at = node.index();
         &self.nodes[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
     /// The nodes without a parent.
-    pub fn roots(&self) -> &[u32] {
+    pub fn roots(&self) -> &[H] {
         &self.roots
     }
 
     /// Every node, each right behind its parent and the parent's earlier children with all that is below them.
-    pub fn depth_first(&self) -> Vec<u32> {
+    pub fn depth_first(&self) -> Vec<H> {
         let mut order = Vec::with_capacity(self.starts.len());
-        let mut stack: Vec<u32> = self.roots.iter().rev().copied().collect();
+        let mut stack: Vec<H> = self.roots.iter().rev().copied().collect();
         while let Some(node) = stack.pop() {
             order.push(node);
             stack.extend(self.of(node).iter().rev());
@@ -61,7 +62,7 @@ impl Children {
     }
 
     /// Every node, those nearest to the roots first.
-    pub fn breadth_first(&self) -> Vec<u32> {
+    pub fn breadth_first(&self) -> Vec<H> {
         let mut order = self.roots.clone();
         let mut at = 0;
         while at < order.len() {
@@ -73,8 +74,8 @@ impl Children {
     }
 
     /// Everything below a node, depth first.
-    pub fn below(&self, node: u32) -> impl Iterator<Item = u32> {
-        let mut stack: Vec<u32> = self.of(node).iter().rev().copied().collect();
+    pub fn below(&self, node: H) -> impl Iterator<Item = H> {
+        let mut stack: Vec<H> = self.of(node).iter().rev().copied().collect();
         core::iter::from_fn(move || {
             let node = stack.pop()?;
             stack.extend(self.of(node).iter().rev());
@@ -86,16 +87,23 @@ impl Children {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::handle::handle;
+
+    handle! {
+        struct Leaf;
+    }
 
     #[test]
     fn lists_and_orders() {
         // 0 has 1 and 3, 1 has 2, 4 is a root with 5.
-        let children = Children::new(&[NONE, 0, 1, 0, NONE, 4]);
-        assert_eq!(children.of(0), [1, 3]);
-        assert!(children.of(2).is_empty());
-        assert_eq!(children.roots(), [0, 4]);
-        assert_eq!(children.depth_first(), [0, 1, 2, 3, 4, 5]);
-        assert_eq!(children.breadth_first(), [0, 4, 1, 3, 5, 2]);
-        assert_eq!(children.below(0).collect::<Vec<_>>(), [1, 2, 3]);
+        let parents = [None, Some(0), Some(1), Some(0), None, Some(4)];
+        let children = Children::new(&parents.map(|parent| parent.map(Leaf::new)));
+        let leaves = |indexes: &[usize]| -> Vec<Leaf> { indexes.iter().map(|&at| Leaf::new(at)).collect() };
+        assert_eq!(children.of(Leaf::new(0)), leaves(&[1, 3]));
+        assert!(children.of(Leaf::new(2)).is_empty());
+        assert_eq!(children.roots(), leaves(&[0, 4]));
+        assert_eq!(children.depth_first(), leaves(&[0, 1, 2, 3, 4, 5]));
+        assert_eq!(children.breadth_first(), leaves(&[0, 4, 1, 3, 5, 2]));
+        assert_eq!(children.below(Leaf::new(0)).collect::<Vec<_>>(), leaves(&[1, 2, 3]));
     }
 }

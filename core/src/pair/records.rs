@@ -9,6 +9,7 @@
 use super::pairs::Pairs;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::dialect::hidden::hidden_names;
+use crate::handle::run;
 use crate::index::Index;
 use crate::names::NameId;
 use crate::order::sort_by_key;
@@ -17,19 +18,25 @@ use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// What a record pairs by: handle and node.
 type RecordKey = (i64, i64);
 
-/// Stands for the row of an open push: every record of the key is left out.
+/// In place of the row of an open push: every record of the key is left out.
 const LEFT_OUT: u32 = u32::MAX;
+
+/// The open push of a key; nothing where its records are left out.
+fn open_push(known: u32) -> Option<Row> {
+    (known != LEFT_OUT).then_some(Row::new(known as usize))
+}
 
 /// Pairs the records of every list and sets the durations of pushes. A push that torch's views have is an operator or an
 /// annotation, an allocation that they count is a `CpuInstant`; what they leave out is neither.
 pub(super) fn pair_records(table: &mut Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs) {
     let hidden = hidden_names(&table.names);
     let mut lists = table.metadata.lists.clone();
-    lists.push(table.len() as Row);
+    lists.push(table.len());
     for list in lists.windows(2) {
         let (first, end) = (list[0], list[1]);
         let mut pairing = ListPairing {
@@ -41,11 +48,12 @@ pub(super) fn pair_records(table: &mut Table, diagnostics: &mut Diagnostics, pai
             stuck: Vec::new(),
             last: None,
             first,
-            ends: vec![0; (end - first) as usize],
+            ends: vec![None; end - first],
         };
         pairing.run(first..end);
-        let closed = (first..).zip(pairing.ends).filter(|&(_, pop)| pop != 0);
-        pairs.spans.extend(closed);
+        for (push, pop) in (first..).zip(pairing.ends) {
+            pairs.spans.extend(pop.map(|pop| (Row::new(push), pop)));
+        }
     }
 }
 
@@ -59,19 +67,20 @@ struct ListPairing<'a> {
     stuck: Vec<Row>,
     /// The record before, unless it was left out.
     last: Option<Row>,
-    /// The first row of the list.
-    first: Row,
-    /// The pop of every push of the list; 0 for none, for no list begins with a pop that closes anything.
-    ends: Vec<Row>,
+    /// How many records there are before the list.
+    first: usize,
+    /// The pop of every push of the list.
+    ends: Vec<Option<Row>>,
 }
 
 impl ListPairing<'_> {
-    fn run(&mut self, rows: core::ops::Range<Row>) {
-        let end = rows.clone().map(|row| self.table.ts(row)).max().unwrap_or(0);
-        for row in rows {
+    fn run(&mut self, list: Range<usize>) {
+        let rows = || run(list.clone());
+        let end = rows().map(|row| self.table.ts(row)).max().unwrap_or(0);
+        for row in rows() {
             self.record(row);
         }
-        let mut open: Vec<Row> = self.ranges.positions().filter(|&row| row != LEFT_OUT).collect();
+        let mut open: Vec<Row> = self.ranges.positions().filter_map(open_push).collect();
         open.append(&mut self.stuck);
         sort_by_key(&mut open, |&row| (i64::from(row), 0));
         for row in open {
@@ -83,7 +92,7 @@ impl ListPairing<'_> {
     fn record(&mut self, row: Row) {
         let key = self.key(row);
         let known = self.ranges.get(key);
-        let open = known.filter(|&row| row != LEFT_OUT);
+        let open = known.and_then(open_push);
         // An allocation was called `[memory]` here, for torch it has no name.
         let is_memory = self.table.category(row) == Category::CpuInstant;
         let is_hidden = !is_memory && self.hidden.contains(&self.table.name_id(row));
@@ -98,7 +107,7 @@ impl ListPairing<'_> {
                     self.clear_meaning(replaced);
                     self.pairs.replaced.push((replaced, row));
                 }
-                self.ranges.set(key, row);
+                self.ranges.set(key, row.index() as u32);
             }
             b'E' => match open {
                 Some(push) => {
@@ -128,12 +137,12 @@ impl ListPairing<'_> {
 
     fn close(&mut self, push: Row, pop: Row) {
         self.table.set_dur(push, self.table.ts(pop).saturating_sub(self.table.ts(push)).max(0));
-        self.ends[(push - self.first) as usize] = pop;
+        self.ends[push.index() - self.first] = Some(pop);
     }
 
     fn leave_out(&mut self, key: RecordKey, row: Row, code: Code) {
         // A range that is open under the key stays open for good.
-        let open = self.ranges.get(key).filter(|&row| row != LEFT_OUT);
+        let open = self.ranges.get(key).and_then(open_push);
         self.stuck.extend(open);
         self.ranges.set(key, LEFT_OUT);
         self.diagnostics.record(code, None, self.table.name(row).as_bytes());

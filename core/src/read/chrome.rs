@@ -290,7 +290,7 @@ impl Reader {
             }
             b'[' if self.table.metadata.source == Source::LegacyRecords && !self.in_list => {
                 self.in_list = true;
-                self.table.metadata.lists.push(self.table.len() as u32);
+                self.table.metadata.lists.push(self.table.len());
                 Progress::To(at + 1)
             }
             b'{' => {

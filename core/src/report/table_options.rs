@@ -67,6 +67,7 @@ impl SortBy {
 
 /// The arguments of torch's `table()`, with its defaults.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TableOptions {
     /// The column to sort by; rows stay as they are without one.
     pub sort_by: Option<SortBy>,
@@ -95,6 +96,24 @@ impl TableOptions {
     pub const SHAPES_WIDTH: usize = 80;
     /// Torch's default of `max_src_column_width`.
     pub const SRC_WIDTH: usize = 75;
+
+    /// The same, sorted by a column.
+    #[must_use]
+    pub fn with_sort_by(self, column: SortBy) -> TableOptions {
+        TableOptions { sort_by: Some(column), ..self }
+    }
+
+    /// The same with at most this many rows; `None` for all.
+    #[must_use]
+    pub fn with_row_limit(self, rows: Option<usize>) -> TableOptions {
+        TableOptions { row_limit: rows, ..self }
+    }
+
+    /// The same with all times in one unit.
+    #[must_use]
+    pub fn with_time_unit(self, unit: TimeUnit) -> TableOptions {
+        TableOptions { time_unit: Some(unit), ..self }
+    }
 }
 
 impl Default for TableOptions {

@@ -17,6 +17,7 @@ use alloc::vec::Vec;
 
 /// What a table shows besides its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Recorded {
     /// torch's `use_device`.
     pub use_device: Option<&'static str>,

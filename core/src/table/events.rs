@@ -11,6 +11,7 @@ use super::fields::{Fields, Value, read};
 use super::layout::{Field, Key, Layout, LayoutId, Layouts, Place};
 use super::metadata::Metadata;
 use super::tracks::{Track, TrackId, Tracks};
+use crate::handle::{handle, run};
 use crate::names::{NameId, Names};
 use crate::order::descending;
 use crate::table::category::Category;
@@ -19,8 +20,10 @@ use crate::time;
 /// The largest size that sums take, in bytes: a petabyte.
 pub const LARGEST: i64 = 1 << 50;
 
-/// The number of an event: its position among the objects of `traceEvents`.
-pub type Row = u32;
+handle! {
+    /// The number of an event: its position among the objects of `traceEvents`.
+    pub struct Row;
+}
 
 /// The fixed columns of one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,13 +64,14 @@ impl Table {
     /// Appends an event whose fields were packed before.
     #[inline]
     pub(crate) fn push(&mut self, fixed: Fixed) -> Row {
+        let row = Row::new(self.ts.len());
         self.fields.finish_event();
         self.ts.push(fixed.ts);
         self.dur.push(fixed.dur);
         self.name.push(fixed.name);
         self.track.push(fixed.track);
         self.layout.push(fixed.layout);
-        self.ts.len() as Row - 1
+        row
     }
 
     /// Removes every event; texts, tracks, layouts and metadata stay.
@@ -100,9 +104,14 @@ impl Table {
         columns + self.fields.heap_bytes() + self.names.heap_bytes()
     }
 
-    /// Every row number.
-    pub fn rows(&self) -> core::ops::Range<Row> {
-        0..self.ts.len() as Row
+    /// Every row, in the order of the file.
+    pub fn rows(&self) -> impl DoubleEndedIterator<Item = Row> + ExactSizeIterator + Clone + use<> {
+        run(0..self.ts.len())
+    }
+
+    /// The row of this number, if there is one.
+    pub fn row(&self, number: usize) -> Option<Row> {
+        (number < self.ts.len()).then_some(Row::new(number))
     }
 
     /// Unix time of a `ts` of 0, in ns; 0 where the file has absolute times.
@@ -113,25 +122,25 @@ impl Table {
     /// Start of the event in ns, relative to the base, or [`time::NONE`].
     #[inline]
     pub fn ts(&self, row: Row) -> i64 {
-        self.ts[row as usize]
+        self.ts[row.index()]
     }
 
     /// Duration of the event in ns: that of the file for complete events, that of pairing for begin events, else
     /// [`time::NONE`].
     #[inline]
     pub fn dur(&self, row: Row) -> i64 {
-        self.dur[row as usize]
+        self.dur[row.index()]
     }
 
     /// Sets a duration that pairing found.
     pub(crate) fn set_dur(&mut self, row: Row, ns: i64) {
-        self.dur[row as usize] = ns;
+        self.dur[row.index()] = ns;
     }
 
     /// Gives an event another meaning than its `ph` and `cat` have, and fields of it that of known keys; the texts of the
     /// event stay.
     pub(crate) fn set_meaning(&mut self, row: Row, meaning: (u8, Category), keys: &[(&str, Key)]) {
-        let at = row as usize;
+        let at = row.index();
         self.layout[at] = self.layout_with(self.layout[at], meaning, keys);
         let track = self.tracks.get(self.track[at]);
         let on_device = meaning.1.is_on_device();
@@ -152,18 +161,18 @@ impl Table {
 
     /// Gives an event a layout of [`Table::layout_with`].
     pub(crate) fn set_layout(&mut self, row: Row, layout: LayoutId) {
-        self.layout[row as usize] = layout;
+        self.layout[row.index()] = layout;
     }
 
     /// Gives an event another name.
     pub(crate) fn rename(&mut self, row: Row, name: NameId) {
-        self.name[row as usize] = name;
+        self.name[row.index()] = name;
     }
 
     /// Puts an event at its time, in ns after the base, and on its track.
     pub(crate) fn place(&mut self, row: Row, ts: i64, track: TrackId) {
-        self.ts[row as usize] = ts;
-        self.track[row as usize] = track;
+        self.ts[row.index()] = ts;
+        self.track[row.index()] = track;
     }
 
     /// End of a span in ns: its start where it has no duration.
@@ -189,7 +198,7 @@ impl Table {
     /// The name's number.
     #[inline]
     pub fn name_id(&self, row: Row) -> NameId {
-        self.name[row as usize]
+        self.name[row.index()]
     }
 
     /// The name.
@@ -200,7 +209,7 @@ impl Table {
     /// The track's number.
     #[inline]
     pub fn track_id(&self, row: Row) -> TrackId {
-        self.track[row as usize]
+        self.track[row.index()]
     }
 
     /// The track.
@@ -211,13 +220,13 @@ impl Table {
     /// The layout.
     #[inline]
     pub fn layout(&self, row: Row) -> &Layout {
-        self.layouts.get(self.layout[row as usize])
+        self.layouts.get(self.layout[row.index()])
     }
 
     /// The layout's number.
     #[inline]
     pub(crate) fn layout_id(&self, row: Row) -> LayoutId {
-        self.layout[row as usize]
+        self.layout[row.index()]
     }
 
     /// The phase; 0 when the event has none.
@@ -241,7 +250,7 @@ impl Table {
     #[inline]
     pub fn field(&self, row: Row, key: Key) -> Option<Value<'_>> {
         let field = self.layout(row).find(key)?;
-        Some(self.fields.value(row as usize, field, &self.names))
+        Some(self.fields.value(row.index(), field, &self.names))
     }
 
     /// The value of a known field, as an integer.
@@ -265,7 +274,7 @@ impl Table {
 
     /// Every field of an event with its value, in the order of the text.
     pub fn all_fields(&self, row: Row) -> impl Iterator<Item = (&Field, Value<'_>)> {
-        let mut bytes = self.fields.at(row as usize);
+        let mut bytes = self.fields.at(row.index());
         self.layout(row).fields.iter().map(move |f| (f, read(&mut bytes, f.field_type, &self.names)))
     }
 }

@@ -30,8 +30,8 @@ pub struct Metadata {
     pub source: Source,
     /// The start of the recording, relative to the base, where the source says so.
     pub origin: Option<i64>,
-    /// The first row of every list of records.
-    pub lists: Vec<u32>,
+    /// How many records there are before each list of records.
+    pub lists: Vec<usize>,
 }
 
 impl Metadata {

@@ -18,6 +18,7 @@ pub fn in_turn(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send))
 
 /// A question about one trace.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Request<'a> {
     /// What the trace is called in the answer.
     pub name: &'a str,
@@ -29,7 +30,30 @@ pub struct Request<'a> {
     pub both: Both,
 }
 
-impl Request<'_> {
+impl<'a> Request<'a> {
+    /// A request for rows, about a trace without a name; one half of the answer is run after the other.
+    pub fn new(options: &'a Options) -> Request<'a> {
+        Request { name: "", options, for_reading: false, both: in_turn }
+    }
+
+    /// The same about a trace that is called `name` in the answer.
+    #[must_use]
+    pub fn about(self, name: &'a str) -> Request<'a> {
+        Request { name, ..self }
+    }
+
+    /// The same with a text for a person, or with rows.
+    #[must_use]
+    pub fn for_reading(self, for_reading: bool) -> Request<'a> {
+        Request { for_reading, ..self }
+    }
+
+    /// The same with two halves run by `both`.
+    #[must_use]
+    pub fn run_by(self, both: Both) -> Request<'a> {
+        Request { both, ..self }
+    }
+
     /// The options, typed.
     pub(super) fn typed<O: Typed>(&self) -> O {
         O::of(self.options, self.for_reading)
@@ -38,6 +62,7 @@ impl Request<'_> {
 
 /// An answer about one trace.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Answer {
     /// The answer's rows; none where a text for a person stands in their place and does not need them.
     pub rows: Rows,
@@ -63,6 +88,7 @@ impl Answer {
 }
 
 /// A question.
+#[non_exhaustive]
 pub struct Verb {
     /// Its name, in every face.
     pub name: &'static str,
@@ -106,6 +132,7 @@ pub enum Kind {
 }
 
 /// A form that a trace can be written in.
+#[non_exhaustive]
 pub struct Export {
     /// Its name, in every face.
     pub name: &'static str,

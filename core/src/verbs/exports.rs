@@ -94,7 +94,7 @@ pub(super) const EXPORTS: &[Export] = &[
         options: &[],
         extension: Some("csv"),
         media_type: "text/csv",
-        start: |_, _, _| Ok(Begun::Writing(Writing::new(Lines(0)))),
+        start: |_, _, _| Ok(Begun::Writing(Writing::new(Lines { next: 0 }))),
     },
     Export {
         name: "slice",
@@ -140,21 +140,21 @@ pub(super) const EXPORTS: &[Export] = &[
 struct Chrome<R> {
     writer: Option<ChromeWriter<String, R>>,
     keep: Option<Vec<bool>>,
-    next: Row,
+    next: usize,
 }
 
 impl<R: Rewrite> Pieces for Chrome<R> {
     fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
         let Some(mut writer) = self.writer.take() else { return false };
         let table = &trace.table;
-        while (self.next as usize) < table.len() && writer.output().len() < PIECE {
-            if self.keep.as_ref().is_none_or(|keep| keep[self.next as usize]) {
+        while self.next < table.len() && writer.output().len() < PIECE {
+            if self.keep.as_ref().is_none_or(|keep| keep[self.next]) {
                 // A String takes every text.
-                let _ = writer.event(table, self.next);
+                let _ = writer.event(table, Row::new(self.next));
             }
             self.next += 1;
         }
-        if (self.next as usize) < table.len() {
+        if self.next < table.len() {
             out.push_str(writer.output());
             writer.output().clear();
             self.writer = Some(writer);
@@ -183,20 +183,22 @@ impl Pieces for ExecutionTraceWriter {
     }
 }
 
-struct Lines(Row);
+struct Lines {
+    next: usize,
+}
 
 impl Pieces for Lines {
     fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
         let table = &trace.table;
-        if self.0 == 0 {
+        if self.next == 0 {
             out.push_str(csv::HEADER);
         }
         let start = out.len();
-        while (self.0 as usize) < table.len() && out.len() - start < PIECE {
-            csv::event(table, self.0, out);
-            self.0 += 1;
+        while self.next < table.len() && out.len() - start < PIECE {
+            csv::event(table, Row::new(self.next), out);
+            self.next += 1;
         }
-        (self.0 as usize) < table.len()
+        self.next < table.len()
     }
 }
 

@@ -27,6 +27,7 @@ pub enum Fallback {
 
 /// An option of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Opt {
     /// Its name on the command line; in JSON the same in camel case.
     pub name: &'static str,

@@ -25,7 +25,8 @@ pub(crate) fn event(table: &Table, row: Row, out: &mut String) {
     let fields = if fields.is_empty() { String::new() } else { format!("{{{}}}", fields.join(",")) };
     let _ = write!(
         out,
-        "{row},{},{},{},{},{},{},{},{}\r\n",
+        "{},{},{},{},{},{},{},{},{}\r\n",
+        row.index(),
         time(table.ts(row)),
         time(table.dur(row)),
         if ph == 0 { String::new() } else { char::from(ph).to_string() },

@@ -3,7 +3,7 @@
 //! Every event is a complete event of the process `CPU functions`, every kernel of an operator the start of an arrow.
 //! Unlike torch this escapes names, so that the file is JSON whatever they are.
 
-use crate::analysis::torch::function_events::{FunctionEvents, Kind};
+use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::demangle::demangle;
 use crate::rows::quote;
 use crate::table::events::Table;
@@ -36,8 +36,9 @@ impl EventListWriter {
         }
         while self.next < self.events.len() && out.len() < limit {
             // An event that torch made up of an allocation has no name in the trace.
-            if self.events.kinds[self.next] != Kind::Memory {
-                self.event(table, out);
+            let event = FunctionEvent::new(self.next);
+            if self.events.kind(event) != Kind::Memory {
+                self.event(table, event, out);
             }
             self.next += 1;
         }
@@ -47,14 +48,14 @@ impl EventListWriter {
         self.next < self.events.len()
     }
 
-    fn event(&mut self, table: &Table, out: &mut String) {
-        let (events, at) = (&self.events, self.next);
-        let name = table.name(events.rows[at]);
+    fn event(&mut self, table: &Table, event: FunctionEvent, out: &mut String) {
+        let events = &self.events;
+        let name = table.name(events.row(event));
         let name = quote(&demangle(name).unwrap_or_else(|| name.to_owned()));
-        let start = Value::from(events.start_ns(table, at) as f64 / 1e3);
-        let tid = thread(table, events, at);
-        let thread = match events.node_id(table, at) {
-            node if events.is_remote(at) => {
+        let start = Value::from(events.start_ns(table, event) as f64 / 1e3);
+        let tid = thread(table, events, event);
+        let thread = match events.node_id(table, event) {
+            node if events.is_remote(event) => {
                 format!("\" node_id:{}, thread_id:{tid} \"", node.unwrap_or(-1))
             }
             _ => tid.clone(),
@@ -64,9 +65,9 @@ impl EventListWriter {
             out,
             "{first}{{\"name\": {name}, \"ph\": \"X\", \"ts\": {start}, \"dur\": {}, \"tid\": {thread}, \
              \"pid\": \"CPU functions\", \"args\": {{}}}}",
-            Value::from(events.torch_duration_us(table, at))
+            Value::from(events.torch_duration_us(table, event))
         );
-        for _ in 0..events.kernel_count(at) {
+        for _ in 0..events.kernel_count(event) {
             let _ = write!(
                 out,
                 ", {{\"name\": {name}, \"ph\": \"s\", \"ts\": {start}, \"tid\": {tid}, \
@@ -80,11 +81,11 @@ impl EventListWriter {
 }
 
 /// torch's thread: of device work the thread of the result and not its stream.
-fn thread(table: &Table, events: &FunctionEvents, at: usize) -> String {
-    let row = events.rows[at];
+fn thread(table: &Table, events: &FunctionEvents, event: FunctionEvent) -> String {
+    let row = events.row(event);
     let tid = table.names.get(table.track(row).tid);
     let is_result = table.metadata.source == Source::KinetoEvents;
-    if is_result && events.kinds[at] == Kind::Device {
+    if is_result && events.kind(event) == Kind::Device {
         return table.int(row, Key::StartThreadId).unwrap_or(0).to_string();
     }
     if tid.is_empty() { "0".to_owned() } else { tid.to_owned() }

@@ -9,6 +9,7 @@ use crate::table::category::Category;
 use crate::table::events::Row;
 use crate::table::layout::Key;
 use crate::trace::Trace;
+use crate::tree::Position;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -54,14 +55,14 @@ impl ExecutionTraceWriter {
         let (mut nodes, mut numbers) = (vec![0; table.len()], Index::default());
         let mut threads: Vec<u32> = Vec::new();
         let mut last = PROCESS;
-        for &row in trace.tree.rows.iter().filter(|&&row| is_node(trace, row)) {
+        for &row in trace.tree.rows().iter().filter(|&&row| is_node(trace, row)) {
             let number = numbers.of((i64::from(table.track_id(row).0), 0), threads.len() as u32);
             if number as usize == threads.len() {
                 last += 1;
                 threads.push(last);
             }
             last += 1;
-            nodes[row as usize] = last;
+            nodes[row.index()] = last;
         }
         ExecutionTraceWriter { nodes, numbers, threads, next: 0 }
     }
@@ -72,27 +73,28 @@ impl ExecutionTraceWriter {
         if self.next == 0 {
             head(trace, out);
         }
-        let rows = &trace.tree.rows;
-        while self.next < rows.len() {
-            if is_node(trace, rows[self.next]) {
-                self.node(trace, out);
+        let tree = &trace.tree;
+        while self.next < tree.len() {
+            let at = Position::new(self.next);
+            if is_node(trace, tree.row(at)) {
+                self.node(trace, at, out);
             }
             self.next += 1;
             if out.len() >= limit {
                 break;
             }
         }
-        let is_more = self.next < rows.len();
+        let is_more = self.next < tree.len();
         if !is_more {
             tail(trace, out);
         }
         is_more
     }
 
-    /// The node of the next position, and before it that of its thread where it is the first there.
-    fn node(&self, trace: &Trace, out: &mut String) {
-        let (table, row) = (&trace.table, trace.tree.rows[self.next]);
-        let id = self.nodes[row as usize];
+    /// The node of a position, and before it that of its thread where it is the first there.
+    fn node(&self, trace: &Trace, at: Position, out: &mut String) {
+        let (table, row) = (&trace.table, trace.tree.row(at));
+        let id = self.nodes[row.index()];
         let number = self.numbers.get((i64::from(table.track_id(row).0), 0)).unwrap_or(0);
         let thread = self.threads[number as usize];
         let tid = number + 1;
@@ -106,21 +108,20 @@ impl ExecutionTraceWriter {
         let is_annotation = table.category(row) == Category::UserAnnotation;
         let attributes = Attributes {
             rf_id: int(Key::ExternalId).unwrap_or(0),
-            fw_parent: forward.map_or(0, |forward| self.nodes[forward as usize]),
+            fw_parent: forward.map_or(0, |forward| self.nodes[forward.index()]),
             seq_id: int(Key::SequenceNumber).unwrap_or(-1),
             scope: if is_annotation { USER_SCOPE } else { u8::from(fw_tid > 0) },
             tid,
             fw_tid,
         };
-        let above = self.above(trace).unwrap_or(thread);
+        let above = self.above(trace, at).unwrap_or(thread);
         attributes.write(above, id, &inputs(trace, row), table.name(row), out);
     }
 
-    /// The innermost node around the next position.
-    fn above(&self, trace: &Trace) -> Option<u32> {
+    /// The innermost node around a position.
+    fn above(&self, trace: &Trace, at: Position) -> Option<u32> {
         let tree = &trace.tree;
-        let ancestors = tree.ancestors(self.next as u32);
-        ancestors.map(|at| self.nodes[tree.rows[at as usize] as usize]).find(|&node| node != 0)
+        tree.ancestors(at).map(|at| self.nodes[tree.row(at).index()]).find(|&node| node != 0)
     }
 }
 

@@ -9,7 +9,7 @@ pub mod audit;
 mod frames;
 mod grammar;
 mod names;
-pub mod outcome;
+mod outcome;
 mod patterns;
 mod rules;
 mod vocabulary;
@@ -35,7 +35,7 @@ const HASH_BYTES: usize = 8;
 
 /// Replaces private texts by pseudonyms.
 #[derive(Clone, Debug)]
-pub struct Redact<A = ()> {
+pub(crate) struct Redact<A = ()> {
     keys: Keys,
     vocabulary: Vocabulary,
     pen: Pen<A>,
@@ -53,7 +53,7 @@ struct Pen<A> {
 
 impl Redact {
     /// A redactor; the same salt gives the same pseudonyms.
-    pub fn new(salt: &[u8]) -> Self {
+    pub(crate) fn new(salt: &[u8]) -> Self {
         Redact::with_audit(salt, ())
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::analysis::device::steps::step_ranges;
 use crate::error::Error;
+use crate::handle::collect;
 use crate::table::category::Category;
 use crate::table::events::Row;
 use crate::time;
@@ -38,26 +39,22 @@ pub(crate) fn select(trace: &Trace, selection: &Selection) -> Result<Vec<bool>, 
     let dropped: Vec<bool> = (table.layouts.all().iter())
         .map(|l| l.cat.is_some_and(|cat| selection.drop_categories.iter().any(|d| d == table.names.get(cat))))
         .collect();
-    let mut keep: Vec<bool> = table
-        .rows()
-        .map(|row| {
-            let category = table.category(row);
-            if table.ph(row) == b'M' {
-                return true;
-            }
-            if dropped[table.layout_id(row).0 as usize] {
-                return false;
-            }
-            let begins = match trace.links.launch(row).filter(|_| category.is_device_work()) {
-                Some(launch) => inside(table.ts(launch)),
-                None => inside(table.ts(row)),
-            };
-            let is_step =
-                category == Category::UserAnnotation && table.name(row).starts_with("ProfilerStep#");
-            let long = table.dur(row) >= selection.min_duration_ns || category.is_on_device() || is_step;
-            begins && (!table.is_span(row) || long || selection.min_duration_ns == 0)
-        })
-        .collect();
+    let mut keep: Vec<bool> = collect(table.len(), |row| {
+        let category = table.category(row);
+        if table.ph(row) == b'M' {
+            return true;
+        }
+        if dropped[table.layout_id(row).0 as usize] {
+            return false;
+        }
+        let begins = match trace.links.launch(row).filter(|_| category.is_device_work()) {
+            Some(launch) => inside(table.ts(launch)),
+            None => inside(table.ts(row)),
+        };
+        let is_step = category == Category::UserAnnotation && table.name(row).starts_with("ProfilerStep#");
+        let long = table.dur(row) >= selection.min_duration_ns || category.is_on_device() || is_step;
+        begins && (!table.is_span(row) || long || selection.min_duration_ns == 0)
+    });
     keep_partners(trace, &mut keep);
     Ok(keep)
 }
@@ -66,7 +63,7 @@ pub(crate) fn select(trace: &Trace, selection: &Selection) -> Result<Vec<bool>, 
 fn keep_partners(trace: &Trace, keep: &mut [bool]) {
     let mut follow = |pairs: &[(Row, Row)]| {
         for &(begin, end) in pairs {
-            keep[end as usize] = keep[begin as usize];
+            keep[end.index()] = keep[begin.index()];
         }
     };
     follow(&trace.pairs.spans);

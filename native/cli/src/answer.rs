@@ -45,7 +45,7 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
         let Some(trace) = read_or_tell(source, &mut code) else { continue };
         let name = source.name();
         let for_reading = format == Format::Table;
-        let request = Request { name: &name, options: &options, for_reading, both: at_once };
+        let request = Request::new(&options).about(&name).for_reading(for_reading).run_by(at_once);
         let answer = verb.answer(&trace, request)?;
         if let Some(hint) = answer.hint {
             eprintln!("kinetoscope: {hint}");

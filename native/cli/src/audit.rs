@@ -43,7 +43,8 @@ impl Audits {
                 if self.several && whole.is_some() {
                     let _ = writeln!(self.text, "{name}");
                 }
-                let answer = Answer { text: whole, ..Answer::from(rows) };
+                let mut answer = Answer::from(rows);
+                answer.text = whole;
                 add_text(&mut self.text, name, &answer, self.format, self.several);
             }
         }

@@ -8,7 +8,7 @@ use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::verbs::options::Options;
-use kinetoscope_core::verbs::{Begun, EXPORTS, Export, Request, VERBS, in_turn};
+use kinetoscope_core::verbs::{Begun, EXPORTS, Export, Request, VERBS};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ fuzz_target!(|data: &[u8]| {
     let options = Options::default();
     for verb in VERBS {
         for for_reading in [false, true] {
-            let request = Request { name: "fuzz", options: &options, for_reading, both: in_turn };
+            let request = Request::new(&options).about("fuzz").for_reading(for_reading);
             let answer = verb.answer(&trace, request).expect("an answer");
             assert!(!answer.failed, "{}", answer.rows.to_text());
             let _ = (answer.to_text(), answer.rows.to_csv());
@@ -48,7 +48,7 @@ fuzz_target!(|data: &[u8]| {
     for track in 0..trace.table.tracks.all().len() as u32 {
         let _ = tiles(&trace, Window { track: TrackId(track), start_ns: 0, end_ns: 1_000_000, pixels: 50 });
     }
-    for row in 0..trace.table.len().min(16) as u32 {
+    for row in trace.table.rows().take(16) {
         let _ = (related(&trace, row), find(&trace, &[trace.table.name(row)], false));
     }
     let by = GroupBy::default().by_shape().by_module();

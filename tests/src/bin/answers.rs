@@ -6,7 +6,7 @@ use kinetoscope::files::{Source, read};
 use kinetoscope_core::report::document::Document;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::verbs::options::Options;
-use kinetoscope_core::verbs::{Request, VERBS, in_turn};
+use kinetoscope_core::verbs::{Request, VERBS};
 use serde_json::{Map, Value, json};
 use std::error::Error;
 use std::io::{Write, stdin, stdout};
@@ -27,7 +27,7 @@ fn answers(name: &str, trace: &Trace) -> Result<Map<String, Value>, Box<dyn Erro
     let options = Options::default();
     let mut answers = Map::new();
     for verb in VERBS {
-        let request = Request { name, options: &options, for_reading: false, both: in_turn };
+        let request = Request::new(&options).about(name);
         let mut document = Document::new(verb.name);
         document.add(name, trace, &verb.answer(trace, request)?.rows);
         answers.insert(verb.name.to_owned(), document.finish().into());

@@ -65,7 +65,7 @@ fn killed(recording: &Path, log: &Path) {
 
 /// Has a handler print the table of a recording.
 fn printed() {
-    let options = TableOptions { row_limit: Some(1), ..TableOptions::default() };
+    let options = TableOptions::default().with_row_limit(Some(1));
     let mut profiler = Profiler::builder().on_trace_ready(print_table(options)).start().expect("a start");
     for _ in 0..3 {
         drop(operator("aten::mm"));

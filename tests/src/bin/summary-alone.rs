@@ -3,7 +3,7 @@
 use kinetoscope::files::unpacker;
 use kinetoscope_core::trace::TraceReader;
 use kinetoscope_core::verbs::options::Options;
-use kinetoscope_core::verbs::{Request, in_turn, verb};
+use kinetoscope_core::verbs::{Request, verb};
 use std::error::Error;
 use std::fs::File;
 use std::io::Read;
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let trace = reader.finish()?;
     let options = Options::default();
-    let request = Request { name: &path, options: &options, for_reading: true, both: in_turn };
+    let request = Request::new(&options).about(&path).for_reading(true);
     let answer = verb("summary")?.answer(&trace, request)?;
     println!("{}", answer.to_text());
     Ok(())

@@ -91,14 +91,14 @@ impl<'a> Work<'a> {
     fn new(trace: &'a Trace) -> Self {
         let mut kernels = alloc::vec![0; trace.table.len()];
         for &(_, op) in &trace.links.op_of {
-            kernels[op as usize] += 1;
+            kernels[op.index()] += 1;
         }
         let (table, links) = (&trace.table, &trace.links);
         Work { table, links, kernels, known: Index::default(), flops: Vec::new() }
     }
 
     fn of(&mut self, row: Row) -> Option<i64> {
-        let op = self.links.op(row).filter(|&op| self.kernels[op as usize] == 1)?;
+        let op = self.links.op(row).filter(|&op| self.kernels[op.index()] == 1)?;
         let table = self.table;
         let text = |key| table.field(op, key).and_then(|v| v.as_json());
         let dims = text(Key::InputDims)?;

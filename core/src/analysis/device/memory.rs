@@ -20,9 +20,6 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Never: the release of what stayed.
-pub const NEVER: u32 = u32::MAX;
-
 /// One allocation or release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -37,8 +34,8 @@ pub struct Record {
     pub bytes: i64,
     /// What the device holds after it, with what was there before the recording.
     pub total: i64,
-    /// Of an allocation, the position of its release, or [`NEVER`].
-    pub freed: u32,
+    /// Of an allocation, the position of its release in [`Memory::records`], if it was released.
+    pub freed: Option<u32>,
 }
 
 /// The memory of one device.
@@ -126,7 +123,7 @@ impl Memory {
         if at == next {
             self.devices.push(Device { name: device_name(device), ..Device::default() });
         }
-        self.records.push(Record { row, ts: table.ts(row), device: at, bytes, total: 0, freed: NEVER });
+        self.records.push(Record { row, ts: table.ts(row), device: at, bytes, total: 0, freed: None });
     }
 
     fn add_up(&mut self, table: &Table) {
@@ -163,9 +160,9 @@ impl Memory {
             let key = (address, i64::from(record.device));
             if record.bytes > 0 {
                 open.set(key, at as u32);
-            } else if let Some(begun) = open.get(key).filter(|&begun| begun != NEVER) {
-                self.records[begun as usize].freed = at as u32;
-                open.set(key, NEVER);
+            } else if let Some(begun) = open.get(key) {
+                self.records[begun as usize].freed = Some(at as u32);
+                open.remove(key);
             }
         }
     }
@@ -173,8 +170,10 @@ impl Memory {
     /// The allocations that are there right after record `at`, of its device.
     pub fn live(&self, at: usize) -> impl Iterator<Item = &Record> {
         let device = self.records[at].device;
-        let is_live =
-            move |record: &&Record| record.bytes > 0 && record.device == device && record.freed > at as u32;
+        let is_live = move |record: &&Record| {
+            let is_there = record.freed.is_none_or(|freed| freed as usize > at);
+            record.bytes > 0 && record.device == device && is_there
+        };
         self.records[..=at].iter().filter(is_live)
     }
 }

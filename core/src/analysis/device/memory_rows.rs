@@ -1,6 +1,6 @@
 //! The answer about memory: devices, who held their peaks, steps, what was never released, failures, and a snapshot's segments.
 
-use super::memory::{Memory, NEVER, Record, device_name, device_of};
+use super::memory::{Memory, Record, device_name, device_of};
 use super::owners::Owners;
 use super::steps::step_ranges;
 use crate::analysis::torch::device_type::DeviceType;
@@ -159,7 +159,7 @@ pub fn memory_rows(trace: &Trace) -> Rows {
         }
         steps(&mut rows, trace, &memory);
         for (at, device) in memory.devices.iter().enumerate().filter(|_| has_addresses) {
-            let is_kept = |r: &&Record| r.device as usize == at && r.bytes > 0 && r.freed == NEVER;
+            let is_kept = |r: &&Record| r.device as usize == at && r.bytes > 0 && r.freed.is_none();
             let kept: Vec<Row> = memory.records.iter().filter(is_kept).map(|r| r.row).collect();
             by_owner(&mut rows, (MemoryKind::Kept, &device.name), &owners, &kept, None);
         }

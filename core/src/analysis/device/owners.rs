@@ -22,19 +22,18 @@ impl<'a> Owners<'a> {
         let table = &trace.table;
         let mut operators = vec![NameId::EMPTY; table.len()];
         let tree = EventTree::new(trace);
-        for node in (0..tree.len() as u32).filter(|&n| is_record(table, tree.rows[n as usize])) {
+        for node in tree.nodes().filter(|&node| is_record(table, tree.row(node))) {
             let is_operator =
                 |row: &Row| matches!(table.category(*row), Category::CpuOp | Category::UserAnnotation);
-            let owner = tree.and_above(node).map(|node| tree.rows[node as usize]).find(is_operator);
-            operators[tree.rows[node as usize] as usize] =
-                owner.map_or(NameId::EMPTY, |row| table.name_id(row));
+            let owner = tree.and_above(node).map(|node| tree.row(node)).find(is_operator);
+            operators[tree.row(node).index()] = owner.map_or(NameId::EMPTY, |row| table.name_id(row));
         }
         Owners { trace, operators }
     }
 
     /// Its name: the operator, else the innermost Python function that is not torch's own, else the innermost function.
     pub(super) fn name(&self, row: Row) -> Option<&'a str> {
-        let operator = self.operators[row as usize];
+        let operator = self.operators[row.index()];
         if operator != NameId::EMPTY {
             return Some(self.trace.table.names.get(operator));
         }

@@ -5,9 +5,8 @@
 //! formula stands with its own time and no number, since unknown is not 0.
 
 use super::roofline::{Peak, input_bytes};
-use crate::analysis::children::NONE;
 use crate::analysis::flops::{self, Inputs};
-use crate::analysis::torch::function_events::{FunctionEvents, Kind};
+use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::names::{ByName, NameId};
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
@@ -167,33 +166,32 @@ fn sums(table: &Table, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i6
     let mut inside = vec![false; events.len()];
     let mut sums = Sums::default();
     let mut all: i64 = 0;
-    for at in 0..events.len() {
-        let own = match (has_device, events.kinds[at]) {
-            (true, Kind::Device) if !events.is_user_annotation(table, at) => {
-                all = all.saturating_add(events.self_device_time_total_ns(at));
+    for event in events.events() {
+        let own = match (has_device, events.kind(event)) {
+            (true, Kind::Device) if !events.is_user_annotation(table, event) => {
+                all = all.saturating_add(events.self_device_time_total_ns(event));
                 continue;
             }
-            (true, Kind::Cpu) => events.self_device_time_total_ns(at),
-            (false, Kind::Cpu) => events.self_ns[at],
+            (true, Kind::Cpu) => events.self_device_time_total_ns(event),
+            (false, Kind::Cpu) => events.self_ns(event),
             _ => continue,
         };
         if !has_device {
             all = all.saturating_add(own);
         }
-        let parent = events.parents[at];
-        if parent != NONE && inside[parent as usize] {
-            inside[at] = true;
+        if events.parent(event).is_some_and(|parent| inside[parent.index()]) {
+            inside[event.index()] = true;
             continue;
         }
-        let counted = count_of(table, events, at, peak);
-        inside[at] = counted.is_some();
+        let counted = count_of(table, events, event, peak);
+        inside[event.index()] = counted.is_some();
         let time_ns = match (counted, has_device) {
             (None, _) => own,
-            (Some(_), true) => device_totals[at],
-            (Some(_), false) => events.cpu_time_total_ns(table, at),
+            (Some(_), true) => device_totals[event.index()],
+            (Some(_), false) => events.cpu_time_total_ns(table, event),
         };
         let by_name = if counted.is_some() { &mut sums.counted } else { &mut sums.others };
-        by_name.of(table.name_id(events.rows[at])).add(Sum {
+        by_name.of(table.name_id(events.row(event))).add(Sum {
             count: 1,
             time_ns,
             ..counted.unwrap_or_default()
@@ -203,12 +201,12 @@ fn sums(table: &Table, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i6
 }
 
 /// Operations and bytes of a call that a formula counts, without its time.
-fn count_of(table: &Table, events: &FunctionEvents, at: usize, peak: Peak) -> Option<Sum> {
-    let row = events.rows[at];
+fn count_of(table: &Table, events: &FunctionEvents, event: FunctionEvent, peak: Peak) -> Option<Sum> {
+    let row = events.row(event);
     let text = |key| table.field(row, key).and_then(|v: Value<'_>| v.as_json());
     let dims = text(Key::InputDims)?;
     let inputs = Inputs::parse(Some(dims), text(Key::InputType), text(Key::ConcreteInputs));
-    let flops = flops::count(events.name(at), &inputs)?;
+    let flops = flops::count(events.name(event), &inputs)?;
     let bytes = input_bytes(&inputs);
     let kind = inputs.types.first().and_then(|kind| kind.as_str()).unwrap_or("");
     Some(Sum { flops, bytes, least_ns: peak.least_ns(flops, bytes, kind), ..Sum::default() })

@@ -3,6 +3,7 @@
 //! Sums over the complete events so far, by name: nothing is paired, nested or linked yet, so a name's time includes that
 //! of what it called. The whole answer is [`summary`](super::summary).
 
+use crate::handle::run;
 use crate::names::NameId;
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Record, Rows, Shape};
@@ -50,7 +51,8 @@ struct Sum {
 /// Sums of what was read so far.
 #[derive(Clone, Debug, Default)]
 pub struct Early {
-    next: Row,
+    /// How many rows were taken in.
+    taken: usize,
     operators: Vec<Sum>,
     device: Vec<Sum>,
     wall: Option<(i64, i64)>,
@@ -59,7 +61,7 @@ pub struct Early {
 impl Early {
     /// Takes in the events that were read since the last time.
     pub fn update(&mut self, table: &Table) {
-        for row in self.next..table.len() as Row {
+        for row in run::<Row>(self.taken..table.len()) {
             let (ph, ts) = (table.ph(row), table.ts(row));
             if ph == b'M' || ts == time::NONE {
                 continue;
@@ -73,7 +75,7 @@ impl Early {
                 add(&mut self.device, table.name_id(row), table.dur(row));
             }
         }
-        self.next = table.len() as Row;
+        self.taken = table.len();
     }
 
     /// The numbers so far, as one row.

@@ -3,10 +3,9 @@
 //! What the answers take from the tree, the links and sets of intervals is found here from the times and ids of the events
 //! themselves. None of the identities holds by the algebra of the code that it checks: each has a test that breaks it.
 
-use crate::analysis::children::NONE;
 use crate::analysis::device::device_time::DeviceTime;
 use crate::analysis::device::steps::{Step, is_data_loading};
-use crate::analysis::torch::function_events::{FunctionEvents, Kind};
+use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::diagnostics::Code;
 use crate::dialect::hidden::hidden_names;
 use crate::index::Index;
@@ -63,9 +62,9 @@ pub fn identities(
 fn lanes(trace: &Trace) -> Identity {
     let (table, tree) = (&trace.table, &trace.tree);
     let mut total = (0, 0);
-    for lane in &tree.lanes {
+    for lane in tree.lanes() {
         let own = tree.self_times(table, lane).iter().sum();
-        let open = open_ns(table, &tree.rows[lane.start as usize..lane.end as usize]);
+        let open = open_ns(table, tree.rows_of(lane));
         if own != open {
             return equal("self time of a lane = time in which any span of it is open", own, open);
         }
@@ -89,16 +88,16 @@ fn open_ns(table: &Table, rows: &[Row]) -> i64 {
 /// A self time means something only where the children lie within their parent.
 fn parents(trace: &Trace, events: &FunctionEvents) -> Identity {
     let table = &trace.table;
-    let is_within = |at: usize, above: usize| {
-        let (row, around) = (events.rows[at], events.rows[above]);
+    let is_within = |event: FunctionEvent, above: FunctionEvent| {
+        let (row, around) = (events.row(event), events.row(above));
         let (start, outer) = (table.ts(row), table.ts(around));
         outer <= start
-            && start + events.duration_ns(table, at) <= outer + events.duration_ns(table, above)
+            && start + events.duration_ns(table, event) <= outer + events.duration_ns(table, above)
             && table.track_id(row) == table.track_id(around)
     };
     let (mut within, mut all) = (0, 0);
-    for (at, &above) in events.parents.iter().enumerate().filter(|p| *p.1 != NONE) {
-        within += i64::from(is_within(at, above as usize));
+    for (event, above) in events.events().filter_map(|event| Some((event, events.parent(event)?))) {
+        within += i64::from(is_within(event, above));
         all += 1;
     }
     equal("function events within their parents = function events with a parent", within, all)
@@ -112,8 +111,8 @@ fn kernels(trace: &Trace, events: &FunctionEvents) -> Identity {
         |work: Row| table.category(work).is_device_work() && !hidden.contains(&table.name_id(work));
     let linked = trace.links.op_of.iter().filter(|p| is_event(p.0));
     let kernels: i64 = linked.map(|p| table.dur(p.0).max(0)).sum();
-    let cpu = (0..events.len()).filter(|&at| events.kinds[at] != Kind::Device);
-    let device: i64 = cpu.map(|at| events.self_device_time_total_ns(at)).sum();
+    let cpu = events.events().filter(|&event| events.kind(event) != Kind::Device);
+    let device: i64 = cpu.map(|event| events.self_device_time_total_ns(event)).sum();
     let name = "self device time of operators + what torch leaves out = time of their kernels";
     equal(name, device + events.dropped_device_ns, kernels)
 }
@@ -187,7 +186,7 @@ fn step_parts(trace: &Trace, steps: &[Step]) -> [Identity; 2] {
     let mut rows: Vec<Row> = Vec::new();
     // The last of them: what lies within it adds nothing.
     let mut last = (0, 0, false);
-    for &row in &trace.tree.rows {
+    for &row in trace.tree.rows() {
         let category = table.category(row);
         let this = (table.ts(row), table.end(row), category.is_device_work());
         if last.0 <= this.0 && this.1 <= last.1 && last.2 == this.2 {
@@ -241,7 +240,7 @@ mod tests {
     use crate::analysis::device::device_time::device_times;
     use crate::analysis::device::steps::steps;
     use crate::table::append::Append;
-    use crate::tree::NO_PARENT;
+    use crate::tree::Position;
 
     /// Two steps, a nested operator that launches a kernel, a copy without a launch, a gap on the device.
     const TRACE: &[u8] = br#"{"schemaVersion":1,"traceEvents": [
@@ -278,34 +277,29 @@ mod tests {
     }
 
     /// The position in the tree of the span with this name.
-    fn position(trace: &Trace, name: &str) -> usize {
-        trace.tree.rows.iter().position(|&row| trace.table.name(row) == name).expect("a span")
+    fn position(trace: &Trace, name: &str) -> Position {
+        let tree = &trace.tree;
+        tree.positions().find(|&at| trace.table.name(tree.row(at)) == name).expect("a span")
     }
 
     type Damage = (&'static str, fn(&mut Answers));
 
     /// What is done to the answers or to what they come from, and the identity that then fails.
     const DAMAGES: &[Damage] = &[
-        ("spans in the tree", |a| {
-            a.trace.tree.rows.pop();
-            a.trace.tree.parents.pop();
-            let lane = a.trace.tree.lanes.last_mut().expect("a lane");
-            lane.end -= 1;
-        }),
+        ("spans in the tree", |a| a.trace.tree.remove_last()),
         ("self time of a lane", |a| {
             let at = position(&a.trace, "aten::addmm");
-            a.trace.tree.parents[at] = NO_PARENT;
+            a.trace.tree.set_parent(at, None);
         }),
         ("self time of a lane", |a| {
             let (first, second) =
                 (position(&a.trace, "ProfilerStep#1"), position(&a.trace, "ProfilerStep#2"));
-            a.trace.tree.parents[second] = first as u32;
+            a.trace.tree.set_parent(second, Some(first));
         }),
         ("function events within their parents", |a| {
-            let at =
-                |name: &str| (0..a.events.len()).find(|&at| a.events.name(at) == name).expect("an event");
-            let (relu, linear) = (at("aten::relu"), at("aten::linear"));
-            a.events.parents[relu] = linear as u32;
+            let named = |name: &str| a.events.events().find(|&event| a.events.name(event) == name);
+            let (relu, linear) = (named("aten::relu").expect("an event"), named("aten::linear"));
+            a.events.set_parent(relu, linear);
         }),
         ("self device time of operators", |a| a.events.dropped_device_ns += 1),
         ("self device time of operators", |a| a.trace.links.op_of.clear()),
@@ -316,7 +310,7 @@ mod tests {
         ("links of GPU work", |a| a.trace.links.launch_of.clear()),
         ("links of GPU work", |a| {
             let (kernel, call) = a.trace.links.launch_of[0];
-            a.trace.links.launch_of[0] = (call, kernel + 1);
+            a.trace.links.launch_of[0] = (call, Row::new(kernel.index() + 1));
         }),
         ("GPU activities without a launch", |a| {
             a.trace.diagnostics.record(Code::KernelWithoutLaunch, None, b"");

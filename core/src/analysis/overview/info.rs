@@ -120,7 +120,7 @@ pub(crate) fn info(trace: &Trace) -> Rows {
         count(|c| c == Category::Memcpy).into(),
         count(|c| c == Category::Memset).into(),
         table.tracks.all().len().into(),
-        trace.tree.lanes.len().into(),
+        trace.tree.lanes().len().into(),
         1usize.into(),
         metadata.rank().into(),
         metadata.world_size().into(),

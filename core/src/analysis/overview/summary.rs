@@ -217,11 +217,11 @@ fn busiest_tracks(trace: &Trace) -> Vec<(String, usize, i64)> {
     let names = LaneNames::new(trace);
     let mut tracks: Vec<(String, usize, i64)> = trace
         .tree
-        .lanes
+        .lanes()
         .iter()
         .map(|lane| {
             let time = trace.tree.self_times(&trace.table, lane).iter().sum();
-            (names.get(lane), (lane.end - lane.start) as usize, time)
+            (names.get(lane), lane.positions().len(), time)
         })
         .collect();
     sort_by_key(&mut tracks, |t| (descending(t.2), 0));

@@ -6,7 +6,7 @@ use crate::names::NameId;
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
 use crate::trace::Trace;
-use crate::tree::{Lane, NO_PARENT};
+use crate::tree::Lane;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -49,7 +49,7 @@ pub(super) fn launched_ns(trace: &Trace) -> Vec<i64> {
     let links = &trace.links;
     let without_call = links.op_of.iter().filter(|&&(work, _)| links.launch(work).is_none());
     for &(work, cause) in links.launch_of.iter().chain(without_call) {
-        launched[cause as usize] += table.dur(work).max(0);
+        launched[cause.index()] += table.dur(work).max(0);
     }
     launched
 }
@@ -60,12 +60,11 @@ pub fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64]) -> Vec<Node> {
     let (table, tree) = (&trace.table, &trace.tree);
     let mut nodes: Vec<Node> = Vec::new();
     let mut index = Index::default();
-    let mut node_of: Vec<usize> = Vec::with_capacity((lane.end - lane.start) as usize);
+    let mut node_of: Vec<usize> = Vec::with_capacity(lane.positions().len());
     let self_ns = tree.self_times(table, lane);
-    for at in lane.start..lane.end {
-        let row = tree.rows[at as usize];
-        let parent = tree.parents[at as usize];
-        let above = (parent != NO_PARENT).then(|| node_of[(parent - lane.start) as usize]);
+    for at in lane.positions() {
+        let row = tree.row(at);
+        let above = tree.parent(at).map(|parent| node_of[lane.offset(parent)]);
         let name = table.name_id(row);
         let key = (above.map_or(-1, |above| above as i64), i64::from(name.0));
         let node = index.of(key, nodes.len() as u32) as usize;
@@ -76,8 +75,8 @@ pub fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64]) -> Vec<Node> {
         node_of.push(node);
         nodes[node].count += 1;
         nodes[node].total_ns += table.dur(row).max(0);
-        nodes[node].self_ns += self_ns[(at - lane.start) as usize];
-        nodes[node].device_self_ns += launched_ns.get(row as usize).copied().unwrap_or(0);
+        nodes[node].self_ns += self_ns[lane.offset(at)];
+        nodes[node].device_self_ns += launched_ns.get(row.index()).copied().unwrap_or(0);
     }
     for at in (0..nodes.len()).rev() {
         nodes[at].device_total_ns += nodes[at].device_self_ns;
@@ -155,7 +154,7 @@ pub(crate) fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     let names = LaneNames::new(trace);
     let launched = launched_ns(trace);
-    for lane in &trace.tree.lanes {
+    for lane in trace.tree.lanes() {
         let mut nodes = merged(trace, lane, &launched);
         let roots = || nodes.iter().filter(|n| n.parent.is_none());
         let whole: i64 = roots().map(|n| n.total_ns).sum();
@@ -169,7 +168,7 @@ pub(crate) fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
             Cell::Null,
             Cell::Null,
             title.as_str().into(),
-            Cell::Int(i64::from(lane.end - lane.start)),
+            lane.positions().len().into(),
             Cell::Ns(whole),
             Cell::Null,
             Cell::Ns(whole_device),
@@ -218,7 +217,7 @@ pub fn folded(trace: &Trace) -> String {
     };
     let mut out = String::new();
     let names = LaneNames::new(trace);
-    for lane in &trace.tree.lanes {
+    for lane in trace.tree.lanes() {
         let nodes = merged(trace, lane, &[]);
         let mut paths: Vec<String> = Vec::with_capacity(nodes.len());
         for node in &nodes {

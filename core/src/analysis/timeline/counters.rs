@@ -69,7 +69,7 @@ fn recorded(trace: &Trace) -> Vec<Counter> {
     let mut index = Index::default();
     for row in table.rows().filter(|&row| table.ph(row) == b'C' && table.ts(row) != crate::time::NONE) {
         let track = table.track(row);
-        let one = series.of((i64::from(table.name_id(row).0), i64::from(track.pid.0)), row);
+        let one = series.of((i64::from(table.name_id(row).0), i64::from(track.pid.0)), row.index() as u32);
         for (field, value) in table.all_fields(row).filter(|(f, _)| f.place == Place::Args) {
             let Some(number) = value.as_f64().filter(|n| n.is_finite()) else { continue };
             let at = index.of((i64::from(one), i64::from(field.key.0)), all.len() as u32) as usize;

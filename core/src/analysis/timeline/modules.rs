@@ -2,15 +2,15 @@
 //! the backward of their operators.
 
 use super::call_tree::launched_ns;
-use crate::analysis::children::{Children, NONE};
+use crate::analysis::children::Children;
 use crate::analysis::torch::frames::MODULE_PREFIX;
+use crate::handle::handle;
 use crate::index::Index;
 use crate::names::NameId;
 use crate::rows::{Cell, Column, Rows};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::trace::Trace;
-use crate::tree::NO_PARENT;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -37,9 +37,14 @@ pub const COLUMNS: &[Column] = &[
     ),
 ];
 
+handle! {
+    /// The place of a module in [`Modules`].
+    struct ModuleId;
+}
+
 struct Module {
     name: NameId,
-    parent: u32,
+    parent: Option<ModuleId>,
     count: i64,
     total_ns: i64,
     inside_ns: i64,
@@ -53,7 +58,7 @@ struct Modules<'a> {
     modules: Vec<Module>,
     index: Index,
     /// The innermost module around each position of the tree.
-    around: Vec<u32>,
+    around: Vec<Option<ModuleId>>,
 }
 
 fn is_module(table: &Table, row: Row) -> bool {
@@ -62,26 +67,24 @@ fn is_module(table: &Table, row: Row) -> bool {
 
 impl<'a> Modules<'a> {
     fn new(trace: &'a Trace) -> Self {
-        let around = vec![NONE; trace.tree.len()];
+        let around = vec![None; trace.tree.len()];
         let mut found = Modules { trace, modules: Vec::new(), index: Index::default(), around };
         let (table, tree) = (&trace.table, &trace.tree);
-        for at in 0..tree.len() {
-            let above = match tree.parents[at] {
-                NO_PARENT => NONE,
-                parent => found.around[parent as usize],
-            };
-            let row = tree.rows[at];
-            found.around[at] = if is_module(table, row) { found.enter(row, above) } else { above };
+        for at in tree.positions() {
+            let above = tree.parent(at).and_then(|parent| found.around[parent.index()]);
+            let row = tree.row(at);
+            let around = if is_module(table, row) { Some(found.enter(row, above)) } else { above };
+            found.around[at.index()] = around;
         }
         found
     }
 
     /// Counts one call of a module.
-    fn enter(&mut self, row: Row, parent: u32) -> u32 {
+    fn enter(&mut self, row: Row, parent: Option<ModuleId>) -> ModuleId {
         let table = &self.trace.table;
         let (name, duration) = (table.name_id(row), table.dur(row).max(0));
         let next = self.modules.len() as u32;
-        let at = self.index.of((i64::from(parent), i64::from(name.0)), next);
+        let at = self.index.of((parent.map_or(-1, i64::from), i64::from(name.0)), next);
         if at == next {
             let (count, total_ns, inside_ns) = (0, 0, 0);
             let (device_ns, own_device_ns, backward_ns) = (0, 0, 0);
@@ -98,10 +101,10 @@ impl<'a> Modules<'a> {
         }
         self.modules[at as usize].count += 1;
         self.modules[at as usize].total_ns += duration;
-        if let Some(above) = self.modules.get_mut(parent as usize) {
-            above.inside_ns += duration;
+        if let Some(parent) = parent {
+            self.modules[parent.index()].inside_ns += duration;
         }
-        at
+        ModuleId::new(at as usize)
     }
 
     /// Adds the device work: that of a call to the module around it, that of a backward operator and of what it called to
@@ -109,27 +112,27 @@ impl<'a> Modules<'a> {
     fn add_device_work(&mut self) {
         let (tree, links) = (&self.trace.tree, &self.trace.links);
         let launched = launched_ns(self.trace);
-        let mut module_of_row = vec![NONE; launched.len()];
-        for (&row, &module) in tree.rows.iter().zip(&self.around) {
-            module_of_row[row as usize] = module;
+        let mut module_of_row = vec![None; launched.len()];
+        for (row, &module) in tree.rows().iter().zip(&self.around) {
+            module_of_row[row.index()] = module;
         }
-        let mut backward = vec![NONE; tree.len()];
-        for at in 0..tree.len() {
-            let row = tree.rows[at];
-            let forward = links.forward(row).map(|row| module_of_row[row as usize]).filter(|&m| m != NONE);
-            let above = Some(tree.parents[at]).filter(|&p| p != NO_PARENT);
-            backward[at] = forward.or(above.map(|p| backward[p as usize])).unwrap_or(NONE);
-            let own = launched[row as usize];
-            if let Some(module) = self.modules.get_mut(self.around[at] as usize) {
-                module.own_device_ns += own;
-            } else if let Some(module) = self.modules.get_mut(backward[at] as usize) {
-                module.backward_ns += own;
+        let mut backward: Vec<Option<ModuleId>> = Vec::with_capacity(tree.len());
+        for at in tree.positions() {
+            let row = tree.row(at);
+            let forward = links.forward(row).and_then(|row| module_of_row[row.index()]);
+            let of_forward = forward.or_else(|| backward[tree.parent(at)?.index()]);
+            backward.push(of_forward);
+            let own = launched[row.index()];
+            if let Some(module) = self.around[at.index()] {
+                self.modules[module.index()].own_device_ns += own;
+            } else if let Some(module) = of_forward {
+                self.modules[module.index()].backward_ns += own;
             }
         }
         for at in (0..self.modules.len()).rev() {
             self.modules[at].device_ns += self.modules[at].own_device_ns;
             let Module { parent, device_ns, backward_ns, .. } = self.modules[at];
-            if let Some(above) = self.modules.get_mut(parent as usize) {
+            if let Some(above) = parent.map(|parent| &mut self.modules[parent.index()]) {
                 above.device_ns += device_ns;
                 above.backward_ns += backward_ns;
             }
@@ -146,11 +149,11 @@ pub fn module_rows(trace: &Trace) -> Rows {
     }
     found.add_device_work();
     let modules = &found.modules;
-    let parents: Vec<u32> = modules.iter().map(|m| m.parent).collect();
+    let parents: Vec<Option<ModuleId>> = modules.iter().map(|m| m.parent).collect();
     let mut places: Vec<(usize, String)> = Vec::with_capacity(modules.len());
     for module in modules {
         let name = trace.table.names.get(module.name).strip_prefix(MODULE_PREFIX).unwrap_or_default();
-        let place = match places.get(module.parent as usize) {
+        let place = match module.parent.map(|parent| &places[parent.index()]) {
             None => (0, name.into()),
             Some((depth, path)) if *depth < DEEPEST => (depth + 1, format!("{path}/{name}")),
             Some((depth, _)) => (depth + 1, format!("…/{name}")),
@@ -158,7 +161,7 @@ pub fn module_rows(trace: &Trace) -> Rows {
         places.push(place);
     }
     for at in Children::new(&parents).depth_first() {
-        let (module, (depth, path)) = (&modules[at as usize], &places[at as usize]);
+        let (module, (depth, path)) = (&modules[at.index()], &places[at.index()]);
         let name = trace.table.names.get(module.name).strip_prefix(MODULE_PREFIX).unwrap_or_default();
         rows.push(vec![
             (*depth).into(),

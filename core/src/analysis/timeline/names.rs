@@ -7,7 +7,7 @@ use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::category::Category;
 use crate::trace::Trace;
-use crate::tree::{Lane, NO_PARENT};
+use crate::tree::Lane;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -73,10 +73,10 @@ fn groups(trace: &Trace, time: Option<Interval>, tracks: &[i64]) -> Vec<Group> {
     let mut index = Index::default();
     let mut group_of: Vec<u32> = Vec::new();
     let wanted = |lane: &&Lane| tracks.is_empty() || tracks.contains(&i64::from(lane.track.0));
-    for lane in tree.lanes.iter().filter(wanted) {
+    for lane in tree.lanes().iter().filter(wanted) {
         group_of.clear();
-        for at in lane.start..lane.end {
-            let row = tree.rows[at as usize];
+        for at in lane.positions() {
+            let row = tree.row(at);
             let (start, end) = (table.ts(row), table.end(row));
             if start >= window.1 {
                 break;
@@ -95,9 +95,8 @@ fn groups(trace: &Trace, time: Option<Interval>, tracks: &[i64]) -> Vec<Group> {
             }
             group_of.push(group);
             let duration = end.min(window.1).saturating_sub(start.max(window.0)).max(0);
-            let parent = tree.parents[at as usize];
-            if parent != NO_PARENT
-                && let Some(above) = groups.get_mut(group_of[(parent - lane.start) as usize] as usize)
+            if let Some(parent) = tree.parent(at)
+                && let Some(above) = groups.get_mut(group_of[lane.offset(parent)] as usize)
             {
                 above.self_ns -= duration;
             }

@@ -4,12 +4,13 @@ use super::tracks::lanes;
 use crate::analysis::torch::averages::{GroupBy, group_members};
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::demangle::demangle;
+use crate::handle::run;
 use crate::names::NameId;
 use crate::order::sort_by_key;
 use crate::table::events::{Row, Table};
 use crate::table::tracks::TrackId;
 use crate::trace::Trace;
-use crate::tree::NO_PARENT;
+use crate::tree::Position;
 use crate::words::words;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -65,13 +66,13 @@ fn collect(trace: &Trace, wanted: &mut dyn FnMut(Row) -> bool) -> Vec<Span> {
     for track in (0..table.tracks.all().len() as u32).map(TrackId) {
         let mut below = 0;
         for lane in lanes(trace, track) {
-            let mut open: Vec<u32> = Vec::new();
-            for at in lane.start..lane.end {
-                let parent = tree.parents[at as usize];
-                while open.last().is_some_and(|&top| parent == NO_PARENT || top != parent) {
+            let mut open: Vec<Position> = Vec::new();
+            for at in lane.positions() {
+                let parent = tree.parent(at);
+                while open.last().is_some_and(|&top| parent != Some(top)) {
                     open.pop();
                 }
-                let row = tree.rows[at as usize];
+                let row = tree.row(at);
                 if wanted(row) {
                     found.push(Span {
                         row,
@@ -114,9 +115,9 @@ pub fn instances(trace: &Trace, by: GroupBy, group: u32) -> Vec<Span> {
     let events = if is_plain { FunctionEvents::without_inputs(trace) } else { FunctionEvents::new(trace) };
     let mut is_member = vec![false; trace.table.len()];
     for row in group_members(&events, &trace.table, by, group) {
-        is_member[row as usize] = true;
+        is_member[row.index()] = true;
     }
-    in_time(collect(trace, &mut |row| is_member[row as usize]))
+    in_time(collect(trace, &mut |row| is_member[row.index()]))
 }
 
 fn in_time(mut spans: Vec<Span>) -> Vec<Span> {
@@ -128,12 +129,12 @@ fn in_time(mut spans: Vec<Span>) -> Vec<Span> {
 /// launched, forward and backward.
 pub fn related(trace: &Trace, event: Row) -> (Option<Span>, Vec<(Relation, Span)>) {
     let (tree, links) = (&trace.tree, &trace.links);
-    let Some(at) = tree.rows.iter().position(|&row| row == event) else { return (None, Vec::new()) };
-    let mut inside: Vec<Row> = subtree(trace, at as u32).map(|at| tree.rows[at as usize]).collect();
+    let Some(at) = tree.positions().find(|&at| tree.row(at) == event) else { return (None, Vec::new()) };
+    let mut inside: Vec<Row> = subtree(trace, at).map(|at| tree.row(at)).collect();
     sort_by_key(&mut inside, |&row| (i64::from(row), 0));
     let mut all: Vec<(Row, Relation)> = Vec::new();
     let mut add = |row: Row, relation: Relation| all.push((row, relation));
-    tree.ancestors(at as u32).for_each(|at| add(tree.rows[at as usize], Relation::Ancestor));
+    tree.ancestors(at).for_each(|at| add(tree.row(at), Relation::Ancestor));
     links.launch(event).into_iter().for_each(|row| add(row, Relation::Launch));
     links.op(event).into_iter().for_each(|row| add(row, Relation::Operator));
     for &(work, cause) in links.launch_of.iter().chain(&links.op_of) {
@@ -152,7 +153,7 @@ pub fn related(trace: &Trace, event: Row) -> (Option<Span>, Vec<(Relation, Span)
         }
     }
     if !has_forward {
-        let mut above = tree.ancestors(at as u32).map(|at| tree.rows[at as usize]);
+        let mut above = tree.ancestors(at).map(|at| tree.row(at));
         above.find_map(|row| links.forward(row)).into_iter().for_each(|row| add(row, Relation::Forward));
     }
     all.extend(flows(trace, event));
@@ -201,24 +202,19 @@ fn innermost(trace: &Trace, event: Row) -> Option<Row> {
     let (table, tree) = (&trace.table, &trace.tree);
     let instant = table.ts(event);
     let open = lanes(trace, table.track_id(event)).iter().filter_map(|lane| {
-        let rows = &tree.rows[lane.start as usize..lane.end as usize];
-        let last =
-            (lane.start + rows.partition_point(|&row| table.ts(row) <= instant) as u32).checked_sub(1)?;
-        let above = core::iter::once(last).filter(|&at| at >= lane.start).chain(tree.ancestors(last));
-        above.map(|at| tree.rows[at as usize]).find(|&row| table.end(row) >= instant)
+        let begun = tree.rows_of(lane).partition_point(|&row| table.ts(row) <= instant);
+        let last = lane.positions().nth(begun.checked_sub(1)?)?;
+        let above = core::iter::once(last).chain(tree.ancestors(last));
+        above.map(|at| tree.row(at)).find(|&row| table.end(row) >= instant)
     });
     open.max_by_key(|&row| table.ts(row))
 }
 
 /// A span and all that is inside it.
-fn subtree(trace: &Trace, at: u32) -> impl Iterator<Item = u32> {
+fn subtree(trace: &Trace, at: Position) -> impl Iterator<Item = Position> {
     let tree = &trace.tree;
-    let lane = tree.lanes.iter().find(|lane| (lane.start..lane.end).contains(&at));
-    let end = lane.map_or(at + 1, |lane| lane.end);
     // What is inside follows at once, and begins with a child of the span; the next that is not inside has its parent above.
-    let is_inside = move |&next: &u32| {
-        let parent = tree.parents[next as usize];
-        next == at || (parent != NO_PARENT && parent >= at)
-    };
-    (at..end).take_while(is_inside)
+    let is_inside =
+        move |&next: &Position| next == at || tree.parent(next).is_some_and(|parent| parent >= at);
+    run(at.index()..tree.len()).take_while(is_inside)
 }

@@ -9,7 +9,7 @@ use crate::names::NameId;
 use crate::table::events::{Row, Table};
 use crate::table::tracks::TrackId;
 use crate::trace::Trace;
-use crate::tree::{Lane, NO_PARENT, Tree};
+use crate::tree::{Lane, Position, Tree};
 use alloc::vec::Vec;
 
 /// What part of a track is drawn.
@@ -76,29 +76,28 @@ struct Drawing<'a> {
 
 impl Drawing<'_> {
     fn lane(&mut self, tree: &Tree, lane: &Lane, below: u32) {
-        let range = lane.start as usize..lane.end as usize;
-        let first =
-            tree.rows[range].partition_point(|&row| self.table.ts(row) < self.start) as u32 + lane.start;
-        let mut open: Vec<u32> = Vec::new();
-        if first > lane.start {
-            open.push(first - 1);
-            open.extend(tree.ancestors(first - 1));
+        let before = tree.rows_of(lane).partition_point(|&row| self.table.ts(row) < self.start);
+        let mut positions = lane.positions();
+        let mut open: Vec<Position> = Vec::new();
+        if let Some(last) = before.checked_sub(1).and_then(|last| positions.nth(last)) {
+            open.push(last);
+            open.extend(tree.ancestors(last));
             open.reverse();
         }
         self.last = alloc::vec![None; lane.depth as usize];
         for (depth, &at) in open.iter().enumerate() {
-            let row = tree.rows[at as usize];
+            let row = tree.row(at);
             if self.table.end(row) > self.start && self.table.ts(row) < self.end {
                 self.span(row, depth, below);
             }
         }
-        for at in first..lane.end {
-            let row = tree.rows[at as usize];
+        for at in positions {
+            let row = tree.row(at);
             if self.table.ts(row) >= self.end {
                 break;
             }
-            let parent = tree.parents[at as usize];
-            while open.last().is_some_and(|&top| parent == NO_PARENT || top != parent) {
+            let parent = tree.parent(at);
+            while open.last().is_some_and(|&top| parent != Some(top)) {
                 open.pop();
             }
             self.span(row, open.len(), below);

@@ -6,7 +6,7 @@ use crate::rows::{Cell, Column, Rows};
 use crate::table::tracks::{TrackId, plain};
 use crate::time;
 use crate::trace::Trace;
-use crate::tree::{Lane, NO_PARENT};
+use crate::tree::Lane;
 use crate::words::words;
 use alloc::vec;
 
@@ -41,7 +41,7 @@ words! {
 
 /// The lanes of a track, the main one first.
 pub(super) fn lanes(trace: &Trace, track: TrackId) -> &[Lane] {
-    let all = &trace.tree.lanes;
+    let all = trace.tree.lanes();
     let start = all.partition_point(|lane| lane.track < track);
     let end = all.partition_point(|lane| lane.track <= track);
     &all[start..end]
@@ -59,11 +59,11 @@ pub(crate) fn track_rows(trace: &Trace) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     for (at, &track) in table.tracks.all().iter().enumerate().filter(|(at, _)| events[*at] > 0) {
         let lanes = lanes(trace, TrackId(at as u32));
-        let spans = || lanes.iter().flat_map(|l| l.start as usize..l.end as usize);
+        let spans = || lanes.iter().flat_map(Lane::positions);
         let mut busy = Collector::default();
         let mut whole: Option<(i64, i64)> = None;
-        for position in spans().filter(|&p| trace.tree.parents[p] == NO_PARENT) {
-            let row = trace.tree.rows[position];
+        for root in spans().filter(|&at| trace.tree.parent(at).is_none()) {
+            let row = trace.tree.row(root);
             let time = (table.ts(row), table.end(row));
             busy.push(time);
             whole = Some(whole.map_or(time, |w| (w.0.min(time.0), w.1.max(time.1))));

@@ -2,9 +2,9 @@
 
 use super::clock::{TorchClock, TorchTimes};
 use super::device_type::DeviceType;
-use super::frames::MODULE_PREFIX;
-use super::function_events::{FunctionEvents, Kind};
-use crate::analysis::children::NONE;
+use super::frames::{MODULE_PREFIX, StackId};
+use super::function_events::{FunctionEvent, FunctionEvents, Kind};
+use crate::handle::collect;
 use crate::index::Index;
 use crate::names::Names;
 use crate::table::events::{Row, Table};
@@ -112,55 +112,55 @@ pub struct Average {
     pub is_legacy: bool,
     /// A range that the user named.
     pub is_user_annotation: bool,
-    /// The position of the group's first event.
-    pub first: usize,
+    /// The group's first event; the last of all events in a total.
+    pub first: Option<FunctionEvent>,
     /// The first event has a parent.
     pub has_parent: bool,
 }
 
 impl Average {
-    /// Adds event `at`.
-    fn add(&mut self, clock: &TorchClock<'_>, at: usize) {
+    /// Adds an event.
+    fn add(&mut self, clock: &TorchClock<'_>, event: FunctionEvent) {
         let (events, table) = (clock.events(), clock.table());
         self.count += 1;
-        let us = clock.times(at);
+        let us = clock.times(event);
         self.torch_us.cpu_time_total += us.cpu_time_total;
         self.torch_us.self_cpu_time_total += us.self_cpu_time_total;
         self.torch_us.self_device_time_total += us.self_device_time_total;
         self.torch_us.device_time_total += us.device_time_total;
-        self.cpu_time_total_ns += events.cpu_time_total_ns(table, at);
-        self.self_cpu_time_total_ns += events.self_ns[at];
-        let (all, own) = (events.memory(at), events.self_memory(at));
+        self.cpu_time_total_ns += events.cpu_time_total_ns(table, event);
+        self.self_cpu_time_total_ns += events.self_ns(event);
+        let (all, own) = (events.memory(event), events.self_memory(event));
         for (sum, term) in [
-            (&mut self.device_time_total_ns, events.measured_total_ns(at)),
-            (&mut self.self_device_time_total_ns, events.self_device_time_total_ns(at)),
+            (&mut self.device_time_total_ns, events.measured_total_ns(event)),
+            (&mut self.self_device_time_total_ns, events.self_device_time_total_ns(event)),
             (&mut self.cpu_memory_usage, all.cpu),
             (&mut self.self_cpu_memory_usage, own.cpu),
             (&mut self.device_memory_usage, all.device),
             (&mut self.self_device_memory_usage, own.device),
-            (&mut self.flops, events.flops(at)),
+            (&mut self.flops, events.flops(event)),
         ] {
             *sum = sum.saturating_add(term);
         }
     }
 
-    /// A group whose first event is `at`.
-    fn start(events: &FunctionEvents, table: &Table, at: usize, by: GroupBy) -> Average {
-        let frames = events.stacks.get(events.stack(at));
+    /// A group with its first event, which is still to be added.
+    fn start(events: &FunctionEvents, table: &Table, event: FunctionEvent, by: GroupBy) -> Average {
+        let frames = events.stacks.get(events.stack(event));
         Average {
-            key: events.name(at).into(),
-            input_shapes: if by.shape { events.input_shapes(at).into() } else { String::new() },
-            overload_name: if by.overload { events.overload(at).into() } else { String::new() },
+            key: events.name(event).into(),
+            input_shapes: if by.shape { events.input_shapes(event).into() } else { String::new() },
+            overload_name: if by.overload { events.overload(event).into() } else { String::new() },
             stack: by.frames(frames).to_vec(),
-            scope: events.scope(table, at),
-            device_type: events.device_type(table, at),
-            node_id: events.node_id(table, at),
-            is_async: events.is_async(at),
-            is_remote: events.is_remote(at),
-            is_legacy: events.is_legacy(at),
-            is_user_annotation: events.is_user_annotation(table, at),
-            first: at,
-            has_parent: events.parents[at] != NONE,
+            scope: events.scope(table, event),
+            device_type: events.device_type(table, event),
+            node_id: events.node_id(table, event),
+            is_async: events.is_async(event),
+            is_remote: events.is_remote(event),
+            is_legacy: events.is_legacy(event),
+            is_user_annotation: events.is_user_annotation(table, event),
+            first: Some(event),
+            has_parent: events.parent(event).is_some(),
             ..Average::default()
         }
     }
@@ -181,8 +181,8 @@ impl<'a> GroupKeys<'a> {
     fn new(clock: &'a TorchClock<'a>, by: GroupBy) -> Self {
         let stacks = &clock.events().stacks;
         let mut distinct = Names::default();
-        let mut first = |stack: u32| distinct.intern(&by.frames(stacks.get(stack)).join("\0")).0;
-        let frames = (0..stacks.len() as u32).map(&mut first).collect();
+        let mut first = |stack: StackId| distinct.intern(&by.frames(stacks.get(stack)).join("\0")).0;
+        let frames = collect(stacks.len(), &mut first);
         GroupKeys {
             clock,
             by,
@@ -194,17 +194,17 @@ impl<'a> GroupKeys<'a> {
     }
 
     /// The number of an event's group, which is `next` when it is the first of it.
-    fn group(&mut self, at: usize, next: u32) -> u32 {
+    fn group(&mut self, event: FunctionEvent, next: u32) -> u32 {
         let (events, table, by) = (self.clock.events(), self.clock.table(), self.by);
-        let flags = events.device_type(table, at) as i64
-            | i64::from(events.is_user_annotation(table, at)) << 8
-            | i64::from(events.is_legacy(at)) << 9
-            | events.node_id(table, at).map_or(0, |node| node.wrapping_add(1)) << 10;
+        let flags = events.device_type(table, event) as i64
+            | i64::from(events.is_user_annotation(table, event)) << 8
+            | i64::from(events.is_legacy(event)) << 9
+            | events.node_id(table, event).map_or(0, |node| node.wrapping_add(1)) << 10;
         let kinds = self.kinds.len() as u32;
-        let kind = self.kinds.of((i64::from(events.keys[at]), flags), kinds);
-        let shape = if by.shape { events.shape(at) } else { 0 };
-        let frames = self.frames.get(events.stack(at) as usize).copied().unwrap_or(0);
-        let overload = if by.overload { events.overload_id(at) } else { 0 };
+        let kind = self.kinds.of((i64::from(events.name_id(event).0), flags), kinds);
+        let shape = if by.shape { events.shape(event).0 } else { 0 };
+        let frames = self.frames.get(events.stack(event).index()).copied().unwrap_or(0);
+        let overload = if by.overload { events.overload_id(event) } else { 0 };
         let inputs = self.inputs.len() as u32;
         let input = (i64::from(shape), i64::from(frames) << 32 | i64::from(overload));
         let input = self.inputs.of(input, inputs);
@@ -230,14 +230,14 @@ fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
     // Without further grouping a name of a trace has at most four groups, which need no hashing.
     let is_plain = by == GroupBy::default() && events.source == Source::Chrome;
     let mut plain = alloc::vec![u32::MAX; if is_plain { events.names.len() * 4 } else { 0 }];
-    for at in 0..events.len() {
+    for event in events.events() {
         let next = groups.len() as u32;
-        let flags = usize::from(events.kinds[at] == Kind::Device) * 2
-            + usize::from(events.is_user_annotation(table, at));
-        let group = match plain.get_mut(events.keys[at] as usize * 4 + flags) {
+        let flags = usize::from(events.kind(event) == Kind::Device) * 2
+            + usize::from(events.is_user_annotation(table, event));
+        let group = match plain.get_mut(events.name_id(event).0 as usize * 4 + flags) {
             Some(&mut group) if group != u32::MAX => group,
             known => {
-                let group = keys.group(at, next);
+                let group = keys.group(event, next);
                 if let Some(known) = known {
                     *known = group;
                 }
@@ -245,9 +245,9 @@ fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
             }
         };
         if group == next {
-            groups.push(Average::start(events, table, at, by));
+            groups.push(Average::start(events, table, event, by));
         }
-        groups[group as usize].add(clock, at);
+        groups[group as usize].add(clock, event);
         if events.use_device.is_some() && !events.is_measured() {
             group_of.push(group);
         }
@@ -262,11 +262,11 @@ pub(crate) fn group_members(events: &FunctionEvents, table: &Table, by: GroupBy,
     let mut keys = GroupKeys::new(&clock, by);
     let mut members = Vec::new();
     let mut next = 0;
-    for at in 0..events.len() {
-        let of_event = keys.group(at, next);
+    for event in events.events() {
+        let of_event = keys.group(event, next);
         next += u32::from(of_event == next);
         if of_event == group {
-            members.push(events.rows[at]);
+            members.push(events.row(event));
         }
     }
     members
@@ -275,13 +275,13 @@ pub(crate) fn group_members(events: &FunctionEvents, table: &Table, by: GroupBy,
 /// Adds each event's own device time to its group and to the groups of everything above it: what summing the totals of
 /// every event would give, without holding these.
 fn add_device_totals(events: &FunctionEvents, group_of: &[u32], groups: &mut [Average]) {
-    for at in 0..group_of.len() {
-        let own = events.self_device_time_total_ns(at);
-        let mut above = at as u32;
-        while own != 0 && above != NONE {
-            let total = &mut groups[group_of[above as usize] as usize].device_time_total_ns;
+    for event in events.events().take(group_of.len()) {
+        let own = events.self_device_time_total_ns(event);
+        let mut above = Some(event).filter(|_| own != 0);
+        while let Some(around) = above {
+            let total = &mut groups[group_of[around.index()] as usize].device_time_total_ns;
             *total = total.saturating_add(own);
-            above = events.parents[above as usize];
+            above = events.parent(around);
         }
     }
 }
@@ -289,10 +289,10 @@ fn add_device_totals(events: &FunctionEvents, group_of: &[u32], groups: &mut [Av
 /// torch's `total_average`: the sums of all events; whatever is no sum is that of the last event.
 pub fn total_average(events: &FunctionEvents, table: &Table) -> Average {
     let mut total = Average::default();
-    if let Some(last) = events.len().checked_sub(1) {
+    if let Some(last) = events.events().next_back() {
         total = Average::start(events, table, last, GroupBy::ALL);
         let clock = TorchClock::new(events, table);
-        (0..events.len()).for_each(|at| total.add(&clock, at));
+        events.events().for_each(|event| total.add(&clock, event));
         if !events.is_measured() {
             let totals = events.device_totals_ns();
             total.device_time_total_ns = totals.iter().fold(0, |sum: i64, &ns| sum.saturating_add(ns));
@@ -306,14 +306,12 @@ pub fn total_average(events: &FunctionEvents, table: &Table) -> Average {
 pub fn each_event(events: &FunctionEvents, table: &Table) -> Vec<Average> {
     let clock = TorchClock::new(events, table);
     let device_totals = events.device_totals_ns();
-    (0..events.len())
-        .map(|at| {
-            let mut row = Average::start(events, table, at, GroupBy::ALL);
-            row.add(&clock, at);
-            if !events.is_measured() {
-                row.device_time_total_ns = device_totals[at];
-            }
-            row
-        })
-        .collect()
+    collect(events.len(), |event| {
+        let mut row = Average::start(events, table, event, GroupBy::ALL);
+        row.add(&clock, event);
+        if !events.is_measured() {
+            row.device_time_total_ns = device_totals[event.index()];
+        }
+        row
+    })
 }

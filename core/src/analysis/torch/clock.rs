@@ -1,7 +1,6 @@
 //! torch's own times of function events, in its floating point arithmetic.
 
-use super::function_events::{FunctionEvents, Kind};
-use crate::analysis::children::NONE;
+use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::table::events::Table;
 use alloc::vec::Vec;
 
@@ -35,9 +34,9 @@ impl<'a> TorchClock<'a> {
     pub(super) fn new(events: &'a FunctionEvents, table: &'a Table) -> Self {
         let device = events.device_times_us(table);
         let mut clock = TorchClock { events, table, below: alloc::vec![0.0; events.len()], device };
-        for at in 0..events.len() {
-            if let Some(parent) = events.parents.get(at).filter(|&&p| p != NONE) {
-                clock.below[*parent as usize] += clock.cpu(at);
+        for event in events.events() {
+            if let Some(parent) = events.parent(event) {
+                clock.below[parent.index()] += clock.cpu(event);
             }
         }
         clock
@@ -56,20 +55,20 @@ impl<'a> TorchClock<'a> {
         self.table
     }
 
-    fn cpu(&self, at: usize) -> f64 {
-        if self.events.kinds[at] == Kind::Device {
+    fn cpu(&self, event: FunctionEvent) -> f64 {
+        if self.events.kind(event) == Kind::Device {
             return 0.0;
         }
-        self.events.torch_duration_us(self.table, at)
+        self.events.torch_duration_us(self.table, event)
     }
 
-    pub(super) fn times(&self, at: usize) -> TorchTimes {
-        let Some(below) = self.below.get(at) else { return TorchTimes::default() };
-        let cpu = self.cpu(at);
-        let device = self.device.get(at).copied().unwrap_or_default();
+    pub(super) fn times(&self, event: FunctionEvent) -> TorchTimes {
+        let Some(below) = self.below.get(event.index()) else { return TorchTimes::default() };
+        let cpu = self.cpu(event);
+        let device = self.device.get(event.index()).copied().unwrap_or_default();
         TorchTimes {
             cpu_time_total: cpu,
-            self_cpu_time_total: if self.events.is_async(at) { 0.0 } else { cpu - below },
+            self_cpu_time_total: if self.events.is_async(event) { 0.0 } else { cpu - below },
             device_time_total: device.0,
             self_device_time_total: device.1,
         }

@@ -5,7 +5,7 @@
 //! what they call; one that ends within a region was captured. A region of *n* operators saves *n* − 1 launches of the
 //! host: its fusions. Ranges that the user named are no operators here, since a profiler step would hide all others.
 
-use super::function_events::{FunctionEvents, Kind};
+use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::names::{ByName, NameId};
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows, Shape};
@@ -139,8 +139,8 @@ impl ProfileMetrics {
 pub struct Missed {
     /// Sums of all with this name.
     pub metrics: ProfileMetrics,
-    /// The position of the first one among the function events.
-    pub first: usize,
+    /// The first one.
+    pub first: Option<FunctionEvent>,
 }
 
 /// What was captured and what was missed.
@@ -180,13 +180,13 @@ pub fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
     let begun = Thread { last_end: i64::MIN, region: None };
     let mut threads = vec![begun; table.tracks.all().len()];
     let mut out = Coverage::default();
-    for at in (0..events.len()).filter(|&at| events.kinds[at] == Kind::Cpu) {
-        let row = events.rows[at];
+    for event in events.events().filter(|&event| events.kind(event) == Kind::Cpu) {
+        let row = events.row(event);
         let (start, end, name) = (table.ts(row), table.end(row), table.name_id(row));
         let thread = &mut threads[table.track_id(row).0 as usize];
         let metrics = ProfileMetrics {
-            time_ns: events.cpu_time_total_ns(table, at),
-            device_time_ns: device_totals[at],
+            time_ns: events.cpu_time_total_ns(table, event),
+            device_time_ns: device_totals[event.index()],
             ..ProfileMetrics::default()
         };
         let inside = thread.region.filter(|region| end <= region.1);
@@ -207,9 +207,7 @@ pub fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
                 *out.graphs.of(region) += one;
             } else {
                 let missed = out.missed.of(name);
-                if missed.metrics.operators == 0 {
-                    missed.first = at;
-                }
+                missed.first.get_or_insert(event);
                 missed.metrics += ProfileMetrics { operators: 1, ..metrics };
             }
         }
@@ -260,12 +258,8 @@ pub(crate) fn coverage_rows(trace: &Trace) -> Rows {
     let mut missed = coverage.missed.entries().to_vec();
     sort_by_key(&mut missed, |(_, m)| (descending(m.metrics.device_time_ns), descending(m.metrics.time_ns)));
     for (name, one) in missed {
-        push(
-            CoverageKind::Missed,
-            table.names.get(name),
-            one.metrics,
-            events.stacks.get(events.stack(one.first)),
-        );
+        let stack = one.first.map_or(&[][..], |first| events.stacks.get(events.stack(first)));
+        push(CoverageKind::Missed, table.names.get(name), one.metrics, stack);
     }
     rows
 }

@@ -20,12 +20,12 @@ pub use rank::{PEAK, SELF_WEIGHT};
 
 use super::event_tree::EventTree;
 use super::patterns::Scene;
-use crate::analysis::children::NONE;
 use crate::analysis::intervals::Interval;
+use crate::handle::collect;
 use crate::link::is_launch_name;
 use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Rows};
-use crate::table::events::{Row, Table};
+use crate::table::events::Table;
 use crate::table::layout::Key;
 use crate::trace::Trace;
 use alloc::vec;
@@ -50,9 +50,11 @@ fn self_times(calls: &[Call]) -> Vec<Metrics> {
     let whole =
         |call: &Call| Metrics { duration_ns: duration(call), self_ns: duration(call), ..Metrics::default() };
     let mut metrics: Vec<Metrics> = calls.iter().map(whole).collect();
-    for call in calls.iter().filter(|call| call.parent != NONE) {
-        let own = &mut metrics[call.parent as usize].self_ns;
-        *own = own.saturating_sub(duration(call));
+    for call in calls {
+        if let Some(parent) = call.parent {
+            let own = &mut metrics[parent.index()].self_ns;
+            *own = own.saturating_sub(duration(call));
+        }
     }
     metrics
 }
@@ -132,8 +134,11 @@ fn idle_times(out: &Evaluation, calls: &[Call]) -> Vec<Interval> {
 
 /// The calls of an event tree.
 pub fn calls(table: &Table, tree: &EventTree) -> Vec<Call> {
-    let call = |(&row, &parent): (&Row, &u32)| Call { time: (table.ts(row), table.end(row)), parent };
-    tree.rows.iter().zip(&tree.parents).map(call).collect()
+    let call = |node| {
+        let row = tree.row(node);
+        Call { time: (table.ts(row), table.end(row)), parent: tree.parent(node) }
+    };
+    collect(tree.len(), call)
 }
 
 /// The launches and kernels of a trace, copies and fills left out.
@@ -188,7 +193,7 @@ pub(crate) fn evaluation_rows(trace: &Trace) -> Rows {
     let scene = Scene::new(trace);
     let found = evaluate(&calls(&trace.table, &scene.tree), launches, kernels);
     for &call in &found.ranked {
-        let metrics = found.metrics[call as usize];
+        let metrics = found.metrics[call.index()];
         rows.push(vec![
             scene.name(call).into(),
             Cell::Ns(scene.start_ns(call)),
@@ -206,17 +211,18 @@ pub(crate) fn evaluation_rows(trace: &Trace) -> Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::torch::event_tree::Node;
 
     #[test]
     fn calls_of_any_times_are_evaluated() {
-        let call = |parent| Call { time: (i64::MIN, i64::MAX), parent };
-        let metrics = evaluate(&[call(NONE), call(0), call(0)], Vec::new(), Vec::new()).metrics;
+        let call = |parent: Option<usize>| Call { time: (i64::MIN, i64::MAX), parent: parent.map(Node::new) };
+        let metrics = evaluate(&[None, Some(0), Some(0)].map(call), Vec::new(), Vec::new()).metrics;
         assert_eq!((metrics[0].duration_ns, metrics[0].self_ns), (i64::MAX, -i64::MAX));
     }
 
     #[test]
     fn a_queue_that_empties_leaves_the_device_idle() {
-        let call = |start, end| Call { time: (start, end), parent: NONE };
+        let call = |start, end| Call { time: (start, end), parent: None };
         let queued = |start, end, id| Queued { time: (start, end), id };
         let launches = (0..5).map(|n| queued(n * 10, n * 10 + 5, n)).collect();
         let kernels = (0..5).map(|n| queued(100 + n * 10, 110 + n * 10, n)).collect();

@@ -1,9 +1,9 @@
 //! Every function event under torch's field names, one row an event.
 
 use super::device_type::DeviceType;
-use super::function_events::{FunctionEvents, Kind};
-use crate::analysis::children::{Children, NONE};
+use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::demangle::demangle;
+use crate::handle::collect;
 use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Rows, Shape};
 use crate::table::events::Table;
@@ -82,53 +82,54 @@ pub const COLUMNS: &[Column] = &[
 pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
     let table = &trace.table;
     let mut rows = Rows::new(COLUMNS);
-    let children = Children::new(&events.parents);
+    let children = events.children();
     let device_totals = events.device_totals_ns();
     let ids = ids(table, events);
-    for at in 0..events.len() {
-        let row = events.rows[at];
-        let kind = events.kinds[at];
+    for event in events.events() {
+        let row = events.row(event);
+        let kind = events.kind(event);
         let is_plain_memory = kind == Kind::Memory && trace.table.metadata.source == Source::LegacyRecords;
         let int = |key: Key, none: i64| {
             if is_plain_memory { none } else { table.int(row, key).unwrap_or(none) }
         };
-        let (all, own) = (events.memory(at), events.self_memory(at));
-        let start = events.start_ns(table, at);
-        let parent = events.parents[at];
+        let (all, own) = (events.memory(event), events.self_memory(event));
+        let start = events.start_ns(table, event);
         rows.push(vec![
-            at.into(),
-            events.name(at).into(),
+            event.index().into(),
+            events.name(event).into(),
             Cell::Ns(start),
-            Cell::Ns(start + events.duration_ns(table, at)),
-            Cell::Ns(events.cpu_time_total_ns(table, at)),
-            Cell::Ns(events.self_ns[at]),
-            Cell::Ns(device_totals[at]),
-            Cell::Ns(events.self_device_time_total_ns(at)),
+            Cell::Ns(start + events.duration_ns(table, event)),
+            Cell::Ns(events.cpu_time_total_ns(table, event)),
+            Cell::Ns(events.self_ns(event)),
+            Cell::Ns(device_totals[event.index()]),
+            Cell::Ns(events.self_device_time_total_ns(event)),
             Cell::Bytes(all.cpu),
             Cell::Bytes(own.cpu),
             Cell::Bytes(all.device),
             Cell::Bytes(own.device),
-            ids[at].into(),
+            ids[event.index()].into(),
             if kind == Kind::Memory {
                 Cell::Null
             } else {
                 demangle(table.name(row)).unwrap_or_else(|| table.name(row).to_owned()).into()
             },
-            events.overload(at).into(),
+            events.overload(event).into(),
             if is_plain_memory { "0" } else { tracks::plain(&table.names, table.track(row).tid) }.into(),
             int(if kind == Kind::Memory { Key::StartThreadId } else { Key::FwdThreadId }, 0).into(),
             int(Key::SequenceNumber, -1).into(),
-            Cell::Int(i64::from(events.scope(table, at))),
-            events.flops(at).into(),
-            Cell::Json(serde_json::from_str(events.input_shapes(at)).unwrap_or_default()),
-            Cell::Json(events.stacks.get(events.stack(at)).iter().map(|f| Value::from(f.as_str())).collect()),
-            events.device_type(table, at).as_str().into(),
-            Cell::Bool(events.is_async(at)),
-            Cell::Bool(events.is_remote(at)),
-            Cell::Bool(events.is_legacy(at)),
-            Cell::Bool(events.is_user_annotation(table, at)),
-            if parent == NONE { Cell::Null } else { Cell::Int(i64::from(parent)) },
-            Cell::Json(children.of(at as u32).iter().map(|&child| Value::from(child)).collect()),
+            Cell::Int(i64::from(events.scope(table, event))),
+            events.flops(event).into(),
+            Cell::Json(serde_json::from_str(events.input_shapes(event)).unwrap_or_default()),
+            Cell::Json(
+                events.stacks.get(events.stack(event)).iter().map(|f| Value::from(f.as_str())).collect(),
+            ),
+            events.device_type(table, event).as_str().into(),
+            Cell::Bool(events.is_async(event)),
+            Cell::Bool(events.is_remote(event)),
+            Cell::Bool(events.is_legacy(event)),
+            Cell::Bool(events.is_user_annotation(table, event)),
+            events.parent(event).map(FunctionEvent::index).map_or(Cell::Null, Cell::from),
+            Cell::Json(children.of(event).iter().map(|child| Value::from(child.index())).collect()),
         ]);
     }
     rows
@@ -137,24 +138,25 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
 /// torch's ids: the external id of operators, the correlation id of what they caused; memory events are numbered behind
 /// all others, failed allocations last. Those of legacy records have none.
 fn ids(table: &Table, events: &FunctionEvents) -> Vec<i64> {
-    let id = |at: usize| {
-        let row = events.rows[at];
+    let id = |event: FunctionEvent| {
+        let row = events.row(event);
         let category = table.category(row);
         let caused = category.is_launch_call() || category.is_on_device();
         let correlation = table.int(row, Key::Correlation).filter(|_| caused);
-        match events.kinds[at] {
+        match events.kind(event) {
             Kind::Memory => 0,
             _ => correlation.or_else(|| table.int(row, Key::ExternalId)).unwrap_or(0),
         }
     };
-    let mut ids: Vec<i64> = (0..events.len()).map(id).collect();
+    let mut ids: Vec<i64> = collect(events.len(), id);
     if table.metadata.source != Source::LegacyRecords {
         let last = ids.iter().max().copied().unwrap_or(0);
-        let is_failure = |at: usize| table.name(events.rows[at]) == "[OutOfMemory]";
-        let mut memory: Vec<usize> = (0..ids.len()).filter(|&at| events.kinds[at] == Kind::Memory).collect();
-        sort_by_key(&mut memory, |&at| (i64::from(is_failure(at)), i64::from(events.rows[at])));
-        for (number, at) in (1..).zip(memory) {
-            ids[at] = last.saturating_add(number);
+        let is_failure = |event| table.name(events.row(event)) == "[OutOfMemory]";
+        let mut memory: Vec<FunctionEvent> =
+            events.events().filter(|&event| events.kind(event) == Kind::Memory).collect();
+        sort_by_key(&mut memory, |&event| (i64::from(is_failure(event)), i64::from(events.row(event))));
+        for (number, event) in (1..).zip(memory) {
+            ids[event.index()] = last.saturating_add(number);
         }
     }
     ids

@@ -5,7 +5,8 @@
 //! an event that sticks out of it. A thread with nothing open hangs its events on what the forward thread has open.
 
 use super::forward::forward_threads;
-use crate::analysis::children::{Children, NONE};
+use crate::analysis::children::Children;
+use crate::handle::{handle, run};
 use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
@@ -17,16 +18,19 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+handle! {
+    /// The number of an event in an [`EventTree`].
+    pub struct Node;
+}
+
 /// The tree; nodes are in the order of their starts.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EventTree {
-    /// The row of each node.
-    pub rows: Vec<Row>,
-    /// The parent of each node, or [`NONE`].
-    pub parents: Vec<u32>,
+    rows: Vec<Row>,
+    parents: Vec<Option<Node>>,
     /// The children of each node.
-    pub children: Children,
+    pub children: Children<Node>,
 }
 
 /// Whether torch's tree has the event.
@@ -46,11 +50,12 @@ impl EventTree {
         let mut replay = Replay {
             parents: Vec::with_capacity(rows.len()),
             tracks: rows.iter().map(|&row| table.track_id(row).0).collect(),
-            open: vec![NONE; table.tracks.all().len()],
+            open: vec![None; table.tracks.all().len()],
             closed: vec![false; rows.len()],
             ends: BinaryHeap::new(),
         };
-        for (node, &row) in (0u32..).zip(&rows) {
+        for (at, &row) in rows.iter().enumerate() {
+            let node = Node::new(at);
             let thread = table.int(row, Key::FwdThreadId).unwrap_or(0);
             replay.start(node, (table.ts(row), table.end(row)), forward.get((thread, 0)));
         }
@@ -68,60 +73,67 @@ impl EventTree {
         self.rows.is_empty()
     }
 
+    /// Every node.
+    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = Node> + ExactSizeIterator + Clone + use<> {
+        run(0..self.rows.len())
+    }
+
+    /// The row of a node.
+    pub fn row(&self, node: Node) -> Row {
+        self.rows[node.index()]
+    }
+
     /// The parent of a node.
-    pub fn parent(&self, node: u32) -> Option<u32> {
-        Some(self.parents[node as usize]).filter(|&parent| parent != NONE)
+    pub fn parent(&self, node: Node) -> Option<Node> {
+        self.parents[node.index()]
     }
 
     /// A node and its ancestors, innermost first.
-    pub fn and_above(&self, node: u32) -> impl Iterator<Item = u32> {
+    pub fn and_above(&self, node: Node) -> impl Iterator<Item = Node> {
         core::iter::successors(Some(node), move |&node| self.parent(node))
     }
 }
 
 struct Replay {
-    parents: Vec<u32>,
+    parents: Vec<Option<Node>>,
     tracks: Vec<u32>,
     /// The innermost open node of each track.
-    open: Vec<u32>,
+    open: Vec<Option<Node>>,
     closed: Vec<bool>,
+    /// When each open node ends, by its index: the heap is that of the lanes of [`tree`](crate::tree), compiled once.
     ends: BinaryHeap<Reverse<(i64, u32)>>,
 }
 
 impl Replay {
-    fn start(&mut self, node: u32, (start, end): (i64, i64), forward: Option<u32>) {
+    fn start(&mut self, node: Node, (start, end): (i64, i64), forward: Option<u32>) {
         while let Some(&Reverse((earliest, ended))) = self.ends.peek()
             && earliest < start
         {
             self.ends.pop();
-            self.close(ended);
+            self.close(Node::new(ended as usize));
         }
-        let track = self.tracks[node as usize] as usize;
-        let mut parent = self.open[track];
-        if parent == NONE
-            && let Some(forward) = forward
-        {
-            parent = self.open[forward as usize];
-        }
+        let track = self.tracks[node.index()] as usize;
+        let of_forward = || self.open[forward? as usize];
+        let parent = self.open[track].or_else(of_forward);
         self.parents.push(parent);
         if end > start {
-            self.open[track] = node;
-            self.ends.push(Reverse((end, node)));
+            self.open[track] = Some(node);
+            self.ends.push(Reverse((end, node.index() as u32)));
         }
     }
 
     /// Closes a node and all that is open below it on its track.
-    fn close(&mut self, node: u32) {
-        if self.closed[node as usize] {
+    fn close(&mut self, node: Node) {
+        if self.closed[node.index()] {
             return;
         }
-        let track = self.tracks[node as usize] as usize;
+        let track = self.tracks[node.index()] as usize;
         let mut open = self.open[track];
-        while open != node && open != NONE {
-            self.closed[open as usize] = true;
-            open = self.parents[open as usize];
+        while let Some(inner) = open.filter(|&inner| inner != node) {
+            self.closed[inner.index()] = true;
+            open = self.parents[inner.index()];
         }
-        self.closed[node as usize] = true;
-        self.open[track] = self.parents[node as usize];
+        self.closed[node.index()] = true;
+        self.open[track] = self.parents[node.index()];
     }
 }

@@ -1,11 +1,22 @@
 //! Frames of Python stacks, and the distinct stacks of a trace.
 
+use crate::handle::handle;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// How Kineto names the call of an `nn.Module`.
 pub(crate) const MODULE_PREFIX: &str = "nn.Module: ";
+
+handle! {
+    /// The number of a stack in a [`StackTable`].
+    pub struct StackId;
+}
+
+impl StackId {
+    /// The empty stack, which every table has first.
+    pub(super) const EMPTY: StackId = StackId::new(0);
+}
 
 /// Distinct stacks, innermost frame first.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +35,8 @@ impl StackTable {
     }
 
     /// The frames of a stack; none for a number that is not there.
-    pub fn get(&self, id: u32) -> &[String] {
-        self.stacks.get(id as usize).map_or(&[], Vec::as_slice)
+    pub fn get(&self, id: StackId) -> &[String] {
+        self.stacks.get(id.index()).map_or(&[], Vec::as_slice)
     }
 
     /// How many stacks there are, the empty one included.

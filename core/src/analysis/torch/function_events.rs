@@ -13,8 +13,9 @@ mod from_trace;
 mod stacks;
 
 use super::device_type::DeviceType;
-use super::frames::StackTable;
-use crate::analysis::children::{Children, NONE};
+use super::frames::{StackId, StackTable};
+use crate::analysis::children::Children;
+use crate::handle::{collect, handle, run};
 use crate::index::Index;
 use crate::names::{NameId, Names};
 use crate::table::category::Category;
@@ -22,6 +23,11 @@ use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use alloc::vec::Vec;
+
+handle! {
+    /// The number of an event in [`FunctionEvents`].
+    pub struct FunctionEvent;
+}
 
 /// What a function event was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,11 +66,11 @@ pub struct Bytes {
 /// All function events, ordered by start and then by longest first.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionEvents {
-    /// Every distinct name after rewriting; an event's `key` is the number of one.
+    /// Every distinct name after rewriting.
     pub names: Names,
     /// Every distinct text of `input_shapes`, the empty one for `[]`.
     shapes: Names,
-    /// Every distinct stack; position 0 is empty.
+    /// Every distinct stack.
     pub stacks: StackTable,
     /// Unix time in ns that event times are relative to.
     pub trace_start_ns: i64,
@@ -83,16 +89,12 @@ pub struct FunctionEvents {
     pub with_flops: bool,
     /// torch's `use_device`: `cuda`, `xpu`, … when there is device work.
     pub use_device: Option<&'static str>,
-    /// The event's row in the table.
-    pub rows: Vec<Row>,
-    /// The position of its name.
-    pub keys: Vec<u32>,
-    /// What it was made from.
-    pub kinds: Vec<Kind>,
-    /// The position of its parent, or [`NONE`].
-    pub parents: Vec<u32>,
-    /// CPU time without the children's, in ns.
-    pub self_ns: Vec<i64>,
+    rows: Vec<Row>,
+    /// The numbers of names.
+    keys: Vec<NameId>,
+    kinds: Vec<Kind>,
+    parents: Vec<Option<FunctionEvent>>,
+    self_ns: Vec<i64>,
     device: Vec<i64>,
     /// Device time of the event's own kernels in us, in torch's arithmetic; empty without a device.
     kernel_us: Vec<f64>,
@@ -100,8 +102,8 @@ pub struct FunctionEvents {
     /// Device time with everything below, in ns, where some of it was measured so.
     legacy_totals: Vec<i64>,
     memory: Vec<(Bytes, Bytes)>,
-    shape_of: Vec<u32>,
-    stack_of: Vec<u32>,
+    shape_of: Vec<NameId>,
+    stack_of: Vec<StackId>,
     flops: Vec<i64>,
     flags: Vec<u8>,
     overloads: Names,
@@ -127,38 +129,80 @@ impl FunctionEvents {
         self.rows.is_empty()
     }
 
+    /// Every event, by start and then by longest first.
+    pub fn events(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = FunctionEvent> + ExactSizeIterator + Clone + use<> {
+        run(0..self.rows.len())
+    }
+
+    /// The event's row in the table.
+    #[inline]
+    pub fn row(&self, event: FunctionEvent) -> Row {
+        self.rows[event.index()]
+    }
+
+    /// What the event was made from.
+    #[inline]
+    pub fn kind(&self, event: FunctionEvent) -> Kind {
+        self.kinds[event.index()]
+    }
+
+    /// The event that it lies in.
+    #[inline]
+    pub fn parent(&self, event: FunctionEvent) -> Option<FunctionEvent> {
+        self.parents[event.index()]
+    }
+
+    /// The events that lie right in each event.
+    pub(super) fn children(&self) -> Children<FunctionEvent> {
+        Children::new(&self.parents)
+    }
+
+    /// The number of the name after rewriting.
+    #[inline]
+    pub fn name_id(&self, event: FunctionEvent) -> NameId {
+        self.keys[event.index()]
+    }
+
     /// The name after rewriting.
-    pub fn name(&self, at: usize) -> &str {
-        self.names.get(NameId(self.keys[at]))
+    pub fn name(&self, event: FunctionEvent) -> &str {
+        self.names.get(self.name_id(event))
+    }
+
+    /// CPU time without the children's, in ns.
+    #[inline]
+    pub fn self_ns(&self, event: FunctionEvent) -> i64 {
+        self.self_ns[event.index()]
     }
 
     /// Start in ns after `trace_start_ns`; 0 for the memory events of legacy records, which have no time in torch.
-    pub fn start_ns(&self, table: &Table, at: usize) -> i64 {
-        if self.kinds[at] == Kind::Memory && self.source == Source::LegacyRecords {
+    pub fn start_ns(&self, table: &Table, event: FunctionEvent) -> i64 {
+        if self.kind(event) == Kind::Memory && self.source == Source::LegacyRecords {
             return 0;
         }
-        table.ts(self.rows[at]).saturating_sub(self.origin)
+        table.ts(self.row(event)).saturating_sub(self.origin)
     }
 
     /// Duration in ns.
-    pub fn duration_ns(&self, table: &Table, at: usize) -> i64 {
-        if self.kinds[at] == Kind::Memory { 0 } else { table.dur(self.rows[at]).max(0) }
+    pub fn duration_ns(&self, table: &Table, event: FunctionEvent) -> i64 {
+        if self.kind(event) == Kind::Memory { 0 } else { table.dur(self.row(event)).max(0) }
     }
 
     /// The lane of the event's tree: its track. Of legacy records, the thread of whichever process, as in torch; their
-    /// memory events stand on none.
-    fn lane(&self, table: &Table, at: usize) -> u32 {
-        let track = table.track_id(self.rows[at]);
-        match (self.source, self.kinds[at]) {
-            (Source::LegacyRecords, Kind::Memory) => u32::MAX,
-            (Source::LegacyRecords, _) => table.tracks.get(track).tid.0,
-            _ => track.0,
+    /// memory events are on none, which is -1.
+    fn lane(&self, table: &Table, event: FunctionEvent) -> i64 {
+        let track = table.track_id(self.row(event));
+        match (self.source, self.kind(event)) {
+            (Source::LegacyRecords, Kind::Memory) => -1,
+            (Source::LegacyRecords, _) => i64::from(table.tracks.get(track).tid.0),
+            _ => i64::from(track.0),
         }
     }
 
     /// CPU time with the children's, in ns; 0 for device work.
-    pub fn cpu_time_total_ns(&self, table: &Table, at: usize) -> i64 {
-        if self.kinds[at] == Kind::Device { 0 } else { self.duration_ns(table, at) }
+    pub fn cpu_time_total_ns(&self, table: &Table, event: FunctionEvent) -> i64 {
+        if self.kind(event) == Kind::Device { 0 } else { self.duration_ns(table, event) }
     }
 
     /// Of every event, the device time of its own kernels and of all below it, in ns. What was measured around an event
@@ -167,11 +211,12 @@ impl FunctionEvents {
         if !self.legacy_totals.is_empty() {
             return self.legacy_totals.clone();
         }
-        let mut totals: Vec<i64> = (0..self.len()).map(|at| self.self_device_time_total_ns(at)).collect();
+        let mut totals: Vec<i64> = collect(self.len(), |event| self.self_device_time_total_ns(event));
         // Children come after their parents, so going backwards completes a child before it is added.
-        for at in (0..self.len()).rev().filter(|&at| self.parents[at] != NONE) {
-            let above = self.parents[at] as usize;
-            totals[above] = totals[above].saturating_add(totals[at]);
+        for event in self.events().rev() {
+            if let Some(parent) = self.parent(event) {
+                totals[parent.index()] = totals[parent.index()].saturating_add(totals[event.index()]);
+            }
         }
         totals
     }
@@ -182,8 +227,8 @@ impl FunctionEvents {
     }
 
     /// Device time with everything below, in ns, where some of it was measured around events, else 0.
-    pub(super) fn measured_total_ns(&self, at: usize) -> i64 {
-        self.legacy_totals.get(at).copied().unwrap_or(0)
+    pub(super) fn measured_total_ns(&self, event: FunctionEvent) -> i64 {
+        self.legacy_totals.get(event.index()).copied().unwrap_or(0)
     }
 
     /// Of every event, device time in us with and without the children, in torch's arithmetic; empty without a device.
@@ -191,119 +236,119 @@ impl FunctionEvents {
         if self.kernel_us.is_empty() {
             return Vec::new();
         }
-        let children = Children::new(&self.parents);
+        let children = self.children();
         let mut times = alloc::vec![(0.0, 0.0); self.len()];
         // Children come after their parents, so going backwards completes a child before it is added.
-        for at in (0..self.len()).rev().filter(|&at| self.uses_device(at)) {
-            let below: f64 =
-                children.of(at as u32).iter().fold(0.0, |sum, &child| sum + times[child as usize].0);
-            let total = match self.kinds[at] {
-                Kind::Device => self.torch_duration_us(table, at),
-                _ if self.is_legacy(at) => self.kernel_us[at],
-                _ => self.kernel_us[at] + below,
+        for event in self.events().rev().filter(|&event| self.uses_device(event)) {
+            let below: f64 = children.of(event).iter().fold(0.0, |sum, child| sum + times[child.index()].0);
+            let own = self.kernel_us[event.index()];
+            let total = match self.kind(event) {
+                Kind::Device => self.torch_duration_us(table, event),
+                _ if self.is_legacy(event) => own,
+                _ => own + below,
             };
-            times[at] = (total, if self.kinds[at] == Kind::Device { total } else { total - below });
+            let without = if self.kind(event) == Kind::Device { total } else { total - below };
+            times[event.index()] = (total, without);
         }
         times
     }
 
     /// The duration in us, as torch's rounded start and end give it.
-    pub(crate) fn torch_duration_us(&self, table: &Table, at: usize) -> f64 {
-        let start = self.start_ns(table, at);
-        let end = start + self.duration_ns(table, at);
+    pub(crate) fn torch_duration_us(&self, table: &Table, event: FunctionEvent) -> f64 {
+        let start = self.start_ns(table, event);
+        let end = start + self.duration_ns(table, event);
         end as f64 / 1e3 - start as f64 / 1e3
     }
 
     /// How many kernels torch hangs on the event itself.
-    pub fn kernel_count(&self, at: usize) -> u32 {
-        self.kernel_counts.get(at).copied().unwrap_or(0)
+    pub fn kernel_count(&self, event: FunctionEvent) -> u32 {
+        self.kernel_counts.get(event.index()).copied().unwrap_or(0)
     }
 
     /// Device time of the event's own kernels, in ns.
-    pub fn self_device_time_total_ns(&self, at: usize) -> i64 {
-        self.device.get(at).copied().unwrap_or(0)
+    pub fn self_device_time_total_ns(&self, event: FunctionEvent) -> i64 {
+        self.device.get(event.index()).copied().unwrap_or(0)
     }
 
     /// Memory of the event with its children's.
-    pub fn memory(&self, at: usize) -> Bytes {
-        self.memory.get(at).map_or(Bytes::default(), |m| m.1)
+    pub fn memory(&self, event: FunctionEvent) -> Bytes {
+        self.memory.get(event.index()).map_or(Bytes::default(), |m| m.1)
     }
 
     /// Memory of the event without its children's.
-    pub fn self_memory(&self, at: usize) -> Bytes {
-        self.memory.get(at).map_or(Bytes::default(), |m| m.0)
+    pub fn self_memory(&self, event: FunctionEvent) -> Bytes {
+        self.memory.get(event.index()).map_or(Bytes::default(), |m| m.0)
     }
 
-    /// The number of the event's `input_shapes`, or [`NONE`].
-    pub(super) fn shape(&self, at: usize) -> u32 {
-        self.shape_of.get(at).copied().unwrap_or(0)
+    /// The number of the event's `input_shapes`; the empty text is `[]`.
+    pub(super) fn shape(&self, event: FunctionEvent) -> NameId {
+        self.shape_of.get(event.index()).copied().unwrap_or_default()
     }
 
     /// The event's `input_shapes` as Python writes them; the memory events of legacy records have `None`.
-    pub fn input_shapes(&self, at: usize) -> &str {
-        match self.shape(at) {
-            NONE => "None",
-            0 => "[]",
-            shape => self.shapes.get(NameId(shape)),
+    pub fn input_shapes(&self, event: FunctionEvent) -> &str {
+        match self.shape(event) {
+            NameId::EMPTY => "[]",
+            shape => self.shapes.get(shape),
         }
     }
 
-    /// The position of the event's stack.
-    pub fn stack(&self, at: usize) -> u32 {
-        self.stack_of.get(at).copied().unwrap_or(0)
+    /// The event's stack.
+    pub fn stack(&self, event: FunctionEvent) -> StackId {
+        self.stack_of.get(event.index()).copied().unwrap_or(StackId::EMPTY)
     }
 
     /// The event's floating point operations; 0 unless the trace was recorded with FLOPs.
-    pub fn flops(&self, at: usize) -> i64 {
-        self.flops.get(at).copied().unwrap_or(0)
+    pub fn flops(&self, event: FunctionEvent) -> i64 {
+        self.flops.get(event.index()).copied().unwrap_or(0)
     }
 
     /// The event's overload name; empty unless the trace was recorded with overload names.
-    pub fn overload(&self, at: usize) -> &str {
-        self.overloads.get(NameId(self.overload_id(at)))
+    pub fn overload(&self, event: FunctionEvent) -> &str {
+        self.overloads.get(NameId(self.overload_id(event)))
     }
 
     /// The number of the event's overload name; 0 for none.
-    pub(super) fn overload_id(&self, at: usize) -> u32 {
-        self.overload_of.get((i64::from(self.rows[at]), 0)).unwrap_or(0)
+    pub(super) fn overload_id(&self, event: FunctionEvent) -> u32 {
+        self.overload_of.get((i64::from(self.row(event)), 0)).unwrap_or(0)
     }
 
-    fn has_flag(&self, at: usize, flag: u8) -> bool {
-        self.flags.get(at).is_some_and(|flags| flags & flag != 0)
+    fn has_flag(&self, event: FunctionEvent, flag: u8) -> bool {
+        self.flags.get(event.index()).is_some_and(|flags| flags & flag != 0)
     }
 
     /// The event ended on another thread than it began, and has no self time. No trace says so, records do.
-    pub fn is_async(&self, at: usize) -> bool {
-        self.has_flag(at, flag::ASYNC)
+    pub fn is_async(&self, event: FunctionEvent) -> bool {
+        self.has_flag(event, flag::ASYNC)
     }
 
     /// The event ran in another process, by RPC. No trace says so, legacy records do.
-    pub fn is_remote(&self, at: usize) -> bool {
-        self.has_flag(at, flag::REMOTE)
+    pub fn is_remote(&self, event: FunctionEvent) -> bool {
+        self.has_flag(event, flag::REMOTE)
     }
 
     /// The event's device time was measured by events around the operator: all that it called is in it.
-    pub fn is_legacy(&self, at: usize) -> bool {
-        self.has_flag(at, flag::LEGACY)
+    pub fn is_legacy(&self, event: FunctionEvent) -> bool {
+        self.has_flag(event, flag::LEGACY)
     }
 
     /// The event can have device time: torch's `use_device` is set, and it is not asynchronous.
-    pub(super) fn uses_device(&self, at: usize) -> bool {
-        self.use_device.is_some() && !self.has_flag(at, flag::ASYNC | flag::NO_DEVICE)
+    pub(super) fn uses_device(&self, event: FunctionEvent) -> bool {
+        self.use_device.is_some() && !self.has_flag(event, flag::ASYNC | flag::NO_DEVICE)
     }
 
     /// torch's `node_id`: the process of an RPC; nothing where torch has -1.
-    pub fn node_id(&self, table: &Table, at: usize) -> Option<i64> {
-        let is_range = self.kinds[at] != Kind::Memory;
-        table.int(self.rows[at], Key::NodeId).filter(|&node| is_range && node != -1)
+    pub fn node_id(&self, table: &Table, event: FunctionEvent) -> Option<i64> {
+        let is_range = self.kind(event) != Kind::Memory;
+        table.int(self.row(event), Key::NodeId).filter(|&node| is_range && node != -1)
     }
 
     /// What the event ran on.
-    pub fn device_type(&self, table: &Table, at: usize) -> DeviceType {
-        if self.kinds[at] != Kind::Device {
+    pub fn device_type(&self, table: &Table, event: FunctionEvent) -> DeviceType {
+        if self.kind(event) != Kind::Device {
             return DeviceType::Cpu;
         }
-        let named = table.field(self.rows[at], Key::DeviceType).and_then(|v| v.as_str());
+        let named = table.field(self.row(event), Key::DeviceType).and_then(|v| v.as_str());
         named.and_then(DeviceType::of).unwrap_or(match self.use_device {
             Some("xpu") => DeviceType::Xpu,
             Some("mtia") => DeviceType::Mtia,
@@ -314,20 +359,20 @@ impl FunctionEvents {
     }
 
     /// The event is a range that the user named. The legacy profiler does not tell.
-    pub fn is_user_annotation(&self, table: &Table, at: usize) -> bool {
-        matches!(table.category(self.rows[at]), Category::UserAnnotation | Category::GpuUserAnnotation)
-            && self.kinds[at] != Kind::Memory
+    pub fn is_user_annotation(&self, table: &Table, event: FunctionEvent) -> bool {
+        matches!(table.category(self.row(event)), Category::UserAnnotation | Category::GpuUserAnnotation)
+            && self.kind(event) != Kind::Memory
             && self.source != Source::LegacyRecords
     }
 
     /// torch's number of the record scope.
-    pub fn scope(&self, table: &Table, at: usize) -> u8 {
-        if self.source != Source::Chrome && self.kinds[at] != Kind::Memory {
-            return table.int(self.rows[at], Key::Scope).and_then(|n| u8::try_from(n).ok()).unwrap_or(0);
+    pub fn scope(&self, table: &Table, event: FunctionEvent) -> u8 {
+        if self.source != Source::Chrome && self.kind(event) != Kind::Memory {
+            return table.int(self.row(event), Key::Scope).and_then(|n| u8::try_from(n).ok()).unwrap_or(0);
         }
-        if self.kinds[at] == Kind::Cpu && table.category(self.rows[at]) == Category::UserAnnotation {
+        if self.kind(event) == Kind::Cpu && table.category(self.row(event)) == Category::UserAnnotation {
             scope::USER
-        } else if self.is_backward(at) {
+        } else if self.is_backward(event) {
             scope::BACKWARD_FUNCTION
         } else {
             scope::FUNCTION
@@ -335,15 +380,22 @@ impl FunctionEvents {
     }
 
     /// The event is called `NAME` right under `autograd::engine::evaluate_function: NAME`.
-    pub(crate) fn is_backward(&self, at: usize) -> bool {
-        let parent = self.parents[at];
-        parent != NONE
-            && self.name(parent as usize).strip_prefix("autograd::engine::evaluate_function: ")
-                == Some(self.name(at))
+    pub(crate) fn is_backward(&self, event: FunctionEvent) -> bool {
+        self.parent(event).is_some_and(|parent| {
+            self.name(parent).strip_prefix("autograd::engine::evaluate_function: ") == Some(self.name(event))
+        })
     }
 
     /// The sum of all self CPU times, in ns.
     pub fn self_cpu_time_total_ns(&self) -> i64 {
         self.self_ns.iter().sum()
+    }
+}
+
+/// Damage, for tests of what compares events with something else.
+#[cfg(test)]
+impl FunctionEvents {
+    pub(crate) fn set_parent(&mut self, event: FunctionEvent, parent: Option<FunctionEvent>) {
+        self.parents[event.index()] = parent;
     }
 }

@@ -10,6 +10,7 @@ mod scene;
 pub use pattern::Pattern;
 pub use scene::{Needs, Scene};
 
+use super::event_tree::Node;
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
 use crate::trace::Trace;
@@ -27,7 +28,7 @@ pub struct Match {
     /// Which of the patterns that were looked for.
     pub pattern: usize,
     /// The node of [`Scene::tree`].
-    pub node: u32,
+    pub node: Node,
     /// Its duration on the CPU, in ns.
     pub cpu_ns: i64,
     /// The sum of the device work that it launched, in ns.

@@ -1,7 +1,9 @@
 //! torch's `export_stacks`, and the stacks by the time spent in them.
 
 use super::clock::TorchClock;
+use super::frames::StackId;
 use super::function_events::FunctionEvents;
+use crate::handle::collect;
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows, Shape};
 use crate::table::events::Table;
@@ -44,11 +46,11 @@ impl Metric {
 pub fn export(events: &FunctionEvents, table: &Table, metric: Metric) -> String {
     let clock = TorchClock::new(events, table);
     let mut out = String::new();
-    for at in 0..events.len() {
-        let frames = events.stacks.get(events.stack(at));
+    for event in events.events() {
+        let frames = events.stacks.get(events.stack(event));
         let us = match metric {
-            Metric::SelfCpuTime => clock.times(at).self_cpu_time_total,
-            Metric::SelfDeviceTime => clock.times(at).self_device_time_total,
+            Metric::SelfCpuTime => clock.times(event).self_cpu_time_total,
+            Metric::SelfDeviceTime => clock.times(event).self_device_time_total,
         } as i64;
         if frames.is_empty() || us <= 0 {
             continue;
@@ -80,15 +82,14 @@ pub const COLUMNS: &[Column] = &[
 
 /// Stacks with the time spent in them, most self CPU time first.
 pub(crate) fn stack_rows(events: &FunctionEvents) -> Rows {
-    let mut sums: Vec<(i64, i64, usize, u32)> =
-        (0..events.stacks.len() as u32).map(|id| (0, 0, 0, id)).collect();
-    for at in 0..events.len() {
-        let Some(sum) = sums.get_mut(events.stack(at) as usize) else { continue };
-        sum.0 += events.self_ns[at];
-        sum.1 = sum.1.saturating_add(events.self_device_time_total_ns(at));
+    let mut sums: Vec<(i64, i64, usize, StackId)> = collect(events.stacks.len(), |id| (0, 0, 0, id));
+    for event in events.events() {
+        let Some(sum) = sums.get_mut(events.stack(event).index()) else { continue };
+        sum.0 += events.self_ns(event);
+        sum.1 = sum.1.saturating_add(events.self_device_time_total_ns(event));
         sum.2 += 1;
     }
-    sums.retain(|s| s.2 > 0 && s.3 != 0);
+    sums.retain(|s| s.2 > 0 && s.3 != StackId::EMPTY);
     sort_by_key(&mut sums, |s| (descending(s.0), descending(s.1)));
     let mut rows = Rows::new(COLUMNS);
     for (cpu, device, count, id) in sums {

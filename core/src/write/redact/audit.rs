@@ -49,7 +49,7 @@ impl Audit for &mut Entries {
 }
 
 /// The columns of [`audit`].
-pub const COLUMNS: [Column; 5] = [
+const COLUMNS: [Column; 5] = [
     Column::text("field", "Field", "Where in the trace: the name, category or id of an event, or a key."),
     Column::bool("kept", "Kept", "Whether something of it is in the redacted trace."),
     Column::text("rule", "Rule", "The rule that keeps it."),

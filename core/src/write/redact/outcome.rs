@@ -4,7 +4,7 @@ use alloc::string::String;
 
 /// Where in the trace a text is.
 #[derive(Clone, Copy, Debug)]
-pub struct Field<'a> {
+pub(crate) struct Field<'a> {
     place: &'static str,
     /// The public key that the text is under; empty for none, and for a key that is hidden.
     key: &'a str,
@@ -12,16 +12,16 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    pub(crate) fn new(place: &'static str, key: &'a str) -> Field<'a> {
+    pub(super) fn new(place: &'static str, key: &'a str) -> Field<'a> {
         Field { place, key, is_key: false }
     }
 
     /// The keys in this place.
-    pub(crate) fn keys(self) -> Field<'a> {
+    pub(super) fn keys(self) -> Field<'a> {
         Field { is_key: true, ..self }
     }
 
-    pub(crate) fn name(self) -> String {
+    pub(super) fn name(self) -> String {
         let Field { place, key, is_key } = self;
         let dot = if key.is_empty() { "" } else { "." };
         let keys = if is_key { " (key)" } else { "" };
@@ -31,7 +31,7 @@ impl<'a> Field<'a> {
 
 /// A piece of a text. All pieces of a text, one after the other, are the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
+pub(crate) enum Part<'a> {
     /// Kept as it is.
     Keep(&'a str),
     /// Replaced.
@@ -39,7 +39,7 @@ pub enum Part<'a> {
 }
 
 /// Receives what is kept and what is hidden; `()` drops it.
-pub trait Audit {
+pub(crate) trait Audit {
     /// Every text is to be shown, also one that was shown before.
     const COUNTS: bool = false;
     /// A text that a rule has read.

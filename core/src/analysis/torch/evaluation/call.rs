@@ -1,6 +1,7 @@
 //! What is evaluated, and what comes out.
 
 use crate::analysis::intervals::Interval;
+use crate::analysis::torch::event_tree::Node;
 use alloc::vec::Vec;
 
 /// An event of the device's queue: a launch call or a kernel.
@@ -12,13 +13,13 @@ pub struct Queued {
     pub id: i64,
 }
 
-/// A call of the event tree.
+/// A call of the event tree, or of any tree that is numbered in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Start and end, in ns.
     pub time: Interval,
-    /// The position of its caller, or [`NONE`](crate::analysis::children::NONE).
-    pub parent: u32,
+    /// Its caller.
+    pub parent: Option<Node>,
 }
 
 /// What is known of a call. Times in ns.
@@ -51,5 +52,5 @@ pub struct Evaluation {
     /// The queue's depth at each launch and kernel, by start.
     pub queue: Vec<(Interval, usize)>,
     /// The calls worth a look, the most promising first.
-    pub ranked: Vec<u32>,
+    pub ranked: Vec<Node>,
 }

@@ -4,6 +4,7 @@ use super::call::{Call, Evaluation, Metrics};
 use super::overlaps::Overlaps;
 use crate::analysis::children::Children;
 use crate::analysis::intervals::Interval;
+use crate::analysis::torch::event_tree::Node;
 use crate::order::{descending, of_float, sort_by_key};
 use alloc::vec::Vec;
 
@@ -13,12 +14,12 @@ pub const PEAK: usize = 4;
 /// What self time weighs against idle time.
 pub const SELF_WEIGHT: f32 = 0.6;
 
-pub(super) fn rank(out: &Evaluation, calls: &[Call]) -> Vec<u32> {
+pub(super) fn rank(out: &Evaluation, calls: &[Call]) -> Vec<Node> {
     let falls = Overlaps::new(falls(&out.queue));
     let mut chosen = torch_order(calls);
-    chosen.retain(|&at| falls.with(calls[at as usize].time) > 0);
+    chosen.retain(|&call| falls.with(calls[call.index()].time) > 0);
     let values = |value: fn(&Metrics) -> f32| -> Vec<f32> {
-        chosen.iter().map(|&at| value(&out.metrics[at as usize])).collect()
+        chosen.iter().map(|&call| value(&out.metrics[call.index()])).collect()
     };
     let idle = normalised(values(|m| m.fraction_idle() as f32));
     let own = normalised(values(|m| m.self_ns as f32));
@@ -29,8 +30,8 @@ pub(super) fn rank(out: &Evaluation, calls: &[Call]) -> Vec<u32> {
 }
 
 /// The order of equals: depth first, the last of siblings first.
-fn torch_order(calls: &[Call]) -> Vec<u32> {
-    let parents: Vec<u32> = calls.iter().map(|call| call.parent).collect();
+fn torch_order(calls: &[Call]) -> Vec<Node> {
+    let parents: Vec<Option<Node>> = calls.iter().map(|call| call.parent).collect();
     let children = Children::new(&parents);
     let mut stack = children.roots().to_vec();
     let mut order = Vec::with_capacity(calls.len());

@@ -1,8 +1,8 @@
 //! What function events are built in, and the steps that build them: memory, tree, merging, sums.
 
-use super::{Bytes, FunctionEvents, Kind, flag};
-use crate::analysis::children::NONE;
+use super::{Bytes, FunctionEvent, FunctionEvents, Kind, flag};
 use crate::analysis::torch::device_type::DeviceType;
+use crate::handle::collect;
 use crate::index::Index;
 use crate::order::{descending, sort_by_key};
 use crate::table::events::{Row, Table};
@@ -104,17 +104,17 @@ impl<'a> Builder<'a> {
     pub(super) fn build_tree(&mut self) {
         let table = self.table;
         let mut index = Index::default();
-        let mut open: Vec<(TrackId, Vec<u32>)> = Vec::new();
-        self.out.parents = vec![NONE; self.out.rows.len()];
-        for at in 0..self.out.rows.len() {
-            if self.out.kinds[at] == Kind::Device || self.out.is_async(at) {
+        let mut open: Vec<(TrackId, Vec<FunctionEvent>)> = Vec::new();
+        self.out.parents = vec![None; self.out.rows.len()];
+        for event in self.out.events() {
+            let out = &self.out;
+            if out.kind(event) == Kind::Device || out.is_async(event) {
                 continue;
             }
-            let out = &self.out;
-            let begin = out.start_ns(table, at);
-            let end = begin + out.duration_ns(table, at);
-            let track = table.track_id(out.rows[at]);
-            let lane = index.of((i64::from(out.lane(table, at)), 0), open.len() as u32) as usize;
+            let begin = out.start_ns(table, event);
+            let end = begin + out.duration_ns(table, event);
+            let track = table.track_id(out.row(event));
+            let lane = index.of((out.lane(table, event), 0), open.len() as u32) as usize;
             if lane == open.len() {
                 open.push((track, Vec::new()));
             }
@@ -125,14 +125,14 @@ impl<'a> Builder<'a> {
                 *last = track;
             }
             while let Some(&top) = stack.last() {
-                let top_end = out.start_ns(table, top as usize) + out.duration_ns(table, top as usize);
+                let top_end = out.start_ns(table, top) + out.duration_ns(table, top);
                 if begin < top_end && end <= top_end {
-                    self.out.parents[at] = top;
+                    self.out.parents[event.index()] = Some(top);
                     break;
                 }
                 stack.pop();
             }
-            stack.push(at as u32);
+            stack.push(event);
         }
     }
 
@@ -140,35 +140,33 @@ impl<'a> Builder<'a> {
     pub(super) fn merge_lone_children(&mut self) {
         let count = self.out.rows.len();
         loop {
+            let out = &mut self.out;
             let mut children = vec![0u32; count];
-            for &parent in self.out.parents.iter().filter(|&&p| p != NONE) {
-                children[parent as usize] += 1;
+            for parent in out.parents.iter().flatten() {
+                children[parent.index()] += 1;
             }
-            let mut heir = vec![NONE; self.out.rows.len()];
+            let mut heirs = vec![None; out.rows.len()];
             let mut gone = 0;
-            for at in 0..self.out.rows.len() {
-                let mut parent = self.out.parents[at];
-                if parent == NONE {
-                    continue;
+            for event in out.events() {
+                let at = event.index();
+                let Some(mut parent) = out.parents[at] else { continue };
+                if let Some(heir) = heirs[parent.index()] {
+                    parent = heir;
+                    out.parents[at] = Some(heir);
                 }
-                if heir[parent as usize] != NONE {
-                    parent = heir[parent as usize];
-                    self.out.parents[at] = parent;
-                }
-                let above = parent as usize;
-                if self.out.keys[above] == self.out.keys[at] && children[above] == 1 {
-                    heir[at] = parent;
+                let above = parent.index();
+                if out.keys[above] == out.keys[at] && children[above] == 1 {
+                    heirs[at] = Some(parent);
                     children[above] = children[at];
-                    if let Some(&kernels) = self.out.device.get(at) {
-                        let dropped = self.out.dropped_device_ns.saturating_add(self.out.device[above]);
-                        self.out.dropped_device_ns = dropped;
-                        self.out.device[above] = kernels;
+                    if let Some(&kernels) = out.device.get(at) {
+                        out.dropped_device_ns = out.dropped_device_ns.saturating_add(out.device[above]);
+                        out.device[above] = kernels;
                     }
-                    if let Some(&kernels) = self.out.kernel_us.get(at) {
-                        self.out.kernel_us[above] = kernels;
+                    if let Some(&kernels) = out.kernel_us.get(at) {
+                        out.kernel_us[above] = kernels;
                     }
-                    if let Some(&count) = self.out.kernel_counts.get(at) {
-                        self.out.kernel_counts[above] = count;
+                    if let Some(&count) = out.kernel_counts.get(at) {
+                        out.kernel_counts[above] = count;
                     }
                     gone += 1;
                 }
@@ -176,21 +174,20 @@ impl<'a> Builder<'a> {
             if gone == 0 {
                 return;
             }
-            self.out.removed += gone;
-            self.remove(&heir);
+            out.removed += gone;
+            self.remove(&heirs);
         }
     }
 
-    fn remove(&mut self, heir: &[u32]) {
-        let mut moved = vec![NONE; heir.len()];
+    /// Removes every event that has an heir.
+    fn remove(&mut self, heirs: &[Option<FunctionEvent>]) {
+        let mut moved = Vec::with_capacity(heirs.len());
         let mut next = 0;
-        for at in 0..heir.len() {
-            if heir[at] == NONE {
-                moved[at] = next;
-                next += 1;
-            }
+        for heir in heirs {
+            moved.push(FunctionEvent::new(next));
+            next += usize::from(heir.is_none());
         }
-        let kept = |at: usize| heir[at] == NONE;
+        let kept = |at: usize| heirs[at].is_none();
         let out = &mut self.out;
         retain(&mut out.rows, kept);
         retain(&mut out.kinds, kept);
@@ -201,8 +198,9 @@ impl<'a> Builder<'a> {
         retain(&mut out.flags, kept);
         retain(&mut out.kernel_us, kept);
         retain(&mut out.kernel_counts, kept);
-        for parent in out.parents.iter_mut().filter(|p| **p != NONE) {
-            *parent = moved[*parent as usize];
+        // No event that is left has a parent that was removed.
+        for parent in out.parents.iter_mut().flatten() {
+            *parent = moved[parent.index()];
         }
     }
 
@@ -210,21 +208,18 @@ impl<'a> Builder<'a> {
     pub(super) fn sum_up(&mut self) {
         let table = self.table;
         let out = &mut self.out;
-        let own = |at| if out.is_async(at) { 0 } else { out.cpu_time_total_ns(table, at) };
-        out.self_ns = (0..out.rows.len()).map(own).collect();
+        let own = |event| if out.is_async(event) { 0 } else { out.cpu_time_total_ns(table, event) };
+        out.self_ns = collect(out.len(), own);
         // Children come after their parents, so going backwards completes a child before it is added.
-        for at in (0..out.rows.len()).rev() {
-            if out.is_async(at) && !out.memory.is_empty() {
-                out.memory[at].0 = Bytes::default();
+        for event in out.events().rev() {
+            if out.is_async(event) && !out.memory.is_empty() {
+                out.memory[event.index()].0 = Bytes::default();
             }
-            let parent = out.parents[at] as usize;
-            if parent == NONE as usize {
-                continue;
-            }
-            out.self_ns[parent] -= out.cpu_time_total_ns(table, at);
+            let Some(parent) = out.parent(event) else { continue };
+            out.self_ns[parent.index()] -= out.cpu_time_total_ns(table, event);
             if !out.memory.is_empty() {
-                let below = out.memory[at].1;
-                let own = &mut out.memory[parent].0;
+                let below = out.memory[event.index()].1;
+                let own = &mut out.memory[parent.index()].0;
                 own.cpu = own.cpu.saturating_sub(below.cpu);
                 own.device = own.device.saturating_sub(below.device);
             }
@@ -239,20 +234,20 @@ impl<'a> Builder<'a> {
             return;
         }
         let mut totals = vec![0; out.rows.len()];
-        for at in (0..out.rows.len()).rev() {
+        for event in out.events().rev() {
+            let at = event.index();
             // What the children have together stands here until the event itself is reached.
             let below: i64 = core::mem::take(&mut totals[at]);
-            if !out.uses_device(at) {
+            if !out.uses_device(event) {
                 out.device[at] = 0;
-            } else if out.is_legacy(at) {
+            } else if out.is_legacy(event) {
                 totals[at] = out.device[at];
                 out.device[at] -= below;
             } else {
                 totals[at] = out.device[at].saturating_add(below);
             }
-            if out.parents[at] != NONE {
-                let above = out.parents[at] as usize;
-                totals[above] = totals[above].saturating_add(totals[at]);
+            if let Some(parent) = out.parent(event) {
+                totals[parent.index()] = totals[parent.index()].saturating_add(totals[at]);
             }
         }
         out.legacy_totals = totals;

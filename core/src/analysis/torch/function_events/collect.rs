@@ -2,8 +2,7 @@
 //! profiling result, and for legacy records.
 
 use super::build::{Builder, RunningBytes, record_bytes};
-use super::{Bytes, Kind, flag};
-use crate::analysis::children::NONE;
+use super::{Bytes, FunctionEvent, Kind, flag};
 use crate::analysis::torch::device_type::DeviceType;
 use crate::dialect::hidden::{hidden_names, is_hidden};
 use crate::dialect::kineto_events::is_async;
@@ -159,21 +158,24 @@ impl Builder<'_> {
 
     fn attach_by_links(&mut self) {
         let table = self.table;
-        let mut position = vec![NONE; table.len()];
-        for (at, &row) in self.out.rows.iter().enumerate() {
-            position[row as usize] = at as u32;
+        let mut event_of = vec![None; table.len()];
+        for event in self.out.events() {
+            event_of[self.out.row(event).index()] = Some(event);
         }
-        let mut kernels = Kernels::new(self.out.rows.len(), self.wants_all);
-        for at in (0..self.out.rows.len()).filter(|&at| self.out.kinds[at] == Kind::Device) {
-            let row = self.out.rows[at];
-            let work = (table.dur(row).max(0), self.out.torch_duration_us(table, at));
-            kernels.add(at, work, 0);
+        let mut kernels = Kernels::new(self.out.len(), self.wants_all);
+        for event in self.out.events() {
+            if self.out.kind(event) != Kind::Device {
+                continue;
+            }
+            let row = self.out.row(event);
+            let work = (table.dur(row).max(0), self.out.torch_duration_us(table, event));
+            kernels.add(event, work, 0);
             let op = self.trace.links.op(row).filter(|_| table.category(row).is_device_work());
-            match op.map(|op| position[op as usize]) {
-                Some(NONE) => {
+            match op.map(|op| event_of[op.index()]) {
+                Some(None) => {
                     self.out.dropped_device_ns = self.out.dropped_device_ns.saturating_add(work.0);
                 }
-                Some(op) => kernels.add(op as usize, work, 1),
+                Some(Some(op)) => kernels.add(op, work, 1),
                 None => {}
             }
         }
@@ -188,13 +190,13 @@ impl Builder<'_> {
         self.add_measured(&mut kernels);
         let mut index = Index::default();
         let mut linked: Vec<(i64, f64, u32)> = Vec::new();
-        for at in self.devices_in_file_order() {
-            let row = self.out.rows[at];
-            let work = (table.dur(row).max(0), self.out.torch_duration_us(table, at));
-            if !self.out.is_async(at) {
-                kernels.add(at, work, 0);
+        for event in self.devices_in_file_order() {
+            let row = self.out.row(event);
+            let work = (table.dur(row).max(0), self.out.torch_duration_us(table, event));
+            if !self.out.is_async(event) {
+                kernels.add(event, work, 0);
             }
-            let device = self.out.device_type(table, at);
+            let device = self.out.device_type(table, event);
             let counts = matches!(device, DeviceType::Cuda | DeviceType::PrivateUse1);
             if let Some(id) = table.int(row, Key::ExternalId).filter(|&id| id > 0 && counts) {
                 let sum = index.of((id, 0), linked.len() as u32) as usize;
@@ -205,12 +207,12 @@ impl Builder<'_> {
                 linked[sum] = (ns.saturating_add(work.0), us + work.1, count + 1);
             }
         }
-        for at in (0..self.out.rows.len()).filter(|&at| self.has_kernels(at)) {
-            let row = self.out.rows[at];
+        for event in self.out.events().filter(|&event| self.has_kernels(event)) {
+            let row = self.out.row(event);
             let id = table.int(row, Key::ExternalId).filter(|_| table.int(row, Key::LinkedId) == Some(0));
             if let Some(sum) = id.and_then(|id| index.get((id, 0))) {
                 let (ns, us, count) = linked[sum as usize];
-                kernels.add(at, (ns, us), count);
+                kernels.add(event, (ns, us), count);
             }
         }
         self.set_kernels(kernels);
@@ -225,14 +227,15 @@ impl Builder<'_> {
         self.out.kernel_counts = kernels.count;
     }
 
-    fn has_kernels(&self, at: usize) -> bool {
-        self.out.kinds[at] == Kind::Cpu && !self.out.is_async(at)
+    fn has_kernels(&self, event: FunctionEvent) -> bool {
+        self.out.kind(event) == Kind::Cpu && !self.out.is_async(event)
     }
 
-    fn devices_in_file_order(&self) -> Vec<usize> {
-        let mut devices: Vec<usize> =
-            (0..self.out.rows.len()).filter(|&at| self.out.kinds[at] == Kind::Device).collect();
-        sort_by_key(&mut devices, |&at| (i64::from(self.out.rows[at]), 0));
+    fn devices_in_file_order(&self) -> Vec<FunctionEvent> {
+        let out = &self.out;
+        let mut devices: Vec<FunctionEvent> =
+            out.events().filter(|&event| out.kind(event) == Kind::Device).collect();
+        sort_by_key(&mut devices, |&event| (i64::from(out.row(event)), 0));
         devices
     }
 
@@ -243,11 +246,11 @@ impl Builder<'_> {
             Some("cuda") => Key::CudaElapsed,
             _ => return,
         };
-        for at in 0..self.out.rows.len() {
-            let elapsed = self.table.field(self.out.rows[at], key).and_then(|v| v.as_f64()).unwrap_or(0.0);
-            if elapsed > 0.0 && self.has_kernels(at) {
-                kernels.add(at, measured(elapsed), 1);
-                self.out.flags[at] |= flag::LEGACY;
+        for event in self.out.events() {
+            let elapsed = self.table.field(self.out.row(event), key).and_then(|v| v.as_f64()).unwrap_or(0.0);
+            if elapsed > 0.0 && self.has_kernels(event) {
+                kernels.add(event, measured(elapsed), 1);
+                self.out.flags[event.index()] |= flag::LEGACY;
             }
         }
     }
@@ -266,7 +269,8 @@ impl Kernels {
         Kernels { ns: vec![0; events], us: vec![0.0; others], count: vec![0; others] }
     }
 
-    fn add(&mut self, at: usize, (ns, us): (i64, f64), count: u32) {
+    fn add(&mut self, event: FunctionEvent, (ns, us): (i64, f64), count: u32) {
+        let at = event.index();
         self.ns[at] = self.ns[at].saturating_add(ns);
         if let (Some(sum), Some(counted)) = (self.us.get_mut(at), self.count.get_mut(at)) {
             *sum += us;
@@ -310,18 +314,18 @@ impl RangeMemory {
         }
         let table = &trace.table;
         let mut open = vec![0i32; self.rows.len() + 1];
-        let mut add = |from: Row, to: Row| {
-            open[self.rows.partition_point(|&row| row < from)] += 1;
-            open[self.rows.partition_point(|&row| row < to)] -= 1;
+        let mut add = |from: usize, to: usize| {
+            open[self.rows.partition_point(|row| row.index() < from)] += 1;
+            open[self.rows.partition_point(|row| row.index() < to)] -= 1;
         };
         for &(push, end) in trace.pairs.spans.iter().chain(&trace.pairs.replaced) {
-            add(push, end);
+            add(push.index(), end.index());
         }
         let is_push = |&&row: &&Row| table.ph(row) == b'B';
         for &push in trace.pairs.incomplete.iter().filter(is_push) {
             let lists = &table.metadata.lists;
-            let next = lists.get(lists.partition_point(|&first| first <= push)).copied();
-            add(push, next.unwrap_or(table.len() as Row));
+            let next = lists.get(lists.partition_point(|&first| first <= push.index())).copied();
+            add(push.index(), next.unwrap_or(table.len()));
         }
         let mut depth = 0;
         for (at, loose) in self.is_loose.iter_mut().enumerate() {

@@ -2,7 +2,6 @@
 
 use super::Kind;
 use super::build::Builder;
-use crate::analysis::children::NONE;
 use crate::analysis::flops::{self, Inputs};
 use crate::demangle::rewrite_name;
 use crate::index::Index;
@@ -24,24 +23,24 @@ impl Builder<'_> {
         let table = self.table;
         let split = table.metadata.source == Source::Chrome && has_overload_names(table);
         let memory = table.names.find("[memory]").unwrap_or_default();
-        let mut known: [Vec<u32>; 2] = [vec![NONE; table.names.len()], vec![NONE; table.names.len()]];
-        let mut keys = Vec::with_capacity(self.out.rows.len());
-        for at in 0..self.out.rows.len() {
-            let row = self.out.rows[at];
+        let mut known: [Vec<Option<NameId>>; 2] =
+            [vec![None; table.names.len()], vec![None; table.names.len()]];
+        let mut keys = Vec::with_capacity(self.out.len());
+        for event in self.out.events() {
+            let row = self.out.row(event);
             let is_op = split && table.category(row) == Category::CpuOp;
             // torch calls the allocations of legacy records so, whatever they are called.
-            let is_memory = self.out.kinds[at] == Kind::Memory && self.out.source == Source::LegacyRecords;
-            let name_id = if is_memory { memory.0 } else { table.name_id(row).0 };
-            let memo = &mut known[usize::from(is_op)][name_id as usize];
-            if *memo == NONE {
-                let text = table.names.get(NameId(name_id));
+            let is_memory = self.out.kind(event) == Kind::Memory && self.out.source == Source::LegacyRecords;
+            let name = if is_memory { memory } else { table.name_id(row) };
+            let key = known[usize::from(is_op)][name.0 as usize].get_or_insert_with(|| {
+                let text = table.names.get(name);
                 let name = match split_overload(text).filter(|_| is_op) {
                     Some((name, _)) => name.to_owned(),
                     None => rewrite_name(text),
                 };
-                *memo = self.out.names.intern(&name).0;
-            }
-            keys.push(*memo);
+                self.out.names.intern(&name)
+            });
+            keys.push(*key);
         }
         self.out.keys = keys;
         self.name_overloads(split);
@@ -54,8 +53,8 @@ impl Builder<'_> {
         if !(split || is_given && table.metadata.source == Source::KinetoEvents) {
             return;
         }
-        for at in 0..self.out.rows.len() {
-            let row = self.out.rows[at];
+        for event in self.out.events() {
+            let row = self.out.row(event);
             let overload = if split {
                 let name = Some(table.name(row)).filter(|_| table.category(row) == Category::CpuOp);
                 name.and_then(split_overload).map(|(_, overload)| overload)
@@ -79,29 +78,32 @@ impl Builder<'_> {
             return;
         }
         let mut known = Index::default();
-        let mut shape_of = vec![0; self.out.rows.len()];
+        let mut shape_of = vec![NameId::EMPTY; self.out.len()];
         let estimates = self.out.with_flops && table.metadata.source == Source::Chrome;
         let mut flops = core::mem::take(&mut self.out.flops);
-        flops.resize(if estimates { self.out.rows.len() } else { flops.len() }, 0);
-        for at in 0..self.out.rows.len() {
-            let row = self.out.rows[at];
-            if self.out.kinds[at] == Kind::Memory && self.out.source == Source::LegacyRecords {
-                shape_of[at] = NONE;
+        flops.resize(if estimates { self.out.len() } else { flops.len() }, 0);
+        for event in self.out.events() {
+            let (at, row) = (event.index(), self.out.row(event));
+            if self.out.kind(event) == Kind::Memory && self.out.source == Source::LegacyRecords {
+                shape_of[at] = self.out.shapes.intern("None");
                 continue;
             }
             let text = |key| table.field(row, key).and_then(|v| v.as_json());
             let Some(dims) = text(Key::InputDims) else { continue };
             // Equal texts of a trace are one text, so that their place in memory is enough to know them by.
             let key = (dims.as_ptr() as i64, dims.len() as i64);
-            shape_of[at] = known.get(key).unwrap_or_else(|| {
-                let shapes = input_shapes(dims);
-                let shape = if shapes == "[]" { 0 } else { self.out.shapes.intern(&shapes).0 };
-                known.set(key, shape);
-                shape
-            });
+            shape_of[at] = known.get(key).map_or_else(
+                || {
+                    let shapes = input_shapes(dims);
+                    let shape = if shapes == "[]" { NameId::EMPTY } else { self.out.shapes.intern(&shapes) };
+                    known.set(key, shape.0);
+                    shape
+                },
+                NameId,
+            );
             if estimates && flops[at] == 0 {
                 let inputs = Inputs::parse(Some(dims), text(Key::InputType), text(Key::ConcreteInputs));
-                flops[at] = flops::estimate(self.out.name(at), &inputs);
+                flops[at] = flops::estimate(self.out.name(event), &inputs);
             }
         }
         self.out.shape_of = shape_of;

@@ -4,10 +4,9 @@
 //! backward function with the same sequence number on the forward thread. The trace numbers that thread by the
 //! profiler's own count; `fwdbwd` arrows translate it, and without arrows a lone forward thread is the one.
 
-use super::{FunctionEvents, Kind, scope};
-use crate::analysis::children::NONE;
+use super::{FunctionEvent, FunctionEvents, Kind, scope};
 use crate::analysis::torch::forward::forward_threads;
-use crate::analysis::torch::frames::{StackTable, is_shown};
+use crate::analysis::torch::frames::{StackId, StackTable, is_shown};
 use crate::index::Index;
 use crate::names::Names;
 use crate::table::events::Table;
@@ -33,7 +32,7 @@ impl<'a> Stacks<'a> {
     }
 
     /// The distinct stacks and the stack of each event; nothing when none was recorded.
-    pub(super) fn build(&self) -> (StackTable, Vec<u32>) {
+    pub(super) fn build(&self) -> (StackTable, Vec<StackId>) {
         let mut stacks = StackTable::new();
         if self.table.layouts.all().iter().all(|l| l.find(Key::CallStack).is_none()) {
             return (stacks, Vec::new());
@@ -41,10 +40,10 @@ impl<'a> Stacks<'a> {
         let lists = self.listed_stacks();
         let mut known = Index::default();
         let mut distinct = Names::default();
-        let mut own = vec![0; self.events.len()];
-        for (at, own) in own.iter_mut().enumerate() {
-            let row = self.events.rows[at];
-            if self.events.kinds[at] == Kind::Memory {
+        let mut own = vec![StackId::EMPTY; self.events.len()];
+        for event in self.events.events() {
+            let row = self.events.row(event);
+            if self.events.kind(event) == Kind::Memory {
                 continue;
             }
             let text = match self.table.field(row, Key::CallStack) {
@@ -58,7 +57,7 @@ impl<'a> Stacks<'a> {
             };
             // Equal texts of a trace are one text, so that their place in memory is enough to know them by.
             let key = (text.as_ptr() as i64, text.len() as i64);
-            *own = known.get(key).unwrap_or_else(|| {
+            let id = known.get(key).unwrap_or_else(|| {
                 let frames = self.frames(text);
                 let id = distinct.intern(&frames.join("\0")).0;
                 if id as usize == stacks.len() {
@@ -67,6 +66,7 @@ impl<'a> Stacks<'a> {
                 known.set(key, id);
                 id
             });
+            own[event.index()] = StackId::new(id as usize);
         }
         self.copy_to_backward(&mut own);
         (stacks, own)
@@ -95,7 +95,7 @@ impl<'a> Stacks<'a> {
         frames.into_iter().filter(|frame| is_shown(frame)).collect()
     }
 
-    fn copy_to_backward(&self, own: &mut [u32]) {
+    fn copy_to_backward(&self, own: &mut [StackId]) {
         let backward = self.backward_functions();
         let threads = if self.events.source == Source::Chrome {
             forward_threads(self.trace)
@@ -103,39 +103,37 @@ impl<'a> Stacks<'a> {
             self.own_threads()
         };
         let single = self.single_forward_thread(&backward).filter(|_| self.events.source == Source::Chrome);
-        let sequence = |at: usize| self.table.int(self.events.rows[at], Key::SequenceNumber).unwrap_or(-1);
+        let sequence =
+            |event: FunctionEvent| self.table.int(self.events.row(event), Key::SequenceNumber).unwrap_or(-1);
         let mut forward = Index::default();
-        for at in (0..own.len()).filter(|&at| backward[at] == NONE) {
-            forward.of((sequence(at), i64::from(self.thread(at))), own[at]);
+        for event in self.events.events().filter(|event| backward[event.index()].is_none()) {
+            let stack = own[event.index()].index() as u32;
+            forward.of((sequence(event), i64::from(self.thread(event))), stack);
         }
-        for at in (0..own.len()).filter(|&at| backward[at] != NONE) {
-            let function = backward[at] as usize;
-            let thread = self.table.int(self.events.rows[function], Key::FwdThreadId).unwrap_or(0);
+        for event in self.events.events() {
+            let Some(function) = backward[event.index()] else { continue };
+            let thread = self.table.int(self.events.row(function), Key::FwdThreadId).unwrap_or(0);
             let thread = threads.get((thread, 0)).or(single.filter(|_| thread != 0));
             let found = thread.and_then(|thread| forward.get((sequence(function), i64::from(thread))));
-            own[at] = found.unwrap_or(0);
+            own[event.index()] = found.map_or(StackId::EMPTY, |stack| StackId::new(stack as usize));
         }
     }
 
     /// For each event the innermost backward function that it is or lies in.
-    fn backward_functions(&self) -> Vec<u32> {
-        let mut backward = vec![NONE; self.events.len()];
-        for at in 0..self.events.len() {
-            let parent = self.events.parents[at];
-            backward[at] = if self.events.scope(self.table, at) == scope::BACKWARD_FUNCTION {
-                at as u32
-            } else if parent == NONE {
-                NONE
-            } else {
-                backward[parent as usize]
-            };
+    fn backward_functions(&self) -> Vec<Option<FunctionEvent>> {
+        let mut backward: Vec<Option<FunctionEvent>> = Vec::with_capacity(self.events.len());
+        for event in self.events.events() {
+            let is_one = self.events.scope(self.table, event) == scope::BACKWARD_FUNCTION;
+            let around = || backward[self.events.parent(event)?.index()];
+            let innermost = if is_one { Some(event) } else { around() };
+            backward.push(innermost);
         }
         backward
     }
 
     /// What stands for the thread of an event: its track; of records, the number of the thread, in whichever process.
-    fn thread(&self, at: usize) -> u32 {
-        let track = self.table.track_id(self.events.rows[at]);
+    fn thread(&self, event: FunctionEvent) -> u32 {
+        let track = self.table.track_id(self.events.row(event));
         if self.events.source == Source::Chrome { track.0 } else { self.table.tracks.get(track).tid.0 }
     }
 
@@ -150,13 +148,13 @@ impl<'a> Stacks<'a> {
         threads
     }
 
-    fn single_forward_thread(&self, backward: &[u32]) -> Option<u32> {
-        let forward = (0..self.events.len()).filter(|&at| {
-            backward[at] == NONE
-                && self.events.scope(self.table, at) != scope::USER
-                && self.table.int(self.events.rows[at], Key::SequenceNumber).is_some_and(|n| n >= 0)
+    fn single_forward_thread(&self, backward: &[Option<FunctionEvent>]) -> Option<u32> {
+        let forward = self.events.events().filter(|&event| {
+            backward[event.index()].is_none()
+                && self.events.scope(self.table, event) != scope::USER
+                && self.table.int(self.events.row(event), Key::SequenceNumber).is_some_and(|n| n >= 0)
         });
-        let mut tracks = forward.map(|at| self.thread(at));
+        let mut tracks = forward.map(|event| self.thread(event));
         let first = tracks.next()?;
         tracks.all(|track| track == first).then_some(first)
     }

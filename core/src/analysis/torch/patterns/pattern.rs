@@ -1,6 +1,7 @@
 //! What a pattern is.
 
 use super::scene::{Needs, Scene};
+use crate::analysis::torch::event_tree::Node;
 use alloc::vec::Vec;
 
 /// A way of losing time.
@@ -23,16 +24,16 @@ pub trait Pattern {
     }
 
     /// Whether the node of [`Scene::tree`] shows it.
-    fn is_match(&self, scene: &Scene<'_>, node: u32) -> bool;
+    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool;
 
     /// Every node that shows it, in the order of the report: depth first, unless a pattern has an order of its own.
-    fn matches(&self, scene: &Scene<'_>) -> Vec<u32> {
+    fn matches(&self, scene: &Scene<'_>) -> Vec<Node> {
         let nodes = scene.tree.children.depth_first();
         nodes.into_iter().filter(|&node| self.is_match(scene, node)).collect()
     }
 
     /// The most time that doing otherwise can save at this match, in ns; nothing where a trace cannot tell.
-    fn saving_ns(&self, _: &Scene<'_>, _: u32) -> Option<i64> {
+    fn saving_ns(&self, _: &Scene<'_>, _: Node) -> Option<i64> {
         None
     }
 }

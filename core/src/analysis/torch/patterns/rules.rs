@@ -2,6 +2,7 @@
 
 use super::pattern::Pattern;
 use super::scene::{Needs, Scene};
+use crate::analysis::torch::event_tree::Node;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -33,24 +34,24 @@ impl Pattern for ExtraCudaCopy {
         Needs { shapes: true, stack: true }
     }
 
-    fn is_match(&self, scene: &Scene<'_>, node: u32) -> bool {
+    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
         extra_copy(scene, node).is_some()
     }
 
     /// The copy and the filling before it.
-    fn saving_ns(&self, scene: &Scene<'_>, node: u32) -> Option<i64> {
+    fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
         let filling = extra_copy(scene, node)?;
         Some(scene.duration_ns(node).saturating_add(scene.duration_ns(filling)))
     }
 }
 
 /// The operator that filled the tensor which `node` copies.
-fn extra_copy(scene: &Scene<'_>, node: u32) -> Option<u32> {
+fn extra_copy(scene: &Scene<'_>, node: Node) -> Option<Node> {
     const FILLING: [&str; 4] = ["aten::fill_", "aten::zero_", "aten::normal_", "aten::uniform_"];
     if scene.name(node) != "aten::to" {
         return None;
     }
-    let last = |node: u32| scene.tree.children.of(node).last().copied();
+    let last = |node: Node| scene.tree.children.of(node).last().copied();
     let copy = last(node).filter(|&n| scene.name(n) == "aten::_to_copy").and_then(last)?;
     let types = scene.input_types(copy);
     let same = types.len() >= 2 && types[0].is_some() && types[0] == types[1];
@@ -59,7 +60,7 @@ fn extra_copy(scene: &Scene<'_>, node: u32) -> Option<u32> {
     }
     // What came before the function that copies: a call without calls of its own, or the last of those in it.
     let before = scene.siblings(scene.tree.parent(node)?).0.last().copied();
-    let is_inside = |n: u32| Some(n) != before || last(n).is_none();
+    let is_inside = |n: Node| Some(n) != before || last(n).is_none();
     core::iter::successors(before, |&n| last(n)).find(|&n| is_inside(n) && FILLING.contains(&scene.name(n)))
 }
 
@@ -78,19 +79,19 @@ impl Pattern for ForLoopIndexing {
         "A loop takes a tensor apart, one index after the other: do the same to the whole tensor in one operation."
     }
 
-    fn is_match(&self, scene: &Scene<'_>, node: u32) -> bool {
+    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
         rounds(scene, node).len() >= ROUNDS
     }
 
-    fn matches(&self, scene: &Scene<'_>) -> Vec<u32> {
+    fn matches(&self, scene: &Scene<'_>) -> Vec<Node> {
         let mut seen = alloc::vec![false; scene.tree.len()];
         let mut found = Vec::new();
         for node in scene.tree.children.breadth_first() {
-            if scene.name(node) != "aten::select" || seen[node as usize] {
+            if scene.name(node) != "aten::select" || seen[node.index()] {
                 continue;
             }
             let rounds = rounds(scene, node);
-            rounds.iter().skip(1).for_each(|&n| seen[n as usize] = true);
+            rounds.iter().skip(1).for_each(|&n| seen[n.index()] = true);
             if rounds.len() >= ROUNDS {
                 found.push(node);
             }
@@ -99,7 +100,7 @@ impl Pattern for ForLoopIndexing {
     }
 
     /// All rounds but one.
-    fn saving_ns(&self, scene: &Scene<'_>, node: u32) -> Option<i64> {
+    fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
         let rounds = rounds(scene, node);
         let (first, last) = (*rounds.get(1)?, *rounds.last()?);
         Some((scene.start_ns(last) - scene.start_ns(first)).saturating_add(scene.duration_ns(last)))
@@ -108,7 +109,7 @@ impl Pattern for ForLoopIndexing {
 
 /// The first operator of every round of the loop that begins with `node`: a group of siblings from one `aten::select` to
 /// the next, that repeats.
-fn rounds(scene: &Scene<'_>, node: u32) -> Vec<u32> {
+fn rounds(scene: &Scene<'_>, node: Node) -> Vec<Node> {
     let after = scene.siblings(node).1;
     let next = after.iter().position(|&n| scene.name(n) == "aten::select");
     let mut rounds = alloc::vec![node];
@@ -145,12 +146,12 @@ impl Pattern for Fp32MatMul {
 
     /// A trace does not tell whether TF32 was on; like torch's default, it counts as off. As in torch a trace without a
     /// device is not exempt.
-    fn is_match(&self, scene: &Scene<'_>, node: u32) -> bool {
+    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
         scene.name(node) == "aten::mm" && knows_tf32(scene)
     }
 
     /// TF32 does eight times as much at best; products of other types gain nothing.
-    fn saving_ns(&self, scene: &Scene<'_>, node: u32) -> Option<i64> {
+    fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
         let types = scene.input_types(node);
         let is_single = types.first().and_then(Option::as_deref) == Some("float");
         Some(scene.device_ns(node) / 8 * 7).filter(|&ns| is_single && ns > 0)
@@ -176,7 +177,7 @@ impl Pattern for OptimizerSingleTensor {
         "The optimizer updates its parameters one by one: pass foreach=True (or fused=True) to it."
     }
 
-    fn is_match(&self, scene: &Scene<'_>, node: u32) -> bool {
+    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
         let name = scene.name(node);
         ["adam", "sgd", "adamw"].iter().any(|optimizer| {
             name.strip_suffix(optimizer).is_some_and(|rest| rest.ends_with("_single_tensor_"))
@@ -184,7 +185,7 @@ impl Pattern for OptimizerSingleTensor {
     }
 
     /// All of the update.
-    fn saving_ns(&self, scene: &Scene<'_>, node: u32) -> Option<i64> {
+    fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
         Some(scene.duration_ns(node))
     }
 }
@@ -205,17 +206,18 @@ impl Pattern for SynchronizedDataLoader {
         tuning!("#enable-async-data-loading-and-augmentation")
     }
 
-    fn is_match(&self, scene: &Scene<'_>, node: u32) -> bool {
-        let first = |node: u32| scene.tree.children.of(node).first().copied();
+    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
+        let first = |node: Node| scene.tree.children.of(node).first().copied();
         let check = first(node).filter(|&n| is_loader(scene, n, "_get_iterator")).and_then(first);
         is_loader(scene, node, "__iter__")
             && check.is_some_and(|n| !is_loader(scene, n, "check_worker_number_rationality"))
     }
 
     /// The loading up to the next loop over a loader.
-    fn saving_ns(&self, scene: &Scene<'_>, node: u32) -> Option<i64> {
+    fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
         let track = scene.trace.table.track_id(scene.row(node));
-        let later = (node + 1..scene.tree.len() as u32)
+        let later = (node.index() + 1..scene.tree.len())
+            .map(Node::new)
             .filter(|&n| scene.trace.table.track_id(scene.row(n)) == track)
             .take_while(|&n| !is_loader(scene, n, "__iter__"));
         let loading = later.filter(|&n| is_loader(scene, n, "__next__"));
@@ -223,7 +225,7 @@ impl Pattern for SynchronizedDataLoader {
     }
 }
 
-fn is_loader(scene: &Scene<'_>, node: u32, function: &str) -> bool {
+fn is_loader(scene: &Scene<'_>, node: Node, function: &str) -> bool {
     let name = scene.name(node);
     name.starts_with("torch/utils/data/dataloader.py") && name.ends_with(function)
 }
@@ -244,18 +246,18 @@ impl Pattern for GradNotSetToNone {
         tuning!("#disable-gradient-calculation-for-validation-or-inference")
     }
 
-    fn is_match(&self, scene: &Scene<'_>, node: u32) -> bool {
+    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
         scene.name(node).ends_with(": zero_grad") && fillings(scene, node).next().is_some()
     }
 
     /// The filling.
-    fn saving_ns(&self, scene: &Scene<'_>, node: u32) -> Option<i64> {
+    fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
         Some(fillings(scene, node).fold(0i64, |sum, n| sum.saturating_add(scene.duration_ns(n))))
     }
 }
 
-fn fillings<'a>(scene: &'a Scene<'_>, node: u32) -> impl Iterator<Item = u32> + use<'a> {
-    let is_filling = |&n: &u32| {
+fn fillings<'a>(scene: &'a Scene<'_>, node: Node) -> impl Iterator<Item = Node> + use<'a> {
+    let is_filling = |&n: &Node| {
         let parent = scene.tree.parent(n).map(|parent| scene.name(parent));
         scene.name(n) == "aten::zero_" && parent != Some("aten::zeros")
     };
@@ -282,11 +284,11 @@ impl Pattern for Conv2dBiasFollowedByBatchNorm2d {
         Needs { shapes: true, stack: false }
     }
 
-    fn is_match(&self, scene: &Scene<'_>, node: u32) -> bool {
+    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
         if scene.name(node) != "aten::conv2d" || scene.input_types(node).get(2).is_none_or(Option::is_none) {
             return false;
         }
-        let is_module = |&n: &u32| scene.name(n).starts_with("nn.Module: Conv2d");
+        let is_module = |&n: &Node| scene.name(n).starts_with("nn.Module: Conv2d");
         let outermost = scene.tree.and_above(node).last().unwrap_or(node);
         let module = scene.tree.and_above(node).find(is_module).unwrap_or(outermost);
         let next = scene.siblings(module).1.first();
@@ -314,7 +316,7 @@ impl Pattern for MatMulDimInFp16 {
         Needs { shapes: true, stack: true }
     }
 
-    fn is_match(&self, scene: &Scene<'_>, node: u32) -> bool {
+    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
         if !matches!(scene.name(node), "aten::mm" | "aten::bmm" | "aten::addmm") {
             return false;
         }
@@ -351,7 +353,7 @@ impl Pattern for NamePattern {
         &self.description
     }
 
-    fn is_match(&self, scene: &Scene<'_>, node: u32) -> bool {
+    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
         (self.fits)(scene.name(node))
     }
 }

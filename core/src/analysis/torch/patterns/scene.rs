@@ -1,7 +1,8 @@
 //! What a pattern sees: the event tree, with what it asks of a node.
 
-use crate::analysis::torch::event_tree::EventTree;
+use crate::analysis::torch::event_tree::{EventTree, Node};
 use crate::analysis::torch::frames::is_torchs;
+use crate::handle::collect;
 use crate::table::events::Row;
 use crate::table::layout::Key;
 use crate::trace::Trace;
@@ -27,7 +28,7 @@ pub struct Scene<'a> {
     /// torch's event tree.
     pub tree: EventTree,
     /// The roots of every track, by track.
-    roots: Vec<Vec<u32>>,
+    roots: Vec<Vec<Node>>,
     /// Of each node, the device time of everything at and below it; empty without device work.
     device: Vec<i64>,
 }
@@ -38,7 +39,7 @@ impl<'a> Scene<'a> {
         let tree = EventTree::new(trace);
         let mut roots = vec![Vec::new(); trace.table.tracks.all().len()];
         for &root in tree.children.roots() {
-            roots[trace.table.track_id(tree.rows[root as usize]).0 as usize].push(root);
+            roots[trace.table.track_id(tree.row(root)).0 as usize].push(root);
         }
         let device = device_times(trace, &tree);
         Scene { trace, tree, roots, device }
@@ -52,32 +53,32 @@ impl<'a> Scene<'a> {
     }
 
     /// The row of a node.
-    pub fn row(&self, node: u32) -> Row {
-        self.tree.rows[node as usize]
+    pub fn row(&self, node: Node) -> Row {
+        self.tree.row(node)
     }
 
     /// The name of a node.
-    pub fn name(&self, node: u32) -> &str {
+    pub fn name(&self, node: Node) -> &str {
         self.trace.table.name(self.row(node))
     }
 
     /// When a node began, in ns after the start of the recording.
-    pub fn start_ns(&self, node: u32) -> i64 {
+    pub fn start_ns(&self, node: Node) -> i64 {
         self.trace.table.ts(self.row(node)).saturating_sub(self.trace.start_ns)
     }
 
     /// The duration of a node, in ns.
-    pub fn duration_ns(&self, node: u32) -> i64 {
+    pub fn duration_ns(&self, node: Node) -> i64 {
         self.trace.table.dur(self.row(node)).max(0)
     }
 
     /// The sum of the device work that a node and all below it launched, in ns.
-    pub fn device_ns(&self, node: u32) -> i64 {
-        self.device.get(node as usize).copied().unwrap_or(0)
+    pub fn device_ns(&self, node: Node) -> i64 {
+        self.device.get(node.index()).copied().unwrap_or(0)
     }
 
     /// The node's siblings: those before it and those after it. Roots have the roots of their track.
-    pub fn siblings(&self, node: u32) -> (&[u32], &[u32]) {
+    pub fn siblings(&self, node: Node) -> (&[Node], &[Node]) {
         let list = match self.tree.parent(node) {
             Some(parent) => self.tree.children.of(parent),
             None => &self.roots[self.trace.table.track_id(self.row(node)).0 as usize],
@@ -88,14 +89,14 @@ impl<'a> Scene<'a> {
     }
 
     /// The types of an operator's inputs, as the trace names them; nothing for what is no tensor.
-    pub fn input_types(&self, node: u32) -> Vec<Option<String>> {
+    pub fn input_types(&self, node: Node) -> Vec<Option<String>> {
         let is_tensor = |t: &&str| !matches!(*t, "" | "Scalar" | "ScalarList" | "TensorList");
         let types = self.list(node, Key::InputType);
         types.iter().map(|t| t.as_str().filter(is_tensor).map(ToOwned::to_owned)).collect()
     }
 
     /// The sizes of an operator's inputs; empty for what is no tensor.
-    pub fn input_dims(&self, node: u32) -> Vec<Vec<i64>> {
+    pub fn input_dims(&self, node: Node) -> Vec<Vec<i64>> {
         let sizes = |value: &Value| match value {
             Value::Array(sizes) => sizes.iter().filter_map(Value::as_i64).collect(),
             _ => Vec::new(),
@@ -103,14 +104,14 @@ impl<'a> Scene<'a> {
         self.list(node, Key::InputDims).iter().map(sizes).collect()
     }
 
-    fn list(&self, node: u32, key: Key) -> Vec<Value> {
+    fn list(&self, node: Node, key: Key) -> Vec<Value> {
         let text = self.trace.table.field(self.row(node), key).and_then(|v| v.as_json());
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 
     /// Where a node is called from: the innermost Python function at or above it that is not torch's own, or of these the
     /// innermost, as `path(line of its def): name`.
-    pub fn place(&self, node: u32) -> Option<&str> {
+    pub fn place(&self, node: Node) -> Option<&str> {
         let is_frame = |name: &&str| name.contains(".py(");
         let frames = || self.tree.and_above(node).map(|node| self.name(node)).filter(is_frame);
         frames().find(|frame| !is_torchs(frame)).or_else(|| frames().next())
@@ -123,13 +124,13 @@ fn device_times(trace: &Trace, tree: &EventTree) -> Vec<i64> {
     }
     let mut by_row = vec![0i64; trace.table.len()];
     for &(device, op) in &trace.links.op_of {
-        by_row[op as usize] = by_row[op as usize].saturating_add(trace.table.dur(device).max(0));
+        by_row[op.index()] = by_row[op.index()].saturating_add(trace.table.dur(device).max(0));
     }
-    let mut device: Vec<i64> = tree.rows.iter().map(|&row| by_row[row as usize]).collect();
+    let mut device: Vec<i64> = collect(tree.len(), |node| by_row[tree.row(node).index()]);
     // Children come after their parents, so going backwards completes a child before it is added.
-    for node in (0..device.len()).rev() {
-        if let Some(parent) = tree.parent(node as u32) {
-            device[parent as usize] = device[parent as usize].saturating_add(device[node]);
+    for node in tree.nodes().rev() {
+        if let Some(parent) = tree.parent(node) {
+            device[parent.index()] = device[parent.index()].saturating_add(device[node.index()]);
         }
     }
     device

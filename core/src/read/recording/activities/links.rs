@@ -127,7 +127,7 @@ impl Links {
     pub(super) fn made(&mut self, record: &Record<'_>, row: Row, track: TrackId, (begin, end): (i64, i64)) {
         let correlation = record.correlation;
         if record.activity.is_call() {
-            self.calls.set((correlation as i64, 0), row);
+            self.calls.set((correlation as i64, 0), row.index() as u32);
         } else if correlation != 0 && !matches!(record.activity, Activity::Overhead | Activity::Event) {
             self.caused.push((correlation, row));
         }
@@ -147,7 +147,7 @@ impl Links {
 
     /// The row of the call with this correlation.
     pub(super) fn call(&self, correlation: u64) -> Option<Row> {
-        self.calls.get((correlation as i64, 0))
+        self.calls.get((correlation as i64, 0)).map(|row| Row::new(row as usize))
     }
 
     /// Calls and what they caused: the call's row, the correlation, the other row; by correlation.
