@@ -13,25 +13,32 @@ interface Fixtures {
 }
 
 interface Shared {
+  place: Place;
   /** The server of the page. */
   site: { url: string };
 }
 
-export const test = base.extend<Fixtures & { place: Place }, Shared>({
-  place: ["http", { option: true }],
+/** Goes to the page, and collects what it must never do: errors, warnings, requests to elsewhere. */
+export async function visit(page: Page, place: Place, site: { url: string }): Promise<string[]> {
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") faults.push(`console: ${message.text()}`);
+  });
+  const home = place === "http" ? site.url : `file://${dist}/`;
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(home) && !/^(data|blob):/.test(url)) faults.push(`request: ${url}`);
+  });
+  await page.goto(place === "http" ? site.url : `${home}kinetoscope.html`);
+  return faults;
+}
+
+export const test = base.extend<Fixtures, Shared>({
+  place: ["http", { option: true, scope: "worker" }],
   site: [async ({}, use) => use({ url: siteUrl() }), { scope: "worker" }],
   opened: async ({ page, place, site }, use) => {
-    const faults: string[] = [];
-    page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
-    page.on("console", (message) => {
-      if (message.type() === "error" || message.type() === "warning") faults.push(`console: ${message.text()}`);
-    });
-    const home = place === "http" ? site.url : `file://${dist}/`;
-    page.on("request", (request) => {
-      const url = request.url();
-      if (!url.startsWith(home) && !/^(data|blob):/.test(url)) faults.push(`request: ${url}`);
-    });
-    await page.goto(place === "http" ? site.url : `${home}kinetoscope.html`);
+    const faults = await visit(page, place, site);
     await use(page);
     expect(faults).toEqual([]);
   },

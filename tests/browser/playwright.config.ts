@@ -10,7 +10,7 @@ const SPEED = "speed.spec.ts";
 /** What is of the page over HTTP only; single tests of that kind have the tag @http. */
 const HTTP = [SPEED, "pictures.spec.ts", "view-command.spec.ts"];
 
-export default defineConfig<{ place: Place }>({
+export default defineConfig<object, { place: Place }>({
   testDir: ".",
   testMatch: "*.spec.ts",
   outputDir: "out/results",

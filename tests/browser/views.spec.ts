@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { NO_CORPUS, realTraces, rowsOf, twoRuns, type Real } from "./files";
-import { expect, open, rowsIn, sampleTrace, savedBy, settled, stepsTrace, test, view } from "./page";
+import { expect, open, rowsIn, sampleTrace, savedBy, settled, stepsTrace, test, view, visit } from "./page";
 import type { Page } from "@playwright/test";
 
 const real = realTraces();
@@ -41,10 +41,24 @@ async function exactOf(page: Page, card: string): Promise<number> {
 
 for (const { of, files } of traces) {
   test.describe(of, () => {
+    // In one worker, one after the other: the trace is opened once for all views.
+    test.describe.configure({ mode: "default" });
     const [file] = files as [string];
+    let page: Page;
+    let faults: string[];
 
-    test("overview", { tag: files[0] === sampleTrace ? "@smoke" : [] }, async ({ opened: page }) => {
+    test.beforeAll(async ({ browser, place, site }) => {
+      page = await browser.newPage();
+      faults = await visit(page, place, site);
       await open(page, ...files);
+    });
+
+    test.afterEach(() => expect(faults.splice(0)).toEqual([]));
+
+    test.afterAll(() => page.close());
+
+    test("overview", { tag: files[0] === sampleTrace ? "@smoke" : [] }, async () => {
+      await view(page, "overview");
       await settled(page);
       const [summary] = rowsOf<{
         wall_ns: number;
@@ -70,8 +84,7 @@ for (const { of, files } of traces) {
       if (files.length > 1) await expect(page.locator("[data-panel=ranks] .row")).toHaveCount(files.length);
     });
 
-    test("operators", async ({ opened: page }) => {
-      await open(page, ...files);
+    test("operators", async () => {
       await view(page, "operators");
       if (await isMissing(page, "operators")) return expect(rowsOf("ops", file)).toEqual([]);
       const rows = rowsOf<Row>("ops", file);
@@ -89,8 +102,7 @@ for (const { of, files } of traces) {
       await expect(page.locator("[data-instances]")).toHaveAttribute("data-instances", String(shown?.["count"]));
     });
 
-    test("kernels", async ({ opened: page }) => {
-      await open(page, ...files);
+    test("kernels", async () => {
       await view(page, "kernels");
       const rows = rowsOf<Row>("kernels", file);
       if (await isMissing(page, "kernels")) return expect(rows).toEqual([]);
@@ -101,8 +113,7 @@ for (const { of, files } of traces) {
       expect((JSON.parse(saved.text) as { rows: Row[] }).rows).toEqual(rows);
     });
 
-    test("timeline", async ({ opened: page }) => {
-      await open(page, ...files);
+    test("timeline", async () => {
       await view(page, "timeline");
       await settled(page);
       const tracks = rowsOf<{ spans: number; process: string; kind: string }>("tracks", file).filter(
@@ -128,8 +139,7 @@ for (const { of, files } of traces) {
       await expect.poll(colors).toBeGreaterThan(4);
     });
 
-    test("call tree", async ({ opened: page }) => {
-      await open(page, ...files);
+    test("call tree", async () => {
       await view(page, "flame");
       await settled(page);
       const lane = await page.locator("[data-lane-chooser] option:checked").textContent();
@@ -161,8 +171,7 @@ for (const { of, files } of traces) {
       await expect(page.locator(".flame canvas")).toBeVisible();
     });
 
-    test("memory", async ({ opened: page }) => {
-      await open(page, ...files);
+    test("memory", async () => {
       await view(page, "memory");
       const rows = rowsOf<{ kind: string; device: string; peak_bytes: number; allocated_bytes: number }>(
         "memory",
@@ -180,8 +189,7 @@ for (const { of, files } of traces) {
       if (devices.length > 1) await expect(page.getByRole("tab")).toHaveCount(devices.length);
     });
 
-    test("modules", async ({ opened: page }) => {
-      await open(page, ...files);
+    test("modules", async () => {
       await view(page, "modules");
       const rows = rowsOf<Row>("modules", file);
       if (await isMissing(page, "modules")) return expect(rows).toEqual([]);
@@ -197,8 +205,7 @@ for (const { of, files } of traces) {
       await expect(page.locator(".row-count")).not.toHaveText(all ?? "");
     });
 
-    test("steps", async ({ opened: page }) => {
-      await open(page, ...files);
+    test("steps", async () => {
       await view(page, "steps");
       const rows = rowsOf<Row>("steps", file);
       if (await isMissing(page, "steps")) return expect(rows).toEqual([]);
@@ -209,8 +216,7 @@ for (const { of, files } of traces) {
       await expect(page.locator(".u-over")).toBeVisible();
     });
 
-    test("findings", async ({ opened: page }) => {
-      await open(page, ...files);
+    test("findings", async () => {
       await view(page, "findings");
       await settled(page);
       const [summary] = rowsOf<{ findings: object[] }>("summary", file);
