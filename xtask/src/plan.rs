@@ -29,7 +29,7 @@ pub(crate) const TEST: [Step; 19] = [
     step("library", Load::Debug, &[], steps::library),
     step("docs", Load::Debug, &[], steps::docs),
     step("doc-tests", Load::Debug, &["build"], rust_tests::doc_tests),
-    step("no-std", Load::Shares, &["packages"], toolchain::check_no_std),
+    step("no-std", Load::Shares, &["tools"], toolchain::check_no_std),
     step("fuzz", Load::Shares, &[], fuzz::regress),
     step("silent", Load::Shares, &[], silent::check),
     step("cudarc", Load::Shares, &[], cudarc::check),

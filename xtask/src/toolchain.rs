@@ -4,12 +4,16 @@
 
 pub(crate) mod debian;
 
-use crate::shell::{Failure, cargo, root, run, target};
+use crate::shell::{self, Failure, cargo, root, run};
 use crate::tally::Tally;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 const BARE: &str = "x86_64-unknown-none";
+
+/// The flags of the compiler, which hold for the target and not for what runs during the build.
+const FLAGS: &str = "CARGO_ENCODED_RUSTFLAGS";
+const SEPARATOR: &str = "\u{1f}";
 
 /// WebAssembly as browsers and Node run it.
 pub(crate) const WASM: &str = "wasm32-unknown-unknown";
@@ -24,36 +28,40 @@ pub(crate) fn need() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Checks core alone on a target that has no std, so that nothing that uses std can hide behind another crate's features.
+/// Checks core alone with a target library that has no std, so that nothing that uses std can hide behind another crate's
+/// features.
 pub(crate) fn check_no_std() -> Result<Tally, Failure> {
-    let is_known = has_target(BARE) || add_target(BARE);
-    let mut check = if is_known { cargo(&[]) } else { debian::cargo() };
-    check.args(["check", "-p", "kinetoscope-core", "--target", BARE, "--quiet", "--target-dir"]);
-    check.arg(target().join("no-std")).current_dir(root());
-    if !is_known {
+    let (mut check, target) = if has_target(BARE) || add_target(BARE) {
+        (cargo(&[]), BARE)
+    } else {
         debian::need(BARE)?;
-        check.args(["-Z", "build-std=core,alloc"]);
-    }
-    run(&mut check)?;
+        (debian_cargo(&debian::sysroot(WASM)?.join("bare"), &[]), WASM)
+    };
+    check.args(["check", "-p", "kinetoscope-core", "--quiet", "--target", target, "--target-dir"]);
+    run(check.arg(shell::target().join("no-std")))?;
     Ok(Tally::PASSED)
 }
 
 /// A cargo that compiles for WebAssembly with these flags.
 pub(crate) fn wasm(flags: &[&str]) -> Result<Command, Failure> {
-    let flags = |more: &[&str]| [flags, more].concat().join("\u{1f}");
     if has_target(WASM) || add_target(WASM) {
         let mut command = cargo(&[]);
-        command.env("CARGO_ENCODED_RUSTFLAGS", flags(&[]));
+        command.env(FLAGS, flags.join(SEPARATOR));
         return Ok(command);
     }
     debian::need(WASM)?;
-    let sysroot = debian::sysroot(WASM)?;
+    Ok(debian_cargo(&debian::sysroot(WASM)?, flags))
+}
+
+/// Debian's cargo with a sysroot for WebAssembly.
+fn debian_cargo(sysroot: &Path, flags: &[&str]) -> Command {
+    let sysroot = sysroot.display().to_string();
     let mut command = debian::cargo();
     command
-        .env("CARGO_ENCODED_RUSTFLAGS", flags(&["--sysroot", &sysroot.display().to_string()]))
+        .env(FLAGS, [flags, &["--sysroot", &sysroot]].concat().join(SEPARATOR))
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", debian::WASM_LINKER)
         .current_dir(root());
-    Ok(command)
+    command
 }
 
 /// Whether the active toolchain has a std, or a core, for this target.

@@ -9,6 +9,8 @@ const RUSTC: &str = "/usr/bin/rustc";
 const CARGO: &str = "/usr/bin/cargo";
 const SOURCE: &str = "/usr/lib/rustlib/src/rust/library";
 pub(crate) const WASM_LINKER: &str = "/usr/bin/wasm-ld-19";
+/// The libraries without std.
+const BARE: [&str; 3] = ["libcore-", "liballoc-", "libcompiler_builtins-"];
 const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-19"];
 
 /// Debian's cargo with Debian's rustc, whatever rustup has set; unstable options are let through.
@@ -57,13 +59,14 @@ fn install(packages: &[&str]) -> Result<(), Failure> {
     run(&mut install)
 }
 
-/// A private sysroot with std for a target of WebAssembly, built once for a version of the compiler and kept in the cache.
+/// A private sysroot with std for a target of WebAssembly, built once for a version of the compiler and kept in the cache. Below
+/// it, `bare` is a sysroot without std.
 pub(crate) fn sysroot(target: &str) -> Result<PathBuf, Failure> {
     let version = Command::new(RUSTC).arg("-vV").output().map_err(|e| format!("{RUSTC}: {e}"))?.stdout;
     let text = String::from_utf8_lossy(&version);
     let release = text.split_whitespace().nth(1).unwrap_or_default();
     let sysroot = cache().join("sysroots").join(format!("{target}-{release}"));
-    let stamp = sysroot.join("stamp");
+    let stamp = sysroot.join("built-by");
     if fs::read(&stamp).is_ok_and(|built| built == version) {
         return Ok(sysroot);
     }
@@ -91,12 +94,18 @@ pub(crate) fn sysroot(target: &str) -> Result<PathBuf, Failure> {
 
 /// Copies the libraries to where rustc looks for them.
 fn assemble(sysroot: &Path, build: &Path, target: &str) -> std::io::Result<()> {
-    let libraries = sysroot.join("lib/rustlib").join(target).join("lib");
+    let below = Path::new("lib/rustlib").join(target).join("lib");
+    let (libraries, bare) = (sysroot.join(&below), sysroot.join("bare").join(&below));
     fs::create_dir_all(&libraries)?;
+    fs::create_dir_all(&bare)?;
     for entry in fs::read_dir(build.join("target").join(target).join("release/deps"))? {
         let entry = entry?;
         if entry.path().extension().is_some_and(|e| e == "rlib") {
             fs::copy(entry.path(), libraries.join(entry.file_name()))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if BARE.iter().any(|library| name.starts_with(library)) {
+                fs::copy(entry.path(), bare.join(name))?;
+            }
         }
     }
     Ok(())
