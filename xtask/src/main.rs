@@ -35,7 +35,7 @@ const HELP: &str = "cargo xtask COMMAND
   test                 everything that must hold
   test slow            what takes longer: CUPTI's libraries, candle, fuzzing with a fresh seed, ThreadSanitizer, the page
                        from a file, large traces
-  test STEP            one step of either, as `test lints`; any other word lists them
+  test STEP…           single steps of either, as `test lints`; any other word lists them
   fuzz [SECONDS]       build the fuzz targets and run each for a while with a fresh seed (default 60 in all)
   package              build the npm package in wasm/js
   page                 build the page in web/dist: a folder, and one file with everything inline
@@ -56,7 +56,8 @@ fn main() -> ExitCode {
     let result = match words[..] {
         ["test"] => schedule::run(&plan::TEST),
         ["test", "slow"] => schedule::run(&plan::SLOW),
-        ["test", name] => plan::find(name).map_or_else(|| Err(names(name)), one),
+        ["test", name] => chosen(&[name]).and_then(|steps| one(&steps[0])),
+        ["test", ref names @ ..] => chosen(names).and_then(|steps| schedule::run(&steps)),
         ["fuzz", ..] => number(60).and_then(fuzz::fresh).map(drop),
         ["package"] => package::build(),
         ["page"] => page::run_all().map(drop),
@@ -93,7 +94,12 @@ fn one(step: &Step) -> Result<(), Failure> {
     if tally.failed == 0 { Ok(()) } else { Err(format!("{} failed", step.name)) }
 }
 
-fn names(name: &str) -> Failure {
+/// The steps of these names.
+fn chosen(names: &[&str]) -> Result<Vec<Step>, Failure> {
+    names.iter().map(|name| plan::find(name).copied().ok_or_else(|| no_step(name))).collect()
+}
+
+fn no_step(name: &str) -> Failure {
     let names = |steps: &[Step]| steps.iter().map(|step| step.name).collect::<Vec<_>>().join(" ");
     format!("there is no step {name}\n  test: {}\n  test slow: {}", names(&plan::TEST), names(&plan::SLOW))
 }

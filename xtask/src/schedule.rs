@@ -11,11 +11,12 @@ use std::thread;
 use std::time::Instant;
 
 /// One step of a plan.
+#[derive(Clone, Copy)]
 pub(crate) struct Step {
     /// Its name on the command line.
     pub(crate) name: &'static str,
     pub(crate) run: fn() -> Result<Tally, Failure>,
-    /// The steps that must have passed before it begins.
+    /// The steps of the plan that must have passed before it begins.
     pub(crate) needs: &'static [&'static str],
     pub(crate) load: Load,
 }
@@ -121,7 +122,8 @@ impl<'a> Progress<'a> {
             Load::Alone => busy == 0,
         };
         self.steps.iter().zip(&self.states).position(|(step, state)| {
-            let has_needs = || step.needs.iter().all(|name| self.state(name) == Some(State::Passed));
+            let has_needs =
+                || step.needs.iter().all(|name| self.state(name).is_none_or(|state| state == State::Passed));
             *state == State::Waiting && fits(step.load) && has_needs()
         })
     }
