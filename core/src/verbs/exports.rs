@@ -132,6 +132,9 @@ pub(super) const EXPORTS: &[Export] = &[
         media_type: "application/json",
         start: |_, given, salt| {
             let own = RedactOptions::of(given, false).salt;
+            if own.as_deref() == Some("") {
+                return Err(Error::BadOption("salt: an empty one protects nothing".to_owned()));
+            }
             Ok(chrome(Redact::new(own.as_deref().map_or(salt, str::as_bytes)), None))
         },
     },

@@ -146,21 +146,52 @@ impl Vocabulary {
         parts.push(Keep(before));
         let Some((kind, rest)) = rest.split_once('}') else { return true };
         let next = rest.split('{').next().unwrap_or(rest);
-        let end = if next.is_empty() { Some(text.len()) } else { text.find(next) };
-        let Some(length) = end else { return false };
-        let (inside, tail) = text.split_at(length);
-        let is_kept = match kind {
-            "number" if is_digits(inside, DIGITS) => true,
-            "number" => return false,
-            "optimizer" => is_one_of(inside, OPTIMIZERS),
-            "loader" => is_one_of(inside, LOADERS),
-            "module" => is_one_of(inside, MODULES),
-            "operator" => self.is_operator(inside),
-            "word" => self.is_public(inside),
-            "lane" => LANES.split('\n').any(|lane| lane == inside),
-            _ => false,
-        };
-        parts.push(if is_kept { Keep(inside) } else { Hide(inside) });
-        self.fits(rest, tail, parts)
+        let last = next.is_empty().then_some(text.len());
+        // The text may have what comes next more than once: `Model_2_0`.
+        let ends = text.match_indices(next).map(|(at, _)| at).filter(|_| last.is_none());
+        let begun = parts.len();
+        last.into_iter().chain(ends).any(|end| {
+            let (inside, tail) = text.split_at(end);
+            parts.truncate(begun);
+            match self.is_kept(kind, inside) {
+                Some(is_kept) => {
+                    parts.push(if is_kept { Keep(inside) } else { Hide(inside) });
+                    self.fits(rest, tail, parts)
+                }
+                None => false,
+            }
+        })
+    }
+
+    /// Whether a text in the place of a word of this kind is kept; `None` where the pattern does not fit.
+    fn is_kept(&self, kind: &str, inside: &str) -> Option<bool> {
+        match kind {
+            "number" => is_digits(inside, DIGITS).then_some(true),
+            "optimizer" => Some(is_one_of(inside, OPTIMIZERS)),
+            "loader" => Some(is_one_of(inside, LOADERS)),
+            "module" => Some(is_one_of(inside, MODULES)),
+            "operator" => Some(self.is_operator(inside)),
+            "word" => Some(self.is_public(inside)),
+            "lane" => Some(LANES.split('\n').any(|lane| lane == inside)),
+            _ => Some(false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Hide, Keep, Vocabulary};
+    use alloc::vec;
+
+    #[test]
+    fn a_hidden_word_may_have_what_follows_it() {
+        let fit = |text| Vocabulary::default().pattern("nn.Module: {module}_{number}", text);
+        let parts = vec![Keep("nn.Module: "), Hide("Qwen2_5_VLModel"), Keep("_"), Keep("0"), Keep("")];
+        assert_eq!(fit("nn.Module: Qwen2_5_VLModel_0"), Some(parts));
+        assert_eq!(
+            fit("nn.Module: Linear_1").and_then(|parts| parts.into_iter().nth(1)),
+            Some(Keep("Linear"))
+        );
+        assert_eq!(fit("nn.Module: my_net"), None);
     }
 }
