@@ -65,6 +65,8 @@ pub mod link;
 pub mod names;
 mod order;
 pub mod pair;
+#[cfg(test)]
+mod random;
 pub mod read;
 pub mod records;
 pub mod report;

@@ -53,17 +53,14 @@ pub(crate) fn of_float(number: f64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn sorts_as_the_standard_library_does() {
-        let mut state = 1u64;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) as i64
-        };
+        let mut random = Random(1);
         for length in (0..200).chain([5000]) {
             let mut items: Vec<(i64, i64, usize)> =
-                (0..length).map(|at| (random() % 7 - 3, random() % 5, at)).collect();
+                (0..length).map(|at| (random.below(7) - 3, random.below(5), at)).collect();
             let mut expected = items.clone();
             expected.sort_by_key(|item| (item.0, core::cmp::Reverse(item.1)));
             sort_by_key(&mut items, |item| (item.0, descending(item.1)));

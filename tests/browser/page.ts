@@ -25,12 +25,13 @@ export async function visit(page: Page, place: Place, site: { url: string }): Pr
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") faults.push(`console: ${message.text()}`);
   });
-  const home = place === "http" ? site.url : `file://${dist}/`;
+  const [home, address] =
+    place === "http" ? [site.url, site.url] : [`file://${dist}/`, `file://${dist}/kinetoscope.html`];
   page.on("request", (request) => {
     const url = request.url();
     if (!url.startsWith(home) && !/^(data|blob):/.test(url)) faults.push(`request: ${url}`);
   });
-  await page.goto(place === "http" ? site.url : `${home}kinetoscope.html`);
+  await page.goto(address);
   return faults;
 }
 

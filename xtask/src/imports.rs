@@ -21,7 +21,7 @@ const RUST: [(&str, Floors); 9] = [
         "core/src",
         &[
             &["words"],
-            &["demangle", "diagnostics", "error", "handle", "index", "order", "time", "units"],
+            &["demangle", "diagnostics", "error", "handle", "index", "order", "random", "time", "units"],
             &["names", "rows"],
             &["table"],
             &["dialect", "read", "tree"],

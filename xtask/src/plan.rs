@@ -69,6 +69,7 @@ fn packages() -> Result<Tally, Failure> {
 
 /// The tools for WebAssembly.
 fn wasm_tools() -> Result<Tally, Failure> {
+    // Builds the library for WebAssembly where rustup cannot add it.
     toolchain::wasm(&[])?;
     tools::wasm_bindgen()?;
     Ok(Tally::PASSED)

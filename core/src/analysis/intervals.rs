@@ -112,6 +112,7 @@ impl Intervals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
     use alloc::vec;
 
     /// Each ns of 0..32 as a bit: the naive twin.
@@ -121,17 +122,13 @@ mod tests {
 
     #[test]
     fn equal_their_naive_twin() {
-        let mut seed = 7u64;
-        let mut next = |n: u64| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            ((seed >> 33) % n) as i64
-        };
+        let mut random = Random(7);
         for _ in 0..2000 {
             let mut some = || {
-                (0..next(6))
+                (0..random.below(6))
                     .map(|_| {
-                        let start = next(30);
-                        (start, (start + next(8)).min(32))
+                        let start = random.below(30);
+                        (start, (start + random.below(8)).min(32))
                     })
                     .collect::<Vec<_>>()
             };

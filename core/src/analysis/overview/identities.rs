@@ -239,6 +239,7 @@ mod tests {
     use super::*;
     use crate::analysis::device::device_time::device_times;
     use crate::analysis::device::steps::steps;
+    use crate::random::Random;
     use crate::table::append::Append;
     use crate::tree::Position;
 
@@ -344,21 +345,17 @@ mod tests {
 
     #[test]
     fn open_times_are_those_of_their_naive_twin() {
-        let mut state = 11u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            ((state >> 33) % below) as i64
-        };
+        let mut random = Random(11);
         let step = Answers::new().steps[0].clone();
         for _ in 0..500 {
             let mut table = Table::default();
-            for _ in 0..random(8) {
+            for _ in 0..random.below(8) {
                 let row = Append::new(&mut table, b'X', "cpu_op").finish("a", 0, ("1", "1"));
-                table.place(row, random(30), table.track_id(row));
-                table.set_dur(row, random(9));
+                table.place(row, random.below(30), table.track_id(row));
+                table.set_dur(row, random.below(9));
             }
-            let start = random(40);
-            let time = (start, start + random(12));
+            let start = random.below(40);
+            let time = (start, start + random.below(12));
             let mut rows: Vec<Row> = table.rows().collect();
             table.sort_by_start(&mut rows);
             let is_open = |at: &i64| rows.iter().any(|&row| table.ts(row) <= *at && *at < table.end(row));

@@ -10,6 +10,7 @@ mod build;
 mod collect;
 mod describe;
 mod from_trace;
+pub mod scope;
 mod stacks;
 
 use super::device_type::DeviceType;
@@ -39,18 +40,6 @@ pub enum Kind {
     Device,
     /// An allocation or release outside of every operator, or a failed allocation.
     Memory,
-}
-
-/// torch's numbers of record scopes.
-pub mod scope {
-    /// An operator.
-    pub const FUNCTION: u8 = 0;
-    /// A backward function called by autograd.
-    pub const BACKWARD_FUNCTION: u8 = 1;
-    /// A call of TorchScript. No trace has it, records do.
-    pub const TORCHSCRIPT_FUNCTION: u8 = 2;
-    /// A user's range.
-    pub const USER: u8 = 7;
 }
 
 /// Bytes allocated less bytes released.

@@ -1,0 +1,12 @@
+//! Random numbers for tests: the same sequence for a seed on every machine.
+
+/// A linear congruential generator, of which the upper bits are used.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    /// A number from 0 to `limit - 1`.
+    pub(crate) fn below(&mut self, limit: u64) -> i64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        ((self.0 >> 33) % limit) as i64
+    }
+}
