@@ -70,7 +70,7 @@ codes! {
     MissingComma "missing_comma" Repaired "A comma is missing between two elements.";
     TrailingComma "trailing_comma" Repaired "A comma stands before a closing bracket or beside another comma.";
     BareWord "bare_word" Repaired "A word such as NaN, Infinity or N/A stands where JSON wants a value; it was kept as text.";
-    BadNumber "bad_number" Repaired "A number is not written as JSON wants it; it was kept as text.";
+    BadNumber "bad_number" Repaired "A number is not written as JSON wants it, or is beyond 64-bit floating point; it was kept as text.";
     UnescapedQuote "unescaped_quote" Repaired "A double quote inside a text is not escaped.";
     UnescapedBackslash "unescaped_backslash" Repaired "A backslash inside a text is not escaped.";
     ControlCharacter "control_character" Repaired "A raw control character stands inside a text.";

@@ -1,12 +1,12 @@
 //! The fuzz targets, built by the stable compiler: libFuzzer's coverage needs no nightly, only LLVM's flags. The crates
 //! hold no unsafe code, so no sanitizer is needed to see a fault.
 
+use crate::seed;
 use crate::shell::{self, Failure, cargo, root, target};
 use crate::tally::Tally;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 const TARGETS: [&str; 2] = ["reader", "whole_path"];
 
@@ -38,8 +38,7 @@ pub(crate) fn explore() -> Result<Tally, Failure> {
 
 /// Tries inputs of a fresh seed for so many seconds; the seed is printed, so that the run can be repeated.
 pub(crate) fn fresh(seconds: u64) -> Result<Tally, Failure> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|e| e.to_string())?;
-    let seed = now.as_nanos() as u64 % u64::from(u32::MAX) + 1;
+    let seed = seed::fresh()?;
     println!("seed {seed}");
     run(&End::Seconds((seconds / TARGETS.len() as u64).max(1)), seed)
 }

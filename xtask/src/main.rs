@@ -18,6 +18,7 @@ mod plan;
 mod release;
 mod rust_tests;
 mod schedule;
+mod seed;
 mod shell;
 mod silent;
 mod steps;

@@ -39,7 +39,7 @@ pub(crate) const TEST: [Step; 19] = [
 ];
 
 /// What takes longer than a person waits, after the test command.
-pub(crate) const SLOW: [Step; 13] = [
+pub(crate) const SLOW: [Step; 14] = [
     step("readme", Load::Shares, &[], native::first_command),
     step("cupti", Load::Debug, &[], cupti::test),
     step("features", Load::Debug, &[], features::check),
@@ -49,6 +49,7 @@ pub(crate) const SLOW: [Step; 13] = [
     step("candle", Load::Shares, &[], examples::candle),
     step("sanitizer", Load::Shares, &[], steps::sanitizer),
     step("fuzz-fresh", Load::Shares, &[], fuzz::explore),
+    step("properties-fresh", Load::Shares, &[], rust_tests::fresh),
     step("gpu", Load::Shares, &[], steps::gpu),
     step("release", Load::Shares, &[], release::rehearse),
     step("test-page-file", Load::Alone, &[], page::test_from_a_file),

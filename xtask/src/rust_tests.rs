@@ -1,9 +1,11 @@
 //! The Rust tests: built by one cargo command, then several binaries at a time, where `cargo test` runs one after the other.
 
+use crate::seed;
 use crate::shell::{Failure, cargo, run, target};
 use crate::tally::{Tally, is_skip};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
@@ -21,6 +23,12 @@ const TIMED: [&str; 1] = ["recording_crash"];
 
 /// Fewer tests than this were not all of them.
 const LEAST: usize = 250;
+
+/// Where `proptest` finds the seed of its random inputs. With the one seed they are the same ones everywhere.
+const SEED: &str = "PROPTEST_RNG_SEED";
+
+/// Those with random inputs.
+const RANDOM: [&str; 5] = ["properties", "records", "redact", "sums", "timeline"];
 
 /// A program of tests.
 #[derive(Debug, PartialEq, Eq)]
@@ -52,10 +60,21 @@ pub(crate) fn test() -> Result<Tally, Failure> {
 }
 
 /// Runs one file of tests with a variable set.
-pub(crate) fn test_one(name: &str, variable: &str, value: &Path) -> Result<Tally, Failure> {
+pub(crate) fn test_one(name: &str, variable: &str, value: impl AsRef<OsStr>) -> Result<Tally, Failure> {
     let mut sum = Tally::default();
     for binary in binaries(&["--test", name])? {
-        sum.add(report(&binary, command(&binary).env(variable, value).output())?);
+        sum.add(report(&binary, command(&binary).env(variable, &value).output())?);
+    }
+    Ok(sum)
+}
+
+/// Tries random inputs that were not tried before; the seed is printed, so that the run can be repeated.
+pub(crate) fn fresh() -> Result<Tally, Failure> {
+    let seed = seed::fresh()?.to_string();
+    println!("{SEED}={seed}");
+    let mut sum = Tally::default();
+    for name in RANDOM {
+        sum.add(test_one(name, SEED, &seed)?);
     }
     Ok(sum)
 }
@@ -145,6 +164,9 @@ fn note(binary: &Binary, took: Duration) {
 fn command(binary: &Binary) -> Command {
     let mut command = Command::new(&binary.path);
     command.current_dir(&binary.folder);
+    if std::env::var_os(SEED).is_none() {
+        command.env(SEED, "1");
+    }
     command
 }
 

@@ -8,7 +8,7 @@
 
 use super::escape::unescape;
 use super::limits::Limits;
-use super::number::{Number, is_number, number, time_value};
+use super::number::{Number, number, time_value};
 use super::scan::{Stop, container_end, next, text_end, token_end};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::names::NameId;
@@ -242,7 +242,7 @@ impl EventReader {
         }
         // A whole Value is built so that lone surrogates are found too.
         let parsed: Result<serde_json::Value, _> = serde_json::from_slice(text);
-        if parsed.is_err() && !is_number(text) {
+        if parsed.is_err() {
             return Err(Stop::Damaged);
         }
         let (id, _) = table.names.intern_utf8(text).ok_or(Stop::Damaged)?;

@@ -43,7 +43,7 @@ pub(super) fn number(buf: &[u8], start: usize) -> Result<(Number, usize), Stop> 
         }
     }
     end = token_end(buf, start)?;
-    if is_number(&buf[start..end]) { Ok((Number::Other, end)) } else { Err(Stop::Damaged) }
+    if is_finite(&buf[start..end]) { Ok((Number::Other, end)) } else { Err(Stop::Damaged) }
 }
 
 #[inline]
@@ -75,6 +75,13 @@ pub(super) fn is_number(text: &[u8]) -> bool {
         at = end;
     }
     at == text.len()
+}
+
+/// Whether `text` is a number by JSON's grammar within the range of `f64`. Other readers of JSON refuse a larger one, or
+/// take it for infinity.
+pub(super) fn is_finite(text: &[u8]) -> bool {
+    let value = || core::str::from_utf8(text).ok()?.parse::<f64>().ok();
+    is_number(text) && value().is_some_and(f64::is_finite)
 }
 
 /// A time as it stands in the text.

@@ -6,13 +6,13 @@
 //! | `\` before no escape letter | stands for itself |
 //! | raw control character, bad UTF-8, half a surrogate pair | escaped, U+FFFD, U+FFFD |
 //! | `NaN`, `Infinity`, `N/A`, … as a value | becomes a text |
-//! | `007`, `+1`, `1.` | becomes a text |
+//! | `007`, `+1`, `1.`, `1e400` | becomes a text |
 //! | `,` before a closing bracket, missing `,` | dropped, added |
 //!
 //! What no rule covers is [`Stop::Damaged`]: the caller goes on at the next event.
 
 use super::escape::unicode_escape;
-use super::number::is_number;
+use super::number::is_finite;
 use super::scan::{Stop, next, token_end};
 use crate::diagnostics::{Code, Diagnostics};
 use alloc::vec::Vec;
@@ -122,7 +122,7 @@ impl Repairer<'_> {
         if token.is_empty() {
             return Err(Stop::Damaged);
         }
-        if matches!(token, b"null" | b"true" | b"false") || is_number(token) {
+        if matches!(token, b"null" | b"true" | b"false") || is_finite(token) {
             self.out.extend_from_slice(token);
             return Ok(end);
         }

@@ -5,7 +5,6 @@
 
 use super::{Progress, Reader, Resume, State};
 use crate::diagnostics::{Code, Diagnostics};
-use crate::read::number::is_number;
 use crate::read::repair::repair;
 use crate::read::scan::{Stop, container_end, next, skip_space, text_end, token_end};
 use crate::table::metadata::Source;
@@ -76,7 +75,7 @@ impl Reader {
         }
         let text = &buf[value..end];
         let parsed: Result<serde_json::Value, _> = serde_json::from_slice(text);
-        if parsed.is_err() && !is_number(text) {
+        if parsed.is_err() {
             return Err(Stop::Damaged);
         }
         self.metadata(key, text);
