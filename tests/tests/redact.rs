@@ -37,10 +37,12 @@ fn parts(word: &str) -> impl Iterator<Item = &str> {
     (0..=word.len() - PART).map(move |at| &word[at..at + PART])
 }
 
-/// Every part of a private word that a text holds.
+/// Every part of a private word that a text holds, also with digits and `_` between its letters.
 fn leaks(text: &str) -> BTreeSet<&'static str> {
     let text = text.to_ascii_lowercase();
-    WORDS.iter().flat_map(|word| parts(word)).filter(|part| text.contains(part)).collect()
+    let letters: String = text.chars().filter(|c| !c.is_ascii_digit() && *c != '_').collect();
+    let found = |part: &&str| text.contains(part) || letters.contains(part);
+    WORDS.iter().flat_map(|word| parts(word)).filter(found).collect()
 }
 
 /// Everything that redaction leaves: times, phases, nesting, and what is linked to what.
@@ -162,7 +164,7 @@ fn values_of_public_keys_stay_and_others_go() {
     let args = r#"{"External id":7,"correlation":9,"Input Dims":[[2,3],[]],"Input type":["float","c10::Half","Falcon"],
         "Concrete Inputs":["","True","[1, 2]","1e-05","10.1.2.3","cuda:0"],"grid":[1,2,3],"Process Group Name":"0",
         "Process Group Description":"payments","bytes":"616","stream":"0x0","cuda_sync_kind":"Stream Wait Event",
-        "customer":4711,"flag":true,"nothing":null,"value":12.5,"host_address":"10.1.2.3","phone":"5551234"}"#;
+        "est. achieved occupancy %":"35.5","customer":4711,"flag":true,"nothing":null,"value":12.5,"host_address":"10.1.2.3","phone":"5551234"}"#;
     let document = redacted(&format!(
         r#"{{"schemaVersion":1,"displayTimeUnit":"ms","port":8080,"deviceProperties":[{{"id":0,"name":"NVIDIA A100-SXM4-40GB","numSms":108,"slot":5}}],
         "distributedInfo":{{"backend":"nccl","rank":1,"world_size":2,"nccl_version":"2.18.1"}},
@@ -177,6 +179,7 @@ fn values_of_public_keys_stay_and_others_go() {
         ("grid", "[1,2,3]"),
         ("Process Group Name", "\"0\""),
         ("bytes", "\"616\""),
+        ("est. achieved occupancy %", "\"35.5\""),
         ("cuda_sync_kind", "\"Stream Wait Event\""),
     ] {
         assert_eq!(args[key].to_string(), kept, "{key}");
@@ -205,6 +208,29 @@ fn values_of_public_keys_stay_and_others_go() {
     assert!(
         device.iter().any(|(key, value)| is_pseudonym(&Value::from(key.as_str())) && is_pseudonym(value))
     );
+}
+
+#[test]
+fn values_of_a_programs_own_counters_are_hidden_under_every_key() {
+    let text = r#"[{"ph":"C","name":"GPU 0 Utilization","pid":1,"ts":1,"args":{"used":90}},
+        {"ph":"C","name":"payroll","pid":1,"ts":1,"args":{"used":81000,"size":[7000]}},
+        {"ph":"X","name":"payroll","pid":1,"tid":1,"ts":1,"dur":1,"args":{"used":5}}]"#;
+    let events = redacted(text);
+    assert_eq!([&events[0]["args"]["used"], &events[2]["args"]["used"]], [90, 5]);
+    assert!(events[1]["args"]["used"].is_string() && events[1]["args"]["size"][0].is_string());
+}
+
+#[test]
+fn frames_of_chrome_keep_what_refers_to_them() {
+    let text = r#"{"stackFrames":{"5":{"name":"payroll","category":"falcon","parent":"4"},"4":{"name":"torch/_ops.py(1): __call__"},"payroll":{}},
+        "traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"sf":5},{"ph":"X","name":"a","pid":1,"tid":1,"ts":2,"dur":1,"sf":"payroll"}]}"#;
+    let document = redacted(text);
+    let frames = &document["stackFrames"];
+    assert_eq!((&frames["5"]["parent"], &document["traceEvents"][0]["sf"]), (&"4".into(), &5.into()));
+    assert_eq!(frames["4"]["name"], "torch/_ops.py(1): __call__");
+    let named = document["traceEvents"][1]["sf"].as_str().expect("a pseudonym");
+    assert!(frames[named].is_object() && !document.to_string().contains("payroll"));
+    assert!(!document.to_string().contains("falcon"));
 }
 
 #[test]

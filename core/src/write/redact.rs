@@ -125,7 +125,7 @@ impl<A: Audit> Redact<A> {
             Json::Object(members) => members
                 .into_iter()
                 .map(|(key, value)| {
-                    let known = if let Rule::Object(at) = rule { self.keys.rule(at, &key) } else { None };
+                    let known = self.keys.below(rule, &key);
                     let written = self.pen.key(field, known, &key);
                     (written.unwrap_or(key), self.json(field, known.unwrap_or(Rule::Nothing), value))
                 })
@@ -183,10 +183,19 @@ impl<A: Audit> Rewrite for Redact<A> {
         self.pen.key(Field::new(name, ""), self.keys.rule(at, key), key)
     }
 
-    fn field(&mut self, _: &Table, _: Row, at: layout::Place, key: &str, value: Value<'_>) -> Option<String> {
+    fn field(
+        &mut self,
+        table: &Table,
+        row: Row,
+        at: layout::Place,
+        key: &str,
+        value: Value<'_>,
+    ) -> Option<String> {
         let (name, at) = place(at);
         let known = self.keys.rule(at, key);
-        let rule = known.unwrap_or(Rule::Nothing);
+        let is_series = at == Place::Args && table.ph(row) == b'C';
+        let is_private = is_series && !self.vocabulary.is_counter(table.name(row));
+        let rule = known.filter(|_| !is_private).unwrap_or(Rule::Nothing);
         let field = Field::new(name, if known.is_some() { key } else { "" });
         match value {
             Value::Text(text) => Some(quote(&self.text(field, rule, text))),

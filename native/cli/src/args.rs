@@ -101,12 +101,13 @@ fn export_command(export: &Export, path: &str) -> Command {
 pub(crate) const AUDITED: &str = "redact";
 
 const REDACTION: &str = "What no rule allows is replaced by a pseudonym, `x` and 16 hexadecimal digits; equal texts have equal \
-    pseudonyms. Replaced are names, paths, hosts, keys that are no profiler's, and the numbers under such keys, those of a \
-    program's own counters among them.\n\n\
-    Kept are times, ids, sizes, counts, shapes, types, line numbers, device models, and the names of torch's operators, of \
-    calls of CUDA and ROCm, and of kernels. A kernel's name counts as public when its words are those of public kernels and \
-    operators; times count from 1970, so that they tell when the trace was recorded. Look through `--audit` before you share \
-    a trace: it shows everything that is kept, and why.";
+    pseudonyms. Replaced are names, paths, hosts, keys that are no profiler's, the numbers under such keys, and the values of \
+    a program's own counters.\n\n\
+    Kept are times, ids, sizes, counts, shapes, types, inputs that are numbers, line numbers, device models, and the names of \
+    torch's operators, of calls of CUDA and ROCm, and of kernels with the numbers in them. A kernel's name counts as public \
+    when its words are those of public kernels and operators; times count from 1970, so that they tell when the trace was \
+    recorded. Names of files and folders stay too: --output FOLDER writes each trace under the name that it has. Look through \
+    `--audit` before you share a trace: it shows everything that is kept, and why.";
 
 fn explained(export: &Export, path: &str) -> String {
     let examples = examples(&format!("{path}{}", export.name), export.examples);

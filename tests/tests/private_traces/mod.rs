@@ -42,6 +42,8 @@ fn spell(word: &str, how: u8) -> String {
         7 => format!("Add{}{}Mul", &upper[..1], &word[1..]),
         8 => format!("{word}{word}"),
         9 => format!("{}.{}", &word[..4], &word[4..]),
+        10 => word.chars().enumerate().map(|(at, c)| format!("{c}{at}")).collect(),
+        11 => word.chars().enumerate().map(|(at, c)| format!("{c}{at}_")).collect(),
         _ => word.to_owned(),
     }
 }
@@ -49,7 +51,7 @@ fn spell(word: &str, how: u8) -> String {
 /// Private texts, in the order in which they are planted.
 pub(crate) fn texts() -> impl Strategy<Value = Vec<String>> {
     let places: Vec<&str> = PLACES.split('|').collect();
-    let one = (prop::sample::select(places), prop::sample::select(WORDS.to_vec()), 0..14u8).prop_map(
+    let one = (prop::sample::select(places), prop::sample::select(WORDS.to_vec()), 0..16u8).prop_map(
         |(place, word, how)| place.replace('@', &spell(word, how)).replace("\\n", "\n").replace("\\t", "\t"),
     );
     prop::collection::vec(one, 40..120)
@@ -59,7 +61,7 @@ pub(crate) fn texts() -> impl Strategy<Value = Vec<String>> {
 pub(crate) fn every_text() -> Vec<String> {
     PLACES
         .split('|')
-        .flat_map(|place| (0..11).map(move |how| place.replace('@', &spell(WORDS[0], how))))
+        .flat_map(|place| (0..13).map(move |how| place.replace('@', &spell(WORDS[0], how))))
         .collect()
 }
 

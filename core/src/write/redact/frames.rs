@@ -37,7 +37,7 @@ impl Vocabulary {
         };
         let (from, to) = own.unwrap_or((0, 0));
         let file = &stem[to..];
-        let is_public = own.is_some() && file.split('/').all(|name| self.is_public(name));
+        let is_public = own.is_some() && self.are_public(file, "/");
         let file = if is_public { Keep(file) } else { Hide(file) };
         let mut parts = vec![Hide(&path[..from]), Keep(&path[from..to]), file, Keep(extension), Keep(line)];
         let is_cpp = function.starts_with("at::_ops::") || function.starts_with("torch::autograd::");

@@ -17,7 +17,7 @@ fn unsigned(text: &str) -> &str {
 }
 
 /// A number as Python prints it: `3`, `-0.5`, `1e-05`. A second point makes it something else, such as an address.
-fn is_number(text: &str) -> bool {
+pub(super) fn is_number(text: &str) -> bool {
     if is_integer(text) {
         return true;
     }
@@ -65,9 +65,11 @@ pub(super) fn is_device(text: &str) -> bool {
     const PARTS: &str = "nvidia tesla quadro geforce amd radeon instinct intel ascend rtx gtx gt ti super ada generation \
         titan xp graphics pro vf arc data center gpu max flex gaudi hl laptop pcie sxm nvl hbm gb mb ac dgxs pg a b c e g h k l \
         m p s t v w x y mi gh rx xt xtx";
+    const DIGITS: usize = 7;
     let is_part = |run: &str| is_digits(run, 4) || is_one_of(&run.to_ascii_lowercase(), PARTS);
     let parts = || text.split([' ', '-']);
-    parts().next().is_some_and(|head| is_one_of(head, VENDORS))
+    text.bytes().filter(u8::is_ascii_digit).count() <= DIGITS
+        && parts().next().is_some_and(|head| is_one_of(head, VENDORS))
         && parts().all(|part| Runs(part).all(is_part) && Runs(part).count() <= 4)
 }
 
@@ -118,7 +120,7 @@ mod tests {
         ] {
             assert!(is_device(name), "{name}");
         }
-        for name in ["", "GPU A", "NVIDIA Falcon", "falcon", "A100", "NVIDIA A1B2C3D4E5"] {
+        for name in ["", "GPU A", "NVIDIA Falcon", "falcon", "A100", "NVIDIA A1B2C3D4E5", "NVIDIA 4111 1111 1111"] {
             assert!(!is_device(name), "{name}");
         }
     }

@@ -6,7 +6,7 @@
 use super::grammar::{is_made_of, is_one_of};
 use super::outcome::Part::{self, Hide, Keep};
 use super::patterns::EVENTS;
-use super::vocabulary::Vocabulary;
+use super::vocabulary::{Letters, Vocabulary};
 use crate::table::category::Category;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -28,10 +28,18 @@ impl Vocabulary {
             .or_else(|| is_whole("operator", self.is_operator(text)))
             .or_else(|| is_whole("runtime call", self.is_call(text)))
             .or_else(|| is_whole("copy", is_transfer(text)))
-            .or_else(
-                || if category == Category::Kernel { self.kernel(text).map(rule("kernel")) } else { None },
-            )
+            .or_else(|| {
+                let is_kernel = category == Category::Kernel || is_generated(text);
+                if is_kernel { self.kernel(text).map(rule("kernel")) } else { None }
+            })
             .or_else(|| self.frame(text).map(rule("frame")))
+    }
+
+    /// A counter of a profiler, whose values are no secret of the program's. The series of other counters can have the same
+    /// keys.
+    pub(super) fn is_counter(&self, name: &str) -> bool {
+        let parts = self.pattern(EVENTS, name);
+        parts.is_some_and(|parts| parts.iter().all(|part| matches!(part, Keep(_))))
     }
 
     /// `aten::add`, `aten::add.Tensor`, `torch::autograd::AccumulateGrad`; or a node of the backward, `AddmmBackward0`. A
@@ -40,7 +48,7 @@ impl Vocabulary {
         let (path, overload) = text.split_once('.').unwrap_or((text, "_"));
         if let Some((library, names)) = path.split_once("::") {
             return is_one_of(library, OPERATORS)
-                && names.split("::").all(|name| self.is_public(name))
+                && self.are_public(names, "::")
                 && self.is_public(overload);
         }
         let digits = text.bytes().rev().take_while(u8::is_ascii_digit).count();
@@ -65,6 +73,7 @@ impl Vocabulary {
         let mut has_head = false;
         // What is in a namespace that is hidden is hidden with it.
         let mut is_inside = false;
+        let mut letters = Letters::default();
         while let Some(&first) = rest.as_bytes().first() {
             let length = rest.bytes().take_while(|&b| is_name(b) == is_name(first)).count();
             let (run, tail) = rest.split_at(length);
@@ -77,13 +86,7 @@ impl Vocabulary {
                 parts.push(Keep(run));
                 continue;
             }
-            let public = if is_inside {
-                0
-            } else if self.is_public(run) {
-                run.len()
-            } else {
-                self.beginning(run)
-            };
+            let public = if is_inside { 0 } else { self.beginning(&mut letters, run) };
             is_inside = public == 0;
             has_head |= public > 0 && !is_one_of(run, BEFORE);
             if !has_head && public == 0 {
@@ -98,16 +101,27 @@ impl Vocabulary {
         has_head.then_some(parts)
     }
 
-    /// How much is public at the beginning of a name that a generator of kernels has made, up to a `_`.
-    fn beginning(&self, name: &str) -> usize {
-        let is_generated = name.starts_with("triton_") || name.starts_with("Cijk_");
-        if !is_generated {
-            return 0;
+    /// How much of a name is public: all or nothing, or the beginning of one that a generator of kernels has made, up to a `_`.
+    fn beginning(&self, letters: &mut Letters, name: &str) -> usize {
+        let mut goes_on = |part: &str| {
+            let mut behind = *letters;
+            let is_public = self.goes_on(&mut behind, part);
+            if is_public {
+                *letters = behind;
+            }
+            is_public
+        };
+        if goes_on(name) {
+            return name.len();
         }
-        let public =
-            name.split('_').take_while(|part| part.is_empty() || part.len() > 1 && self.is_public(part));
-        public.map(|part| part.len() + 1).sum::<usize>().min(name.len())
+        let ends = name.match_indices('_').map(|(at, _)| at + 1).filter(|_| is_generated(name));
+        ends.take_while(|&end| goes_on(&name[..end])).last().unwrap_or(0)
     }
+}
+
+/// Whether a generator of kernels has made a name. What calls such a kernel on the CPU has its name.
+fn is_generated(name: &str) -> bool {
+    name.starts_with("triton_") || name.starts_with("Cijk_")
 }
 
 /// A byte of a name in C++, or of a letter beyond ASCII.

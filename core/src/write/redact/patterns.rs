@@ -1,6 +1,6 @@
 //! Patterns of public texts: what stands in braces varies, and is kept or hidden by its kind; everything else is literal.
 //!
-//! `{number}` fits digits only. The other kinds fit anything, and keep it when it is one of torch's optimizers, modules or
+//! `{number}` fits digits only, and `{part}` few of them. The other kinds fit anything, and keep it when it is one of torch's optimizers, modules or
 //! loaders, an operator, a word of the vocabulary or a known lane; otherwise they hide it.
 
 use super::grammar::{is_digits, is_one_of};
@@ -123,10 +123,13 @@ GPU {number}
 GPU {number} Counters
 Device {number}
 pt_autograd_{number}
-python3.{number}";
+python3.{part}";
 
-/// A number has at most this many digits.
-const DIGITS: usize = 7;
+/// A number has at most this many digits: it can be that of a step or the id of a thread, as numbers beside it are.
+const DIGITS: usize = 19;
+
+/// A part of a version has at most this many digits.
+const PART_DIGITS: usize = 3;
 
 impl Vocabulary {
     /// A text that fits one of some patterns.
@@ -167,6 +170,7 @@ impl Vocabulary {
     fn is_kept(&self, kind: &str, inside: &str) -> Option<bool> {
         match kind {
             "number" => is_digits(inside, DIGITS).then_some(true),
+            "part" => is_digits(inside, PART_DIGITS).then_some(true),
             "optimizer" => Some(is_one_of(inside, OPTIMIZERS)),
             "loader" => Some(is_one_of(inside, LOADERS)),
             "module" => Some(is_one_of(inside, MODULES)),

@@ -3,7 +3,7 @@
 //! A key that is not here is replaced, and so is everything below it. A number stays where its key says that it is a time, a
 //! size, a count or an id; elsewhere it could be anything, such as a customer's number, and is replaced too.
 
-use super::grammar::{is_device, is_integer, is_made_of, is_one_of, is_scalars, is_sizes};
+use super::grammar::{is_device, is_digits, is_integer, is_made_of, is_number, is_one_of, is_scalars, is_sizes};
 use super::names::Judged;
 use super::outcome::Part::{self, Hide, Keep};
 use super::patterns::LANES;
@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 pub(super) enum Rule {
     /// Nothing but `true`, `false` and `null`.
     Nothing,
-    /// Numbers, alone or in lists; a text that is an integer or a list of integers.
+    /// Numbers, alone or in lists; a text that is a number or a list of integers.
     Numbers,
     /// Numbers only, as ids are.
     Id,
@@ -41,9 +41,11 @@ pub(super) enum Rule {
     Category,
     /// An object, or a list of objects, with these keys.
     Object(Place),
+    /// An object whose keys are numbers, and whose values are objects with these keys.
+    Numbered(Place),
 }
 
-use Rule::{Backend, Category, Device, Id, Index, Kernel, Numbers, Object, Pattern, Scalars, Stack, Type};
+use Rule::{Backend, Category, Device, Id, Index, Kernel, Numbered, Numbers, Object, Pattern, Scalars, Stack, Type};
 
 /// Where a key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +61,14 @@ pub(super) enum Place {
     Distributed,
     Group,
     Recorder,
+    /// In a frame of Chrome's `stackFrames`.
+    Frame,
 }
 
 /// Keys by rule, separated by line ends.
 type Group = (Rule, &'static str);
 
-const VERSION: Rule = Pattern("{number}.{number}\n{number}.{number}.{number}");
+const VERSION: Rule = Pattern("{part}.{part}\n{part}.{part}.{part}");
 const DESCRIPTION: Rule = Pattern("default_pg\nundefined");
 const COPY: Rule = Pattern("pageable\npinned\ndevice\narray\nmanaged\nunknown\nHtoD\nHtoH\nDtoH\nDtoD\nPtoP");
 
@@ -136,8 +140,9 @@ const METADATA: &[Group] = &[
     (Object(Place::Recorder), "kinetoscope"),
     (Pattern("counter\nmonotonic"), "clock"),
     (Pattern("ms\nns"), "displayTimeUnit"),
-    (Pattern("Kinetoscope {number}.{number}.{number}"), "recorder"),
+    (Pattern("Kinetoscope {part}.{part}.{part}"), "recorder"),
     (VERSION, "roctracer_version"),
+    (Numbered(Place::Frame), "stackFrames"),
     (Stack, "stack_table"),
     (
         Rule::Nothing,
@@ -184,8 +189,10 @@ const RECORDER: &[Group] = &[
     ),
 ];
 
+const FRAME: &[Group] = &[(Stack, "name"), (Rule::Nothing, "category"), (Numbers, "parent")];
+
 /// The keys of each place.
-const PLACES: [(Place, &[Group]); 8] = [
+const PLACES: [(Place, &[Group]); 9] = [
     (Place::Event, EVENT),
     (Place::Args, ARGS),
     (Place::Metadata, METADATA),
@@ -194,6 +201,7 @@ const PLACES: [(Place, &[Group]); 8] = [
     (Place::Distributed, DISTRIBUTED),
     (Place::Group, GROUP),
     (Place::Recorder, RECORDER),
+    (Place::Frame, FRAME),
 ];
 
 /// The public keys.
@@ -221,6 +229,15 @@ impl Default for Keys {
 }
 
 impl Keys {
+    /// The rule of a key below a value that has one; none for one that is not public.
+    pub(super) fn below(&self, rule: Rule, key: &str) -> Option<Rule> {
+        match rule {
+            Object(place) => self.rule(place, key),
+            Numbered(place) => is_digits(key, 19).then_some(Object(place)),
+            _ => None,
+        }
+    }
+
     /// The rule of a key; none for one that is not public.
     pub(super) fn rule(&self, place: Place, key: &str) -> Option<Rule> {
         let rules = self.rules.get(self.names.find(key)?.0 as usize)?;
@@ -255,8 +272,8 @@ impl Vocabulary {
     pub(super) fn judge<'a>(&self, rule: Rule, text: &'a str) -> Option<Judged<'a>> {
         let (name, is_whole) = match rule {
             _ if text.is_empty() => ("empty", true),
-            Rule::Nothing | Id | Object(_) => return None,
-            Numbers => ("integers", is_integer(text) || is_sizes(text)),
+            Rule::Nothing | Id | Object(_) | Numbered(_) => return None,
+            Numbers => ("numbers", is_number(text) || is_sizes(text)),
             Type => ("type", is_made_of(text, b" ", TYPES)),
             Scalars => ("scalars", is_scalars(text)),
             Device => ("device model", is_device(text)),

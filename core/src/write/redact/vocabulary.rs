@@ -1,14 +1,15 @@
 //! The words that the names of torch's operators, of public kernels and of calls are made of.
 //!
 //! An identifier is public when every run of letters in it is a word of `words.txt`, or consists of such words in camel
-//! case. Short pieces may not follow each other, so that no private word can be spelled from them.
+//! case. Short pieces may not follow each other, so that no private word can be spelled from them, and numbers that only `_`
+//! parts are together as short as one, so that no date and no telephone number is.
 
-use super::grammar::{Runs, is_digits};
+use super::grammar::Runs;
 use crate::names::Names;
 
 const WORDS: &str = include_str!("words.txt");
 
-/// A number in a name has at most this many digits.
+/// A number in a name has at most this many digits; so have numbers together that only `_` parts.
 const DIGITS: usize = 6;
 
 /// A piece of a word in camel case that is shorter stands alone between longer ones.
@@ -31,13 +32,35 @@ impl Default for Vocabulary {
 impl Vocabulary {
     /// Letters, digits and `_`, all of whose words are public.
     pub(super) fn is_public(&self, identifier: &str) -> bool {
-        let mut after_letter = false;
+        self.goes_on(&mut Letters::default(), identifier)
+    }
+
+    /// Identifiers with a separator between them, all of which are public, and which spell nothing together.
+    pub(super) fn are_public(&self, identifiers: &str, separator: &str) -> bool {
+        let mut letters = Letters::default();
+        identifiers.split(separator).all(|identifier| self.goes_on(&mut letters, identifier))
+    }
+
+    /// Whether an identifier is public behind others, which end with these letters.
+    pub(super) fn goes_on(&self, letters: &mut Letters, identifier: &str) -> bool {
+        let mut digits = 0;
+        letters.is_apart = true;
         !identifier.is_empty()
-            && Runs(identifier).all(|run| {
-                let is_letter = run.len() == 1 && run.as_bytes()[0].is_ascii_alphabetic();
-                let spells = after_letter && is_letter;
-                after_letter = is_letter || after_letter && run == "_";
-                !spells && (run == "_" || is_letter || is_digits(run, DIGITS) || self.has_run(run))
+            && Runs(identifier).all(|run| match run.as_bytes() {
+                b"_" => true,
+                [b'0'..=b'9', ..] => {
+                    letters.is_apart = true;
+                    digits += run.len();
+                    digits <= DIGITS
+                }
+                &[letter] if letter.is_ascii_alphabetic() => {
+                    digits = 0;
+                    letters.take(letter)
+                }
+                _ => {
+                    (digits, *letters) = (0, Letters::default());
+                    self.has_run(run)
+                }
             })
     }
 
@@ -65,6 +88,32 @@ impl Vocabulary {
             rest = tail;
         }
         true
+    }
+}
+
+/// Letters that stand alone, with no word between them: no two with nothing but `_` between them, and with something else
+/// between them at most three, or one again and again, as in `0d1d2d3d`; `x` does not count, as in `f2f_128x64x32`.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Letters {
+    count: usize,
+    /// The last that is no `x`.
+    last: Option<u8>,
+    are_different: bool,
+    /// Something else than `_` stands behind the last one.
+    is_apart: bool,
+}
+
+impl Letters {
+    /// Whether one more is public.
+    fn take(&mut self, letter: u8) -> bool {
+        let is_next = self.count == 0 || self.is_apart;
+        self.is_apart = false;
+        self.count += 1;
+        if letter != b'x' {
+            self.are_different |= self.last.is_some_and(|last| last != letter);
+            self.last = Some(letter);
+        }
+        is_next && (self.count <= LONG || !self.are_different)
     }
 }
 
@@ -105,6 +154,8 @@ mod tests {
             "add_",
             "__and__",
             "2ul",
+            "gemm_f2f_16x8x4_128x128",
+            "cudaGraphLaunch_v10000",
         ] {
             assert!(vocabulary.is_public(public), "{public}");
         }
@@ -118,6 +169,10 @@ mod tests {
             "addfalcon",
             "falconAdd",
             "add1234567",
+            "add_2024_11_22",
+            "add_555_123_4567",
+            "f1a2l3c4o5n",
+            "f1_a2_l3_c4",
             "add.mul",
             "größe",
         ] {
