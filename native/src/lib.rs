@@ -34,6 +34,9 @@
 pub mod files;
 pub mod spans;
 
+#[cfg(any(feature = "analysis", feature = "record"))]
+mod io_error;
+
 #[cfg(feature = "record")]
 pub mod device;
 #[cfg(feature = "record")]

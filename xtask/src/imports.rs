@@ -41,8 +41,8 @@ const RUST: [(&str, Floors); 9] = [
     (
         "native/src",
         &[
-            &["error", "files", "hot"],
-            &["memory", "mirror", "schedule", "steps"],
+            &["error", "hot", "io_error"],
+            &["files", "memory", "mirror", "schedule", "steps"],
             &["options"],
             &["device"],
             &["spans"],
@@ -58,6 +58,7 @@ const RUST: [(&str, Floors); 9] = [
         &[
             &["failure"],
             &["args", "progress", "random"],
+            &["destinations"],
             &["answer", "view"],
             &["audit"],
             &["files"],

@@ -21,7 +21,8 @@ use crate::time;
 pub const LARGEST: i64 = 1 << 50;
 
 handle! {
-    /// The number of an event: its position among the objects of `traceEvents`.
+    /// The number of an event: its position among the objects of `traceEvents`. [`Table::row`] gives only those that a table
+    /// has, and methods of a table panic for others.
     pub struct Row;
 }
 

@@ -1,6 +1,7 @@
 //! The verbs that answer: read each trace, ask the engine, print in the form that was asked for.
 
 use crate::args::{self, Files, Format};
+use crate::destinations::keep_inputs;
 use crate::failure::{CHECK_FAILED, Failure, PARTLY_READ};
 use crate::progress::read_or_tell;
 use clap::ArgMatches;
@@ -37,6 +38,9 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let format = args::format(matches);
     let options = args::options(verb.options, matches)?;
     let sources = sources(&files.traces)?;
+    if let Some(output) = &files.output {
+        keep_inputs(output, &sources)?;
+    }
     let several = sources.len() > 1;
     let mut document = Document::new(verb.name);
     let mut text = String::new();

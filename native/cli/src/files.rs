@@ -3,6 +3,7 @@
 use crate::answer::is_partial;
 use crate::args::{self, Files};
 use crate::audit::Audits;
+use crate::destinations::destinations;
 use crate::failure::{Failure, PARTLY_READ, UNREADABLE};
 use crate::progress::read_or_tell;
 use crate::random::random;
@@ -13,43 +14,8 @@ use kinetoscope_core::diagnostics::Severity;
 use kinetoscope_core::verbs::{self, Begun};
 use kinetoscope_core::write::repair::Repairer;
 use std::fmt::Write;
-use std::fs;
 use std::io::{self, Read};
 use std::path::PathBuf;
-
-/// Where the result of one source goes: the output itself, or a file of the source's name in the output folder.
-fn destination(
-    args: &Files,
-    source: &Source,
-    several: bool,
-    extension: Option<&str>,
-) -> Result<Option<PathBuf>, Failure> {
-    let Some(output) = &args.output else {
-        if several {
-            return Err(Failure::usage("several traces need --output FOLDER"));
-        }
-        return Ok(None);
-    };
-    if !several && !output.is_dir() {
-        return Ok(Some(output.clone()));
-    }
-    fs::create_dir_all(output)?;
-    let name = source.name();
-    let plain = name.trim_end_matches(".zst");
-    let name = match extension {
-        Some(extension) => format!("{}.{extension}", plain.trim_end_matches(".gz")),
-        None => plain.to_owned(),
-    };
-    let path = output.join(name);
-    if matches!(source, Source::File(input) if same_file(input, &path)) {
-        return Err(Failure::usage(format!("{} would overwrite its input", path.display())));
-    }
-    Ok(Some(path))
-}
-
-fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
-}
 
 /// Writes every trace in a form.
 pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
@@ -58,9 +24,14 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let files = Files::of(matches);
     let sources = sources(&files.traces)?;
     let mut audits = Audits::of(name, matches, sources.len() > 1);
+    let paths = if audits.is_some() && files.output.is_none() {
+        vec![None; sources.len()]
+    } else {
+        destinations(&files, &sources, export.extension)?
+    };
     let mut code = 0;
     let mut written = 0;
-    for source in &sources {
+    for (source, path) in sources.iter().zip(&paths) {
         let Some(trace) = read_or_tell(source, &mut code) else { continue };
         if let Some(audits) = &mut audits {
             audits.add(&source.name(), &trace);
@@ -79,7 +50,6 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
         if let Some(kept) = writing.kept {
             eprintln!("kinetoscope: kept {kept} of {} events", trace.table.len());
         }
-        let path = destination(&files, source, sources.len() > 1, export.extension)?;
         let mut output = Output::create(path.as_deref())?;
         let mut piece = String::new();
         let mut more = true;
@@ -104,8 +74,7 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
 pub(crate) fn repair(args: &Files) -> Result<u8, Failure> {
     let sources = sources(&args.traces)?;
     let mut code = 0;
-    for source in &sources {
-        let path = destination(args, source, sources.len() > 1, None)?;
+    for (source, path) in sources.iter().zip(destinations(args, &sources, None)?) {
         let repaired = repair_one(source, path)?;
         match repaired {
             Ok((events, lost)) => {
@@ -160,7 +129,8 @@ fn repair_one(source: &Source, path: Option<PathBuf>) -> Result<RepairResult, Fa
     }
 }
 
-/// An output that is created by its first text, so that a file that is no trace leaves none behind.
+/// An output that is created by its first text, so that a file that is no trace leaves none behind. It takes every text: its
+/// first error is told at its end.
 struct LazyOutput {
     path: Option<PathBuf>,
     output: Option<io::Result<Output>>,
@@ -168,10 +138,9 @@ struct LazyOutput {
 
 impl Write for LazyOutput {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        let path = self.path.as_deref();
-        match self.output.get_or_insert_with(|| Output::create(path)) {
-            Ok(output) => output.write_str(text),
-            Err(_) => Err(std::fmt::Error),
+        if let Ok(output) = self.output.get_or_insert_with(|| Output::create(self.path.as_deref())) {
+            let _ = output.write_str(text);
         }
+        Ok(())
     }
 }

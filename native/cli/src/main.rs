@@ -6,6 +6,7 @@
 mod answer;
 mod args;
 mod audit;
+mod destinations;
 mod failure;
 mod files;
 mod progress;

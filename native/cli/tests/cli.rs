@@ -172,6 +172,45 @@ fn files_are_written_and_read_back() {
     assert_eq!(events(&file("small.json")), 7);
 }
 
+#[test]
+fn results_of_several_traces_do_not_replace_each_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    for rank in ["run/rank0", "run/rank1", "other/rank1"] {
+        fs::create_dir_all(path(rank)).expect("a folder");
+        fs::copy(gpu(), path(&format!("{rank}/trace.json"))).expect("a copy");
+    }
+    for verb in ["repair", "redact"] {
+        stdout(&[verb, &path("run"), "-o", &path(verb)]);
+        for rank in ["rank0", "rank1"] {
+            assert!(fs::exists(path(&format!("{verb}/{rank}/trace.json"))).expect("an answer"));
+        }
+        let one = [verb, &path("run/rank0/trace.json"), &path("run/rank1/trace.json"), "-o", &path("no")];
+        let refused = kinetoscope(&one);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("two traces would be written to"));
+        assert_eq!(code(&[verb, &path("run"), &path("other"), "-o", &path("no")]), Some(2));
+    }
+    assert!(!fs::exists(path("no")).expect("an answer"));
+}
+
+#[test]
+fn no_command_writes_over_its_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.json");
+    fs::copy(gpu(), &path).expect("a copy");
+    let (before, path) = (fs::read(&path).expect("a file"), path.display().to_string());
+    for verb in ["repair", "redact", "summary"] {
+        let refused = kinetoscope(&[verb, &path, "-o", &path]);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("would overwrite its input"));
+        assert_eq!(fs::read(&path).expect("a file"), before);
+    }
+    let refused = kinetoscope(&["repair", &path, "-o", &format!("{path}.zst")]);
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(message.contains("trace.json.zst: zstd is read, but not written"), "{message}");
+}
+
 /// Private texts in the places where a rule by prefix keeps them.
 const HOSTILE: &str = r#"{"host_name": "builder-17", "job": "process_falcon", "host_address": "10.1.2.3", "traceEvents": [
     {"ph":"X","cat":"user_annotation","name":"project falcon","pid":1,"tid":2,"ts":1,"dur":9,"args":{"External id":1,"falcon":7}},

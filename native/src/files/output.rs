@@ -1,5 +1,6 @@
 //! Text to files and standard output, compressed where the name says so.
 
+use crate::io_error::with_path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fmt;
@@ -22,14 +23,20 @@ impl Output {
     /// Writes to `path`, or to standard output without one. A name that ends in `.gz` is compressed.
     ///
     /// # Errors
-    /// Those of creating the file.
+    /// Those of creating the file, and one for a name that ends in `.zst`: zstd is read, but not written.
     pub fn create(path: Option<&Path>) -> io::Result<Output> {
-        let plain: Box<dyn Write> = match path {
-            Some(path) => Box::new(BufWriter::with_capacity(256 << 10, File::create(path)?)),
-            None => Box::new(BufWriter::with_capacity(64 << 10, io::stdout())),
+        let Some(path) = path else {
+            let plain = Box::new(BufWriter::with_capacity(64 << 10, io::stdout()));
+            return Ok(Output { sink: Sink::Plain(plain), error: None });
         };
-        let compressed = path.and_then(Path::extension).is_some_and(|e| e.eq_ignore_ascii_case("gz"));
-        let sink = if compressed {
+        let extension = path.extension().unwrap_or_default();
+        if extension.eq_ignore_ascii_case("zst") {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, "zstd is read, but not written: use .gz");
+            return Err(with_path(path)(error));
+        }
+        let file = File::create(path).map_err(with_path(path))?;
+        let plain = Box::new(BufWriter::with_capacity(256 << 10, file));
+        let sink = if extension.eq_ignore_ascii_case("gz") {
             Sink::Gzip(Box::new(GzEncoder::new(plain, Compression::default())))
         } else {
             Sink::Plain(plain)

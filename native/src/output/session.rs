@@ -8,6 +8,7 @@ use crate::hot::local;
 use crate::hot::pool::pool;
 use crate::hot::registry::registry;
 use crate::hot::state::{IS_TAKEN, STATE, flag};
+use crate::io_error::with_path;
 #[cfg(feature = "nvml")]
 use crate::metrics::Sampler;
 use crate::mirror;
@@ -74,8 +75,8 @@ impl Session {
         let overhead_ns_per_span = local::overhead_ns(state);
         let sink = match &options.destination {
             Destination::File { path, is_durable } => {
-                let file = OpenOptions::new().create(true).append(true).read(true).open(path)?;
-                Sink::file(file, *is_durable)?
+                let file = OpenOptions::new().create(true).append(true).read(true).open(path);
+                Sink::file(file.map_err(with_path(path))?, *is_durable)?
             }
             Destination::Memory { bytes } => Sink::memory(*bytes),
             Destination::Ring { keep, bytes } => Sink::Ring(Ring::new(*keep, *bytes)),

@@ -3,6 +3,7 @@
 use super::recording::Recording;
 use crate::error::RecordError;
 use crate::hot::system::host_name;
+use crate::io_error::with_path;
 use std::fs;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -22,7 +23,7 @@ pub fn ktrace_handler(folder: impl Into<PathBuf>, worker_name: Option<&str>) -> 
     let folder = folder.into();
     let worker = worker_name.map_or_else(|| format!("{}_{}", host_name(), std::process::id()), str::to_owned);
     Box::new(move |recording| {
-        fs::create_dir_all(&folder)?;
+        fs::create_dir_all(&folder).map_err(with_path(&folder))?;
         recording.save(folder.join(format!("{worker}.{}.ktrace", unix_ns())))
     })
 }
@@ -38,7 +39,7 @@ pub fn tensorboard_trace_handler(
     let folder = folder.into();
     let worker = worker_name.map(str::to_owned);
     Box::new(move |recording| {
-        fs::create_dir_all(&folder)?;
+        fs::create_dir_all(&folder).map_err(with_path(&folder))?;
         let host = host_name();
         let name = file_name::tensorboard(worker.as_deref(), (&host, std::process::id()), unix_ns(), gzip);
         recording.export_chrome_trace(folder.join(name))
@@ -54,7 +55,6 @@ pub fn print_table(options: TableOptions) -> Handler {
     })
 }
 
-#[cfg(feature = "analysis")]
 /// Writes each recording as an execution trace: the first to `path`, those of later cycles with the step before the
 /// extension.
 #[cfg(feature = "analysis")]
@@ -66,7 +66,7 @@ pub fn execution_trace_handler(path: impl Into<PathBuf>) -> Handler {
         let path = if is_first { path.clone() } else { path.with_extension(step) };
         is_first = false;
         let text = execution_trace(&recording.trace);
-        fs::write(path, text).map_err(RecordError::Io)
+        Ok(fs::write(&path, text).map_err(with_path(&path))?)
     })
 }
 

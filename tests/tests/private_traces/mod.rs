@@ -42,10 +42,15 @@ fn spell(word: &str, how: u8) -> String {
         7 => format!("Add{}{}Mul", &upper[..1], &word[1..]),
         8 => format!("{word}{word}"),
         9 => format!("{}.{}", &word[..4], &word[4..]),
-        10 => word.chars().enumerate().map(|(at, c)| format!("{c}{at}")).collect(),
-        11 => word.chars().enumerate().map(|(at, c)| format!("{c}{at}_")).collect(),
+        10 => between(word, "1"),
+        11 => between(word, "7_"),
         _ => word.to_owned(),
     }
+}
+
+/// A word with something behind each letter.
+fn between(word: &str, behind: &str) -> String {
+    word.chars().flat_map(|letter| [letter.to_string(), behind.to_owned()]).collect()
 }
 
 /// Private texts, in the order in which they are planted.

@@ -120,7 +120,9 @@ mod tests {
         ] {
             assert!(is_device(name), "{name}");
         }
-        for name in ["", "GPU A", "NVIDIA Falcon", "falcon", "A100", "NVIDIA A1B2C3D4E5", "NVIDIA 4111 1111 1111"] {
+        for name in
+            ["", "GPU A", "NVIDIA Falcon", "falcon", "A100", "NVIDIA A1B2C3D4E5", "NVIDIA 4111 1111 1111"]
+        {
             assert!(!is_device(name), "{name}");
         }
     }

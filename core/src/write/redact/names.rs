@@ -47,9 +47,7 @@ impl Vocabulary {
     pub(super) fn is_operator(&self, text: &str) -> bool {
         let (path, overload) = text.split_once('.').unwrap_or((text, "_"));
         if let Some((library, names)) = path.split_once("::") {
-            return is_one_of(library, OPERATORS)
-                && self.are_public(names, "::")
-                && self.is_public(overload);
+            return is_one_of(library, OPERATORS) && self.are_public(names, "::") && self.is_public(overload);
         }
         let digits = text.bytes().rev().take_while(u8::is_ascii_digit).count();
         digits > 0 && text[..text.len() - digits].ends_with("Backward") && self.is_public(text)

@@ -3,7 +3,9 @@
 //! A key that is not here is replaced, and so is everything below it. A number stays where its key says that it is a time, a
 //! size, a count or an id; elsewhere it could be anything, such as a customer's number, and is replaced too.
 
-use super::grammar::{is_device, is_digits, is_integer, is_made_of, is_number, is_one_of, is_scalars, is_sizes};
+use super::grammar::{
+    is_device, is_digits, is_integer, is_made_of, is_number, is_one_of, is_scalars, is_sizes,
+};
 use super::names::Judged;
 use super::outcome::Part::{self, Hide, Keep};
 use super::patterns::LANES;
@@ -45,7 +47,9 @@ pub(super) enum Rule {
     Numbered(Place),
 }
 
-use Rule::{Backend, Category, Device, Id, Index, Kernel, Numbered, Numbers, Object, Pattern, Scalars, Stack, Type};
+use Rule::{
+    Backend, Category, Device, Id, Index, Kernel, Numbered, Numbers, Object, Pattern, Scalars, Stack, Type,
+};
 
 /// Where a key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
