@@ -6,8 +6,10 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where Chromium and Chrome are, on Debian and elsewhere.
-const PLACES: [&str; 6] = [
+/// Where Chromium and Chrome are, on Debian and elsewhere. Chromium's headless shell comes first: a page of a test takes a third
+/// of the time in it.
+const PLACES: [&str; 7] = [
+    "/usr/bin/chromium-headless-shell",
     "/usr/bin/chromium",
     "/usr/bin/chromium-browser",
     "/usr/bin/google-chrome",
@@ -20,7 +22,7 @@ const PLACES: [&str; 6] = [
 pub(crate) fn need() -> Result<(), Failure> {
     if env::var_os("CHROMIUM").is_none() && found().is_none() {
         let instead = "install Chromium or Chrome, or set CHROMIUM to the path of one";
-        debian::provide(&[PLACES[0]], &["chromium"], instead)?;
+        debian::provide(&[PLACES[0]], &["chromium-headless-shell"], instead)?;
     }
     font()
 }

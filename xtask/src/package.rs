@@ -50,7 +50,7 @@ pub(crate) fn need() -> Result<(), Failure> {
         ["build.js", "package.json", "package-lock.json", "tsconfig.json"].map(|name| folder().join(name)),
     );
     sources.push(root().join("xtask/src/package.rs"));
-    for core in ["core", "wasm/src"] {
+    for core in ["core", "wasm/src", "wasm/bindgen"] {
         sources.extend(sources_of(&root().join(core), &["rs", "toml", "csv", "txt"])?);
     }
     // The build itself writes the glue.
@@ -90,12 +90,8 @@ fn compile() -> Result<PathBuf, Failure> {
     cargo.args(["--target", toolchain::WASM, "--target-dir"]);
     run(cargo.arg(&built))?;
     let out = built.join("glue");
-    let mut bindgen = Command::new(tools::wasm_bindgen()?);
-    bindgen
-        .arg(built.join(toolchain::WASM).join("wasm/kinetoscope_wasm.wasm"))
-        .args(["--target", "web", "--out-name", "engine", "--omit-default-module-path", "--out-dir"])
-        .arg(&out);
-    run(&mut bindgen)?;
+    let compiled = built.join(toolchain::WASM).join("wasm/kinetoscope_wasm.wasm");
+    run(Command::new(tools::bindgen()?).arg(compiled).arg(&out))?;
     Ok(out)
 }
 

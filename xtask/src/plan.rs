@@ -72,7 +72,7 @@ fn packages() -> Result<Tally, Failure> {
 fn wasm_tools() -> Result<Tally, Failure> {
     // Builds the library for WebAssembly where rustup cannot add it.
     toolchain::wasm(&[])?;
-    tools::wasm_bindgen()?;
+    tools::bindgen()?;
     Ok(Tally::PASSED)
 }
 

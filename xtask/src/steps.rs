@@ -6,8 +6,14 @@ use crate::tally::{Tally, skip};
 use std::process::{Command, Stdio};
 
 /// Crates outside of the workspace, whose format is checked too.
-const APART: [&str; 5] =
-    ["native/examples/candle", "tests/cudarc", "tests/fuzz", "tests/overhead", "tests/silent"];
+const APART: [&str; 6] = [
+    "native/examples/candle",
+    "tests/cudarc",
+    "tests/fuzz",
+    "tests/overhead",
+    "tests/silent",
+    "wasm/bindgen",
+];
 
 /// The features of the library that are checked without the others.
 const FEATURES: [&str; 2] = ["", "record"];
