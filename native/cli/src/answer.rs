@@ -2,7 +2,7 @@
 
 use crate::args::{self, Files, Format};
 use crate::destinations::keep_inputs;
-use crate::failure::{CHECK_FAILED, Failure, PARTLY_READ};
+use crate::failure::{CHECK_FAILED, Failure, PARTLY_READ, tell};
 use crate::progress::read_or_tell;
 use clap::ArgMatches;
 use kinetoscope::files::Output;
@@ -52,7 +52,7 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
         let request = Request::new(&options).about(&name).for_reading(for_reading).run_by(at_once);
         let answer = verb.answer(&trace, request)?;
         if let Some(hint) = answer.hint {
-            eprintln!("kinetoscope: {hint}");
+            tell(hint);
         }
         if answer.failed {
             code = code.max(CHECK_FAILED);

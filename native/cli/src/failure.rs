@@ -1,6 +1,7 @@
 //! What ends a command early, and exit codes.
 
-use std::io;
+use std::fmt::Display;
+use std::io::{self, Write};
 
 /// What ends a command early: a message and its exit code.
 pub(crate) struct Failure {
@@ -24,6 +25,11 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
         Failure::usage(error.to_string())
     }
+}
+
+/// Tells a person something on standard error, which nobody may read.
+pub(crate) fn tell(message: impl Display) {
+    let _ = writeln!(io::stderr(), "kinetoscope: {message}");
 }
 
 /// The exit code of a failed check.

@@ -4,18 +4,20 @@ use crate::answer::is_partial;
 use crate::args::{self, Files};
 use crate::audit::Audits;
 use crate::destinations::destinations;
-use crate::failure::{Failure, PARTLY_READ, UNREADABLE};
+use crate::failure::{Failure, PARTLY_READ, tell};
 use crate::progress::read_or_tell;
 use crate::random::random;
 use clap::ArgMatches;
 use kinetoscope::files::Output;
 use kinetoscope::files::{Source, sources, unpacker};
 use kinetoscope_core::diagnostics::Severity;
+use kinetoscope_core::trace::Trace;
+use kinetoscope_core::verbs::writing::Writing;
 use kinetoscope_core::verbs::{self, Begun};
-use kinetoscope_core::write::repair::Repairer;
+use kinetoscope_core::write::repair::{Repaired, Repairer};
 use std::fmt::Write;
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Writes every trace in a form.
 pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
@@ -40,27 +42,19 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
                 continue;
             }
         }
-        let begun = export
-            .begin(&trace, &options, &random::<32>()?)
-            .map_err(|error| Failure::usage(format!("{}: {error}", source.name())))?;
-        let Begun::Writing(mut writing) = begun else { continue };
-        if files.strict && is_partial(&trace) {
-            code = code.max(PARTLY_READ);
+        let begun = export.begin(&trace, &options, &random::<32>()?).map_err(Failure::from);
+        let ended = begun.and_then(|begun| match begun {
+            Begun::Writing(writing) => write(writing, &trace, path.as_deref()).map(|()| true),
+            Begun::LeftOut => Ok(false),
+        });
+        match ended {
+            Ok(true) if files.strict && is_partial(&trace) => {
+                written += 1;
+                code = code.max(PARTLY_READ);
+            }
+            Ok(is_written) => written += u64::from(is_written),
+            Err(failure) => code = code.max(told(source, &failure)),
         }
-        if let Some(kept) = writing.kept {
-            eprintln!("kinetoscope: kept {kept} of {} events", trace.table.len());
-        }
-        let mut output = Output::create(path.as_deref())?;
-        let mut piece = String::new();
-        let mut more = true;
-        while more {
-            piece.clear();
-            more = writing.next(&trace, &mut piece);
-            // The output keeps its first error, which `finish` tells.
-            more &= output.write_str(&piece).is_ok();
-        }
-        output.finish()?;
-        written += 1;
     }
     if written == 0 && code == 0 {
         return Err(Failure::usage("no trace matches"));
@@ -71,62 +65,67 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     Ok(code)
 }
 
+/// Writes one trace to its end.
+fn write(mut writing: Writing, trace: &Trace, path: Option<&Path>) -> Result<(), Failure> {
+    if let Some(kept) = writing.kept {
+        tell(format!("kept {kept} of {} events", trace.table.len()));
+    }
+    let mut output = Output::create(path)?;
+    let mut piece = String::new();
+    let mut more = true;
+    while more {
+        piece.clear();
+        more = writing.next(trace, &mut piece);
+        // The output keeps its first error, which `finish` tells.
+        more &= output.write_str(&piece).is_ok();
+    }
+    Ok(output.finish()?)
+}
+
+/// Tells what ended the work on one source, and returns its exit code: the work on others goes on.
+fn told(source: &Source, failure: &Failure) -> u8 {
+    tell(format!("{}: {}", source.name(), failure.message));
+    failure.code
+}
+
 pub(crate) fn repair(args: &Files) -> Result<u8, Failure> {
     let sources = sources(&args.traces)?;
     let mut code = 0;
     for (source, path) in sources.iter().zip(destinations(args, &sources, None)?) {
-        let repaired = repair_one(source, path)?;
-        match repaired {
-            Ok((events, lost)) => {
-                eprintln!("kinetoscope: {}: {events} events written", source.name());
-                if args.strict && lost {
+        match repair_one(source, path) {
+            Ok(repaired) => {
+                for finding in repaired.diagnostics.findings() {
+                    let (code, count) = (finding.code, finding.count);
+                    tell(format!("{} ×{count}: {}", code.as_str(), code.description()));
+                }
+                tell(format!("{}: {} events written", source.name(), repaired.events));
+                if args.strict && repaired.diagnostics.worst() == Some(Severity::Lost) {
                     code = code.max(PARTLY_READ);
                 }
             }
-            Err(error) => {
-                eprintln!("kinetoscope: {}: {error}", source.name());
-                code = code.max(UNREADABLE);
-            }
+            Err(failure) => code = code.max(told(source, &failure)),
         }
     }
     Ok(code)
 }
 
-type RepairResult = Result<(u64, bool), kinetoscope_core::error::Error>;
-
-fn repair_one(source: &Source, path: Option<PathBuf>) -> Result<RepairResult, Failure> {
+fn repair_one(source: &Source, path: Option<PathBuf>) -> Result<Repaired, Failure> {
     let mut input = source.reader()?;
     let mut repairer = Repairer::new(unpacker(), LazyOutput { path, output: None });
     let mut buffer = vec![0; 256 << 10];
     loop {
-        let length = match input.read(&mut buffer) {
+        match input.read(&mut buffer) {
             Ok(0) => break,
-            Ok(length) => length,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Ok(length) => repairer.feed(&buffer[..length])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error.into()),
-        };
-        if let Err(error) = repairer.feed(&buffer[..length]) {
-            return Ok(Err(error));
         }
     }
-    match repairer.finish() {
-        Err(error) => Ok(Err(error)),
-        Ok((output, repaired)) => {
-            if let Some(result) = output.output {
-                result?.finish()?;
-            }
-            for finding in repaired.diagnostics.findings() {
-                eprintln!(
-                    "kinetoscope: {} ×{}: {}",
-                    finding.code.as_str(),
-                    finding.count,
-                    finding.code.description()
-                );
-            }
-            let lost = repaired.diagnostics.worst() == Some(Severity::Lost);
-            Ok(Ok((repaired.events, lost)))
-        }
+    let (output, repaired) = repairer.finish()?;
+    if let Some(result) = output.output {
+        result?.finish()?;
     }
+    Ok(repaired)
 }
 
 /// An output that is created by its first text, so that a file that is no trace leaves none behind. It takes every text: its

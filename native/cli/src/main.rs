@@ -15,9 +15,9 @@ mod random;
 mod view;
 
 use clap::ArgMatches;
-use failure::{Failure, UNREADABLE};
+use failure::{Failure, UNREADABLE, tell};
 use kinetoscope_core::verbs;
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 /// Runs the command that the arguments of the process give.
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     match run(&args::command().get_matches()) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            let _ = writeln!(io::stderr(), "kinetoscope: {}", failure.message);
+            tell(&failure.message);
             ExitCode::from(failure.code)
         }
     }

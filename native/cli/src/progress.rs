@@ -1,6 +1,6 @@
 //! A bar on standard error while a reading takes longer than a second, and never in a pipe.
 
-use crate::failure::UNREADABLE;
+use crate::failure::{UNREADABLE, tell};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kinetoscope::files::{InputError, Progress, Source, read};
 use kinetoscope_core::trace::Trace;
@@ -14,7 +14,7 @@ pub(crate) fn read_or_tell(source: &Source, code: &mut u8) -> Option<Trace> {
     match read_with_bar(source) {
         Ok(trace) => Some(trace),
         Err(error) => {
-            eprintln!("kinetoscope: {error}");
+            tell(error);
             *code = (*code).max(UNREADABLE);
             None
         }

@@ -195,6 +195,26 @@ fn results_of_several_traces_do_not_replace_each_other() {
 }
 
 #[test]
+fn one_bad_trace_does_not_keep_others_from_being_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    fs::copy(gpu(), path("good.JSON.ZST")).expect("a copy");
+    let recording = data("healthy/recording.ktrace").display().to_string();
+    for verb in ["repair", "redact"] {
+        let output =
+            kinetoscope(&[verb, &path("missing.json"), &path("good.JSON.ZST"), &recording, "-o", &path(verb)]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("missing.json: No such file"));
+        for name in ["good.JSON", "recording.json"] {
+            assert!(fs::exists(path(&format!("{verb}/{name}"))).expect("an answer"), "{verb} {name}");
+        }
+    }
+    let sliced = kinetoscope(&["slice", &recording, &gpu(), "--steps", "3", "-o", &path("slice")]);
+    assert_eq!(sliced.status.code(), Some(2));
+    assert_eq!(fs::read_dir(path("slice")).expect("a folder").count(), 1);
+}
+
+#[test]
 fn no_command_writes_over_its_input() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.json");
@@ -206,6 +226,10 @@ fn no_command_writes_over_its_input() {
         assert!(String::from_utf8_lossy(&refused.stderr).contains("would overwrite its input"));
         assert_eq!(fs::read(&path).expect("a file"), before);
     }
+    let link = folder.path().join("link.json").display().to_string();
+    fs::hard_link(&path, &link).expect("a link");
+    assert_eq!(code(&["repair", &path, "-o", &link]), Some(2));
+    assert_eq!(fs::read(&path).expect("a file"), before);
     let refused = kinetoscope(&["repair", &path, "-o", &format!("{path}.zst")]);
     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(message.contains("trace.json.zst: zstd is read, but not written"), "{message}");

@@ -6,7 +6,7 @@ use flate2::write::GzEncoder;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 enum Sink {
     Plain(Box<dyn Write>),
@@ -16,6 +16,7 @@ enum Sink {
 /// A [`fmt::Write`] over a file; the first error is kept and told by [`Output::finish`].
 pub struct Output {
     sink: Sink,
+    path: Option<PathBuf>,
     error: Option<io::Error>,
 }
 
@@ -27,7 +28,7 @@ impl Output {
     pub fn create(path: Option<&Path>) -> io::Result<Output> {
         let Some(path) = path else {
             let plain = Box::new(BufWriter::with_capacity(64 << 10, io::stdout()));
-            return Ok(Output { sink: Sink::Plain(plain), error: None });
+            return Ok(Output { sink: Sink::Plain(plain), path: None, error: None });
         };
         let extension = path.extension().unwrap_or_default();
         if extension.eq_ignore_ascii_case("zst") {
@@ -41,7 +42,7 @@ impl Output {
         } else {
             Sink::Plain(plain)
         };
-        Ok(Output { sink, error: None })
+        Ok(Output { sink, path: Some(path.to_path_buf()), error: None })
     }
 
     /// Ends the output.
@@ -55,7 +56,10 @@ impl Output {
         };
         match self.error.map_or(ended, Err) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            result => result,
+            result => result.map_err(|error| match &self.path {
+                Some(path) => with_path(path)(error),
+                None => error,
+            }),
         }
     }
 }
