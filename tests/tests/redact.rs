@@ -131,6 +131,45 @@ fn every_spelling_in_every_place_is_hidden() {
 }
 
 #[test]
+fn no_date_and_no_telephone_number_passes() {
+    const NUMBERS: [&[&str]; 3] =
+        [&["2024", "11", "22"], &["555", "123", "4567"], &["4111", "1111", "1111", "1111"]];
+    const BETWEEN: [&str; 8] = ["", "-", "_", " ", "::", ".", "/", ":"];
+    let places = "@|aten::add_@|aten::@|aten::add.@|AddBackward@|Add_@Backward0|nccl:all_reduce_@|cudaLaunch_@|gemm @|gemm@|\
+        gemm(@)|gemm<int, @>|triton_@|triton_ @ call|Cijk_@|torch/@.py(1): forward|torch/_ops.py(5): at::_ops::add(@)|\
+        x.py(1): at::_ops::call @|torch/_ops.py(1): f@|autograd::engine::evaluate_function: aten::add_@|ProfilerStep#@|\
+        thread @|stream @|GPU @|nn.Module: Linear_@|NVIDIA @|+1 (@)";
+    let mut leaks = Vec::new();
+    for (number, between) in NUMBERS.iter().flat_map(|n| BETWEEN.iter().map(move |b| (n, *b))) {
+        for text in places.split('|').map(|place| place.replace('@', &number.join(between))) {
+            for cat in ["cpu_op", "kernel", "python_function"] {
+                let event = serde_json::json!({"ph": "X", "cat": cat, "name": text, "pid": 1, "tid": 1, "ts": 1, "dur": 1,
+                    "args": {"kernel": text, "Call stack": text, "name": text}});
+                let document =
+                    serde_json::json!({"deviceProperties": [{"name": text}], "traceEvents": [event]});
+                let redacted = redacted(&document.to_string());
+                let event = &redacted["traceEvents"][0];
+                let args = &event["args"];
+                let kept = [
+                    &event["name"],
+                    &args["kernel"],
+                    &args["Call stack"],
+                    &args["name"],
+                    &redacted["deviceProperties"][0]["name"],
+                ];
+                for text in kept.map(|kept| kept.as_str().expect("a text")) {
+                    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+                    if digits.contains(&number.concat()) {
+                        leaks.push(format!("{cat} {text}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(leaks.is_empty(), "{}", leaks.join("\n"));
+}
+
+#[test]
 fn the_private_words_are_in_no_public_text() {
     assert_eq!(leaks(PUBLIC), BTreeSet::new());
     assert_eq!(leaks(include_str!("../../core/src/write/redact/words.txt")), BTreeSet::new());

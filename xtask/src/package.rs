@@ -16,7 +16,7 @@ const SIMD: &str = "-Ctarget-feature=+simd128";
 
 /// The largest `.wasm` after gzip, in bytes. 400,000 is the aim: redaction's rules and the export of execution traces took more
 /// than was free.
-const LARGEST: u64 = 408_000;
+const LARGEST: u64 = 410_000;
 
 /// The folder of the package.
 pub(crate) fn folder() -> PathBuf {

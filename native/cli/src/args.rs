@@ -107,7 +107,8 @@ const REDACTION: &str = "What no rule allows is replaced by a pseudonym, `x` and
     torch's operators, of calls of CUDA and ROCm, and of kernels with the numbers in them. A kernel's name counts as public \
     when its words are those of public kernels and operators; times count from 1970, so that they tell when the trace was \
     recorded. Names of files and folders stay too: --output FOLDER writes each trace under the name that it has. Look through \
-    `--audit` before you share a trace: it shows everything that is kept, and why.";
+    `--audit` before you share a trace: it lists every text that is kept, and why, and counts the numbers of each field. Times, \
+    phases, and `true`, `false` and `null` always stay.";
 
 fn explained(export: &Export, path: &str) -> String {
     let examples = examples(&format!("{path}{}", export.name), export.examples);

@@ -201,8 +201,14 @@ fn one_bad_trace_does_not_keep_others_from_being_written() {
     fs::copy(gpu(), path("good.JSON.ZST")).expect("a copy");
     let recording = data("healthy/recording.ktrace").display().to_string();
     for verb in ["repair", "redact"] {
-        let output =
-            kinetoscope(&[verb, &path("missing.json"), &path("good.JSON.ZST"), &recording, "-o", &path(verb)]);
+        let output = kinetoscope(&[
+            verb,
+            &path("missing.json"),
+            &path("good.JSON.ZST"),
+            &recording,
+            "-o",
+            &path(verb),
+        ]);
         assert_eq!(output.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&output.stderr).contains("missing.json: No such file"));
         for name in ["good.JSON", "recording.json"] {

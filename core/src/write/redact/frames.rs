@@ -37,11 +37,14 @@ impl Vocabulary {
         };
         let (from, to) = own.unwrap_or((0, 0));
         let file = &stem[to..];
-        let is_public = own.is_some() && self.are_public(file, "/");
+        let file_names = file.split('/');
+        let is_public = own.is_some() && self.are_public(file_names.clone());
         let file = if is_public { Keep(file) } else { Hide(file) };
         let mut parts = vec![Hide(&path[..from]), Keep(&path[from..to]), file, Keep(extension), Keep(line)];
         let is_cpp = function.starts_with("at::_ops::") || function.starts_with("torch::autograd::");
-        if is_public && (self.is_public(function) || is_one_of(function, FUNCTIONS)) {
+        let is_own =
+            || self.are_public(file_names.clone().chain([function])) || is_one_of(function, FUNCTIONS);
+        if is_public && is_own() {
             parts.push(Keep(function));
         } else if let Some(cpp) = is_cpp.then(|| self.kernel(function)).flatten() {
             parts.extend(cpp);

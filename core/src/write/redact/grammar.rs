@@ -21,7 +21,7 @@ pub(super) fn is_number(text: &str) -> bool {
     if is_integer(text) {
         return true;
     }
-    let (digits, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
     is_digits(unsigned(whole), 20)
         && (fraction.is_empty() || is_digits(fraction, 20))
@@ -65,10 +65,14 @@ pub(super) fn is_device(text: &str) -> bool {
     const PARTS: &str = "nvidia tesla quadro geforce amd radeon instinct intel ascend rtx gtx gt ti super ada generation \
         titan xp graphics pro vf arc data center gpu max flex gaudi hl laptop pcie sxm nvl hbm gb mb ac dgxs pg a b c e g h k l \
         m p s t v w x y mi gh rx xt xtx";
-    const DIGITS: usize = 7;
     let is_part = |run: &str| is_digits(run, 4) || is_one_of(&run.to_ascii_lowercase(), PARTS);
     let parts = || text.split([' ', '-']);
-    text.bytes().filter(u8::is_ascii_digit).count() <= DIGITS
+    let are_few = |is_bare: fn(u8) -> bool, most: usize, longest: usize| {
+        parts().filter(|part| part.len() <= longest && part.bytes().all(is_bare)).count() <= most
+    };
+    // Letters and numbers that stand alone could spell a word or a date.
+    are_few(|b| b.is_ascii_alphabetic(), 1, 1)
+        && are_few(|b| b.is_ascii_digit(), 1, usize::MAX)
         && parts().next().is_some_and(|head| is_one_of(head, VENDORS))
         && parts().all(|part| Runs(part).all(is_part) && Runs(part).count() <= 4)
 }
@@ -120,9 +124,17 @@ mod tests {
         ] {
             assert!(is_device(name), "{name}");
         }
-        for name in
-            ["", "GPU A", "NVIDIA Falcon", "falcon", "A100", "NVIDIA A1B2C3D4E5", "NVIDIA 4111 1111 1111"]
-        {
+        for name in [
+            "",
+            "GPU A",
+            "NVIDIA Falcon",
+            "falcon",
+            "A100",
+            "NVIDIA A1B2C3D4E5",
+            "NVIDIA 4111 1111 1111",
+            "NVIDIA 555-1234",
+            "NVIDIA G-A-T-E-S",
+        ] {
             assert!(!is_device(name), "{name}");
         }
     }

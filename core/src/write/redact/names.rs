@@ -45,9 +45,9 @@ impl Vocabulary {
     /// `aten::add`, `aten::add.Tensor`, `torch::autograd::AccumulateGrad`; or a node of the backward, `AddmmBackward0`. A
     /// function of a user's own has no number behind its name.
     pub(super) fn is_operator(&self, text: &str) -> bool {
-        let (path, overload) = text.split_once('.').unwrap_or((text, "_"));
-        if let Some((library, names)) = path.split_once("::") {
-            return is_one_of(library, OPERATORS) && self.are_public(names, "::") && self.is_public(overload);
+        if let Some((library, names)) = text.split_once("::") {
+            let (path, overload) = names.split_once('.').unwrap_or((names, "_"));
+            return is_one_of(library, OPERATORS) && self.are_public(path.split("::").chain([overload]));
         }
         let digits = text.bytes().rev().take_while(u8::is_ascii_digit).count();
         digits > 0 && text[..text.len() - digits].ends_with("Backward") && self.is_public(text)
@@ -62,7 +62,8 @@ impl Vocabulary {
         ["cuda", "cu", "hip"].into_iter().any(is_from) && self.is_public(text)
     }
 
-    /// The name of a kernel as C++ prints it. Where its first name is public, other names in it are hidden one by one.
+    /// The name of a kernel as C++ prints it. Where its first name is public, other names in it are hidden one by one, and so are
+    /// numbers that are no argument of a template.
     pub(super) fn kernel<'a>(&self, text: &'a str) -> Option<Vec<Part<'a>>> {
         const BETWEEN: &[u8] = b" <>()[]{}:,*&#-+=!|~";
         const BEFORE: &str = "void const static anonymous namespace";
@@ -72,6 +73,8 @@ impl Vocabulary {
         // What is in a namespace that is hidden is hidden with it.
         let mut is_inside = false;
         let mut letters = Letters::default();
+        let mut digits = 0;
+        let (mut depth, mut last) = (0_usize, b' ');
         while let Some(&first) = rest.as_bytes().first() {
             let length = rest.bytes().take_while(|&b| is_name(b) == is_name(first)).count();
             let (run, tail) = rest.split_at(length);
@@ -81,12 +84,24 @@ impl Vocabulary {
                     return None;
                 }
                 is_inside &= run == "::";
+                for byte in run.bytes() {
+                    match byte {
+                        b'<' => depth += 1,
+                        b'>' => depth = depth.saturating_sub(1),
+                        b',' => digits = 0,
+                        _ => {}
+                    }
+                    last = byte;
+                }
                 parts.push(Keep(run));
                 continue;
             }
-            let public = if is_inside { 0 } else { self.beginning(&mut letters, run) };
+            let is_number = first.is_ascii_digit();
+            let is_placed = !is_number || depth > 0 || last == b'#';
+            let public =
+                if is_inside || !is_placed { 0 } else { self.beginning(&mut letters, &mut digits, run) };
             is_inside = public == 0;
-            has_head |= public > 0 && !is_one_of(run, BEFORE);
+            has_head |= public > 0 && !is_number && !is_one_of(run, BEFORE);
             if !has_head && public == 0 {
                 return None;
             }
@@ -100,12 +115,12 @@ impl Vocabulary {
     }
 
     /// How much of a name is public: all or nothing, or the beginning of one that a generator of kernels has made, up to a `_`.
-    fn beginning(&self, letters: &mut Letters, name: &str) -> usize {
+    fn beginning(&self, letters: &mut Letters, digits: &mut usize, name: &str) -> usize {
         let mut goes_on = |part: &str| {
-            let mut behind = *letters;
-            let is_public = self.goes_on(&mut behind, part);
+            let (mut behind, mut count) = (*letters, *digits);
+            let is_public = self.goes_on(&mut behind, &mut count, part);
             if is_public {
-                *letters = behind;
+                (*letters, *digits) = (behind, count);
             }
             is_public
         };

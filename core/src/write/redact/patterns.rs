@@ -27,6 +27,8 @@ const MODULES: &str = "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveMaxPool2d Avg
 /// Names that torch, CUPTI, the allocator and this tool give to events.
 pub(super) const EVENTS: &str = "[memory]
 [OutOfMemory]
+detach
+detach_
 ac2g
 fwdbwd
 async_gpu
@@ -125,8 +127,8 @@ Device {number}
 pt_autograd_{number}
 python3.{part}";
 
-/// A number has at most this many digits: it can be that of a step or the id of a thread, as numbers beside it are.
-const DIGITS: usize = 19;
+/// A number has at most this many digits: those of a thread's id, and fewer than a date has.
+const DIGITS: usize = 7;
 
 /// A part of a version has at most this many digits.
 const PART_DIGITS: usize = 3;

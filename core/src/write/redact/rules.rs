@@ -237,7 +237,7 @@ impl Keys {
     pub(super) fn below(&self, rule: Rule, key: &str) -> Option<Rule> {
         match rule {
             Object(place) => self.rule(place, key),
-            Numbered(place) => is_digits(key, 19).then_some(Object(place)),
+            Numbered(place) => is_digits(key, 7).then_some(Object(place)),
             _ => None,
         }
     }

@@ -1,16 +1,19 @@
 //! The words that the names of torch's operators, of public kernels and of calls are made of.
 //!
 //! An identifier is public when every run of letters in it is a word of `words.txt`, or consists of such words in camel
-//! case. Short pieces may not follow each other, so that no private word can be spelled from them, and numbers that only `_`
-//! parts are together as short as one, so that no date and no telephone number is.
+//! case. Single letters may not follow each other, so that no private word can be spelled from them. The digits of a name are too
+//! few for a date or a telephone number; a kernel's name has more of them, as in `128x64x32` and between commas.
 
 use super::grammar::Runs;
 use crate::names::Names;
 
 const WORDS: &str = include_str!("words.txt");
 
-/// A number in a name has at most this many digits; so have numbers together that only `_` parts.
+/// A number in the name of a kernel has at most this many digits; so have numbers together that no letter and no comma parts.
 const DIGITS: usize = 6;
+
+/// Any other name has at most this many: fewer than a date.
+const FEW_DIGITS: usize = 5;
 
 /// A piece of a word in camel case that is shorter stands alone between longer ones.
 const LONG: usize = 3;
@@ -32,33 +35,36 @@ impl Default for Vocabulary {
 impl Vocabulary {
     /// Letters, digits and `_`, all of whose words are public.
     pub(super) fn is_public(&self, identifier: &str) -> bool {
-        self.goes_on(&mut Letters::default(), identifier)
+        self.are_public([identifier])
     }
 
-    /// Identifiers with a separator between them, all of which are public, and which spell nothing together.
-    pub(super) fn are_public(&self, identifiers: &str, separator: &str) -> bool {
+    /// Identifiers that stand together, all of which are public, and which spell no word and no number together.
+    pub(super) fn are_public<'a>(&self, identifiers: impl IntoIterator<Item = &'a str>) -> bool {
         let mut letters = Letters::default();
-        identifiers.split(separator).all(|identifier| self.goes_on(&mut letters, identifier))
+        let mut digits = 0;
+        identifiers.into_iter().all(|identifier| {
+            digits += identifier.bytes().filter(u8::is_ascii_digit).count();
+            digits <= FEW_DIGITS && self.goes_on(&mut letters, &mut 0, identifier)
+        })
     }
 
-    /// Whether an identifier is public behind others, which end with these letters.
-    pub(super) fn goes_on(&self, letters: &mut Letters, identifier: &str) -> bool {
-        let mut digits = 0;
+    /// Whether an identifier is public behind others, which end with these letters and so many digits.
+    pub(super) fn goes_on(&self, letters: &mut Letters, digits: &mut usize, identifier: &str) -> bool {
         letters.is_apart = true;
         !identifier.is_empty()
             && Runs(identifier).all(|run| match run.as_bytes() {
                 b"_" => true,
                 [b'0'..=b'9', ..] => {
                     letters.is_apart = true;
-                    digits += run.len();
-                    digits <= DIGITS
+                    *digits += run.len();
+                    *digits <= DIGITS
                 }
                 &[letter] if letter.is_ascii_alphabetic() => {
-                    digits = 0;
+                    *digits = 0;
                     letters.take(letter)
                 }
                 _ => {
-                    (digits, *letters) = (0, Letters::default());
+                    (*digits, *letters) = (0, Letters::default());
                     self.has_run(run)
                 }
             })
@@ -147,14 +153,12 @@ mod tests {
             "vectorized_elementwise_kernel",
             "CUDAFunctor_add",
             "nchwToNhwcKernel",
-            "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_64x3_tn",
-            "triton__0d1d2d3de4de",
+            "triton__0d1d2d3de",
             "gatherTopK",
             "convolution_backward",
             "add_",
             "__and__",
             "2ul",
-            "gemm_f2f_16x8x4_128x128",
             "cudaGraphLaunch_v10000",
         ] {
             assert!(vocabulary.is_public(public), "{public}");
@@ -171,6 +175,9 @@ mod tests {
             "add1234567",
             "add_2024_11_22",
             "add_555_123_4567",
+            "add_4111x1111",
+            "add_22_11_24",
+            "add_221124",
             "f1a2l3c4o5n",
             "f1_a2_l3_c4",
             "add.mul",
@@ -178,6 +185,21 @@ mod tests {
         ] {
             assert!(!vocabulary.is_public(private), "{private}");
         }
+    }
+
+    #[test]
+    fn kernels_have_more_numbers() {
+        let vocabulary = Vocabulary::default();
+        let goes_on = |name| vocabulary.goes_on(&mut Letters::default(), &mut 0, name);
+        for public in [
+            "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_64x3_tn",
+            "gemm_f2f_16x8x4_128x128",
+            "triton__0d1d2d3de4de",
+        ] {
+            assert!(goes_on(public), "{public}");
+        }
+        assert!(!goes_on("gemm_2024_11_22") && !goes_on("gemm_f1a2l3c4"));
+        assert!(!vocabulary.are_public(["f1a2", "l3c4"]) && !vocabulary.are_public(["add_2024", "11"]));
     }
 
     #[test]
