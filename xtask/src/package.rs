@@ -14,8 +14,8 @@ const INLINING: &str = "-Cllvm-args=-inline-threshold=75";
 /// What every engine of WebAssembly has had since 2023.
 const SIMD: &str = "-Ctarget-feature=+simd128";
 
-/// The largest `.wasm` after gzip, in bytes. 400,000 is the aim: redaction's rules and the export of execution traces took more
-/// than was free.
+/// The size limit of the `.wasm` after gzip, in bytes. The aim is 400,000; the redaction rules and the execution trace export
+/// exceed it.
 const LARGEST: u64 = 410_000;
 
 /// The folder of the package.

@@ -8,6 +8,7 @@
 pub mod audit;
 mod frames;
 mod grammar;
+mod kernels;
 mod names;
 mod outcome;
 mod patterns;

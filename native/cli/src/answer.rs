@@ -1,9 +1,9 @@
 //! The verbs that answer: read each trace, ask the engine, print in the form that was asked for.
 
 use crate::args::{self, Files, Format};
-use crate::destinations::keep_inputs;
-use crate::failure::{CHECK_FAILED, Failure, PARTLY_READ, tell};
-use crate::progress::read_or_tell;
+use crate::destinations::refuse_inputs;
+use crate::failure::{CHECK_FAILED, Failure, PARTLY_READ, report};
+use crate::progress::read_or_report;
 use clap::ArgMatches;
 use kinetoscope::files::Output;
 use kinetoscope::files::sources;
@@ -13,7 +13,7 @@ use kinetoscope_core::rows::Rows;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::verbs::{Answer, Request, verb};
 use std::fmt::Write;
-use std::thread;
+use std::{slice, thread};
 
 /// Whether part of a trace was lost.
 pub(crate) fn is_partial(trace: &Trace) -> bool {
@@ -39,20 +39,20 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let options = args::options(verb.options, matches)?;
     let sources = sources(&files.traces)?;
     if let Some(output) = &files.output {
-        keep_inputs(output, &sources)?;
+        refuse_inputs(slice::from_ref(output), &sources)?;
     }
     let several = sources.len() > 1;
     let mut document = Document::new(verb.name);
     let mut text = String::new();
     let mut code = 0;
     for source in &sources {
-        let Some(trace) = read_or_tell(source, &mut code) else { continue };
+        let Some(trace) = read_or_report(source, &mut code) else { continue };
         let name = source.name();
         let for_reading = format == Format::Table;
         let request = Request::new(&options).about(&name).for_reading(for_reading).run_by(at_once);
         let answer = verb.answer(&trace, request)?;
         if let Some(hint) = answer.hint {
-            tell(hint);
+            report(hint);
         }
         if answer.failed {
             code = code.max(CHECK_FAILED);

@@ -3,9 +3,9 @@
 
 use crate::args::Files;
 use crate::failure::Failure;
+use file_id::get_file_id;
 use kinetoscope::files::Source;
-use same_file::Handle;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -26,9 +26,9 @@ pub(crate) fn destinations(
     let place = |source| output.join(renamed(&within(source, &args.traces), extension));
     let paths: Vec<PathBuf> =
         sources.iter().map(|source| if is_file { output.clone() } else { place(source) }).collect();
+    refuse_inputs(&paths, sources)?;
     let mut taken = BTreeSet::new();
     for path in &paths {
-        keep_inputs(path, sources)?;
         if !taken.insert(resolved(path)) {
             return Err(Failure::usage(format!("two traces would be written to {}", path.display())));
         }
@@ -39,21 +39,19 @@ pub(crate) fn destinations(
     Ok(paths.into_iter().map(Some).collect())
 }
 
-/// Refuses to write to a file that is a source, under whatever name.
-pub(crate) fn keep_inputs(output: &Path, sources: &[Source]) -> Result<(), Failure> {
-    let Ok(output_file) = Handle::from_path(output) else { return Ok(()) };
-    let is_input = |source: &Source| {
-        let input = match source {
-            Source::Stdin => Handle::stdin(),
-            Source::File(path) => Handle::from_path(path),
-        };
-        input.is_ok_and(|input| input == output_file)
+/// Refuses an output that is the same file as a source, also through a link.
+pub(crate) fn refuse_inputs(outputs: &[PathBuf], sources: &[Source]) -> Result<(), Failure> {
+    let path = |source| match source {
+        &Source::Stdin => Path::new("/dev/stdin"),
+        Source::File(path) => path,
     };
-    // A device is not a file that can be lost.
-    if output.is_file() && sources.iter().any(is_input) {
-        return Err(Failure::usage(format!("{} would overwrite its input", output.display())));
+    let inputs: HashSet<_> = sources.iter().filter_map(|source| get_file_id(path(source)).ok()).collect();
+    let is_input = |output: &Path| get_file_id(output).is_ok_and(|id| inputs.contains(&id));
+    // Writing to a device, such as `/dev/null`, loses nothing.
+    match outputs.iter().find(|output| output.is_file() && is_input(output)) {
+        Some(output) => Err(Failure::usage(format!("{} would overwrite its input", output.display()))),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn create_folder(folder: &Path) -> Result<(), Failure> {
@@ -72,18 +70,13 @@ fn resolved(path: &Path) -> PathBuf {
     folder.join(name.unwrap_or_default())
 }
 
-/// The place of a source in the folder that was named, or the name of its file.
+/// The path of a source relative to the folder that was named, or its file name.
 fn within(source: &Source, named: &[PathBuf]) -> PathBuf {
-    let place =
-        |path: &Path| named.iter().find_map(|folder| path.strip_prefix(folder).ok().map(Path::to_path_buf));
-    match source {
-        Source::File(path) => place(path).filter(|place| !place.as_os_str().is_empty()),
-        Source::Stdin => None,
+    let Source::File(path) = source else { return PathBuf::from("stdin.json") };
+    match named.iter().find_map(|folder| path.strip_prefix(folder).ok()) {
+        Some(place) if !place.as_os_str().is_empty() => place.to_path_buf(),
+        _ => PathBuf::from(source.name()),
     }
-    .unwrap_or_else(|| match source {
-        Source::File(_) => PathBuf::from(source.name()),
-        Source::Stdin => PathBuf::from("stdin.json"),
-    })
 }
 
 /// Results are plain where the trace was `.zst`, JSON where it was not, and uncompressed in a form with an extension of its own.

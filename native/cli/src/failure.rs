@@ -27,8 +27,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Tells a person something on standard error, which nobody may read.
-pub(crate) fn tell(message: impl Display) {
+/// Prints a message to standard error. A closed standard error is ignored.
+pub(crate) fn report(message: impl Display) {
     let _ = writeln!(io::stderr(), "kinetoscope: {message}");
 }
 

@@ -4,16 +4,17 @@ use crate::answer::is_partial;
 use crate::args::{self, Files};
 use crate::audit::Audits;
 use crate::destinations::destinations;
-use crate::failure::{Failure, PARTLY_READ, tell};
-use crate::progress::read_or_tell;
+use crate::failure::{Failure, PARTLY_READ, report};
+use crate::progress::read_or_report;
 use crate::random::random;
 use clap::ArgMatches;
 use kinetoscope::files::Output;
 use kinetoscope::files::{Source, sources, unpacker};
 use kinetoscope_core::diagnostics::Severity;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::verbs::options::Options;
 use kinetoscope_core::verbs::writing::Writing;
-use kinetoscope_core::verbs::{self, Begun};
+use kinetoscope_core::verbs::{self, Begun, Export};
 use kinetoscope_core::write::repair::{Repaired, Repairer};
 use std::fmt::Write;
 use std::io::{self, Read};
@@ -26,37 +27,33 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let files = Files::of(matches);
     let sources = sources(&files.traces)?;
     let mut audits = Audits::of(name, matches, sources.len() > 1);
-    let paths = if audits.is_some() && files.output.is_none() {
+    let only_audits = audits.is_some() && files.output.is_none();
+    let paths = if only_audits {
         vec![None; sources.len()]
     } else {
         destinations(&files, &sources, export.extension)?
     };
     let mut code = 0;
-    let mut written = 0;
+    let mut any_matches = false;
     for (source, path) in sources.iter().zip(&paths) {
-        let Some(trace) = read_or_tell(source, &mut code) else { continue };
+        let Some(trace) = read_or_report(source, &mut code) else { continue };
         if let Some(audits) = &mut audits {
             audits.add(&source.name(), &trace);
-            if files.output.is_none() {
-                written += 1;
+        }
+        let matches =
+            if only_audits { Ok(true) } else { export_one(export, &options, &trace, path.as_deref()) };
+        match matches {
+            Ok(matches) => any_matches |= matches,
+            Err(failure) => {
+                code = code.max(report_failure(source, &failure));
                 continue;
             }
         }
-        let begun = export.begin(&trace, &options, &random::<32>()?).map_err(Failure::from);
-        let ended = begun.and_then(|begun| match begun {
-            Begun::Writing(writing) => write(writing, &trace, path.as_deref()).map(|()| true),
-            Begun::LeftOut => Ok(false),
-        });
-        match ended {
-            Ok(true) if files.strict && is_partial(&trace) => {
-                written += 1;
-                code = code.max(PARTLY_READ);
-            }
-            Ok(is_written) => written += u64::from(is_written),
-            Err(failure) => code = code.max(told(source, &failure)),
+        if files.strict && is_partial(&trace) {
+            code = code.max(PARTLY_READ);
         }
     }
-    if written == 0 && code == 0 {
+    if !any_matches && code == 0 {
         return Err(Failure::usage("no trace matches"));
     }
     if let Some(audits) = audits {
@@ -65,10 +62,23 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     Ok(code)
 }
 
+/// Exports one trace. Returns whether the trace matches what the options select.
+fn export_one(
+    export: &Export,
+    options: &Options,
+    trace: &Trace,
+    path: Option<&Path>,
+) -> Result<bool, Failure> {
+    match export.begin(trace, options, &random::<32>()?)? {
+        Begun::Writing(writing) => write(writing, trace, path).map(|()| true),
+        Begun::LeftOut => Ok(false),
+    }
+}
+
 /// Writes one trace to its end.
 fn write(mut writing: Writing, trace: &Trace, path: Option<&Path>) -> Result<(), Failure> {
     if let Some(kept) = writing.kept {
-        tell(format!("kept {kept} of {} events", trace.table.len()));
+        report(format!("kept {kept} of {} events", trace.table.len()));
     }
     let mut output = Output::create(path)?;
     let mut piece = String::new();
@@ -76,15 +86,15 @@ fn write(mut writing: Writing, trace: &Trace, path: Option<&Path>) -> Result<(),
     while more {
         piece.clear();
         more = writing.next(trace, &mut piece);
-        // The output keeps its first error, which `finish` tells.
+        // `finish` returns the error.
         more &= output.write_str(&piece).is_ok();
     }
     Ok(output.finish()?)
 }
 
-/// Tells what ended the work on one source, and returns its exit code: the work on others goes on.
-fn told(source: &Source, failure: &Failure) -> u8 {
-    tell(format!("{}: {}", source.name(), failure.message));
+/// Reports a failure of one source and returns its exit code.
+fn report_failure(source: &Source, failure: &Failure) -> u8 {
+    report(format!("{}: {}", source.name(), failure.message));
     failure.code
 }
 
@@ -95,15 +105,15 @@ pub(crate) fn repair(args: &Files) -> Result<u8, Failure> {
         match repair_one(source, path) {
             Ok(repaired) => {
                 for finding in repaired.diagnostics.findings() {
-                    let (code, count) = (finding.code, finding.count);
-                    tell(format!("{} ×{count}: {}", code.as_str(), code.description()));
+                    let (name, description) = (finding.code.as_str(), finding.code.description());
+                    report(format!("{name} ×{}: {description}", finding.count));
                 }
-                tell(format!("{}: {} events written", source.name(), repaired.events));
+                report(format!("{}: {} events written", source.name(), repaired.events));
                 if args.strict && repaired.diagnostics.worst() == Some(Severity::Lost) {
                     code = code.max(PARTLY_READ);
                 }
             }
-            Err(failure) => code = code.max(told(source, &failure)),
+            Err(failure) => code = code.max(report_failure(source, &failure)),
         }
     }
     Ok(code)
@@ -128,8 +138,8 @@ fn repair_one(source: &Source, path: Option<PathBuf>) -> Result<Repaired, Failur
     Ok(repaired)
 }
 
-/// An output that is created by its first text, so that a file that is no trace leaves none behind. It takes every text: its
-/// first error is told at its end.
+/// An output that is created at the first write, so that input that is not a trace leaves no file. Writes always succeed: the
+/// first error is returned by [`Output::finish`].
 struct LazyOutput {
     path: Option<PathBuf>,
     output: Option<io::Result<Output>>,

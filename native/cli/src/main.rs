@@ -15,7 +15,7 @@ mod random;
 mod view;
 
 use clap::ArgMatches;
-use failure::{Failure, UNREADABLE, tell};
+use failure::{Failure, UNREADABLE, report};
 use kinetoscope_core::verbs;
 use std::io;
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     match run(&args::command().get_matches()) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            tell(&failure.message);
+            report(&failure.message);
             ExitCode::from(failure.code)
         }
     }

@@ -1,6 +1,6 @@
 //! A bar on standard error while a reading takes longer than a second, and never in a pipe.
 
-use crate::failure::{UNREADABLE, tell};
+use crate::failure::{UNREADABLE, report};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kinetoscope::files::{InputError, Progress, Source, read};
 use kinetoscope_core::trace::Trace;
@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Reads a source; one that cannot be read is told on standard error and makes the exit code at least that.
-pub(crate) fn read_or_tell(source: &Source, code: &mut u8) -> Option<Trace> {
+/// Reads a source. If it cannot be read, reports why and raises the exit code to [`UNREADABLE`].
+pub(crate) fn read_or_report(source: &Source, code: &mut u8) -> Option<Trace> {
     match read_with_bar(source) {
         Ok(trace) => Some(trace),
         Err(error) => {
-            tell(error);
+            report(error);
             *code = (*code).max(UNREADABLE);
             None
         }

@@ -4,7 +4,7 @@
 //! origin, or a name that was made to point here, is refused.
 
 use crate::args;
-use crate::failure::{Failure, tell};
+use crate::failure::{Failure, report};
 use crate::random::random;
 use axum::Router;
 use axum::body::Bytes;
@@ -45,9 +45,9 @@ async fn serve(sources: &[Source], port: u16, opens: bool) -> Result<(), Failure
     let secret = secret()?;
     let url = url(address, &secret, sources);
     println!("{url}");
-    tell("the page is at this address until Ctrl+C");
+    report("the page is at this address until Ctrl+C");
     if opens && let Err(error) = open::that_detached(&url) {
-        tell(format!("no browser could be started ({error}); open the address yourself"));
+        report(format!("no browser could be started ({error}); open the address yourself"));
     }
     axum::serve(listener, router(address, &secret, sources)?).await?;
     Ok(())

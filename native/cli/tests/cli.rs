@@ -101,6 +101,8 @@ fn exit_codes_say_what_happened() {
     let cut = data("sick/gzip_cut_off.json.gz").display().to_string();
     assert_eq!(code(&["info", &cut]), Some(0));
     assert_eq!(code(&["info", &cut, "--strict"]), Some(3));
+    assert_eq!(code(&["export", "chrome", &cut, "--strict"]), Some(3));
+    assert_eq!(code(&["redact", "--audit", &cut, "--strict"]), Some(3));
     assert_eq!(code(&["ledger", &gpu()]), Some(0));
     assert_eq!(code(&[]), Some(2));
     assert_eq!(code(&["summary"]), Some(2));

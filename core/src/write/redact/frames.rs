@@ -37,14 +37,14 @@ impl Vocabulary {
         };
         let (from, to) = own.unwrap_or((0, 0));
         let file = &stem[to..];
-        let file_names = file.split('/');
-        let is_public = own.is_some() && self.are_public(file_names.clone());
-        let file = if is_public { Keep(file) } else { Hide(file) };
+        let names = file.split('/');
+        let has_public_file = own.is_some() && self.are_public(names.clone());
+        let file = if has_public_file { Keep(file) } else { Hide(file) };
         let mut parts = vec![Hide(&path[..from]), Keep(&path[from..to]), file, Keep(extension), Keep(line)];
         let is_cpp = function.starts_with("at::_ops::") || function.starts_with("torch::autograd::");
-        let is_own =
-            || self.are_public(file_names.clone().chain([function])) || is_one_of(function, FUNCTIONS);
-        if is_public && is_own() {
+        // Judged together: a file and a function could spell a word.
+        let is_public = || is_one_of(function, FUNCTIONS) || self.are_public(names.chain([function]));
+        if has_public_file && is_public() {
             parts.push(Keep(function));
         } else if let Some(cpp) = is_cpp.then(|| self.kernel(function)).flatten() {
             parts.extend(cpp);

@@ -67,12 +67,11 @@ pub(super) fn is_device(text: &str) -> bool {
         m p s t v w x y mi gh rx xt xtx";
     let is_part = |run: &str| is_digits(run, 4) || is_one_of(&run.to_ascii_lowercase(), PARTS);
     let parts = || text.split([' ', '-']);
-    let are_few = |is_bare: fn(u8) -> bool, most: usize, longest: usize| {
-        parts().filter(|part| part.len() <= longest && part.bytes().all(is_bare)).count() <= most
-    };
-    // Letters and numbers that stand alone could spell a word or a date.
-    are_few(|b| b.is_ascii_alphabetic(), 1, 1)
-        && are_few(|b| b.is_ascii_digit(), 1, usize::MAX)
+    let letters = parts().filter(|part| matches!(part.as_bytes(), [b] if b.is_ascii_alphabetic())).count();
+    let numbers = parts().filter(|part| part.bytes().all(|b| b.is_ascii_digit())).count();
+    // More letters or numbers could spell a word or a date.
+    letters <= 1
+        && numbers <= 1
         && parts().next().is_some_and(|head| is_one_of(head, VENDORS))
         && parts().all(|part| Runs(part).all(is_part) && Runs(part).count() <= 4)
 }

@@ -4,9 +4,10 @@
 //! such as the class in `Optimizer.step#MyOptimizer.step`.
 
 use super::grammar::{is_made_of, is_one_of};
-use super::outcome::Part::{self, Hide, Keep};
+use super::kernels::is_generated;
+use super::outcome::Part::{self, Keep};
 use super::patterns::EVENTS;
-use super::vocabulary::{Letters, Vocabulary};
+use super::vocabulary::Vocabulary;
 use crate::table::category::Category;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -61,85 +62,6 @@ impl Vocabulary {
         };
         ["cuda", "cu", "hip"].into_iter().any(is_from) && self.is_public(text)
     }
-
-    /// The name of a kernel as C++ prints it. Where its first name is public, other names in it are hidden one by one, and so are
-    /// numbers that are no argument of a template.
-    pub(super) fn kernel<'a>(&self, text: &'a str) -> Option<Vec<Part<'a>>> {
-        const BETWEEN: &[u8] = b" <>()[]{}:,*&#-+=!|~";
-        const BEFORE: &str = "void const static anonymous namespace";
-        let mut parts = Vec::new();
-        let mut rest = text;
-        let mut has_head = false;
-        // What is in a namespace that is hidden is hidden with it.
-        let mut is_inside = false;
-        let mut letters = Letters::default();
-        let mut digits = 0;
-        let (mut depth, mut last) = (0_usize, b' ');
-        while let Some(&first) = rest.as_bytes().first() {
-            let length = rest.bytes().take_while(|&b| is_name(b) == is_name(first)).count();
-            let (run, tail) = rest.split_at(length);
-            rest = tail;
-            if !is_name(first) {
-                if !run.bytes().all(|b| BETWEEN.contains(&b)) {
-                    return None;
-                }
-                is_inside &= run == "::";
-                for byte in run.bytes() {
-                    match byte {
-                        b'<' => depth += 1,
-                        b'>' => depth = depth.saturating_sub(1),
-                        b',' => digits = 0,
-                        _ => {}
-                    }
-                    last = byte;
-                }
-                parts.push(Keep(run));
-                continue;
-            }
-            let is_number = first.is_ascii_digit();
-            let is_placed = !is_number || depth > 0 || last == b'#';
-            let public =
-                if is_inside || !is_placed { 0 } else { self.beginning(&mut letters, &mut digits, run) };
-            is_inside = public == 0;
-            has_head |= public > 0 && !is_number && !is_one_of(run, BEFORE);
-            if !has_head && public == 0 {
-                return None;
-            }
-            let (public, private) = run.split_at(public);
-            parts.push(Keep(public));
-            if !private.is_empty() {
-                parts.push(Hide(private));
-            }
-        }
-        has_head.then_some(parts)
-    }
-
-    /// How much of a name is public: all or nothing, or the beginning of one that a generator of kernels has made, up to a `_`.
-    fn beginning(&self, letters: &mut Letters, digits: &mut usize, name: &str) -> usize {
-        let mut goes_on = |part: &str| {
-            let (mut behind, mut count) = (*letters, *digits);
-            let is_public = self.goes_on(&mut behind, &mut count, part);
-            if is_public {
-                (*letters, *digits) = (behind, count);
-            }
-            is_public
-        };
-        if goes_on(name) {
-            return name.len();
-        }
-        let ends = name.match_indices('_').map(|(at, _)| at + 1).filter(|_| is_generated(name));
-        ends.take_while(|&end| goes_on(&name[..end])).last().unwrap_or(0)
-    }
-}
-
-/// Whether a generator of kernels has made a name. What calls such a kernel on the CPU has its name.
-fn is_generated(name: &str) -> bool {
-    name.starts_with("triton_") || name.starts_with("Cijk_")
-}
-
-/// A byte of a name in C++, or of a letter beyond ASCII.
-fn is_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || !byte.is_ascii()
 }
 
 /// A copy or a memset: its direction and the kinds of memory.

@@ -1,7 +1,7 @@
 //! Patterns of public texts: what stands in braces varies, and is kept or hidden by its kind; everything else is literal.
 //!
-//! `{number}` fits digits only, and `{part}` few of them. The other kinds fit anything, and keep it when it is one of torch's optimizers, modules or
-//! loaders, an operator, a word of the vocabulary or a known lane; otherwise they hide it.
+//! `{number}` fits digits only, and `{part}` few of them. The other kinds fit anything. They keep one of torch's optimizers,
+//! modules or loaders, an operator, a word of the vocabulary or a known lane, and hide everything else.
 
 use super::grammar::{is_digits, is_one_of};
 use super::outcome::Part::{self, Hide, Keep};

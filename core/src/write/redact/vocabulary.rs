@@ -40,16 +40,17 @@ impl Vocabulary {
 
     /// Identifiers that stand together, all of which are public, and which spell no word and no number together.
     pub(super) fn are_public<'a>(&self, identifiers: impl IntoIterator<Item = &'a str>) -> bool {
-        let mut letters = Letters::default();
+        let mut context = Context::default();
         let mut digits = 0;
         identifiers.into_iter().all(|identifier| {
             digits += identifier.bytes().filter(u8::is_ascii_digit).count();
-            digits <= FEW_DIGITS && self.goes_on(&mut letters, &mut 0, identifier)
+            digits <= FEW_DIGITS && self.goes_on(&mut context, identifier)
         })
     }
 
-    /// Whether an identifier is public behind others, which end with these letters and so many digits.
-    pub(super) fn goes_on(&self, letters: &mut Letters, digits: &mut usize, identifier: &str) -> bool {
+    /// Whether an identifier is public after others, whose last letters and digits are in `context`.
+    pub(super) fn goes_on(&self, context: &mut Context, identifier: &str) -> bool {
+        let Context { letters, digits } = context;
         letters.is_apart = true;
         !identifier.is_empty()
             && Runs(identifier).all(|run| match run.as_bytes() {
@@ -64,7 +65,7 @@ impl Vocabulary {
                     letters.take(letter)
                 }
                 _ => {
-                    (*digits, *letters) = (0, Letters::default());
+                    (*letters, *digits) = (Letters::default(), 0);
                     self.has_run(run)
                 }
             })
@@ -97,10 +98,17 @@ impl Vocabulary {
     }
 }
 
+/// The letters and digits since the last word, which could spell a word or a number with those that follow.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Context {
+    letters: Letters,
+    pub(super) digits: usize,
+}
+
 /// Letters that stand alone, with no word between them: no two with nothing but `_` between them, and with something else
 /// between them at most three, or one again and again, as in `0d1d2d3d`; `x` does not count, as in `f2f_128x64x32`.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Letters {
+struct Letters {
     count: usize,
     /// The last that is no `x`.
     last: Option<u8>,
@@ -190,7 +198,7 @@ mod tests {
     #[test]
     fn kernels_have_more_numbers() {
         let vocabulary = Vocabulary::default();
-        let goes_on = |name| vocabulary.goes_on(&mut Letters::default(), &mut 0, name);
+        let goes_on = |name| vocabulary.goes_on(&mut Context::default(), name);
         for public in [
             "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_64x3_tn",
             "gemm_f2f_16x8x4_128x128",
