@@ -1,4 +1,4 @@
-//! The ledger of every oddity: what was repaired, clipped, guessed or dropped while a trace was read.
+//! Diagnostics: what was repaired, clipped, guessed or dropped while a trace was read.
 //!
 //! Invariant: nothing is lost silently. Whoever changes or drops something calls [`Diagnostics::record`].
 
@@ -31,7 +31,7 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Every code, in the order of the ledger.
+            /// Every code, in the order of reports.
             pub const ALL: &'static [Code] = &[$(Code::$variant),*];
 
             /// The stable names.
@@ -112,7 +112,7 @@ codes! {
     UnmatchedPop "unmatched_pop" Lost "A pop has no push. torch refuses such records.";
 }
 
-/// One line of the ledger.
+/// One diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
@@ -167,7 +167,7 @@ impl Diagnostics {
         }
     }
 
-    /// The ledger's lines.
+    /// All diagnostics.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }

@@ -16,7 +16,7 @@
 //! | [`TraceReader`], [`Trace`] | a trace while it is read, and read |
 //! | [`Diagnostics`], [`Error`] | what was odd about it; why it could not be read |
 //! | [`FunctionEvents`], [`key_averages`], [`Average`], [`GroupBy`] | torch's events and their sums |
-//! | [`Verb`] of [`VERBS`], [`Options`], [`Rows`] | any question about a trace, its options, its answer |
+//! | [`Query`] of [`QUERIES`], [`Options`], [`Rows`] | any question about a trace, its options, its answer |
 //! | [`Export`] of [`EXPORTS`] | any form that a trace can be written in |
 //!
 //! ```
@@ -65,6 +65,7 @@ pub mod link;
 pub mod names;
 mod order;
 pub mod pair;
+pub mod queries;
 #[cfg(test)]
 mod random;
 pub mod read;
@@ -76,7 +77,6 @@ pub mod time;
 pub mod trace;
 pub mod tree;
 pub mod units;
-pub mod verbs;
 pub mod words;
 pub mod write;
 
@@ -84,10 +84,10 @@ pub use analysis::torch::averages::{Average, GroupBy, key_averages};
 pub use analysis::torch::function_events::FunctionEvents;
 pub use diagnostics::Diagnostics;
 pub use error::Error;
+pub use queries::options::Options;
+pub use queries::{EXPORTS, Export, QUERIES, Query};
 pub use rows::Rows;
 pub use trace::{Trace, TraceReader};
-pub use verbs::options::Options;
-pub use verbs::{EXPORTS, Export, VERBS, Verb};
 
 // The code of the README compiles and runs.
 #[cfg(doctest)]

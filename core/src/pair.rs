@@ -182,12 +182,12 @@ fn pair_keyed(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, r
 
 /// Flows, in order of time, grouped by key: each end goes to the last start before it.
 fn pair_flows(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, flows: Vec<Row>) {
-    let mut loose = 0;
+    let mut unmatched = 0;
     let mut keyed: Vec<(PairKey, Row)> = Vec::with_capacity(flows.len());
     for row in flows {
         match pair_key(table, row) {
             Some(key) => keyed.push((key, row)),
-            None => loose += 1,
+            None => unmatched += 1,
         }
     }
     sort_by_key(&mut keyed, |k| k.0);
@@ -195,18 +195,18 @@ fn pair_flows(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, f
         let mut start: Option<(Row, bool)> = None;
         for &(_, row) in group {
             if table.ph(row) == b's' {
-                loose += u64::from(start.is_some_and(|s| !s.1));
+                unmatched += u64::from(start.is_some_and(|s| !s.1));
                 start = Some((row, false));
             } else if let Some((begin, used)) = &mut start {
                 *used = true;
                 pairs.flows.push((*begin, row));
             } else {
-                loose += 1;
+                unmatched += 1;
             }
         }
-        loose += u64::from(start.is_some_and(|s| !s.1));
+        unmatched += u64::from(start.is_some_and(|s| !s.1));
     }
-    diagnostics.record_many(Code::UnmatchedFlow, loose, None, b"");
+    diagnostics.record_many(Code::UnmatchedFlow, unmatched, None, b"");
 }
 
 fn pair_asyncs(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, rows: &[Row]) {

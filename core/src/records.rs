@@ -5,7 +5,7 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::names::NameId;
-use crate::table::append::Append;
+use crate::table::append::RowBuilder;
 use crate::table::events::Table;
 use crate::table::layout::Place::Top;
 use crate::table::metadata::Source;
@@ -128,7 +128,7 @@ impl Records {
         if self.0.metadata.lists.is_empty() {
             self.begin_list();
         }
-        let mut row = Append::new(&mut self.0, 0, "")
+        let mut row = RowBuilder::new(&mut self.0, 0, "")
             .text(Top, "kind", record.kind.as_str())
             .int(Top, "handle", record.handle)
             .int(Top, "node_id", record.node_id)

@@ -196,7 +196,7 @@ mod tests {
         let mut rows = Rows::new(&[
             Column::text("name", "Name", ""),
             Column::ns("dur_ns", "Time", ""),
-            Column::float("note", "", "").or_null(),
+            Column::float("note", "", "").nullable(),
         ]);
         rows.push(vec!["a \"b\", c".into(), Cell::Ns(1500), Cell::Null]);
         rows.push(vec!["x|y".into(), Cell::Ns(2_000_000), Cell::Float(f64::NAN)]);

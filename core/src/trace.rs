@@ -19,7 +19,7 @@ use crate::tree::{self, Tree};
 use alloc::vec::Vec;
 use kinetoscope_stream::block::MAGIC;
 
-/// A trace that was read: events, pairs, nesting, links, and the ledger of its oddities.
+/// A trace that was read: events, pairs, nesting, links, and diagnostics.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Trace {
@@ -210,16 +210,16 @@ impl TraceReader {
 mod tests {
     use super::*;
     use crate::diagnostics::Code;
-    use crate::table::append::Append;
+    use crate::table::append::RowBuilder;
 
     #[test]
     fn times_of_rows_that_no_text_holds_are_bounded_too() {
         let mut table = Table::default();
         let name = table.names.intern("a");
         for (ts, dur) in [(i64::MAX, i64::MAX), (i64::MIN + 1, -5), (7, time::NONE)] {
-            let row = Append::new(&mut table, b'X', "cpu_op").finish("a", 0, ("1", "1"));
+            let row = RowBuilder::new(&mut table, b'X', "cpu_op").finish("a", 0, ("1", "1"));
             let track = table.track_id(row);
-            Append::new(&mut table, b'X', "cpu_op").finish_on(name, (ts, dur), track);
+            RowBuilder::new(&mut table, b'X', "cpu_op").finish_on(name, (ts, dur), track);
         }
         let trace = Trace::new(table, Diagnostics::default());
         let times: Vec<_> =

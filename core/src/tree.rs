@@ -71,7 +71,7 @@ pub fn build(table: &Table, diagnostics: &mut Diagnostics) -> Tree {
         let slice = &mut rows[at..end];
         at = end;
         table.sort_by_start(slice);
-        lay(table, diagnostics, &mut tree, track, slice);
+        append(table, diagnostics, &mut tree, track, slice);
     }
     tree
 }
@@ -98,7 +98,7 @@ fn rows_by_track(table: &Table) -> (Vec<Row>, Vec<usize>) {
 }
 
 /// Lays the sorted spans of one track on lanes.
-fn lay(table: &Table, diagnostics: &mut Diagnostics, tree: &mut Tree, track: TrackId, rows: &[Row]) {
+fn append(table: &Table, diagnostics: &mut Diagnostics, tree: &mut Tree, track: TrackId, rows: &[Row]) {
     let start = tree.rows.len() as u32;
     let mut open: Vec<(Position, i64)> = Vec::new();
     let mut left: Vec<Row> = Vec::new();
@@ -122,7 +122,7 @@ fn lay(table: &Table, diagnostics: &mut Diagnostics, tree: &mut Tree, track: Tra
     if let Some(&first) = left.first() {
         let example = table.name(first).as_bytes();
         diagnostics.record_many(Code::OverlappingSpans, left.len() as u64, None, example);
-        lay_extra(table, tree, track, &left);
+        append_extra(table, tree, track, &left);
     }
 }
 
@@ -149,7 +149,7 @@ struct ExtraLane {
 /// near linear however many spans overlap.
 const TRIED: usize = 32;
 
-fn lay_extra(table: &Table, tree: &mut Tree, track: TrackId, rows: &[Row]) {
+fn append_extra(table: &Table, tree: &mut Tree, track: TrackId, rows: &[Row]) {
     let mut lanes: Vec<ExtraLane> = Vec::new();
     let mut busy: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
     for &row in rows {

@@ -52,8 +52,8 @@ export function twoRuns(): [string, string] | undefined {
 }
 
 /** The rows that the command line prints as JSON. */
-export function rowsOf<Row = Record<string, unknown>>(verb: string, file: string, ...options: string[]): Row[] {
-  const text = execFileSync(native, [verb, file, "--format", "json", ...options], {
+export function rowsOf<Row = Record<string, unknown>>(query: string, file: string, ...options: string[]): Row[] {
+  const text = execFileSync(native, [query, file, "--format", "json", ...options], {
     maxBuffer: 1 << 30,
     stdio: ["ignore", "pipe", "ignore"],
   });

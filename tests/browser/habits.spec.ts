@@ -103,7 +103,7 @@ test("filters take expressions and say when they are wrong", async ({ opened: pa
 
 test("exports are those of the command line", { tag: "@smoke" }, async ({ opened: page }) => {
   await open(page, stepsTrace);
-  for (const [name, verb] of [
+  for (const [name, query] of [
     ["operators", "ops"],
     ["steps", "steps"],
     ["modules", "modules"],
@@ -111,9 +111,9 @@ test("exports are those of the command line", { tag: "@smoke" }, async ({ opened
     await view(page, name);
     await settled(page);
     const saved = await savedBy(page, page.getByRole("button", { name: "JSON", exact: true }));
-    expect((JSON.parse(saved.text) as { rows: object[] }).rows).toEqual(rowsOf(verb, stepsTrace));
+    expect((JSON.parse(saved.text) as { rows: object[] }).rows).toEqual(rowsOf(query, stepsTrace));
     const csv = await savedBy(page, page.getByRole("button", { name: "CSV", exact: true }));
-    expect(csv.text.split("\r\n")).toHaveLength(rowsOf(verb, stepsTrace).length + 2);
+    expect(csv.text.split("\r\n")).toHaveLength(rowsOf(query, stepsTrace).length + 2);
   }
 });
 

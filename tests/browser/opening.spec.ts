@@ -44,7 +44,7 @@ test("what is damaged is shown as far as it could be read", async ({ opened: pag
   await drop(page, [{ name: "cut.json.gz", bytes: cut }]);
   await expect(page.locator(".banner.warning")).toBeVisible();
   await page.locator(".banner.warning a").click();
-  await expect(page.locator("[data-oddity=compressed_cut]")).toBeVisible();
+  await expect(page.locator("[data-diagnostic=compressed_cut]")).toBeVisible();
   await expect(page.locator("[data-panel=trust]")).toBeInViewport();
 });
 
@@ -82,7 +82,7 @@ test("reading can be given up", async ({ opened: page }) => {
     document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true }));
   }, event);
   const reading = page.locator("[data-reading='long.json']");
-  await expect(reading.locator("[data-early=wall]")).toBeVisible();
+  await expect(reading.locator("[data-preview=wall]")).toBeVisible();
   await expect(reading).toContainText("events");
   await expect(reading).toContainText("/s");
   await page.getByRole("button", { name: "Cancel" }).click();

@@ -44,7 +44,7 @@ async function opening(page: Page, file: string): Promise<Opening> {
     }).observe({ type: "longtask" });
     const look = (): void => {
       const now = performance.now();
-      if (found.begun && !found.firstNumbers && document.querySelector("[data-early=wall], [data-card=wall]"))
+      if (found.begun && !found.firstNumbers && document.querySelector("[data-preview=wall], [data-card=wall]"))
         found.firstNumbers = now;
       if (found.begun && !found.all && document.querySelector("[data-card=wall]")) found.all = now;
       if (!found.all) requestAnimationFrame(look);

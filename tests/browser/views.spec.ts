@@ -79,7 +79,7 @@ for (const { of, files } of traces) {
       await expect(page.locator("[data-panel=findings] [data-finding]")).toHaveCount(
         Math.min(4, summary?.findings.length ?? 0),
       );
-      const broken = rowsOf<{ holds: boolean | null }>("ledger", file).some((row) => row.holds === false);
+      const broken = rowsOf<{ holds: boolean | null }>("check", file).some((row) => row.holds === false);
       await expect(page.locator("[data-trust]")).toHaveAttribute("data-trust", broken ? "broken" : "holds");
       if (files.length > 1) await expect(page.locator("[data-panel=ranks] .row")).toHaveCount(files.length);
     });

@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { test } from "node:test";
-import { VERBS, open } from "kinetoscope";
+import { QUERIES, open } from "kinetoscope";
 import { open as openRemote } from "kinetoscope/worker";
 import { corpus, data, fixtures, kinetoscope, nativeAnswers } from "./files.js";
 
-const verbs = Object.keys(VERBS);
+const queries = Object.keys(QUERIES);
 
 /** Whether Node answers of a trace what the native engine answered. */
 async function agree(path, native) {
@@ -22,7 +22,7 @@ async function agree(path, native) {
     return "refused";
   }
   assert.equal(native.error, undefined, `${path}: only Node reads`);
-  for (const verb of verbs) assert.ok(trace.json(verb) === native.answers[verb], `${path}: ${verb} differs`);
+  for (const query of queries) assert.ok(trace.json(query) === native.answers[query], `${path}: ${query} differs`);
   trace.dispose();
   return "read";
 }
@@ -59,13 +59,13 @@ const gpu = `${data}/healthy/small_gpu_trace.json`;
 
 test("texts, tables and files are those of the command line", async () => {
   const trace = await open(gpu);
-  for (const verb of verbs) {
+  for (const query of queries) {
     for (const [format, text] of [
-      ["table", trace.table(verb)],
-      ["csv", trace.csv(verb)],
-      ["md", trace.markdown(verb)],
+      ["table", trace.table(query)],
+      ["csv", trace.csv(query)],
+      ["md", trace.markdown(query)],
     ]) {
-      assert.equal(text, (await kinetoscope(verb, gpu, "--format", format)).stdout, `${verb} as ${format}`);
+      assert.equal(text, (await kinetoscope(query, gpu, "--format", format)).stdout, `${query} as ${format}`);
     }
   }
   const options = { groupBy: ["shape", "stack:5"], sortBy: "self_cuda_time_total", rowLimit: 2, timeUnit: "us" };
@@ -92,17 +92,17 @@ test("objects and columns say what the document says", async () => {
       .slice(0, 8),
   ]) {
     const trace = await open(path);
-    for (const verb of verbs) {
-      const rows = trace.rows(verb);
-      const document = JSON.parse(trace.json(verb), (key, value, context) =>
-        /^(base_time|start)_ns$/.test(key) && verb === "info" ? BigInt(context?.source ?? value) : value,
+    for (const query of queries) {
+      const rows = trace.rows(query);
+      const document = JSON.parse(trace.json(query), (key, value, context) =>
+        /^(base_time|start)_ns$/.test(key) && query === "info" ? BigInt(context?.source ?? value) : value,
       ).rows;
       const plain = (value) => JSON.stringify(value, (_, v) => (typeof v === "bigint" ? Number(v) : v));
-      assert.equal(plain(rows), plain(document), verb);
-      const { length, columns } = trace.columns(verb);
+      assert.equal(plain(rows), plain(document), query);
+      const { length, columns } = trace.columns(query);
       assert.equal(length, rows.length);
       for (const [key, column] of Object.entries(columns)) {
-        for (const [at, row] of rows.entries()) assert.deepEqual(cell(column, at), row[key], `${verb} ${key} ${at}`);
+        for (const [at, row] of rows.entries()) assert.deepEqual(cell(column, at), row[key], `${query} ${key} ${at}`);
       }
     }
     assert.equal(typeof trace.info().start_ns, "bigint");
@@ -120,10 +120,10 @@ function cell(column, at) {
 test("a worker gives the same answers", async () => {
   const [here, there] = [await open(gpu), await openRemote(gpu)];
   assert.deepEqual([there.name, there.startNs, there.length], [here.name, here.startNs, here.length]);
-  for (const verb of verbs) {
-    assert.deepEqual(await there[verb](), here[verb](), verb);
-    assert.equal(await there.json(verb), here.json(verb));
-    assert.deepEqual(await there.columns(verb), here.columns(verb));
+  for (const query of queries) {
+    assert.deepEqual(await there[query](), here[query](), query);
+    assert.equal(await there.json(query), here.json(query));
+    assert.deepEqual(await there.columns(query), here.columns(query));
   }
   assert.deepEqual(await there.diagnostics(), here.diagnostics());
   const window = { track: 0, startNs: 0, endNs: 1e6, pixels: 50 };
@@ -162,7 +162,7 @@ test("every kind of source gives the same trace", async () => {
     assert.ok(trace.json("ops").replace(name, "NAME") === expected, name);
     assert.equal(last.bytes, size);
     assert.equal(last.events, trace.length);
-    assert.equal(last.early.events, trace.length);
+    assert.equal(last.preview.events, trace.length);
     trace.dispose();
   }
   const both = await open([path, gpu]);

@@ -3,7 +3,7 @@
 import {
   EXPORTS,
   KinetoscopeError,
-  VERBS,
+  QUERIES,
   mediaType,
   memoryBytes,
   open,
@@ -13,10 +13,10 @@ import {
   type Columns,
   type Diagnostic,
   type DiagnosticCode,
-  type EarlySummary,
+  type PreviewSummary,
   type ErrorCode,
   type Exports,
-  type Face,
+  type Client,
   type InfoRow,
   type MemoryKind,
   type MemoryRow,
@@ -36,15 +36,15 @@ import {
   type Tiles,
   type TilesOptions,
   type Trace,
-  type Verbs,
+  type Queries,
   type WasmInput,
 } from "kinetoscope";
 import { COLUMNS, type Column, type ColumnKind } from "kinetoscope/columns";
 import { init, open as openSupplied } from "kinetoscope/init";
 import { open as openInline } from "kinetoscope/inline";
-import { remoteFace, type Reply, type Request as Message, type Spawn, type Thread } from "kinetoscope/remote";
+import { createRemoteClient, type Reply, type Request as Message, type Spawn, type Thread } from "kinetoscope/remote";
 import { serve } from "kinetoscope/serve";
-import { open as openRemote, type RemoteAnswers, type RemoteFace, type RemoteTrace } from "kinetoscope/worker";
+import { open as openRemote, type RemoteAnswers, type RemoteClient, type RemoteTrace } from "kinetoscope/worker";
 
 const sources: Source[] = [
   new Blob([]),
@@ -56,8 +56,8 @@ const sources: Source[] = [
 
 export async function main(file: File, response: Response, stream: ReadableStream<Uint8Array>): Promise<void> {
   const controller = new AbortController();
-  const onProgress = ({ bytes, totalBytes, textBytes, events, early }: Progress): void => {
-    const first: EarlySummary = early;
+  const onProgress = ({ bytes, totalBytes, textBytes, events, preview }: Progress): void => {
+    const first: PreviewSummary = preview;
     console.log(bytes, totalBytes ?? "?", textBytes, events, first.top_kernels[0]?.sum_ns);
   };
   const options: OpenOptions = { signal: controller.signal, onProgress, memoryLimit: 2 ** 30 };
@@ -72,7 +72,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   const start: bigint = trace.startNs;
   console.log(summary.wall_ns, ops[0]?.self_cpu_time_total_ns, info.start_ns === start, trace.name, trace.length);
   console.log(trace.kernels().length, trace.tree({ depth: 3 }).length, trace.stacks().length, trace.steps().length);
-  console.log(trace.events({ rowLimit: 5 }).length, trace.tracks().length, trace.ledger().length);
+  console.log(trace.events({ rowLimit: 5 }).length, trace.tracks().length, trace.check().length);
   const answers: Answers = trace;
   console.log(answers.ops().length, trace.rows("kernels")[0]?.class);
 
@@ -83,7 +83,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
     // @ts-expect-error: not every kind of row has a peak.
     console.log(kind, row.peak_bytes.toFixed());
   }
-  for (const row of trace.ledger()) {
+  for (const row of trace.check()) {
     if (row.kind === "identity") console.log(row.left - row.right, row.count satisfies null);
     else console.log(row.kind satisfies Severity, row.count.toFixed());
   }
@@ -121,7 +121,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
     trace.csv("ops"),
     trace.markdown("ops"),
   );
-  for (const verb of Object.keys(VERBS) as (keyof Verbs)[]) console.log(trace.json(verb));
+  for (const query of Object.keys(QUERIES) as (keyof Queries)[]) console.log(trace.json(query));
   for (const name of Object.keys(EXPORTS) as (keyof Exports)[]) console.log(mediaType(name));
   const clean: ReadableStream<Uint8Array> = await repair(file, { signal: controller.signal });
   console.log(
@@ -148,7 +148,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
     worker.onmessage = (event: MessageEvent<Reply>) => onReply(event.data);
     return worker;
   };
-  (await remoteFace(spawn).open(file)).dispose();
+  (await createRemoteClient(spawn).open(file)).dispose();
   const take: (message: Message) => Promise<void> = serve(
     { postMessage: () => undefined },
     { open: openSupplied, repair },
@@ -165,7 +165,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   }
 }
 
-export const faces: [Face<Source>, RemoteFace] = [{ open, repair }, { open: openRemote }];
+export const clients: [Client<Source>, RemoteClient] = [{ open, repair }, { open: openRemote }];
 
 // @ts-expect-error: there is no such option.
 export const wrong: OpsOptions = { colour: "red" };

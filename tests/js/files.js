@@ -24,9 +24,9 @@ export function filesBelow(folder) {
 
 const isTrace = (path) => /\.json(\.gz|\.zst)?$/.test(path);
 
-/** Our own traces: fixtures of every sickness, what is refused, snapshots, records, and recordings of the real PyTorch. */
+/** Our own traces: fixtures of every defect, what is refused, snapshots, records, and recordings of the real PyTorch. */
 export function fixtures() {
-  const folders = ["healthy", "sick", "refused", "fuzz", "snapshots"].map((folder) => `${data}/${folder}`);
+  const folders = ["healthy", "malformed", "refused", "fuzz", "snapshots"].map((folder) => `${data}/${folder}`);
   const recorded = filesBelow(`${data}/torch`).filter((path) => /\/(trace|records)\.json(\.gz)?$/.test(path));
   return [...folders.flatMap(filesBelow), ...recorded];
 }
@@ -53,7 +53,7 @@ export async function kinetoscope(...args) {
   }
 }
 
-/** What the native engine answers of each trace, in turn: `{ answers }` with the JSON of every verb, or `{ error }`. */
+/** What the native engine answers of each trace, in turn: `{ answers }` with the JSON of every query, or `{ error }`. */
 export async function* nativeAnswers(paths) {
   const child = spawn(`${target}/debug/answers`, { stdio: ["pipe", "pipe", "inherit"] });
   const ended = once(child, "close");

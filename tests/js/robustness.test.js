@@ -198,7 +198,7 @@ test("past the memory limit the reader stops with what it has", async () => {
 test("memory is given back", async () => {
   const cycle = async () => {
     const trace = await open(packed);
-    for (const verb of ["summary", "ops", "events"]) trace.rows(verb);
+    for (const query of ["summary", "ops", "events"]) trace.rows(query);
     await new Response(trace.export("chrome")).arrayBuffer();
     await trace.export("csv").cancel();
     trace.dispose();

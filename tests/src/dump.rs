@@ -47,7 +47,7 @@ pub fn events(trace: &Trace) -> String {
     out
 }
 
-/// Everything that was made of the events, without the ledger.
+/// Everything that was made of the events, without the diagnostics.
 pub fn structure(trace: &Trace) -> String {
     let mut out = events(trace);
     for (name, pairs) in [
@@ -77,13 +77,18 @@ pub fn structure(trace: &Trace) -> String {
     out
 }
 
-/// The structure and the ledger.
+/// The structure and the diagnostics.
 pub fn whole(trace: &Trace) -> String {
     let mut out = structure(trace);
     for f in trace.diagnostics.findings() {
         let offset = f.first_offset.map_or("-".to_owned(), |o| o.to_string());
-        let _ =
-            writeln!(out, "ledger {} count={} at={offset} example={:?}", f.code.as_str(), f.count, f.example);
+        let _ = writeln!(
+            out,
+            "diagnostic {} count={} at={offset} example={:?}",
+            f.code.as_str(),
+            f.count,
+            f.example
+        );
     }
     out
 }

@@ -9,10 +9,10 @@ pub fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data")
 }
 
-/// A stand-in for a library of another vendor's, which was built with the test that asks.
-pub fn double(name: &str) -> PathBuf {
+/// The path of a fake library, which is built together with the test.
+pub fn fake(name: &str) -> PathBuf {
     let folder = std::env::current_exe().expect("a program").parent().expect("a folder").to_owned();
-    let path = folder.join(format!("libkinetoscope_{name}_double.so"));
+    let path = folder.join(format!("libkinetoscope_{name}_fake.so"));
     assert!(path.exists(), "{}", path.display());
     path
 }

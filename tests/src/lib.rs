@@ -7,7 +7,9 @@ pub mod generator;
 pub mod torch;
 pub mod typescript;
 
-// The code of the README compiles and runs.
+// The code of the README and of the book compiles and runs.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
+#[doc = include_str!("../../docs/src/guides/rust-service.md")]
+#[doc = include_str!("../../docs/src/guides/embed.md")]
 struct Readme;

@@ -1,25 +1,25 @@
-//! The TypeScript of the npm package that follows from the engine's lists: options, rows and methods of every verb.
+//! The TypeScript of the npm package that follows from the engine's lists: options, rows and methods of every query.
 
-use kinetoscope_core::analysis::overview::early;
+use kinetoscope_core::analysis::overview::preview;
 use kinetoscope_core::analysis::timeline::spans::Relation;
 use kinetoscope_core::diagnostics::{Code, Severity};
 use kinetoscope_core::error::ErrorCode;
+use kinetoscope_core::queries::options::{Opt, Takes, camel_case};
+use kinetoscope_core::queries::{EXPORTS, QUERIES, Query};
 use kinetoscope_core::report::table_options::SortBy;
 use kinetoscope_core::rows::{CellType, Column, Record, Shape, Variant};
-use kinetoscope_core::verbs::options::{Opt, Takes, camel_case};
-use kinetoscope_core::verbs::{EXPORTS, VERBS, Verb};
 use kinetoscope_core::words::Vocabulary;
 use std::fmt::Write;
 
-const HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's lists of verbs and exports.
+const HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's lists of queries and exports.
 
 /** How many frames of the stack a group is made by. */
 export type StackGroup = `stack:${number}`;
 ";
 
-const COLUMNS_HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's list of verbs.
+const COLUMNS_HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's list of queries.
 
-import type { Verbs } from \"./verbs.js\";
+import type { Queries } from \"./queries.js\";
 
 /** What the values of a column are: durations and times in ns, sizes in bytes, shares of 1, …. */
 export type ColumnKind =
@@ -46,11 +46,11 @@ export interface Column<Key extends string = string> {
 }
 
 /** The columns of every analysis, in their order. */
-export const COLUMNS: { readonly [V in keyof Verbs]: readonly Column<keyof Verbs[V][\"row\"] & string>[] } = {
+export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Queries[V][\"row\"] & string>[] } = {
 ";
 
-/// The text of `wasm/js/src/verbs.ts`.
-pub fn verbs_ts() -> String {
+/// The text of `wasm/js/src/queries.ts`.
+pub fn queries_ts() -> String {
     let mut out = HEAD.to_owned();
     for vocabulary in vocabularies() {
         vocabulary_type(&mut out, vocabulary);
@@ -58,10 +58,10 @@ pub fn verbs_ts() -> String {
     for record in records() {
         interface(&mut out, record.name, record.members, |column| member_type(column, None));
     }
-    row(&mut out, "The numbers of a trace that is still being read.", "EarlySummary", early::COLUMNS);
-    for verb in VERBS {
-        options(&mut out, &format!("Options of `{}`.", verb.name), &pascal_case(verb.name), verb.options);
-        rows(&mut out, verb);
+    row(&mut out, "The numbers of a trace that is still being read.", "PreviewSummary", preview::COLUMNS);
+    for query in QUERIES {
+        options(&mut out, &format!("Options of `{}`.", query.name), &pascal_case(query.name), query.options);
+        rows(&mut out, query);
     }
     for export in EXPORTS {
         options(
@@ -79,9 +79,9 @@ pub fn verbs_ts() -> String {
 /// The text of `wasm/js/src/columns.ts`.
 pub fn columns_ts() -> String {
     let mut out = COLUMNS_HEAD.to_owned();
-    for verb in VERBS {
-        let _ = writeln!(out, "  {}: [", key(verb.name));
-        for Column { key, title, kind, about, .. } in verb.columns {
+    for query in QUERIES {
+        let _ = writeln!(out, "  {}: [", key(query.name));
+        for Column { key, title, kind, about, .. } in query.columns {
             let kind = kind_name(*kind);
             let _ = writeln!(
                 out,
@@ -96,7 +96,7 @@ pub fn columns_ts() -> String {
 
 /// The columns of every answer.
 fn all_columns() -> impl Iterator<Item = &'static Column> {
-    VERBS.iter().flat_map(|verb| verb.columns).chain(early::COLUMNS)
+    QUERIES.iter().flat_map(|query| query.columns).chain(preview::COLUMNS)
 }
 
 /// The objects in the cells of every answer, each before those inside of it.
@@ -265,52 +265,52 @@ fn row(out: &mut String, about: &str, name: &str, columns: &[Column]) {
     interface(out, name, columns, |column| member_type(column, None));
 }
 
-/// The rows of a verb: one type, or one for each kind and their union.
-fn rows(out: &mut String, verb: &Verb) {
-    let name = pascal_case(verb.name);
-    let about = format!("A row of `{}`", verb.name);
-    if verb.variants.is_empty() {
-        return row(out, &about, &format!("{name}Row"), verb.columns);
+/// The rows of a query: one type, or one for each kind and their union.
+fn rows(out: &mut String, query: &Query) {
+    let name = pascal_case(query.name);
+    let about = format!("A row of `{}`", query.name);
+    if query.variants.is_empty() {
+        return row(out, &about, &format!("{name}Row"), query.columns);
     }
-    for variant in verb.variants {
+    for variant in query.variants {
         out.push('\n');
         doc(out, "", &format!("{about} of the kind {}", variant.kinds.join(", ")));
         let name = format!("{name}{}Row", variant.name);
-        interface(out, &name, verb.columns, |column| member_type(column, Some(variant)));
+        interface(out, &name, query.columns, |column| member_type(column, Some(variant)));
     }
     out.push('\n');
     doc(out, "", &format!("{about}; `kind` tells which columns it fills"));
-    let names = verb.variants.iter().map(|variant| format!("{name}{}Row", variant.name));
+    let names = query.variants.iter().map(|variant| format!("{name}{}Row", variant.name));
     let _ = writeln!(out, "export type {name}Row = {};", names.collect::<Vec<_>>().join(" | "));
 }
 
-/// The interface of all verbs, as methods.
+/// The interface of all queries, as methods.
 fn answers(out: &mut String) {
     out.push_str("\n/** Every analysis, as the command line has it. */\nexport interface Answers {\n");
-    for verb in VERBS {
-        doc(out, "  ", verb.about);
-        let name = pascal_case(verb.name);
-        let many = if verb.is_one_row { "" } else { "[]" };
-        let _ = writeln!(out, "  {}(options?: {name}Options): {name}Row{many};", camel_case(verb.name));
+    for query in QUERIES {
+        doc(out, "  ", query.about);
+        let name = pascal_case(query.name);
+        let many = if query.is_one_row { "" } else { "[]" };
+        let _ = writeln!(out, "  {}(options?: {name}Options): {name}Row{many};", camel_case(query.name));
     }
     out.push_str("}\n");
 }
 
-/// What each verb and export takes and gives, by name, and the same as values.
+/// What each query and export takes and gives, by name, and the same as values.
 fn table(out: &mut String) {
-    out.push_str("\n/** Options and rows of every verb. */\nexport interface Verbs {\n");
-    for verb in VERBS {
-        let name = pascal_case(verb.name);
-        let _ = writeln!(out, "  {}: {{ options: {name}Options; row: {name}Row }};", key(verb.name));
+    out.push_str("\n/** Options and rows of every query. */\nexport interface Queries {\n");
+    for query in QUERIES {
+        let name = pascal_case(query.name);
+        let _ = writeln!(out, "  {}: {{ options: {name}Options; row: {name}Row }};", key(query.name));
     }
     out.push_str("}\n\n/** Options of every export. */\nexport interface Exports {\n");
     for export in EXPORTS {
         let _ = writeln!(out, "  {}: {}Options;", key(export.name), export_name(export.name));
     }
-    out.push_str("}\n\n/** Whether each verb answers with one row rather than with a list. */\n");
-    out.push_str("export const VERBS: { readonly [V in keyof Verbs]: boolean } = {\n");
-    for verb in VERBS {
-        let _ = writeln!(out, "  {}: {},", key(verb.name), verb.is_one_row);
+    out.push_str("}\n\n/** Whether each query answers with one row rather than with a list. */\n");
+    out.push_str("export const QUERIES: { readonly [V in keyof Queries]: boolean } = {\n");
+    for query in QUERIES {
+        let _ = writeln!(out, "  {}: {},", key(query.name), query.is_one_row);
     }
     out.push_str("};\n\n/** The media type of every export. */\n");
     out.push_str("export const EXPORTS: { readonly [E in keyof Exports]: string } = {\n");

@@ -1,11 +1,11 @@
-//! Devices, from the real loader to the trace, with stand-ins for the driver and for CUPTI.
+//! Devices, from the real loader to the trace, with fakes for the driver and for CUPTI.
 
 mod recorder;
 
 use kinetoscope::device::{CUPTI_VARIABLE, DRIVER_VARIABLE};
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_tests::files::double;
+use kinetoscope_tests::files::fake;
 use recorder::{check_names_of_lanes, check_schema};
 use serde_json::{Value, json};
 use std::fs;
@@ -18,11 +18,11 @@ struct Run {
     trace: Value,
 }
 
-/// A child with both stand-ins, which does something and leaves what it has at a path.
+/// A child with both fakes, which does something and leaves what it has at a path.
 fn child(what: &str, path: &Path) -> Command {
     let mut child = Command::new(env!("CARGO_BIN_EXE_cuda-child"));
     child.arg(what).arg(path);
-    child.env(DRIVER_VARIABLE, double("cuda")).env(CUPTI_VARIABLE, double("cupti"));
+    child.env(DRIVER_VARIABLE, fake("cuda")).env(CUPTI_VARIABLE, fake("cupti"));
     child
 }
 
@@ -33,12 +33,12 @@ fn finish(child: &mut Command) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-/// Runs a child with both stand-ins and these variables; nothing is in the ledger of its trace.
+/// Runs a child with both fakes and these variables; its trace has no diagnostics.
 fn run(what: &str, variables: &[(&str, &str)]) -> Run {
     run_with(what, variables, &[])
 }
 
-/// The same, with these in the ledger.
+/// The same, with these diagnostics.
 fn run_with(what: &str, variables: &[(&str, &str)], expected: &[Code]) -> Run {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.json");
@@ -46,7 +46,7 @@ fn run_with(what: &str, variables: &[(&str, &str)], expected: &[Code]) -> Run {
     let bytes = fs::read(path).expect("a trace");
     let read = Trace::read(&bytes).expect("a trace");
     let codes: Vec<Code> = read.diagnostics.findings().iter().map(|finding| finding.code).collect();
-    assert_eq!(codes, expected, "{what}: the ledger");
+    assert_eq!(codes, expected, "{what}: diagnostics");
     let trace: Value = serde_json::from_slice(&bytes).expect("JSON");
     check_schema(&trace);
     check_names_of_lanes(&trace);
@@ -84,7 +84,7 @@ const VERSIONS: [&str; 8] = ["18", "21", "24", "26", "28", "130000", "130100", "
 #[test]
 fn everything_is_linked_in_every_version() {
     for version in VERSIONS {
-        let run = run("whole", &[("CUPTI_DOUBLE_VERSION", version)]);
+        let run = run("whole", &[("CUPTI_FAKE_VERSION", version)]);
         assert_eq!(run.warnings(), [] as [&str; 0], "{version}");
         assert_eq!(run.trace["cupti_version"].to_string(), version);
         assert_eq!(run.trace["deviceProperties"].as_array().map(Vec::len), Some(2));
@@ -246,13 +246,13 @@ fn what_finds_no_buffer_is_counted() {
     // From 12.9 on CUPTI may be refused a buffer, and drops; before, it gets one beyond the limit.
     // Kernels only: nothing launches them.
     let codes = [Code::KernelWithoutLaunch];
-    let refused = run_with("starved", &[("CUPTI_DOUBLE_VERSION", "28")], &codes);
+    let refused = run_with("starved", &[("CUPTI_FAKE_VERSION", "28")], &codes);
     let put: usize = refused.said.parse().expect("a number");
     assert!(put < 60_000);
     assert_eq!(refused.events("kernel").len(), put);
     assert_eq!(refused.trace["kinetoscope"]["devices"]["dropped"], 60_000 - put);
     assert!(refused.warnings().iter().any(|warning| warning.contains("dropped by CUPTI")));
-    let given = run_with("starved", &[("CUPTI_DOUBLE_VERSION", "26")], &codes);
+    let given = run_with("starved", &[("CUPTI_FAKE_VERSION", "26")], &codes);
     assert_eq!(given.events("kernel").len(), 60_000);
     assert!(given.warnings().iter().any(|warning| warning.contains("device_buffer_bytes")));
 }
@@ -270,7 +270,7 @@ fn recordings_follow_each_other() {
 #[test]
 fn buffers_that_come_late_do_no_harm() {
     for what in ["whole", "again"] {
-        let run = run(what, &[("CUPTI_DOUBLE_LATE", "1")]);
+        let run = run(what, &[("CUPTI_FAKE_LATE", "1")]);
         assert!(!run.events("kernel").is_empty(), "{what}");
     }
 }
@@ -300,21 +300,21 @@ fn reason(variables: &[(&str, &str)]) -> (String, String) {
 
 #[test]
 fn every_failure_has_a_reason_and_leaves_the_cpu() {
-    let nvtx = double("nvtx");
+    let nvtx = fake("nvtx");
     let nvtx = nvtx.to_str().expect("a path");
     for (variables, typed, told) in [
         (&[(DRIVER_VARIABLE, "/nowhere.so")][..], "NoDriver", "there is no CUDA driver: "),
         (&[(DRIVER_VARIABLE, nvtx)], "MissingSymbol", "the driver library has no function cuInit"),
         (
-            &[("CUDA_DOUBLE_INIT", "100")],
+            &[("CUDA_FAKE_INIT", "100")],
             "Driver { call: \"cuInit\"",
             "the CUDA driver refused: cuInit gave 100",
         ),
-        (&[("CUDA_DOUBLE_DEVICES", "0")], "NoDevice", "the CUDA driver knows of no device"),
+        (&[("CUDA_FAKE_DEVICES", "0")], "NoDevice", "the CUDA driver knows of no device"),
         (&[(CUPTI_VARIABLE, "/nowhere.so")], "NoCupti", "CUPTI was not found; set KINETOSCOPE_CUPTI_LIBRARY"),
         (&[(CUPTI_VARIABLE, nvtx)], "MissingSymbol", "the cupti library has no function cuptiGetVersion"),
-        (&[("CUPTI_DOUBLE_VERSION", "17")], "OldCupti(17)", "CUPTI has version 17"),
-        (&[("CUPTI_DOUBLE_FAIL", "cuptiGetVersion:999")], "Cupti", "CUPTI refused: cuptiGetVersion gave 999"),
+        (&[("CUPTI_FAKE_VERSION", "17")], "OldCupti(17)", "CUPTI has version 17"),
+        (&[("CUPTI_FAKE_FAIL", "cuptiGetVersion:999")], "Cupti", "CUPTI refused: cuptiGetVersion gave 999"),
     ] {
         let (said, warning) = reason(variables);
         assert!(said.starts_with(&format!("Err({typed}")), "{said}");
@@ -328,14 +328,14 @@ fn what_fails_when_recording_begins_is_told_too() {
         ("cuptiSubscribe:39", "another profiler uses CUPTI in this process"),
         (
             "cuptiActivityRegisterCallbacks:7",
-            "CUPTI refused: cuptiActivityRegisterCallbacks gave 7, CUPTI_DOUBLE_ERROR_7",
+            "CUPTI refused: cuptiActivityRegisterCallbacks gave 7, CUPTI_FAKE_ERROR_7",
         ),
-        ("cuptiActivityEnable:15", "CUPTI refused: cuptiActivityEnable gave 15, CUPTI_DOUBLE_ERROR_15"),
+        ("cuptiActivityEnable:15", "CUPTI refused: cuptiActivityEnable gave 15, CUPTI_FAKE_ERROR_15"),
     ] {
-        let (said, warning) = reason(&[("CUPTI_DOUBLE_FAIL", fails)]);
+        let (said, warning) = reason(&[("CUPTI_FAKE_FAIL", fails)]);
         assert_eq!((said.as_str(), warning.as_str()), ("Ok(2)", told));
     }
-    let damaged = run("whole", &[("CUPTI_DOUBLE_FAIL", "cuptiActivityGetNextRecord:21")]);
+    let damaged = run("whole", &[("CUPTI_FAKE_FAIL", "cuptiActivityGetNextRecord:21")]);
     assert!(damaged.warnings().iter().any(|warning| warning.contains("could not be read to their end")));
     let taken = run("taken", &[]);
     assert_eq!(
@@ -350,7 +350,7 @@ fn cupti_is_found_where_it_lies() {
     let place = |folder: &str, name: &str| {
         let folder = root.path().join(folder);
         fs::create_dir_all(&folder).expect("a folder");
-        fs::copy(double("cupti"), folder.join(name)).expect("a copy");
+        fs::copy(fake("cupti"), folder.join(name)).expect("a copy");
     };
     place("toolkit/extras/CUPTI/lib64", "libcupti.so.13");
     place("venv12/lib/python3.11/site-packages/nvidia/cuda_cupti/lib", "libcupti.so.12");

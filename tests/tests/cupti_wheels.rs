@@ -2,7 +2,7 @@
 //! libraries, which need no driver for this, and says where they are.
 
 use kinetoscope::device::{CUPTI_VARIABLE, DRIVER_VARIABLE};
-use kinetoscope_tests::files::{double, skip};
+use kinetoscope_tests::files::{fake, skip};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -14,7 +14,7 @@ fn has_every_function(library: &Path) {
     let child = Command::new(env!("CARGO_BIN_EXE_cuda-child"))
         .arg("probe")
         .arg(&trace)
-        .env(DRIVER_VARIABLE, double("cuda"))
+        .env(DRIVER_VARIABLE, fake("cuda"))
         .env(CUPTI_VARIABLE, library)
         .output()
         .expect("a child");

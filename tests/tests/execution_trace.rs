@@ -1,8 +1,8 @@
 //! Execution traces: what the recorder's own handler wrote before they were an export, and that pieces make the same text.
 
+use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::queries::{Started, export};
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::verbs::options::Options;
-use kinetoscope_core::verbs::{Begun, export};
 use kinetoscope_core::write::execution_trace::{ExecutionTraceWriter, execution_trace};
 use kinetoscope_tests::files;
 use serde_json::Value;
@@ -40,7 +40,7 @@ fn pieces_and_the_export_make_the_same_text() {
     assert_eq!(text, execution_trace(&trace));
 
     let begun = export("execution-trace").expect("an export").begin(&trace, &Options::default(), b"");
-    let Ok(Begun::Writing(mut writing)) = begun else { panic!("nothing is written") };
+    let Ok(Started::Writing(mut writing)) = begun else { panic!("nothing is written") };
     let mut exported = String::new();
     while writing.next(&trace, &mut exported) {}
     assert_eq!(exported, text);

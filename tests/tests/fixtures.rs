@@ -2,9 +2,9 @@
 //! is cut into chunks.
 
 use kinetoscope_core::error::Error;
+use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::queries::{QUERIES, Request};
 use kinetoscope_core::trace::{Trace, TraceReader};
-use kinetoscope_core::verbs::options::Options;
-use kinetoscope_core::verbs::{Request, VERBS};
 use kinetoscope_core::write::chrome;
 use kinetoscope_tests::{dump, files};
 use std::fs;
@@ -43,7 +43,7 @@ fn read_in_chunks<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
 #[test]
 fn equal_their_goldens() {
     let mut differences = Vec::new();
-    for folder in ["healthy", "sick", "refused"] {
+    for folder in ["healthy", "malformed", "refused"] {
         for path in fixtures(folder) {
             let ours = read(&fs::read(&path).expect("a fixture"));
             assert_eq!(ours.starts_with("refused"), folder == "refused", "{}: {ours}", name(&path));
@@ -62,16 +62,16 @@ fn equal_their_goldens() {
 }
 
 #[test]
-fn every_sickness_is_in_the_ledger() {
-    for path in fixtures("sick") {
+fn every_defect_has_a_diagnostic() {
+    for path in fixtures("malformed") {
         let dump = read(&fs::read(&path).expect("a fixture"));
-        assert!(dump.contains("\nledger "), "{}: {dump}", name(&path));
+        assert!(dump.contains("\ndiagnostic "), "{}: {dump}", name(&path));
     }
 }
 
 #[test]
 fn a_cut_anywhere_changes_nothing() {
-    for folder in ["healthy", "sick", "refused"] {
+    for folder in ["healthy", "malformed", "refused"] {
         for path in fixtures(folder) {
             let bytes = fs::read(&path).expect("a fixture");
             let whole = read(&bytes);
@@ -97,7 +97,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn every_packing_is_recognised() {
-    for folder in ["healthy", "sick"] {
+    for folder in ["healthy", "malformed"] {
         for path in fixtures(folder).iter().filter(|p| p.extension().is_some_and(|e| e == "json")) {
             let bytes = fs::read(path).expect("a fixture");
             let whole = read(&bytes);
@@ -114,7 +114,7 @@ fn every_packing_is_recognised() {
 
 #[test]
 fn what_is_written_reads_back_equal() {
-    for folder in ["healthy", "sick"] {
+    for folder in ["healthy", "malformed"] {
         for path in fixtures(folder) {
             let trace = Trace::read(&fs::read(&path).expect("a fixture")).expect("a trace");
             let text = chrome::write(&trace.table, String::new(), |_| true).expect("memory");
@@ -143,10 +143,10 @@ fn fuzzed_inputs_are_read_alike_however_they_are_cut() {
             assert_eq!(read_in_chunks(bytes.chunks(size)), whole, "{} by {size}", name(&path));
         }
         if let Ok(trace) = Trace::read(&bytes) {
-            for verb in VERBS {
+            for query in QUERIES {
                 let options = Options::default();
                 let request = Request::new(&options).about("fuzzed").for_reading(true);
-                assert!(verb.answer(&trace, request).is_ok(), "{} of {}", verb.name, name(&path));
+                assert!(query.answer(&trace, request).is_ok(), "{} of {}", query.name, name(&path));
             }
             let text = chrome::write(&trace.table, String::new(), |_| true).expect("memory");
             if !trace.table.is_empty() {

@@ -15,7 +15,7 @@ use kinetoscope::{scope, user_scope};
 use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::write::execution_trace::execution_trace;
-use kinetoscope_tests::files::double;
+use kinetoscope_tests::files::fake;
 use recorder::alone;
 use serde_json::{Value, json};
 use std::process::Command;
@@ -28,8 +28,8 @@ fn nvtx_hears_of_every_range_with_and_without_a_recording() {
     let log = folder.path().join("log");
     let output = Command::new(env!("CARGO_BIN_EXE_recording-child"))
         .args(["mirrored"])
-        .env(nvtx::LIBRARY_VARIABLE, double("nvtx"))
-        .env("NVTX_DOUBLE_LOG", &log)
+        .env(nvtx::LIBRARY_VARIABLE, fake("nvtx"))
+        .env("NVTX_FAKE_LOG", &log)
         .output()
         .expect("a child");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -239,10 +239,10 @@ proptest! {
         let count = |kind: Kind| lists.iter().flatten().filter(|r| r.kind == kind).count() as u64;
         prop_assert_eq!(trace.table.len(), lists.iter().map(Vec::len).sum::<usize>());
         let pairs = trace.pairs.spans.len() as u64;
-        let ledger = |code| trace.diagnostics.count(code);
-        let left_out = ledger(Code::HiddenRecord) + ledger(Code::RepeatedPush);
-        let unmatched = ledger(Code::UnmatchedPush) + ledger(Code::UnmatchedPop);
-        // Each push and pop is in a pair or in the ledger, and so is what else was left out.
+        let diagnostics = |code| trace.diagnostics.count(code);
+        let left_out = diagnostics(Code::HiddenRecord) + diagnostics(Code::RepeatedPush);
+        let unmatched = diagnostics(Code::UnmatchedPush) + diagnostics(Code::UnmatchedPop);
+        // Each push and pop is in a pair or has a diagnostic, and so is what else was left out.
         let others = count(Kind::Mark) + count(Kind::MemoryAlloc);
         let accounted = 2 * pairs + unmatched + left_out;
         let records = trace.table.len() as u64;

@@ -2,10 +2,10 @@
 
 mod private_traces;
 
+use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::queries::{self, Started};
 use kinetoscope_core::table::events::Row;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::verbs::options::Options;
-use kinetoscope_core::verbs::{self, Begun};
 use kinetoscope_core::write::redact::audit::audit;
 use kinetoscope_tests::files;
 use private_traces::{WORDS, every_text, kineto, records, results, texts};
@@ -21,9 +21,9 @@ const PUBLIC: &str = include_str!("private_traces/public_names.txt");
 const PART: usize = 4;
 
 fn redact(trace: &Trace, salt: &[u8]) -> String {
-    let export = verbs::export("redact").expect("the export");
+    let export = queries::export("redact").expect("the export");
     let begun = export.begin(trace, &Options::default(), salt).expect("it begins");
-    let Begun::Writing(mut writing) = begun else { panic!("left out") };
+    let Started::Writing(mut writing) = begun else { panic!("left out") };
     let mut out = String::new();
     while writing.next(trace, &mut out) {}
     out

@@ -9,13 +9,13 @@ use kinetoscope_core::analysis::timeline::counters::counters;
 use kinetoscope_core::analysis::timeline::names::name_rows;
 use kinetoscope_core::analysis::torch::averages::{GroupBy, key_averages, total_average};
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
+use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::queries::{QUERIES, Request};
 use kinetoscope_core::rows::{Cell, Rows};
 use kinetoscope_core::table::bounds::MOST_NS;
 use kinetoscope_core::table::events::{LARGEST, Row};
 use kinetoscope_core::time;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::verbs::options::Options;
-use kinetoscope_core::verbs::{Request, VERBS};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -123,46 +123,46 @@ fn is_signed(key: &str) -> bool {
     key.starts_with("self_") || key.contains("memory_usage") || others.contains(&key)
 }
 
-fn check_totals(verb: &str, rows: &Rows) {
+fn check_totals(query: &str, rows: &Rows) {
     for row in &rows.rows {
         for (column, cell) in rows.columns.iter().zip(row).filter(|(column, _)| !is_signed(column.key)) {
             match cell {
                 Cell::Ns(n) | Cell::Bytes(n) | Cell::Amount(n) => {
-                    assert!(*n >= 0, "{verb} {}: {n}", column.key);
+                    assert!(*n >= 0, "{query} {}: {n}", column.key);
                 }
-                Cell::Share(part) => assert!(*part >= 0.0, "{verb} {}: {part}", column.key),
-                Cell::Json(value) => check_json(verb, value),
+                Cell::Share(part) => assert!(*part >= 0.0, "{query} {}: {part}", column.key),
+                Cell::Json(value) => check_json(query, value),
                 _ => {}
             }
         }
     }
 }
 
-fn check_json(verb: &str, value: &Value) {
+fn check_json(query: &str, value: &Value) {
     match value {
         Value::Object(members) => {
             for (key, value) in members.iter().filter(|(key, _)| !is_signed(key)) {
                 assert!(
                     !key.ends_with("_ns") || value.as_i64().is_some_and(|n| n >= 0),
-                    "{verb} {key}: {value}"
+                    "{query} {key}: {value}"
                 );
-                check_json(verb, value);
+                check_json(query, value);
             }
         }
-        Value::Array(values) => values.iter().for_each(|value| check_json(verb, value)),
+        Value::Array(values) => values.iter().for_each(|value| check_json(query, value)),
         _ => {}
     }
 }
 
 /// Every query, as a table and as rows.
 fn ask_everything(trace: &Trace) {
-    for verb in VERBS {
+    for query in QUERIES {
         for for_reading in [false, true] {
             let options = Options::default();
             let request = Request::new(&options).about("extreme").for_reading(for_reading);
-            let answer = verb.answer(trace, request).expect("an answer");
+            let answer = query.answer(trace, request).expect("an answer");
             assert!(!answer.failed, "{}", answer.rows.to_text());
-            check_totals(verb.name, &answer.rows);
+            check_totals(query.name, &answer.rows);
             let _ = (answer.to_text(), answer.rows.to_csv());
         }
     }

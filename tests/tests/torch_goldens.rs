@@ -254,7 +254,7 @@ fn events_and_their_tree_are_torchs() {
     d.settle(70_000);
 }
 
-/// What only a result or records say, under the names that the verb `events` has.
+/// What only a result or records say, under the names that the query `events` has.
 #[test]
 fn fields_of_events_from_records_are_torchs() {
     let mut d = Differences::default();
@@ -308,9 +308,9 @@ fn event_lists_as_chrome_traces_are_torchs() {
     d.settle(30);
 }
 
-/// What torch refuses is read here, and the ledger says what is wrong with it.
+/// What torch refuses is read here, with a diagnostic for what is wrong.
 #[test]
-fn what_torch_refuses_is_in_the_ledger() {
+fn what_torch_refuses_has_a_diagnostic() {
     let mut refused = 0;
     for file in ["kineto_events.json", "records.json"] {
         for case in cases_as("synthetic", file) {

@@ -1,20 +1,20 @@
 //! The npm package has the types and columns of every analysis and export of the engine, and real answers are of those
 //! types.
 
-use kinetoscope_core::analysis::overview::early::Early;
+use kinetoscope_core::analysis::overview::preview::Preview;
+use kinetoscope_core::queries::QUERIES;
+use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::rows::{Cell, Rows, Variant};
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::verbs::VERBS;
-use kinetoscope_core::verbs::options::Options;
 use kinetoscope_tests::files;
-use kinetoscope_tests::typescript::{columns_ts, verbs_ts};
+use kinetoscope_tests::typescript::{columns_ts, queries_ts};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 #[test]
 fn the_types_are_those_of_the_engine() {
-    for (name, text) in [("verbs.ts", verbs_ts()), ("columns.ts", columns_ts())] {
+    for (name, text) in [("queries.ts", queries_ts()), ("columns.ts", columns_ts())] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wasm/js/src").join(name);
         if std::env::var_os("BLESS").is_some() {
             fs::write(&path, &text).expect(name);
@@ -63,7 +63,7 @@ fn check_variants(rows: &Rows, variants: &[Variant], kinds: &mut BTreeSet<String
 #[test]
 fn answers_are_of_their_types() {
     let mut paths = Vec::new();
-    for folder in ["healthy", "sick", "snapshots", "torch"] {
+    for folder in ["healthy", "malformed", "snapshots", "torch"] {
         traces(&files::data().join(folder), &mut paths);
     }
     let mut read = 0;
@@ -72,23 +72,23 @@ fn answers_are_of_their_types() {
         let bytes = fs::read(&path).expect("a fixture");
         let Ok(trace) = Trace::read(&bytes) else { continue };
         read += 1;
-        let mut early = Early::default();
-        early.update(&trace.table);
-        check_cells(&early.rows(&trace.table), "the early summary");
-        for verb in VERBS {
-            let what = format!("{} of {}", verb.name, path.display());
-            let rows = trace.ask(verb.name, &Options::default()).expect(&what);
+        let mut preview = Preview::default();
+        preview.update(&trace.table);
+        check_cells(&preview.rows(&trace.table), "the preview");
+        for query in QUERIES {
+            let what = format!("{} of {}", query.name, path.display());
+            let rows = trace.ask(query.name, &Options::default()).expect(&what);
             check_cells(&rows, &what);
-            assert!(rows.columns == verb.columns, "{what}");
-            if !verb.variants.is_empty() {
-                check_variants(&rows, verb.variants, &mut kinds, &what);
+            assert!(rows.columns == query.columns, "{what}");
+            if !query.variants.is_empty() {
+                check_variants(&rows, query.variants, &mut kinds, &what);
             }
         }
     }
     assert!(read > 150, "{read} traces");
-    let expected: BTreeSet<String> = VERBS
+    let expected: BTreeSet<String> = QUERIES
         .iter()
-        .flat_map(|verb| verb.variants)
+        .flat_map(|query| query.variants)
         .flat_map(|variant| variant.kinds)
         .map(|&kind| kind.to_owned())
         .collect();

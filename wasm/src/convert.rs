@@ -3,8 +3,8 @@
 use js_sys::{Array, BigInt, Float64Array, JSON, Object, Reflect, Uint8Array, Uint32Array};
 use kinetoscope_core::error::Error;
 use kinetoscope_core::names::Names;
+use kinetoscope_core::queries::options::{Opt, Options};
 use kinetoscope_core::rows::{Cell, CellType, Rows};
-use kinetoscope_core::verbs::options::{Opt, Options};
 use serde::Serialize;
 use wasm_bindgen::JsValue;
 
@@ -48,7 +48,7 @@ pub fn to_js(value: &impl Serialize) -> JsValue {
     value.serialize(&serde_wasm_bindgen::Serializer::json_compatible()).unwrap_or(JsValue::UNDEFINED)
 }
 
-/// The options of a verb from a plain object.
+/// The options of a query from a plain object.
 ///
 /// # Errors
 /// As [`Options::from_json`].

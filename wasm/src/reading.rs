@@ -3,7 +3,7 @@
 use crate::convert::{failure, rows};
 use crate::trace::EngineTrace;
 use js_sys::Array;
-use kinetoscope_core::analysis::overview::early::Early;
+use kinetoscope_core::analysis::overview::preview::Preview;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::read::unpack::Unpacker;
@@ -20,7 +20,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 pub struct Reading {
     unpacker: Unpacker,
     text: Text,
-    early: Early,
+    preview: Preview,
 }
 
 struct Text {
@@ -47,7 +47,7 @@ impl Reading {
     pub fn new(memory_limit: f64) -> Reading {
         let limits = Limits::default().with_memory_bytes(memory_limit as usize);
         let text = Text { reader: TextReader::new(limits), bytes: 0, skip: 0 };
-        Reading { unpacker: Unpacker::default(), text, early: Early::default() }
+        Reading { unpacker: Unpacker::default(), text, preview: Preview::default() }
     }
 
     /// Reads one more chunk of the file.
@@ -91,10 +91,10 @@ impl Reading {
     ///
     /// # Errors
     /// As [`rows`].
-    pub fn early(&mut self) -> Result<Array, JsValue> {
+    pub fn preview(&mut self) -> Result<Array, JsValue> {
         let table = self.text.reader.table();
-        self.early.update(table);
-        rows(&self.early.rows(table))
+        self.preview.update(table);
+        rows(&self.preview.rows(table))
     }
 
     /// Ends the input and does everything that needs the whole of it.

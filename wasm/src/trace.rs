@@ -8,13 +8,13 @@ use kinetoscope_core::analysis::timeline::spans::{self, Relation, Span};
 use kinetoscope_core::analysis::timeline::tiles::{Tile, Window, tiles};
 use kinetoscope_core::error::Error;
 use kinetoscope_core::names::NameId;
+use kinetoscope_core::queries::answer_options::OpsOptions;
+use kinetoscope_core::queries::options::Typed;
+use kinetoscope_core::queries::{Answer, Request, Started, export, query};
 use kinetoscope_core::report::document::Document;
 use kinetoscope_core::table::events::Row;
 use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::verbs::answer_options::OpsOptions;
-use kinetoscope_core::verbs::options::Typed;
-use kinetoscope_core::verbs::{Answer, Begun, Request, export, verb};
 use kinetoscope_core::write::chrome::ChromeWriter;
 use serde::Serialize;
 use std::cell::OnceCell;
@@ -30,7 +30,7 @@ pub struct EngineTrace {
     counters: OnceCell<Vec<Counter>>,
 }
 
-/// One line of the ledger.
+/// One diagnostic.
 #[derive(Serialize)]
 struct Diagnostic<'a> {
     code: &'static str,
@@ -47,10 +47,10 @@ impl EngineTrace {
     }
 
     fn ask(&self, name: &str, asked: &str, given: JsValue, for_reading: bool) -> Result<Answer, JsValue> {
-        let verb = verb(asked).map_err(|e| failure(&e))?;
-        let options = options(verb.options, given)?;
+        let query = query(asked).map_err(|e| failure(&e))?;
+        let options = options(query.options, given)?;
         let request = Request::new(&options).about(name).for_reading(for_reading);
-        verb.answer(&self.trace, request).map_err(|e| failure(&e))
+        query.answer(&self.trace, request).map_err(|e| failure(&e))
     }
 
     fn row(&self, number: u32) -> Result<Row, JsValue> {
@@ -108,52 +108,52 @@ impl EngineTrace {
     /// An answer's rows as plain objects.
     ///
     /// # Errors
-    /// When there is no such verb, or an option is wrong.
-    pub fn rows(&self, verb: &str, options: JsValue) -> Result<Array, JsValue> {
-        rows(&self.ask("", verb, options, false)?.rows)
+    /// When there is no such query, or an option is wrong.
+    pub fn rows(&self, query: &str, options: JsValue) -> Result<Array, JsValue> {
+        rows(&self.ask("", query, options, false)?.rows)
     }
 
     /// An answer's rows as columns.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
-    pub fn columns(&self, verb: &str, options: JsValue) -> Result<Object, JsValue> {
-        columns(&self.ask("", verb, options, false)?.rows)
+    pub fn columns(&self, query: &str, options: JsValue) -> Result<Object, JsValue> {
+        columns(&self.ask("", query, options, false)?.rows)
     }
 
-    /// The document that `kinetoscope VERB --format json` prints.
+    /// The document that `kinetoscope QUERY --format json` prints.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
-    pub fn json(&self, name: &str, verb: &str, options: JsValue) -> Result<String, JsValue> {
-        let answer = self.ask(name, verb, options, false)?;
-        let mut document = Document::new(verb);
+    pub fn json(&self, name: &str, query: &str, options: JsValue) -> Result<String, JsValue> {
+        let answer = self.ask(name, query, options, false)?;
+        let mut document = Document::new(query);
         document.add(name, &self.trace, &answer.rows);
         text(document.finish())
     }
 
-    /// The text that `kinetoscope VERB` prints.
+    /// The text that `kinetoscope QUERY` prints.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
-    pub fn table(&self, name: &str, verb: &str, options: JsValue) -> Result<String, JsValue> {
-        text(self.ask(name, verb, options, true)?.to_text())
+    pub fn table(&self, name: &str, query: &str, options: JsValue) -> Result<String, JsValue> {
+        text(self.ask(name, query, options, true)?.to_text())
     }
 
-    /// The text that `kinetoscope VERB --format csv` prints.
+    /// The text that `kinetoscope QUERY --format csv` prints.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
-    pub fn csv(&self, verb: &str, options: JsValue) -> Result<String, JsValue> {
-        text(self.ask("", verb, options, false)?.rows.to_csv())
+    pub fn csv(&self, query: &str, options: JsValue) -> Result<String, JsValue> {
+        text(self.ask("", query, options, false)?.rows.to_csv())
     }
 
-    /// The text that `kinetoscope VERB --format md` prints.
+    /// The text that `kinetoscope QUERY --format md` prints.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
-    pub fn markdown(&self, verb: &str, options: JsValue) -> Result<String, JsValue> {
-        text(self.ask("", verb, options, false)?.rows.to_markdown())
+    pub fn markdown(&self, query: &str, options: JsValue) -> Result<String, JsValue> {
+        text(self.ask("", query, options, false)?.rows.to_markdown())
     }
 
     /// What was odd about the file.
@@ -202,7 +202,7 @@ impl EngineTrace {
     /// # Errors
     /// When what to group by is none of the options of `ops`.
     pub fn instances(&self, row: u32, given: JsValue) -> Result<Object, JsValue> {
-        let options = options(verb("ops").map_err(|e| failure(&e))?.options, given)?;
+        let options = options(query("ops").map_err(|e| failure(&e))?.options, given)?;
         Ok(self.spans(&spans::instances(&self.trace, OpsOptions::of(&options, false).group_by, row)))
     }
 
@@ -257,8 +257,10 @@ impl EngineTrace {
         let export = export(name).map_err(|e| failure(&e))?;
         let options = options(export.options, given)?;
         match export.begin(&self.trace, &options, salt).map_err(|e| failure(&e))? {
-            Begun::Writing(writing) => Ok(EngineWriting::new(Rc::clone(&self.trace), writing)),
-            Begun::LeftOut => Err(failure(&Error::BadOption("the options leave this trace out".to_owned()))),
+            Started::Writing(writing) => Ok(EngineWriting::new(Rc::clone(&self.trace), writing)),
+            Started::Skipped => {
+                Err(failure(&Error::BadOption("the options leave this trace out".to_owned())))
+            }
         }
     }
 }

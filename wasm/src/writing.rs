@@ -1,8 +1,8 @@
 //! A trace in another form, a piece at a time.
 
 use js_sys::Uint8Array;
+use kinetoscope_core::queries::writing::Writing;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::verbs::writing::Writing;
 use std::rc::Rc;
 use wasm_bindgen::prelude::wasm_bindgen;
 

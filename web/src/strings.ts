@@ -458,7 +458,7 @@ export const SAY = {
   counterHint: (name: string, most: string) => `${name}; the top is ${most}`,
   device: (device: string) => `Device ${device}`,
   each: (time: string) => `${time} each`,
-  early: (operators: string, kernels: string, work: string) =>
+  preview: (operators: string, kernels: string, work: string) =>
     `${operators} operators, ${kernels} kernels, ${work} of device work`,
   events: (many: string) => `${many} events`,
   exactly: (about: string, value: string) => `${about} Exactly ${value}.`,

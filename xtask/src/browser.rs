@@ -19,7 +19,7 @@ const PLACES: [&str; 7] = [
 ];
 
 /// Installs the browser and the font, where they are missing and can be installed.
-pub(crate) fn need() -> Result<(), Failure> {
+pub(crate) fn install_if_missing() -> Result<(), Failure> {
     if env::var_os("CHROMIUM").is_none() && found().is_none() {
         let instead = "install Chromium or Chrome, or set CHROMIUM to the path of one";
         debian::provide(&[PLACES[0]], &["chromium-headless-shell"], instead)?;
@@ -28,8 +28,8 @@ pub(crate) fn need() -> Result<(), Failure> {
 }
 
 /// Tells a command where the browser is: what `CHROMIUM` names, what is installed, else what can be.
-pub(crate) fn give(command: &mut Command) -> Result<(), Failure> {
-    need()?;
+pub(crate) fn locate(command: &mut Command) -> Result<(), Failure> {
+    install_if_missing()?;
     if env::var_os("CHROMIUM").is_none() {
         command.env("CHROMIUM", found().unwrap_or_else(|| PLACES[0].into()));
     }

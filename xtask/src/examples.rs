@@ -61,7 +61,7 @@ fn check(name: &str, folder: &Path, output: &Output) -> Result<Tally, Failure> {
     let written = sources_of(folder, &["gz", "json", "html", "ktrace"])?;
     for trace in written.iter().filter(|path| path.extension().is_some_and(|e| e != "html")) {
         let mut read = Command::new(program("kinetoscope"));
-        run(read.args(["ledger", "--strict"]).arg(trace))?;
+        run(read.args(["check", "--strict"]).arg(trace))?;
     }
     if written.is_empty() { Err(format!("{name} wrote no file")) } else { Ok(Tally::PASSED) }
 }

@@ -85,7 +85,7 @@ fn fill(corpus: &Path) -> Result<(), Failure> {
     fs::create_dir_all(corpus).map_err(|e| e.to_string())?;
     let records = ["legacy_pairs", "interval_memory", "negative_correlation"];
     let records = records.map(|case| format!("tests/data/torch/synthetic/{case}"));
-    let fixtures = ["sick", "healthy", "fuzz", "snapshots"].map(|folder| format!("tests/data/{folder}"));
+    let fixtures = ["malformed", "healthy", "fuzz", "snapshots"].map(|folder| format!("tests/data/{folder}"));
     for folder in fixtures.iter().chain(&records) {
         for entry in fs::read_dir(root().join(folder)).map_err(|e| format!("{folder}: {e}"))? {
             let path = entry.map_err(|e| e.to_string())?.path();

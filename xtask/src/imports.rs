@@ -30,7 +30,7 @@ const RUST: [(&str, Floors); 9] = [
             &["trace"],
             &["analysis", "records"],
             &["report", "write"],
-            &["verbs"],
+            &["queries"],
             &["internals", "lib"],
         ],
     ),

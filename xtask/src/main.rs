@@ -2,6 +2,7 @@
 
 mod api;
 mod bench;
+mod book;
 mod browser;
 mod cudarc;
 mod cupti;
@@ -40,6 +41,7 @@ const HELP: &str = "cargo xtask COMMAND
   fuzz [SECONDS]       build the fuzz targets and run each for a while with a fresh seed (default 60 in all)
   package              build the npm package in wasm/js
   page                 build the page in web/dist: a folder, and one file with everything inline
+  book                 build the book in target/book, and in web/dist/book if the page was built
   test-page [ARGS]     its tests in Chromium; ARGS are Playwright's
   screenshots          make the pictures of the README anew
   release --dry-run    package everything, install it from the packages into empty projects, run it; publishes nothing

@@ -42,7 +42,7 @@ pub(crate) fn build() -> Result<(), Failure> {
 }
 
 /// Builds the package unless it is there and newer than what it is made of.
-pub(crate) fn need() -> Result<(), Failure> {
+pub(crate) fn build_if_stale() -> Result<(), Failure> {
     let built = folder().join("dist/wasm-text.js");
     let mut sources =
         vec![root().join("Cargo.toml"), root().join("Cargo.lock"), root().join("wasm/Cargo.toml")];
@@ -61,7 +61,7 @@ pub(crate) fn need() -> Result<(), Failure> {
 
 /// The step that builds the package.
 pub(crate) fn step() -> Result<Tally, Failure> {
-    need()?;
+    build_if_stale()?;
     Ok(Tally::PASSED)
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn test() -> Result<Tally, Failure> {
     let tests = root().join("tests/js");
     npm::install(&tests)?;
     let mut node = Command::new("node");
-    browser::give(&mut node)?;
+    browser::locate(&mut node)?;
     node.args([
         "--test",
         "--test-concurrency=2",
@@ -78,7 +78,7 @@ pub(crate) fn test() -> Result<Tally, Failure> {
         "--test-reporter-destination=stderr",
     ]);
     node.args(["--test-reporter=./count.js", "--test-reporter-destination=stdout"]);
-    let suites = ["agreement", "install", "examples", "robustness"];
+    let suites = ["agreement", "install", "examples", "book", "robustness"];
     run_counted(node.args(suites.map(|suite| format!("{suite}.test.js"))).current_dir(tests))
 }
 

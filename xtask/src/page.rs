@@ -23,19 +23,19 @@ fn tests() -> PathBuf {
 
 /// Checks the page's types and format, tests its model, and builds it into `web/dist`.
 pub(crate) fn run_all() -> Result<Tally, Failure> {
-    package::need()?;
+    package::build_if_stale()?;
     npm::install(&folder())?;
     run(npm::script(&folder(), "check")?.arg("--silent"))?;
     npm::install(&tests())?;
     run(npm::program(&tests(), "tsc")?.arg("--noEmit").current_dir(tests()))?;
     let mut sum = run_counted(npm::script(&folder(), "test")?.arg("--silent"))?;
-    need()?;
+    build_if_stale()?;
     sum.add(Tally::PASSED);
     Ok(sum)
 }
 
 /// Builds the page unless it is there and newer than what it is made of, and gives it to the binary.
-fn need() -> Result<(), Failure> {
+fn build_if_stale() -> Result<(), Failure> {
     let single = folder().join("dist/kinetoscope.html");
     let mut sources = sources_of(&folder().join("src"), &["ts", "tsx", "css"])?;
     sources.extend(sources_of(&package::folder().join("dist"), &["js", "wasm"])?);
@@ -89,13 +89,13 @@ pub(crate) fn screenshots() -> Result<(), Failure> {
 /// Playwright in Chromium, once the page is built and the binary that serves it.
 fn playwright(arguments: &[String]) -> Result<Command, Failure> {
     npm::install(&tests())?;
-    package::need()?;
+    package::build_if_stale()?;
     npm::install(&folder())?;
-    need()?;
+    build_if_stale()?;
     rust_tests::build()?;
     let mut playwright = npm::program(&tests(), "playwright")?;
     playwright.arg("test").args(arguments).current_dir(tests());
-    browser::give(&mut playwright)?;
+    browser::locate(&mut playwright)?;
     Ok(playwright)
 }
 

@@ -5,7 +5,7 @@ use crate::schedule::{Load, Step};
 use crate::shell::Failure;
 use crate::tally::Tally;
 use crate::{
-    api, browser, cudarc, cupti, examples, features, fuzz, imports, msrv, native, npm, package, page,
+    api, book, browser, cudarc, cupti, examples, features, fuzz, imports, msrv, native, npm, package, page,
     release, rust_tests, silent, steps, targets, toolchain, tools,
 };
 
@@ -39,8 +39,9 @@ pub(crate) const TEST: [Step; 19] = [
 ];
 
 /// What takes longer than a person waits, after the test command.
-pub(crate) const SLOW: [Step; 14] = [
+pub(crate) const SLOW: [Step; 15] = [
     step("readme", Load::Shares, &[], native::first_command),
+    step("book", Load::Shares, &[], book::build),
     step("cupti", Load::Debug, &[], cupti::test),
     step("features", Load::Debug, &[], features::check),
     step("api", Load::Shares, &[], api::check),
@@ -63,8 +64,8 @@ pub(crate) fn find(name: &str) -> Option<&'static Step> {
 
 /// What Debian has of browsers and toolchains, where it is missing.
 fn packages() -> Result<Tally, Failure> {
-    toolchain::need()?;
-    browser::need()?;
+    toolchain::install_if_missing()?;
+    browser::install_if_missing()?;
     Ok(Tally::PASSED)
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn rehearse() -> Result<Tally, Failure> {
 
 /// Packages, installs and runs everything, and prints what would be published.
 pub(crate) fn dry_run() -> Result<(), Failure> {
-    package::need()?;
+    package::build_if_stale()?;
     page::run_all()?;
     let place = place()?;
     let crates = crates::package_all(&place)?;

@@ -19,7 +19,7 @@ const SEPARATOR: &str = "\u{1f}";
 pub(crate) const WASM: &str = "wasm32-unknown-unknown";
 
 /// Installs what the distribution has of toolchains, where the active one lacks a target and cannot add it.
-pub(crate) fn need() -> Result<(), Failure> {
+pub(crate) fn install_if_missing() -> Result<(), Failure> {
     for target in [BARE, WASM] {
         if !(has_target(target) || add_target(target)) {
             debian::need(target)?;

@@ -6,7 +6,7 @@
 //!
 //! Invariants:
 //! - The result does not depend on how the bytes were cut into chunks.
-//! - Every object of `traceEvents` becomes a row or is counted in the ledger.
+//! - Every object of `traceEvents` becomes a row or is counted in the diagnostics.
 //! - An event is tried three ways: as it stands, repaired, and, when both fail, reading goes on at the next place that
 //!   looks like the start of an event.
 

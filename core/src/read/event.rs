@@ -133,13 +133,13 @@ impl EventReader {
                     end
                 }
                 b"args" if first == b'{' => {
-                    let node = self.plant(table, &draft);
+                    let node = self.attach(table, &draft);
                     let (node, end) = self.args(table, node, buf, value)?;
                     draft.node = Some(node);
                     end
                 }
                 _ => {
-                    let node = self.plant(table, &draft);
+                    let node = self.attach(table, &draft);
                     let key = self.intern(table, key, escaped)?;
                     let (field_type, end) = self.value(table, buf, value)?;
                     draft.node = Some(table.layouts.step(node, key, Place::Top, field_type));
@@ -155,7 +155,7 @@ impl EventReader {
     }
 
     /// Where the next field is attached: the last field, or a root chosen by what is known so far.
-    fn plant(&mut self, table: &mut Table, draft: &Draft) -> NodeId {
+    fn attach(&mut self, table: &mut Table, draft: &Draft) -> NodeId {
         match (draft.node, draft.cat, self.roots.get(draft.ph as usize)) {
             (Some(node), ..) => node,
             (None, None, Some(Some(root))) => *root,
@@ -177,7 +177,7 @@ impl EventReader {
             draft.ph = ph;
             return Ok(at + 3);
         }
-        let node = self.plant(table, draft);
+        let node = self.attach(table, draft);
         let (field_type, end) = self.value(table, buf, at)?;
         let key = table.names.intern("ph");
         draft.node = Some(table.layouts.step(node, key, Place::Top, field_type));
@@ -275,7 +275,7 @@ impl EventReader {
             let (field_type, end) = self.value(table, buf, value)?;
             let child = table.layouts.step(node, key, Place::Args, field_type);
             if plain {
-                table.layouts.expect(node, child);
+                table.layouts.predict(node, child);
             }
             node = child;
             (b, at) = separator(buf, end, b'}')?;
@@ -363,7 +363,7 @@ impl EventReader {
     ) {
         let root = self.root(table, draft.ph, draft.cat);
         // Fields that came before `cat` or `ph` may hang on the root of another kind of event.
-        let node = draft.node.map_or(root, |node| table.layouts.replant(node, root));
+        let node = draft.node.map_or(root, |node| table.layouts.rebase(node, root));
         if let Some(slot) = self.roots.get_mut(draft.ph as usize) {
             *slot = Some(root);
         }

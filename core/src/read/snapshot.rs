@@ -8,7 +8,7 @@
 use super::pickle::{Fault, Pickle, Value};
 use crate::diagnostics::Diagnostics;
 use crate::error::Error;
-use crate::table::append::Append;
+use crate::table::append::RowBuilder;
 use crate::table::bounds::count_sizes;
 use crate::table::events::Table;
 use crate::table::layout::Place::Args;
@@ -68,7 +68,7 @@ impl Snapshot<'_> {
         for segment in pickle.list(root, "segments") {
             let int = |key: &str| pickle.int(segment, key);
             let (device, stream) = (int("device").to_string(), int("stream").to_string());
-            Append::new(&mut self.table, b'M', "")
+            RowBuilder::new(&mut self.table, b'M', "")
                 .int(Args, "Addr", int("address"))
                 .int(Args, "Bytes", int("total_size"))
                 .int(Args, "allocated_size", int("allocated_size"))
@@ -78,7 +78,7 @@ impl Snapshot<'_> {
                 .finish(SEGMENT, 0, (&device, &stream));
             for block in pickle.list(segment, "blocks") {
                 let frames = self.frames(block);
-                Append::new(&mut self.table, b'M', "")
+                RowBuilder::new(&mut self.table, b'M', "")
                     .int(Args, "Addr", pickle.int(block, "address"))
                     .int(Args, "Bytes", pickle.int(block, "size"))
                     .int(Args, "requested_size", pickle.int(block, "requested_size"))
@@ -123,7 +123,7 @@ impl Snapshot<'_> {
             let frames = self.frames(entry);
             let ts = int("time_us").saturating_mul(1000).max(-i64::MAX);
             let (pid, tid) = (device.to_string(), int("stream").to_string());
-            Append::new(&mut self.table, b'i', "cpu_instant_event")
+            RowBuilder::new(&mut self.table, b'i', "cpu_instant_event")
                 .int(Args, "Total Reserved", totals.1)
                 .int(Args, "Total Allocated", totals.0)
                 .int(Args, "Device Id", device)

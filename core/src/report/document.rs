@@ -10,13 +10,13 @@ use alloc::vec::Vec;
 /// The version of every JSON form; it rises when a field changes its meaning.
 pub const VERSION: u32 = 1;
 
-/// A JSON document in the making: the answer to one verb about one trace or several.
+/// A JSON document in the making: the answer to one query about one trace or several.
 ///
 /// About one trace, `trace` is an object. About several, it is an array of such objects, and every diagnostic and row
 /// names its trace in a member `trace`.
 #[derive(Clone, Debug)]
 pub struct Document {
-    verb: String,
+    query: String,
     parts: Vec<Part>,
 }
 
@@ -30,8 +30,8 @@ struct Part {
 
 impl Document {
     /// A document without answers.
-    pub fn new(verb: &str) -> Self {
-        Document { verb: verb.into(), parts: Vec::new() }
+    pub fn new(query: &str) -> Self {
+        Document { query: query.into(), parts: Vec::new() }
     }
 
     /// No trace was answered about.
@@ -67,7 +67,7 @@ impl Document {
         };
         format!(
             "{{\"schema\":\"kinetoscope.{}/{VERSION}\",\n\"trace\":{traces},\n\"diagnostics\":[{}],\n\"rows\":[\n{}\n]}}\n",
-            self.verb,
+            self.query,
             lines(|p| &p.diagnostics),
             lines(|p| &p.rows)
         )
@@ -86,7 +86,7 @@ fn trace_object(name: &str, trace: &Trace) -> String {
     format!("{{\"name\":{},{}}}", quote(name), members.join(","))
 }
 
-/// One object a line of the ledger.
+/// One object for each diagnostic.
 fn diagnostics(trace: &Trace) -> Vec<String> {
     let findings = trace.diagnostics.findings().iter();
     findings

@@ -252,17 +252,17 @@ fn trust(out: &mut String, trace: &Trace, summary: &Summary) {
     let _ = match (lost, repaired, notes) {
         (0, 0, 0) => writeln!(out, "  The file was read whole, and nothing in it is odd."),
         (0, 0, n) => {
-            writeln!(out, "  The file was read whole; {} notes are in the ledger.", count(n as usize))
+            writeln!(out, "  The file was read completely, with {} notes: see `check`.", count(n as usize))
         }
         (0, r, n) => writeln!(
             out,
-            "  Nothing was lost; {} repairs and {} notes are in the ledger.",
+            "  Nothing was lost; {} repairs and {} notes: see `check`.",
             count(r as usize),
             count(n as usize)
         ),
         (l, r, _) => writeln!(
             out,
-            "  {} parts could not be read and {} were repaired; see the ledger.",
+            "  {} parts could not be read and {} were repaired: see `check`.",
             count(l as usize),
             count(r as usize)
         ),

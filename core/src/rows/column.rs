@@ -222,7 +222,7 @@ impl Column {
     }
 
     /// The same column, where a cell can be empty.
-    pub const fn or_null(self) -> Column {
+    pub const fn nullable(self) -> Column {
         Column { optional: true, ..self }
     }
 
@@ -258,7 +258,7 @@ mod tests {
         name: "Pair",
         members: &[
             Column::word("unit", "", &TimeUnit::VOCABULARY, ""),
-            Column::int("count", "", "").or_null(),
+            Column::int("count", "", "").nullable(),
             Column::json("frames", "", Shape::Texts, ""),
         ],
     };

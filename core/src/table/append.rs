@@ -7,22 +7,22 @@ use crate::names::{NameId, Names};
 use crate::time;
 
 /// One row in the making. Fields are to be given in the same order from row to row, so that rows share a layout.
-pub(crate) struct Append<'a> {
+pub(crate) struct RowBuilder<'a> {
     table: &'a mut Table,
     node: NodeId,
 }
 
-impl<'a> Append<'a> {
+impl<'a> RowBuilder<'a> {
     /// Begins a row of this phase and category; a phase of 0 for a record.
-    pub(crate) fn new(table: &'a mut Table, ph: u8, cat: &str) -> Append<'a> {
+    pub(crate) fn new(table: &'a mut Table, ph: u8, cat: &str) -> RowBuilder<'a> {
         let cat = if cat.is_empty() { None } else { Some(table.names.intern(cat)) };
         let node = table.layouts.root(ph, cat);
-        Append { table, node }
+        RowBuilder { table, node }
     }
 
     /// Begins a row with the fields that led to a node.
-    pub(crate) fn at(table: &'a mut Table, node: NodeId) -> Append<'a> {
-        Append { table, node }
+    pub(crate) fn at(table: &'a mut Table, node: NodeId) -> RowBuilder<'a> {
+        RowBuilder { table, node }
     }
 
     /// The node that the fields so far led to.
@@ -36,67 +36,67 @@ impl<'a> Append<'a> {
     }
 
     /// A field that is null.
-    pub(crate) fn null(self, place: Place, key: &str) -> Append<'a> {
+    pub(crate) fn null(self, place: Place, key: &str) -> RowBuilder<'a> {
         self.step(place, key, FieldType::Null)
     }
 
     /// A field that is a number, written as JSON.
-    pub(crate) fn number(self, place: Place, key: &str, value: &str) -> Append<'a> {
+    pub(crate) fn number(self, place: Place, key: &str, value: &str) -> RowBuilder<'a> {
         self.named(place, key, value, FieldType::Number)
     }
 
     /// A field that is an integer.
-    pub(crate) fn int(self, place: Place, key: &str, value: i64) -> Append<'a> {
+    pub(crate) fn int(self, place: Place, key: &str, value: i64) -> RowBuilder<'a> {
         self.table.fields.push_int(value);
         self.step(place, key, FieldType::Int)
     }
 
     /// A field that is a number with six decimals.
-    pub(crate) fn micro(self, place: Place, key: &str, value: f64) -> Append<'a> {
+    pub(crate) fn micro(self, place: Place, key: &str, value: f64) -> RowBuilder<'a> {
         self.table.fields.push_int(libm::round(value * 1e6) as i64);
         self.table.fields.push_varint(6);
         self.step(place, key, FieldType::Decimal)
     }
 
     /// A field that is a text.
-    pub(crate) fn text(self, place: Place, key: &str, value: &str) -> Append<'a> {
+    pub(crate) fn text(self, place: Place, key: &str, value: &str) -> RowBuilder<'a> {
         self.named(place, key, value, FieldType::Text)
     }
 
     /// A field that is an array or object, as JSON.
-    pub(crate) fn json(self, place: Place, key: &str, value: &str) -> Append<'a> {
+    pub(crate) fn json(self, place: Place, key: &str, value: &str) -> RowBuilder<'a> {
         self.named(place, key, value, FieldType::Json)
     }
 
-    fn named(self, place: Place, key: &str, value: &str, field_type: FieldType) -> Append<'a> {
+    fn named(self, place: Place, key: &str, value: &str, field_type: FieldType) -> RowBuilder<'a> {
         let id = self.table.names.intern(value);
         self.table.fields.push_varint(u64::from(id.0));
         self.step(place, key, field_type)
     }
 
     /// A field that is true or false.
-    pub(crate) fn bool(self, place: Place, key: &str, value: bool) -> Append<'a> {
+    pub(crate) fn bool(self, place: Place, key: &str, value: bool) -> RowBuilder<'a> {
         self.step(place, key, if value { FieldType::True } else { FieldType::False })
     }
 
-    fn step(self, place: Place, key: &str, field_type: FieldType) -> Append<'a> {
+    fn step(self, place: Place, key: &str, field_type: FieldType) -> RowBuilder<'a> {
         let key = self.table.names.intern(key);
         self.step_to(place, key, field_type)
     }
 
-    fn step_to(mut self, place: Place, key: NameId, field_type: FieldType) -> Append<'a> {
+    fn step_to(mut self, place: Place, key: NameId, field_type: FieldType) -> RowBuilder<'a> {
         self.node = self.table.layouts.step(self.node, key, place, field_type);
         self
     }
 
     /// A field of `args` whose key is known by its id, and whose value was packed as one varint.
-    pub(crate) fn packed(self, key: NameId, field_type: FieldType, varint: u64) -> Append<'a> {
+    pub(crate) fn packed(self, key: NameId, field_type: FieldType, varint: u64) -> RowBuilder<'a> {
         self.table.fields.push_varint(varint);
         self.step_to(Place::Args, key, field_type)
     }
 
     /// A field of `args` whose type is its value.
-    pub(crate) fn unit(self, key: NameId, field_type: FieldType) -> Append<'a> {
+    pub(crate) fn unit(self, key: NameId, field_type: FieldType) -> RowBuilder<'a> {
         self.step_to(Place::Args, key, field_type)
     }
 

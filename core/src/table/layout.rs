@@ -266,7 +266,7 @@ impl Layouts {
     /// Remembers that `child` followed `node`. Only for keys whose text holds no quote, backslash or control character:
     /// those are recognised by their bytes.
     #[inline]
-    pub(crate) fn expect(&mut self, node: NodeId, child: NodeId) {
+    pub(crate) fn predict(&mut self, node: NodeId, child: NodeId) {
         self.nodes[node.0 as usize].likely = child.0;
     }
 
@@ -291,7 +291,7 @@ impl Layouts {
 
     /// The node with the fields of `node` under `root`.
     #[inline]
-    pub(crate) fn replant(&mut self, node: NodeId, root: NodeId) -> NodeId {
+    pub(crate) fn rebase(&mut self, node: NodeId, root: NodeId) -> NodeId {
         if self.nodes[node.0 as usize].root == root.0 { node } else { self.replant_slow(node, root) }
     }
 

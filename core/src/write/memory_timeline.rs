@@ -31,7 +31,7 @@ pub struct MemoryTimeline<'a> {
 }
 
 impl<'a> MemoryTimeline<'a> {
-    /// The timeline of the device of this name: as the verb `memory` gives it, or as torch writes it (`cpu`, `cuda:0`).
+    /// The timeline of the device of this name: as the query `memory` gives it, or as torch writes it (`cpu`, `cuda:0`).
     /// Without a name, of the device that allocated most.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! A sick trace in, a clean one out, in one pass: only the event at hand and the distinct texts are held.
+//! Repairs a malformed trace in one pass. Only the current event and the distinct texts are held in memory.
 
 use super::chrome::{ChromeWriter, Keep};
 use crate::diagnostics::Diagnostics;

@@ -1,4 +1,4 @@
-//! The verbs that answer: read each trace, ask the engine, print in the form that was asked for.
+//! The commands that answer a query: read each trace, run the query, print the rows in the requested format.
 
 use crate::args::{self, Files, Format};
 use crate::destinations::refuse_inputs;
@@ -8,10 +8,10 @@ use clap::ArgMatches;
 use kinetoscope::files::Output;
 use kinetoscope::files::sources;
 use kinetoscope_core::diagnostics::Severity;
+use kinetoscope_core::queries::{Answer, Request, query};
 use kinetoscope_core::report::document::Document;
 use kinetoscope_core::rows::Rows;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::verbs::{Answer, Request, verb};
 use std::fmt::Write;
 use std::{slice, thread};
 
@@ -30,19 +30,19 @@ fn at_once(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
 
 /// Asks every trace and prints the answers; the worst exit code wins.
 pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
-    let verb = verb(name)?;
+    let query = query(name)?;
     let files = Files::of(matches);
     if files.traces.is_empty() {
         return Err(Failure::usage("no trace given; try `kinetoscope --help`"));
     }
     let format = args::format(matches);
-    let options = args::options(verb.options, matches)?;
+    let options = args::options(query.options, matches)?;
     let sources = sources(&files.traces)?;
     if let Some(output) = &files.output {
         refuse_inputs(slice::from_ref(output), &sources)?;
     }
     let several = sources.len() > 1;
-    let mut document = Document::new(verb.name);
+    let mut document = Document::new(query.name);
     let mut text = String::new();
     let mut code = 0;
     for source in &sources {
@@ -50,7 +50,7 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
         let name = source.name();
         let for_reading = format == Format::Table;
         let request = Request::new(&options).about(&name).for_reading(for_reading).run_by(at_once);
-        let answer = verb.answer(&trace, request)?;
+        let answer = query.answer(&trace, request)?;
         if let Some(hint) = answer.hint {
             report(hint);
         }

@@ -1,11 +1,11 @@
-//! The command line, built from the engine's lists of verbs and exports, and what was given on it.
+//! The command line, built from the engine's lists of queries and exports, and its parsed arguments.
 
 use crate::failure::Failure;
 use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use kinetoscope_core::verbs::options::{Opt, Options, Takes};
-use kinetoscope_core::verbs::setting::Setting;
-use kinetoscope_core::verbs::{EXPORTS, Export, Kind, VERBS, Verb};
+use kinetoscope_core::queries::options::{Opt, Options, Takes};
+use kinetoscope_core::queries::setting::Setting;
+use kinetoscope_core::queries::{EXPORTS, Export, Kind, QUERIES, Query};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ pub(crate) fn command() -> Command {
         .long_about(LONG_ABOUT)
         .after_help(AFTER_HELP)
         .args_conflicts_with_subcommands(true)
-        .subcommands(VERBS.iter().map(verb_command))
+        .subcommands(QUERIES.iter().map(query_command))
         .subcommand(export)
         .subcommand(
             Command::new("repair")
@@ -57,14 +57,15 @@ pub(crate) fn command() -> Command {
     answer_args(root, false)
 }
 
-fn examples(verb: &str, examples: &[&str]) -> String {
-    let lines: Vec<String> = examples.iter().map(|e| format!("  kinetoscope {verb} {e}")).collect();
+fn examples(command: &str, examples: &[&str]) -> String {
+    let lines: Vec<String> = examples.iter().map(|e| format!("  kinetoscope {command} {e}")).collect();
     format!("Example{}:\n{}", if lines.len() > 1 { "s" } else { "" }, lines.join("\n"))
 }
 
-fn verb_command(verb: &Verb) -> Command {
-    let command = Command::new(verb.name).about(verb.about).after_help(examples(verb.name, verb.examples));
-    answer_args(command, true).args(verb.options.iter().map(option_arg))
+fn query_command(query: &Query) -> Command {
+    let command =
+        Command::new(query.name).about(query.about).after_help(examples(query.name, query.examples));
+    answer_args(command, true).args(query.options.iter().map(option_arg))
 }
 
 /// The page in a browser, where that was compiled.
@@ -230,7 +231,7 @@ pub(crate) fn format(matches: &ArgMatches) -> Format {
     }
 }
 
-/// The options of a verb, as they were given.
+/// The given options of a query or an export.
 pub(crate) fn options(declared: &[Opt], matches: &ArgMatches) -> Result<Options, Failure> {
     let mut options = Options::default();
     for option in declared {

@@ -5,9 +5,9 @@ use crate::args::{self, Format};
 use crate::failure::Failure;
 use clap::ArgMatches;
 use kinetoscope::files::Output;
+use kinetoscope_core::queries::Answer;
 use kinetoscope_core::report::document::Document;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::verbs::Answer;
 use kinetoscope_core::write::redact::audit::audit;
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! The verbs that write traces.
+//! The commands that write traces.
 
 use crate::answer::is_partial;
 use crate::args::{self, Files};
@@ -11,10 +11,10 @@ use clap::ArgMatches;
 use kinetoscope::files::Output;
 use kinetoscope::files::{Source, sources, unpacker};
 use kinetoscope_core::diagnostics::Severity;
+use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::queries::writing::Writing;
+use kinetoscope_core::queries::{self, Export, Started};
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::verbs::options::Options;
-use kinetoscope_core::verbs::writing::Writing;
-use kinetoscope_core::verbs::{self, Begun, Export};
 use kinetoscope_core::write::repair::{Repaired, Repairer};
 use std::fmt::Write;
 use std::io::{self, Read};
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 /// Writes every trace in a form.
 pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
-    let export = verbs::export(name)?;
+    let export = queries::export(name)?;
     let options = args::options(export.options, matches)?;
     let files = Files::of(matches);
     let sources = sources(&files.traces)?;
@@ -70,8 +70,8 @@ fn export_one(
     path: Option<&Path>,
 ) -> Result<bool, Failure> {
     match export.begin(trace, options, &random::<32>()?)? {
-        Begun::Writing(writing) => write(writing, trace, path).map(|()| true),
-        Begun::LeftOut => Ok(false),
+        Started::Writing(writing) => write(writing, trace, path).map(|()| true),
+        Started::Skipped => Ok(false),
     }
 }
 

@@ -16,8 +16,8 @@ mod view;
 
 use clap::ArgMatches;
 use failure::{Failure, UNREADABLE, report};
-use kinetoscope_core::verbs;
-use std::io;
+use kinetoscope_core::queries;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Runs the command that the arguments of the process give.
@@ -38,19 +38,29 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         #[cfg(feature = "view")]
         Some(("view", matches)) => view::view(matches),
         Some(("completions", matches)) => {
+            let mut text = Vec::new();
             if let Some(&shell) = matches.get_one::<clap_complete::Shell>("shell") {
-                clap_complete::generate(shell, &mut args::command(), "kinetoscope", &mut io::stdout());
+                clap_complete::generate(shell, &mut args::command(), "kinetoscope", &mut text);
             }
-            Ok(0)
+            print(&text)
         }
         Some(("man", _)) => {
-            clap_mangen::Man::new(args::command()).render(&mut io::stdout())?;
-            Ok(0)
+            let mut text = Vec::new();
+            clap_mangen::Man::new(args::command()).render(&mut text)?;
+            print(&text)
         }
         Some(("export", matches)) => {
             matches.subcommand().map_or(Ok(UNREADABLE), |(name, matches)| files::export(name, matches))
         }
-        Some((name, matches)) if verbs::verb(name).is_ok() => answer::answer(name, matches),
+        Some((name, matches)) if queries::query(name).is_ok() => answer::answer(name, matches),
         Some((name, matches)) => files::export(name, matches),
+    }
+}
+
+/// Prints a generated text. A reader that closes the pipe is not an error.
+fn print(text: &[u8]) -> Result<u8, Failure> {
+    match io::stdout().write_all(text) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(0),
     }
 }

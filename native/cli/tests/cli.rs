@@ -1,6 +1,6 @@
 //! The command line as a user meets it: formats, exit codes, pipes, files.
 
-use kinetoscope_core::verbs::VERBS;
+use kinetoscope_core::queries::QUERIES;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -45,27 +45,27 @@ fn a_bare_trace_is_summarised() {
 
 #[test]
 fn every_answer_has_its_json_form() {
-    for verb in VERBS.iter().map(|v| v.name) {
-        let document = json(&[verb, &gpu(), "--format", "json"]);
-        assert_eq!(document["schema"], format!("kinetoscope.{verb}/1"));
-        assert_eq!(document["trace"]["events"], 12, "{verb}");
-        assert!(document["diagnostics"].is_array() && document["rows"].is_array(), "{verb}");
+    for query in QUERIES.iter().map(|v| v.name) {
+        let document = json(&[query, &gpu(), "--format", "json"]);
+        assert_eq!(document["schema"], format!("kinetoscope.{query}/1"));
+        assert_eq!(document["trace"]["events"], 12, "{query}");
+        assert!(document["diagnostics"].is_array() && document["rows"].is_array(), "{query}");
         let rows = document["rows"].as_array().expect("rows");
-        let csv = stdout(&[verb, &gpu(), "--format", "csv"]);
-        assert_eq!(csv.lines().count(), rows.len() + 1, "{verb}");
+        let csv = stdout(&[query, &gpu(), "--format", "csv"]);
+        assert_eq!(csv.lines().count(), rows.len() + 1, "{query}");
         let columns: Vec<&str> = csv.lines().next().expect("a header").split(',').collect();
         for row in rows {
             let keys: Vec<&str> = row.as_object().expect("a row").keys().map(String::as_str).collect();
-            assert!(keys.iter().all(|key| columns.contains(key)), "{verb}: {keys:?} in {columns:?}");
+            assert!(keys.iter().all(|key| columns.contains(key)), "{query}: {keys:?} in {columns:?}");
         }
-        assert!(verb == "stacks" || stdout(&[verb, &gpu(), "--format", "md"]).contains("| ---"), "{verb}");
+        assert!(query == "stacks" || stdout(&[query, &gpu(), "--format", "md"]).contains("| ---"), "{query}");
     }
     let kernels = json(&["kernels", &gpu(), "--format", "json"]);
     assert_eq!(kernels["rows"][0]["name"], "ampere_sgemm");
     assert_eq!(kernels["rows"][0]["sum_ns"], 12_000);
     assert_eq!(kernels["rows"][0]["op"], "aten::mm");
     assert_eq!(json(&["info", &gpu(), "--format", "json"])["rows"][0]["kernels"], 2);
-    let codes = json(&["ledger", &gpu(), "--format", "json"])["diagnostics"].to_string();
+    let codes = json(&["check", &gpu(), "--format", "json"])["diagnostics"].to_string();
     assert!(codes.contains("kernel_without_launch") && codes.contains("launch_without_kernel"), "{codes}");
 }
 
@@ -98,12 +98,12 @@ fn ops_is_torchs_table_with_torchs_options() {
 
 #[test]
 fn exit_codes_say_what_happened() {
-    let cut = data("sick/gzip_cut_off.json.gz").display().to_string();
+    let cut = data("malformed/gzip_cut_off.json.gz").display().to_string();
     assert_eq!(code(&["info", &cut]), Some(0));
     assert_eq!(code(&["info", &cut, "--strict"]), Some(3));
     assert_eq!(code(&["export", "chrome", &cut, "--strict"]), Some(3));
     assert_eq!(code(&["redact", "--audit", &cut, "--strict"]), Some(3));
-    assert_eq!(code(&["ledger", &gpu()]), Some(0));
+    assert_eq!(code(&["check", &gpu()]), Some(0));
     assert_eq!(code(&[]), Some(2));
     assert_eq!(code(&["summary"]), Some(2));
     assert_eq!(code(&["info", "no/such/file.json"]), Some(2));
@@ -156,8 +156,8 @@ fn files_are_written_and_read_back() {
     assert_eq!(fs::read_to_string(file("all.csv")).expect("a file").lines().count(), 13);
     stdout(&["export", "folded", &gpu(), "--lanes", "-o", &file("lanes.folded")]);
     assert!(fs::read_to_string(file("lanes.folded")).expect("a file").contains("ProfilerStep#3;aten::mm 15"));
-    let sick = data("sick/interleaved_writers.json").display().to_string();
-    stdout(&["repair", &sick, "-o", &file("clean.json")]);
+    let malformed = data("malformed/interleaved_writers.json").display().to_string();
+    stdout(&["repair", &malformed, "-o", &file("clean.json")]);
     assert_eq!(events(&file("clean.json")), 3);
     serde_json::from_slice::<serde_json::Value>(&fs::read(file("clean.json")).expect("a file"))
         .expect("JSON");
@@ -182,16 +182,16 @@ fn results_of_several_traces_do_not_replace_each_other() {
         fs::create_dir_all(path(rank)).expect("a folder");
         fs::copy(gpu(), path(&format!("{rank}/trace.json"))).expect("a copy");
     }
-    for verb in ["repair", "redact"] {
-        stdout(&[verb, &path("run"), "-o", &path(verb)]);
+    for command in ["repair", "redact"] {
+        stdout(&[command, &path("run"), "-o", &path(command)]);
         for rank in ["rank0", "rank1"] {
-            assert!(fs::exists(path(&format!("{verb}/{rank}/trace.json"))).expect("an answer"));
+            assert!(fs::exists(path(&format!("{command}/{rank}/trace.json"))).expect("an answer"));
         }
-        let one = [verb, &path("run/rank0/trace.json"), &path("run/rank1/trace.json"), "-o", &path("no")];
+        let one = [command, &path("run/rank0/trace.json"), &path("run/rank1/trace.json"), "-o", &path("no")];
         let refused = kinetoscope(&one);
         assert_eq!(refused.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&refused.stderr).contains("two traces would be written to"));
-        assert_eq!(code(&[verb, &path("run"), &path("other"), "-o", &path("no")]), Some(2));
+        assert_eq!(code(&[command, &path("run"), &path("other"), "-o", &path("no")]), Some(2));
     }
     assert!(!fs::exists(path("no")).expect("an answer"));
 }
@@ -202,19 +202,19 @@ fn one_bad_trace_does_not_keep_others_from_being_written() {
     let path = |name: &str| folder.path().join(name).display().to_string();
     fs::copy(gpu(), path("good.JSON.ZST")).expect("a copy");
     let recording = data("healthy/recording.ktrace").display().to_string();
-    for verb in ["repair", "redact"] {
+    for command in ["repair", "redact"] {
         let output = kinetoscope(&[
-            verb,
+            command,
             &path("missing.json"),
             &path("good.JSON.ZST"),
             &recording,
             "-o",
-            &path(verb),
+            &path(command),
         ]);
         assert_eq!(output.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&output.stderr).contains("missing.json: No such file"));
         for name in ["good.JSON", "recording.json"] {
-            assert!(fs::exists(path(&format!("{verb}/{name}"))).expect("an answer"), "{verb} {name}");
+            assert!(fs::exists(path(&format!("{command}/{name}"))).expect("an answer"), "{command} {name}");
         }
     }
     let sliced = kinetoscope(&["slice", &recording, &gpu(), "--steps", "3", "-o", &path("slice")]);
@@ -228,8 +228,8 @@ fn no_command_writes_over_its_input() {
     let path = folder.path().join("trace.json");
     fs::copy(gpu(), &path).expect("a copy");
     let (before, path) = (fs::read(&path).expect("a file"), path.display().to_string());
-    for verb in ["repair", "redact", "summary"] {
-        let refused = kinetoscope(&[verb, &path, "-o", &path]);
+    for command in ["repair", "redact", "summary"] {
+        let refused = kinetoscope(&[command, &path, "-o", &path]);
         assert_eq!(refused.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&refused.stderr).contains("would overwrite its input"));
         assert_eq!(fs::read(&path).expect("a file"), before);
@@ -318,11 +318,27 @@ fn an_audit_says_what_redaction_keeps() {
 #[test]
 fn help_completions_and_man_page_are_there() {
     assert!(stdout(&["--help"]).contains("Examples:"));
-    for verb in ["ops", "tree", "repair", "slice", "shrink"] {
-        assert!(stdout(&[verb, "--help"]).contains("Example"), "{verb}");
+    for command in ["ops", "tree", "repair", "slice", "shrink"] {
+        assert!(stdout(&[command, "--help"]).contains("Example"), "{command}");
     }
     for shell in ["bash", "zsh", "fish"] {
         assert!(stdout(&["completions", shell]).contains("kinetoscope"), "{shell}");
     }
     assert!(stdout(&["man"]).contains(".TH kinetoscope"));
+}
+
+#[test]
+fn a_closed_pipe_is_not_an_error() {
+    for arguments in [&["completions", "zsh"][..], &["man"], &["events", &gpu()]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_kinetoscope"))
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a process");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("an end");
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
 }

@@ -33,7 +33,7 @@ const FLUSH_PERIOD: u32 = 500;
 const FORCED: u32 = 1;
 
 /// From this version on CUPTI stands it when it asks for a buffer and gets none.
-const STANDS_REFUSAL: u32 = 27;
+const ALLOWS_NULL_BUFFER: u32 = 27;
 
 /// Records what devices do.
 pub(crate) struct Collector {
@@ -57,7 +57,7 @@ impl Collector {
         let cuda = cuda()?;
         let cupti = &cuda.cupti;
         buffers().drain(|_, _| {});
-        buffers().prepare(options.device_buffer_bytes, cuda.version >= STANDS_REFUSAL);
+        buffers().prepare(options.device_buffer_bytes, cuda.version >= ALLOWS_NULL_BUFFER);
         let mut subscriber = null_mut();
         // SAFETY: the place is ours; the callback is there for good, and nothing is asked to call it.
         cupti

@@ -21,7 +21,7 @@ use crate::output::ring::Ring;
 use crate::output::sink::Sink;
 use crate::output::statistics::Statistics;
 use crate::output::stream::Stream;
-use crate::output::writer::{Look, Writer};
+use crate::output::writer::{OnFlush, Writer};
 use serde_json::json;
 use std::fs::OpenOptions;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -49,17 +49,22 @@ impl Session {
         Session::prepare_with(options, cycle, Box::new(|_| {}))
     }
 
-    /// The same; `look` is called after each time that something was written.
-    pub(crate) fn prepare_with(options: &Options, cycle: u64, look: Look) -> Result<Session, RecordError> {
+    /// The same; `on_flush` is called after each time that something was written.
+    pub(crate) fn prepare_with(
+        options: &Options,
+        cycle: u64,
+        on_flush: OnFlush,
+    ) -> Result<Session, RecordError> {
         if IS_TAKEN.swap(true, Ordering::AcqRel) {
             return Err(RecordError::AlreadyRecording);
         }
         #[cfg(unix)]
         fork::watch();
-        Session::prepare_alone(options, cycle, look).inspect_err(|_| IS_TAKEN.store(false, Ordering::Release))
+        Session::prepare_alone(options, cycle, on_flush)
+            .inspect_err(|_| IS_TAKEN.store(false, Ordering::Release))
     }
 
-    fn prepare_alone(options: &Options, cycle: u64, look: Look) -> Result<Session, RecordError> {
+    fn prepare_alone(options: &Options, cycle: u64, on_flush: OnFlush) -> Result<Session, RecordError> {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let begun = Instant::now();
         let clock = Clock::of_machine();
@@ -86,7 +91,7 @@ impl Session {
         let mut stream = Stream::new(state, clock, sink, devices);
         stream.append(head);
         stream.append_clock();
-        let writer = Writer::start(stream, options.flush_interval, look)?;
+        let writer = Writer::start(stream, options.flush_interval, on_flush)?;
         let statistics =
             Statistics { prepare: begun.elapsed(), overhead_ns_per_span, ..Statistics::default() };
         Ok(Session {

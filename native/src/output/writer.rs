@@ -11,7 +11,7 @@ use std::time::Duration;
 use std::{io, thread};
 
 /// What is done after each time that something was written.
-pub(crate) type Look = Box<dyn FnMut(&mut Stream) + Send>;
+pub(crate) type OnFlush = Box<dyn FnMut(&mut Stream) + Send>;
 
 /// The thread that writes.
 pub(crate) struct Writer {
@@ -22,7 +22,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Starts to write what is recorded, every `interval`.
-    pub(crate) fn start(stream: Stream, interval: Duration, mut look: Look) -> io::Result<Writer> {
+    pub(crate) fn start(stream: Stream, interval: Duration, mut on_flush: OnFlush) -> io::Result<Writer> {
         let stream = Arc::new(Mutex::new(stream));
         let is_over = Arc::new(AtomicBool::new(false));
         let (its_stream, its_end) = (Arc::clone(&stream), Arc::clone(&is_over));
@@ -38,7 +38,7 @@ impl Writer {
                 awake();
                 let mut stream = hold(&its_stream);
                 stream.flush();
-                look(&mut stream);
+                on_flush(&mut stream);
             }
         };
         let thread = thread::Builder::new().name("kinetoscope".into()).spawn(run)?;

@@ -1,4 +1,4 @@
-//! The reader alone: the same table and ledger however the bytes are cut.
+//! The reader alone: the same table and diagnostics however the bytes are cut.
 #![no_main]
 
 use kinetoscope_core::trace::TextReader;

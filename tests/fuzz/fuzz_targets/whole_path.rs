@@ -5,10 +5,10 @@ use kinetoscope_core::analysis::timeline::counters::counters;
 use kinetoscope_core::analysis::timeline::spans::{find, instances, related};
 use kinetoscope_core::analysis::timeline::tiles::{Window, tiles};
 use kinetoscope_core::analysis::torch::averages::GroupBy;
+use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::queries::{EXPORTS, Export, QUERIES, Request, Started};
 use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::verbs::options::Options;
-use kinetoscope_core::verbs::{Begun, EXPORTS, Export, Request, VERBS};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
@@ -26,8 +26,8 @@ fn options(export: &Export) -> Options {
 fn written(trace: &Trace, export: &Export) -> String {
     let mut text = String::new();
     match export.begin(trace, &options(export), b"salt") {
-        Ok(Begun::Writing(mut writing)) => while writing.next(trace, &mut text) {},
-        Ok(Begun::LeftOut) => {}
+        Ok(Started::Writing(mut writing)) => while writing.next(trace, &mut text) {},
+        Ok(Started::Skipped) => {}
         // The only one that not every trace has.
         Err(error) => assert_eq!(export.name, "memory-timeline", "{error}"),
     }
@@ -37,10 +37,10 @@ fn written(trace: &Trace, export: &Export) -> String {
 fuzz_target!(|data: &[u8]| {
     let Ok(trace) = Trace::read(data) else { return };
     let options = Options::default();
-    for verb in VERBS {
+    for query in QUERIES {
         for for_reading in [false, true] {
             let request = Request::new(&options).about("fuzz").for_reading(for_reading);
-            let answer = verb.answer(&trace, request).expect("an answer");
+            let answer = query.answer(&trace, request).expect("an answer");
             assert!(!answer.failed, "{}", answer.rows.to_text());
             let _ = (answer.to_text(), answer.rows.to_csv());
         }

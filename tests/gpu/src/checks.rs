@@ -77,8 +77,8 @@ fn kinds(work: &Work, folder: &Path) -> Outcome {
     let memory = table.rows().filter(|&row| table.name(row) == "[memory]").count();
     let counters = table.rows().filter(|&row| table.name(row).starts_with("GPU 0 ")).count();
     ensure(memory > 0, || "no [memory]".to_owned())?;
-    let ledger = recording.trace.diagnostics.findings();
-    ensure(ledger.is_empty(), || format!("in the ledger: {ledger:?}"))?;
+    let findings = recording.trace.diagnostics.findings();
+    ensure(findings.is_empty(), || format!("diagnostics: {findings:?}"))?;
     Ok(format!("{seen:?}, {memory} [memory], {counters} samples of counters"))
 }
 

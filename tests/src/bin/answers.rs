@@ -1,12 +1,12 @@
-//! Every verb's JSON of each trace that standard input names, a path a line; a line of JSON for each on standard output:
-//! `{"answers":{VERB:TEXT,…}}`, or `{"error":MESSAGE}` for what cannot be read. The texts are those of `kinetoscope VERB
+//! Every query's JSON of each trace that standard input names, a path a line; a line of JSON for each on standard output:
+//! `{"answers":{QUERY:TEXT,…}}`, or `{"error":MESSAGE}` for what cannot be read. The texts are those of `kinetoscope QUERY
 //! PATH --format json`, from one process that reads each trace once.
 
 use kinetoscope::files::{Source, read};
+use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::queries::{QUERIES, Request};
 use kinetoscope_core::report::document::Document;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::verbs::options::Options;
-use kinetoscope_core::verbs::{Request, VERBS};
 use serde_json::{Map, Value, json};
 use std::error::Error;
 use std::io::{Write, stdin, stdout};
@@ -26,11 +26,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn answers(name: &str, trace: &Trace) -> Result<Map<String, Value>, Box<dyn Error>> {
     let options = Options::default();
     let mut answers = Map::new();
-    for verb in VERBS {
+    for query in QUERIES {
         let request = Request::new(&options).about(name);
-        let mut document = Document::new(verb.name);
-        document.add(name, trace, &verb.answer(trace, request)?.rows);
-        answers.insert(verb.name.to_owned(), document.finish().into());
+        let mut document = Document::new(query.name);
+        document.add(name, trace, &query.answer(trace, request)?.rows);
+        answers.insert(query.name.to_owned(), document.finish().into());
     }
     Ok(answers)
 }

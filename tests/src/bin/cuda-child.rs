@@ -1,4 +1,4 @@
-//! A program that uses CUDA's stand-ins, for the tests that look at what is recorded of it: `cuda-child WHAT OUT`. Which
+//! A program that uses CUDA's fakes, for the tests that look at what is recorded of it: `cuda-child WHAT OUT`. Which
 //! libraries stand in is said by the recorder's own variables.
 
 use kinetoscope::FlightRecorder;
@@ -31,7 +31,7 @@ fn main() {
         }
         "flight" => return flight(Path::new(&args[2])),
         "loaded" => {
-            // SAFETY: the stand-in does nothing when it is loaded.
+            // SAFETY: the fake does nothing when it is loaded.
             let own = unsafe { Library::new("libcupti.so.12") }.expect("a library");
             assert!(probe().is_ok());
             let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux");
@@ -120,7 +120,7 @@ fn both() -> ProfilerBuilder {
     Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]).profile_memory(true).nvtx_ranges(true)
 }
 
-/// The stand-ins, as the program that is recorded sees them.
+/// The fakes, as the program that is recorded sees them.
 struct Gpu {
     cupti: Library,
     writer: Writer,
@@ -134,10 +134,10 @@ const NAME: &CStr = c"_Z5saxpyfPfS_";
 
 impl Gpu {
     fn new() -> Gpu {
-        let path = env::var_os(CUPTI_VARIABLE).expect("a stand-in");
-        let version = env::var("CUPTI_DOUBLE_VERSION").ok().and_then(|text| text.parse().ok());
+        let path = env::var_os(CUPTI_VARIABLE).expect("a fake library");
+        let version = env::var("CUPTI_FAKE_VERSION").ok().and_then(|text| text.parse().ok());
         Gpu {
-            // SAFETY: the stand-in does nothing when it is loaded.
+            // SAFETY: the fake does nothing when it is loaded.
             cupti: unsafe { Library::new(path) }.expect("a library"),
             writer: Writer::new(version.unwrap_or(130_000)),
             correlation: Cell::new(0),
@@ -161,7 +161,7 @@ impl Gpu {
         unsafe {
             let put = self
                 .cupti
-                .get::<unsafe extern "C" fn(*const u8, usize) -> bool>(b"cupti_double_put")
+                .get::<unsafe extern "C" fn(*const u8, usize) -> bool>(b"cupti_fake_put")
                 .expect("there");
             put(bytes.0.as_ptr(), bytes.0.len())
         }
@@ -171,7 +171,7 @@ impl Gpu {
     fn assert_on(&self, kinds: usize) {
         // SAFETY: the function's type.
         let on = unsafe {
-            self.cupti.get::<unsafe extern "C" fn() -> usize>(b"cupti_double_kinds").expect("there")()
+            self.cupti.get::<unsafe extern "C" fn() -> usize>(b"cupti_fake_kinds").expect("there")()
         };
         assert_eq!(on, kinds);
     }
@@ -179,7 +179,7 @@ impl Gpu {
     fn is_off(&self, is_driver: bool, cbid: u32) -> bool {
         // SAFETY: the function's type.
         unsafe {
-            let is_off = self.cupti.get::<unsafe extern "C" fn(bool, u32) -> bool>(b"cupti_double_is_off");
+            let is_off = self.cupti.get::<unsafe extern "C" fn(bool, u32) -> bool>(b"cupti_fake_is_off");
             is_off.expect("there")(is_driver, cbid)
         }
     }
@@ -188,7 +188,7 @@ impl Gpu {
     fn span(&self, kind: u32) -> u64 {
         // SAFETY: the function's type.
         unsafe {
-            let span = self.cupti.get::<unsafe extern "C" fn(u32) -> u64>(b"cupti_double_span");
+            let span = self.cupti.get::<unsafe extern "C" fn(u32) -> u64>(b"cupti_fake_span");
             span.expect("there")(kind)
         }
     }
@@ -225,11 +225,11 @@ impl Gpu {
 
 /// How often somebody waited for a device.
 fn synchronized() -> u32 {
-    let path = env::var_os(DRIVER_VARIABLE).expect("a stand-in");
-    // SAFETY: the stand-in is loaded already; the function's type.
+    let path = env::var_os(DRIVER_VARIABLE).expect("a fake library");
+    // SAFETY: the fake is loaded already; the function's type.
     unsafe {
         let driver = Library::new(path).expect("a library");
-        driver.get::<unsafe extern "C" fn() -> u32>(b"cuda_double_synchronized").expect("there")()
+        driver.get::<unsafe extern "C" fn() -> u32>(b"cuda_fake_synchronized").expect("there")()
     }
 }
 

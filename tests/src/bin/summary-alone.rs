@@ -1,9 +1,9 @@
 //! `kinetoscope summary FILE` on one thread, for a fair comparison with an engine that has only one.
 
 use kinetoscope::files::unpacker;
+use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::queries::{Request, query};
 use kinetoscope_core::trace::TraceReader;
-use kinetoscope_core::verbs::options::Options;
-use kinetoscope_core::verbs::{Request, verb};
 use std::error::Error;
 use std::fs::File;
 use std::io::Read;
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let trace = reader.finish()?;
     let options = Options::default();
     let request = Request::new(&options).about(&path).for_reading(true);
-    let answer = verb("summary")?.answer(&trace, request)?;
+    let answer = query("summary")?.answer(&trace, request)?;
     println!("{}", answer.to_text());
     Ok(())
 }

@@ -41,13 +41,13 @@ pub(crate) fn chrome(recording: &Recording) -> Value {
     serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("JSON")
 }
 
-/// What holds of every recording that ended by itself: nothing in the ledger, reads back from Chrome's form as the same
+/// What holds of every recording that ended by itself: no diagnostics, reads back from Chrome's form as the same
 /// events, spans of a lane nest, and the fields are Kineto's.
 pub(crate) fn check(recording: &Recording) -> Value {
-    assert_eq!(recording.trace.diagnostics.findings(), [], "the ledger");
+    assert_eq!(recording.trace.diagnostics.findings(), [], "diagnostics");
     let document = chrome(recording);
     let again = Trace::read(document.to_string().as_bytes()).expect("a trace");
-    assert_eq!(again.diagnostics.findings(), [], "the ledger of the Chrome trace");
+    assert_eq!(again.diagnostics.findings(), [], "diagnostics of the Chrome trace");
     assert_eq!(again.table.len(), recording.trace.table.len());
     check_nesting(&recording.trace.table);
     check_schema(&document);

@@ -1,6 +1,6 @@
-// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's list of verbs.
+// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's list of queries.
 
-import type { Verbs } from "./verbs.js";
+import type { Queries } from "./queries.js";
 
 /** What the values of a column are: durations and times in ns, sizes in bytes, shares of 1, …. */
 export type ColumnKind =
@@ -27,7 +27,7 @@ export interface Column<Key extends string = string> {
 }
 
 /** The columns of every analysis, in their order. */
-export const COLUMNS: { readonly [V in keyof Verbs]: readonly Column<keyof Verbs[V]["row"] & string>[] } = {
+export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Queries[V]["row"] & string>[] } = {
   summary: [
     { key: "wall_ns", title: "Wall", kind: "ns", about: "From the first event to the end of the last." },
     { key: "steps", title: "Steps", kind: "int", about: "How many profiler steps there are." },
@@ -273,15 +273,15 @@ export const COLUMNS: { readonly [V in keyof Verbs]: readonly Column<keyof Verbs
     { key: "devices", title: "Devices", kind: "json", about: "The devices' names." },
     { key: "host", title: "Host", kind: "text", about: "The machine's name." },
   ],
-  ledger: [
-    { key: "kind", title: "Kind", kind: "text", about: "identity, or how much an oddity touches the answers: note, repaired, lost." },
-    { key: "name", title: "Name", kind: "text", about: "What should hold, or the oddity's code." },
+  check: [
+    { key: "kind", title: "Kind", kind: "text", about: "identity, or the severity of a diagnostic: note, repaired, lost." },
+    { key: "name", title: "Name", kind: "text", about: "The equation, or the code of the diagnostic." },
     { key: "holds", title: "Holds", kind: "bool", about: "Whether the identity holds." },
     { key: "left", title: "Left", kind: "int", about: "The identity's left side: ns, or a count." },
     { key: "right", title: "Right", kind: "int", about: "The identity's right side." },
-    { key: "count", title: "Count", kind: "int", about: "How often the oddity was met." },
-    { key: "first_offset", title: "At byte", kind: "int", about: "Where it was first met: a byte of the decompressed text." },
-    { key: "example", title: "Example", kind: "text", about: "What the first one looked like." },
-    { key: "description", title: "", kind: "text", about: "What the oddity is." },
+    { key: "count", title: "Count", kind: "int", about: "How often the diagnostic occurred." },
+    { key: "first_offset", title: "At byte", kind: "int", about: "Offset of the first occurrence, in bytes of the decompressed text." },
+    { key: "example", title: "Example", kind: "text", about: "The text of the first occurrence." },
+    { key: "description", title: "", kind: "text", about: "What the diagnostic means." },
   ],
 };

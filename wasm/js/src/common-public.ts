@@ -15,4 +15,4 @@ export type {
   Tiles,
   TilesOptions,
 } from "./trace.js";
-export * from "./verbs.js";
+export * from "./queries.js";

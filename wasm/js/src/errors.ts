@@ -1,6 +1,6 @@
 // The one error of the package.
 
-import type { EngineErrorCode } from "./verbs.js";
+import type { EngineErrorCode } from "./queries.js";
 
 /**
  * What went wrong:

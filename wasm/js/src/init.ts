@@ -1,7 +1,7 @@
 // The package with an engine that the caller supplies: for bundlers and hosts that cannot find the file themselves.
 
 import { load, loaded, type WasmInput } from "./engine.js";
-import { face } from "./face.js";
+import { createClient } from "./client.js";
 import { gunzip } from "./gunzip.js";
 import { inputOf, type Source } from "./source.js";
 
@@ -12,4 +12,4 @@ export async function init(wasm: WasmInput | Promise<WasmInput>): Promise<void> 
   await load(() => wasm);
 }
 
-export const { open, repair } = face<Source>({ ready: loaded, input: inputOf, gunzip });
+export const { open, repair } = createClient<Source>({ ready: loaded, input: inputOf, gunzip });

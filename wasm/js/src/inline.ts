@@ -1,7 +1,7 @@
 // The package with the engine inside the module: for file:// pages and webviews that can fetch nothing.
 
 import { load } from "./engine.js";
-import { face } from "./face.js";
+import { createClient } from "./client.js";
 import { gunzip } from "./gunzip.js";
 import { inputOf, type Source } from "./source.js";
 import { WASM } from "./wasm-text.js";
@@ -13,4 +13,4 @@ function decode(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
-export const { open, repair } = face<Source>({ ready: () => load(() => decode(WASM)), input: inputOf, gunzip });
+export const { open, repair } = createClient<Source>({ ready: () => load(() => decode(WASM)), input: inputOf, gunzip });

@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { load } from "./engine.js";
-import { face } from "./face.js";
+import { createClient } from "./client.js";
 import { gunzip, inputOf } from "./node-input.js";
 import type { Source } from "./source.js";
 
@@ -10,4 +10,4 @@ export * from "./public.js";
 
 const ready = () => load(async () => readFile(new URL("./kinetoscope.wasm", import.meta.url)));
 
-export const { open, repair } = face<Source>({ ready, input: inputOf, gunzip });
+export const { open, repair } = createClient<Source>({ ready, input: inputOf, gunzip });

@@ -3,7 +3,7 @@
 import { Reading, type EngineTrace } from "./glue/engine.js";
 import { KinetoscopeError, asError, check, guarded } from "./errors.js";
 import type { Input } from "./source.js";
-import type { EarlySummary } from "./verbs.js";
+import type { PreviewSummary } from "./queries.js";
 
 export interface Progress {
   /** Bytes of the source that were read, compressed as they are. */
@@ -15,7 +15,7 @@ export interface Progress {
   /** Events that were read. */
   events: number;
   /** The first numbers. */
-  early: EarlySummary;
+  preview: PreviewSummary;
 }
 
 export interface OpenOptions {
@@ -60,7 +60,7 @@ class Feeding {
       totalBytes: input.size,
       textBytes: reading.text_bytes(),
       events: reading.events(),
-      early: reading.early()[0] as EarlySummary,
+      preview: reading.preview()[0] as PreviewSummary,
     });
   }
 

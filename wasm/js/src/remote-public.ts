@@ -1,5 +1,5 @@
 // The page's side of a worker that the caller starts, for bundlers and hosts with ideas of their own about workers.
 
-export { remoteFace, type Spawn, type Thread } from "./remote.js";
+export { createRemoteClient, type Spawn, type Thread } from "./remote.js";
 export type { Reply, Request } from "./protocol.js";
 export * from "./worker-public.js";

@@ -23,7 +23,7 @@ import type {
   Tiles,
   TilesOptions,
 } from "./trace.js";
-import { VERBS, type Answers, type Exports, type Verbs } from "./verbs.js";
+import { QUERIES, type Answers, type Exports, type Queries } from "./queries.js";
 
 /** The analyses, as promises. */
 export type RemoteAnswers = {
@@ -149,28 +149,28 @@ export class RemoteTrace {
     return new KinetoscopeError("disposed", `${this.name} was disposed of`);
   }
 
-  rows<V extends keyof Verbs>(verb: V, options?: Verbs[V]["options"]): Promise<Verbs[V]["row"][]> {
-    return this.#call("rows", verb, options);
+  rows<V extends keyof Queries>(query: V, options?: Queries[V]["options"]): Promise<Queries[V]["row"][]> {
+    return this.#call("rows", query, options);
   }
 
-  columns<V extends keyof Verbs>(verb: V, options?: Verbs[V]["options"]): Promise<Columns<Verbs[V]["row"]>> {
-    return this.#call("columns", verb, options);
+  columns<V extends keyof Queries>(query: V, options?: Queries[V]["options"]): Promise<Columns<Queries[V]["row"]>> {
+    return this.#call("columns", query, options);
   }
 
-  table<V extends keyof Verbs>(verb: V, options?: Verbs[V]["options"]): Promise<string> {
-    return this.#call("table", verb, options);
+  table<V extends keyof Queries>(query: V, options?: Queries[V]["options"]): Promise<string> {
+    return this.#call("table", query, options);
   }
 
-  json<V extends keyof Verbs>(verb: V, options?: Verbs[V]["options"]): Promise<string> {
-    return this.#call("json", verb, options);
+  json<V extends keyof Queries>(query: V, options?: Queries[V]["options"]): Promise<string> {
+    return this.#call("json", query, options);
   }
 
-  csv<V extends keyof Verbs>(verb: V, options?: Verbs[V]["options"]): Promise<string> {
-    return this.#call("csv", verb, options);
+  csv<V extends keyof Queries>(query: V, options?: Queries[V]["options"]): Promise<string> {
+    return this.#call("csv", query, options);
   }
 
-  markdown<V extends keyof Verbs>(verb: V, options?: Verbs[V]["options"]): Promise<string> {
-    return this.#call("markdown", verb, options);
+  markdown<V extends keyof Queries>(query: V, options?: Queries[V]["options"]): Promise<string> {
+    return this.#call("markdown", query, options);
   }
 
   diagnostics(): Promise<Diagnostic[]> {
@@ -185,7 +185,7 @@ export class RemoteTrace {
     return this.#call("find", names, options);
   }
 
-  instances(row: number, options?: Pick<Verbs["ops"]["options"], "groupBy">): Promise<Spans> {
+  instances(row: number, options?: Pick<Queries["ops"]["options"], "groupBy">): Promise<Spans> {
     return this.#call("instances", row, options);
   }
 
@@ -235,12 +235,12 @@ export class RemoteTrace {
 
 export interface RemoteTrace extends RemoteAnswers {}
 
-for (const [verb, isOneRow] of Object.entries(VERBS) as [keyof Verbs, boolean][]) {
+for (const [query, isOneRow] of Object.entries(QUERIES) as [keyof Queries, boolean][]) {
   const method = async function (this: RemoteTrace, options?: object): Promise<unknown> {
-    const rows = await this.rows(verb, options);
+    const rows = await this.rows(query, options);
     return isOneRow ? rows[0] : rows;
   };
-  Object.defineProperty(RemoteTrace.prototype, verb, { value: method, configurable: true, writable: true });
+  Object.defineProperty(RemoteTrace.prototype, query, { value: method, configurable: true, writable: true });
 }
 
 /** A source as it can be posted, and what of it goes over. */
@@ -282,13 +282,13 @@ function streamOf(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
   });
 }
 
-export interface RemoteFace {
+export interface RemoteClient {
   /** As `open` of the package itself, in a worker of its own; aborting ends the worker. */
   open(source: Source, options?: OpenOptions): Promise<RemoteTrace>;
   open(sources: readonly Source[], options?: OpenOptions): Promise<RemoteTrace[]>;
 }
 
-export function remoteFace(spawn: Spawn): RemoteFace {
+export function createRemoteClient(spawn: Spawn): RemoteClient {
   async function all(sources: readonly unknown[], options: OpenOptions): Promise<RemoteTrace[]> {
     const { signal, onProgress, memoryLimit } = options;
     check(signal);

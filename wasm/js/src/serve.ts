@@ -1,11 +1,11 @@
 // The worker's side: holds the traces and answers requests.
 
 import { KinetoscopeError } from "./errors.js";
-import type { Face } from "./face.js";
+import type { Client } from "./client.js";
 import { toWire, type Opened, type Port, type Reply, type Request, type WireSource } from "./protocol.js";
 import type { Source } from "./source.js";
 import type { Trace } from "./trace.js";
-import type { Exports } from "./verbs.js";
+import type { Exports } from "./queries.js";
 
 function sourceOf(wire: WireSource): Source {
   switch (wire.kind) {
@@ -35,7 +35,7 @@ function buffersOf(value: unknown, depth = 3): ArrayBuffer[] {
 }
 
 /** Answers requests; gives the function that takes them. */
-export function serve(port: Port<Reply>, face: Face<Source>): (request: Request) => Promise<void> {
+export function serve(port: Port<Reply>, client: Client<Source>): (request: Request) => Promise<void> {
   const traces = new Map<number, Trace>();
   const writings = new Map<number, ReadableStreamDefaultReader<Uint8Array>>();
   let next = 0;
@@ -51,7 +51,7 @@ export function serve(port: Port<Reply>, face: Face<Source>): (request: Request)
     const onProgress = wantsProgress
       ? (progress: unknown) => port.postMessage({ id, progress } as Reply, [])
       : undefined;
-    const opened = await face.open(sources.map(sourceOf), { memoryLimit, onProgress });
+    const opened = await client.open(sources.map(sourceOf), { memoryLimit, onProgress });
     return opened.map((trace) => {
       traces.set(++next, trace);
       return { trace: next, name: trace.name, startNs: trace.startNs, length: trace.length };

@@ -4,16 +4,16 @@ import type { EngineTrace, EngineWriting } from "./glue/engine.js";
 import { KinetoscopeError, guarded } from "./errors.js";
 import {
   EXPORTS,
-  VERBS,
+  QUERIES,
   type Answers,
   type DiagnosticCode,
   type Exports,
   type Relation,
   type Severity,
-  type Verbs,
-} from "./verbs.js";
+  type Queries,
+} from "./queries.js";
 
-/** One line of the ledger: something odd about the file. */
+/** One diagnostic of the file. */
 export interface Diagnostic {
   code: DiagnosticCode;
   /** `lost` when something was dropped. */
@@ -125,7 +125,7 @@ export interface Columns<Row> {
 /** An event as a Chrome trace has it. */
 export type ChromeEvent = Record<string, unknown>;
 
-type VerbName = keyof Verbs;
+type QueryName = keyof Queries;
 type ExportName = keyof Exports;
 
 const leaked = new FinalizationRegistry<EngineTrace>((engine) => engine.free());
@@ -156,33 +156,33 @@ export class Trace {
   }
 
   /** The rows of an analysis by its name; the methods of the same names are shorter to write. */
-  rows<V extends VerbName>(verb: V, options?: Verbs[V]["options"]): Verbs[V]["row"][] {
-    return this.#ask((engine) => engine.rows(verb, options)) as Verbs[V]["row"][];
+  rows<V extends QueryName>(query: V, options?: Queries[V]["options"]): Queries[V]["row"][] {
+    return this.#ask((engine) => engine.rows(query, options)) as Queries[V]["row"][];
   }
 
   /** The same as columns of typed arrays, whose buffers can be transferred. */
-  columns<V extends VerbName>(verb: V, options?: Verbs[V]["options"]): Columns<Verbs[V]["row"]> {
-    return this.#ask((engine) => engine.columns(verb, options)) as unknown as Columns<Verbs[V]["row"]>;
+  columns<V extends QueryName>(query: V, options?: Queries[V]["options"]): Columns<Queries[V]["row"]> {
+    return this.#ask((engine) => engine.columns(query, options)) as unknown as Columns<Queries[V]["row"]>;
   }
 
   /** The text that the command line prints; for `ops`, torch's table. */
-  table<V extends VerbName>(verb: V, options?: Verbs[V]["options"]): string {
-    return this.#ask((engine) => engine.table(this.name, verb, options));
+  table<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
+    return this.#ask((engine) => engine.table(this.name, query, options));
   }
 
   /** The document that the command line prints with `--format json`. */
-  json<V extends VerbName>(verb: V, options?: Verbs[V]["options"]): string {
-    return this.#ask((engine) => engine.json(this.name, verb, options));
+  json<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
+    return this.#ask((engine) => engine.json(this.name, query, options));
   }
 
   /** The same as CSV. */
-  csv<V extends VerbName>(verb: V, options?: Verbs[V]["options"]): string {
-    return this.#ask((engine) => engine.csv(verb, options));
+  csv<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
+    return this.#ask((engine) => engine.csv(query, options));
   }
 
   /** The same as a Markdown table. */
-  markdown<V extends VerbName>(verb: V, options?: Verbs[V]["options"]): string {
-    return this.#ask((engine) => engine.markdown(verb, options));
+  markdown<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
+    return this.#ask((engine) => engine.markdown(query, options));
   }
 
   /** Everything that was odd about the file. */
@@ -202,7 +202,7 @@ export class Trace {
   }
 
   /** The events of a row of `ops`: its position when the rows are asked for unsorted, unfiltered and grouped like this. */
-  instances(row: number, options: Pick<Verbs["ops"]["options"], "groupBy"> = {}): Spans {
+  instances(row: number, options: Pick<Queries["ops"]["options"], "groupBy"> = {}): Spans {
     return this.#ask((engine) => engine.instances(row, options)) as Spans;
   }
 
@@ -253,12 +253,12 @@ export class Trace {
 
 export interface Trace extends Answers {}
 
-for (const [verb, isOneRow] of Object.entries(VERBS) as [VerbName, boolean][]) {
+for (const [query, isOneRow] of Object.entries(QUERIES) as [QueryName, boolean][]) {
   const method = function (this: Trace, options?: object): unknown {
-    const rows = this.rows(verb, options);
+    const rows = this.rows(query, options);
     return isOneRow ? rows[0] : rows;
   };
-  Object.defineProperty(Trace.prototype, verb, { value: method, configurable: true, writable: true });
+  Object.defineProperty(Trace.prototype, query, { value: method, configurable: true, writable: true });
 }
 
 /** The media type of an export. */

@@ -2,11 +2,11 @@
 
 import { Worker, type TransferListItem } from "node:worker_threads";
 import type { Reply } from "./protocol.js";
-import { remoteFace, type Thread } from "./remote.js";
+import { createRemoteClient, type Thread } from "./remote.js";
 
 export * from "./worker-public.js";
 
-export const { open } = remoteFace((onReply, onFailure) => {
+export const { open } = createRemoteClient((onReply, onFailure) => {
   // Flags of the process, such as --input-type, are none of the worker's.
   const worker = new Worker(new URL("./worker-thread-node.js", import.meta.url), { execArgv: [] });
   worker.on("message", (reply: Reply) => onReply(reply));

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { SearchBox } from "./search-box";
 import { useMemo, useState } from "preact/hooks";
 import { COLUMNS } from "kinetoscope/columns";
-import type { RemoteTrace, Verbs } from "kinetoscope/remote";
+import type { RemoteTrace, Queries } from "kinetoscope/remote";
 import { count } from "../model/format";
 import { search } from "../model/search";
 import { asTabs, sorted } from "../model/sorting";
@@ -15,14 +15,14 @@ import { Save } from "./save";
 import { Table, valueIn, type Sort, type TableColumn } from "./table";
 
 /** The columns of an analysis, by key and in this order, with what the view wants otherwise. */
-export function columnsOf<V extends keyof Verbs>(
-  verb: V,
-  keys: readonly (keyof Verbs[V]["row"] & string)[],
-  changes: Partial<Record<keyof Verbs[V]["row"] & string, Partial<TableColumn<Verbs[V]["row"]>>>> = {},
-): TableColumn<Verbs[V]["row"]>[] {
+export function columnsOf<V extends keyof Queries>(
+  query: V,
+  keys: readonly (keyof Queries[V]["row"] & string)[],
+  changes: Partial<Record<keyof Queries[V]["row"] & string, Partial<TableColumn<Queries[V]["row"]>>>> = {},
+): TableColumn<Queries[V]["row"]>[] {
   return keys.map((key) => {
-    const column = COLUMNS[verb].find((one) => one.key === key);
-    if (!column) throw new Error(`${verb} has no column ${key}`);
+    const column = COLUMNS[query].find((one) => one.key === key);
+    if (!column) throw new Error(`${query} has no column ${key}`);
     return { ...column, title: column.title || titleOf(key), ...changes[key] };
   });
 }
@@ -36,17 +36,17 @@ function titleOf(key: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-export interface AnswerTableProps<V extends keyof Verbs> {
+export interface AnswerTableProps<V extends keyof Queries> {
   trace: RemoteTrace;
-  verb: V;
-  options?: Verbs[V]["options"];
-  rows: readonly Verbs[V]["row"][];
-  columns: readonly TableColumn<Verbs[V]["row"]>[];
-  keyOf: (row: Verbs[V]["row"]) => string;
+  query: V;
+  options?: Queries[V]["options"];
+  rows: readonly Queries[V]["row"][];
+  columns: readonly TableColumn<Queries[V]["row"]>[];
+  keyOf: (row: Queries[V]["row"]) => string;
   /** The text that the filter looks at. */
-  textOf: (row: Verbs[V]["row"]) => string;
+  textOf: (row: Queries[V]["row"]) => string;
   sort?: Sort;
-  detail?: (row: Verbs[V]["row"]) => ComponentChildren;
+  detail?: (row: Queries[V]["row"]) => ComponentChildren;
   /** More to choose from, beside the filter. */
   children?: ComponentChildren;
   label: string;
@@ -54,8 +54,8 @@ export interface AnswerTableProps<V extends keyof Verbs> {
 }
 
 /** The filter, order and open row are in the address, so that a view has one such table. */
-export function AnswerTable<V extends keyof Verbs>(props: AnswerTableProps<V>) {
-  const { trace, verb, options, rows, columns, textOf } = props;
+export function AnswerTable<V extends keyof Queries>(props: AnswerTableProps<V>) {
+  const { trace, query, options, rows, columns, textOf } = props;
   const wanted = search(param("q") ?? "");
   const shown = useMemo(() => rows.filter((row) => wanted.matches(textOf(row))), [rows, param("q")]);
   const key = param("sort") ?? props.sort?.key;
@@ -67,7 +67,7 @@ export function AnswerTable<V extends keyof Verbs>(props: AnswerTableProps<V>) {
   const copyShown = async (): Promise<void> => {
     const by = columns.find((column) => column.key === sort?.key);
     const ordered = by && sort ? sorted(shown, (row) => valueIn(by, row), sort.descending) : shown;
-    const valueOf = (of: string, row: Verbs[V]["row"]): unknown => {
+    const valueOf = (of: string, row: Queries[V]["row"]): unknown => {
       const column = columns.find((one) => one.key === of);
       return column ? valueIn(column, row) : undefined;
     };
@@ -91,7 +91,7 @@ export function AnswerTable<V extends keyof Verbs>(props: AnswerTableProps<V>) {
         <button type="button" data-hint={T.copyHint} onClick={() => void copyShown()}>
           {T.copy}
         </button>
-        <Save trace={trace} verb={verb} options={options} />
+        <Save trace={trace} query={query} options={options} />
       </div>
       <Table
         label={props.label}

@@ -99,10 +99,10 @@ function Choices() {
   );
 }
 
-function EarlyList({ title, rows }: { title: string; rows: readonly EarlyTop[] }) {
+function PreviewList({ title, rows }: { title: string; rows: readonly EarlyTop[] }) {
   if (rows.length === 0) return null;
   return (
-    <table class="early">
+    <table class="preview">
       <caption>{title}</caption>
       <tbody>
         {rows.slice(0, 5).map((row) => (
@@ -138,17 +138,17 @@ function Reading({ entry }: { entry: Loading }) {
       <progress aria-label={`${T.reading} ${entry.name}`} max={1} {...(share === undefined ? {} : { value: share })} />
       <p class="reading-parts">{parts.filter((part) => part !== "").join(" · ")}</p>
       {progress ? (
-        <div class="early-lists">
-          <p class="early-wall">
-            {T.soFar}: <b data-early="wall">{time(progress.early.wall_ns)}</b>,{" "}
-            {SAY.early(
-              count(progress.early.operators),
-              count(progress.early.kernels),
-              time(progress.early.device_sum_ns),
+        <div class="preview-lists">
+          <p class="preview-wall">
+            {T.soFar}: <b data-preview="wall">{time(progress.preview.wall_ns)}</b>,{" "}
+            {SAY.preview(
+              count(progress.preview.operators),
+              count(progress.preview.kernels),
+              time(progress.preview.device_sum_ns),
             )}
           </p>
-          <EarlyList title={SHARED.operators} rows={progress.early.top_operators} />
-          <EarlyList title={SHARED.kernels} rows={progress.early.top_kernels} />
+          <PreviewList title={SHARED.operators} rows={progress.preview.top_operators} />
+          <PreviewList title={SHARED.kernels} rows={progress.preview.top_kernels} />
         </div>
       ) : null}
     </div>

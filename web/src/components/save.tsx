@@ -1,15 +1,15 @@
 // An answer of the engine as a file: the very text that the command line prints.
 
-import type { RemoteTrace, Verbs } from "kinetoscope/remote";
+import type { RemoteTrace, Queries } from "kinetoscope/remote";
 import { T } from "../strings";
 import { save } from "./download";
 
 const TYPES = { csv: "text/csv", json: "application/json" } as const;
 
-export interface SaveProps<V extends keyof Verbs> {
+export interface SaveProps<V extends keyof Queries> {
   trace: RemoteTrace;
-  verb: V;
-  options?: Verbs[V]["options"] | undefined;
+  query: V;
+  options?: Queries[V]["options"] | undefined;
 }
 
 /** A file's name without what says that it is a trace. */
@@ -18,9 +18,9 @@ export function baseName(name: string): string {
 }
 
 /** Buttons that save all rows of an analysis. */
-export function Save<V extends keyof Verbs>({ trace, verb, options }: SaveProps<V>) {
+export function Save<V extends keyof Queries>({ trace, query, options }: SaveProps<V>) {
   const file = async (format: "csv" | "json"): Promise<void> =>
-    save(`${baseName(trace.name)}.${verb}.${format}`, TYPES[format], await trace[format](verb, options));
+    save(`${baseName(trace.name)}.${query}.${format}`, TYPES[format], await trace[format](query, options));
   return (
     <>
       <button type="button" data-hint={T.csvHint} onClick={() => void file("csv")}>

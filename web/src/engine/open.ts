@@ -1,7 +1,7 @@
 // Opens traces, each in a worker of its own, so that they are read side by side and give their memory back.
 
 import { engineCode } from "#engine-code";
-import { remoteFace, type OpenOptions, type RemoteTrace, type Reply } from "kinetoscope/remote";
+import { createRemoteClient, type OpenOptions, type RemoteTrace, type Reply } from "kinetoscope/remote";
 import TraceWorker from "./worker?worker&inline";
 import type { Begin } from "./worker";
 
@@ -29,7 +29,7 @@ export type Input = File | Response;
 export async function openTrace(input: Input, options: OpenOptions): Promise<RemoteTrace> {
   const begin: Begin = { code: await compiled() };
   options.signal?.throwIfAborted();
-  const { open } = remoteFace((onReply, onFailure) => {
+  const { open } = createRemoteClient((onReply, onFailure) => {
     const worker = new TraceWorker();
     worker.onmessage = (event: MessageEvent<Reply>) => onReply(event.data);
     worker.onerror = (event) => onFailure(new Error(event.message || "the worker could not be started"));

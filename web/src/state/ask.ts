@@ -1,7 +1,7 @@
 // Questions to a trace whose answers are kept: every view that asks the same shares one answer.
 
 import { signal, type ReadonlySignal } from "@preact/signals";
-import type { RemoteTrace, Verbs } from "kinetoscope/remote";
+import type { RemoteTrace, Queries } from "kinetoscope/remote";
 
 export type Answer<T> = { state: "waiting" } | { state: "ready"; value: T } | { state: "failed"; reason: string };
 
@@ -30,12 +30,12 @@ export function ask<T>(
 }
 
 /** The rows of an analysis. */
-export function rowsOf<V extends keyof Verbs>(
+export function rowsOf<V extends keyof Queries>(
   trace: RemoteTrace,
-  verb: V,
-  options?: Verbs[V]["options"],
-): ReadonlySignal<Answer<Verbs[V]["row"][]>> {
-  return ask(trace, `${verb} ${JSON.stringify(options ?? {})}`, (from) => from.rows(verb, options));
+  query: V,
+  options?: Queries[V]["options"],
+): ReadonlySignal<Answer<Queries[V]["row"][]>> {
+  return ask(trace, `${query} ${JSON.stringify(options ?? {})}`, (from) => from.rows(query, options));
 }
 
 /** The value of an answer that is there. */

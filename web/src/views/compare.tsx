@@ -191,8 +191,8 @@ function Totals({ a, b }: { a: SummaryRow; b: SummaryRow }) {
 
 function Two({ a, b }: { a: OpenTrace; b: OpenTrace }) {
   const kind: Kind = (param("kind") as Kind | undefined) ?? "ops";
-  const both = <V extends "ops" | "kernels" | "summary">(verb: V) =>
-    [rowsOf(a.trace, verb), rowsOf(b.trace, verb)] as const;
+  const both = <V extends "ops" | "kernels" | "summary">(query: V) =>
+    [rowsOf(a.trace, query), rowsOf(b.trace, query)] as const;
   const [summaryA, summaryB] = both("summary");
   const operators = (timeOf: (row: OpsRow) => number) => {
     const [old, young] = both("ops");

@@ -106,7 +106,7 @@ export function Findings({ open }: { open: OpenTrace }) {
       </Await>
       <Panel
         title={S.antiPatterns}
-        actions={<Save trace={open.trace} verb="patterns" />}
+        actions={<Save trace={open.trace} query="patterns" />}
         about={S.knownMistakesLookedForAs}
         id="patterns"
       >
@@ -118,7 +118,7 @@ export function Findings({ open }: { open: OpenTrace }) {
             <Panel
               title={S.callsDuringWhichTheLaunch}
               about={S.theMostPromisingFirstTorchs}
-              actions={<Save trace={open.trace} verb="evaluation" />}
+              actions={<Save trace={open.trace} query="evaluation" />}
               id="evaluation"
             >
               <Evaluation rows={rows} />

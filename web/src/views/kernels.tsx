@@ -75,7 +75,7 @@ export function Kernels({ open }: { open: OpenTrace }) {
             <AnswerTable
               label={SHARED.kernels}
               trace={open.trace}
-              verb="kernels"
+              query="kernels"
               rows={wanted ? found.filter((row) => row.class === wanted) : found}
               columns={columns(found)}
               keyOf={(row) => `${row.class} ${row.name}`}

@@ -219,7 +219,7 @@ function ByOperator({ open, ops }: { open: OpenTrace; ops: readonly OpsRow[] }) 
       <AnswerTable
         label={S.memoryByOperator}
         trace={open.trace}
-        verb="ops"
+        query="ops"
         rows={rows}
         fit={12}
         columns={columnsOf("ops", keys, {
@@ -295,7 +295,7 @@ export function MemoryView({ open }: { open: OpenTrace }) {
   return (
     <>
       <Head view="memory">
-        <Save trace={open.trace} verb="memory" />
+        <Save trace={open.trace} query="memory" />
       </Head>
       <Await answer={rowsOf(open.trace, "memory")}>
         {(rows) =>

@@ -83,7 +83,7 @@ function Tree({ open, rows }: { open: OpenTrace; rows: readonly ModulesRow[] }) 
     <AnswerTable
       label={S.modules}
       trace={open.trace}
-      verb="modules"
+      query="modules"
       rows={searched || param("sort") ? rows : visible(rows, closed)}
       columns={columns}
       keyOf={(row) => row.path}

@@ -103,7 +103,7 @@ export function Operators({ open }: { open: OpenTrace }) {
             <AnswerTable
               label={SHARED.operators}
               trace={open.trace}
-              verb="ops"
+              query="ops"
               options={options}
               rows={rows}
               columns={columns(rows, group.value)}

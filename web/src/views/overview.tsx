@@ -1,7 +1,7 @@
 // Overview: the few numbers that matter, what to do first, and how far to trust them.
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { DeviceTime, LedgerRow, SummaryRow } from "kinetoscope/remote";
+import type { DeviceTime, CheckRow, SummaryRow } from "kinetoscope/remote";
 import { Bar, Await, Card, Head, Panel, To } from "../components/parts";
 import { columnsOf } from "../components/answer-table";
 import { copy } from "../components/download";
@@ -269,14 +269,14 @@ function Tops({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
   );
 }
 
-function Trust({ ledger, isBelowAll }: { ledger: readonly LedgerRow[]; isBelowAll: boolean }) {
+function Trust({ checks, isBelowAll }: { checks: readonly CheckRow[]; isBelowAll: boolean }) {
   const place = useRef<HTMLDivElement>(null);
   const isWanted = param("at") === "trust";
   useEffect(() => {
     if (isWanted && isBelowAll) place.current?.scrollIntoView({ block: "start" });
   }, [isWanted, isBelowAll]);
-  const identities = ledger.filter((row) => row.kind === "identity");
-  const oddities = ledger.filter((row) => row.kind !== "identity");
+  const identities = checks.filter((row) => row.kind === "identity");
+  const diagnostics = checks.filter((row) => row.kind !== "identity");
   const broken = identities.filter((row) => row.holds === false);
   return (
     <div ref={place}>
@@ -286,7 +286,7 @@ function Trust({ ledger, isBelowAll }: { ledger: readonly LedgerRow[]; isBelowAl
         </p>
         <details open={broken.length > 0}>
           <summary>{S.identities}</summary>
-          <ul class="ledger">
+          <ul class="checks">
             {identities.map((row) => (
               <li key={row.name} class={row.holds ? "" : "failure"}>
                 <span aria-hidden="true">{row.holds ? "✓" : "✗"}</span> {row.name}: {count(row.left ?? 0)} and{" "}
@@ -295,10 +295,10 @@ function Trust({ ledger, isBelowAll }: { ledger: readonly LedgerRow[]; isBelowAl
             ))}
           </ul>
         </details>
-        {oddities.length > 0 ? (
-          <ul class="ledger">
-            {oddities.map((row) => (
-              <li key={row.name} data-oddity={row.name}>
+        {diagnostics.length > 0 ? (
+          <ul class="checks">
+            {diagnostics.map((row) => (
+              <li key={row.name} data-diagnostic={row.name}>
                 <span class={`severity ${row.kind}`}>{row.kind}</span> {row.description} <b>{count(row.count ?? 0)}×</b>
                 {row.first_offset === null ? "" : SAY.firstAt(count(row.first_offset))}
                 {row.example ? <code>{row.example}</code> : null}
@@ -325,7 +325,7 @@ export function Overview({ open }: { open: OpenTrace }) {
         >
           {S.copyAsText}
         </button>
-        <Save trace={open.trace} verb="summary" />
+        <Save trace={open.trace} query="summary" />
         <span class="quiet">
           {[open.info.producer, ...open.info.devices.slice(0, 1), open.info.host].filter(Boolean).join(" · ")}
         </span>
@@ -359,8 +359,8 @@ export function Overview({ open }: { open: OpenTrace }) {
           ) : null
         }
       </Await>
-      <Await answer={rowsOf(open.trace, "ledger")}>
-        {(ledger) => <Trust ledger={ledger} isBelowAll={rowsOf(open.trace, "summary").value.state !== "waiting"} />}
+      <Await answer={rowsOf(open.trace, "check")}>
+        {(checks) => <Trust checks={checks} isBelowAll={rowsOf(open.trace, "summary").value.state !== "waiting"} />}
       </Await>
     </>
   );

@@ -50,7 +50,7 @@ function All({ open, found }: { open: OpenTrace; found: readonly StepsRow[] }) {
       <AnswerTable
         label={SHARED.steps}
         trace={open.trace}
-        verb="steps"
+        query="steps"
         rows={rows}
         keyOf={(row) => `${row.name} ${row.start_ns}`}
         textOf={(row) => row.name}

@@ -174,16 +174,16 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::ns("min_ns", "Min", "Shortest duration."),
     Column::ns("max_ns", "Max", "Longest duration."),
     Column::float("occupancy_percent", "Occupancy %", "Estimated achieved occupancy, weighted by duration.")
-        .or_null(),
-    Column::bytes("bytes", "Bytes", "Bytes copied or filled.").or_null(),
-    Column::rate("bytes_per_second", "B/s", "Those bytes by the time that took.").or_null(),
+        .nullable(),
+    Column::bytes("bytes", "Bytes", "Bytes copied or filled.").nullable(),
+    Column::rate("bytes_per_second", "B/s", "Those bytes by the time that took.").nullable(),
     Column::rate(
         "flops_per_second",
         "FLOP/s",
         "Floating point operations by time, of the kernels that are the only one of an operator which a formula counts.",
     )
-    .or_null(),
-    Column::text("op", "Launched by", "The operator that the longest of them was done for.").or_null(),
+    .nullable(),
+    Column::text("op", "Launched by", "The operator that the longest of them was done for.").nullable(),
 ];
 
 /// An amount by second; nothing where there is none.

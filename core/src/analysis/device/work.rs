@@ -22,31 +22,31 @@ use alloc::vec::Vec;
 pub(crate) const COLUMNS: &[Column] = &[
     Column::word("kind", "Kind", &FlopsKind::VOCABULARY, "total for the sums in the first rows, operator for the others."),
     Column::text("name", "Name", "The operator; all, counted or not counted for a sum."),
-    Column::bool("counted", "Counted", "A formula knows the operator and its inputs.").or_null(),
+    Column::bool("counted", "Counted", "A formula knows the operator and its inputs.").nullable(),
     Column::int("count", "Calls", "How many calls."),
-    Column::amount("flops", "FLOPs", "Floating point operations of the calls that were counted.").or_null(),
+    Column::amount("flops", "FLOPs", "Floating point operations of the calls that were counted.").nullable(),
     Column::ns(
         "time_ns",
         "Time",
         "Device time, or CPU time in a trace without device work, with that of what was called; without it where not counted.",
     ),
     Column::share("share", "Share", "The part of all such time."),
-    Column::rate("flops_per_second", "FLOP/s", "Floating point operations by that time.").or_null(),
-    Column::bytes("input_bytes", "Input", "Bytes of the input tensors: the least that the calls have to read.").or_null(),
-    Column::rate("bytes_per_second", "B/s", "Those bytes by that time.").or_null(),
+    Column::rate("flops_per_second", "FLOP/s", "Floating point operations by that time.").nullable(),
+    Column::bytes("input_bytes", "Input", "Bytes of the input tensors: the least that the calls have to read.").nullable(),
+    Column::rate("bytes_per_second", "B/s", "Those bytes by that time.").nullable(),
     Column::word(
         "bound",
         "Bound",
         &Bound::VOCABULARY,
         "What bounds the calls on this device: compute or memory; nothing where its figures are not known.",
     )
-    .or_null(),
+    .nullable(),
     Column::share(
         "roofline_share",
         "Of roofline",
         "The least time that the device needs for these operations and bytes, as a part of the time they took.",
     )
-    .or_null(),
+    .nullable(),
 ];
 
 words! {

@@ -295,7 +295,7 @@ fn trust(out: &mut Vec<Finding>, trace: &Trace) {
             code: FindingCode::TraceIncomplete,
             cost_ns: 0,
             message: format!("{} ×{}: {}", finding.code.as_str(), finding.count, finding.code.description()),
-            advice: "numbers cover what could be read; see `ledger`",
+            advice: "numbers cover what could be read; see `check`",
         });
     }
     let overlapping = trace.diagnostics.count(Code::OverlappingSpans);

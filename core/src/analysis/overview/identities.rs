@@ -240,7 +240,7 @@ mod tests {
     use crate::analysis::device::device_time::device_times;
     use crate::analysis::device::steps::steps;
     use crate::random::Random;
-    use crate::table::append::Append;
+    use crate::table::append::RowBuilder;
     use crate::tree::Position;
 
     /// Two steps, a nested operator that launches a kernel, a copy without a launch, a gap on the device.
@@ -350,7 +350,7 @@ mod tests {
         for _ in 0..500 {
             let mut table = Table::default();
             for _ in 0..random.below(8) {
-                let row = Append::new(&mut table, b'X', "cpu_op").finish("a", 0, ("1", "1"));
+                let row = RowBuilder::new(&mut table, b'X', "cpu_op").finish("a", 0, ("1", "1"));
                 table.place(row, random.below(30), table.track_id(row));
                 table.set_dur(row, random.below(9));
             }

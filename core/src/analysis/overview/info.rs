@@ -87,8 +87,8 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::int("tracks", "Tracks", "Distinct pairs of pid and tid."),
     Column::int("lanes", "Lanes", "Tracks, and one more for each set of spans that overlap without nesting."),
     Column::int("ranks", "Ranks", "Ranks in the file."),
-    Column::int("rank", "Rank", "The rank that wrote it.").or_null(),
-    Column::int("world_size", "World", "How many ranks there were.").or_null(),
+    Column::int("rank", "Rank", "The rank that wrote it.").nullable(),
+    Column::int("world_size", "World", "How many ranks there were.").nullable(),
     Column::unix_ns(
         "base_time_ns",
         "",
@@ -97,7 +97,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::unix_ns("start_ns", "", "The Unix time of the first event, in ns."),
     Column::ns("wall_ns", "Wall", "From the first event to the end of the last."),
     Column::json("devices", "Devices", Shape::Texts, "The devices' names."),
-    Column::text("host", "Host", "The machine's name.").or_null(),
+    Column::text("host", "Host", "The machine's name.").nullable(),
 ];
 
 /// One row of facts about a trace.

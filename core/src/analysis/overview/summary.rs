@@ -24,7 +24,7 @@ use serde_json::Value;
 pub const COLUMNS: &[Column] = &[
     Column::ns("wall_ns", "Wall", "From the first event to the end of the last."),
     Column::int("steps", "Steps", "How many profiler steps there are."),
-    Column::ns("mean_step_ns", "Mean step", "Their mean wall time.").or_null(),
+    Column::ns("mean_step_ns", "Mean step", "Their mean wall time.").nullable(),
     Column::ns("self_cpu_time_total_ns", "Self CPU", "Sum of all self CPU times."),
     Column::json("devices", "", Shape::Records(&DEVICE_TIME), "Where each device's time went."),
     Column::json("top_operators", "", Shape::Records(&TOP_OPERATOR), "Operators by self CPU time."),

@@ -134,19 +134,19 @@ pub(crate) struct Cut {
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
     Column::text("lane", "", "The thread or stream."),
-    Column::int("depth", "", "How many ancestors there are; none in the row of the lane itself.").or_null(),
-    Column::text("name", "", "The spans' name; none in the row of the lane itself.").or_null(),
+    Column::int("depth", "", "How many ancestors there are; none in the row of the lane itself.").nullable(),
+    Column::text("name", "", "The spans' name; none in the row of the lane itself.").nullable(),
     Column::text("path", "Name", "The name, indented by its depth."),
     Column::int("count", "Count", "How many spans were merged."),
     Column::ns("total_ns", "Total", "Sum of their durations."),
-    Column::ns("self_ns", "Self", "The same without the spans inside.").or_null(),
+    Column::ns("self_ns", "Self", "The same without the spans inside.").nullable(),
     Column::ns(
         "device_total_ns",
         "Device",
         "Sum of the device work that they and what is inside them launched.",
     ),
     Column::ns("device_self_ns", "Self device", "The same without the spans inside."),
-    Column::share("share", "Share of lane", "The part of the time of the lane's outermost spans.").or_null(),
+    Column::share("share", "Share of lane", "The part of the time of the lane's outermost spans.").nullable(),
 ];
 
 /// The merged trees of all lanes as rows, the longest nodes first below each parent.

@@ -20,7 +20,7 @@ pub const COLUMNS: &[Column] = &[
         &Category::NAMED,
         "What they are: cpu_op, kernel, python_function, ….",
     )
-    .or_null(),
+    .nullable(),
     Column::int("count", "Count", "How many spans."),
     Column::ns(
         "total_ns",

@@ -22,8 +22,9 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::int("spans", "Spans", "Events with a duration."),
     Column::int("lanes", "Lanes", "1, and one more for each set of spans that overlap without nesting."),
     Column::int("depth", "Levels", "How many levels `tiles` has: those of all lanes, one below the other."),
-    Column::ns("start_ns", "Start", "When the first span began, after the start of the recording.").or_null(),
-    Column::ns("end_ns", "End", "When the last span ended, after the start of the recording.").or_null(),
+    Column::ns("start_ns", "Start", "When the first span began, after the start of the recording.")
+        .nullable(),
+    Column::ns("end_ns", "End", "When the last span ended, after the start of the recording.").nullable(),
     Column::ns("busy_ns", "Busy", "Time in which any span was open."),
 ];
 

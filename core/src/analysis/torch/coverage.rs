@@ -40,9 +40,9 @@ pub const COLUMNS: &[Column] = &[
         "Device time",
         "Sum of the durations of the device work that was launched in them.",
     ),
-    Column::share("operators_share", "of operators", "The part of all operators.").or_null(),
-    Column::share("time_share", "of CPU time", "The part of the CPU time of all operators.").or_null(),
-    Column::share("device_time_share", "of device time", "The part of all device time.").or_null(),
+    Column::share("operators_share", "of operators", "The part of all operators.").nullable(),
+    Column::share("time_share", "of CPU time", "The part of the CPU time of all operators.").nullable(),
+    Column::share("device_time_share", "of device time", "The part of all device time.").nullable(),
     Column::json(
         "stack",
         "",

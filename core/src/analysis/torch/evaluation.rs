@@ -180,7 +180,7 @@ pub const COLUMNS: &[Column] = &[
     ),
     Column::int("queue_depth", "Queue", "How many launched kernels had not begun when it began."),
     Column::text("place", "Place", "The innermost function outside of torch: path(line of its def): name.")
-        .or_null(),
+        .nullable(),
 ];
 
 /// The ranked calls, the most promising first; none in a trace whose launch queue never fell from a peak.

@@ -55,7 +55,7 @@ pub const COLUMNS: &[Column] = &[
         "Device memory allocated less freed by the event itself.",
     ),
     Column::int("id", "", "The external or correlation id; 0 for none."),
-    Column::text("trace_name", "", "The name as the trace has it.").or_null(),
+    Column::text("trace_name", "", "The name as the trace has it.").nullable(),
     Column::text("overload_name", "", "The operator's overload."),
     Column::text("thread", "Thread", "The thread or stream."),
     Column::int("fwd_thread", "", "The thread of the forward operator; 0 for none."),
@@ -74,7 +74,7 @@ pub const COLUMNS: &[Column] = &[
     Column::bool("is_remote", "", "It ran in another process by RPC; no trace says so, records do."),
     Column::bool("is_legacy", "", "It comes from the legacy profiler."),
     Column::bool("is_user_annotation", "", "It is a range that the user's program named."),
-    Column::int("cpu_parent", "Parent", "The position of the event that called it.").or_null(),
+    Column::int("cpu_parent", "Parent", "The position of the event that called it.").nullable(),
     Column::json("cpu_children", "", Shape::Numbers, "The positions of the events that it called."),
 ];
 

@@ -123,11 +123,11 @@ pub const COLUMNS: &[Column] = &[
         "Saves at most",
         "The most that doing otherwise can save, where the trace can tell.",
     )
-    .or_null(),
+    .nullable(),
     Column::text("event", "Event", "The first matched event."),
     Column::ns("start_ns", "At", "When the first matched event began, after the start of the recording."),
     Column::text("place", "Place", "The innermost function outside of torch: path(line of its def): name.")
-        .or_null(),
+        .nullable(),
     Column::text("description", "", "What is wrong, and what to do."),
     Column::text("url", "", "Where more is said about it."),
 ];

@@ -75,8 +75,8 @@ pub const COLUMNS: &[Column] = &[
         "Device work that the events with this stack launched.",
     ),
     Column::int("count", "Events", "How many events have this stack."),
-    Column::text("frame", "Innermost frame", "The innermost frame: path(line): function.").or_null(),
-    Column::text("caller", "Called from", "The frame around it.").or_null(),
+    Column::text("frame", "Innermost frame", "The innermost frame: path(line): function.").nullable(),
+    Column::text("caller", "Called from", "The frame around it.").nullable(),
     Column::json("stack", "", Shape::Texts, "The whole stack, innermost frame first."),
 ];
 

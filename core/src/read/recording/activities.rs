@@ -5,7 +5,7 @@ mod links;
 use super::state::{LATEST, Recording, Thread};
 use crate::demangle::demangle;
 use crate::names::NameId;
-use crate::table::append::Append;
+use crate::table::append::RowBuilder;
 use crate::table::events::Row;
 use crate::table::layout::Place::{Args, Top};
 use crate::table::layout::{FieldType, NodeId};
@@ -38,7 +38,7 @@ impl Recording {
         }
         self.launches(&links);
         // A framework's own allocator tells of what it takes from the driver and of more.
-        if !self.follow.has_device_memory {
+        if !self.tail.has_device_memory {
             self.device_memory(&mut links);
         }
         self.ranges_on_streams(&links)
@@ -76,8 +76,8 @@ impl Recording {
     /// The lane of a stream.
     fn stream_lane(&mut self, links: &mut Links, lane: (i64, i64)) -> TrackId {
         let (track, is_known) = self.lane(links, lane, true);
-        if !is_known && !self.follow.streams.contains(&lane) {
-            self.follow.streams.push(lane);
+        if !is_known && !self.tail.streams.contains(&lane) {
+            self.tail.streams.push(lane);
         }
         track
     }
@@ -90,12 +90,12 @@ impl Recording {
         let track = match record.activity {
             Activity::Runtime | Activity::Driver => self.thread_lane(links, record.lane),
             Activity::Overhead => {
-                self.follow.has_overhead = true;
+                self.tail.has_overhead = true;
                 self.lane(links, (-1, 0), false).0
             }
             _ => self.stream_lane(links, (device, stream)),
         };
-        let mut append = Append::new(&mut self.table, b'X', category);
+        let mut append = RowBuilder::new(&mut self.table, b'X', category);
         let span = links.span(record.correlation, span_kind::OP);
         if let Some(id) = span {
             append = append.int(Args, "External id", i64::from(id));
@@ -115,7 +115,7 @@ impl Recording {
             Activity::Kernel => self.kernel_name(record.name, links),
             _ => self.name(record.name),
         };
-        let row = Append::at(&mut self.table, node).finish_on(name, (begin, end - begin), track);
+        let row = RowBuilder::at(&mut self.table, node).finish_on(name, (begin, end - begin), track);
         links.made(record, row, track, (begin, end));
     }
 
@@ -139,7 +139,7 @@ impl Recording {
             let Some((own, behind)) = values.split_at_checked(form.words()) else { break };
             values = behind;
             let text = (form == Form::Text).then(|| self.name(own[0] as u32));
-            let append = Append::at(&mut self.table, node);
+            let append = RowBuilder::at(&mut self.table, node);
             node = match form {
                 Form::Lane => append.int(Args, key, i64::from(record.lane)),
                 Form::Stream => append.int(Args, key, stream),
@@ -167,7 +167,7 @@ impl Recording {
         let is_moment = record.begin == record.end;
         let (ph, category) =
             if is_moment { (b'i', "cpu_instant_event") } else { (b'X', record.activity.category()) };
-        let mut append = Append::new(&mut self.table, ph, category);
+        let mut append = RowBuilder::new(&mut self.table, ph, category);
         if is_moment {
             append = append.text(Top, "s", "t");
         }
@@ -175,7 +175,7 @@ impl Recording {
         let node = self.values(node, record, -1);
         let name = self.name(record.name);
         let dur = if is_moment { time::NONE } else { end - begin };
-        Append::at(&mut self.table, node).finish_on(name, (begin, dur), track);
+        RowBuilder::at(&mut self.table, node).finish_on(name, (begin, dur), track);
     }
 
     /// `ac2g` arrows: from a call to each activity that it caused.
@@ -207,10 +207,10 @@ impl Recording {
     /// `gpu_user_annotation`s: from the first to the last of what a range of the user's did on a stream.
     fn ranges_on_streams(&mut self, links: &Links) -> Vec<Row> {
         let mut rows = Vec::new();
-        for seen in &links.seen {
-            let name = self.follow.annotations.get((i64::from(seen.id), 0));
+        for seen in &links.observed {
+            let name = self.tail.annotations.get((i64::from(seen.id), 0));
             let Some(name) = name.map(NameId) else { continue };
-            let append = Append::new(&mut self.table, b'X', "gpu_user_annotation");
+            let append = RowBuilder::new(&mut self.table, b'X', "gpu_user_annotation");
             let append = append.int(Args, "External id", i64::from(seen.id));
             rows.push(append.finish_on(name, (seen.begin, seen.end - seen.begin), seen.track));
         }
@@ -219,7 +219,7 @@ impl Recording {
 }
 
 /// JSON has no infinity.
-fn float<'a>(append: Append<'a>, key: &str, value: f64) -> Append<'a> {
+fn float<'a>(append: RowBuilder<'a>, key: &str, value: f64) -> RowBuilder<'a> {
     match serde_json::Number::from_f64(value) {
         Some(number) => append.number(Args, key, &number.to_string()),
         None => append.text(Args, key, "inf"),

@@ -2,7 +2,7 @@
 
 use super::state::{LATEST, Recording, Thread};
 use crate::order::sort_by_key;
-use crate::table::append::Append;
+use crate::table::append::RowBuilder;
 use crate::table::layout::Place::{Args, Top};
 use crate::table::tracks::Track;
 use crate::time;
@@ -20,7 +20,7 @@ const OVERHEAD: i64 = 0x0100_000A;
 impl Recording {
     /// Everything that is known only at the end: open spans, arrows, names of lanes, and times in nanoseconds.
     pub(super) fn close(&mut self) {
-        let end = self.windows.last().map_or(0, |window| window.end).max(self.follow.last_ticks).min(LATEST);
+        let end = self.windows.last().map_or(0, |window| window.end).max(self.tail.last_ticks).min(LATEST);
         for thread in 0..self.threads.len() {
             while let Some(open) = self.threads[thread].open.pop() {
                 self.unfinished(open, end);
@@ -47,13 +47,13 @@ impl Recording {
             self.table.place(row, start.max(-i64::MAX), self.table.track_id(row));
             self.table.set_dur(row, dur);
         }
-        let start = self.windows.first().map_or(self.follow.first_ticks.unwrap_or(0), |window| window.start);
+        let start = self.windows.first().map_or(self.tail.first_ticks.unwrap_or(0), |window| window.start);
         let start = ns(start.min(LATEST) as i64);
         let windows: Vec<(i64, i64, u64)> = self
             .windows
             .iter()
             .map(|w| {
-                let stop = if w.end == 0 { self.follow.last_ticks } else { w.end };
+                let stop = if w.end == 0 { self.tail.last_ticks } else { w.end };
                 (ns(w.start.min(LATEST) as i64), ns(stop.min(LATEST) as i64), w.cycle)
             })
             .collect();
@@ -63,7 +63,7 @@ impl Recording {
 
     /// `fwdbwd` arrows: from the last forward with a number to the first backward with it.
     fn arrows(&mut self) {
-        let mut sequences = core::mem::take(&mut self.follow.sequences);
+        let mut sequences = core::mem::take(&mut self.tail.sequences);
         let table = &self.table;
         sort_by_key(&mut sequences, |s| (table.ts(s.3), 0));
         sort_by_key(&mut sequences, |s| (s.0, s.1 << 1 | i64::from(s.2)));
@@ -90,24 +90,25 @@ impl Recording {
         sort_by_key(&mut threads, |thread| (thread.track.0 as i64, 0));
         threads.dedup_by_key(|thread| thread.track);
         let table = &mut self.table;
-        let mut named = |(pid, tid): (i64, i64),
-                         of: [&str; 2],
-                         name: &str,
-                         label: Option<&str>,
-                         order: i64| {
-            let lane = (&*pid.to_string(), &*tid.to_string());
-            Append::new(table, b'M', "").text(Args, "name", name).finish(of[0], ts, lane);
-            if let Some(label) = label {
-                Append::new(table, b'M', "").text(Args, "labels", label).finish("process_labels", ts, lane);
-            }
-            Append::new(table, b'M', "").int(Args, "sort_index", order).finish(of[1], ts, lane);
-        };
+        let mut named =
+            |(pid, tid): (i64, i64), of: [&str; 2], name: &str, label: Option<&str>, order: i64| {
+                let lane = (&*pid.to_string(), &*tid.to_string());
+                RowBuilder::new(table, b'M', "").text(Args, "name", name).finish(of[0], ts, lane);
+                if let Some(label) = label {
+                    RowBuilder::new(table, b'M', "").text(Args, "labels", label).finish(
+                        "process_labels",
+                        ts,
+                        lane,
+                    );
+                }
+                RowBuilder::new(table, b'M', "").int(Args, "sort_index", order).finish(of[1], ts, lane);
+            };
         named((pid, 0), PROCESS, &process, Some("CPU"), pid);
         for thread in threads {
             let name = format!("thread {} ({})", thread.id, thread.name);
             named((pid, thread.id as i64), THREAD, &name, None, thread.id as i64);
         }
-        let mut streams = core::mem::take(&mut self.follow.streams);
+        let mut streams = core::mem::take(&mut self.tail.streams);
         sort_by_key(&mut streams, |stream| *stream);
         for on_device in streams.chunk_by(|a, b| a.0 == b.0) {
             let device = on_device[0].0;
@@ -117,7 +118,7 @@ impl Recording {
                 named((device, stream), THREAD, &name, None, stream);
             }
         }
-        if self.follow.has_overhead {
+        if self.tail.has_overhead {
             named((-1, 0), PROCESS, "CUPTI Overhead", None, OVERHEAD);
             named((-1, 0), THREAD, "CUPTI Overhead", None, 0);
         }
@@ -127,20 +128,21 @@ impl Recording {
     fn frame(&mut self, windows: &[(i64, i64, u64)]) {
         for &(start, end, cycle) in windows {
             let table = &mut self.table;
-            let mut append = Append::new(table, b'X', "Trace").int(Args, "Op count", self.follow.ops as i64);
+            let mut append =
+                RowBuilder::new(table, b'X', "Trace").int(Args, "Op count", self.tail.ops as i64);
             let names = append.names();
             let (pid, tid) = (names.intern("\"Spans\""), names.intern("\"Kinetoscope\""));
             let name = names.intern(&format!("Kinetoscope ({cycle})"));
             let node = append.node();
             let track = table.tracks.intern(Track { pid, tid, on_device: false });
-            Append::at(table, node).finish_on(name, (start, end.saturating_sub(start).max(0)), track);
+            RowBuilder::at(table, node).finish_on(name, (start, end.saturating_sub(start).max(0)), track);
             let traces = ("\"Traces\"", "\"Trace Kinetoscope\"");
             let moments = [
                 ("Iteration Start: Kinetoscope", start, traces),
                 ("Record Window End", end, ("\"\"", "\"\"")),
             ];
             for (name, ts, lane) in moments {
-                Append::new(table, b'i', "").text(Top, "s", "g").finish(name, ts, lane);
+                RowBuilder::new(table, b'i', "").text(Top, "s", "g").finish(name, ts, lane);
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::state::{LATEST, Open, Recording};
 use crate::diagnostics::Code;
 use crate::names::NameId;
-use crate::table::append::Append;
+use crate::table::append::RowBuilder;
 use crate::table::events::Row;
 use crate::table::layout::Place::{Args, Top};
 use crate::table::layout::{FieldType, NodeId};
@@ -14,9 +14,9 @@ use alloc::string::ToString;
 use kinetoscope_stream::block::u64_at;
 use kinetoscope_stream::record::{Kind, SLOT_BYTES, Short, Tag, WORD_BYTES, Word, key};
 
-/// What the arguments of a record said that the reader itself needs.
+/// What the arguments of a record reported that the reader itself needs.
 #[derive(Clone, Copy, Default)]
-struct Said {
+struct Reported {
     name: Option<NameId>,
     module: Option<NameId>,
     sequence: Option<i64>,
@@ -63,8 +63,8 @@ impl Recording {
             self.diagnostics.record(Code::UnknownKind, Some(self.offset), b"");
             return;
         };
-        self.follow.first_ticks = Some(self.follow.first_ticks.map_or(ticks, |first| first.min(ticks)));
-        self.follow.last_ticks = self.follow.last_ticks.max(ticks);
+        self.tail.first_ticks = Some(self.tail.first_ticks.map_or(ticks, |first| first.min(ticks)));
+        self.tail.last_ticks = self.tail.last_ticks.max(ticks);
         match tag {
             Tag::Begin => self.begin(thread, ticks, word, args),
             Tag::End => self.end(thread, ticks, word),
@@ -121,33 +121,33 @@ impl Recording {
         let given = (args.len() >= SLOT_BYTES)
             .then(|| (Word::of(u64_at(args, 0)), u64_at(args, WORD_BYTES)))
             .filter(|(word, _)| word.tag == Tag::Int as u8 && word.id == key::EXTERNAL_ID);
-        let mut said = Said::default();
+        let mut reported = Reported::default();
         let mut append = if kind == Kind::Module {
             let parent = module;
-            module = Some(self.follow.modules);
-            self.follow.modules += 1;
-            let row = Append::new(&mut self.table, b'X', "python_function").int(
+            module = Some(self.tail.modules);
+            self.tail.modules += 1;
+            let row = RowBuilder::new(&mut self.table, b'X', "python_function").int(
                 Args,
                 "Python id",
-                self.follow.modules,
+                self.tail.modules,
             );
             match parent {
                 Some(parent) => row.int(Args, "Python parent id", parent + 1),
                 None => row.null(Args, "Python parent id"),
             }
         } else {
-            self.follow.ops += 1;
+            self.tail.ops += 1;
             let cat = if kind == Kind::Annotation { "user_annotation" } else { "cpu_op" };
-            let row = Append::new(&mut self.table, b'X', cat);
-            if given.is_some() { row } else { row.int(Args, "External id", self.follow.ops as i64) }
+            let row = RowBuilder::new(&mut self.table, b'X', cat);
+            if given.is_some() { row } else { row.int(Args, "External id", self.tail.ops as i64) }
         };
         if kind == Kind::Op && hierarchy != NameId::EMPTY {
             let key = append.names().intern("Module Hierarchy");
             append = append.packed(key, FieldType::Text, u64::from(hierarchy.0));
         }
         let node = append.node();
-        let node = self.arguments(node, args, &mut said);
-        if let Some(frame) = said.module {
+        let node = self.arguments(node, args, &mut reported);
+        if let Some(frame) = reported.module {
             let frame = self.table.names.get(frame);
             let instance = frame.split('(').next().unwrap_or("");
             let frame = if hierarchy == NameId::EMPTY {
@@ -157,16 +157,16 @@ impl Recording {
             };
             hierarchy = self.table.names.intern(&frame);
         }
-        let name = said.name.unwrap_or(name);
+        let name = reported.name.unwrap_or(name);
         if let Some((_, id)) = given.filter(|_| kind == Kind::Annotation) {
-            self.follow.annotations.set((id as i64, 0), name.0);
+            self.tail.annotations.set((id as i64, 0), name.0);
         }
-        let row = Append::at(&mut self.table, node).finish_on(name, (ticks as i64, 0), track);
+        let row = RowBuilder::at(&mut self.table, node).finish_on(name, (ticks as i64, 0), track);
         self.threads[thread].open.push(Open { row: Some(row), node, hierarchy, module });
-        if let Some(sequence) = said.sequence.filter(|&number| number >= 0) {
-            let forward = said.forward.filter(|&thread| thread > 0);
+        if let Some(sequence) = reported.sequence.filter(|&number| number >= 0) {
+            let forward = reported.forward.filter(|&thread| thread > 0);
             let own = i64::from(self.threads[thread].number) + 1;
-            self.follow.sequences.push((sequence, forward.unwrap_or(own), forward.is_some(), row));
+            self.tail.sequences.push((sequence, forward.unwrap_or(own), forward.is_some(), row));
         }
     }
 
@@ -182,14 +182,14 @@ impl Recording {
         self.diagnostics.record(Code::UnmatchedEnd, Some(self.offset), b"");
         let (name, kind) = self.site(word.id);
         let cat = if kind == Kind::Annotation { "user_annotation" } else { "cpu_op" };
-        let start = self.follow.first_ticks.unwrap_or(ticks).min(ticks);
+        let start = self.tail.first_ticks.unwrap_or(ticks).min(ticks);
         let track = self.track(thread);
-        let append = Append::new(&mut self.table, b'X', cat).bool(Args, "begun", false);
+        let append = RowBuilder::new(&mut self.table, b'X', cat).bool(Args, "begun", false);
         append.finish_on(name, (start as i64, (ticks - start) as i64), track);
     }
 
     /// The arguments of a record as fields behind a node.
-    fn arguments(&mut self, mut node: NodeId, args: &[u8], said: &mut Said) -> NodeId {
+    fn arguments(&mut self, mut node: NodeId, args: &[u8], reported: &mut Reported) -> NodeId {
         let mut rest = args;
         while rest.len() >= SLOT_BYTES {
             let (word, value) = (Word::of(u64_at(rest, 0)), u64_at(rest, WORD_BYTES));
@@ -197,19 +197,26 @@ impl Recording {
             let bytes = rest.get(SLOT_BYTES..length).unwrap_or(&[]);
             let text =
                 bytes.get(..value as usize).and_then(|text| core::str::from_utf8(text).ok()).unwrap_or("");
-            node = self.argument(node, value, word, text, said);
+            node = self.argument(node, value, word, text, reported);
             rest = rest.get(length..).unwrap_or(&[]);
         }
         node
     }
 
-    fn argument(&mut self, node: NodeId, value: u64, word: Word, text: &str, said: &mut Said) -> NodeId {
+    fn argument(
+        &mut self,
+        node: NodeId,
+        value: u64,
+        word: Word,
+        text: &str,
+        reported: &mut Reported,
+    ) -> NodeId {
         let zigzag = |value: i64| ((value << 1) ^ (value >> 63)) as u64;
         let (field_type, packed) = match Tag::of(word.tag) {
             Some(Tag::Int) => {
                 match word.id {
-                    key::SEQUENCE_NUMBER => said.sequence = Some(value as i64),
-                    key::FWD_THREAD_ID => said.forward = Some(value as i64),
+                    key::SEQUENCE_NUMBER => reported.sequence = Some(value as i64),
+                    key::FWD_THREAD_ID => reported.forward = Some(value as i64),
                     _ => {}
                 }
                 (FieldType::Int, zigzag(value as i64))
@@ -223,7 +230,7 @@ impl Recording {
             Some(Tag::Bool) => {
                 let key = self.name(word.id);
                 let field_type = if value == 0 { FieldType::False } else { FieldType::True };
-                return Append::at(&mut self.table, node).unit(key, field_type).node();
+                return RowBuilder::at(&mut self.table, node).unit(key, field_type).node();
             }
             Some(Tag::Name) => (FieldType::Text, u64::from(self.name(value as u32).0)),
             Some(Tag::Text) => (FieldType::Text, u64::from(self.table.names.intern(text).0)),
@@ -237,11 +244,11 @@ impl Recording {
             }
         };
         match word.id {
-            key::NAME if field_type == FieldType::Text => said.name = Some(NameId(packed as u32)),
-            key::MODULE if field_type == FieldType::Text => said.module = Some(NameId(packed as u32)),
+            key::NAME if field_type == FieldType::Text => reported.name = Some(NameId(packed as u32)),
+            key::MODULE if field_type == FieldType::Text => reported.module = Some(NameId(packed as u32)),
             id => {
                 let key = self.name(id);
-                return Append::at(&mut self.table, node).packed(key, field_type, packed).node();
+                return RowBuilder::at(&mut self.table, node).packed(key, field_type, packed).node();
             }
         }
         node
@@ -249,18 +256,18 @@ impl Recording {
 
     /// Whether a text is an array or object; each is looked at once.
     fn is_json(&mut self, id: NameId) -> bool {
-        if let Some(known) = self.follow.is_json.get((i64::from(id.0), 0)) {
+        if let Some(known) = self.tail.is_json.get((i64::from(id.0), 0)) {
             return known == 1;
         }
         let text = self.table.names.get(id);
         let known = text.starts_with(['[', '{']) && is_json(text);
-        self.follow.is_json.set((i64::from(id.0), 0), u32::from(known));
+        self.tail.is_json.set((i64::from(id.0), 0), u32::from(known));
         known
     }
 
     fn memory(&mut self, name: &str, thread: usize, ticks: u64, word: Word, args: &[u8]) {
         let device = (i64::from(word.small), i64::from(word.id) - 1);
-        self.follow.has_device_memory |= device.1 >= 0;
+        self.tail.has_device_memory |= device.1 >= 0;
         let numbers = [0, 1, 2, 3].map(|at| u64_at(args, at * WORD_BYTES) as i64);
         let track = self.track(thread);
         self.memory_on(name, track, ticks as i64, device, numbers);
@@ -275,7 +282,7 @@ impl Recording {
         (device_type, device): (i64, i64),
         [address, bytes, allocated, reserved]: [i64; 4],
     ) {
-        let mut append = Append::new(&mut self.table, b'i', "cpu_instant_event")
+        let mut append = RowBuilder::new(&mut self.table, b'i', "cpu_instant_event")
             .int(Args, "Total Reserved", reserved)
             .int(Args, "Total Allocated", allocated)
             .int(Args, "Bytes", bytes)
@@ -304,7 +311,7 @@ impl Recording {
         };
         let (name, _) = self.site(word.id);
         let track = self.track(thread);
-        let mut append = Append::new(&mut self.table, ph, cat);
+        let mut append = RowBuilder::new(&mut self.table, ph, cat);
         let mut args = args;
         match tag {
             Tag::Instant => append = append.text(Top, "s", "t"),
@@ -318,16 +325,16 @@ impl Recording {
             append = append.text(Top, "bp", "e");
         }
         let node = append.node();
-        let mut said = Said::default();
-        let node = self.arguments(node, args, &mut said);
-        let append = Append::at(&mut self.table, node);
-        append.finish_on(said.name.unwrap_or(name), (ticks as i64, time::NONE), track);
+        let mut reported = Reported::default();
+        let node = self.arguments(node, args, &mut reported);
+        let append = RowBuilder::at(&mut self.table, node);
+        append.finish_on(reported.name.unwrap_or(name), (ticks as i64, time::NONE), track);
     }
 
     /// One end of an arrow, on a row.
     pub(super) fn arrow(&mut self, name: &str, ph: u8, id: u64, row: Row) {
         let (ts, track) = (self.table.ts(row), self.table.track_id(row));
-        let mut append = Append::new(&mut self.table, ph, name).int(Top, "id", id as i64);
+        let mut append = RowBuilder::new(&mut self.table, ph, name).int(Top, "id", id as i64);
         if ph == b'f' {
             append = append.text(Top, "bp", "e");
         }

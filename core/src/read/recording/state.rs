@@ -30,7 +30,7 @@ pub(super) struct Open {
 
 /// What is followed over the whole recording.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Follow {
+pub(super) struct Tail {
     pub(super) ops: u64,
     pub(super) modules: i64,
     /// Sequence number, the forward's thread (counted from 1), whether it is the backward, row.
@@ -90,7 +90,7 @@ pub(crate) struct Recording {
     pub(super) threads: Vec<Thread>,
     pub(super) windows: Vec<Window>,
     pub(super) activities: Activities,
-    pub(super) follow: Follow,
+    pub(super) tail: Tail,
 }
 
 impl Recording {

@@ -55,7 +55,7 @@ const COLUMNS: [Column; 5] = [
     Column::text("rule", "Rule", "The rule that keeps it."),
     Column::int("count", "Count", "How often."),
     Column::text("text", "Text", "What is kept, with `…` for what is hidden of it; nothing for numbers.")
-        .or_null(),
+        .nullable(),
 ];
 
 /// Drops the redacted trace.

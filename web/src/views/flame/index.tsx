@@ -121,7 +121,7 @@ export function FlameView({ open }: { open: OpenTrace }) {
       >
         Folded
       </button>
-      <Save trace={open.trace} verb="tree" options={options} />
+      <Save trace={open.trace} query="tree" options={options} />
     </div>
   );
   const timedView = () => (

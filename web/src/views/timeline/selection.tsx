@@ -45,7 +45,7 @@ export function SelectionPanel({ timeline }: { timeline: Timeline }) {
         <button type="button" data-hint={SHARED.zoomToItF} onClick={() => timeline.fit()}>
           Zoom
         </button>
-        <Save trace={timeline.trace} verb="names" options={options} />
+        <Save trace={timeline.trace} query="names" options={options} />
         <button
           type="button"
           aria-label={T.close}

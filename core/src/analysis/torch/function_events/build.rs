@@ -65,25 +65,25 @@ impl<'a> Builder<'a> {
         }
         self.out.memory = memory;
         let mut covered = 0;
-        let mut loose: Vec<Row> = Vec::new();
+        let mut unowned: Vec<Row> = Vec::new();
         for (at, &row) in records.iter().enumerate() {
             covered += cover[at];
             if covered == 0 {
-                loose.push(row);
+                unowned.push(row);
             }
         }
-        loose.append(&mut self.failures);
-        self.insert_memory_events(&loose);
+        unowned.append(&mut self.failures);
+        self.insert_memory_events(&unowned);
     }
 
     /// Merges zero-length memory events into the order, behind everything else of their instant.
-    fn insert_memory_events(&mut self, loose: &[Row]) {
+    fn insert_memory_events(&mut self, unowned: &[Row]) {
         let table = self.table;
         let old = core::mem::take(&mut self.out);
         let mut merged: Vec<(Row, Kind, Bytes)> = (0..old.rows.len())
             .map(|at| (old.rows[at], old.kinds[at], old.memory.get(at).map_or(Bytes::default(), |m| m.0)))
             .collect();
-        merged.extend(loose.iter().map(|&row| {
+        merged.extend(unowned.iter().map(|&row| {
             // A trace shows the size of a failed allocation, torch's events do not.
             let is_given = table.metadata.source != Source::Chrome || table.name(row) == "[memory]";
             let bytes = if is_given { record_bytes(table, row) } else { Bytes::default() };
@@ -145,18 +145,18 @@ impl<'a> Builder<'a> {
             for parent in out.parents.iter().flatten() {
                 children[parent.index()] += 1;
             }
-            let mut heirs = vec![None; out.rows.len()];
+            let mut successors = vec![None; out.rows.len()];
             let mut gone = 0;
             for event in out.events() {
                 let at = event.index();
                 let Some(mut parent) = out.parents[at] else { continue };
-                if let Some(heir) = heirs[parent.index()] {
-                    parent = heir;
-                    out.parents[at] = Some(heir);
+                if let Some(successor) = successors[parent.index()] {
+                    parent = successor;
+                    out.parents[at] = Some(successor);
                 }
                 let above = parent.index();
                 if out.keys[above] == out.keys[at] && children[above] == 1 {
-                    heirs[at] = Some(parent);
+                    successors[at] = Some(parent);
                     children[above] = children[at];
                     if let Some(&kernels) = out.device.get(at) {
                         out.dropped_device_ns = out.dropped_device_ns.saturating_add(out.device[above]);
@@ -175,19 +175,19 @@ impl<'a> Builder<'a> {
                 return;
             }
             out.removed += gone;
-            self.remove(&heirs);
+            self.remove(&successors);
         }
     }
 
-    /// Removes every event that has an heir.
-    fn remove(&mut self, heirs: &[Option<FunctionEvent>]) {
-        let mut moved = Vec::with_capacity(heirs.len());
+    /// Removes every event that has a successor.
+    fn remove(&mut self, successors: &[Option<FunctionEvent>]) {
+        let mut moved = Vec::with_capacity(successors.len());
         let mut next = 0;
-        for heir in heirs {
+        for successor in successors {
             moved.push(FunctionEvent::new(next));
-            next += usize::from(heir.is_none());
+            next += usize::from(successor.is_none());
         }
-        let kept = |at: usize| heirs[at].is_none();
+        let kept = |at: usize| successors[at].is_none();
         let out = &mut self.out;
         retain(&mut out.rows, kept);
         retain(&mut out.kinds, kept);

@@ -111,7 +111,7 @@ impl Builder<'_> {
             .spans
             .iter()
             .map(|&(push, pop)| (table.ts(push), descending(table.end(push)), pop, push))
-            .chain(memory.loose().map(|row| (self.out.origin, descending(self.out.origin), row, row)))
+            .chain(memory.unowned().map(|row| (self.out.origin, descending(self.out.origin), row, row)))
             .collect();
         // Ranges come in the order of their pushes, which mostly is that of their starts.
         sort_by_key(&mut order, |o| (o.0, o.1));
@@ -293,7 +293,7 @@ fn async_flag(table: &Table, begin: Row, end: (Row, Key)) -> u8 {
 struct RangeMemory {
     rows: Vec<Row>,
     sums: RunningBytes,
-    is_loose: Vec<bool>,
+    is_unowned: Vec<bool>,
 }
 
 impl RangeMemory {
@@ -302,12 +302,12 @@ impl RangeMemory {
         let rows: Vec<Row> =
             table.rows().filter(|&row| table.category(row) == Category::CpuInstant).collect();
         let sums = RunningBytes::new(rows.iter().map(|&row| legacy_bytes(table, row)));
-        let mut memory = RangeMemory { is_loose: vec![true; rows.len()], rows, sums };
+        let mut memory = RangeMemory { is_unowned: vec![true; rows.len()], rows, sums };
         memory.find_loose(trace);
         memory
     }
 
-    /// An allocation is loose when no range of its list is open.
+    /// An allocation is unowned when no range of its list is open.
     fn find_loose(&mut self, trace: &crate::trace::Trace) {
         if self.rows.is_empty() {
             return;
@@ -328,14 +328,14 @@ impl RangeMemory {
             add(push.index(), next.unwrap_or(table.len()));
         }
         let mut depth = 0;
-        for (at, loose) in self.is_loose.iter_mut().enumerate() {
+        for (at, unowned) in self.is_unowned.iter_mut().enumerate() {
             depth += open[at];
-            *loose = depth == 0;
+            *unowned = depth == 0;
         }
     }
 
-    fn loose(&self) -> impl Iterator<Item = Row> {
-        self.rows.iter().zip(&self.is_loose).filter(|(_, loose)| **loose).map(|(&row, _)| row)
+    fn unowned(&self) -> impl Iterator<Item = Row> {
+        self.rows.iter().zip(&self.is_unowned).filter(|(_, unowned)| **unowned).map(|(&row, _)| row)
     }
 
     /// The bytes between a push and its pop, or those of a lone allocation.

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use kinetoscope_stream::activity::{Activity, MISSING, NO_STREAM, Record, span_kind};
 
 /// A user's range as a stream saw it, in ticks.
-pub(super) struct Seen {
+pub(super) struct Observed {
     pub(super) id: u32,
     pub(super) track: TrackId,
     pub(super) begin: i64,
@@ -65,7 +65,7 @@ pub(super) struct Links {
     caused: Vec<(u64, Row)>,
     /// Where in `seen` a range is, by track and id.
     ranges: Index,
-    pub(super) seen: Vec<Seen>,
+    pub(super) observed: Vec<Observed>,
     changes: Vec<Change>,
 }
 
@@ -135,12 +135,12 @@ impl Links {
             && record.stream != NO_STREAM
             && let Some(id) = self.span(correlation, span_kind::ANNOTATION)
         {
-            let next = self.seen.len() as u32;
+            let next = self.observed.len() as u32;
             let at = self.ranges.of((i64::from(track.0), i64::from(id)), next);
             if at == next {
-                self.seen.push(Seen { id, track, begin, end });
+                self.observed.push(Observed { id, track, begin, end });
             }
-            let seen = &mut self.seen[at as usize];
+            let seen = &mut self.observed[at as usize];
             (seen.begin, seen.end) = (seen.begin.min(begin), seen.end.max(end));
         }
     }

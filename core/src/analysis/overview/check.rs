@@ -1,0 +1,87 @@
+//! Data quality: identities that must hold, and the diagnostics of the reading.
+
+use super::identities::{Identity, identities};
+use crate::analysis::device::device_time::device_times;
+use crate::analysis::device::steps::steps;
+use crate::analysis::torch::function_events::FunctionEvents;
+use crate::diagnostics::Severity;
+use crate::rows::{Cell, Column, Rows, Variant};
+use crate::trace::Trace;
+use crate::words::{Vocabulary, help};
+use alloc::vec;
+use alloc::vec::Vec;
+
+const IDENTITY: &str = "identity";
+
+/// An identity, or the severity of a diagnostic.
+const KINDS: Vocabulary = Vocabulary {
+    name: help("CheckKind"),
+    words: &[IDENTITY, Severity::Note.as_str(), Severity::Repaired.as_str(), Severity::Lost.as_str()],
+};
+
+/// Which columns each kind of row fills.
+pub const VARIANTS: &[Variant] = &[
+    Variant { name: "Identity", kinds: &[IDENTITY], filled: &["holds", "left", "right"], nullable: &[] },
+    Variant {
+        name: "Diagnostic",
+        kinds: Severity::VOCABULARY.words,
+        filled: &["count", "example", "description"],
+        nullable: &["first_offset"],
+    },
+];
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::word("kind", "Kind", &KINDS, "identity, or the severity of a diagnostic: note, repaired, lost."),
+    Column::text("name", "Name", "The equation, or the code of the diagnostic."),
+    Column::bool("holds", "Holds", "Whether the identity holds.").nullable(),
+    Column::int("left", "Left", "The identity's left side: ns, or a count.").nullable(),
+    Column::int("right", "Right", "The identity's right side.").nullable(),
+    Column::int("count", "Count", "How often the diagnostic occurred.").nullable(),
+    Column::int(
+        "first_offset",
+        "At byte",
+        "Offset of the first occurrence, in bytes of the decompressed text.",
+    )
+    .nullable(),
+    Column::text("example", "Example", "The text of the first occurrence.").nullable(),
+    Column::text("description", "", "What the diagnostic means.").nullable(),
+];
+
+/// Evaluates every identity on a trace.
+pub fn identities_of(trace: &Trace) -> Vec<Identity> {
+    let devices = device_times(trace);
+    identities(trace, &FunctionEvents::new(trace), &devices, &steps(trace, &devices))
+}
+
+/// One row for each identity, then one for each diagnostic.
+pub fn rows(trace: &Trace, identities: &[Identity]) -> Rows {
+    let mut rows = Rows::new(COLUMNS);
+    for identity in identities {
+        rows.push(vec![
+            IDENTITY.into(),
+            identity.name.as_str().into(),
+            Cell::Bool(identity.holds),
+            identity.left.into(),
+            identity.right.into(),
+            Cell::Null,
+            Cell::Null,
+            Cell::Null,
+            Cell::Null,
+        ]);
+    }
+    for finding in trace.diagnostics.findings() {
+        rows.push(vec![
+            finding.code.severity().as_str().into(),
+            finding.code.as_str().into(),
+            Cell::Null,
+            Cell::Null,
+            Cell::Null,
+            Cell::Int(finding.count as i64),
+            finding.first_offset.map(|o| o as i64).into(),
+            finding.example.as_str().into(),
+            finding.code.description().into(),
+        ]);
+    }
+    rows
+}

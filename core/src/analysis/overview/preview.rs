@@ -1,0 +1,142 @@
+//! The first numbers of a trace, while it is still being read.
+//!
+//! Sums over the complete events so far, by name: nothing is paired, nested or linked yet, so a name's time includes that
+//! of what it called. The whole answer is [`summary`](super::summary).
+
+use crate::handle::run;
+use crate::names::NameId;
+use crate::order::{descending, sort_by_key};
+use crate::rows::{Cell, Column, Record, Rows, Shape};
+use crate::table::category::Category;
+use crate::table::events::{Row, Table};
+use crate::time;
+use alloc::vec;
+use alloc::vec::Vec;
+use serde_json::Value;
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::int("events", "Events", "Objects of traceEvents read so far."),
+    Column::int("operators", "Operators", "Events of the category cpu_op so far."),
+    Column::int("kernels", "Kernels", "Kernels, copies and fills so far."),
+    Column::ns("wall_ns", "Wall", "From the first event to the end of the last one so far."),
+    Column::ns("device_sum_ns", "Device", "Sum of the durations of kernels, copies and fills so far."),
+    Column::json(
+        "top_operators",
+        "",
+        Shape::Records(&TOP_NAME),
+        "Operators by total time so far, that of what they called in it.",
+    ),
+    Column::json("top_kernels", "", Shape::Records(&TOP_NAME), "Kernels, copies and fills by time so far."),
+];
+
+const TOP_NAME: Record = Record {
+    name: "EarlyTop",
+    members: &[
+        Column::text("name", "", "The name."),
+        Column::int("count", "", "How many events so far."),
+        Column::ns("sum_ns", "", "Sum of their durations."),
+    ],
+};
+
+/// How many names each list has.
+const TOP: usize = 5;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    count: u64,
+    ns: i64,
+}
+
+/// Sums of what was read so far.
+#[derive(Clone, Debug, Default)]
+pub struct Preview {
+    /// How many rows were taken in.
+    taken: usize,
+    operators: Vec<Sum>,
+    device: Vec<Sum>,
+    wall: Option<(i64, i64)>,
+}
+
+impl Preview {
+    /// Takes in the events that were read since the last time.
+    pub fn update(&mut self, table: &Table) {
+        for row in run::<Row>(self.taken..table.len()) {
+            let (ph, ts) = (table.ph(row), table.ts(row));
+            if ph == b'M' || ts == time::NONE {
+                continue;
+            }
+            let span = (ts, table.end(row));
+            self.wall = Some(self.wall.map_or(span, |w| (w.0.min(span.0), w.1.max(span.1))));
+            let category = table.category(row);
+            if category == Category::CpuOp {
+                add(&mut self.operators, table.name_id(row), table.dur(row));
+            } else if category.is_device_work() {
+                add(&mut self.device, table.name_id(row), table.dur(row));
+            }
+        }
+        self.taken = table.len();
+    }
+
+    /// The numbers so far, as one row.
+    pub fn rows(&self, table: &Table) -> Rows {
+        let mut rows = Rows::new(COLUMNS);
+        let count = |sums: &[Sum]| Cell::Int(sums.iter().map(|s| s.count as i64).sum());
+        rows.push(vec![
+            table.len().into(),
+            count(&self.operators),
+            count(&self.device),
+            Cell::Ns(self.wall.map_or(0, |w| w.1.saturating_sub(w.0))),
+            Cell::Ns(self.device.iter().fold(0, |sum: i64, s| sum.saturating_add(s.ns))),
+            Cell::Json(top(&self.operators, table)),
+            Cell::Json(top(&self.device, table)),
+        ]);
+        rows
+    }
+}
+
+fn add(sums: &mut Vec<Sum>, name: NameId, duration: i64) {
+    let at = name.0 as usize;
+    if at >= sums.len() {
+        sums.resize(at + 1, Sum::default());
+    }
+    sums[at].count += 1;
+    sums[at].ns = sums[at].ns.saturating_add(duration.max(0));
+}
+
+fn top(sums: &[Sum], table: &Table) -> Value {
+    let mut order: Vec<usize> = (0..sums.len()).filter(|&at| sums[at].count > 0).collect();
+    sort_by_key(&mut order, |&at| (descending(sums[at].ns), 0));
+    order.truncate(TOP);
+    let entry = |at: usize| {
+        let name = table.names.get(NameId(at as u32));
+        TOP_NAME.object(vec![name.into(), Cell::Int(sums[at].count as i64), Cell::Ns(sums[at].ns)])
+    };
+    order.into_iter().map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::Trace;
+    use serde_json::json;
+
+    #[test]
+    fn early_numbers_grow_to_the_whole() {
+        let text = br#"[{"ph":"X","cat":"cpu_op","name":"a","ts":0,"dur":10},
+            {"ph":"X","cat":"cpu_op","name":"b","ts":1,"dur":2},{"ph":"X","cat":"cpu_op","name":"b","ts":5,"dur":2},
+            {"ph":"X","cat":"kernel","name":"k","ts":20,"dur":5}]"#;
+        let table = Trace::read(text).expect("a trace").table;
+        let mut preview = Preview::default();
+        preview.update(&table);
+        preview.update(&table);
+        let row = &preview.rows(&table).rows[0];
+        assert_eq!(row[..5], [Cell::Int(4), Cell::Int(3), Cell::Int(1), Cell::Ns(25_000), Cell::Ns(5_000)]);
+        assert_eq!(
+            row[5],
+            Cell::Json(
+                json!([{"name": "a", "count": 1, "sum_ns": 10_000}, {"name": "b", "count": 2, "sum_ns": 4_000}])
+            )
+        );
+    }
+}

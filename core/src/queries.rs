@@ -1,0 +1,69 @@
+//! Every question that can be asked of a trace, and every form that it can be written in: the one list from which the
+//! command line, the npm package and its TypeScript types are made.
+//!
+//! To add an analysis, add a [`Query`] to [`QUERIES`]. Every frontend is made from this list.
+
+pub mod analyses;
+pub mod answer_options;
+pub mod answers;
+mod entry;
+pub mod export_options;
+pub mod exports;
+pub mod options;
+pub mod setting;
+mod takes;
+pub mod writing;
+
+pub use entry::{Answer, Export, Join, Kind, Query, Request, Started, sequential};
+
+use crate::error::Error;
+use crate::rows::Rows;
+use crate::trace::Trace;
+use options::Options;
+
+/// Every question.
+pub const QUERIES: &[Query] = answers::QUERIES;
+
+/// Every form.
+pub const EXPORTS: &[Export] = exports::EXPORTS;
+
+/// The query of this name.
+///
+/// # Errors
+/// [`Error::BadOption`] when there is none.
+pub fn query(name: &str) -> Result<&'static Query, Error> {
+    QUERIES.iter().find(|v| v.name == name).ok_or_else(|| unknown("analysis", name))
+}
+
+/// The export of this name.
+///
+/// # Errors
+/// [`Error::BadOption`] when there is none.
+pub fn export(name: &str) -> Result<&'static Export, Error> {
+    EXPORTS.iter().find(|e| e.name == name).ok_or_else(|| unknown("export", name))
+}
+
+fn unknown(what: &str, name: &str) -> Error {
+    Error::BadOption(alloc::format!("there is no {what} {name}"))
+}
+
+impl Trace {
+    /// The rows of a query by its name; [`analyses`] has the same as functions with typed options.
+    ///
+    /// ```
+    /// use kinetoscope_core::trace::Trace;
+    /// use kinetoscope_core::queries::options::Options;
+    /// use kinetoscope_core::queries::query;
+    ///
+    /// let trace = Trace::read(br#"[{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 1, "dur": 5}]"#)?;
+    /// let options = Options::from_texts(query("kernels")?.options, &[("row-limit", "10")])?;
+    /// assert_eq!(trace.ask("kernels", &options)?.rows.len(), 1);
+    /// # Ok::<(), kinetoscope_core::error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::BadOption`] when there is no such query, or as [`Query::answer`].
+    pub fn ask(&self, name: &str, options: &Options) -> Result<Rows, Error> {
+        Ok(query(name)?.answer(self, Request::new(options))?.rows)
+    }
+}

@@ -1,0 +1,142 @@
+//! The questions as functions: a trace and typed options in, rows out. What takes no options is called where it is defined.
+
+use super::answer_options::{
+    FlopsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, TreeOptions,
+};
+use crate::analysis::device::kernels::kernels as kernel_rows;
+use crate::analysis::device::memory_rows::memory_rows;
+use crate::analysis::device::roofline::Peak;
+use crate::analysis::device::steps::step_rows;
+use crate::analysis::device::work::work_rows;
+use crate::analysis::overview::check as checks;
+use crate::analysis::timeline::call_tree::{Cut, tree_rows};
+use crate::analysis::timeline::counters::{self as curves, counter_rows};
+use crate::analysis::timeline::modules::module_rows;
+use crate::analysis::timeline::names::name_rows;
+use crate::analysis::timeline::tracks::track_rows;
+use crate::analysis::torch::average_rows::average_rows;
+use crate::analysis::torch::averages::{Average, key_averages};
+use crate::analysis::torch::coverage::coverage_rows;
+use crate::analysis::torch::evaluation::evaluation_rows;
+use crate::analysis::torch::event_rows::event_rows;
+use crate::analysis::torch::function_events::FunctionEvents;
+use crate::analysis::torch::patterns::{self as known, pattern_rows, rules::NamePattern};
+use crate::analysis::torch::stacks::stack_rows;
+use crate::error::Error;
+use crate::report::torch_table::{Recorded, render, select};
+use crate::rows::Rows;
+use crate::trace::Trace;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+fn averages(trace: &Trace, options: &OpsOptions) -> (Vec<Average>, Recorded) {
+    let events = FunctionEvents::new(trace);
+    (key_averages(&events, &trace.table, options.group_by), Recorded::of(&events))
+}
+
+/// Operators.
+pub fn ops(trace: &Trace, options: &OpsOptions) -> Rows {
+    let (groups, _) = averages(trace, options);
+    let (sorted, shown) = select(&groups, &options.table);
+    average_rows(shown.iter().map(|&at| &sorted[at]))
+}
+
+/// Operators as torch's table.
+pub fn ops_table(trace: &Trace, options: &OpsOptions) -> String {
+    let (groups, recorded) = averages(trace, options);
+    render(&groups, recorded, &options.table)
+}
+
+/// Kernels, copies and memsets by time.
+pub fn kernels(trace: &Trace, options: &ListOptions) -> Rows {
+    kernel_rows(trace).first(options.row_limit)
+}
+
+/// Floating point operations by operator.
+///
+/// # Errors
+/// [`Error::BadOption`] when a line of the figures is none.
+pub fn flops(trace: &Trace, options: &FlopsOptions) -> Result<Rows, Error> {
+    let devices = trace.table.metadata.device_names();
+    // Unequal devices are rare; the first one's figures count for all.
+    let name = devices.first().map_or("", |(_, name)| name);
+    let peak = Peak::find(name, options.peaks.as_deref())?;
+    Ok(work_rows(trace, peak).first(options.row_limit))
+}
+
+/// What torch.compile captured, and the operators that it missed.
+pub fn coverage(trace: &Trace, options: &ListOptions) -> Rows {
+    coverage_rows(trace).first(options.row_limit)
+}
+
+/// Anti-patterns.
+pub fn patterns(trace: &Trace, options: &PatternsOptions) -> Rows {
+    let rows = match options.name.clone() {
+        Some(text) => {
+            let named = NamePattern::new(&text.clone(), move |name| name.contains(&text));
+            pattern_rows(trace, &[&named])
+        }
+        None => pattern_rows(trace, &known::ALL),
+    };
+    rows.first(options.row_limit)
+}
+
+/// Calls during which the device's queue ran empty.
+pub fn evaluation(trace: &Trace, options: &ListOptions) -> Rows {
+    evaluation_rows(trace).first(options.row_limit)
+}
+
+/// Memory by device.
+pub fn memory(trace: &Trace, options: &ListOptions) -> Rows {
+    memory_rows(trace).first(options.row_limit)
+}
+
+/// The call tree of every lane, merged by name.
+pub fn tree(trace: &Trace, options: &TreeOptions) -> Rows {
+    let cut = Cut {
+        depth: options.depth.unwrap_or(usize::MAX),
+        bottom_up: options.bottom_up,
+        min_share: options.min_share,
+    };
+    tree_rows(trace, cut).first(options.row_limit)
+}
+
+/// Time by nn.Module.
+pub fn modules(trace: &Trace, options: &ListOptions) -> Rows {
+    module_rows(trace).first(options.row_limit)
+}
+
+/// Python stacks by self time.
+pub fn stacks(trace: &Trace, options: &ListOptions) -> Rows {
+    stack_rows(&FunctionEvents::new(trace)).first(options.row_limit)
+}
+
+/// What each profiler step spent its time on.
+pub fn steps(trace: &Trace, options: &ListOptions) -> Rows {
+    step_rows(trace).first(options.row_limit)
+}
+
+/// Every function event.
+pub fn events(trace: &Trace, options: &ListOptions) -> Rows {
+    event_rows(trace, &FunctionEvents::new(trace)).first(options.row_limit)
+}
+
+/// Spans of every kind by name.
+pub fn names(trace: &Trace, options: &NamesOptions) -> Rows {
+    name_rows(trace, options.time, &options.tracks).first(options.row_limit)
+}
+
+/// Curves over time.
+pub fn counters(trace: &Trace, options: &ListOptions) -> Rows {
+    counter_rows(&curves::counters(trace)).first(options.row_limit)
+}
+
+/// The rows of the timeline.
+pub fn tracks(trace: &Trace, options: &ListOptions) -> Rows {
+    track_rows(trace).first(options.row_limit)
+}
+
+/// Identities that must hold, and every diagnostic of the file.
+pub fn check(trace: &Trace, options: &ListOptions) -> Rows {
+    checks::rows(trace, &checks::identities_of(trace)).first(options.row_limit)
+}

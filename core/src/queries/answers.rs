@@ -1,0 +1,288 @@
+//! The questions: the list, and what an answer is besides its rows.
+
+use super::analyses;
+use super::answer_options::{
+    FlopsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, TreeOptions,
+};
+use super::entry::{Answer, Query, Request, examples};
+use super::options::Typed;
+use crate::analysis::device::{kernels, memory_rows, steps, work};
+use crate::analysis::overview::summary::{self, DevicePart, HostPart, assemble, device_part, host_part};
+use crate::analysis::overview::{check, info};
+use crate::analysis::timeline::{call_tree, counters, modules, names, tracks};
+use crate::analysis::torch::{average_rows, coverage, evaluation, event_rows, patterns, stacks};
+use crate::report::summary_text;
+use crate::rows::Rows;
+use crate::trace::Trace;
+use crate::words::help;
+use alloc::string::String;
+use core::fmt::Write;
+
+/// Every question, in the order of a help text.
+pub(super) const QUERIES: &[Query] = &[
+    Query {
+        name: "summary",
+        about: help("What was traced, where the time went, what looks wrong, how far to trust it"),
+        examples: examples(&["run.pt.trace.json.gz"]),
+        options: &[],
+        is_one_row: true,
+        columns: summary::COLUMNS,
+        variants: &[],
+        hint: None,
+        run: |trace, request| Ok(summary(trace, request)),
+    },
+    Query {
+        name: "ops",
+        about: help("Operators: torch's `key_averages`, as torch's table"),
+        examples: examples(&[
+            "run.json --sort-by self_cpu_time_total --row-limit 10",
+            "run.json --group-by shape,stack:5 --format json",
+        ]),
+        options: OpsOptions::DECLARED,
+        is_one_row: false,
+        columns: average_rows::COLUMNS,
+        variants: &[],
+        hint: None,
+        run: |trace, request| Ok(ops(trace, request)),
+    },
+    Query {
+        name: "kernels",
+        about: help("Kernels, copies and fills by time"),
+        examples: examples(&["run.json --format csv -o kernels.csv"]),
+        options: ListOptions::DECLARED,
+        is_one_row: false,
+        columns: kernels::COLUMNS,
+        variants: &[],
+        hint: None,
+        run: |trace, request| Ok(analyses::kernels(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "flops",
+        about: help(
+            "Floating point operations by operator, how fast, and how much of the time formulas cover",
+        ),
+        examples: examples(&["run.json --row-limit 20", "run.json --peaks my-devices.csv"]),
+        options: FlopsOptions::DECLARED,
+        is_one_row: false,
+        columns: work::COLUMNS,
+        variants: &[],
+        hint: Some("no shapes in this trace; record with record_shapes=True"),
+        run: |trace, request| Ok(analyses::flops(trace, &request.typed())?.into()),
+    },
+    Query {
+        name: "coverage",
+        about: help("What torch.compile captured, and the operators that it missed"),
+        examples: examples(&["run.json --row-limit 20"]),
+        options: ListOptions::DECLARED,
+        is_one_row: false,
+        columns: coverage::COLUMNS,
+        variants: &[],
+        hint: Some("no compiled graph in this trace; record a program that calls torch.compile"),
+        run: |trace, request| Ok(analyses::coverage(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "patterns",
+        about: help("Anti-patterns: where a known mistake costs time, and how much doing otherwise can save"),
+        examples: examples(&["run.json", "run.json --report", "run.json --name aten::copy_"]),
+        options: PatternsOptions::DECLARED,
+        is_one_row: false,
+        columns: patterns::COLUMNS,
+        variants: &[],
+        hint: Some("none of the known patterns was found; some need record_shapes and with_stack"),
+        run: |trace, request| Ok(patterns(trace, request)),
+    },
+    Query {
+        name: "evaluation",
+        about: help(
+            "Calls during which the GPU's queue ran empty, the most promising first: torch's `BasicEvaluation`",
+        ),
+        examples: examples(&["run.json --row-limit 10"]),
+        options: ListOptions::DECLARED,
+        is_one_row: false,
+        columns: evaluation::COLUMNS,
+        variants: &[],
+        hint: Some(
+            "the launch queue never fell from 4 kernels or more to none, or no launches were recorded",
+        ),
+        run: |trace, request| Ok(analyses::evaluation(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "memory",
+        about: help(
+            "Memory by device: peaks and who held them, steps, what was never released, failures; of traces and snapshots",
+        ),
+        examples: examples(&["run.json", "snapshot.pickle --format json"]),
+        options: ListOptions::DECLARED,
+        is_one_row: false,
+        columns: memory_rows::COLUMNS,
+        variants: memory_rows::VARIANTS,
+        hint: Some("no memory in this trace; record with profile_memory=True, or take a memory snapshot"),
+        run: |trace, request| Ok(analyses::memory(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "tree",
+        about: help("The call tree of every lane, merged by name"),
+        examples: examples(&["run.json --depth 6 --min-share 1", "run.json --bottom-up --depth 3"]),
+        options: TreeOptions::DECLARED,
+        is_one_row: false,
+        columns: call_tree::COLUMNS,
+        variants: &[],
+        hint: None,
+        run: |trace, request| Ok(analyses::tree(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "modules",
+        about: help("Time by nn.Module, on CPU and device, forward and backward"),
+        examples: examples(&["run.json"]),
+        options: ListOptions::DECLARED,
+        is_one_row: false,
+        columns: modules::COLUMNS,
+        variants: &[],
+        hint: Some("no modules in this trace; record with with_stack=True"),
+        run: |trace, request| Ok(analyses::modules(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "stacks",
+        about: help("Python stacks by self time"),
+        examples: examples(&["run.json --row-limit 20"]),
+        options: ListOptions::DECLARED,
+        is_one_row: false,
+        columns: stacks::COLUMNS,
+        variants: &[],
+        hint: Some("no stacks in this trace; record with with_stack=True, or see `tree`"),
+        run: |trace, request| Ok(analyses::stacks(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "steps",
+        about: help("What each profiler step spent its time on"),
+        examples: examples(&["run.json"]),
+        options: ListOptions::DECLARED,
+        is_one_row: false,
+        columns: steps::COLUMNS,
+        variants: &[],
+        hint: Some("no steps in this trace; call prof.step() while recording"),
+        run: |trace, request| Ok(analyses::steps(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "events",
+        about: help("Every function event, under torch's field names"),
+        examples: examples(&["run.json --format csv -o events.csv"]),
+        options: ListOptions::DECLARED,
+        is_one_row: false,
+        columns: event_rows::COLUMNS,
+        variants: &[],
+        hint: None,
+        run: |trace, request| Ok(analyses::events(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "names",
+        about: help("Spans of every kind by name, in the whole trace or in a part of it"),
+        examples: examples(&["run.json --time 10ms..20ms", "run.json --tracks 0,3 --row-limit 20"]),
+        options: NamesOptions::DECLARED,
+        is_one_row: false,
+        columns: names::COLUMNS,
+        variants: &[],
+        hint: None,
+        run: |trace, request| Ok(analyses::names(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "counters",
+        about: help("Curves over time: the file's counters, memory, launch queues, how busy devices are"),
+        examples: examples(&["run.json"]),
+        options: ListOptions::DECLARED,
+        is_one_row: false,
+        columns: counters::COLUMNS,
+        variants: &[],
+        hint: Some("no counters, memory or device work in this trace"),
+        run: |trace, request| Ok(analyses::counters(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "tracks",
+        about: help("The rows of the timeline: threads and streams, with their spans"),
+        examples: examples(&["run.json"]),
+        options: ListOptions::DECLARED,
+        is_one_row: false,
+        columns: tracks::COLUMNS,
+        variants: &[],
+        hint: None,
+        run: |trace, request| Ok(analyses::tracks(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "info",
+        about: help("Counts, machine and metadata"),
+        examples: examples(&["ranks/"]),
+        options: &[],
+        is_one_row: true,
+        columns: info::COLUMNS,
+        variants: &[],
+        hint: None,
+        run: |trace, request| Ok(info(trace, request)),
+    },
+    Query {
+        name: "check",
+        about: help("Identities that must hold, and every oddity of the file; exit 1 when an identity fails"),
+        examples: examples(&["run.json"]),
+        options: ListOptions::DECLARED,
+        is_one_row: false,
+        columns: check::COLUMNS,
+        variants: check::VARIANTS,
+        hint: None,
+        run: |trace, request| Ok(check(trace, request)),
+    },
+];
+
+/// A page of text in place of rows.
+fn page(text: String) -> Answer {
+    Answer { text: Some(text), ..Rows::default().into() }
+}
+
+fn summary(trace: &Trace, request: Request<'_>) -> Answer {
+    let (mut host, mut device) = (None::<HostPart>, None::<DevicePart>);
+    (request.join)(&mut || host = Some(host_part(trace)), &mut || device = Some(device_part(trace)));
+    let host = host.unwrap_or_else(|| host_part(trace));
+    let device = device.unwrap_or_else(|| device_part(trace));
+    let summary = assemble(trace, host, device);
+    if request.for_reading {
+        return page(summary_text::render(request.name, trace, &summary));
+    }
+    summary.rows(trace, summary_text::TOP).into()
+}
+
+fn ops(trace: &Trace, request: Request<'_>) -> Answer {
+    let options = request.typed();
+    if request.for_reading {
+        return page(analyses::ops_table(trace, &options));
+    }
+    analyses::ops(trace, &options).into()
+}
+
+fn patterns(trace: &Trace, request: Request<'_>) -> Answer {
+    let options: PatternsOptions = request.typed();
+    let rows = analyses::patterns(trace, &options);
+    let text = match request.for_reading {
+        true if options.report => Some(patterns::report(trace)),
+        true if !rows.rows.is_empty() => Some(patterns::advice(&rows)),
+        _ => None,
+    };
+    Answer { text, ..rows.into() }
+}
+
+fn info(trace: &Trace, request: Request<'_>) -> Answer {
+    let rows = info::info(trace);
+    if !request.for_reading {
+        return rows.into();
+    }
+    let mut text = rows.transposed().to_text();
+    let metadata = info::metadata(trace);
+    if !metadata.rows.is_empty() {
+        let _ = write!(text, "\n{}", metadata.to_text());
+    }
+    page(text)
+}
+
+fn check(trace: &Trace, request: Request<'_>) -> Answer {
+    let options: ListOptions = request.typed();
+    let identities = check::identities_of(trace);
+    let failed = identities.iter().any(|identity| !identity.holds);
+    Answer { failed, ..check::rows(trace, &identities).first(options.row_limit).into() }
+}

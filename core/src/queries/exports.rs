@@ -1,0 +1,276 @@
+//! The forms that a trace can be written in, written a piece at a time, so that nobody holds the whole text.
+
+use super::entry::{Export, Kind, Started, examples};
+use super::export_options::{
+    FoldedOptions, MemoryTimelineOptions, RedactOptions, ShrinkOptions, SliceOptions, TimelineForm,
+};
+use super::options::{Opt, Typed};
+use super::writing::{PIECE, Pieces, Whole, Writing};
+use crate::analysis::device::memory::Memory;
+use crate::analysis::timeline::call_tree;
+use crate::analysis::torch::function_events::FunctionEvents;
+use crate::analysis::torch::stacks;
+use crate::error::Error;
+use crate::table::events::Row;
+use crate::trace::Trace;
+use crate::words::help;
+use crate::write::chrome::{ChromeWriter, Keep, Rewrite};
+use crate::write::csv;
+use crate::write::event_list::EventListWriter;
+use crate::write::execution_trace::ExecutionTraceWriter;
+use crate::write::memory_timeline::MemoryTimeline;
+use crate::write::redact::Redact;
+use crate::write::select::{Selection, select};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Every form, in the order of a help text.
+pub(super) const EXPORTS: &[Export] = &[
+    Export {
+        name: "chrome",
+        kind: Kind::Form,
+        about: help("A Chrome trace; what is written reads back equal"),
+        examples: examples(&["run.json.zst -o run.json.gz"]),
+        options: &[],
+        extension: None,
+        media_type: "application/json",
+        start: |_, _, _| Ok(chrome(Keep, None)),
+    },
+    Export {
+        name: "folded",
+        kind: Kind::Form,
+        about: help("Folded stacks for flame graphs, in the form of torch's `export_stacks`"),
+        examples: examples(&["run.json -o run.folded", "run.json --lanes -o run.folded"]),
+        options: FoldedOptions::DECLARED,
+        extension: Some("folded"),
+        media_type: "text/plain",
+        start: |trace, given, _| folded(trace, &FoldedOptions::of(given, false)),
+    },
+    Export {
+        name: "eventlist",
+        kind: Kind::Form,
+        about: help(
+            "Function events as a Chrome trace, as torch's `EventList.export_chrome_trace` writes them",
+        ),
+        examples: examples(&["records.json -o events.json"]),
+        options: &[],
+        extension: None,
+        media_type: "application/json",
+        start: |trace, _, _| {
+            let writer = EventListWriter::new(FunctionEvents::new(trace));
+            Ok(Started::Writing(Writing::new(writer)))
+        },
+    },
+    Export {
+        name: "execution-trace",
+        kind: Kind::Form,
+        about: help("Operators and their inputs for replay, as torch's `ExecutionTraceObserver` writes them"),
+        examples: examples(&["run.json -o run.et.json"]),
+        options: &[],
+        extension: Some("et.json"),
+        media_type: "application/json",
+        start: |trace, _, _| Ok(Started::Writing(Writing::new(ExecutionTraceWriter::new(trace)))),
+    },
+    Export {
+        name: "memory-timeline",
+        kind: Kind::Form,
+        about: help("Allocated memory over time, in the forms of torch's `export_memory_timeline`"),
+        examples: examples(&[
+            "run.json -o memory.html --form html",
+            "snapshot.pickle --device cuda:0 --form raw -o memory.raw.json.gz",
+        ]),
+        options: MemoryTimelineOptions::DECLARED,
+        extension: Some("memory.json"),
+        media_type: "application/json",
+        start: |trace, given, _| memory_timeline(trace, &MemoryTimelineOptions::of(given, false)),
+    },
+    Export {
+        name: "csv",
+        kind: Kind::Form,
+        about: help("Every event as a line of CSV"),
+        examples: examples(&["run.json -o run.csv"]),
+        options: &[],
+        extension: Some("csv"),
+        media_type: "text/csv",
+        start: |_, _, _| Ok(Started::Writing(Writing::new(Lines { next: 0 }))),
+    },
+    Export {
+        name: "slice",
+        kind: Kind::Edit,
+        about: help("The part of a trace that some steps, times or ranks cover"),
+        examples: examples(&[
+            "run.json --steps 3-4 -o two-steps.json",
+            "run.json --time 1.5ms..20ms -o part.json.gz",
+            "ranks/ --ranks 0,3 -o out/",
+        ]),
+        options: SliceOptions::DECLARED,
+        extension: None,
+        media_type: "application/json",
+        start: |trace, given, _| slice(trace, &SliceOptions::of(given, false)),
+    },
+    Export {
+        name: "shrink",
+        kind: Kind::Edit,
+        about: help("A trace without short spans or without some categories"),
+        examples: examples(&["run.json --min-duration 10us --drop python_function -o small.json.gz"]),
+        options: ShrinkOptions::DECLARED,
+        extension: None,
+        media_type: "application/json",
+        start: |trace, given, _| shrink(trace, &ShrinkOptions::of(given, false)),
+    },
+    Export {
+        name: "redact",
+        kind: Kind::Edit,
+        about: help(
+            "A trace without private texts; structure, times and the public names of torch, CUDA and kernels are kept",
+        ),
+        examples: examples(&["run.json -o public.json.gz"]),
+        options: RedactOptions::DECLARED,
+        extension: None,
+        media_type: "application/json",
+        start: |_, given, salt| {
+            let own = RedactOptions::of(given, false).salt;
+            if own.as_deref() == Some("") {
+                return Err(Error::BadOption("salt: an empty one protects nothing".to_owned()));
+            }
+            Ok(chrome(Redact::new(own.as_deref().map_or(salt, str::as_bytes)), None))
+        },
+    },
+];
+
+struct Chrome<R> {
+    writer: Option<ChromeWriter<String, R>>,
+    keep: Option<Vec<bool>>,
+    next: usize,
+}
+
+impl<R: Rewrite> Pieces for Chrome<R> {
+    fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
+        let Some(mut writer) = self.writer.take() else { return false };
+        let table = &trace.table;
+        while self.next < table.len() && writer.output().len() < PIECE {
+            if self.keep.as_ref().is_none_or(|keep| keep[self.next]) {
+                // A String takes every text.
+                let _ = writer.event(table, Row::new(self.next));
+            }
+            self.next += 1;
+        }
+        if self.next < table.len() {
+            out.push_str(writer.output());
+            writer.output().clear();
+            self.writer = Some(writer);
+            return true;
+        }
+        out.push_str(&writer.finish(table).unwrap_or_default());
+        false
+    }
+}
+
+fn chrome(rewrite: impl Rewrite + 'static, keep: Option<Vec<bool>>) -> Started {
+    let kept = keep.as_ref().map(|keep| keep.iter().filter(|&&k| k).count());
+    let writer = ChromeWriter::with_rewrite(String::new(), rewrite);
+    Started::Writing(Writing::new(Chrome { writer: Some(writer), keep, next: 0 }).keeping(kept))
+}
+
+impl Pieces for EventListWriter {
+    fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
+        EventListWriter::next(self, &trace.table, out, PIECE)
+    }
+}
+
+impl Pieces for ExecutionTraceWriter {
+    fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
+        ExecutionTraceWriter::next(self, trace, out, PIECE)
+    }
+}
+
+struct Lines {
+    next: usize,
+}
+
+impl Pieces for Lines {
+    fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
+        let table = &trace.table;
+        if self.next == 0 {
+            out.push_str(csv::HEADER);
+        }
+        let start = out.len();
+        while self.next < table.len() && out.len() - start < PIECE {
+            csv::event(table, Row::new(self.next), out);
+            self.next += 1;
+        }
+        self.next < table.len()
+    }
+}
+
+/// Begins to write `folded`.
+///
+/// # Errors
+/// [`Error::BadOption`] when stacks are asked for that the trace does not have.
+pub fn folded(trace: &Trace, options: &FoldedOptions) -> Result<Started, Error> {
+    let text = if options.lanes {
+        call_tree::folded(trace)
+    } else {
+        let events = FunctionEvents::new(trace);
+        if events.stacks.is_empty() {
+            let message = "no stacks in this trace; the option `lanes` folds its spans instead";
+            return Err(Error::BadOption(message.to_owned()));
+        }
+        stacks::export(&events, &trace.table, options.metric)
+    };
+    Ok(Started::Writing(Writing::new(Whole::new(text))))
+}
+
+/// Begins to write `memory-timeline`.
+///
+/// # Errors
+/// [`Error::BadOption`] when the trace has no memory of the device.
+pub fn memory_timeline(trace: &Trace, options: &MemoryTimelineOptions) -> Result<Started, Error> {
+    let memory = Memory::new(trace);
+    let timeline = MemoryTimeline::new(trace, &memory, options.device.as_deref())?;
+    let text = match options.form {
+        TimelineForm::Json => timeline.json(),
+        TimelineForm::Raw => timeline.raw(),
+        TimelineForm::Html => timeline.html(),
+    };
+    Ok(Started::Writing(Writing::new(Whole::new(text))))
+}
+
+fn nothing_given(declared: &[Opt]) -> Error {
+    let names: Vec<&str> = declared.iter().map(|option| option.name).collect();
+    Error::BadOption(format!("give one of {}", names.join(", ")))
+}
+
+/// Begins to write `slice`.
+///
+/// # Errors
+/// [`Error::BadOption`] when no option is given, or the trace has none of the steps.
+pub fn slice(trace: &Trace, options: &SliceOptions) -> Result<Started, Error> {
+    if *options == SliceOptions::default() {
+        return Err(nothing_given(SliceOptions::DECLARED));
+    }
+    let ranks = &options.ranks;
+    if !ranks.is_empty() && trace.table.metadata.rank().is_none_or(|rank| !ranks.contains(&rank)) {
+        return Ok(Started::Skipped);
+    }
+    let selection = Selection { steps: options.steps, time: options.time, ..Selection::default() };
+    Ok(chrome(Keep, Some(select(trace, &selection)?)))
+}
+
+/// Begins to write `shrink`.
+///
+/// # Errors
+/// [`Error::BadOption`] when no option is given.
+pub fn shrink(trace: &Trace, options: &ShrinkOptions) -> Result<Started, Error> {
+    if *options == ShrinkOptions::default() {
+        return Err(nothing_given(ShrinkOptions::DECLARED));
+    }
+    let selection = Selection {
+        min_duration_ns: options.min_duration_ns.unwrap_or(0),
+        drop_categories: options.drop.clone(),
+        ..Selection::default()
+    };
+    Ok(chrome(Keep, Some(select(trace, &selection)?)))
+}

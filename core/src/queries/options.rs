@@ -1,0 +1,357 @@
+//! The options of queries and exports: declared once, read from a command line's texts or from a JSON object, and handed
+//! over as one typed structure for each query, which has the defaults.
+
+use super::setting::Setting;
+pub use super::takes::Takes;
+use crate::analysis::torch::averages::GroupBy;
+use crate::error::Error;
+use crate::words::help;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde_json::Value;
+
+/// What an option is when it is not given, as its help text shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fallback {
+    /// What the sentence about the option says already.
+    Plain,
+    /// A number.
+    Number(usize),
+    /// A number in a table, and this elsewhere.
+    InTable(usize, &'static str),
+    /// A word, or some words about it.
+    Words(&'static str),
+}
+
+/// An option of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Opt {
+    /// Its name on the command line; in JSON the same in camel case.
+    pub name: &'static str,
+    /// What stands for its value in a help text.
+    pub value: &'static str,
+    /// What it takes.
+    pub takes: Takes,
+    /// What it is when it is not given.
+    pub fallback: Fallback,
+    /// One sentence.
+    pub about: &'static str,
+}
+
+/// `row-limit` as `rowLimit`.
+pub fn camel_case(name: &str) -> String {
+    let mut upper = false;
+    let letters = name.chars().filter_map(|c| match c {
+        '-' => {
+            upper = true;
+            None
+        }
+        c if core::mem::take(&mut upper) => Some(c.to_ascii_uppercase()),
+        c => Some(c),
+    });
+    letters.collect()
+}
+
+impl Opt {
+    /// An option that its sentence explains in full.
+    pub(super) const fn new(
+        name: &'static str,
+        value: &'static str,
+        takes: Takes,
+        about: &'static str,
+    ) -> Opt {
+        Opt { name, value, takes, fallback: Fallback::Plain, about: help(about) }
+    }
+
+    /// The same with a default to show.
+    pub(super) const fn or(self, fallback: Fallback) -> Opt {
+        Opt { fallback, ..self }
+    }
+
+    /// What a help text says of it.
+    pub fn help(&self) -> String {
+        let about = self.about;
+        match self.fallback {
+            Fallback::Plain => about.to_owned(),
+            Fallback::Number(n) => format!("{about} [default: {n}]"),
+            Fallback::InTable(n, elsewhere) => {
+                format!("{about} [default: {n} in a table, {elsewhere} elsewhere]")
+            }
+            Fallback::Words(words) => format!("{about} [default: {words}]"),
+        }
+    }
+
+    /// The value that a text means.
+    ///
+    /// # Errors
+    /// [`Error::BadOption`] says what is wanted.
+    pub fn parse(&self, text: &str) -> Result<Setting, Error> {
+        self.takes.of_text(text).ok_or_else(|| self.refuse(self.name))
+    }
+
+    fn refuse(&self, name: &str) -> Error {
+        Error::BadOption(format!("{name}: give {}", self.takes.wanted()))
+    }
+}
+
+/// The typed options of a query or an export.
+pub trait Typed: Sized {
+    /// What can be given.
+    const DECLARED: &'static [Opt];
+
+    /// What was given, and the defaults of the rest: those of a table for a person, or those of rows for a program.
+    fn of(given: &Options, for_reading: bool) -> Self;
+}
+
+/// The options that were given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options(Vec<(&'static str, Setting)>);
+
+impl Options {
+    /// Gives an option; the last one wins.
+    pub fn set(&mut self, option: &Opt, setting: Setting) {
+        self.0.retain(|(name, _)| *name != option.name);
+        self.0.push((option.name, setting));
+    }
+
+    /// Options from names and values as a command line has them; the value of an option that takes nothing is not looked
+    /// at.
+    ///
+    /// # Errors
+    /// [`Error::BadOption`] when a name is no option, or the text is none of its values.
+    pub fn from_texts(declared: &[Opt], texts: &[(&str, &str)]) -> Result<Options, Error> {
+        let mut options = Options::default();
+        for &(name, text) in texts {
+            let option = declared.iter().find(|o| o.name == name);
+            let option = option.ok_or_else(|| unknown(declared, name, ToOwned::to_owned))?;
+            options.set(option, option.parse(text)?);
+        }
+        Ok(options)
+    }
+
+    /// Options from a JSON object with names in camel case; `null` and `false` leave an option out, but a width of `null`
+    /// is no limit.
+    ///
+    /// # Errors
+    /// [`Error::BadOption`] when a member is no option, or its value is none of the option's.
+    pub fn from_json(declared: &[Opt], object: &Value) -> Result<Options, Error> {
+        let mut options = Options::default();
+        let members = match object {
+            Value::Null => return Ok(options),
+            Value::Object(members) => members,
+            other => return Err(Error::BadOption(format!("options are an object, not {other}"))),
+        };
+        for (key, value) in members {
+            let option = declared.iter().find(|o| camel_case(o.name) == *key);
+            let option = option.ok_or_else(|| unknown(declared, key, camel_case))?;
+            let left_out = match value {
+                Value::Null => option.takes != Takes::Width,
+                Value::Bool(given) => !given,
+                _ => false,
+            };
+            if !left_out {
+                options.set(option, option.takes.of_json(value).ok_or_else(|| option.refuse(key))?);
+            }
+        }
+        Ok(options)
+    }
+
+    /// Whether every option that was given is one of these.
+    ///
+    /// # Errors
+    /// [`Error::BadOption`] names the first that is not.
+    pub fn check(&self, declared: &[Opt]) -> Result<(), Error> {
+        let foreign = self.0.iter().find(|(name, _)| declared.iter().all(|o| o.name != *name));
+        foreign.map_or(Ok(()), |(name, _)| Err(unknown(declared, name, ToOwned::to_owned)))
+    }
+
+    fn get(&self, option: &Opt) -> Option<&Setting> {
+        self.0.iter().find(|(name, _)| *name == option.name).map(|(_, setting)| setting)
+    }
+
+    /// Whether an option was given.
+    pub(super) fn flag(&self, option: &Opt) -> bool {
+        self.get(option).is_some()
+    }
+
+    /// A duration in ns.
+    pub(super) fn number(&self, option: &Opt) -> Option<i64> {
+        if let Some(Setting::Number(n)) = self.get(option) { Some(*n) } else { None }
+    }
+
+    /// A number of rows or levels, `None` for all; `default` where none was given.
+    pub(super) fn limit(&self, option: &Opt, default: Option<usize>) -> Option<usize> {
+        self.number(option).map_or(default, |n| usize::try_from(n).ok())
+    }
+
+    /// A percentage, as a share of 1.
+    pub(super) fn share(&self, option: &Opt) -> Option<f64> {
+        if let Some(Setting::Percent(percent)) = self.get(option) { Some(percent / 100.0) } else { None }
+    }
+
+    /// A text.
+    pub(super) fn text(&self, option: &Opt) -> Option<String> {
+        if let Some(Setting::Text(text)) = self.get(option) { Some(text.clone()) } else { None }
+    }
+
+    /// The variant of a word, out of all of its vocabulary.
+    pub(super) fn word<T: Copy>(&self, option: &Opt, all: &[T]) -> Option<T> {
+        if let Some(Setting::Word(at)) = self.get(option) { all.get(*at).copied() } else { None }
+    }
+
+    /// A width, `None` for any; `default` where none was given.
+    pub(super) fn width(&self, option: &Opt, default: Option<usize>) -> Option<usize> {
+        if let Some(Setting::Width(width)) = self.get(option) { *width } else { default }
+    }
+
+    /// What to group by.
+    pub(super) fn groups(&self, option: &Opt) -> GroupBy {
+        if let Some(Setting::Groups(by)) = self.get(option) { *by } else { GroupBy::default() }
+    }
+
+    /// Two numbers or times.
+    pub(super) fn pair(&self, option: &Opt) -> Option<(i64, i64)> {
+        if let Some(Setting::Pair(a, b)) = self.get(option) { Some((*a, *b)) } else { None }
+    }
+
+    /// Texts.
+    pub(super) fn texts(&self, option: &Opt) -> Vec<String> {
+        if let Some(Setting::Texts(texts)) = self.get(option) { texts.clone() } else { Vec::new() }
+    }
+
+    /// Numbers.
+    pub(super) fn numbers(&self, option: &Opt) -> Vec<i64> {
+        if let Some(Setting::Numbers(numbers)) = self.get(option) { numbers.clone() } else { Vec::new() }
+    }
+}
+
+fn unknown(declared: &[Opt], name: &str, spelled: fn(&str) -> String) -> Error {
+    let known: Vec<String> = declared.iter().map(|o| spelled(o.name)).collect();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    Error::BadOption(format!("no option {name}; there are {known}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queries::answer_options as answers;
+    use crate::queries::export_options as exports;
+    use crate::queries::{EXPORTS, QUERIES};
+    use alloc::string::ToString;
+    use core::fmt::Debug;
+    use serde_json::json;
+
+    const DECLARED: &[Opt] = &[
+        Opt::new("group-by", "", Takes::Groups, ""),
+        Opt::new("max-name-width", "", Takes::Width, "Width").or(Fallback::Number(55)),
+        Opt::new("steps", "", Takes::Range, ""),
+        Opt::new("time", "", Takes::Times, ""),
+        Opt::new("lanes", "", Takes::Nothing, "Lanes"),
+        Opt::new("min-duration", "", Takes::Duration, ""),
+        Opt::new("ranks", "", Takes::Numbers, ""),
+    ];
+
+    #[test]
+    fn json_says_the_same_as_texts() {
+        let texts = [
+            ("group-by", "shape,stack:5"),
+            ("lanes", ""),
+            ("max-name-width", "none"),
+            ("min-duration", "10us"),
+            ("ranks", "0,3"),
+            ("steps", "3-4"),
+            ("time", "1us..2us"),
+        ];
+        let object = json!({"groupBy": ["shape", "stack:5"], "maxNameWidth": null, "steps": [3, 4],
+            "time": [1000, 2000], "lanes": true, "minDuration": 10_000, "ranks": [0, 3]});
+        let given = Options::from_json(DECLARED, &object).expect("options");
+        assert_eq!(Ok(given), Options::from_texts(DECLARED, &texts));
+        let nothing = Options::from_json(DECLARED, &json!({"lanes": false, "steps": null}));
+        assert_eq!(nothing, Ok(Options::default()));
+    }
+
+    #[test]
+    fn errors_say_what_is_wanted() {
+        let refused = |object| Options::from_json(DECLARED, &object).expect_err("refused").to_string();
+        assert!(
+            refused(json!({"colour": 1})).starts_with("no option colour; there are groupBy, maxNameWidth, ")
+        );
+        assert_eq!(refused(json!({"lanes": "yes"})), "lanes: give true or false");
+        assert!(refused(json!({"groupBy": ["size"]})).contains("shape, stack:N, overload"));
+        assert!(refused(json!({"minDuration": []})).starts_with("minDuration: give a time"));
+        assert!(refused(json!(7)).contains("an object"));
+        let refused = |texts| Options::from_texts(DECLARED, texts).expect_err("refused").to_string();
+        assert!(refused(&[("lane", "")]).starts_with("no option lane; there are group-by, "));
+        assert_eq!(refused(&[("steps", "q")]), "steps: give a number, or two as in 3-5");
+    }
+
+    #[test]
+    fn options_of_another_query_are_refused() {
+        let given = Options::from_texts(DECLARED, &[("lanes", "")]).expect("options");
+        assert_eq!(given.check(DECLARED), Ok(()));
+        assert!(given.check(&DECLARED[..3]).expect_err("refused").to_string().starts_with("no option lanes"));
+    }
+
+    #[test]
+    fn defaults_are_shown() {
+        assert_eq!(DECLARED[4].help(), "Lanes");
+        assert_eq!(DECLARED[1].help(), "Width [default: 55]");
+    }
+
+    /// A value that is not the default.
+    fn sample(option: &Opt) -> &'static str {
+        match option.takes {
+            Takes::Nothing | Takes::Text | Takes::File | Takes::Texts => "text",
+            Takes::Count | Takes::Percent | Takes::Width | Takes::Range | Takes::Numbers => "3",
+            Takes::Word(words) => words.words[1],
+            Takes::SortBy => "count",
+            Takes::Groups => "shape",
+            Takes::Duration => "3us",
+            Takes::Times => "1us..3us",
+        }
+    }
+
+    /// Whether each option that can be given is read by the typed options.
+    fn check<O: Typed + Debug + PartialEq>(declared: &[&'static [Opt]]) {
+        assert!(declared.contains(&O::DECLARED));
+        for for_reading in [false, true] {
+            for option in O::DECLARED {
+                let given = Options::from_texts(O::DECLARED, &[(option.name, sample(option))]);
+                let typed = O::of(&given.expect(option.name), for_reading);
+                assert_ne!(typed, O::of(&Options::default(), for_reading), "{} is not read", option.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_option_is_read() {
+        let queries: Vec<&'static [Opt]> = QUERIES.iter().map(|query| query.options).collect();
+        check::<answers::ListOptions>(&queries);
+        check::<answers::OpsOptions>(&queries);
+        check::<answers::FlopsOptions>(&queries);
+        check::<answers::PatternsOptions>(&queries);
+        check::<answers::TreeOptions>(&queries);
+        check::<answers::NamesOptions>(&queries);
+        let exports: Vec<&'static [Opt]> = EXPORTS.iter().map(|export| export.options).collect();
+        check::<exports::FoldedOptions>(&exports);
+        check::<exports::MemoryTimelineOptions>(&exports);
+        check::<exports::SliceOptions>(&exports);
+        check::<exports::ShrinkOptions>(&exports);
+        check::<exports::RedactOptions>(&exports);
+    }
+
+    /// The defaults of rows are those of the structures.
+    #[test]
+    fn nothing_given_is_the_default() {
+        let nothing = Options::default();
+        assert_eq!(answers::OpsOptions::of(&nothing, false), answers::OpsOptions::default());
+        assert_eq!(answers::TreeOptions::of(&nothing, false), answers::TreeOptions::default());
+        assert_eq!(answers::NamesOptions::of(&nothing, false), answers::NamesOptions::default());
+        assert_eq!(exports::FoldedOptions::of(&nothing, false), exports::FoldedOptions::default());
+        assert_eq!(answers::OpsOptions::of(&nothing, true).table.row_limit, Some(100));
+        assert!(answers::TreeOptions::of(&nothing, true).min_share > 0.0);
+    }
+}

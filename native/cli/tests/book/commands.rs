@@ -1,0 +1,120 @@
+//! The pages of the commands: help, columns and an example each.
+
+use crate::{check, source};
+use kinetoscope_core::queries::{EXPORTS, Kind, QUERIES, Query};
+use kinetoscope_core::rows::CellType;
+use std::fmt::Write;
+use std::process::Command;
+
+/// The example of each command.
+const EXAMPLES: [(&str, &str); 31] = [
+    ("summary", "kinetoscope summary run.json.gz"),
+    ("ops", "kinetoscope ops steps.json.gz --sort-by self_cpu_time_total --row-limit 3"),
+    ("kernels", "kinetoscope kernels gpu.json"),
+    ("flops", "kinetoscope flops gpu.json"),
+    ("coverage", "kinetoscope coverage compiled.json"),
+    ("patterns", "kinetoscope patterns steps.json.gz"),
+    ("evaluation", "kinetoscope evaluation queue.json"),
+    ("memory", "kinetoscope memory memory.json.gz --row-limit 6"),
+    ("tree", "kinetoscope tree steps.json.gz --depth 4 --min-share 10"),
+    ("modules", "kinetoscope modules run.json.gz"),
+    ("stacks", "kinetoscope stacks stacks.json.gz --row-limit 3"),
+    ("steps", "kinetoscope steps gpu.json"),
+    ("events", "kinetoscope events gpu.json --row-limit 4"),
+    ("names", "kinetoscope names gpu.json --row-limit 4"),
+    ("counters", "kinetoscope counters gpu.json"),
+    ("tracks", "kinetoscope tracks gpu.json"),
+    ("info", "kinetoscope info gpu.json"),
+    ("check", "kinetoscope check interleaved.json"),
+    (
+        "export chrome",
+        "kinetoscope export chrome service.ktrace -o service.json; kinetoscope info service.json | head -n 4",
+    ),
+    ("export folded", "kinetoscope export folded stacks.json.gz | head -n 2"),
+    ("export csv", "kinetoscope export csv gpu.json | head -n 3"),
+    ("export eventlist", "kinetoscope export eventlist gpu.json | cut -c 1-90 | head -n 1"),
+    ("export execution-trace", "kinetoscope export execution-trace steps.json.gz | head -n 4"),
+    ("export memory-timeline", "kinetoscope export memory-timeline memory.json.gz | cut -c 1-90"),
+    ("repair", "kinetoscope repair interleaved.json -o clean.json"),
+    ("slice", "kinetoscope slice steps.json.gz --steps 1 -o one.json; kinetoscope info one.json | head -n 4"),
+    ("shrink", "kinetoscope shrink run.json.gz --min-duration 100us -o small.json"),
+    ("redact", "kinetoscope redact steps.json.gz --audit | tail -n 6"),
+    ("view", ""),
+    ("completions", "kinetoscope completions bash | head -n 1"),
+    ("man", "kinetoscope man | head -n 4"),
+];
+
+/// Checks the page of every command, and the list of them.
+pub(crate) fn check_pages() {
+    let folder = source().join("reference/commands");
+    let mut list = String::new();
+    for (name, example) in EXAMPLES {
+        check(&folder.join(format!("{}.md", name.replace(' ', "-"))), &page(name, example));
+        let _ = writeln!(list, "| [`{name}`](commands/{}.md) | {} |", name.replace(' ', "-"), about(name));
+    }
+    let known = QUERIES.iter().map(|query| query.name.to_owned()).chain(EXPORTS.iter().map(|export| {
+        let prefix = if export.kind == Kind::Form { "export " } else { "" };
+        format!("{prefix}{}", export.name)
+    }));
+    for name in known {
+        assert!(EXAMPLES.iter().any(|(example, _)| *example == name), "{name} has no page");
+    }
+    check(&source().join("reference/commands.md"), &format!("{}{list}", include_str!("commands.md")));
+}
+
+/// The first paragraph of a command's help.
+fn about(name: &str) -> String {
+    let help = help(name);
+    help.lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn help(name: &str) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kinetoscope"));
+    let output = command.args(name.split(' ')).arg("--help").output().expect("a process");
+    assert!(output.status.success(), "{name}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn page(name: &str, example: &str) -> String {
+    let mut out = format!("# kinetoscope {name}\n\n{}.\n\n", about(name).trim_end_matches('.'));
+    let _ = writeln!(out, "```console\n$ kinetoscope {name} --help\n```");
+    if !example.is_empty() {
+        let _ = writeln!(out, "\n## Example\n\n```console\n$ {example}\n```");
+    }
+    if let Some(query) = QUERIES.iter().find(|query| query.name == name) {
+        columns(&mut out, query);
+    }
+    crate::console::with_outputs(&out)
+}
+
+fn columns(out: &mut String, query: &Query) {
+    let kind = if query.is_one_row { "one row" } else { "rows" };
+    let _ = writeln!(out, "\n## Columns\n\nThe JSON form has {kind} with these keys:\n");
+    out.push_str("| key | title | type | |\n|---|---|---|---|\n");
+    for column in query.columns {
+        let null = if column.optional { ", or null" } else { "" };
+        let about = column.about.replace('|', "\\|");
+        let _ =
+            writeln!(out, "| `{}` | {} | {}{null} | {about} |", column.key, column.title, unit(column.kind));
+    }
+}
+
+/// The unit of a column's values, or the words that they can be.
+fn unit(kind: CellType) -> String {
+    match kind {
+        CellType::Ns => "ns".to_owned(),
+        CellType::UnixNs => "ns since 1970".to_owned(),
+        CellType::Bytes => "bytes".to_owned(),
+        CellType::Int | CellType::Amount => "count".to_owned(),
+        CellType::Rate => "per second".to_owned(),
+        CellType::Float => "number".to_owned(),
+        CellType::Share => "share, 0 to 1".to_owned(),
+        CellType::Bool => "true or false".to_owned(),
+        CellType::Text => "text".to_owned(),
+        CellType::Word(vocabulary) => {
+            vocabulary.words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+        }
+        CellType::Json(_) => "JSON".to_owned(),
+        CellType::Any => "text or number".to_owned(),
+    }
+}

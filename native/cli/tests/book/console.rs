@@ -1,0 +1,73 @@
+//! Examples in `console` blocks: lines that begin with `$ ` are commands, and what follows is their output.
+
+use crate::root;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// The files that the examples read, and where they are in the repository.
+const TRACES: [(&str, &str); 11] = [
+    ("run.json.gz", "tests/data/torch/kineto/transformer_training/trace.json.gz"),
+    ("steps.json.gz", "tests/data/torch/kineto/mlp_training/trace.json.gz"),
+    ("gpu.json", "tests/data/healthy/small_gpu_trace.json"),
+    ("memory.json.gz", "tests/data/torch/kineto/memory_user_scope/trace.json.gz"),
+    ("stacks.json.gz", "tests/data/torch/kineto/export_stacks/trace.json.gz"),
+    ("compiled.json", "docs/traces/compiled.json"),
+    ("queue.json", "docs/traces/queue.json"),
+    ("cut.json.gz", "tests/data/malformed/gzip_cut_off.json.gz"),
+    ("interleaved.json", "tests/data/malformed/interleaved_writers.json"),
+    ("service.ktrace", "tests/data/healthy/recording.ktrace"),
+    ("snapshot.pickle", "tests/data/snapshots/small-protocol-4.pickle"),
+];
+
+const FENCE: &str = "```";
+
+/// The page with the real output of every example.
+pub(crate) fn with_outputs(page: &str) -> String {
+    let mut out = String::new();
+    let mut folder = None;
+    let mut is_console = false;
+    for line in page.lines() {
+        if line.starts_with(FENCE) {
+            is_console = line == "```console";
+        }
+        let command = line.strip_prefix("$ ").filter(|_| is_console);
+        if is_console && command.is_none() && !line.starts_with(FENCE) {
+            continue;
+        }
+        out.push_str(line);
+        out.push('\n');
+        if let Some(command) = command {
+            let folder = folder.get_or_insert_with(scratch);
+            out.push_str(&run(command, folder.path()));
+        }
+    }
+    out
+}
+
+/// A folder with the traces of the book.
+fn scratch() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, path) in TRACES {
+        fs::copy(root().join(path), folder.path().join(name)).expect(path);
+    }
+    folder
+}
+
+/// What a command prints, on standard output and standard error.
+fn run(command: &str, folder: &Path) -> String {
+    let program = Path::new(env!("CARGO_BIN_EXE_kinetoscope"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = program.parent().map(Path::to_path_buf).into_iter().chain(std::env::split_paths(&path));
+    let output = Command::new("sh")
+        .args(["-c", &format!("{{ {command}\n}} 2>&1")])
+        .env("PATH", std::env::join_paths(folders).expect("a path"))
+        .env("LC_ALL", "C")
+        .current_dir(folder)
+        .output()
+        .expect("a shell");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let lines = text.lines().map(|line| line.trim_end().to_owned() + "\n");
+    lines.collect()
+}

@@ -1,0 +1,75 @@
+//! The page of the diagnostics: one entry for each code, with an example from the fixtures.
+
+use crate::{check, root, source};
+use kinetoscope::files::open;
+use kinetoscope_core::diagnostics::Code;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const FOLDERS: [&str; 6] =
+    ["malformed", "healthy", "fuzz", "torch/legacy", "torch/synthetic", "torch/kineto"];
+
+struct Example {
+    file: String,
+    text: String,
+    offset: Option<u64>,
+}
+
+/// Checks the page.
+pub(crate) fn check_page() {
+    let mut examples: BTreeMap<Code, Example> = BTreeMap::new();
+    for path in FOLDERS.iter().flat_map(|folder| files(&root().join("tests/data").join(folder))) {
+        let Ok(trace) = open(&path) else { continue };
+        for finding in trace.diagnostics.findings() {
+            examples.entry(finding.code).or_insert_with(|| Example {
+                file: name(&path),
+                text: finding.example.clone(),
+                offset: finding.first_offset,
+            });
+        }
+    }
+    let mut out = include_str!("diagnostics.md").to_owned();
+    for &code in Code::ALL {
+        entry(&mut out, code, examples.get(&code));
+    }
+    check(&source().join("reference/diagnostics.md"), &out);
+}
+
+fn entry(out: &mut String, code: Code, example: Option<&Example>) {
+    let _ = writeln!(
+        out,
+        "\n## {}\n\n{} Severity: {}.",
+        code.as_str(),
+        code.description(),
+        code.severity().as_str()
+    );
+    let Some(Example { file, text, offset }) = example else { return };
+    let place = offset.map_or(String::new(), |offset| format!(", byte {offset}"));
+    if text.is_empty() {
+        let _ = writeln!(out, "\nExample: `{file}`{place}.");
+    } else {
+        let printable = text.escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'");
+        let _ = writeln!(out, "\nExample, `{file}`{place}:\n\n```text\n{printable}\n```");
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn name(path: &Path) -> String {
+    let data = root().join("tests/data");
+    path.strip_prefix(data).expect("a fixture").display().to_string()
+}

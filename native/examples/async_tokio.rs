@@ -1,0 +1,55 @@
+//! Asynchronous code with tokio. `cargo run --release -p kinetoscope --features analysis,tracing --example async_tokio`
+//!
+//! A span stays on its thread, and a task does not: `tracing` enters a task's span for each of its polls, so that time is
+//! told of whoever used it. An asynchronous span lasts from its making to its drop, wherever that is.
+
+use kinetoscope::Profiler;
+use kinetoscope::RecordError;
+use kinetoscope::async_scope;
+use kinetoscope::tracing_layer::layer;
+use kinetoscope_core::analysis::torch::averages::GroupBy;
+use kinetoscope_core::report::table_options::TableOptions;
+use std::time::{Duration, Instant};
+use tracing::{info, instrument};
+use tracing_subscriber::layer::SubscriberExt;
+
+#[instrument]
+fn compute(micros: u64) {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_micros(micros) {
+        std::hint::spin_loop();
+    }
+}
+
+#[instrument]
+async fn handle(request: u64) {
+    let _whole = async_scope!("request", number = request);
+    compute(200);
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    compute(400);
+    info!(request, "answered");
+}
+
+fn main() -> Result<(), RecordError> {
+    let (layer, guard) = layer(Profiler::builder())?;
+    tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer))
+        .map_err(|error| RecordError::Handler(error.to_string()))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build()?;
+    runtime.block_on(async {
+        let tasks: Vec<_> = (0..20).map(|number| tokio::spawn(handle(number))).collect();
+        for task in tasks {
+            let _ = task.await;
+        }
+    });
+    drop(runtime);
+    let Some(recording) = guard.finish()? else { return Ok(()) };
+    println!("{}", recording.table(GroupBy::default(), &TableOptions::default()));
+    println!(
+        "{} requests were under way at some time; each waited 5 ms, which no span on a thread has in it.",
+        recording.trace.pairs.asyncs.len()
+    );
+    let path = std::env::temp_dir().join("async_tokio.pt.trace.json.gz");
+    recording.export_chrome_trace(&path)?;
+    println!("The trace is in {}.", path.display());
+    Ok(())
+}

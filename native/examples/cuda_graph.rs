@@ -1,0 +1,50 @@
+//! A CUDA graph. `cargo run --release -p kinetoscope --features analysis,cuda --example cuda_graph`
+//!
+//! What a stream was asked for is captured once and launched again with a single call: the trace has one arrow that leads from
+//! each launch to all that it caused, and every node's number.
+
+use cudarc::driver::CudaContext;
+use cudarc::driver::sys::{CUgraphInstantiate_flags as Flags, CUstreamCaptureMode as Mode};
+use kinetoscope::device::probe;
+use kinetoscope::scope;
+use kinetoscope::{Activity, Profiler};
+use std::error::Error;
+
+const COUNT: usize = 1 << 20;
+const NODES: usize = 8;
+const LAUNCHES: usize = 5;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    if let Err(reason) = probe() {
+        println!("No device can be recorded: {reason}.");
+        return Ok(());
+    }
+    let context = CudaContext::new(0)?;
+    let stream = context.new_stream()?;
+    let source = stream.alloc_zeros::<f32>(COUNT)?;
+    let mut target = stream.alloc_zeros::<f32>(COUNT)?;
+    stream.synchronize()?;
+    // Events between streams cannot be captured, and there is one stream.
+    // SAFETY: nothing is used on another stream.
+    unsafe { context.disable_event_tracking() };
+    stream.begin_capture(Mode::CU_STREAM_CAPTURE_MODE_RELAXED)?;
+    for _ in 0..NODES {
+        stream.memcpy_dtod(&source, &mut target)?;
+    }
+    let graph = stream.end_capture(Flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)?;
+    let graph = graph.ok_or("nothing was captured")?;
+    let mut profiler = Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]).start()?;
+    for number in 0..LAUNCHES {
+        let _span = scope!("launch", number = number);
+        graph.launch()?;
+    }
+    stream.synchronize()?;
+    let Some(recording) = profiler.stop()? else { return Ok(()) };
+    let table = &recording.trace.table;
+    let copies = table.rows().filter(|&row| table.name(row).starts_with("Memcpy DtoD")).count();
+    println!("{LAUNCHES} launches, {copies} copies");
+    let path = std::env::temp_dir().join("cuda_graph.pt.trace.json.gz");
+    recording.export_chrome_trace(&path)?;
+    println!("The trace is in {}: `kinetoscope view` shows it.", path.display());
+    Ok(())
+}

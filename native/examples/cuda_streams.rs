@@ -1,0 +1,59 @@
+//! Copies beside work. `cargo run --release -p kinetoscope --features analysis,cuda,nvml --example cuda_streams`
+//!
+//! Two streams, one that copies the next input while the other works on the last: the timeline shows them side by side,
+//! with arrows from the calls, and the summary how much of the copying is exposed. With the feature `nvml` it also shows the
+//! device's load, clocks and memory.
+
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DriverError};
+use kinetoscope::device::probe;
+use kinetoscope::{Activity, Profiler};
+use kinetoscope::{scope, user_scope};
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+const COUNT: usize = 1 << 24;
+
+/// Work without a kernel of one's own: copies within the device.
+fn work(
+    stream: &Arc<CudaStream>,
+    input: &CudaSlice<f32>,
+    output: &mut CudaSlice<f32>,
+) -> Result<(), DriverError> {
+    let _span = scope!("work", shapes: [[COUNT]], dtype: "float");
+    (0..8).try_for_each(|_| stream.memcpy_dtod(input, output))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    if let Err(reason) = probe() {
+        println!("No device can be recorded: {reason}.");
+        return Ok(());
+    }
+    let builder = Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]).profile_memory(true);
+    let mut profiler = builder.device_metrics(Duration::from_millis(10)).start()?;
+    let context = CudaContext::new(0)?;
+    let (copying, working) = (context.new_stream()?, context.new_stream()?);
+    // Memory that the device reads by itself: copies from any other wait for the CPU.
+    // SAFETY: it is written before it is read.
+    let mut host = unsafe { context.alloc_pinned::<f32>(COUNT) }?;
+    host.as_mut_slice()?.fill(1.0);
+    let mut inputs = [copying.alloc_zeros::<f32>(COUNT)?, copying.alloc_zeros::<f32>(COUNT)?];
+    let mut output = working.alloc_zeros::<f32>(COUNT)?;
+    for step in 0..16 {
+        let _range = user_scope!("step", number = step);
+        let (next, last) = (step % 2, (step + 1) % 2);
+        {
+            let _span = scope!("copy the next input");
+            copying.memcpy_htod(&host, &mut inputs[next])?;
+        }
+        work(&working, &inputs[last], &mut output)?;
+        working.join(&copying)?;
+        copying.join(&working)?;
+    }
+    context.synchronize()?;
+    let Some(recording) = profiler.stop()? else { return Ok(()) };
+    let path = std::env::temp_dir().join("cuda_streams.pt.trace.json.gz");
+    recording.export_chrome_trace(&path)?;
+    println!("The trace is in {}: `kinetoscope summary` says how much copying is exposed.", path.display());
+    Ok(())
+}

@@ -1,0 +1,31 @@
+// The JavaScript examples of the READMEs and of the book run.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const trace = `${root}tests/data/torch/kineto/transformer_training/trace.json.gz`;
+let folder;
+
+before(async () => {
+  // Below this folder, so that the package is found.
+  folder = await mkdtemp(fileURLToPath(new URL("./book-", import.meta.url)));
+  for (const name of ["run.json.gz", "run.pt.trace.json.gz"]) await copyFile(trace, `${folder}/${name}`);
+});
+
+after(() => rm(folder, { recursive: true }));
+
+for (const page of ["README.md", "wasm/js/README.md", "docs/src/guides/embed.md"]) {
+  test(`the examples of ${page} run`, async () => {
+    const text = await readFile(root + page, "utf8");
+    const examples = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code);
+    assert.ok(examples.length > 0);
+    for (const code of examples) {
+      await promisify(execFile)(process.execPath, ["--input-type=module", "-e", code], { cwd: folder });
+    }
+  });
+}

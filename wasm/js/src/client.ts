@@ -1,0 +1,109 @@
+// The functions of the package, for a platform.
+
+import { Repairing } from "./glue/engine.js";
+import { check, guarded, KinetoscopeError } from "./errors.js";
+import { read, type Gunzip, type OpenOptions } from "./read.js";
+import type { Input } from "./source.js";
+import { Trace } from "./trace.js";
+
+/** What differs from platform to platform. */
+export interface Platform<S> {
+  /** Loads the engine. */
+  ready(): Promise<unknown>;
+  /** The input of a source; `undefined` for what is none. */
+  input(source: S, signal: AbortSignal | undefined): Promise<Input | undefined>;
+  /** Undoes gzip, where the platform can. */
+  gunzip: Gunzip | undefined;
+}
+
+export interface Client<S> {
+  /**
+   * Reads a trace. Several sources give several traces, in the same order.
+   *
+   * @throws {KinetoscopeError} when the source cannot be read or is no trace. A damaged or cut trace is no error: see
+   * `diagnostics`.
+   */
+  open(source: S, options?: OpenOptions): Promise<Trace>;
+  open(sources: readonly S[], options?: OpenOptions): Promise<Trace[]>;
+  /**
+   * A clean trace from a damaged one, as UTF-8 bytes, in one pass: only the event at hand is held.
+   *
+   * @throws {KinetoscopeError} when the source cannot be read; the stream fails when it is no trace.
+   */
+  repair(source: S, options?: Pick<OpenOptions, "signal">): Promise<ReadableStream<Uint8Array>>;
+}
+
+export function createClient<S>(platform: Platform<S>): Client<S> {
+  async function input(source: S, signal: AbortSignal | undefined): Promise<Input> {
+    check(signal);
+    await platform.ready();
+    const input = await platform.input(source, signal);
+    if (!input) throw new KinetoscopeError("bad_source", `cannot read a trace from ${describe(source)}`);
+    return input;
+  }
+
+  async function one(source: S, options: OpenOptions): Promise<Trace> {
+    const from = await input(source, options.signal);
+    return new Trace(await read(from, platform.gunzip, options), from.name);
+  }
+
+  async function several(sources: readonly S[], options: OpenOptions): Promise<Trace[]> {
+    const traces: Trace[] = [];
+    try {
+      for (const source of sources) traces.push(await one(source, options));
+      return traces;
+    } catch (thrown) {
+      for (const trace of traces) trace.dispose();
+      throw thrown;
+    }
+  }
+
+  function open(source: S, options?: OpenOptions): Promise<Trace>;
+  function open(sources: readonly S[], options?: OpenOptions): Promise<Trace[]>;
+  function open(source: S | readonly S[], options: OpenOptions = {}): Promise<Trace | Trace[]> {
+    return Array.isArray(source) ? several(source as readonly S[], options) : one(source as S, options);
+  }
+
+  async function repair(source: S, options: Pick<OpenOptions, "signal"> = {}): Promise<ReadableStream<Uint8Array>> {
+    const { signal } = options;
+    const from = await input(source, signal);
+    const chunks = from.chunks()[Symbol.asyncIterator]();
+    const repairing = new Repairing();
+    let ended = false;
+    const free = (): void => {
+      if (!ended) repairing.free();
+      ended = true;
+    };
+    return new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        try {
+          for (;;) {
+            check(signal);
+            const { done, value } = await chunks.next();
+            if (done) {
+              ended = true;
+              controller.enqueue(guarded(() => repairing.finish()));
+              return controller.close();
+            }
+            const text = guarded(() => repairing.feed(value));
+            if (text.length > 0) return controller.enqueue(text);
+          }
+        } catch (thrown) {
+          free();
+          throw thrown;
+        }
+      },
+      async cancel() {
+        free();
+        await chunks.return?.(undefined);
+      },
+    });
+  }
+
+  return { open, repair };
+}
+
+function describe(source: unknown): string {
+  if (source === null || typeof source !== "object") return String(source);
+  return `an object of type ${source.constructor?.name ?? "Object"}`;
+}
