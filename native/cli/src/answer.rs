@@ -15,12 +15,12 @@ use kinetoscope_core::trace::Trace;
 use std::fmt::Write;
 use std::{slice, thread};
 
-/// Whether part of a trace was lost.
+/// Whether a part of a trace could not be read.
 pub(crate) fn is_partial(trace: &Trace) -> bool {
     trace.diagnostics.worst() == Some(Severity::Lost)
 }
 
-/// Two halves of an answer, on a thread each.
+/// Runs both halves of an answer at the same time.
 fn at_once(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
     thread::scope(|scope| {
         scope.spawn(one);
@@ -28,7 +28,7 @@ fn at_once(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
     });
 }
 
-/// Asks every trace and prints the answers; the worst exit code wins.
+/// Runs a query on every trace and prints the answers. Returns the highest exit code.
 pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let query = query(name)?;
     let files = Files::of(matches);
@@ -75,7 +75,7 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     Ok(code)
 }
 
-/// Appends a table; with several traces, a line names each that does not name itself.
+/// Appends a table. With several traces, a line with the name precedes each table that has no title.
 pub(crate) fn add_text(text: &mut String, name: &str, answer: &Answer, format: Format, several: bool) {
     if !text.is_empty() {
         text.push('\n');
@@ -86,7 +86,7 @@ pub(crate) fn add_text(text: &mut String, name: &str, answer: &Answer, format: F
     text.push_str(&if format == Format::Md { answer.rows.to_markdown() } else { answer.to_text() });
 }
 
-/// Appends rows as CSV; with several traces, a first column names them and the keys stand once.
+/// Appends rows as CSV. With several traces, the first column is the name of the trace, and the header is written once.
 pub(crate) fn add_csv(text: &mut String, name: &str, mut rows: Rows, several: bool) {
     if several {
         rows.prepend("trace", name);

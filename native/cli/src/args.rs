@@ -6,72 +6,141 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use kinetoscope_core::queries::options::{Opt, Options, Takes};
 use kinetoscope_core::queries::setting::Setting;
 use kinetoscope_core::queries::{EXPORTS, Export, Kind, QUERIES, Query};
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const LONG_ABOUT: &str = "Explains profiler traces: PyTorch/Kineto, Chrome and its own, plain, .gz or .zst.\n\n\
-    `kinetoscope TRACE…` is `kinetoscope summary TRACE…`. A TRACE is a file, a folder, or `-` for standard input.";
+/// The parts of the help of `kinetoscope` without a command. The commands are in `before-help`, by topic.
+const TEMPLATE: &str = "{about-section}\n{usage-heading} {usage}\n\n{before-help}Arguments:\n{positionals}\n\n\
+    Options:\n{options}{after-help}";
+
+const LONG_ABOUT: &str = "Explains profiler traces of PyTorch (Kineto), of other programs that write Chrome's trace format, and of \
+    the crate kinetoscope.\n\n\
+    Without a command, `kinetoscope TRACE...` is `kinetoscope summary TRACE...`.";
 
 const AFTER_HELP: &str = "Examples:\n  \
-    kinetoscope run.pt.trace.json.gz                 what a person wants first\n  \
+    kinetoscope run.pt.trace.json.gz\n  \
+    kinetoscope ops run.json --sort-by self_cpu_time_total --row-limit 20";
+
+const AFTER_LONG_HELP: &str = "Examples:\n  \
+    kinetoscope run.pt.trace.json.gz\n  \
     kinetoscope ops run.json --sort-by self_cpu_time_total --row-limit 20\n  \
     kinetoscope kernels run.json --format csv -o kernels.csv\n  \
     kinetoscope repair broken.json -o clean.json.gz\n  \
     gzip -dc run.json.gz | kinetoscope -\n\n\
-    Exit codes: 0 fine, 1 a check failed, 2 wrong usage or unreadable input,\n\
-    3 an answer from a partly readable trace when --strict is given.";
+    Exit codes:\n  \
+    0  success\n  \
+    1  an identity of `check` does not hold\n  \
+    2  wrong usage, or a file that cannot be read or written\n  \
+    3  with --strict: a part of a trace could not be read";
 
-/// The whole command line.
+/// The commands by topic, for the help text.
+const TOPICS: [(&str, &[&str]); 6] = [
+    ("Overview", &["summary", "check", "info"]),
+    ("Operators", &["ops", "events", "stacks", "modules", "coverage", "patterns", "evaluation"]),
+    ("Devices", &["kernels", "flops", "memory", "steps"]),
+    ("Timeline", &["tree", "names", "counters", "tracks"]),
+    ("Traces", &["view", "export", "repair", "slice", "shrink", "redact"]),
+    ("Shell", &["completions", "man", "help"]),
+];
+
+/// The complete command line.
 pub(crate) fn command() -> Command {
+    let root = Command::new("kinetoscope")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Explains profiler traces of PyTorch (Kineto), Chrome and Rust programs")
+        .long_about(LONG_ABOUT)
+        .help_template(TEMPLATE)
+        .after_help(AFTER_HELP)
+        .after_long_help(AFTER_LONG_HELP)
+        .args_conflicts_with_subcommands(true)
+        .subcommands(subcommands());
+    let (short, long) = (topics(), descriptions(&root));
+    answer_args(root.before_help(short).before_long_help(long), false)
+}
+
+fn subcommands() -> impl Iterator<Item = Command> {
     let exports = |kind| EXPORTS.iter().filter(move |e| e.kind == kind);
     let export = Command::new("export")
-        .about("The trace in another form")
+        .about("Converts a trace to another format")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(exports(Kind::Form).map(|e| export_command(e, "export ")));
-    let root = Command::new("kinetoscope")
-        .version(env!("CARGO_PKG_VERSION"))
-        .about("Explains profiler traces: PyTorch/Kineto and Chrome")
-        .long_about(LONG_ABOUT)
-        .after_help(AFTER_HELP)
-        .args_conflicts_with_subcommands(true)
-        .subcommands(QUERIES.iter().map(query_command))
-        .subcommand(export)
-        .subcommand(
-            Command::new("repair")
-                .about("A clean trace from a damaged one, in one pass")
-                .after_help(examples("repair", &["killed.json.gz -o clean.json.gz"]))
-                .args(file_args()),
-        )
-        .subcommands(view_command())
-        .subcommands(exports(Kind::Edit).map(|e| export_command(e, "")))
-        .subcommand(
-            Command::new("completions").about("Shell completions, to standard output").arg(
-                Arg::new("shell")
-                    .required(true)
-                    .value_parser(value_parser!(clap_complete::Shell))
-                    .help("The shell"),
-            ),
-        )
-        .subcommand(Command::new("man").about("The man page, to standard output"));
-    answer_args(root, false)
+    let repair = Command::new("repair")
+        .about("Writes a valid trace from a damaged one, in one pass")
+        .after_help(examples("repair", &["killed.json.gz -o clean.json.gz", "damaged/ -o clean/"]))
+        .args(file_args());
+    let shell =
+        Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell)).help("The shell");
+    QUERIES
+        .iter()
+        .map(query_command)
+        .chain([export, repair])
+        .chain(view_command())
+        .chain(exports(Kind::Edit).map(|e| export_command(e, "")))
+        .chain([
+            Command::new("completions").about("Prints shell completions").arg(shell),
+            Command::new("man").about("Prints the man page"),
+        ])
+}
+
+/// The names of the commands.
+fn topics() -> String {
+    let mut out =
+        "Commands (kinetoscope --help describes them, kinetoscope COMMAND -h their options):\n".to_owned();
+    for (topic, names) in TOPICS {
+        let _ = writeln!(out, "  {topic:<9}  {}", names.join(", "));
+    }
+    out
+}
+
+/// The commands with a line each.
+fn descriptions(root: &Command) -> String {
+    let mut out = String::new();
+    for (topic, names) in TOPICS {
+        let _ = writeln!(out, "{topic}:");
+        for command in names.iter().filter_map(|name| root.find_subcommand(name)) {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(out, "  {:<11}  {about}", command.get_name());
+        }
+        out.push('\n');
+    }
+    out.truncate(out.trim_end().len());
+    out + "\n"
 }
 
 fn examples(command: &str, examples: &[&str]) -> String {
     let lines: Vec<String> = examples.iter().map(|e| format!("  kinetoscope {command} {e}")).collect();
-    format!("Example{}:\n{}", if lines.len() > 1 { "s" } else { "" }, lines.join("\n"))
+    format!("Examples:\n{}", lines.join("\n"))
 }
 
 fn query_command(query: &Query) -> Command {
-    let command =
-        Command::new(query.name).about(query.about).after_help(examples(query.name, query.examples));
-    answer_args(command, true).args(query.options.iter().map(option_arg))
+    let examples = examples(query.name, query.examples);
+    let command = Command::new(query.name)
+        .about(query.about)
+        .after_long_help(format!("{}{examples}", columns(query)))
+        .after_help(examples)
+        .args(query.options.iter().map(option_arg));
+    answer_args(command.next_help_heading("Output"), true)
+}
+
+/// The columns of a query with their JSON keys.
+fn columns(query: &Query) -> String {
+    let mut out = "Columns, by their keys in JSON and CSV:\n".to_owned();
+    let longest = query.columns.iter().map(|column| column.key.len()).max().unwrap_or(0);
+    for column in query.columns {
+        let _ = writeln!(out, "  {:<longest$}  {}", column.key, column.about);
+    }
+    out + "\n"
 }
 
 /// The page in a browser, where that was compiled.
 fn view_command() -> Option<Command> {
     let command = Command::new("view")
         .about("Opens traces in the browser; they do not leave this machine")
+        .long_about(
+            "Opens traces in the browser.\n\nServes the page and the traces on a loopback address under a secret path until Ctrl+C.",
+        )
         .after_help(examples("view", &["run.pt.trace.json.gz", "before.json after.json"]))
         .args([
             traces(true),
@@ -79,11 +148,11 @@ fn view_command() -> Option<Command> {
                 .long("port")
                 .value_name("N")
                 .value_parser(value_parser!(u16))
-                .help("The port of the loopback address [default: any that is free]"),
+                .help("The port on the loopback address [default: any free port]"),
             Arg::new("no-open")
                 .long("no-open")
                 .action(ArgAction::SetTrue)
-                .help("Only print the address, and start no browser"),
+                .help("Print the address and do not start a browser"),
         ]);
     cfg!(feature = "view").then_some(command)
 }
@@ -92,24 +161,25 @@ fn export_command(export: &Export, path: &str) -> Command {
     Command::new(export.name)
         .about(export.about)
         .after_help(examples(&format!("{path}{}", export.name), export.examples))
-        .args(file_args())
+        .after_long_help(explained(export, path))
         .args(export.options.iter().map(option_arg))
         .args(audit_args().into_iter().filter(|_| export.name == AUDITED))
-        .after_long_help(explained(export, path))
+        .next_help_heading("Output")
+        .args(file_args())
 }
 
 /// The command whose result can be audited.
 pub(crate) const AUDITED: &str = "redact";
 
-const REDACTION: &str = "What no rule allows is replaced by a pseudonym, `x` and 16 hexadecimal digits; equal texts have equal \
-    pseudonyms. Replaced are names, paths, hosts, keys that are no profiler's, the numbers under such keys, and the values of \
-    a program's own counters.\n\n\
-    Kept are times, ids, sizes, counts, shapes, types, inputs that are numbers, line numbers, device models, and the names of \
-    torch's operators, of calls of CUDA and ROCm, and of kernels with the numbers in them. A kernel's name counts as public \
-    when its words are those of public kernels and operators; times count from 1970, so that they tell when the trace was \
-    recorded. Names of files and folders stay too: --output FOLDER writes each trace under the name that it has. Look through \
-    `--audit` before you share a trace: it lists every text that is kept, and why, and counts the numbers of each field. Times, \
-    phases, and `true`, `false` and `null` always stay.";
+const REDACTION: &str = "A text that no rule allows is replaced by a pseudonym: `x` and 16 hexadecimal digits. Equal texts get equal \
+    pseudonyms. This covers names, paths, host names, keys that no profiler writes, the numbers under such keys, and the values of a \
+    program's own counters.\n\n\
+    Kept are times, ids, sizes, counts, shapes, types, numeric inputs, line numbers, device models, the names of PyTorch's \
+    operators, of CUDA and ROCm calls, and of kernels whose words are those of public kernels, with the numbers in them. Phases and \
+    `true`, `false` and `null` are always kept. Times count from 1970 and show when the trace was recorded. Names of output files \
+    are not changed.\n\n\
+    Read the output of `--audit` before you share a trace. It lists each text that is kept with the rule that allows it, and counts \
+    the numbers of each field.";
 
 fn explained(export: &Export, path: &str) -> String {
     let examples = examples(&format!("{path}{}", export.name), export.examples);
@@ -121,8 +191,8 @@ fn audit_args() -> [Arg; 2] {
         Arg::new("audit")
             .long("audit")
             .action(ArgAction::SetTrue)
-            .help("Print what is kept and by which rule, and how much is hidden; the trace is written with --output only"),
-        format_arg("The form of the audit"),
+            .help("Print what is kept, the rule that allows it, and how much is hidden; writes the trace only with --output"),
+        format_arg("The format of the audit"),
     ]
 }
 
@@ -150,8 +220,9 @@ fn traces(required: bool) -> Arg {
         .value_name("TRACE")
         .num_args(1..)
         .required(required)
+        .help_heading(None)
         .value_parser(value_parser!(PathBuf))
-        .help("Files (.json, .json.gz, .json.zst, .ktrace), folders, or `-` for standard input")
+        .help("Files, folders, or `-` for standard input")
 }
 
 fn output(help: &'static str) -> Arg {
@@ -167,7 +238,7 @@ fn strict() -> Arg {
     Arg::new("strict")
         .long("strict")
         .action(ArgAction::SetTrue)
-        .help("Exit with 3 when part of a trace could not be read")
+        .help("Return exit code 3 if a part of a trace could not be read")
 }
 
 fn format_arg(help: &'static str) -> Arg {
@@ -181,14 +252,14 @@ fn format_arg(help: &'static str) -> Arg {
 
 fn answer_args(command: Command, required: bool) -> Command {
     command.arg(traces(required)).args([
-        format_arg("The form of the answer"),
-        output("Write to a file instead of standard output"),
+        format_arg("The output format"),
+        output("Write to this file instead of standard output"),
         strict(),
     ])
 }
 
 fn file_args() -> [Arg; 3] {
-    let help = "Write to this file, or for several traces into this folder; `.gz` compresses [default: standard output]";
+    let help = "Write to this file, or several traces to this folder; a name in .gz is compressed [default: standard output]";
     [traces(true), output(help), strict()]
 }
 
@@ -256,8 +327,28 @@ fn read(path: &Path) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn the_arguments_are_consistent() {
-        super::command().debug_assert();
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_a_topic() {
+        let mut root = command();
+        root.build();
+        let names: Vec<&str> = root.get_subcommands().map(Command::get_name).collect();
+        let topics: Vec<&str> = TOPICS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        assert!(names.iter().all(|name| topics.contains(name)), "{names:?}");
+        assert_eq!(names.len(), topics.len());
+    }
+
+    #[test]
+    fn short_help_fits_on_a_screen() {
+        for mut command in [command()].into_iter().chain(subcommands()) {
+            let lines = command.render_help().to_string().lines().count();
+            assert!(lines <= 40, "{}: {lines} lines", command.get_name());
+        }
     }
 }

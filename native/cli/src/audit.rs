@@ -1,4 +1,4 @@
-//! What redaction keeps and hides, printed as an answer is.
+//! `redact --audit`: what redaction keeps and hides, in the output formats of queries.
 
 use crate::answer::{add_csv, add_text};
 use crate::args::{self, Format};
@@ -20,7 +20,7 @@ pub(crate) struct Audits {
 }
 
 impl Audits {
-    /// Begins, when an audit was requested.
+    /// Returns the audits if the arguments request them.
     pub(crate) fn of(export: &str, matches: &ArgMatches, several: bool) -> Option<Audits> {
         let is_wanted = export == args::AUDITED && matches.get_flag("audit");
         is_wanted.then(|| Audits {
@@ -38,7 +38,7 @@ impl Audits {
             Format::Json => self.document.add(name, trace, &rows),
             Format::Csv => add_csv(&mut self.text, name, rows, self.several),
             Format::Table | Format::Md => {
-                // A text that is cut short would hide what there is to check.
+                // A shortened text could not be checked.
                 let whole = (self.format == Format::Table).then(|| rows.to_text_within(usize::MAX));
                 if self.several && whole.is_some() {
                     let _ = writeln!(self.text, "{name}");

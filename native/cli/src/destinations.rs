@@ -1,5 +1,5 @@
-//! Where the results of the commands that write traces go. All are known before the first is written, so that none replaces
-//! a trace or another result.
+//! The output paths of the commands that write traces. All are determined before the first is written, so that no output
+//! overwrites an input or another output.
 
 use crate::args::Files;
 use crate::failure::Failure;
@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// For each source the output that was named, or a file in the output folder; nothing is standard output. What a folder of
-/// traces holds keeps its place in it.
+/// The output path of each source; `None` is standard output. In an output folder, a source keeps its path relative to the
+/// folder that was named on the command line.
 pub(crate) fn destinations(
     args: &Files,
     sources: &[Source],
@@ -58,19 +58,19 @@ fn create_folder(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))
 }
 
-/// The path without links, as far as it is there.
+/// The path with all links resolved that exist.
 fn resolved(path: &Path) -> PathBuf {
     if let Ok(whole) = path.canonicalize() {
         return whole;
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = if folder == path { folder.to_path_buf() } else { resolved(folder) };
-    // A link to what is not there yet.
+    // A link whose target does not exist.
     let name = path.read_link().ok().or_else(|| path.file_name().map(PathBuf::from));
     folder.join(name.unwrap_or_default())
 }
 
-/// The path of a source relative to the folder that was named, or its file name.
+/// The path of a source relative to the folder on the command line, or its file name.
 fn within(source: &Source, named: &[PathBuf]) -> PathBuf {
     let Source::File(path) = source else { return PathBuf::from("stdin.json") };
     match named.iter().find_map(|folder| path.strip_prefix(folder).ok()) {
@@ -79,7 +79,8 @@ fn within(source: &Source, named: &[PathBuf]) -> PathBuf {
     }
 }
 
-/// Results are plain where the trace was `.zst`, JSON where it was not, and uncompressed in a form with an extension of its own.
+/// The file name of the output: without `.zst`, with `.json` in place of `.ktrace` and `.pickle`, and with the extension of the
+/// export in place of `.gz`.
 fn renamed(place: &Path, extension: Option<&str>) -> PathBuf {
     let mut place = place.to_path_buf();
     let has = |place: &Path, known: &str| place.extension().is_some_and(|e| e.eq_ignore_ascii_case(known));

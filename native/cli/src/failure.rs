@@ -1,9 +1,9 @@
-//! What ends a command early, and exit codes.
+//! Errors that end a command, and exit codes.
 
 use std::fmt::Display;
 use std::io::{self, Write};
 
-/// What ends a command early: a message and its exit code.
+/// An error that ends a command: a message and an exit code.
 pub(crate) struct Failure {
     pub(crate) message: String,
     pub(crate) code: u8,
@@ -32,9 +32,9 @@ pub(crate) fn report(message: impl Display) {
     let _ = writeln!(io::stderr(), "kinetoscope: {message}");
 }
 
-/// The exit code of a failed check.
+/// An identity does not hold.
 pub(crate) const CHECK_FAILED: u8 = 1;
-/// The exit code of wrong usage and of unreadable input.
+/// Wrong usage, or a file that cannot be read or written.
 pub(crate) const UNREADABLE: u8 = 2;
-/// The exit code of an answer from a partly readable trace, where `--strict` was given.
+/// With `--strict`: a part of a trace could not be read.
 pub(crate) const PARTLY_READ: u8 = 3;

@@ -20,7 +20,7 @@ use std::fmt::Write;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Writes every trace in a form.
+/// Exports every trace. Returns the highest exit code.
 pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let export = queries::export(name)?;
     let options = args::options(export.options, matches)?;
@@ -75,7 +75,7 @@ fn export_one(
     }
 }
 
-/// Writes one trace to its end.
+/// Writes one trace.
 fn write(mut writing: Writing, trace: &Trace, path: Option<&Path>) -> Result<(), Failure> {
     if let Some(kept) = writing.kept {
         report(format!("kept {kept} of {} events", trace.table.len()));

@@ -1,7 +1,6 @@
-//! The `kinetoscope` command: flags into options, one call, text out.
+//! The command `kinetoscope`: parses arguments, runs one query or export, prints the result.
 //!
-//! Exit codes: 0 fine · 1 a check failed · 2 wrong usage or unreadable input · 3 an answer from a partly readable trace
-//! when `--strict` is given.
+//! The exit codes are in `failure`.
 
 mod answer;
 mod args;
@@ -20,7 +19,7 @@ use kinetoscope_core::queries;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Runs the command that the arguments of the process give.
+/// Runs the command of the process arguments.
 fn main() -> ExitCode {
     match run(&args::command().get_matches()) {
         Ok(code) => ExitCode::from(code),
@@ -57,7 +56,7 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     }
 }
 
-/// Prints a generated text. A reader that closes the pipe is not an error.
+/// Prints a generated file. A reader that closes the pipe is not an error.
 fn print(text: &[u8]) -> Result<u8, Failure> {
     match io::stdout().write_all(text) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),

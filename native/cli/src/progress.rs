@@ -1,4 +1,4 @@
-//! A bar on standard error while a reading takes longer than a second, and never in a pipe.
+//! A progress bar on standard error if reading takes longer than a second and standard error is a terminal.
 
 use crate::failure::{UNREADABLE, report};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -21,7 +21,7 @@ pub(crate) fn read_or_report(source: &Source, code: &mut u8) -> Option<Trace> {
     }
 }
 
-/// Reads a source and shows how far it has come.
+/// Reads a source with a progress bar.
 fn read_with_bar(source: &Source) -> Result<Trace, InputError> {
     if !stderr().is_terminal() {
         return read(source, |_| {});

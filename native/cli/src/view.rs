@@ -1,7 +1,7 @@
-//! `kinetoscope view`: the page on a loopback address, with the traces beside it.
+//! `kinetoscope view`: serves the page and the traces on a loopback address.
 //!
-//! Only this machine can reach it, only under an address that nobody can guess, and only by that address: a page of another
-//! origin, or a name that was made to point here, is refused.
+//! The server accepts connections of this machine only, and only under a secret path. Requests with another `Host` header are refused,
+//! which prevents DNS rebinding.
 
 use crate::args;
 use crate::failure::{Failure, report};
@@ -22,12 +22,12 @@ use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
 use tower_http::services::ServeFile;
 
-/// The page; empty when it was not built before the binary.
+/// The page; empty if it was not built before the binary.
 const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/kinetoscope.html"));
 
 const NO_PAGE: &str = "this binary was built without the page: run `cargo xtask page`, then build it again";
 
-/// Serves the page until the process is ended.
+/// Serves the page until the process ends.
 pub(crate) fn view(matches: &ArgMatches) -> Result<u8, Failure> {
     if PAGE.is_empty() {
         return Err(Failure::usage(NO_PAGE));
@@ -53,7 +53,7 @@ async fn serve(sources: &[Source], port: u16, opens: bool) -> Result<(), Failure
     Ok(())
 }
 
-/// The address of the page, which names the traces.
+/// The address of the page with the traces as parameters.
 fn url(address: SocketAddr, secret: &str, sources: &[Source]) -> String {
     let mut url = format!("http://{address}/{secret}/");
     for (at, source) in sources.iter().enumerate() {
@@ -66,7 +66,7 @@ fn url(address: SocketAddr, secret: &str, sources: &[Source]) -> String {
 fn router(address: SocketAddr, secret: &str, sources: &[Source]) -> Result<Router, Failure> {
     let mut router = Router::new().route(&format!("/{secret}/"), get(|| async { Html(PAGE) }));
     for (at, source) in sources.iter().enumerate() {
-        // The name in the address is for the page; the number says which trace it is.
+        // The page shows the name; the number identifies the trace.
         let path = format!("/{secret}/trace/{at}/{{name}}");
         router = match source {
             Source::File(file) => router.route_service(&path, ServeFile::new(file)),
@@ -82,7 +82,7 @@ fn router(address: SocketAddr, secret: &str, sources: &[Source]) -> Result<Route
     Ok(router.layer(from_fn(move |request, next| guard(host.clone(), request, next))))
 }
 
-/// Refuses requests under another name, and says that bytes are bytes: a trace is not to be unpacked on the way.
+/// Refuses requests for another host, and sets headers so that the browser does not decompress a trace.
 async fn guard(host: HeaderValue, request: Request, next: Next) -> Response {
     if request.headers().get(HOST) != Some(&host) {
         return StatusCode::FORBIDDEN.into_response();
@@ -97,12 +97,12 @@ async fn guard(host: HeaderValue, request: Request, next: Next) -> Response {
     response
 }
 
-/// A path that nobody can guess: 128 random bits.
+/// A secret path of 128 random bits.
 fn secret() -> Result<String, Failure> {
     Ok(format!("{:032x}", u128::from_ne_bytes(random()?)))
 }
 
-/// A name as a part of an address: everything but letters, digits and `-._` as `%XX`.
+/// Percent-encodes everything but letters, digits and `-._`.
 fn escaped(name: &str) -> String {
     let mut out = String::new();
     for byte in name.bytes() {

@@ -70,14 +70,14 @@ fn about(name: &str) -> String {
 
 fn help(name: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kinetoscope"));
-    let output = command.args(name.split(' ')).arg("--help").output().expect("a process");
+    let output = command.args(name.split(' ')).arg("-h").output().expect("a process");
     assert!(output.status.success(), "{name}");
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 fn page(name: &str, example: &str) -> String {
     let mut out = format!("# kinetoscope {name}\n\n{}.\n\n", about(name).trim_end_matches('.'));
-    let _ = writeln!(out, "```console\n$ kinetoscope {name} --help\n```");
+    let _ = writeln!(out, "```console\n$ kinetoscope {name} -h\n```");
     if !example.is_empty() {
         let _ = writeln!(out, "\n## Example\n\n```console\n$ {example}\n```");
     }
