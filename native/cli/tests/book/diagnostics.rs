@@ -11,6 +11,21 @@ use std::path::{Path, PathBuf};
 const FOLDERS: [&str; 6] =
     ["malformed", "healthy", "fuzz", "torch/legacy", "torch/synthetic", "torch/kineto"];
 
+/// What is too large for a fixture, or needs a program that records.
+const WITHOUT_FIXTURE: [(Code, &str); 5] = [
+    (
+        Code::MemoryLimit,
+        "The npm package has a limit of 3 GiB unless `memoryLimit` is given. The command line has none.",
+    ),
+    (Code::EventTooLarge, "The limit is 16 MiB."),
+    (Code::NameTooLong, "The limit is 4 MiB."),
+    (Code::DurationShortened, "All durations of a trace can add up to 146 years."),
+    (
+        Code::DroppedRecord,
+        "The buffers of a recording have a size limit, 64 MiB unless the program chooses another.",
+    ),
+];
+
 struct Example {
     file: String,
     text: String,
@@ -45,7 +60,11 @@ fn entry(out: &mut String, code: Code, example: Option<&Example>) {
         code.description(),
         code.severity().as_str()
     );
-    let Some(Example { file, text, offset }) = example else { return };
+    let Some(Example { file, text, offset }) = example else {
+        let (_, reason) = WITHOUT_FIXTURE.iter().find(|(without, _)| *without == code).expect(code.as_str());
+        let _ = writeln!(out, "\n{reason}");
+        return;
+    };
     let place = offset.map_or(String::new(), |offset| format!(", byte {offset}"));
     if text.is_empty() {
         let _ = writeln!(out, "\nExample: `{file}`{place}.");
