@@ -4,6 +4,7 @@ use crate::args::{self, Files, Format};
 use crate::destinations::refuse_inputs;
 use crate::failure::{CHECK_FAILED, Failure, PARTLY_READ, report};
 use crate::progress::read_or_report;
+use crate::terminal;
 use clap::ArgMatches;
 use kinetoscope::files::Output;
 use kinetoscope::files::sources;
@@ -42,6 +43,7 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
         refuse_inputs(slice::from_ref(output), &sources)?;
     }
     let several = sources.len() > 1;
+    let width = terminal::width().filter(|_| files.output.is_none());
     let mut document = Document::new(query.name);
     let mut text = String::new();
     let mut code = 0;
@@ -63,7 +65,7 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
         match format {
             Format::Json => document.add(&name, &trace, &answer.rows),
             Format::Csv => add_csv(&mut text, &name, answer.rows, several),
-            Format::Table | Format::Md => add_text(&mut text, &name, &answer, format, several),
+            Format::Table | Format::Md => add_text(&mut text, &name, &answer, format, width, several),
         }
     }
     if format == Format::Json && !document.is_empty() {
@@ -76,14 +78,25 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
 }
 
 /// Appends a table. With several traces, a line with the name precedes each table that has no title.
-pub(crate) fn add_text(text: &mut String, name: &str, answer: &Answer, format: Format, several: bool) {
+pub(crate) fn add_text(
+    text: &mut String,
+    name: &str,
+    answer: &Answer,
+    format: Format,
+    width: Option<usize>,
+    several: bool,
+) {
     if !text.is_empty() {
         text.push('\n');
     }
     if several && answer.text.is_none() {
         let _ = writeln!(text, "{name}");
     }
-    text.push_str(&if format == Format::Md { answer.rows.to_markdown() } else { answer.to_text() });
+    text.push_str(&match width {
+        _ if format == Format::Md => answer.rows.to_markdown(),
+        Some(width) if answer.text.is_none() => terminal::fitted(&answer.rows, width),
+        _ => answer.to_text(),
+    });
 }
 
 /// Appends rows as CSV. With several traces, the first column is the name of the trace, and the header is written once.

@@ -45,7 +45,7 @@ impl Audits {
                 }
                 let mut answer = Answer::from(rows);
                 answer.text = whole;
-                add_text(&mut self.text, name, &answer, self.format, self.several);
+                add_text(&mut self.text, name, &answer, self.format, None, self.several);
             }
         }
     }

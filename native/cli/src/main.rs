@@ -10,6 +10,7 @@ mod failure;
 mod files;
 mod progress;
 mod random;
+mod terminal;
 #[cfg(feature = "view")]
 mod view;
 

@@ -61,7 +61,8 @@ fn entry(out: &mut String, code: Code, example: Option<&Example>) {
         code.severity().as_str()
     );
     let Some(Example { file, text, offset }) = example else {
-        let (_, reason) = WITHOUT_FIXTURE.iter().find(|(without, _)| *without == code).expect(code.as_str());
+        let reason = WITHOUT_FIXTURE.iter().find(|(without, _)| *without == code).map(|(_, reason)| reason);
+        let reason = reason.unwrap_or_else(|| panic!("{} has no example", code.as_str()));
         let _ = writeln!(out, "\n{reason}");
         return;
     };
