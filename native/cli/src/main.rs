@@ -33,7 +33,10 @@ fn main() -> ExitCode {
 
 fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     match matches.subcommand() {
-        None => answer::answer("summary", matches),
+        None => {
+            refuse_unknown_command(matches)?;
+            answer::answer("summary", matches)
+        }
         Some(("repair", matches)) => files::repair(&args::Files::of(matches)),
         #[cfg(feature = "view")]
         Some(("view", matches)) => view::view(matches),
@@ -54,6 +57,19 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         }
         Some((name, matches)) if queries::query(name).is_ok() => answer::answer(name, matches),
         Some((name, matches)) => files::export(name, matches),
+    }
+}
+
+/// Reports a mistyped command, which would otherwise be a trace that does not exist.
+fn refuse_unknown_command(matches: &ArgMatches) -> Result<(), Failure> {
+    match args::traces_of(matches).first() {
+        Some(name) if name.as_os_str() != "-" && name.extension().is_none() && !name.exists() => {
+            Err(Failure::usage(format!(
+                "{} is neither a command nor a file; see `kinetoscope --help`",
+                name.display()
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

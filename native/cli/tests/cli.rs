@@ -107,6 +107,9 @@ fn exit_codes_distinguish_outcomes() {
     assert_eq!(code(&[]), Some(2));
     assert_eq!(code(&["summary"]), Some(2));
     assert_eq!(code(&["info", "no/such/file.json"]), Some(2));
+    let mistyped = kinetoscope(&["sumary", &gpu()]);
+    assert_eq!(mistyped.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&mistyped.stderr).contains("sumary is neither a command nor a file"));
     let output = kinetoscope(&["info", &data("refused/runs-code.pickle").display().to_string()]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("pickle"));

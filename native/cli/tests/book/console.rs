@@ -7,7 +7,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// The files that the examples read, and where they are in the repository.
-const TRACES: [(&str, &str); 11] = [
+const TRACES: [(&str, &str); 10] = [
     ("run.json.gz", "tests/data/torch/kineto/transformer_training/trace.json.gz"),
     ("steps.json.gz", "tests/data/torch/kineto/mlp_training/trace.json.gz"),
     ("gpu.json", "tests/data/healthy/small_gpu_trace.json"),
@@ -18,7 +18,6 @@ const TRACES: [(&str, &str); 11] = [
     ("cut.json.gz", "tests/data/malformed/gzip_cut_off.json.gz"),
     ("interleaved.json", "tests/data/malformed/interleaved_writers.json"),
     ("service.ktrace", "tests/data/healthy/recording.ktrace"),
-    ("snapshot.pickle", "tests/data/snapshots/small-protocol-4.pickle"),
 ];
 
 const FENCE: &str = "```";
