@@ -1,7 +1,7 @@
-//! Every question that can be asked of a trace, and every form that it can be written in: the one list from which the
-//! command line, the npm package and its TypeScript types are made.
+//! The registry of queries and exports. The command line, the npm package and its TypeScript types are generated from
+//! it.
 //!
-//! To add an analysis, add a [`Query`] to [`QUERIES`]. Every frontend is made from this list.
+//! To add an analysis, add a [`Query`] to [`QUERIES`]. Every frontend is generated from this list.
 
 pub mod analyses;
 pub mod answer_options;
@@ -21,24 +21,24 @@ use crate::rows::Rows;
 use crate::trace::Trace;
 use options::Options;
 
-/// Every question.
+/// Every query.
 pub const QUERIES: &[Query] = answers::QUERIES;
 
-/// Every form.
+/// Every export.
 pub const EXPORTS: &[Export] = exports::EXPORTS;
 
-/// The query of this name.
+/// Returns the query with this name.
 ///
 /// # Errors
-/// [`Error::BadOption`] when there is none.
+/// Returns [`Error::BadOption`] if there is none.
 pub fn query(name: &str) -> Result<&'static Query, Error> {
     QUERIES.iter().find(|v| v.name == name).ok_or_else(|| unknown("analysis", name))
 }
 
-/// The export of this name.
+/// Returns the export with this name.
 ///
 /// # Errors
-/// [`Error::BadOption`] when there is none.
+/// Returns [`Error::BadOption`] if there is none.
 pub fn export(name: &str) -> Result<&'static Export, Error> {
     EXPORTS.iter().find(|e| e.name == name).ok_or_else(|| unknown("export", name))
 }
@@ -48,7 +48,8 @@ fn unknown(what: &str, name: &str) -> Error {
 }
 
 impl Trace {
-    /// The rows of a query by its name; [`analyses`] has the same as functions with typed options.
+    /// Runs a query by its name and returns its rows. [`analyses`] has the same queries as functions with typed
+    /// options.
     ///
     /// ```
     /// use kinetoscope_core::trace::Trace;
@@ -62,7 +63,7 @@ impl Trace {
     /// ```
     ///
     /// # Errors
-    /// [`Error::BadOption`] when there is no such query, or as [`Query::answer`].
+    /// Returns [`Error::BadOption`] if there is no such query, and the errors of [`Query::answer`].
     pub fn ask(&self, name: &str, options: &Options) -> Result<Rows, Error> {
         Ok(query(name)?.answer(self, Request::new(options))?.rows)
     }

@@ -1,4 +1,4 @@
-//! Answers as text: torch's table, plain tables, Markdown, CSV, JSON.
+//! Answers as text: PyTorch's table, the summary, JSON documents.
 
 pub mod document;
 pub mod profile;

@@ -1,4 +1,5 @@
-//! The questions as functions: a trace and typed options in, rows out. What takes no options is called where it is defined.
+//! The queries as functions from a trace and typed options to rows. Queries without options are called where they are
+//! defined.
 
 use super::answer_options::{
     FlopsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, TreeOptions,
@@ -34,42 +35,42 @@ fn averages(trace: &Trace, options: &OpsOptions) -> (Vec<Average>, Recorded) {
     (key_averages(&events, &trace.table, options.group_by), Recorded::of(&events))
 }
 
-/// Operators.
+/// Returns the operators: PyTorch's key averages.
 pub fn ops(trace: &Trace, options: &OpsOptions) -> Rows {
     let (groups, _) = averages(trace, options);
     let (sorted, shown) = select(&groups, &options.table);
     average_rows(shown.iter().map(|&at| &sorted[at]))
 }
 
-/// Operators as torch's table.
+/// Returns the operators as PyTorch's table.
 pub fn ops_table(trace: &Trace, options: &OpsOptions) -> String {
     let (groups, recorded) = averages(trace, options);
     render(&groups, recorded, &options.table)
 }
 
-/// Kernels, copies and memsets by time.
+/// Returns kernels, copies and memsets, ordered by time.
 pub fn kernels(trace: &Trace, options: &ListOptions) -> Rows {
     kernel_rows(trace).first(options.row_limit)
 }
 
-/// Floating point operations by operator.
+/// Returns the floating point operations of each operator.
 ///
 /// # Errors
-/// [`Error::BadOption`] when a line of the figures is none.
+/// Returns [`Error::BadOption`] if a line of the peak figures is malformed.
 pub fn flops(trace: &Trace, options: &FlopsOptions) -> Result<Rows, Error> {
     let devices = trace.table.metadata.device_names();
-    // Unequal devices are rare; the first one's figures count for all.
+    // Traces with different devices are rare: the peak figures of the first device apply to all.
     let name = devices.first().map_or("", |(_, name)| name);
     let peak = Peak::find(name, options.peaks.as_deref())?;
     Ok(work_rows(trace, peak).first(options.row_limit))
 }
 
-/// What torch.compile captured, and the operators that it missed.
+/// Returns what torch.compile captured, and the operators that it missed.
 pub fn coverage(trace: &Trace, options: &ListOptions) -> Rows {
     coverage_rows(trace).first(options.row_limit)
 }
 
-/// Anti-patterns.
+/// Returns the matches of anti-patterns.
 pub fn patterns(trace: &Trace, options: &PatternsOptions) -> Rows {
     let rows = match options.name.clone() {
         Some(text) => {
@@ -81,17 +82,17 @@ pub fn patterns(trace: &Trace, options: &PatternsOptions) -> Rows {
     rows.first(options.row_limit)
 }
 
-/// Calls during which the device's queue ran empty.
+/// Returns the calls during which the launch queue of the device ran empty.
 pub fn evaluation(trace: &Trace, options: &ListOptions) -> Rows {
     evaluation_rows(trace).first(options.row_limit)
 }
 
-/// Memory by device.
+/// Returns the memory of each device.
 pub fn memory(trace: &Trace, options: &ListOptions) -> Rows {
     memory_rows(trace).first(options.row_limit)
 }
 
-/// The call tree of every lane, merged by name.
+/// Returns the call tree of every lane, merged by name.
 pub fn tree(trace: &Trace, options: &TreeOptions) -> Rows {
     let cut = Cut {
         depth: options.depth.unwrap_or(usize::MAX),
@@ -101,42 +102,42 @@ pub fn tree(trace: &Trace, options: &TreeOptions) -> Rows {
     tree_rows(trace, cut).first(options.row_limit)
 }
 
-/// Time by nn.Module.
+/// Returns the time of each `nn.Module`.
 pub fn modules(trace: &Trace, options: &ListOptions) -> Rows {
     module_rows(trace).first(options.row_limit)
 }
 
-/// Python stacks by self time.
+/// Returns the Python stacks, ordered by self time.
 pub fn stacks(trace: &Trace, options: &ListOptions) -> Rows {
     stack_rows(&FunctionEvents::new(trace)).first(options.row_limit)
 }
 
-/// What each profiler step spent its time on.
+/// Returns the breakdown of each profiler step.
 pub fn steps(trace: &Trace, options: &ListOptions) -> Rows {
     step_rows(trace).first(options.row_limit)
 }
 
-/// Every function event.
+/// Returns every function event.
 pub fn events(trace: &Trace, options: &ListOptions) -> Rows {
     event_rows(trace, &FunctionEvents::new(trace)).first(options.row_limit)
 }
 
-/// Spans of every kind by name.
+/// Returns the spans of every category, grouped by name.
 pub fn names(trace: &Trace, options: &NamesOptions) -> Rows {
     name_rows(trace, options.time, &options.tracks).first(options.row_limit)
 }
 
-/// Curves over time.
+/// Returns the counters.
 pub fn counters(trace: &Trace, options: &ListOptions) -> Rows {
     counter_rows(&curves::counters(trace)).first(options.row_limit)
 }
 
-/// The rows of the timeline.
+/// Returns the tracks of the timeline.
 pub fn tracks(trace: &Trace, options: &ListOptions) -> Rows {
     track_rows(trace).first(options.row_limit)
 }
 
-/// Identities that must hold, and every diagnostic of the file.
+/// Returns the identities that must hold, and every diagnostic of the file.
 pub fn check(trace: &Trace, options: &ListOptions) -> Rows {
     checks::rows(trace, &checks::identities_of(trace)).first(options.row_limit)
 }

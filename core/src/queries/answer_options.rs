@@ -1,4 +1,4 @@
-//! The options of every query, typed: what can be given, and what holds where nothing is.
+//! The typed options of every query, and their defaults.
 
 use super::options::{Fallback, Opt, Options, Takes, Typed};
 use crate::analysis::torch::averages::GroupBy;
@@ -7,12 +7,12 @@ use crate::units::TimeUnit;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-const ROW_LIMIT: Opt = Opt::new("row-limit", "N", Takes::Count, "At most this many rows, -1 for all");
+const ROW_LIMIT: Opt = Opt::new("row-limit", "N", Takes::Count, "Maximum number of rows, -1 for all");
 
-/// Options of the queries that have no others.
+/// Options of the queries whose only option is the row limit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListOptions {
-    /// How many rows; `None` for all.
+    /// The maximum number of rows; `None` for all.
     pub row_limit: Option<usize>,
 }
 
@@ -24,17 +24,17 @@ impl Typed for ListOptions {
     }
 }
 
-/// Options of `ops`: those of torch's `key_averages` and of its table.
+/// Options of `ops`: those of PyTorch's `key_averages` and of its `table()`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpsOptions {
-    /// What to group by.
+    /// The grouping.
     pub group_by: GroupBy,
-    /// Which rows, and how a table shows them.
+    /// Which rows are shown, and the layout of the table.
     pub table: TableOptions,
 }
 
 impl Default for OpsOptions {
-    /// All rows, without grouping.
+    /// Returns all rows, grouped by name only.
     fn default() -> Self {
         OpsOptions {
             group_by: GroupBy::default(),
@@ -47,29 +47,30 @@ const SORT_BY: Opt = Opt::new(
     "sort-by",
     "NAME",
     Takes::SortBy,
-    "A column of torch's table, such as `self_cpu_time_total`; rows stay in order of first use without it",
+    "Sort by this column of PyTorch's table, such as `self_cpu_time_total` [default: order of first occurrence]",
 );
 const OPS_ROW_LIMIT: Opt = ROW_LIMIT.or(Fallback::InTable(TableOptions::ROW_LIMIT, "all"));
 const GROUP_BY: Opt = Opt::new(
     "group-by",
     "LIST",
     Takes::Groups,
-    "Any of shape, stack:N, overload, module (the innermost nn.Module, as the stack)",
+    "Also group by any of shape, stack:N, overload, module (the innermost nn.Module)",
 );
 const TOP_LEVEL_ONLY: Opt =
-    Opt::new("top-level-only", "", Takes::Nothing, "Only rows whose first event has no parent");
+    Opt::new("top-level-only", "", Takes::Nothing, "Show only rows whose first event has no parent");
 const TIME_UNIT: Opt =
-    Opt::new("time-unit", "UNIT", Takes::Word(TimeUnit::VOCABULARY), "The unit of the table's times")
-        .or(Fallback::Words("what suits each value"));
-const NAME_WIDTH: Opt = Opt::new("max-name-width", "N", Takes::Width, "Longest name in the table, or none")
-    .or(Fallback::Number(TableOptions::NAME_WIDTH));
+    Opt::new("time-unit", "UNIT", Takes::Word(TimeUnit::VOCABULARY), "Unit of the times in the table")
+        .or(Fallback::Words("chosen for each value"));
+const NAME_WIDTH: Opt =
+    Opt::new("max-name-width", "N", Takes::Width, "Maximum width of names in the table, or none")
+        .or(Fallback::Number(TableOptions::NAME_WIDTH));
 const SHAPES_WIDTH: Opt =
-    Opt::new("max-shapes-width", "N", Takes::Width, "Longest shapes in the table, or none")
+    Opt::new("max-shapes-width", "N", Takes::Width, "Maximum width of shapes in the table, or none")
         .or(Fallback::Number(TableOptions::SHAPES_WIDTH));
 const SRC_WIDTH: Opt =
-    Opt::new("max-src-width", "N", Takes::Width, "Longest stack frame in the table, or none")
+    Opt::new("max-src-width", "N", Takes::Width, "Maximum width of stack frames in the table, or none")
         .or(Fallback::Number(TableOptions::SRC_WIDTH));
-const HEADER: Opt = Opt::new("header", "TEXT", Takes::Text, "A line above the table");
+const HEADER: Opt = Opt::new("header", "TEXT", Takes::Text, "Print this line above the table");
 
 impl Typed for OpsOptions {
     const DECLARED: &'static [Opt] = &[
@@ -103,9 +104,9 @@ impl Typed for OpsOptions {
 /// Options of `flops`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlopsOptions {
-    /// Figures of devices, which go before the known ones: lines of name,fp64,fp32,tf32,half,int8,memory.
+    /// Peak figures of devices, which override the built-in ones: lines of name,fp64,fp32,tf32,half,int8,memory.
     pub peaks: Option<String>,
-    /// How many rows; `None` for all.
+    /// The maximum number of rows; `None` for all.
     pub row_limit: Option<usize>,
 }
 
@@ -113,7 +114,7 @@ const PEAKS: Opt = Opt::new(
     "peaks",
     "FILE",
     Takes::File,
-    "Figures of devices for the roofline: lines of name,fp64,fp32,tf32,half,int8,memory in TFLOP/s and GB/s",
+    "Peak figures of devices for the roofline: lines of name,fp64,fp32,tf32,half,int8,memory in TFLOP/s and GB/s",
 );
 
 impl Typed for FlopsOptions {
@@ -127,21 +128,25 @@ impl Typed for FlopsOptions {
 /// Options of `patterns`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PatternsOptions {
-    /// Look for events whose names contain this text instead.
+    /// Find events whose names contain this text, instead of anti-patterns.
     pub name: Option<String>,
-    /// Print torch's report rather than advice; rows are the same.
+    /// Print PyTorch's report instead of a table with advice; the rows are the same.
     pub report: bool,
-    /// How many rows; `None` for all.
+    /// The maximum number of rows; `None` for all.
     pub row_limit: Option<usize>,
 }
 
-const NAME: Opt =
-    Opt::new("name", "TEXT", Takes::Text, "Look for events whose names contain this text instead");
+const NAME: Opt = Opt::new(
+    "name",
+    "TEXT",
+    Takes::Text,
+    "Find events whose names contain this text, instead of anti-patterns",
+);
 const REPORT: Opt = Opt::new(
     "report",
     "",
     Takes::Nothing,
-    "Print the report in the form of torch's `report_all_anti_patterns`",
+    "Print the report in the format of PyTorch's `report_all_anti_patterns`",
 );
 
 impl Typed for PatternsOptions {
@@ -159,19 +164,19 @@ impl Typed for PatternsOptions {
 /// Options of `tree`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreeOptions {
-    /// The callers below each name rather than what it called.
+    /// Invert the tree: show the callers below each name instead of the callees.
     pub bottom_up: bool,
-    /// How many levels; `None` for all.
+    /// The maximum number of levels; `None` for all.
     pub depth: Option<usize>,
-    /// Leave out what takes less than this share of its lane, of 1.
+    /// Leave out nodes with less than this share of the time of their lane; 1 is all of it.
     pub min_share: f64,
-    /// How many rows; `None` for all.
+    /// The maximum number of rows; `None` for all.
     pub row_limit: Option<usize>,
 }
 
 impl TreeOptions {
     const DEPTH: usize = 8;
-    /// What a table leaves out, in percent.
+    /// The default minimum share in a table, in percent.
     const TABLE_PERCENT: usize = 1;
 }
 
@@ -182,14 +187,14 @@ impl Default for TreeOptions {
 }
 
 const BOTTOM_UP: Opt =
-    Opt::new("bottom-up", "", Takes::Nothing, "The callers below each name rather than what it called");
-const DEPTH: Opt = Opt::new("depth", "N", Takes::Count, "How many levels, -1 for all")
+    Opt::new("bottom-up", "", Takes::Nothing, "Show the callers below each name instead of the callees");
+const DEPTH: Opt = Opt::new("depth", "N", Takes::Count, "Maximum number of levels, -1 for all")
     .or(Fallback::Number(TreeOptions::DEPTH));
 const MIN_SHARE: Opt = Opt::new(
     "min-share",
     "PERCENT",
     Takes::Percent,
-    "Leave out what takes less than this percentage of its lane",
+    "Leave out nodes with less than this percentage of the time of their lane",
 )
 .or(Fallback::InTable(TreeOptions::TABLE_PERCENT, "0"));
 
@@ -215,17 +220,22 @@ impl Typed for TreeOptions {
 /// Options of `names`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NamesOptions {
-    /// Start and end in ns after the start of the recording; `None` for all of it.
+    /// Start and end in ns after the start of the recording; `None` for the complete recording.
     pub time: Option<(i64, i64)>,
-    /// The numbers of the tracks; none for all of them.
+    /// The numbers of the tracks; empty for all of them.
     pub tracks: Vec<i64>,
-    /// How many rows; `None` for all.
+    /// The maximum number of rows; `None` for all.
     pub row_limit: Option<usize>,
 }
 
-const TIME: Opt =
-    Opt::new("time", "RANGE", Takes::Times, "Only this time after the start of the recording: 1.5ms..20ms");
-const TRACKS: Opt = Opt::new("tracks", "LIST", Takes::Numbers, "Only these rows of `tracks`, by number");
+const TIME: Opt = Opt::new(
+    "time",
+    "RANGE",
+    Takes::Times,
+    "Only this range of time after the start of the recording, such as 1.5ms..20ms",
+);
+const TRACKS: Opt =
+    Opt::new("tracks", "LIST", Takes::Numbers, "Only these tracks, by their numbers in `tracks`");
 
 impl Typed for NamesOptions {
     const DECLARED: &'static [Opt] = &[TIME, TRACKS, ROW_LIMIT];

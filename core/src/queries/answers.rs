@@ -1,4 +1,4 @@
-//! The questions: the list, and what an answer is besides its rows.
+//! The list of queries, and the parts of answers that are not rows.
 
 use super::analyses;
 use super::answer_options::{
@@ -18,12 +18,12 @@ use crate::words::help;
 use alloc::string::String;
 use core::fmt::Write;
 
-/// Every question, in the order of a help text.
+/// Every query, in the order of the help text.
 pub(super) const QUERIES: &[Query] = &[
     Query {
         name: "summary",
-        about: help("What was traced, where the time went, what looks wrong, how far to trust it"),
-        examples: examples(&["run.pt.trace.json.gz"]),
+        about: help("Summary: time by device, step, operator and kernel; findings; data quality"),
+        examples: examples(&["run.pt.trace.json.gz", "run.json --format json -o summary.json"]),
         options: &[],
         is_one_row: true,
         columns: summary::COLUMNS,
@@ -33,7 +33,7 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "ops",
-        about: help("Operators: torch's `key_averages`, as torch's table"),
+        about: help("Operators: PyTorch's `key_averages`, as PyTorch's table"),
         examples: examples(&[
             "run.json --sort-by self_cpu_time_total --row-limit 10",
             "run.json --group-by shape,stack:5 --format json",
@@ -47,8 +47,8 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "kernels",
-        about: help("Kernels, copies and fills by time"),
-        examples: examples(&["run.json --format csv -o kernels.csv"]),
+        about: help("Kernels, copies and memsets by time"),
+        examples: examples(&["run.json --row-limit 20", "run.json --format csv -o kernels.csv"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
         columns: kernels::COLUMNS,
@@ -59,64 +59,66 @@ pub(super) const QUERIES: &[Query] = &[
     Query {
         name: "flops",
         about: help(
-            "Floating point operations by operator, how fast, and how much of the time formulas cover",
+            "Floating point operations and FLOP/s by operator, and the share of time that FLOP formulas cover",
         ),
         examples: examples(&["run.json --row-limit 20", "run.json --peaks my-devices.csv"]),
         options: FlopsOptions::DECLARED,
         is_one_row: false,
         columns: work::COLUMNS,
         variants: &[],
-        hint: Some("no shapes in this trace; record with record_shapes=True"),
+        hint: Some("this trace has no shapes; record with record_shapes=True"),
         run: |trace, request| Ok(analyses::flops(trace, &request.typed())?.into()),
     },
     Query {
         name: "coverage",
-        about: help("What torch.compile captured, and the operators that it missed"),
-        examples: examples(&["run.json --row-limit 20"]),
+        about: help("Coverage of torch.compile: captured graphs, and the operators outside of them"),
+        examples: examples(&["run.json --row-limit 20", "run.json --format json -o coverage.json"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
         columns: coverage::COLUMNS,
         variants: &[],
-        hint: Some("no compiled graph in this trace; record a program that calls torch.compile"),
+        hint: Some("this trace has no compiled graph; record a program that calls torch.compile"),
         run: |trace, request| Ok(analyses::coverage(trace, &request.typed()).into()),
     },
     Query {
         name: "patterns",
-        about: help("Anti-patterns: where a known mistake costs time, and how much doing otherwise can save"),
-        examples: examples(&["run.json", "run.json --report", "run.json --name aten::copy_"]),
+        about: help(
+            "Anti-patterns: known inefficiencies, where they occur, and how much time fixing them can save",
+        ),
+        examples: examples(&["run.json --report", "run.json --name aten::copy_"]),
         options: PatternsOptions::DECLARED,
         is_one_row: false,
         columns: patterns::COLUMNS,
         variants: &[],
-        hint: Some("none of the known patterns was found; some need record_shapes and with_stack"),
+        hint: Some("no anti-pattern was found; some require record_shapes=True and with_stack=True"),
         run: |trace, request| Ok(patterns(trace, request)),
     },
     Query {
         name: "evaluation",
         about: help(
-            "Calls during which the GPU's queue ran empty, the most promising first: torch's `BasicEvaluation`",
+            "Calls during which the GPU's launch queue ran empty, ranked as PyTorch's `BasicEvaluation` does",
         ),
-        examples: examples(&["run.json --row-limit 10"]),
+        examples: examples(&["run.json --row-limit 10", "run.json --format csv -o evaluation.csv"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
         columns: evaluation::COLUMNS,
         variants: &[],
-        hint: Some(
-            "the launch queue never fell from 4 kernels or more to none, or no launches were recorded",
-        ),
+        hint: Some("the launch queue never fell from 4 or more kernels to 0, or no launches were recorded"),
         run: |trace, request| Ok(analyses::evaluation(trace, &request.typed()).into()),
     },
     Query {
         name: "memory",
         about: help(
-            "Memory by device: peaks and who held them, steps, what was never released, failures; of traces and snapshots",
+            "Memory by device, of traces and snapshots: peaks and their owners, steps, unreleased memory, failures",
         ),
         examples: examples(&["run.json", "snapshot.pickle --format json"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
         columns: memory_rows::COLUMNS,
         variants: memory_rows::VARIANTS,
-        hint: Some("no memory in this trace; record with profile_memory=True, or take a memory snapshot"),
+        hint: Some(
+            "this trace has no memory events; record with profile_memory=True, or take a memory snapshot",
+        ),
         run: |trace, request| Ok(analyses::memory(trace, &request.typed()).into()),
     },
     Query {
@@ -132,41 +134,43 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "modules",
-        about: help("Time by nn.Module, on CPU and device, forward and backward"),
-        examples: examples(&["run.json"]),
+        about: help("CPU and device time by nn.Module, forward and backward"),
+        examples: examples(&["run.json", "run.json --row-limit 20 --format md"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
         columns: modules::COLUMNS,
         variants: &[],
-        hint: Some("no modules in this trace; record with with_stack=True"),
+        hint: Some("this trace has no modules; record with with_stack=True"),
         run: |trace, request| Ok(analyses::modules(trace, &request.typed()).into()),
     },
     Query {
         name: "stacks",
         about: help("Python stacks by self time"),
-        examples: examples(&["run.json --row-limit 20"]),
+        examples: examples(&["run.json --row-limit 20", "run.json --format json -o stacks.json"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
         columns: stacks::COLUMNS,
         variants: &[],
-        hint: Some("no stacks in this trace; record with with_stack=True, or see `tree`"),
+        hint: Some("this trace has no stacks; record with with_stack=True, or use `tree`"),
         run: |trace, request| Ok(analyses::stacks(trace, &request.typed()).into()),
     },
     Query {
         name: "steps",
-        about: help("What each profiler step spent its time on"),
-        examples: examples(&["run.json"]),
+        about: help(
+            "Breakdown of each profiler step by kernels, copies, runtime calls, operators and others",
+        ),
+        examples: examples(&["run.json", "run.json --format csv -o steps.csv"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
         columns: steps::COLUMNS,
         variants: &[],
-        hint: Some("no steps in this trace; call prof.step() while recording"),
+        hint: Some("this trace has no steps; call prof.step() while recording"),
         run: |trace, request| Ok(analyses::steps(trace, &request.typed()).into()),
     },
     Query {
         name: "events",
-        about: help("Every function event, under torch's field names"),
-        examples: examples(&["run.json --format csv -o events.csv"]),
+        about: help("Every function event, with PyTorch's field names"),
+        examples: examples(&["run.json --row-limit 100", "run.json --format csv -o events.csv"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
         columns: event_rows::COLUMNS,
@@ -176,7 +180,7 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "names",
-        about: help("Spans of every kind by name, in the whole trace or in a part of it"),
+        about: help("Spans of every category by name, in the complete trace or in a part of it"),
         examples: examples(&["run.json --time 10ms..20ms", "run.json --tracks 0,3 --row-limit 20"]),
         options: NamesOptions::DECLARED,
         is_one_row: false,
@@ -187,19 +191,19 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "counters",
-        about: help("Curves over time: the file's counters, memory, launch queues, how busy devices are"),
-        examples: examples(&["run.json"]),
+        about: help("Counters: those of the file, allocated memory, launch queues and device activity"),
+        examples: examples(&["run.json", "snapshot.pickle --format json"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
         columns: counters::COLUMNS,
         variants: &[],
-        hint: Some("no counters, memory or device work in this trace"),
+        hint: Some("this trace has no counters, memory events or device work"),
         run: |trace, request| Ok(analyses::counters(trace, &request.typed()).into()),
     },
     Query {
         name: "tracks",
-        about: help("The rows of the timeline: threads and streams, with their spans"),
-        examples: examples(&["run.json"]),
+        about: help("Tracks of the timeline: threads and streams, with their events and busy time"),
+        examples: examples(&["run.json", "run.json --row-limit 10 --format json"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
         columns: tracks::COLUMNS,
@@ -209,8 +213,8 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "info",
-        about: help("Counts, machine and metadata"),
-        examples: examples(&["ranks/"]),
+        about: help("Event counts, machine and metadata"),
+        examples: examples(&["ranks/", "run.json --format json"]),
         options: &[],
         is_one_row: true,
         columns: info::COLUMNS,
@@ -220,8 +224,10 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "check",
-        about: help("Identities that must hold, and every oddity of the file; exit 1 when an identity fails"),
-        examples: examples(&["run.json"]),
+        about: help(
+            "Data quality: identities that must hold, and the diagnostics of the file; exits with 1 if an identity fails",
+        ),
+        examples: examples(&["run.json --strict", "ranks/ --format json -o check.json"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
         columns: check::COLUMNS,
@@ -231,7 +237,7 @@ pub(super) const QUERIES: &[Query] = &[
     },
 ];
 
-/// A page of text in place of rows.
+/// Returns an answer that is a page of text instead of rows.
 fn page(text: String) -> Answer {
     Answer { text: Some(text), ..Rows::default().into() }
 }

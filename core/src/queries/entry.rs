@@ -1,4 +1,4 @@
-//! What the entries of the lists are: questions and forms.
+//! The types of the registry: queries, exports, requests and answers.
 
 use super::options::{Opt, Options, Typed};
 use super::writing::Writing;
@@ -7,68 +7,68 @@ use crate::rows::{Column, Rows, Variant};
 use crate::trace::Trace;
 use alloc::string::String;
 
-/// What runs two halves of an answer: one after the other, or at once where there are threads.
+/// A function that runs the two halves of an answer: in sequence, or in parallel where there are threads.
 pub type Join = fn(&mut (dyn FnMut() + Send), &mut (dyn FnMut() + Send));
 
-/// One half after the other.
+/// Runs one half after the other.
 pub fn sequential(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
     one();
     other();
 }
 
-/// A question about one trace.
+/// A request to a query about one trace.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Request<'a> {
-    /// What the trace is called in the answer.
+    /// The name of the trace in the answer.
     pub name: &'a str,
     /// The options of the query.
     pub options: &'a Options,
-    /// A text for a person is wanted rather than rows for a program; the defaults of some options differ.
+    /// Whether the answer is text for a person instead of rows for a program; the defaults of some options differ.
     pub for_reading: bool,
-    /// How two halves are run.
+    /// The function that runs the two halves of an answer.
     pub join: Join,
 }
 
 impl<'a> Request<'a> {
-    /// A request for rows, about a trace without a name; one half of the answer is run after the other.
+    /// Returns a request for rows about an unnamed trace, whose halves run in sequence.
     pub fn new(options: &'a Options) -> Request<'a> {
         Request { name: "", options, for_reading: false, join: sequential }
     }
 
-    /// The same about a trace that is called `name` in the answer.
+    /// Returns the same request with `name` as the name of the trace.
     #[must_use]
     pub fn about(self, name: &'a str) -> Request<'a> {
         Request { name, ..self }
     }
 
-    /// The same with a text for a person, or with rows.
+    /// Returns the same request, for text or for rows.
     #[must_use]
     pub fn for_reading(self, for_reading: bool) -> Request<'a> {
         Request { for_reading, ..self }
     }
 
-    /// The same with two halves run by `join`.
+    /// Returns the same request with its halves run by `join`.
     #[must_use]
     pub fn run_by(self, join: Join) -> Request<'a> {
         Request { join, ..self }
     }
 
-    /// The options, typed.
+    /// Returns the typed options.
     pub(super) fn typed<O: Typed>(&self) -> O {
         O::of(self.options, self.for_reading)
     }
 }
 
-/// An answer about one trace.
+/// The answer to a query about one trace.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Answer {
-    /// The answer's rows; none where a text for a person stands in their place and does not need them.
+    /// The rows; empty if a text replaces them.
     pub rows: Rows,
-    /// What stands in a table's place, where it is more than the rows.
+    /// The text that replaces the table, if the answer is more than its rows.
     pub text: Option<String>,
-    /// A check failed.
+    /// Whether a check failed.
     pub failed: bool,
     /// Why there are no rows, and what to record to get some.
     pub hint: Option<&'static str>,
@@ -81,39 +81,39 @@ impl From<Rows> for Answer {
 }
 
 impl Answer {
-    /// The table: the text that stands in its place, or the rows.
+    /// Returns the text that replaces the table, or the rows as a table.
     pub fn to_text(&self) -> String {
         self.text.clone().unwrap_or_else(|| self.rows.to_text())
     }
 }
 
-/// A question.
+/// A query.
 #[non_exhaustive]
 pub struct Query {
-    /// Its name on the command line, in JSON and in JavaScript.
+    /// The name on the command line, in JSON and in JavaScript.
     pub name: &'static str,
-    /// One sentence.
+    /// A description in one sentence.
     pub about: &'static str,
-    /// Command lines that show it.
+    /// Example command lines, without the command's name.
     pub examples: &'static [&'static str],
-    /// Its options.
+    /// The options.
     pub options: &'static [Opt],
-    /// Its answer is always one row.
+    /// Whether the answer is always exactly one row.
     pub is_one_row: bool,
-    /// The columns of its rows.
+    /// The columns of the rows.
     pub columns: &'static [Column],
-    /// What its kinds of rows have, where they differ.
+    /// The columns that each kind of row fills, if the kinds differ.
     pub variants: &'static [Variant],
-    /// Why there can be no rows, and what to record to get some.
+    /// Why an answer can have no rows, and what to record to get some.
     pub(super) hint: Option<&'static str>,
     pub(super) run: fn(&Trace, Request<'_>) -> Result<Answer, Error>,
 }
 
 impl Query {
-    /// Answers it.
+    /// Runs the query on a trace.
     ///
     /// # Errors
-    /// [`Error::BadOption`] when an option is none of the query's, or its value does not fit the trace.
+    /// Returns [`Error::BadOption`] if the query does not have an option, or its value does not fit the trace.
     pub fn answer(&self, trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
         request.options.check(self.options)?;
         let answer = (self.run)(trace, request)?;
@@ -122,55 +122,55 @@ impl Query {
     }
 }
 
-/// What an [`Export`] writes.
+/// The kind of an [`Export`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// All of the trace in another form: `kinetoscope export NAME`.
+    /// The complete trace in another format: `kinetoscope export NAME`.
     Form,
-    /// Another trace, made from this one: `kinetoscope NAME`.
+    /// Another trace, derived from this one: `kinetoscope NAME`.
     Edit,
 }
 
-/// A form that a trace can be written in.
+/// A format that a trace can be written in, or an edit of it.
 #[non_exhaustive]
 pub struct Export {
-    /// Its name on the command line, in JSON and in JavaScript.
+    /// The name on the command line, in JSON and in JavaScript.
     pub name: &'static str,
-    /// What is written.
+    /// Whether it writes another format or an edited trace.
     pub kind: Kind,
-    /// One sentence.
+    /// A description in one sentence.
     pub about: &'static str,
-    /// Command lines that show it.
+    /// Example command lines, without the command's name.
     pub examples: &'static [&'static str],
-    /// Its options.
+    /// The options.
     pub options: &'static [Opt],
-    /// The extension of the file in place of the trace's own, where the form is no trace.
+    /// The file extension, if the output is not a trace; `None` keeps the trace's own extension.
     pub extension: Option<&'static str>,
-    /// The media type of what is written.
+    /// The media type of the output.
     pub media_type: &'static str,
     pub(super) start: fn(&Trace, options: &Options, salt: &[u8]) -> Result<Started, Error>,
 }
 
 impl Export {
-    /// Begins to write; `salt` are random bytes for those that need some.
+    /// Starts the export. `salt` is random bytes for the exports that need them.
     ///
     /// # Errors
-    /// [`Error::BadOption`] when an option is none of the export's, or its value does not fit the trace.
+    /// Returns [`Error::BadOption`] if the export does not have an option, or its value does not fit the trace.
     pub fn begin(&self, trace: &Trace, options: &Options, salt: &[u8]) -> Result<Started, Error> {
         options.check(self.options)?;
         (self.start)(trace, options, salt)
     }
 }
 
-/// What [`Export::begin`] gives.
+/// The result of [`Export::begin`].
 pub enum Started {
-    /// The writing has begun.
+    /// The export has started.
     Writing(Writing),
-    /// The options leave this trace out.
+    /// The options exclude this trace.
     Skipped,
 }
 
-/// Command lines that explain; none in a build without the feature `help`.
+/// Returns the example command lines; none in a build without the feature `help`.
 pub(super) const fn examples(lines: &'static [&'static str]) -> &'static [&'static str] {
     if cfg!(feature = "help") { lines } else { &[] }
 }

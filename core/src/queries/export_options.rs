@@ -1,4 +1,4 @@
-//! The options of every export, typed: what can be given, and what holds where nothing is.
+//! The typed options of every export, and their defaults.
 
 use super::options::{Fallback, Opt, Options, Takes, Typed};
 use crate::analysis::torch::stacks::Metric;
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 /// Options of `folded`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FoldedOptions {
-    /// What a line counts.
+    /// The metric that each line ends with.
     pub metric: Metric,
     /// Fold the spans of every lane instead of the recorded Python stacks.
     pub lanes: bool,
@@ -19,7 +19,7 @@ const METRIC: Opt = Opt::new(
     "metric",
     "NAME",
     Takes::Word(Metric::VOCABULARY),
-    "What a line counts: `self_cpu_time_total` or `self_cuda_time_total`",
+    "Metric of each line: `self_cpu_time_total` or `self_cuda_time_total`",
 )
 .or(Fallback::Words(Metric::SelfCpuTime.as_str()));
 const LANES: Opt = Opt::new(
@@ -42,7 +42,7 @@ impl Typed for FoldedOptions {
 
 words! {
     "MemoryTimelineForm"
-    /// The forms of torch's `export_memory_timeline`.
+    /// The formats of PyTorch's `export_memory_timeline`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum TimelineForm {
         /// Times and sizes.
@@ -50,7 +50,7 @@ words! {
         Json = "json",
         /// Every allocation.
         Raw = "raw",
-        /// A page with a plot.
+        /// An HTML page with a plot.
         Html = "html",
     }
 }
@@ -58,9 +58,9 @@ words! {
 /// Options of `memory-timeline`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemoryTimelineOptions {
-    /// The form.
+    /// The format.
     pub form: TimelineForm,
-    /// The device, such as `cuda:0`; `None` for the one that allocated most.
+    /// The device, such as `cuda:0`; `None` for the device with the most allocated memory.
     pub device: Option<String>,
 }
 
@@ -71,7 +71,7 @@ const FORM: Opt = Opt::new(
     "`json` (times and sizes), `raw` (every allocation), or `html` (a plot)",
 )
 .or(Fallback::Words(TimelineForm::Json.as_str()));
-const DEVICE: Opt = Opt::new("device", "NAME", Takes::Text, "Such as cpu or cuda:0")
+const DEVICE: Opt = Opt::new("device", "NAME", Takes::Text, "Device, such as cpu or cuda:0")
     .or(Fallback::Words("the device that allocated most"));
 
 impl Typed for MemoryTimelineOptions {
@@ -85,7 +85,7 @@ impl Typed for MemoryTimelineOptions {
     }
 }
 
-/// Options of `slice`, of which one at least is given.
+/// Options of `slice`; at least one must be given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SliceOptions {
     /// The first and last step, by number.
@@ -96,9 +96,13 @@ pub struct SliceOptions {
     pub ranks: Vec<i64>,
 }
 
-const STEPS: Opt = Opt::new("steps", "A-B", Takes::Range, "A step or a range of steps: 3 or 3-5");
-const TIME: Opt =
-    Opt::new("time", "START..END", Takes::Times, "A time after the start of the recording: 1.5ms..20ms");
+const STEPS: Opt = Opt::new("steps", "A-B", Takes::Range, "A step or a range of steps, such as 3 or 3-5");
+const TIME: Opt = Opt::new(
+    "time",
+    "START..END",
+    Takes::Times,
+    "A range of time after the start of the recording, such as 1.5ms..20ms",
+);
 const RANKS: Opt = Opt::new("ranks", "LIST", Takes::Numbers, "Only the traces of these ranks");
 
 impl Typed for SliceOptions {
@@ -109,18 +113,19 @@ impl Typed for SliceOptions {
     }
 }
 
-/// Options of `shrink`, of which one at least is given.
+/// Options of `shrink`; at least one must be given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShrinkOptions {
-    /// Leave out host spans that are shorter, in ns.
+    /// Leave out host spans shorter than this, in ns.
     pub min_duration_ns: Option<i64>,
-    /// Leave out these categories, by the text of `cat`.
+    /// Leave out events of these categories, by the value of `cat`.
     pub drop: Vec<String>,
 }
 
 const MIN_DURATION: Opt =
-    Opt::new("min-duration", "TIME", Takes::Duration, "Leave out host spans that are shorter, such as 10us");
-const DROP: Opt = Opt::new("drop", "LIST", Takes::Texts, "Leave out these categories");
+    Opt::new("min-duration", "TIME", Takes::Duration, "Leave out host spans shorter than this, such as 10us");
+const DROP: Opt =
+    Opt::new("drop", "LIST", Takes::Texts, "Leave out events of these categories, such as python_function");
 
 impl Typed for ShrinkOptions {
     const DECLARED: &'static [Opt] = &[MIN_DURATION, DROP];
@@ -133,7 +138,7 @@ impl Typed for ShrinkOptions {
 /// Options of `redact`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RedactOptions {
-    /// Gives the same pseudonyms to the same texts in several files; `None` for a random one.
+    /// Gives equal strings of several files equal pseudonyms; `None` for a random salt.
     pub salt: Option<String>,
 }
 
@@ -141,9 +146,9 @@ const SALT: Opt = Opt::new(
     "salt",
     "TEXT",
     Takes::Text,
-    "Give the same pseudonyms to the same texts in several files; keep it long and secret",
+    "Give equal strings of several files equal pseudonyms; use a long, secret text",
 )
-.or(Fallback::Words("a random one for each file"));
+.or(Fallback::Words("random for each file"));
 
 impl Typed for RedactOptions {
     const DECLARED: &'static [Opt] = &[SALT];

@@ -1,11 +1,11 @@
-//! The forms that a trace can be written in, written a piece at a time, so that nobody holds the whole text.
+//! The exports. Each writes piece by piece, so that the complete text is never held in memory.
 
 use super::entry::{Export, Kind, Started, examples};
 use super::export_options::{
     FoldedOptions, MemoryTimelineOptions, RedactOptions, ShrinkOptions, SliceOptions, TimelineForm,
 };
 use super::options::{Opt, Typed};
-use super::writing::{PIECE, Pieces, Whole, Writing};
+use super::writing::{CompleteText, PIECE, Pieces, Writing};
 use crate::analysis::device::memory::Memory;
 use crate::analysis::timeline::call_tree;
 use crate::analysis::torch::function_events::FunctionEvents;
@@ -26,13 +26,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Every form, in the order of a help text.
+/// Every export, in the order of the help text.
 pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "chrome",
         kind: Kind::Form,
-        about: help("A Chrome trace; what is written reads back equal"),
-        examples: examples(&["run.json.zst -o run.json.gz"]),
+        about: help("Chrome trace; reading it again gives the same events"),
+        examples: examples(&["run.json.zst -o run.json.gz", "run.ktrace -o run.json"]),
         options: &[],
         extension: None,
         media_type: "application/json",
@@ -41,7 +41,7 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "folded",
         kind: Kind::Form,
-        about: help("Folded stacks for flame graphs, in the form of torch's `export_stacks`"),
+        about: help("Folded stacks for flame graphs, in the format of PyTorch's `export_stacks`"),
         examples: examples(&["run.json -o run.folded", "run.json --lanes -o run.folded"]),
         options: FoldedOptions::DECLARED,
         extension: Some("folded"),
@@ -52,9 +52,9 @@ pub(super) const EXPORTS: &[Export] = &[
         name: "eventlist",
         kind: Kind::Form,
         about: help(
-            "Function events as a Chrome trace, as torch's `EventList.export_chrome_trace` writes them",
+            "Function events as a Chrome trace, as PyTorch's `EventList.export_chrome_trace` writes them",
         ),
-        examples: examples(&["records.json -o events.json"]),
+        examples: examples(&["run.json -o events.json", "records.json -o events.json.gz"]),
         options: &[],
         extension: None,
         media_type: "application/json",
@@ -66,8 +66,10 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "execution-trace",
         kind: Kind::Form,
-        about: help("Operators and their inputs for replay, as torch's `ExecutionTraceObserver` writes them"),
-        examples: examples(&["run.json -o run.et.json"]),
+        about: help(
+            "Operators and their inputs for replay, as PyTorch's `ExecutionTraceObserver` writes them",
+        ),
+        examples: examples(&["run.json -o run.et.json", "run.pt.trace.json.gz -o run.et.json.gz"]),
         options: &[],
         extension: Some("et.json"),
         media_type: "application/json",
@@ -76,7 +78,7 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "memory-timeline",
         kind: Kind::Form,
-        about: help("Allocated memory over time, in the forms of torch's `export_memory_timeline`"),
+        about: help("Allocated memory over time, in the formats of PyTorch's `export_memory_timeline`"),
         examples: examples(&[
             "run.json -o memory.html --form html",
             "snapshot.pickle --device cuda:0 --form raw -o memory.raw.json.gz",
@@ -89,8 +91,8 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "csv",
         kind: Kind::Form,
-        about: help("Every event as a line of CSV"),
-        examples: examples(&["run.json -o run.csv"]),
+        about: help("CSV with one line for each event"),
+        examples: examples(&["run.json -o run.csv", "ranks/ -o csv/"]),
         options: &[],
         extension: Some("csv"),
         media_type: "text/csv",
@@ -99,12 +101,8 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "slice",
         kind: Kind::Edit,
-        about: help("The part of a trace that some steps, times or ranks cover"),
-        examples: examples(&[
-            "run.json --steps 3-4 -o two-steps.json",
-            "run.json --time 1.5ms..20ms -o part.json.gz",
-            "ranks/ --ranks 0,3 -o out/",
-        ]),
+        about: help("Cuts a trace to a range of steps or time, or selects the traces of some ranks"),
+        examples: examples(&["run.json --steps 3-4 -o two-steps.json", "ranks/ --ranks 0,3 -o out/"]),
         options: SliceOptions::DECLARED,
         extension: None,
         media_type: "application/json",
@@ -113,8 +111,11 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "shrink",
         kind: Kind::Edit,
-        about: help("A trace without short spans or without some categories"),
-        examples: examples(&["run.json --min-duration 10us --drop python_function -o small.json.gz"]),
+        about: help("Removes short spans or some categories from a trace"),
+        examples: examples(&[
+            "run.json --min-duration 10us -o small.json.gz",
+            "run.json --drop python_function -o small.json.gz",
+        ]),
         options: ShrinkOptions::DECLARED,
         extension: None,
         media_type: "application/json",
@@ -124,16 +125,16 @@ pub(super) const EXPORTS: &[Export] = &[
         name: "redact",
         kind: Kind::Edit,
         about: help(
-            "A trace without private texts; structure, times and the public names of torch, CUDA and kernels are kept",
+            "Removes private strings from a trace; keeps structure, times, and the public names of PyTorch, CUDA and kernels",
         ),
-        examples: examples(&["run.json -o public.json.gz"]),
+        examples: examples(&["run.json --audit", "run.json -o public.json.gz"]),
         options: RedactOptions::DECLARED,
         extension: None,
         media_type: "application/json",
         start: |_, given, salt| {
             let own = RedactOptions::of(given, false).salt;
             if own.as_deref() == Some("") {
-                return Err(Error::BadOption("salt: an empty one protects nothing".to_owned()));
+                return Err(Error::BadOption("salt: an empty salt protects nothing".to_owned()));
             }
             Ok(chrome(Redact::new(own.as_deref().map_or(salt, str::as_bytes)), None))
         },
@@ -152,7 +153,7 @@ impl<R: Rewrite> Pieces for Chrome<R> {
         let table = &trace.table;
         while self.next < table.len() && writer.output().len() < PIECE {
             if self.keep.as_ref().is_none_or(|keep| keep[self.next]) {
-                // A String takes every text.
+                // Writing to a String cannot fail.
                 let _ = writer.event(table, Row::new(self.next));
             }
             self.next += 1;
@@ -205,28 +206,28 @@ impl Pieces for Lines {
     }
 }
 
-/// Begins to write `folded`.
+/// Starts the export `folded`.
 ///
 /// # Errors
-/// [`Error::BadOption`] when stacks are asked for that the trace does not have.
+/// Returns [`Error::BadOption`] if `lanes` is not set and the trace has no stacks.
 pub fn folded(trace: &Trace, options: &FoldedOptions) -> Result<Started, Error> {
     let text = if options.lanes {
         call_tree::folded(trace)
     } else {
         let events = FunctionEvents::new(trace);
         if events.stacks.is_empty() {
-            let message = "no stacks in this trace; the option `lanes` folds its spans instead";
+            let message = "this trace has no stacks; the option `lanes` folds its spans instead";
             return Err(Error::BadOption(message.to_owned()));
         }
         stacks::export(&events, &trace.table, options.metric)
     };
-    Ok(Started::Writing(Writing::new(Whole::new(text))))
+    Ok(Started::Writing(Writing::new(CompleteText::new(text))))
 }
 
-/// Begins to write `memory-timeline`.
+/// Starts the export `memory-timeline`.
 ///
 /// # Errors
-/// [`Error::BadOption`] when the trace has no memory of the device.
+/// Returns [`Error::BadOption`] if the trace has no memory events of the device.
 pub fn memory_timeline(trace: &Trace, options: &MemoryTimelineOptions) -> Result<Started, Error> {
     let memory = Memory::new(trace);
     let timeline = MemoryTimeline::new(trace, &memory, options.device.as_deref())?;
@@ -235,7 +236,7 @@ pub fn memory_timeline(trace: &Trace, options: &MemoryTimelineOptions) -> Result
         TimelineForm::Raw => timeline.raw(),
         TimelineForm::Html => timeline.html(),
     };
-    Ok(Started::Writing(Writing::new(Whole::new(text))))
+    Ok(Started::Writing(Writing::new(CompleteText::new(text))))
 }
 
 fn nothing_given(declared: &[Opt]) -> Error {
@@ -243,10 +244,10 @@ fn nothing_given(declared: &[Opt]) -> Error {
     Error::BadOption(format!("give one of {}", names.join(", ")))
 }
 
-/// Begins to write `slice`.
+/// Starts the export `slice`.
 ///
 /// # Errors
-/// [`Error::BadOption`] when no option is given, or the trace has none of the steps.
+/// Returns [`Error::BadOption`] if no option is given, or the trace has none of the steps.
 pub fn slice(trace: &Trace, options: &SliceOptions) -> Result<Started, Error> {
     if *options == SliceOptions::default() {
         return Err(nothing_given(SliceOptions::DECLARED));
@@ -259,10 +260,10 @@ pub fn slice(trace: &Trace, options: &SliceOptions) -> Result<Started, Error> {
     Ok(chrome(Keep, Some(select(trace, &selection)?)))
 }
 
-/// Begins to write `shrink`.
+/// Starts the export `shrink`.
 ///
 /// # Errors
-/// [`Error::BadOption`] when no option is given.
+/// Returns [`Error::BadOption`] if no option is given.
 pub fn shrink(trace: &Trace, options: &ShrinkOptions) -> Result<Started, Error> {
     if *options == ShrinkOptions::default() {
         return Err(nothing_given(ShrinkOptions::DECLARED));

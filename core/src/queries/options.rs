@@ -1,5 +1,5 @@
-//! The options of queries and exports: declared once, read from a command line's texts or from a JSON object, and handed
-//! over as one typed structure for each query, which has the defaults.
+//! The options of queries and exports. Each is declared once, read from command line arguments or from a JSON object,
+//! and converted to one typed structure for each query, which has the defaults.
 
 use super::setting::Setting;
 pub use super::takes::Takes;
@@ -12,16 +12,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde_json::Value;
 
-/// What an option is when it is not given, as its help text shows it.
+/// The default of an option, as its help text shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
-    /// What the sentence about the option says already.
+    /// No default is shown: the description covers it.
     Plain,
     /// A number.
     Number(usize),
-    /// A number in a table, and this elsewhere.
+    /// A number in a table, and this text elsewhere.
     InTable(usize, &'static str),
-    /// A word, or some words about it.
+    /// A word or a phrase.
     Words(&'static str),
 }
 
@@ -29,19 +29,19 @@ pub enum Fallback {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Opt {
-    /// Its name on the command line; in JSON the same in camel case.
+    /// The name on the command line; in JSON, the same name in camel case.
     pub name: &'static str,
-    /// What stands for its value in a help text.
+    /// The placeholder of the value in a help text.
     pub value: &'static str,
-    /// What it takes.
+    /// The kind of value that it takes.
     pub takes: Takes,
-    /// What it is when it is not given.
+    /// The default.
     pub fallback: Fallback,
-    /// One sentence.
+    /// A description in one sentence.
     pub about: &'static str,
 }
 
-/// `row-limit` as `rowLimit`.
+/// Returns `row-limit` as `rowLimit`.
 pub fn camel_case(name: &str) -> String {
     let mut upper = false;
     let letters = name.chars().filter_map(|c| match c {
@@ -56,7 +56,7 @@ pub fn camel_case(name: &str) -> String {
 }
 
 impl Opt {
-    /// An option that its sentence explains in full.
+    /// Returns an option whose description covers its default.
     pub(super) const fn new(
         name: &'static str,
         value: &'static str,
@@ -66,12 +66,12 @@ impl Opt {
         Opt { name, value, takes, fallback: Fallback::Plain, about: help(about) }
     }
 
-    /// The same with a default to show.
+    /// Returns the same option with a default to show.
     pub(super) const fn or(self, fallback: Fallback) -> Opt {
         Opt { fallback, ..self }
     }
 
-    /// What a help text says of it.
+    /// Returns the help text: the description and the default.
     pub fn help(&self) -> String {
         let about = self.about;
         match self.fallback {
@@ -84,25 +84,26 @@ impl Opt {
         }
     }
 
-    /// The value that a text means.
+    /// Parses the value from text.
     ///
     /// # Errors
-    /// [`Error::BadOption`] says what is wanted.
+    /// Returns [`Error::BadOption`] with the expected format.
     pub fn parse(&self, text: &str) -> Result<Setting, Error> {
         self.takes.of_text(text).ok_or_else(|| self.refuse(self.name))
     }
 
     fn refuse(&self, name: &str) -> Error {
-        Error::BadOption(format!("{name}: give {}", self.takes.wanted()))
+        Error::BadOption(format!("{name}: expected {}", self.takes.expected()))
     }
 }
 
 /// The typed options of a query or an export.
 pub trait Typed: Sized {
-    /// What can be given.
+    /// The options that can be given.
     const DECLARED: &'static [Opt];
 
-    /// What was given, and the defaults of the rest: those of a table for a person, or those of rows for a program.
+    /// Returns the given options and the defaults of the others: those of a table for a person if `for_reading`, else
+    /// those of rows for a program.
     fn of(given: &Options, for_reading: bool) -> Self;
 }
 
@@ -111,17 +112,16 @@ pub trait Typed: Sized {
 pub struct Options(Vec<(&'static str, Setting)>);
 
 impl Options {
-    /// Gives an option; the last one wins.
+    /// Sets an option; a later value replaces an earlier one.
     pub fn set(&mut self, option: &Opt, setting: Setting) {
         self.0.retain(|(name, _)| *name != option.name);
         self.0.push((option.name, setting));
     }
 
-    /// Options from names and values as a command line has them; the value of an option that takes nothing is not looked
-    /// at.
+    /// Parses options from the names and values of a command line. The value of an option that takes none is ignored.
     ///
     /// # Errors
-    /// [`Error::BadOption`] when a name is no option, or the text is none of its values.
+    /// Returns [`Error::BadOption`] if a name is not an option, or a value does not parse.
     pub fn from_texts(declared: &[Opt], texts: &[(&str, &str)]) -> Result<Options, Error> {
         let mut options = Options::default();
         for &(name, text) in texts {
@@ -132,17 +132,17 @@ impl Options {
         Ok(options)
     }
 
-    /// Options from a JSON object with names in camel case; `null` and `false` leave an option out, but a width of `null`
-    /// is no limit.
+    /// Reads options from a JSON object with names in camel case. `null` and `false` omit an option, except that a
+    /// width of `null` means no limit.
     ///
     /// # Errors
-    /// [`Error::BadOption`] when a member is no option, or its value is none of the option's.
+    /// Returns [`Error::BadOption`] if a member is not an option, or its value is not valid for the option.
     pub fn from_json(declared: &[Opt], object: &Value) -> Result<Options, Error> {
         let mut options = Options::default();
         let members = match object {
             Value::Null => return Ok(options),
             Value::Object(members) => members,
-            other => return Err(Error::BadOption(format!("options are an object, not {other}"))),
+            other => return Err(Error::BadOption(format!("options must be an object, not {other}"))),
         };
         for (key, value) in members {
             let option = declared.iter().find(|o| camel_case(o.name) == *key);
@@ -159,10 +159,10 @@ impl Options {
         Ok(options)
     }
 
-    /// Whether every option that was given is one of these.
+    /// Checks that every option that was given is one of these.
     ///
     /// # Errors
-    /// [`Error::BadOption`] names the first that is not.
+    /// Returns [`Error::BadOption`] with the name of the first that is not.
     pub fn check(&self, declared: &[Opt]) -> Result<(), Error> {
         let foreign = self.0.iter().find(|(name, _)| declared.iter().all(|o| o.name != *name));
         foreign.map_or(Ok(()), |(name, _)| Err(unknown(declared, name, ToOwned::to_owned)))
@@ -172,57 +172,57 @@ impl Options {
         self.0.iter().find(|(name, _)| *name == option.name).map(|(_, setting)| setting)
     }
 
-    /// Whether an option was given.
+    /// Returns whether an option was given.
     pub(super) fn flag(&self, option: &Opt) -> bool {
         self.get(option).is_some()
     }
 
-    /// A duration in ns.
+    /// Returns a number, or a duration in ns.
     pub(super) fn number(&self, option: &Opt) -> Option<i64> {
         if let Some(Setting::Number(n)) = self.get(option) { Some(*n) } else { None }
     }
 
-    /// A number of rows or levels, `None` for all; `default` where none was given.
+    /// Returns a number of rows or levels, `None` for all; `default` if none was given.
     pub(super) fn limit(&self, option: &Opt, default: Option<usize>) -> Option<usize> {
         self.number(option).map_or(default, |n| usize::try_from(n).ok())
     }
 
-    /// A percentage, as a share of 1.
+    /// Returns a percentage as a fraction of 1.
     pub(super) fn share(&self, option: &Opt) -> Option<f64> {
         if let Some(Setting::Percent(percent)) = self.get(option) { Some(percent / 100.0) } else { None }
     }
 
-    /// A text.
+    /// Returns a text.
     pub(super) fn text(&self, option: &Opt) -> Option<String> {
         if let Some(Setting::Text(text)) = self.get(option) { Some(text.clone()) } else { None }
     }
 
-    /// The variant of a word, out of all of its vocabulary.
+    /// Returns the variant for a word; `all` are the variants of the vocabulary in order.
     pub(super) fn word<T: Copy>(&self, option: &Opt, all: &[T]) -> Option<T> {
         if let Some(Setting::Word(at)) = self.get(option) { all.get(*at).copied() } else { None }
     }
 
-    /// A width, `None` for any; `default` where none was given.
+    /// Returns a width, `None` for no limit; `default` if none was given.
     pub(super) fn width(&self, option: &Opt, default: Option<usize>) -> Option<usize> {
         if let Some(Setting::Width(width)) = self.get(option) { *width } else { default }
     }
 
-    /// What to group by.
+    /// Returns the grouping.
     pub(super) fn groups(&self, option: &Opt) -> GroupBy {
         if let Some(Setting::Groups(by)) = self.get(option) { *by } else { GroupBy::default() }
     }
 
-    /// Two numbers or times.
+    /// Returns two numbers or times.
     pub(super) fn pair(&self, option: &Opt) -> Option<(i64, i64)> {
         if let Some(Setting::Pair(a, b)) = self.get(option) { Some((*a, *b)) } else { None }
     }
 
-    /// Texts.
+    /// Returns a list of texts.
     pub(super) fn texts(&self, option: &Opt) -> Vec<String> {
         if let Some(Setting::Texts(texts)) = self.get(option) { texts.clone() } else { Vec::new() }
     }
 
-    /// Numbers.
+    /// Returns a list of numbers.
     pub(super) fn numbers(&self, option: &Opt) -> Vec<i64> {
         if let Some(Setting::Numbers(numbers)) = self.get(option) { numbers.clone() } else { Vec::new() }
     }
@@ -231,7 +231,7 @@ impl Options {
 fn unknown(declared: &[Opt], name: &str, spelled: fn(&str) -> String) -> Error {
     let known: Vec<String> = declared.iter().map(|o| spelled(o.name)).collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    Error::BadOption(format!("no option {name}; there are {known}"))
+    Error::BadOption(format!("unknown option {name}; the options are: {known}"))
 }
 
 #[cfg(test)]
@@ -255,7 +255,7 @@ mod tests {
     ];
 
     #[test]
-    fn json_says_the_same_as_texts() {
+    fn json_and_texts_give_equal_options() {
         let texts = [
             ("group-by", "shape,stack:5"),
             ("lanes", ""),
@@ -274,25 +274,28 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_is_wanted() {
+    fn errors_state_the_expected_value() {
         let refused = |object| Options::from_json(DECLARED, &object).expect_err("refused").to_string();
         assert!(
-            refused(json!({"colour": 1})).starts_with("no option colour; there are groupBy, maxNameWidth, ")
+            refused(json!({"colour": 1}))
+                .starts_with("unknown option colour; the options are: groupBy, maxNameWidth, ")
         );
-        assert_eq!(refused(json!({"lanes": "yes"})), "lanes: give true or false");
+        assert_eq!(refused(json!({"lanes": "yes"})), "lanes: expected true or false");
         assert!(refused(json!({"groupBy": ["size"]})).contains("shape, stack:N, overload"));
-        assert!(refused(json!({"minDuration": []})).starts_with("minDuration: give a time"));
+        assert!(refused(json!({"minDuration": []})).starts_with("minDuration: expected a time"));
         assert!(refused(json!(7)).contains("an object"));
         let refused = |texts| Options::from_texts(DECLARED, texts).expect_err("refused").to_string();
-        assert!(refused(&[("lane", "")]).starts_with("no option lane; there are group-by, "));
-        assert_eq!(refused(&[("steps", "q")]), "steps: give a number, or two as in 3-5");
+        assert!(refused(&[("lane", "")]).starts_with("unknown option lane; the options are: group-by, "));
+        assert_eq!(refused(&[("steps", "q")]), "steps: expected a number or a range such as 3-5");
     }
 
     #[test]
     fn options_of_another_query_are_refused() {
         let given = Options::from_texts(DECLARED, &[("lanes", "")]).expect("options");
         assert_eq!(given.check(DECLARED), Ok(()));
-        assert!(given.check(&DECLARED[..3]).expect_err("refused").to_string().starts_with("no option lanes"));
+        assert!(
+            given.check(&DECLARED[..3]).expect_err("refused").to_string().starts_with("unknown option lanes")
+        );
     }
 
     #[test]
@@ -301,7 +304,7 @@ mod tests {
         assert_eq!(DECLARED[1].help(), "Width [default: 55]");
     }
 
-    /// A value that is not the default.
+    /// Returns a value that is not the default.
     fn sample(option: &Opt) -> &'static str {
         match option.takes {
             Takes::Nothing | Takes::Text | Takes::File | Takes::Texts => "text",
@@ -314,7 +317,7 @@ mod tests {
         }
     }
 
-    /// Whether each option that can be given is read by the typed options.
+    /// Checks that the typed options read every declared option.
     fn check<O: Typed + Debug + PartialEq>(declared: &[&'static [Opt]]) {
         assert!(declared.contains(&O::DECLARED));
         for for_reading in [false, true] {
@@ -343,9 +346,9 @@ mod tests {
         check::<exports::RedactOptions>(&exports);
     }
 
-    /// The defaults of rows are those of the structures.
+    /// Without options, the defaults for rows are those of `Default`.
     #[test]
-    fn nothing_given_is_the_default() {
+    fn no_options_give_the_defaults() {
         let nothing = Options::default();
         assert_eq!(answers::OpsOptions::of(&nothing, false), answers::OpsOptions::default());
         assert_eq!(answers::TreeOptions::of(&nothing, false), answers::TreeOptions::default());

@@ -1,4 +1,4 @@
-//! The value of an option, parsed once: from the text of a command line or from JSON.
+//! The parsed value of an option, from a command line argument or from JSON.
 
 use super::takes::Takes;
 use crate::analysis::torch::averages::GroupBy;
@@ -13,7 +13,7 @@ use serde_json::Value;
 /// The value of an option.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Setting {
-    /// It was given, and takes nothing.
+    /// The option was given; it takes no value.
     Given,
     /// A number, or a time in ns.
     Number(i64),
@@ -23,9 +23,9 @@ pub enum Setting {
     Text(String),
     /// The position of a word in its vocabulary.
     Word(usize),
-    /// A width; `None` for any.
+    /// A width; `None` for no limit.
     Width(Option<usize>),
-    /// What to group by.
+    /// A grouping.
     Groups(GroupBy),
     /// Two numbers, or two times in ns.
     Pair(i64, i64),
@@ -35,7 +35,7 @@ pub enum Setting {
     Numbers(Vec<i64>),
 }
 
-/// A time with its unit, in ns.
+/// Parses a time with its unit and returns it in ns.
 fn duration(text: &str) -> Option<i64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let exponent = match &text[digits.len()..] {
@@ -64,7 +64,7 @@ fn number(text: &str) -> Option<i64> {
     text.trim().parse().ok()
 }
 
-/// A number or two; the hyphen between them is not the first character, which can be a sign.
+/// Parses a number or a range of two. The first character can be a sign, so it never separates the two.
 fn range(text: &str) -> Option<Setting> {
     let hyphen = text.char_indices().skip(1).find(|&(_, c)| c == '-');
     let (first, last) = hyphen.map_or((text, text), |(at, _)| (&text[..at], &text[at + 1..]));
@@ -86,7 +86,7 @@ fn groups<'a>(parts: impl Iterator<Item = Option<&'a str>>) -> Option<Setting> {
     Some(Setting::Groups(by))
 }
 
-/// A time of JSON: a number of ns, or a text with a unit.
+/// Reads a time from JSON: a number of ns, or a text with a unit.
 fn json_ns(value: &Value) -> Option<i64> {
     let ns = match value {
         Value::String(text) => return duration(text),
@@ -96,8 +96,8 @@ fn json_ns(value: &Value) -> Option<i64> {
 }
 
 impl Takes {
-    /// What an error asks for.
-    pub(super) fn wanted(self) -> String {
+    /// Returns the expected format, for an error message.
+    pub(super) fn expected(self) -> String {
         match self {
             Takes::Nothing => "true or false".to_owned(),
             Takes::Count => "a number".to_owned(),
@@ -107,15 +107,15 @@ impl Takes {
             Takes::SortBy => format!("one of {}", SortBy::VOCABULARY.words.join(", ")),
             Takes::Width => "a number of characters, or none".to_owned(),
             Takes::Groups => "any of shape, stack:N, overload, module".to_owned(),
-            Takes::Duration => "a time with its unit: 10us, 1.5ms, 2s, 800ns".to_owned(),
-            Takes::Times => "two times as in 1.5ms..20ms, the earlier one first".to_owned(),
-            Takes::Range => "a number, or two as in 3-5".to_owned(),
-            Takes::Texts => "texts between commas".to_owned(),
-            Takes::Numbers => "numbers between commas".to_owned(),
+            Takes::Duration => "a time with its unit, such as 10us, 1.5ms, 2s or 800ns".to_owned(),
+            Takes::Times => "a range of time such as 1.5ms..20ms, the earlier time first".to_owned(),
+            Takes::Range => "a number or a range such as 3-5".to_owned(),
+            Takes::Texts => "texts separated by commas".to_owned(),
+            Takes::Numbers => "numbers separated by commas".to_owned(),
         }
     }
 
-    /// The value that a text means.
+    /// Parses a value from text.
     pub(super) fn of_text(self, text: &str) -> Option<Setting> {
         Some(match self {
             Takes::Nothing => Setting::Given,
@@ -135,7 +135,7 @@ impl Takes {
         })
     }
 
-    /// The value that JSON means: numbers of ns for times, arrays for pairs and lists; a text as on a command line.
+    /// Reads a value from JSON: times as numbers of ns, pairs and lists as arrays; strings as on a command line.
     pub(super) fn of_json(self, value: &Value) -> Option<Setting> {
         Some(match (self, value) {
             (Takes::Nothing, Value::Bool(true)) => Setting::Given,
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn negative_numbers_make_a_range() {
+    fn ranges_accept_negative_numbers() {
         assert_eq!(range("-1"), Some(Setting::Pair(-1, -1)));
         assert_eq!(range("-1-2"), Some(Setting::Pair(-1, 2)));
         assert_eq!(range("-3--1"), Some(Setting::Pair(-3, -1)));
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_not_turned_into_texts() {
+    fn json_lists_are_not_split_at_commas() {
         // A comma in a text of a list is part of the text.
         let texts = Some(Setting::Texts(["a,b".to_owned()].into()));
         assert_eq!(Takes::Texts.of_json(&json!(["a,b"])), texts);

@@ -1,23 +1,23 @@
-//! What an option of a command takes.
+//! The kinds of values that options take.
 
 use crate::words::Vocabulary;
 
-/// What an option takes.
+/// The kind of value that an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// Nothing: it is given or not.
+    /// No value: a flag.
     Nothing,
-    /// A number of rows or levels; negative for all.
+    /// A number of rows or levels; a negative number means all.
     Count,
     /// A percentage.
     Percent,
     /// Any text.
     Text,
-    /// The text of a file: its content; on a command line its path.
+    /// The content of a text file; on a command line, its path.
     File,
-    /// One of some words.
+    /// A word of a vocabulary.
     Word(Vocabulary),
-    /// A column that torch's table is sorted by.
+    /// A column of PyTorch's table to sort by.
     SortBy,
     /// A width in characters, or `none`.
     Width,
@@ -25,12 +25,12 @@ pub enum Takes {
     Groups,
     /// A time with its unit: `10us`, `1.5ms`, `2s`, `800ns`.
     Duration,
-    /// Two times as in `1.5ms..20ms`.
+    /// A range of time such as `1.5ms..20ms`.
     Times,
-    /// A number or two, as in `3-5`.
+    /// A number or a range such as `3-5`.
     Range,
-    /// Texts between commas.
+    /// Texts separated by commas.
     Texts,
-    /// Numbers between commas.
+    /// Numbers separated by commas.
     Numbers,
 }

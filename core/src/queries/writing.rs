@@ -1,19 +1,19 @@
-//! Writing a trace a piece at a time, so that nobody holds the whole text.
+//! Writes a trace piece by piece, so that the complete text is never held in memory.
 
 use crate::trace::Trace;
 use alloc::boxed::Box;
 use alloc::string::String;
 
-/// What can be written a piece at a time.
+/// Output that is written piece by piece.
 pub(super) trait Pieces {
-    /// Appends the next piece to `out`, and tells whether another one follows.
+    /// Appends the next piece to `out` and returns whether another one follows.
     fn next(&mut self, trace: &Trace, out: &mut String) -> bool;
 }
 
-/// A writing that has begun.
+/// An export in progress.
 pub struct Writing {
     pieces: Box<dyn Pieces>,
-    /// How many events are written, where not all of them are.
+    /// The number of events that are written; `None` if that is all of them.
     pub kept: Option<usize>,
 }
 
@@ -22,34 +22,34 @@ impl Writing {
         Writing { pieces: Box::new(pieces), kept: None }
     }
 
-    /// As it is, with the number of events that are written.
+    /// Returns the same export with the number of events that are written.
     pub(super) fn keeping(self, kept: Option<usize>) -> Writing {
         Writing { kept, ..self }
     }
 
-    /// Appends the next piece, of about [`PIECE`] bytes, to `out`, and tells whether another one follows. The trace is
-    /// the one that the writing began with.
+    /// Appends the next piece, of about [`PIECE`] bytes, to `out` and returns whether another one follows. `trace` must
+    /// be the trace that the export was started with.
     pub fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
         self.pieces.next(trace, out)
     }
 }
 
-/// About how long a piece is, in bytes.
+/// The approximate size of a piece, in bytes.
 pub const PIECE: usize = 256 << 10;
 
-/// A text that is there already.
-pub(super) struct Whole {
+/// A text that is already complete.
+pub(super) struct CompleteText {
     text: String,
     written: usize,
 }
 
-impl Whole {
-    pub(super) fn new(text: String) -> Whole {
-        Whole { text, written: 0 }
+impl CompleteText {
+    pub(super) fn new(text: String) -> CompleteText {
+        CompleteText { text, written: 0 }
     }
 }
 
-impl Pieces for Whole {
+impl Pieces for CompleteText {
     fn next(&mut self, _: &Trace, out: &mut String) -> bool {
         let mut end = self.text.len().min(self.written + PIECE);
         while !self.text.is_char_boundary(end) {

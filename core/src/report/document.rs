@@ -7,13 +7,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The version of every JSON form; it rises when a field changes its meaning.
+/// The version of every JSON form. It increases when the meaning of a field changes.
 pub const VERSION: u32 = 1;
 
-/// A JSON document in the making: the answer to one query about one trace or several.
+/// A builder of a JSON document: the answer to one query about one or more traces.
 ///
-/// About one trace, `trace` is an object. About several, it is an array of such objects, and every diagnostic and row
-/// names its trace in a member `trace`.
+/// For one trace, `trace` is an object. For several, it is an array of such objects, and every diagnostic and row has
+/// the name of its trace in a member `trace`.
 #[derive(Clone, Debug)]
 pub struct Document {
     query: String,
@@ -29,12 +29,12 @@ struct Part {
 }
 
 impl Document {
-    /// A document without answers.
+    /// Returns a document without answers.
     pub fn new(query: &str) -> Self {
         Document { query: query.into(), parts: Vec::new() }
     }
 
-    /// No trace was answered about.
+    /// Returns whether the document has no answers.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
@@ -49,7 +49,7 @@ impl Document {
         });
     }
 
-    /// The text of the document.
+    /// Returns the text of the document.
     pub fn finish(self) -> String {
         let several = self.parts.len() > 1;
         let traces: Vec<&str> = self.parts.iter().map(|p| p.trace.as_str()).collect();
@@ -74,7 +74,7 @@ impl Document {
     }
 }
 
-/// What a trace is.
+/// Returns the object that describes a trace.
 fn trace_object(name: &str, trace: &Trace) -> String {
     let facts = info::info(trace);
     let members: Vec<String> = facts
@@ -86,7 +86,7 @@ fn trace_object(name: &str, trace: &Trace) -> String {
     format!("{{\"name\":{},{}}}", quote(name), members.join(","))
 }
 
-/// One object for each diagnostic.
+/// Returns one object for each diagnostic.
 fn diagnostics(trace: &Trace) -> Vec<String> {
     let findings = trace.diagnostics.findings().iter();
     findings

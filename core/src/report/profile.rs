@@ -1,4 +1,4 @@
-//! A profile as text: what torch prints for `print(prof)`.
+//! A profile as text, as PyTorch's `print(prof)` prints it.
 
 use super::table_options::TableOptions;
 use super::torch_table::{Recorded, render};
@@ -8,13 +8,13 @@ use crate::table::metadata::Source;
 use crate::trace::Trace;
 use core::fmt;
 
-/// A profile that still records, or what it recorded.
+/// A profile that is still recording, or a finished one.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Profile<'a> {
-    /// It has not been stopped; where it records what.
+    /// The profile has not been stopped; the source of its events.
     Unfinished(Source),
-    /// Its events, shown as a table of one row an event.
+    /// A finished profile, shown as a table with one row for each event.
     Finished(&'a Trace),
 }
 

@@ -1,4 +1,4 @@
-//! The summary as a page of text.
+//! The summary as text.
 
 use crate::analysis::device::kernels::short_name;
 use crate::analysis::device::steps::PARTS;
@@ -16,10 +16,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-/// How many rows each list has.
+/// The number of rows of each list.
 pub const TOP: usize = 10;
 
-/// The page.
+/// Renders the summary of the trace `name`.
 pub fn render(name: &str, trace: &Trace, summary: &Summary) -> String {
     let mut out = String::new();
     head(&mut out, name, trace);
@@ -30,11 +30,11 @@ pub fn render(name: &str, trace: &Trace, summary: &Summary) -> String {
     tracks(&mut out, summary);
     gaps(&mut out, trace, summary);
     findings(&mut out, summary);
-    trust(&mut out, trace, summary);
+    data_quality(&mut out, trace, summary);
     out
 }
 
-/// A number with its thousands apart.
+/// Formats a number with commas between the thousands.
 fn count(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -196,15 +196,15 @@ fn kernels(out: &mut String, summary: &Summary) {
             Cell::Ns(group.sum_ns / group.count.max(1) as i64),
         ]);
     }
-    section(out, &top("kernels, copies and fills by time", summary.kernels.len()), &rows);
+    section(out, &top("kernels, copies and memsets by time", summary.kernels.len()), &rows);
 }
 
 fn tracks(out: &mut String, summary: &Summary) {
-    let mut rows = Rows::page(&["Row of the timeline", "Spans", "Time"]);
+    let mut rows = Rows::page(&["Track", "Spans", "Time"]);
     for (name, spans, time) in summary.tracks.iter().take(TOP) {
         rows.push(vec![name.as_str().into(), (*spans).into(), Cell::Ns(*time)]);
     }
-    section(out, &top("rows of the timeline by time", summary.tracks.len()), &rows);
+    section(out, &top("tracks by time", summary.tracks.len()), &rows);
 }
 
 fn gaps(out: &mut String, trace: &Trace, summary: &Summary) {
@@ -228,18 +228,18 @@ fn findings(out: &mut String, summary: &Summary) {
     if summary.findings.is_empty() {
         return;
     }
-    let _ = writeln!(out, "\nWhat looks wrong");
+    let _ = writeln!(out, "\nFindings");
     for finding in &summary.findings {
         let _ = writeln!(out, "  ! {}\n    → {}", finding.message, finding.advice);
     }
 }
 
-fn trust(out: &mut String, trace: &Trace, summary: &Summary) {
+fn data_quality(out: &mut String, trace: &Trace, summary: &Summary) {
     let checks = &summary.identities;
     let broken: Vec<_> = checks.iter().filter(|c| !c.holds).collect();
-    let _ = writeln!(out, "\nHow far to trust it");
+    let _ = writeln!(out, "\nData quality");
     if broken.is_empty() {
-        let _ = writeln!(out, "  All {} identities hold: the parts add up to the whole.", checks.len());
+        let _ = writeln!(out, "  All {} identities hold.", checks.len());
     }
     for check in broken {
         let _ = writeln!(out, "  ✗ {}: {} is not {}", check.name, check.left, check.right);
@@ -250,7 +250,7 @@ fn trust(out: &mut String, trace: &Trace, summary: &Summary) {
     };
     let (lost, repaired, notes) = (total(Severity::Lost), total(Severity::Repaired), total(Severity::Note));
     let _ = match (lost, repaired, notes) {
-        (0, 0, 0) => writeln!(out, "  The file was read whole, and nothing in it is odd."),
+        (0, 0, 0) => writeln!(out, "  The file was read completely, without diagnostics."),
         (0, 0, n) => {
             writeln!(out, "  The file was read completely, with {} notes: see `check`.", count(n as usize))
         }

@@ -1,4 +1,4 @@
-//! The arguments of torch's `table()`, and its defaults.
+//! The arguments of PyTorch's `table()`, with its defaults.
 
 use crate::analysis::torch::averages::Average;
 use crate::units::TimeUnit;
@@ -7,30 +7,30 @@ use alloc::string::String;
 
 words! {
     "SortBy"
-    /// A column that torch's table is sorted by, descending.
+    /// A column of PyTorch's table to sort by, in descending order.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum SortBy {
-        /// How many calls.
+        /// The number of calls.
         Count = "count",
-        /// Mean time on the CPU.
+        /// Mean CPU time of a call.
         CpuTime = "cpu_time",
-        /// Time on the CPU.
+        /// CPU time, including children.
         CpuTimeTotal = "cpu_time_total",
-        /// The same without what was called inside.
+        /// CPU time, excluding children.
         SelfCpuTimeTotal = "self_cpu_time_total",
-        /// Mean time on the device.
+        /// Mean device time of a call.
         DeviceTime = "device_time",
-        /// Time on the device.
+        /// Device time, including children.
         DeviceTimeTotal = "device_time_total",
-        /// The same without what was called inside.
+        /// Device time, excluding children.
         SelfDeviceTimeTotal = "self_device_time_total",
-        /// Memory of the CPU.
+        /// Host memory allocated less released, including children.
         CpuMemoryUsage = "cpu_memory_usage",
-        /// The same without what was called inside.
+        /// Host memory allocated less released, excluding children.
         SelfCpuMemoryUsage = "self_cpu_memory_usage",
-        /// Memory of the device.
+        /// Device memory allocated less released, including children.
         DeviceMemoryUsage = "device_memory_usage",
-        /// The same without what was called inside.
+        /// Device memory allocated less released, excluding children.
         SelfDeviceMemoryUsage = "self_device_memory_usage",
         /// Floating point operations.
         Flops = "flops",
@@ -38,13 +38,13 @@ words! {
 }
 
 impl SortBy {
-    /// The column of torch's name, which has `cuda`, `xpu` or `privateuse1` for `device` as well.
+    /// Returns the column with PyTorch's name, in which `cuda`, `xpu` or `privateuse1` can replace `device`.
     pub fn of(name: &str) -> Option<SortBy> {
         let name = name.replace("privateuse1", "device").replace("cuda", "device").replace("xpu", "device");
         SortBy::ALL.iter().copied().find(|by| by.as_str() == name)
     }
 
-    /// The value of a row, in torch's units.
+    /// Returns the value of a row, in PyTorch's units.
     pub(super) fn value(self, row: &Average) -> f64 {
         let us = &row.torch_us;
         let calls = row.count.max(1) as f64;
@@ -69,47 +69,47 @@ impl SortBy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableOptions {
-    /// The column to sort by; rows stay as they are without one.
+    /// The column to sort by; `None` keeps the order of the rows.
     pub sort_by: Option<SortBy>,
-    /// How many rows; `None` for all.
+    /// The maximum number of rows; `None` for all.
     pub row_limit: Option<usize>,
     /// Leave out rows whose first event has a parent.
     pub top_level_events_only: bool,
-    /// The unit of all times.
+    /// The unit of all times; `None` chooses one for each value.
     pub time_unit: Option<TimeUnit>,
-    /// Longest name; `None` for any.
+    /// The maximum width of names; `None` for no limit.
     pub max_name_column_width: Option<usize>,
-    /// Longest shapes; `None` for any.
+    /// The maximum width of shapes; `None` for no limit.
     pub max_shapes_column_width: Option<usize>,
-    /// Longest stack frame; `None` for any.
+    /// The maximum width of stack frames; `None` for no limit.
     pub max_src_column_width: Option<usize>,
     /// A line above the table.
     pub header: Option<String>,
 }
 
 impl TableOptions {
-    /// Torch's default of `row_limit`.
+    /// PyTorch's default of `row_limit`.
     pub const ROW_LIMIT: usize = 100;
-    /// Torch's default of `max_name_column_width`.
+    /// PyTorch's default of `max_name_column_width`.
     pub const NAME_WIDTH: usize = 55;
-    /// Torch's default of `max_shapes_column_width`.
+    /// PyTorch's default of `max_shapes_column_width`.
     pub const SHAPES_WIDTH: usize = 80;
-    /// Torch's default of `max_src_column_width`.
+    /// PyTorch's default of `max_src_column_width`.
     pub const SRC_WIDTH: usize = 75;
 
-    /// The same, sorted by a column.
+    /// Returns the same options, sorted by a column.
     #[must_use]
     pub fn with_sort_by(self, column: SortBy) -> TableOptions {
         TableOptions { sort_by: Some(column), ..self }
     }
 
-    /// The same with at most this many rows; `None` for all.
+    /// Returns the same options with a maximum number of rows; `None` for all.
     #[must_use]
     pub fn with_row_limit(self, rows: Option<usize>) -> TableOptions {
         TableOptions { row_limit: rows, ..self }
     }
 
-    /// The same with all times in one unit.
+    /// Returns the same options with all times in one unit.
     #[must_use]
     pub fn with_time_unit(self, unit: TimeUnit) -> TableOptions {
         TableOptions { time_unit: Some(unit), ..self }

@@ -1,7 +1,7 @@
-//! torch's `table()`, character for character.
+//! PyTorch's `table()`, character for character.
 //!
-//! Widths count characters, as Python's do. With both stacks and FLOPs torch swaps the two columns' values under their
-//! headers; so does this.
+//! Widths count characters, as Python's do. With both stacks and FLOPs, PyTorch swaps the values of the two columns
+//! under their headers; this table does the same.
 
 use super::table_options::TableOptions;
 use crate::analysis::torch::averages::Average;
@@ -15,20 +15,20 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What a table shows besides its rows.
+/// The settings of the recording that determine the columns of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recorded {
-    /// torch's `use_device`.
+    /// PyTorch's `use_device`.
     pub use_device: Option<&'static str>,
-    /// Memory was recorded.
+    /// Whether memory was recorded.
     pub profile_memory: bool,
-    /// FLOPs were recorded.
+    /// Whether FLOPs were recorded.
     pub with_flops: bool,
 }
 
 impl Recorded {
-    /// What the trace of these events was recorded with.
+    /// Returns the settings with which the trace of these events was recorded.
     pub fn of(events: &FunctionEvents) -> Recorded {
         Recorded {
             use_device: events.use_device,
@@ -38,7 +38,7 @@ impl Recorded {
     }
 }
 
-/// The rows that a table with these options shows, in its order; rows of equal value keep theirs.
+/// Returns the rows in the order of the options, and the indexes of those that are shown; the sort is stable.
 pub fn select<'a>(rows: &'a [Average], options: &TableOptions) -> (Cow<'a, [Average]>, Vec<usize>) {
     let mut rows = Cow::Borrowed(rows);
     if let Some(by) = options.sort_by {
@@ -53,7 +53,7 @@ pub fn select<'a>(rows: &'a [Average], options: &TableOptions) -> (Cow<'a, [Aver
 const WIDTH: usize = 12;
 const GAP: &str = "  ";
 
-/// The text of the table; empty without rows.
+/// Renders the table; the text is empty if there are no rows.
 pub fn render(rows: &[Average], recorded: Recorded, options: &TableOptions) -> String {
     if rows.is_empty() {
         return String::new();
@@ -102,7 +102,7 @@ struct Layout<'a> {
     has_device_time: bool,
     has_memory: bool,
     has_device_memory: bool,
-    /// Some events came from another process, by RPC.
+    /// Whether some events ran in another process, by RPC.
     has_nodes: bool,
     shapes_width: Option<usize>,
     stack_width: Option<usize>,
@@ -203,7 +203,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// The header carries the unit that suits the smallest value.
+    /// Adds the FLOPs column; the unit in its header is chosen by the smallest value.
     fn add_flops(&mut self, smallest: i64) {
         const TITLES: [&str; 6] = ["FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs"];
         let mut unit = 0;
@@ -300,7 +300,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// The end of a frame that is too long, after `...`.
+/// Returns the frame, or `...` and its end if it is longer than `limit`.
 fn trim_path(path: &str, limit: usize) -> String {
     let length = width(path);
     if length <= limit {
