@@ -1,13 +1,14 @@
-//! Analyses of a [`Trace`](crate::trace::Trace), one file each: pure functions from a trace to rows of plain numbers.
+//! Analyses of a [`Trace`](crate::trace::Trace), one in each file: pure functions from a trace to rows of plain
+//! numbers.
 //!
-//! A wing may use those above it in this list, and the three modules that belong to none.
+//! A group may use those above it in this list, and the three modules that belong to no group.
 //!
-//! | wing | what it answers |
+//! | group | contents |
 //! |---|---|
 //! | [`torch`] | what `torch.profiler` reports |
-//! | [`device`] | what devices did, and what they waited for |
-//! | [`timeline`] | what ran where and when |
-//! | [`overview`] | what matters most, and whether the numbers agree |
+//! | [`device`] | device work, idle time and memory |
+//! | [`timeline`] | spans by track and time |
+//! | [`overview`] | summary, findings and data quality |
 
 pub mod children;
 pub mod device;

@@ -1,4 +1,4 @@
-//! Children from parents: the lists of a forest that is kept as the parent of each node.
+//! Lists of children, computed from the parent of each node of a forest.
 
 use crate::handle::Handle;
 use alloc::vec;
@@ -13,7 +13,7 @@ pub struct Children<H> {
 }
 
 impl<H: Handle> Children<H> {
-    /// The lists of the forest with these parents.
+    /// Computes the lists of the forest with these parents.
     #[inline(never)]
     pub(crate) fn new(parents: &[Option<H>]) -> Children<H> {
         let mut starts = vec![0u32; parents.len() + 1];
@@ -39,18 +39,18 @@ impl<H: Handle> Children<H> {
         Children { starts, nodes, roots }
     }
 
-    /// The children of a node.
+    /// Returns the children of a node.
     pub fn of(&self, node: H) -> &[H] {
         let at = node.index();
         &self.nodes[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
-    /// The nodes without a parent.
+    /// Returns the nodes without a parent.
     pub fn roots(&self) -> &[H] {
         &self.roots
     }
 
-    /// Every node, each right behind its parent and the parent's earlier children with all that is below them.
+    /// Returns every node in depth-first order: parents before children, siblings in order.
     pub fn depth_first(&self) -> Vec<H> {
         let mut order = Vec::with_capacity(self.starts.len());
         let mut stack: Vec<H> = self.roots.iter().rev().copied().collect();
@@ -61,7 +61,7 @@ impl<H: Handle> Children<H> {
         order
     }
 
-    /// Every node, those nearest to the roots first.
+    /// Returns every node in breadth-first order.
     pub fn breadth_first(&self) -> Vec<H> {
         let mut order = self.roots.clone();
         let mut at = 0;
@@ -73,7 +73,7 @@ impl<H: Handle> Children<H> {
         order
     }
 
-    /// Everything below a node, depth first.
+    /// Returns all descendants of a node in depth-first order.
     pub fn below(&self, node: H) -> impl Iterator<Item = H> {
         let mut stack: Vec<H> = self.of(node).iter().rev().copied().collect();
         core::iter::from_fn(move || {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_orders() {
+    fn children_roots_and_traversal_orders() {
         // 0 has 1 and 3, 1 has 2, 4 is a root with 5.
         let parents = [None, Some(0), Some(1), Some(0), None, Some(4)];
         let children = Children::new(&parents.map(|parent| parent.map(Leaf::new)));

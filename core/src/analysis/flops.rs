@@ -1,31 +1,32 @@
-//! Floating point operations of an operator, from its input shapes.
+//! Floating point operations of an operator, computed from its input shapes.
 //!
-//! [`estimate`] is torch.profiler's: `mm`, `addmm`, `bmm`, `baddbmm` 2·m·k·n per matrix; `conv2d`
-//! 2·N·Hout·Wout·Kh·Kw·Cin·Cout/groups; `add` and `mul` one per element of the first input. What it does not know is 0.
+//! [`estimate`] has torch.profiler's formulas: `mm`, `addmm`, `bmm`, `baddbmm` 2·m·k·n per matrix; `conv2d`
+//! 2·N·Hout·Wout·Kh·Kw·Cin·Cout/groups; `add` and `mul` one per element of the first input. Other operators are 0.
 //!
-//! [`count`] knows more, and says so where it knows nothing. A multiplication and the addition of its product are 2:
+//! [`count`] has more formulas and returns `None` for other operators. A multiplication and the addition of its product
+//! count as 2:
 //! - `linear`: 2 · elements of the input · rows of the weight;
-//! - attention of queries L×E over S keys and values S×Ev: 2·L·S·(E+Ev) for each head, whatever a mask leaves out;
+//! - attention of queries L×E over S keys and values S×Ev: 2·L·S·(E+Ev) for each head, regardless of masks;
 //! - convolutions of 1 to 3 dimensions, grouped: 2 · N · elements of the output's space · elements of the weight;
 //!   transposed ones: 2 · elements of the input · elements of the weight for one input channel; their gradients with
-//!   respect to input and weight: as much again for each that was asked for.
+//!   respect to input and weight: the same number again for each gradient that was requested.
 
 use alloc::vec::Vec;
 use serde_json::Value;
 
-/// What the estimate needs of an operator: the trace's `Input Dims`, `Input type` and `Concrete Inputs`.
+/// The inputs of an operator: the trace's `Input Dims`, `Input type` and `Concrete Inputs`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inputs {
-    /// The sizes of each input; empty for what is no tensor.
+    /// The sizes of each input; empty for non-tensors.
     pub dims: Vec<Vec<i64>>,
-    /// The type names of each input.
+    /// The type name of each input.
     pub types: Vec<Value>,
-    /// The written values of each input that is no tensor.
+    /// The recorded value of each non-tensor input.
     pub concrete: Vec<Value>,
 }
 
 impl Inputs {
-    /// Parses the three JSON texts; what is absent or broken stays empty.
+    /// Parses the three JSON texts. Absent or malformed texts give empty lists.
     pub(crate) fn parse(dims: Option<&str>, types: Option<&str>, concrete: Option<&str>) -> Self {
         let values = |text: Option<&str>| -> Vec<Value> {
             text.and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default()
@@ -45,19 +46,19 @@ impl Inputs {
         !matches!(kind, "" | "Scalar" | "ScalarList" | "TensorList")
     }
 
-    /// The items of a list such as `[1, 2]`; `None` when the value is no list.
+    /// Returns the items of a list such as `[1, 2]`; `None` if the value is not a list.
     fn items(&self, at: usize) -> Option<impl Iterator<Item = &str>> {
         let text = self.concrete.get(at)?.as_str()?.strip_prefix('[')?.strip_suffix(']')?;
         Some(text.split(',').map(str::trim))
     }
 
-    /// The integers of a list; `None` when the value is no list of integers.
+    /// Returns the integers of a list; `None` if the value is not a list of integers.
     fn list(&self, at: usize) -> Option<Vec<i64>> {
         self.items(at)?.map(|n| n.parse().ok()).collect()
     }
 }
 
-/// Nothing where a size is below zero or the product is more than an `i64` holds.
+/// Returns the product; `None` if a size is negative or the product overflows an `i64`.
 fn product(sizes: &[i64]) -> Option<i64> {
     let sizes = sizes.iter().map(|&size| Some(size).filter(|&size| size >= 0));
     sizes.into_iter().try_fold(1i64, |n, size| n.checked_mul(size?))
@@ -67,7 +68,7 @@ fn matrices(inputs: &Inputs, a: usize, b: usize) -> Option<i64> {
     product(&[2, product(tensor(inputs, a)?)?, *tensor(inputs, b)?.last()?])
 }
 
-/// The estimate for operator `name`; 0 where there is no formula or the inputs do not fit it.
+/// Returns the estimate for operator `name`; 0 if there is no formula or the inputs do not fit it.
 pub(crate) fn estimate(name: &str, inputs: &Inputs) -> i64 {
     let known = match name {
         "aten::mm" | "aten::bmm" | "aten::addmm" | "aten::baddbmm" | "aten::add" | "aten::mul" => {
@@ -94,7 +95,7 @@ fn conv2d(inputs: &Inputs) -> Option<i64> {
     product(&[2, outputs, k_h, k_w, c_in, c_out])?.checked_div(groups).filter(|&flops| flops >= 0)
 }
 
-/// The floating point operations of operator `name`; `None` where there is no formula, or the inputs do not fit it.
+/// Returns the floating point operations of operator `name`; `None` if there is no formula or the inputs do not fit it.
 pub(crate) fn count(name: &str, inputs: &Inputs) -> Option<i64> {
     let name = name.strip_prefix("aten::")?;
     match name {
@@ -123,7 +124,7 @@ pub(crate) fn count(name: &str, inputs: &Inputs) -> Option<i64> {
     }
 }
 
-/// The sizes of an input that is a tensor.
+/// Returns the sizes of an input if it is a tensor.
 fn tensor(inputs: &Inputs, at: usize) -> Option<&[i64]> {
     inputs.dims.get(at).map(Vec::as_slice).filter(|d| !d.is_empty())
 }
@@ -139,7 +140,7 @@ fn attention(inputs: &Inputs) -> Option<i64> {
     product(&[2, product(heads)?, *length, keys, width.checked_add(depth)?])
 }
 
-/// Which inputs of a convolution say how it moves.
+/// The positions of a convolution's stride, padding and dilation among its inputs.
 #[derive(Clone, Copy)]
 struct Places {
     stride: usize,
@@ -193,7 +194,7 @@ mod tests {
         Inputs::parse(Some(dims), Some(types), Some(concrete))
     }
 
-    /// Multiplies and adds, one by one, over one axis of outputs.
+    /// Returns the number of outputs along one axis, counted one by one.
     fn steps(size: i64, kernel: i64, stride: i64, padding: i64, dilation: i64) -> i64 {
         let reach = dilation * (kernel - 1);
         (0..size + 2 * padding).map(|at| at * stride).take_while(|at| at + reach < size + 2 * padding).count()
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_are_none_are_estimated_as_nothing() {
+    fn invalid_sizes_are_estimated_as_zero() {
         let concrete = r#"["","","","[1, 1]","[0, 0]","[1, 1]","GROUPS"]"#;
         for (dims, groups) in [
             ("[[1,1,4,4],[1,1,-9223372036854775808,3]]", "1"),
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_torch_knows_too_is_counted_alike() {
+    fn counts_equal_torch_estimates() {
         let conv =
             inputs("[[1,3,224,224],[768,3,16,16],[]]", r#"["","","","[16, 16]","[0, 0]","[1, 1]","1"]"#);
         assert_eq!(count("aten::conv2d", &conv), Some(estimate("aten::conv2d", &conv)));
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_others_follow_their_formulas() {
+    fn other_operators_follow_their_formulas() {
         for (name, dims, concrete, expected) in [
             ("linear", "[[2,5,7],[3,7],[3]]", "[]", Some(2 * 2 * 5 * 7 * 3)),
             (

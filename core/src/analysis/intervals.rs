@@ -1,4 +1,4 @@
-//! Sets of time, as sorted disjoint half-open intervals of ns.
+//! Sets of times, as sorted disjoint half-open intervals in ns.
 
 use crate::order::sort_by_key;
 use alloc::vec::Vec;
@@ -10,7 +10,8 @@ pub(crate) type Interval = (i64, i64);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Intervals(Vec<Interval>);
 
-/// Collects intervals; those that join the last one are merged at once, which keeps nested calls from taking memory.
+/// Collects intervals. An interval that overlaps or touches the previous one is merged at once, so nested calls take no
+/// memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Collector(Vec<Interval>);
 
@@ -24,14 +25,14 @@ impl Collector {
         }
     }
 
-    /// The union of everything that was added.
+    /// Returns the union of all intervals that were added.
     pub(crate) fn union(self) -> Intervals {
         Intervals::union_of(self.0)
     }
 }
 
 impl Intervals {
-    /// The union of any intervals.
+    /// Returns the union of any intervals.
     pub fn union_of(mut intervals: Vec<Interval>) -> Intervals {
         intervals.retain(|i| i.0 < i.1);
         sort_by_key(&mut intervals, |&interval| interval);
@@ -45,17 +46,17 @@ impl Intervals {
         Intervals(intervals)
     }
 
-    /// The intervals.
+    /// Returns the intervals.
     pub fn as_slice(&self) -> &[Interval] {
         &self.0
     }
 
-    /// Their length in ns.
+    /// Returns the total length in ns.
     pub fn length(&self) -> i64 {
         self.0.iter().map(|i| i.1 - i.0).sum()
     }
 
-    /// What lies in both.
+    /// Returns the times that lie in both sets.
     pub fn intersection(&self, other: &Intervals) -> Intervals {
         let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
         let mut out = Vec::new();
@@ -73,26 +74,26 @@ impl Intervals {
         Intervals(out)
     }
 
-    /// The length of what lies in `self` and not in `other`, in ns.
+    /// Returns the length of the times that lie in `self` and not in `other`, in ns.
     pub fn length_outside(&self, other: &Intervals) -> i64 {
         self.length() - self.intersection(other).length()
     }
 
-    /// What lies in either.
+    /// Returns the times that lie in either set.
     pub fn union(&self, other: &Intervals) -> Intervals {
         let mut all = self.0.clone();
         all.extend_from_slice(&other.0);
         Intervals::union_of(all)
     }
 
-    /// What lies within `window`.
+    /// Returns the times that lie within `window`.
     pub fn clipped(&self, window: Interval) -> Intervals {
         let first = self.0.partition_point(|i| i.1 <= window.0);
         let within = self.0[first..].iter().take_while(|i| i.0 < window.1);
         Intervals(within.map(|i| (i.0.max(window.0), i.1.min(window.1))).collect())
     }
 
-    /// What lies within `window` and in none of them.
+    /// Returns the times within `window` that lie in none of the intervals.
     pub fn gaps(&self, window: Interval) -> Vec<Interval> {
         let mut gaps = Vec::new();
         let mut at = window.0;
@@ -115,13 +116,13 @@ mod tests {
     use crate::random::Random;
     use alloc::vec;
 
-    /// Each ns of 0..32 as a bit: the naive twin.
+    /// Returns 0..32 ns as one bit for each ns: the reference implementation.
     fn bits(intervals: &[Interval]) -> u32 {
         intervals.iter().flat_map(|&(a, b)| a..b).fold(0, |bits, at| bits | 1 << at)
     }
 
     #[test]
-    fn equal_their_naive_twin() {
+    fn operations_equal_those_on_bit_sets() {
         let mut random = Random(7);
         for _ in 0..2000 {
             let mut some = || {

@@ -1,4 +1,4 @@
-//! A trace as a whole: summary, findings, identities, info, and a preview while it is read.
+//! The complete trace: summary, findings, identities, info, and a preview during reading.
 
 pub mod check;
 pub(crate) mod findings;

@@ -1,4 +1,4 @@
-//! Data quality: identities that must hold, and the diagnostics of the reading.
+//! Data quality: identities that must hold, and the diagnostics of the reader.
 
 use super::identities::{Identity, identities};
 use crate::analysis::device::device_time::device_times;
@@ -13,13 +13,13 @@ use alloc::vec::Vec;
 
 const IDENTITY: &str = "identity";
 
-/// An identity, or the severity of a diagnostic.
+/// The kinds of rows: an identity, or the severity of a diagnostic.
 const KINDS: Vocabulary = Vocabulary {
     name: help("CheckKind"),
     words: &[IDENTITY, Severity::Note.as_str(), Severity::Repaired.as_str(), Severity::Lost.as_str()],
 };
 
-/// Which columns each kind of row fills.
+/// The columns that each kind of row fills.
 pub const VARIANTS: &[Variant] = &[
     Variant { name: "Identity", kinds: &[IDENTITY], filled: &["holds", "left", "right"], nullable: &[] },
     Variant {
@@ -35,13 +35,13 @@ pub const COLUMNS: &[Column] = &[
     Column::word("kind", "Kind", &KINDS, "identity, or the severity of a diagnostic: note, repaired, lost."),
     Column::text("name", "Name", "The equation, or the code of the diagnostic."),
     Column::bool("holds", "Holds", "Whether the identity holds.").nullable(),
-    Column::int("left", "Left", "The identity's left side: ns, or a count.").nullable(),
-    Column::int("right", "Right", "The identity's right side.").nullable(),
-    Column::int("count", "Count", "How often the diagnostic occurred.").nullable(),
+    Column::int("left", "Left", "The left side of the identity, in ns or as a count.").nullable(),
+    Column::int("right", "Right", "The right side of the identity.").nullable(),
+    Column::int("count", "Count", "The number of occurrences of the diagnostic.").nullable(),
     Column::int(
         "first_offset",
         "At byte",
-        "Offset of the first occurrence, in bytes of the decompressed text.",
+        "The offset of the first occurrence, in bytes of the decompressed text.",
     )
     .nullable(),
     Column::text("example", "Example", "The text of the first occurrence.").nullable(),
@@ -54,7 +54,7 @@ pub fn identities_of(trace: &Trace) -> Vec<Identity> {
     identities(trace, &FunctionEvents::new(trace), &devices, &steps(trace, &devices))
 }
 
-/// One row for each identity, then one for each diagnostic.
+/// Returns one row for each identity, then one for each diagnostic.
 pub fn rows(trace: &Trace, identities: &[Identity]) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     for identity in identities {

@@ -1,4 +1,4 @@
-//! What looks wrong in a trace: rules with fixed thresholds, each finding with what it costs and what to do.
+//! Findings: rules with fixed thresholds. Each finding has its cost and advice.
 
 use crate::analysis::device::device_time::{Class, DeviceTime, IdleCause, is_sync_name};
 use crate::analysis::device::kernels::KernelGroup;
@@ -20,20 +20,20 @@ use alloc::vec::Vec;
 
 words! {
     "FindingCode"
-    /// What looks wrong.
+    /// The kind of a finding.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum FindingCode {
-        /// A device had nothing to do for much of its time.
+        /// A device was idle for a large share of its time.
         GpuIdle = "gpu_idle",
-        /// A device communicated while nothing else ran on it.
+        /// A device communicated while it did no other work.
         ExposedCommunication = "exposed_communication",
-        /// Copies from or to pageable memory.
+        /// There are copies from or to pageable memory.
         PageableCopies = "pageable_copies",
         /// Many kernels last about as long as their launch.
         ShortKernels = "short_kernels",
-        /// The host waits for a device.
+        /// The host waited for a device.
         Synchronization = "synchronization",
-        /// The host waits for data.
+        /// The host waited for data.
         DataLoading = "data_loading",
         /// A step took much longer than the median one.
         UnevenSteps = "uneven_steps",
@@ -44,20 +44,20 @@ words! {
     }
 }
 
-/// Something that costs time or trust.
+/// A finding: something that costs time or affects the quality of the numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What it is.
+    /// The kind.
     pub code: FindingCode,
-    /// What it costs at most, in ns; 0 where it costs trust and not time.
+    /// The maximum cost, in ns; 0 if it affects data quality and not time.
     pub cost_ns: i64,
-    /// One sentence: what was seen, what it costs.
+    /// What was found and what it costs, in one sentence.
     pub message: String,
-    /// One sentence: what to do.
+    /// What to do, in one sentence.
     pub advice: &'static str,
 }
 
-/// Thresholds of the rules, as shares of wall time.
+/// Thresholds of the rules. Shares are of wall time; those of a device, of its window.
 mod threshold {
     pub(super) const IDLE: f64 = 0.25;
     pub(super) const SYNC: f64 = 0.10;
@@ -67,11 +67,11 @@ mod threshold {
     /// Kernels shorter than this, in ns, are dominated by their launch.
     pub(super) const SHORT_KERNEL_NS: i64 = 5_000;
     pub(super) const SHORT_KERNEL_COUNT: usize = 1_000;
-    /// Of first and last step.
+    /// The ratio of the longest step to the median step.
     pub(super) const SLOW_STEP: f64 = 1.5;
 }
 
-/// Every finding, dearest first.
+/// Returns every finding, the most expensive first; those about data quality are last.
 pub(crate) fn findings(
     trace: &Trace,
     wall_ns: i64,
@@ -88,7 +88,7 @@ pub(crate) fn findings(
     waiting(&mut out, trace, wall_ns);
     uneven_steps(&mut out, trace, steps);
     sort_by_key(&mut out, |f| (descending(f.cost_ns), 0));
-    trust(&mut out, trace);
+    data_quality(&mut out, trace);
     out
 }
 
@@ -116,9 +116,9 @@ fn idle(out: &mut Vec<Finding>, device: &DeviceTime) {
             "the CPU waits for the GPU before it issues more: remove .item(), .cpu() and synchronize()"
         }
         IdleCause::Queued => {
-            "work was queued but not started: look for waits between streams and for launch latency"
+            "work was queued but did not start: check for waits between streams and for launch latency"
         }
-        IdleCause::Unknown => "the launches are not in the trace: record CPU activity too",
+        IdleCause::Unknown => "the trace has no launches of this work: record CPU activity too",
     };
     out.push(Finding {
         code: FindingCode::GpuIdle,
@@ -150,11 +150,12 @@ fn exposed(out: &mut Vec<Finding>, device: &DeviceTime) {
             time_ns(class.exposed_ns, None),
             percent(class.exposed_ns, window)
         ),
-        advice: "overlap communication with computation: bucket sizes, prefetch, a stream of its own",
+        advice: "overlap communication with computation: tune bucket sizes, prefetch, or use a separate stream",
     });
 }
 
-/// Compute kernels of all devices; they cost no more than the device that computed longest was busy with it.
+/// Checks for short compute kernels on all devices. Their cost is at most the busy time of the device that computed
+/// longest.
 fn short_kernels(out: &mut Vec<Finding>, kernels: &[KernelGroup], devices: &[DeviceTime]) {
     let compute = || kernels.iter().filter(|k| k.class == Class::Compute);
     let count: usize = compute().map(|k| k.count).sum();
@@ -168,15 +169,15 @@ fn short_kernels(out: &mut Vec<Finding>, kernels: &[KernelGroup], devices: &[Dev
         code: FindingCode::ShortKernels,
         cost_ns: busy.max().unwrap_or(0),
         message: format!(
-            "{count} kernels last {} on average, about what a launch costs",
+            "{count} kernels last {} on average, about as long as a launch",
             time_ns(time / count as i64, None)
         ),
         advice: "fuse them: torch.compile, CUDA graphs, fused or foreach optimizers",
     });
 }
 
-/// What threads wait for: synchronizing calls, the data loader, pageable copies. Threads wait at the same time, and calls
-/// lie within each other: what counts is the thread (of copies, the device) for which most of the wall time was spent so.
+/// Checks for waiting: synchronizing calls, the data loader, pageable copies. Threads wait in parallel and calls nest,
+/// so the cost is the time of the busiest thread (for copies, of the busiest device), not a sum.
 fn waiting(out: &mut Vec<Finding>, trace: &Trace, wall_ns: i64) {
     let [sync, data, pageable] = busiest(trace);
     let took = |time: i64| format!("{} ({} of wall)", time_ns(time, None), percent(time, wall_ns));
@@ -201,7 +202,7 @@ fn waiting(out: &mut Vec<Finding>, trace: &Trace, wall_ns: i64) {
                 sync.count,
                 took(sync.ns)
             ),
-            advice: "synchronize once a step at most; keep scalars on the GPU until they are printed",
+            advice: "synchronize at most once per step; keep scalars on the GPU until they are printed",
         });
     }
     if share(data.ns, wall_ns) >= threshold::DATA {
@@ -209,7 +210,7 @@ fn waiting(out: &mut Vec<Finding>, trace: &Trace, wall_ns: i64) {
             code: FindingCode::DataLoading,
             cost_ns: data.ns,
             message: format!("waiting for the data loader took {} on the busiest thread", took(data.ns)),
-            advice: "raise num_workers, prefetch, or make the preprocessing cheaper",
+            advice: "increase num_workers, prefetch, or make preprocessing cheaper",
         });
     }
 }
@@ -217,18 +218,19 @@ fn waiting(out: &mut Vec<Finding>, trace: &Trace, wall_ns: i64) {
 /// The spans of one kind on one thread or device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Busy {
-    /// Time in which any of them is open.
+    /// The time during which any of them is open.
     ns: i64,
     count: usize,
     bytes: i64,
 }
 
-/// Synchronizing calls and data loading on the thread that is busiest with each, pageable copies on the busiest device.
+/// Returns the synchronizing calls and the data loading of the thread that is busiest with each, and the pageable
+/// copies of the busiest device.
 fn busiest(trace: &Trace) -> [Busy; 3] {
     let table = &trace.table;
     let mut index = Index::default();
     let mut groups: Vec<(usize, Busy, Collector)> = Vec::new();
-    // Remembered for every name: a trace has many calls and few names.
+    // Cached for each name: a trace has many calls and few names.
     let mut known: Vec<Option<bool>> = vec![None; table.names.len()];
     let mut is_sync =
         |row: Row| *known[table.name_id(row).0 as usize].get_or_insert_with(|| is_sync_name(table.name(row)));
@@ -284,18 +286,18 @@ fn uneven_steps(out: &mut Vec<Finding>, trace: &Trace, steps: &[Step]) {
             time_ns(longest, None),
             time_ns(median, None)
         ),
-        advice: "compare it with another step: `tree`, `ops` on a `slice --steps`; the first step often compiles",
+        advice: "compare it with another step: run `tree` and `ops` on a `slice --steps`; the first step often compiles",
     });
 }
 
-fn trust(out: &mut Vec<Finding>, trace: &Trace) {
+fn data_quality(out: &mut Vec<Finding>, trace: &Trace) {
     let lost = trace.diagnostics.findings().iter().filter(|f| f.code.severity() == Severity::Lost);
     for finding in lost {
         out.push(Finding {
             code: FindingCode::TraceIncomplete,
             cost_ns: 0,
             message: format!("{} ×{}: {}", finding.code.as_str(), finding.count, finding.code.description()),
-            advice: "numbers cover what could be read; see `check`",
+            advice: "the numbers cover only what could be read; see `check`",
         });
     }
     let overlapping = trace.diagnostics.count(Code::OverlappingSpans);
@@ -303,8 +305,8 @@ fn trust(out: &mut Vec<Finding>, trace: &Trace) {
         out.push(Finding {
             code: FindingCode::OverlappingSpans,
             cost_ns: 0,
-            message: format!("{overlapping} spans overlap others of their row without nesting"),
-            advice: "self times of such rows are those of separate lanes",
+            message: format!("{overlapping} spans overlap others of their track without nesting"),
+            advice: "self times of such tracks are computed in separate lanes",
         });
     }
 }
@@ -317,7 +319,7 @@ mod tests {
     use crate::analysis::device::steps::steps;
     use crate::analysis::overview::info::wall;
 
-    /// A trace of 1 ms in which something happens on four threads or devices at once.
+    /// Returns a trace of 1 ms with the event on four threads or devices at once.
     fn on_four(event: &str) -> Trace {
         let one = |at: usize| event.replace("PLACE", &format!("{at}"));
         let events: Vec<String> = (0..4).map(one).collect();
@@ -332,8 +334,8 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_wait_at_once_wait_no_longer_than_the_wall() {
-        // The call of the driver lies within that of the runtime.
+    fn synchronization_cost_is_at_most_wall_time() {
+        // The driver call lies within the runtime call.
         let trace = on_four(
             r#"{"ph":"X","cat":"cuda_runtime","name":"cudaDeviceSynchronize","pid":1,"tid":PLACE,"ts":0,"dur":1000},
             {"ph":"X","cat":"cuda_driver","name":"cuCtxSynchronize","pid":1,"tid":PLACE,"ts":100,"dur":800}"#,
@@ -344,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn the_busiest_thread_is_meant_and_not_the_union() {
+    fn synchronization_cost_is_that_of_the_busiest_thread() {
         let trace = Trace::read(
             br#"[{"ph":"X","cat":"cuda_runtime","name":"cudaStreamSynchronize","pid":1,"tid":1,"ts":0,"dur":300},
             {"ph":"X","cat":"cuda_runtime","name":"cudaStreamSynchronize","pid":1,"tid":2,"ts":500,"dur":200},
@@ -355,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn loading_and_copies_are_those_of_one_place() {
+    fn loading_and_copies_cost_the_time_of_one_thread_or_device() {
         let trace = on_four(
             r#"{"ph":"X","cat":"user_annotation","name":"enumerate(DataLoader)#_","pid":1,"tid":PLACE,"ts":0,"dur":1000}"#,
         );
@@ -370,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn short_kernels_cost_no_more_than_one_device_was_busy() {
+    fn short_kernels_cost_at_most_the_busy_time_of_one_device() {
         let kernels: Vec<String> = (0..1200)
             .map(|at| {
                 let (device, start) = (at % 4, at / 4 * 3);

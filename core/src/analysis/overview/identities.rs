@@ -1,7 +1,8 @@
-//! Identities that must hold: each compares a number of an answer with the same number found in another way.
+//! Identities that must hold: each compares a number of an answer with the same number computed in another way.
 //!
-//! What the answers take from the tree, the links and sets of intervals is found here from the times and ids of the events
-//! themselves. None of the identities holds by the algebra of the code that it checks: each has a test that breaks it.
+//! The answers use the tree, the links and sets of intervals. The other sides are computed here from the times and ids
+//! of the events themselves. No identity holds by the algebra of the code that it checks: each has a test that breaks
+//! it.
 
 use crate::analysis::device::device_time::DeviceTime;
 use crate::analysis::device::steps::{Step, is_data_loading};
@@ -23,13 +24,13 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Identity {
-    /// What should be true.
+    /// The equation or inequality.
     pub name: String,
-    /// Whether it is.
+    /// Whether it holds.
     pub holds: bool,
-    /// Its left side: ns, or a count.
+    /// The left side: ns, or a count.
     pub left: i64,
-    /// Its right side.
+    /// The right side.
     pub right: i64,
 }
 
@@ -37,7 +38,7 @@ fn equal(name: impl Into<String>, left: i64, right: i64) -> Identity {
     Identity { name: name.into(), holds: left == right, left, right }
 }
 
-/// Checks every identity on a trace and the analyses of it.
+/// Checks every identity on a trace and its analyses.
 pub fn identities(
     trace: &Trace,
     events: &FunctionEvents,
@@ -45,7 +46,8 @@ pub fn identities(
     steps: &[Step],
 ) -> Vec<Identity> {
     let mut checks = vec![lanes(trace), parents(trace, events)];
-    // torch hangs the kernels of records by rules of its own, which the links do not follow.
+    // PyTorch attributes the kernels of profiling results and legacy records by its own rules, which differ from the
+    // links.
     if trace.table.metadata.source == Source::Chrome {
         checks.push(kernels(trace, events));
     }
@@ -57,8 +59,8 @@ pub fn identities(
     checks
 }
 
-/// Self times come from the parents in the tree, the time in which a span is open from starts and ends; the first lane
-/// where they differ is shown.
+/// Compares self times, which come from the parents in the tree, with the time during which a span is open, which comes
+/// from starts and ends. Reports the first lane where they differ.
 fn lanes(trace: &Trace) -> Identity {
     let (table, tree) = (&trace.table, &trace.tree);
     let mut total = (0, 0);
@@ -73,7 +75,7 @@ fn lanes(trace: &Trace) -> Identity {
     equal("self time of every lane = time in which any span of it is open", total.0, total.1)
 }
 
-/// The time in which any of these spans is open, which are in the order of their starts.
+/// Returns the time during which any of these spans is open; they are ordered by start.
 fn open_ns(table: &Table, rows: &[Row]) -> i64 {
     let mut reached = i64::MIN;
     let mut sum = 0;
@@ -85,7 +87,7 @@ fn open_ns(table: &Table, rows: &[Row]) -> i64 {
     sum
 }
 
-/// A self time means something only where the children lie within their parent.
+/// Checks that children lie within their parents: self times are meaningless otherwise.
 fn parents(trace: &Trace, events: &FunctionEvents) -> Identity {
     let table = &trace.table;
     let is_within = |event: FunctionEvent, above: FunctionEvent| {
@@ -105,7 +107,7 @@ fn parents(trace: &Trace, events: &FunctionEvents) -> Identity {
 
 fn kernels(trace: &Trace, events: &FunctionEvents) -> Identity {
     let table = &trace.table;
-    // Device work with the name of a record of memory is no function event.
+    // Device work with the name of a memory record is not a function event.
     let hidden = hidden_names(&table.names);
     let is_event =
         |work: Row| table.category(work).is_device_work() && !hidden.contains(&table.name_id(work));
@@ -113,11 +115,11 @@ fn kernels(trace: &Trace, events: &FunctionEvents) -> Identity {
     let kernels: i64 = linked.map(|p| table.dur(p.0).max(0)).sum();
     let cpu = events.events().filter(|&event| events.kind(event) != Kind::Device);
     let device: i64 = cpu.map(|event| events.self_device_time_total_ns(event)).sum();
-    let name = "self device time of operators + what torch leaves out = time of their kernels";
+    let name = "self device time of operators + time dropped by torch = time of their kernels";
     equal(name, device + events.dropped_device_ns, kernels)
 }
 
-/// The union of all activities is measured, the gaps between them are found one by one.
+/// Compares the union of all activities, which is measured, with the gaps between them, which are found one by one.
 fn device_identities(device: &DeviceTime) -> [Identity; 2] {
     let name = &device.device;
     let idle = device.idle_by_cause().iter().map(|c| c.1).sum();
@@ -128,12 +130,12 @@ fn device_identities(device: &DeviceTime) -> [Identity; 2] {
     ]
 }
 
-/// Spans, device work and its launches, counted anew from the table.
+/// Recounts spans, device work and its launches from the table.
 fn counted_anew(trace: &Trace, devices: &[DeviceTime]) -> [Identity; 4] {
     let (table, links) = (&trace.table, &trace.links);
     let id = |row| table.int(row, Key::Correlation).filter(|&id| id != 0);
     let (mut spans, mut work, mut duration, mut agreeing, mut missing) = (0, 0, 0, 0, 0);
-    // How much work without a link has each id.
+    // The amount of unlinked work of each id.
     let (mut orphans, mut index) = (Vec::new(), Index::default());
     let mut next = links.launch_of.iter().peekable();
     for row in table.rows() {
@@ -167,7 +169,7 @@ fn counted_anew(trace: &Trace, devices: &[DeviceTime]) -> [Identity; 4] {
         equal("spans in the tree = spans in the table", trace.tree.len() as i64, spans),
         equal("time of all classes of GPU work = durations of GPU work in the table", classes, duration),
         equal(
-            "links of GPU work to the launch of its correlation id = all links + missing ones",
+            "links of GPU work to the launch of its correlation id = all links + missing links",
             agreeing,
             links + missing,
         ),
@@ -179,12 +181,13 @@ fn counted_anew(trace: &Trace, devices: &[DeviceTime]) -> [Identity; 4] {
     ]
 }
 
-/// The parts of steps come from sets of intervals, thread by thread and device by device; here all spans are swept at once.
+/// Compares the breakdown of steps, which comes from sets of intervals of each thread and device, with one sweep over
+/// all spans.
 fn step_parts(trace: &Trace, steps: &[Step]) -> [Identity; 2] {
     let table = &trace.table;
     let is_device = |row: Row| table.category(row).is_device_work();
     let mut rows: Vec<Row> = Vec::new();
-    // The last of them: what lies within it adds nothing.
+    // The last span kept: spans within it add nothing.
     let mut last = (0, 0, false);
     for &row in trace.tree.rows() {
         let category = table.category(row);
@@ -209,13 +212,13 @@ fn step_parts(trace: &Trace, steps: &[Step]) -> [Identity; 2] {
     let device = open_within(table, rows.iter().copied().filter(|&row| is_device(row)), steps);
     [
         equal("time of the steps with a busy GPU = time with an open GPU activity", busy, device),
-        equal("parts of the steps but other = time with any open span", parts, any),
+        equal("parts of the steps except other = time with any open span", parts, any),
     ]
 }
 
-/// How much of the time of the steps some span is open, of spans in the order of their starts.
+/// Returns for how much of the time of the steps any span is open; the spans are ordered by start.
 fn open_within(table: &Table, rows: impl Iterator<Item = Row>, steps: &[Step]) -> i64 {
-    // Where a span opens when none is, and for how long one was open before.
+    // The start of each period in which any span is open, and the open time before it.
     let mut opened: Vec<(i64, i64)> = Vec::new();
     let (mut sum, mut reached) = (0, i64::MIN);
     for row in rows {
@@ -277,7 +280,7 @@ mod tests {
         }
     }
 
-    /// The position in the tree of the span with this name.
+    /// Returns the position in the tree of the span with this name.
     fn position(trace: &Trace, name: &str) -> Position {
         let tree = &trace.tree;
         tree.positions().find(|&at| trace.table.name(tree.row(at)) == name).expect("a span")
@@ -285,7 +288,7 @@ mod tests {
 
     type Damage = (&'static str, fn(&mut Answers));
 
-    /// What is done to the answers or to what they come from, and the identity that then fails.
+    /// Damage to the answers or to their sources, and the identity that then fails.
     const DAMAGES: &[Damage] = &[
         ("spans in the tree", |a| a.trace.tree.remove_last()),
         ("self time of a lane", |a| {
@@ -317,8 +320,8 @@ mod tests {
             a.trace.diagnostics.record(Code::KernelWithoutLaunch, None, b"");
         }),
         ("time of the steps with a busy GPU", |a| a.steps[0].device_busy_ns -= 1),
-        ("parts of the steps but other", |a| {
-            // The parts still add up to the wall time.
+        ("parts of the steps except other", |a| {
+            // The breakdown still adds up to the wall time.
             a.steps[1].parts_ns[6] -= 1;
             a.steps[1].parts_ns[7] += 1;
         }),
@@ -337,14 +340,14 @@ mod tests {
             broken.push(*name);
         }
         for check in all {
-            // Where a lane fails, the line of all lanes becomes that of the lane.
+            // When one lane fails, its name replaces "every lane".
             let name = check.name.replace("every lane", "a lane");
             assert!(broken.iter().any(|broken| name.starts_with(broken)), "{name} is never broken");
         }
     }
 
     #[test]
-    fn open_times_are_those_of_their_naive_twin() {
+    fn open_times_equal_a_naive_count() {
         let mut random = Random(11);
         let step = Answers::new().steps[0].clone();
         for _ in 0..500 {

@@ -1,4 +1,4 @@
-//! What a trace is: counts, time, machine, and the metadata beside its events.
+//! Facts about a trace: counts, time, machine, and its metadata.
 
 use crate::order::sort_by_key;
 use crate::read::snapshot;
@@ -14,7 +14,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use serde_json::Value;
 
-/// Who wrote a trace, as far as it tells.
+/// Returns the name of the program that wrote a trace, as far as its dialect shows.
 pub(crate) fn producer(table: &Table) -> &'static str {
     let has = |key: &str| table.metadata.text(key).is_some();
     let cat = |wanted: fn(&str) -> bool| {
@@ -45,7 +45,7 @@ pub(crate) fn producer(table: &Table) -> &'static str {
     }
 }
 
-/// The time that a trace covers: the profiler's own window and everything in it.
+/// Returns the start and end of the time that a trace covers: that of all its timed events except `Record Window End`.
 pub(crate) fn wall(table: &Table) -> (i64, i64) {
     let timed = table.rows().filter(|&row| table.ph(row) != b'M' && table.ts(row) != time::NONE);
     let marker = |row| table.category(row) == Category::Other && table.name(row) == "Record Window End";
@@ -58,7 +58,7 @@ pub(crate) fn wall(table: &Table) -> (i64, i64) {
         .unwrap_or((0, 0))
 }
 
-/// How many events there are of each category, in the order of [`Category`].
+/// Returns the number of events of each category, in the order of [`Category`].
 pub(crate) fn categories(table: &Table) -> Vec<(Category, usize)> {
     let mut counts: Vec<(Category, usize)> = Vec::new();
     let mut per_layout = vec![0usize; table.layouts.all().len()];
@@ -77,30 +77,30 @@ pub(crate) fn categories(table: &Table) -> Vec<(Category, usize)> {
 
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[
-    Column::text("producer", "Written by", "The program that wrote the trace, by its dialect."),
-    Column::int("events", "Events", "Objects in traceEvents."),
-    Column::int("spans", "Spans", "Events with a duration."),
-    Column::int("operators", "Operators", "Events of the category cpu_op."),
-    Column::int("kernels", "Kernels", "Events of the category kernel."),
-    Column::int("copies", "Copies", "Events of the category gpu_memcpy."),
-    Column::int("fills", "Fills", "Events of the category gpu_memset."),
-    Column::int("tracks", "Tracks", "Distinct pairs of pid and tid."),
-    Column::int("lanes", "Lanes", "Tracks, and one more for each set of spans that overlap without nesting."),
-    Column::int("ranks", "Ranks", "Ranks in the file."),
-    Column::int("rank", "Rank", "The rank that wrote it.").nullable(),
-    Column::int("world_size", "World", "How many ranks there were.").nullable(),
-    Column::unix_ns(
-        "base_time_ns",
-        "",
-        "The Unix time of a ts of 0, in ns; 0 where the file has absolute times.",
+    Column::text("producer", "Written by", "The program that wrote the trace, detected by its dialect."),
+    Column::int("events", "Events", "The number of objects in traceEvents."),
+    Column::int("spans", "Spans", "The number of events with a duration."),
+    Column::int("operators", "Operators", "The number of events of the category cpu_op."),
+    Column::int("kernels", "Kernels", "The number of events of the category kernel."),
+    Column::int("copies", "Copies", "The number of events of the category gpu_memcpy."),
+    Column::int("fills", "Memsets", "The number of events of the category gpu_memset."),
+    Column::int("tracks", "Tracks", "The number of distinct pairs of pid and tid."),
+    Column::int(
+        "lanes",
+        "Lanes",
+        "The number of tracks, plus one for each set of spans that overlap without nesting.",
     ),
+    Column::int("ranks", "Ranks", "The number of ranks in the file."),
+    Column::int("rank", "Rank", "The rank that wrote the trace.").nullable(),
+    Column::int("world_size", "World", "The number of ranks of the job.").nullable(),
+    Column::unix_ns("base_time_ns", "", "The Unix time of ts 0, in ns; 0 if the file has absolute times."),
     Column::unix_ns("start_ns", "", "The Unix time of the first event, in ns."),
-    Column::ns("wall_ns", "Wall", "From the first event to the end of the last."),
-    Column::json("devices", "Devices", Shape::Texts, "The devices' names."),
-    Column::text("host", "Host", "The machine's name.").nullable(),
+    Column::ns("wall_ns", "Wall", "The time from the start of the first event to the end of the last."),
+    Column::json("devices", "Devices", Shape::Texts, "The names of the devices."),
+    Column::text("host", "Host", "The name of the machine.").nullable(),
 ];
 
-/// One row of facts about a trace.
+/// Returns one row of facts about a trace.
 pub(crate) fn info(trace: &Trace) -> Rows {
     let table = &trace.table;
     let metadata = &table.metadata;
@@ -137,7 +137,7 @@ fn host(trace: &Trace) -> Option<String> {
     trace.table.metadata.value("host_name")?.as_str().map(ToOwned::to_owned)
 }
 
-/// The metadata beside the events: key and JSON text.
+/// Returns the metadata of the trace as rows of key and value.
 pub(crate) fn metadata(trace: &Trace) -> Rows {
     let mut rows = Rows::page(&["Key", "Value"]);
     for (key, text) in &trace.table.metadata.entries {

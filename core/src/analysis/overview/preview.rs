@@ -1,7 +1,7 @@
-//! The first numbers of a trace, while it is still being read.
+//! A preview of a trace while it is being read.
 //!
-//! Sums over the complete events so far, by name: nothing is paired, nested or linked yet, so a name's time includes that
-//! of what it called. The whole answer is [`summary`](super::summary).
+//! The preview sums the complete events read so far by name. Nothing is paired, nested or linked yet, so the time of a
+//! name includes its callees. The complete answer is [`summary`](super::summary).
 
 use crate::handle::run;
 use crate::names::NameId;
@@ -16,30 +16,34 @@ use serde_json::Value;
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
-    Column::int("events", "Events", "Objects of traceEvents read so far."),
-    Column::int("operators", "Operators", "Events of the category cpu_op so far."),
-    Column::int("kernels", "Kernels", "Kernels, copies and fills so far."),
-    Column::ns("wall_ns", "Wall", "From the first event to the end of the last one so far."),
-    Column::ns("device_sum_ns", "Device", "Sum of the durations of kernels, copies and fills so far."),
+    Column::int("events", "Events", "The number of objects of traceEvents read so far."),
+    Column::int("operators", "Operators", "The number of events of the category cpu_op so far."),
+    Column::int("kernels", "Kernels", "The number of kernels, copies and memsets so far."),
+    Column::ns(
+        "wall_ns",
+        "Wall",
+        "The time from the start of the first event to the end of the last one so far.",
+    ),
+    Column::ns("device_sum_ns", "Device", "Sum of the durations of kernels, copies and memsets so far."),
     Column::json(
         "top_operators",
         "",
         Shape::Records(&TOP_NAME),
-        "Operators by total time so far, that of what they called in it.",
+        "Operators by total time so far, including callees.",
     ),
-    Column::json("top_kernels", "", Shape::Records(&TOP_NAME), "Kernels, copies and fills by time so far."),
+    Column::json("top_kernels", "", Shape::Records(&TOP_NAME), "Kernels, copies and memsets by time so far."),
 ];
 
 const TOP_NAME: Record = Record {
     name: "EarlyTop",
     members: &[
         Column::text("name", "", "The name."),
-        Column::int("count", "", "How many events so far."),
+        Column::int("count", "", "The number of events so far."),
         Column::ns("sum_ns", "", "Sum of their durations."),
     ],
 };
 
-/// How many names each list has.
+/// The number of names in each list.
 const TOP: usize = 5;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,10 +52,10 @@ struct Sum {
     ns: i64,
 }
 
-/// Sums of what was read so far.
+/// The sums over the events read so far.
 #[derive(Clone, Debug, Default)]
 pub struct Preview {
-    /// How many rows were taken in.
+    /// The number of rows that were added.
     taken: usize,
     operators: Vec<Sum>,
     device: Vec<Sum>,
@@ -59,7 +63,7 @@ pub struct Preview {
 }
 
 impl Preview {
-    /// Takes in the events that were read since the last time.
+    /// Adds the events that were read since the previous call.
     pub fn update(&mut self, table: &Table) {
         for row in run::<Row>(self.taken..table.len()) {
             let (ph, ts) = (table.ph(row), table.ts(row));
@@ -78,7 +82,7 @@ impl Preview {
         self.taken = table.len();
     }
 
-    /// The numbers so far, as one row.
+    /// Returns the numbers so far, as one row.
     pub fn rows(&self, table: &Table) -> Rows {
         let mut rows = Rows::new(COLUMNS);
         let count = |sums: &[Sum]| Cell::Int(sums.iter().map(|s| s.count as i64).sum());
@@ -122,7 +126,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn early_numbers_grow_to_the_whole() {
+    fn repeated_updates_count_each_event_once() {
         let text = br#"[{"ph":"X","cat":"cpu_op","name":"a","ts":0,"dur":10},
             {"ph":"X","cat":"cpu_op","name":"b","ts":1,"dur":2},{"ph":"X","cat":"cpu_op","name":"b","ts":5,"dur":2},
             {"ph":"X","cat":"kernel","name":"k","ts":20,"dur":5}]"#;

@@ -1,4 +1,4 @@
-//! What a person wants first: what was traced, how the time was spent, what looks wrong, how far to trust it.
+//! The summary: what was traced, the breakdown of the time, findings, and data quality.
 
 use super::findings::{Finding, FindingCode, findings};
 use super::identities::{Identity, identities};
@@ -22,34 +22,34 @@ use serde_json::Value;
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
-    Column::ns("wall_ns", "Wall", "From the first event to the end of the last."),
-    Column::int("steps", "Steps", "How many profiler steps there are."),
-    Column::ns("mean_step_ns", "Mean step", "Their mean wall time.").nullable(),
-    Column::ns("self_cpu_time_total_ns", "Self CPU", "Sum of all self CPU times."),
-    Column::json("devices", "", Shape::Records(&DEVICE_TIME), "Where each device's time went."),
+    Column::ns("wall_ns", "Wall", "The time from the start of the first event to the end of the last."),
+    Column::int("steps", "Steps", "The number of profiler steps."),
+    Column::ns("mean_step_ns", "Mean step", "The mean wall time of a step.").nullable(),
+    Column::ns("self_cpu_time_total_ns", "Self CPU", "The sum of all self CPU times."),
+    Column::json("devices", "", Shape::Records(&DEVICE_TIME), "The time of each device."),
     Column::json("top_operators", "", Shape::Records(&TOP_OPERATOR), "Operators by self CPU time."),
-    Column::json("top_kernels", "", Shape::Records(&TOP_KERNEL), "Kernels, copies and fills by time."),
+    Column::json("top_kernels", "", Shape::Records(&TOP_KERNEL), "Kernels, copies and memsets by time."),
     Column::json("top_idle", "", Shape::Records(&IDLE_GAP), "The longest idle gaps of the devices."),
     Column::json(
         "top_tracks",
         "",
         Shape::Records(&TOP_TRACK),
-        "Rows of the timeline by time, for traces without operators.",
+        "Tracks by time, for traces without operators.",
     ),
-    Column::json("findings", "", Shape::Records(&FINDING), "What looks wrong."),
-    Column::int("lost", "Lost", "How many parts of the file could not be read."),
+    Column::json("findings", "", Shape::Records(&FINDING), "The findings, the most expensive first."),
+    Column::int("lost", "Lost", "The number of parts of the file that could not be read."),
 ];
 
 const DEVICE_TIME: Record = Record {
     name: "DeviceTime",
     members: &[
-        Column::text("device", "", "Its number, as the trace has it."),
-        Column::int("activities", "", "How many kernels, copies and memsets."),
-        Column::ns("window_ns", "", "From the first activity to the end of the last."),
+        Column::text("device", "", "The number of the device in the trace."),
+        Column::int("activities", "", "The number of kernels, copies and memsets."),
+        Column::ns("window_ns", "", "The time from the start of the first activity to the end of the last."),
         Column::ns("sum_ns", "", "Sum of their durations."),
-        Column::ns("busy_ns", "", "Time in which any of them was running."),
-        Column::ns("idle_ns", "", "The rest of the window."),
-        Column::json("classes", "", Shape::Records(&CLASS_TIME), "The same by class."),
+        Column::ns("busy_ns", "", "The time during which any of them ran."),
+        Column::ns("idle_ns", "", "The window less the busy time."),
+        Column::json("classes", "", Shape::Records(&CLASS_TIME), "The times of each class of work."),
         Column::json("idle_causes", "", Shape::Record(&IDLE_CAUSES), "The idle time by cause."),
     ],
 };
@@ -57,46 +57,46 @@ const DEVICE_TIME: Record = Record {
 const CLASS_TIME: Record = Record {
     name: "ClassTime",
     members: &[
-        Column::word("class", "", &Class::VOCABULARY, "What the device did."),
-        Column::int("count", "", "How many activities."),
+        Column::word("class", "", &Class::VOCABULARY, "The class of work."),
+        Column::int("count", "", "The number of activities."),
         Column::ns("sum_ns", "", "Sum of their durations."),
-        Column::ns("busy_ns", "", "Time in which any of them was running."),
-        Column::ns("exposed_ns", "", "Time in which nothing else was running."),
+        Column::ns("busy_ns", "", "The time during which any of them ran."),
+        Column::ns("exposed_ns", "", "The part of that time during which no other class ran."),
     ],
 };
 
-/// A member for each of [`IdleCause::ALL`], in its order.
+/// One member for each of [`IdleCause::ALL`], in its order.
 const IDLE_CAUSES: Record = Record {
     name: "IdleCauses",
     members: &[
-        Column::ns("host_late_ns", "", "The launch of what came next began after the gap had begun."),
-        Column::ns("host_waiting_ns", "", "The host was in a synchronizing call when the gap began."),
-        Column::ns("queued_ns", "", "What came next had been launched before the gap began."),
-        Column::ns("unknown_ns", "", "The launch of what came next is not in the trace."),
+        Column::ns("host_late_ns", "", "The launch of the next activity began after the start of the gap."),
+        Column::ns("host_waiting_ns", "", "The host was in a synchronizing call at the start of the gap."),
+        Column::ns("queued_ns", "", "The next activity was launched before the start of the gap."),
+        Column::ns("unknown_ns", "", "The launch of the next activity is not in the trace."),
     ],
 };
 
 const TOP_OPERATOR: Record = Record {
     name: "TopOperator",
     members: &[
-        Column::text("name", "", "The operator."),
-        Column::int("count", "", "How many calls."),
+        Column::text("name", "", "The name of the operator."),
+        Column::int("count", "", "The number of calls."),
+        Column::ns("self_cpu_time_total_ns", "", "CPU time, excluding callees."),
+        Column::ns("cpu_time_total_ns", "", "CPU time, including callees."),
         Column::ns(
-            "self_cpu_time_total_ns",
+            "device_time_total_ns",
             "",
-            "Time on the CPU, without that of the events called inside.",
+            "Sum of the durations of the device work that it and its callees launched.",
         ),
-        Column::ns("cpu_time_total_ns", "", "Time on the CPU, with that of the events called inside."),
-        Column::ns("device_time_total_ns", "", "Sum of the device work that it and what it called launched."),
     ],
 };
 
 const TOP_KERNEL: Record = Record {
     name: "TopKernel",
     members: &[
-        Column::text("name", "", "The kernel, copy or memset."),
-        Column::word("class", "", &Class::VOCABULARY, "What the device did."),
-        Column::int("count", "", "How often it ran."),
+        Column::text("name", "", "The name of the kernel, copy or memset."),
+        Column::word("class", "", &Class::VOCABULARY, "The class of work."),
+        Column::int("count", "", "The number of times it ran."),
         Column::ns("sum_ns", "", "Sum of the durations."),
     ],
 };
@@ -104,11 +104,11 @@ const TOP_KERNEL: Record = Record {
 const IDLE_GAP: Record = Record {
     name: "IdleGap",
     members: &[
-        Column::text("device", "", "The device's number, as the trace has it."),
-        Column::ns("start_ns", "", "When it began, after the start of the recording."),
-        Column::ns("idle_ns", "", "How long it lasted."),
-        Column::word("cause", "", &IdleCause::VOCABULARY, "Why."),
-        Column::text("after", "", "The activity that came next."),
+        Column::text("device", "", "The number of the device in the trace."),
+        Column::ns("start_ns", "", "The start of the gap, after the start of the recording."),
+        Column::ns("idle_ns", "", "The length of the gap."),
+        Column::word("cause", "", &IdleCause::VOCABULARY, "The cause."),
+        Column::text("after", "", "The activity that ended the gap."),
         Column::text("stream", "", "The stream of that activity."),
     ],
 };
@@ -116,67 +116,67 @@ const IDLE_GAP: Record = Record {
 const TOP_TRACK: Record = Record {
     name: "TopTrack",
     members: &[
-        Column::text("name", "", "The thread or stream."),
-        Column::int("spans", "", "How many spans."),
-        Column::ns("time_ns", "", "Time of the outermost ones."),
+        Column::text("name", "", "The name of the thread or stream."),
+        Column::int("spans", "", "The number of spans."),
+        Column::ns("time_ns", "", "The time of the outermost spans."),
     ],
 };
 
 const FINDING: Record = Record {
     name: "Finding",
     members: &[
-        Column::word("code", "", &FindingCode::VOCABULARY, "What it is."),
-        Column::ns("cost_ns", "", "What it costs at most; 0 where it costs trust and not time."),
-        Column::text("message", "", "What was seen."),
+        Column::word("code", "", &FindingCode::VOCABULARY, "The kind of finding."),
+        Column::ns("cost_ns", "", "The maximum cost; 0 if it affects data quality and not time."),
+        Column::text("message", "", "What was found."),
         Column::text("advice", "", "What to do."),
     ],
 };
 
-/// Everything that the summary says.
+/// The numbers of the summary.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Summary {
-    /// When the trace begins and ends, relative to its base, in ns.
+    /// Start and end of the trace relative to its base, in ns.
     pub wall: (i64, i64),
     /// The steps.
     pub steps: Vec<Step>,
-    /// Where each device's time went.
+    /// The time of each device.
     pub devices: Vec<DeviceTime>,
     /// Operators by self CPU time.
     pub operators: Vec<Average>,
-    /// Sum of all self CPU times, in ns.
+    /// The sum of all self CPU times, in ns.
     pub self_cpu_ns: i64,
     /// Kernels by time.
     pub kernels: Vec<KernelGroup>,
-    /// Rows of the timeline by time, for traces without operators: name, spans, time of their roots in ns.
+    /// Tracks by time, for traces without operators: name, number of spans, time of the outermost spans in ns.
     pub tracks: Vec<(String, usize, i64)>,
-    /// What looks wrong.
+    /// The findings.
     pub findings: Vec<Finding>,
-    /// The identities that the numbers were checked by.
+    /// The identities that were checked.
     pub identities: Vec<Identity>,
 }
 
-/// What the summary says about the host.
+/// The part of the summary about the host.
 pub(crate) struct HostPart {
     events: FunctionEvents,
     operators: Vec<Average>,
 }
 
-/// What the summary says about devices and steps.
+/// The part of the summary about devices and steps.
 pub(crate) struct DevicePart {
     devices: Vec<DeviceTime>,
     kernels: Vec<KernelGroup>,
     steps: Vec<Step>,
 }
 
-/// Computes the host's part, which takes about as long as [`device_part`]; a caller with threads runs both at once.
+/// Computes the host part. It takes about as long as [`device_part`], so a caller with threads runs both in parallel.
 pub(crate) fn host_part(trace: &Trace) -> HostPart {
     let events = FunctionEvents::without_inputs(trace);
     let operators = operators(trace, &events);
     HostPart { events, operators }
 }
 
-/// Computes the devices' part.
+/// Computes the device part.
 pub(crate) fn device_part(trace: &Trace) -> DevicePart {
     let devices = device_times(trace);
     DevicePart { kernels: kernel_groups(trace), steps: steps(trace, &devices), devices }
@@ -187,7 +187,7 @@ pub fn summary(trace: &Trace) -> Summary {
     assemble(trace, host_part(trace), device_part(trace))
 }
 
-/// Puts the two parts of a trace's summary together.
+/// Combines the two parts into a summary.
 pub(crate) fn assemble(trace: &Trace, host: HostPart, device: DevicePart) -> Summary {
     let HostPart { events, operators } = host;
     let DevicePart { devices, kernels, steps } = device;
@@ -205,7 +205,7 @@ pub(crate) fn assemble(trace: &Trace, host: HostPart, device: DevicePart) -> Sum
     }
 }
 
-/// CPU rows of the key averages by self time.
+/// Returns the CPU rows of the key averages, ordered by self time.
 fn operators(trace: &Trace, events: &FunctionEvents) -> Vec<Average> {
     let mut rows = exact_key_averages(events, &trace.table, GroupBy::default());
     rows.retain(|r| r.device_type == DeviceType::Cpu);
@@ -229,7 +229,7 @@ fn busiest_tracks(trace: &Trace) -> Vec<(String, usize, i64)> {
 }
 
 impl Summary {
-    /// The longest idle gaps of all devices: device, gap.
+    /// Returns the longest idle gaps of all devices, as pairs of device and index of the gap.
     pub(crate) fn longest_gaps(&self, limit: usize) -> Vec<(&DeviceTime, usize)> {
         let mut gaps: Vec<(&DeviceTime, usize)> =
             self.devices.iter().flat_map(|d| (0..d.gaps.len()).map(move |g| (d, g))).collect();
@@ -237,7 +237,7 @@ impl Summary {
             let (start, end) = d.gaps[g].time;
             (descending(end - start), start)
         };
-        // A few of many: most are looked at once and left out.
+        // Insertion into a short list: most gaps need one comparison.
         if gaps.len() > limit && limit < 1000 {
             let mut longest: Vec<(&DeviceTime, usize)> = Vec::with_capacity(limit + 1);
             for gap in gaps {
@@ -254,7 +254,7 @@ impl Summary {
         gaps
     }
 
-    /// The summary as one row of plain values.
+    /// Returns the summary as one row; lists have at most `limit` entries.
     pub fn rows(&self, trace: &Trace, limit: usize) -> Rows {
         let mut rows = Rows::new(COLUMNS);
         let origin = trace.start_ns;
@@ -283,7 +283,7 @@ impl Summary {
         rows
     }
 
-    /// The mean wall time of a step, in ns.
+    /// Returns the mean wall time of a step, in ns; `None` without steps.
     pub(crate) fn mean_step_ns(&self) -> Option<i64> {
         let count = self.steps.len() as i64;
         (count > 0).then(|| self.steps.iter().map(|s| s.time.1 - s.time.0).sum::<i64>() / count)
