@@ -1,4 +1,4 @@
-//! What devices did: busy and idle time, kernels, steps, memory, operations and the roofline.
+//! Device work: busy and idle time, kernels, steps, memory, floating point operations and the roofline.
 
 pub mod device_time;
 pub mod kernels;

@@ -1,4 +1,4 @@
-//! Spans where they lie: tracks, tiles, call tree, counters, modules and names.
+//! Spans by track and time: tracks, tiles, call tree, counters, modules and names.
 
 pub mod call_tree;
 pub mod counters;

@@ -1,12 +1,13 @@
-//! Where a device's time went: the three device times, by class of work, and its idle gaps by cause.
+//! Device time: sum, busy and exposed time by class of work, and idle gaps by cause.
 //!
-//! - **sum**: the durations of all activities, added up; above wall when streams overlap.
+//! - **sum**: the sum of the durations of all activities; it can exceed wall time if streams overlap.
 //! - **busy**: the length of their union.
 //! - **exposed** of a class: the part of its union during which no other class was running.
 //!
-//! An idle gap is between two activities of a device. Its cause is told by the launch of the activity that ends it: when
-//! the call began only after the gap had begun, the host was late; when a synchronizing call was running on that thread
-//! at the gap's start, the host was waiting; else the work was queued and the device did not start it.
+//! An idle gap lies between two activities of a device. Its cause is derived from the launch of the activity that ends
+//! it.
+//! If the launch call began after the start of the gap, the host was late; if a synchronizing call was running on that
+//! thread at the start of the gap, the host was waiting. Otherwise the work was queued and the device did not start it.
 
 use crate::analysis::intervals::{Collector, Interval, Intervals};
 use crate::order::sort_by_key;
@@ -30,12 +31,12 @@ words! {
         Communication = "communication",
         /// Copies.
         Memcpy = "memcpy",
-        /// Fills.
+        /// Memsets.
         Memset = "memset",
     }
 }
 
-/// The class of activities; remembers it for every name, since a trace has many activities and few names.
+/// Classifies activities. Results are cached for each name: a trace has many activities and few names.
 #[derive(Clone, Debug)]
 pub struct Classes<'a> {
     table: &'a Table,
@@ -43,12 +44,12 @@ pub struct Classes<'a> {
 }
 
 impl<'a> Classes<'a> {
-    /// For the activities of one table.
+    /// Returns a classifier for the activities of one table.
     pub fn new(table: &'a Table) -> Self {
         Classes { table, collective: alloc::vec![None; table.names.len()] }
     }
 
-    /// The class of an activity.
+    /// Returns the class of an activity.
     pub fn of(&mut self, row: Row) -> Class {
         match self.table.category(row) {
             Category::Memcpy => Class::Memcpy,
@@ -62,7 +63,7 @@ impl<'a> Classes<'a> {
     }
 }
 
-/// Whether a kernel's name is that of a collective library.
+/// Returns whether a kernel's name is that of a collective library.
 pub(crate) fn is_collective(name: &str) -> bool {
     let start: String = name.chars().take(64).map(|c| c.to_ascii_lowercase()).collect();
     ["nccl", "rccl", "mscclpp", "hccl", "oneccl", "c10d::"].iter().any(|part| start.contains(part))
@@ -74,67 +75,67 @@ pub(crate) fn is_collective(name: &str) -> bool {
 pub struct ClassTime {
     /// The class.
     pub class: Class,
-    /// How many activities.
+    /// The number of activities.
     pub count: usize,
-    /// Sum of durations.
+    /// The sum of durations.
     pub sum_ns: i64,
-    /// Length of the union.
+    /// The length of the union.
     pub busy_ns: i64,
-    /// Length of the part of the union outside every other class.
+    /// The length of the part of the union outside every other class.
     pub exposed_ns: i64,
 }
 
 words! {
     "IdleCause"
-    /// Why a device was idle.
+    /// The cause of an idle gap.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     #[non_exhaustive]
     pub enum IdleCause {
-        /// The next activity's launch call began after the gap had begun.
+        /// The launch call of the next activity began after the start of the gap.
         HostLate = "host_late",
-        /// The host was in a synchronizing call when the gap began.
+        /// The host was in a synchronizing call at the start of the gap.
         HostWaiting = "host_waiting",
-        /// The next activity had been launched before the gap began.
+        /// The next activity was launched before the start of the gap.
         Queued = "queued",
-        /// The next activity's launch call is not in the trace.
+        /// The launch call of the next activity is not in the trace.
         Unknown = "unknown",
     }
 }
 
 impl IdleCause {
-    /// As a person reads it.
+    /// Returns the cause as text for a person.
     pub fn label(self) -> String {
         self.as_str().replace('_', " ")
     }
 }
 
-/// A time during which a device did nothing.
+/// A period during which a device was idle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gap {
-    /// When, relative to the table's base.
+    /// Start and end, in ns relative to the table's base.
     pub time: Interval,
-    /// The first activity after it.
+    /// The activity that ends the gap.
     pub after: Row,
-    /// Why.
+    /// The cause.
     pub cause: IdleCause,
 }
 
-/// One device's time.
+/// The time of one device.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DeviceTime {
     /// The device: its ordinal, or the `pid` of its row.
     pub device: String,
-    /// From the first activity's start to the last one's end.
+    /// From the start of the first activity to the end of the last.
     pub window: Interval,
-    /// How many activities.
+    /// The number of activities.
     pub count: usize,
-    /// Sum of durations.
+    /// The sum of durations, in ns.
     pub sum_ns: i64,
     /// The length of the union of all activities, in ns.
     pub busy_ns: i64,
-    /// When each class was running, in the order of [`Class::ALL`].
+    /// The times during which each class ran, in the order of [`Class::ALL`].
     pub unions: [Intervals; 4],
     /// The classes that occur.
     pub classes: Vec<ClassTime>,
@@ -143,12 +144,12 @@ pub struct DeviceTime {
 }
 
 impl DeviceTime {
-    /// Length of the window without the union.
+    /// Returns the length of the window less the busy time, in ns.
     pub fn idle_ns(&self) -> i64 {
         self.window.1 - self.window.0 - self.busy_ns
     }
 
-    /// The gaps' total by cause.
+    /// Returns the total length of the gaps of each cause, in ns.
     pub fn idle_by_cause(&self) -> [(IdleCause, i64); 4] {
         IdleCause::ALL.map(|cause| {
             let gaps = self.gaps.iter().filter(|g| g.cause == cause);
@@ -157,7 +158,7 @@ impl DeviceTime {
     }
 }
 
-/// The activities of every device, each sorted by start.
+/// Returns the activities of every device, ordered by start.
 pub fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
     let mut devices: Vec<(String, Vec<Row>)> = Vec::new();
     let mut device_of: Vec<Option<usize>> = alloc::vec![None; table.tracks.all().len()];
@@ -180,13 +181,13 @@ pub fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
     for (_, rows) in &mut devices {
         table.sort_by_start(rows);
     }
-    // Numbers by their value, whatever else is a device by its first letters.
+    // Numbers are ordered by value, other names by their length and first letters.
     let letters = |name: &str| name.bytes().take(7).fold(0, |key, b| key << 8 | i64::from(b));
     sort_by_key(&mut devices, |device| (device.0.len() as i64, letters(&device.0)));
     devices
 }
 
-/// The time of every device that did anything.
+/// Returns the time of every device with activities.
 pub fn device_times(trace: &Trace) -> Vec<DeviceTime> {
     let table = &trace.table;
     let syncs = sync_calls(table);
@@ -268,12 +269,12 @@ fn cause(trace: &Trace, after: Row, start: i64, syncs: &[(u32, Intervals)]) -> I
     if waiting { IdleCause::HostWaiting } else { IdleCause::HostLate }
 }
 
-/// Whether a runtime call waits for the device.
+/// Returns whether a runtime call waits for the device.
 pub(crate) fn is_sync_name(name: &str) -> bool {
     name.contains("Synchronize")
 }
 
-/// When each thread was in a synchronizing call.
+/// Returns the times during which each thread was in a synchronizing call.
 fn sync_calls(table: &Table) -> Vec<(u32, Intervals)> {
     let mut calls: Vec<(u32, Vec<Interval>)> = Vec::new();
     let mut is_sync: Vec<Option<bool>> = alloc::vec![None; table.names.len()];

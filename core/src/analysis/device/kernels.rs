@@ -15,41 +15,42 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// All activities of one name and class.
+/// All activities with the same name and class.
 #[derive(Clone, Debug)]
 pub struct KernelGroup {
     /// The name, demangled.
     pub name: String,
     /// The class.
     pub class: Class,
-    /// How many.
+    /// The number of activities.
     pub count: usize,
-    /// Sum of durations, in ns.
+    /// The sum of durations, in ns.
     pub sum_ns: i64,
-    /// Shortest, in ns.
+    /// The shortest duration, in ns.
     pub min_ns: i64,
-    /// Longest, in ns.
+    /// The longest duration, in ns.
     pub max_ns: i64,
-    /// Bytes copied or filled, where the trace gives them.
+    /// Bytes copied or set; 0 if the trace does not contain them.
     pub bytes: i64,
-    /// Sum of occupancy times duration, and the duration that had one.
+    /// The sum of occupancy times duration, and the sum of the durations of activities with an occupancy.
     occupancy: (f64, i64),
-    /// The operator that the longest of them was done for.
+    /// The operator that launched the longest activity.
     pub op: Option<Row>,
-    /// Floating point operations, and the time of the kernels that did them, in ns.
+    /// Floating point operations of the activities for which they are known, and the sum of the durations of those, in
+    /// ns.
     flops: i64,
     flops_ns: i64,
 }
 
 impl KernelGroup {
-    /// Occupancy in percent, weighted by time, of the activities that have one. 0 with more than 48 KiB of shared memory
-    /// is the writer's fault and counts as unknown.
+    /// Returns the occupancy in percent, weighted by duration, of the activities that have one. An occupancy of 0
+    /// counts as unknown: Kineto reports it wrongly for kernels with more than 48 KiB of shared memory.
     pub fn occupancy(&self) -> Option<f64> {
         (self.occupancy.1 > 0).then(|| self.occupancy.0 / self.occupancy.1 as f64)
     }
 }
 
-/// A kernel's name for a narrow column: without return type, parameters and the namespaces that most kernels share.
+/// Returns a kernel's name for a narrow column: without return type, parameters and common namespaces.
 pub(crate) fn short_name(name: &str) -> String {
     let name = name.strip_prefix("void ").unwrap_or(name).replace("(anonymous namespace)::", "");
     let mut depth = 0i32;
@@ -59,7 +60,7 @@ pub(crate) fn short_name(name: &str) -> String {
         match c {
             '<' => depth += 1,
             '>' => depth -= 1,
-            // A copy's `HtoD (Pageable -> Device)` is no list of parameters.
+            // The parenthesis in `HtoD (Pageable -> Device)` does not start a parameter list.
             '(' if depth == 0 && !before.is_whitespace() => {
                 end = at;
                 break;
@@ -71,18 +72,18 @@ pub(crate) fn short_name(name: &str) -> String {
     name[..end].replace("at::native::", "").replace("cutlass::", "").replace(" >", ">")
 }
 
-/// Every group, longest sum first; without their operations.
+/// Returns every group, the longest sum first, without floating point operations.
 pub fn kernel_groups(trace: &Trace) -> Vec<KernelGroup> {
     groups(trace, |_| None)
 }
 
-/// The floating point operations of kernels: those of the operator that launched a kernel and no other.
+/// The floating point operations of kernels, each of which is the only kernel of its operator.
 struct Work<'a> {
     table: &'a Table,
     links: &'a Links,
-    /// How many kernels each row launched.
+    /// The number of kernels that each row launched.
     kernels: Vec<u32>,
-    /// What is known of operators by name and inputs.
+    /// The results of `flops` by name and inputs of the operator.
     known: Index,
     flops: Vec<Option<i64>>,
 }
@@ -102,7 +103,7 @@ impl<'a> Work<'a> {
         let table = self.table;
         let text = |key| table.field(op, key).and_then(|v| v.as_json());
         let dims = text(Key::InputDims)?;
-        // Equal texts of a trace are one text, so that their place in memory is enough to know them by.
+        // Equal strings of a trace are stored once, so the address identifies the text.
         let key = (i64::from(table.name_id(op).0), dims.as_ptr() as i64);
         let at = self.known.of(key, self.flops.len() as u32) as usize;
         if at == self.flops.len() {
@@ -164,34 +165,34 @@ fn groups(trace: &Trace, mut work: impl FnMut(Row) -> Option<i64>) -> Vec<Kernel
 
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[
-    Column::text("name", "", "The kernel's, copy's or fill's name."),
+    Column::text("name", "", "The name of the kernel, copy or memset."),
     Column::text("short_name", "Name", "The name without namespaces and parameters."),
     Column::word("class", "Class", &Class::VOCABULARY, "compute, communication, memcpy or memset."),
-    Column::int("count", "Count", "How often it ran."),
+    Column::int("count", "Count", "The number of times it ran."),
     Column::ns("sum_ns", "Total", "Sum of the durations."),
-    Column::share("share", "Share", "The part of the sum of all device work."),
+    Column::share("share", "Share", "The share of the sum of all device work."),
     Column::ns("mean_ns", "Mean", "Mean duration."),
     Column::ns("min_ns", "Min", "Shortest duration."),
     Column::ns("max_ns", "Max", "Longest duration."),
     Column::float("occupancy_percent", "Occupancy %", "Estimated achieved occupancy, weighted by duration.")
         .nullable(),
-    Column::bytes("bytes", "Bytes", "Bytes copied or filled.").nullable(),
-    Column::rate("bytes_per_second", "B/s", "Those bytes by the time that took.").nullable(),
+    Column::bytes("bytes", "Bytes", "Bytes copied or set.").nullable(),
+    Column::rate("bytes_per_second", "B/s", "Bytes divided by the time.").nullable(),
     Column::rate(
         "flops_per_second",
         "FLOP/s",
-        "Floating point operations by time, of the kernels that are the only one of an operator which a formula counts.",
+        "Floating point operations divided by time, of kernels that are the only kernel of an operator with a FLOP formula.",
     )
     .nullable(),
-    Column::text("op", "Launched by", "The operator that the longest of them was done for.").nullable(),
+    Column::text("op", "Launched by", "The operator that launched the longest of them.").nullable(),
 ];
 
-/// An amount by second; nothing where there is none.
+/// Returns an amount per second; null if the amount or the time is 0.
 fn rate(amount: i64, ns: i64) -> Cell {
     if amount > 0 && ns > 0 { Cell::Rate(amount as f64 / (ns as f64 / 1e9)) } else { Cell::Null }
 }
 
-/// The groups as rows.
+/// Returns the groups as rows.
 pub(crate) fn kernels(trace: &Trace) -> Rows {
     let mut work = Work::new(trace);
     let groups = groups(trace, |row| work.of(row));
@@ -223,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lone_kernel_does_what_its_operator_does() {
+    fn a_single_kernel_has_the_flops_of_its_operator() {
         let text = br#"{"traceEvents": [
             {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":0,"dur":50,
                 "args":{"External id":1,"Input Dims":[[2,3],[3,4]],"Input type":["float","float"]}},
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn short_names_keep_what_tells_kernels_apart() {
+    fn short_names_keep_what_distinguishes_kernels() {
         let long = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3> >(int, at::native::CUDAFunctor_add<float>)";
         assert_eq!(
             short_name(long),

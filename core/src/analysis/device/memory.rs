@@ -1,11 +1,12 @@
-//! Device and host memory over time: how much was allocated, when it was most, and who held it then.
+//! Device and host memory over time: allocated memory, its peaks, and the allocations that were live at a peak.
 //!
-//! An allocation is a `[memory]` event; a release is one with bytes below zero, and ends the allocation at its address. What
-//! was allocated before the recording is known where the events carry totals, and counts as always there. An allocation
-//! belongs to the innermost operator or range that was open on its thread, else to the innermost function of its stack.
+//! An allocation is a `[memory]` event. A release is one with negative bytes; it ends the allocation at its address.
+//! Memory allocated before the recording is known if the events carry totals, and counts as live from the start. The
+//! owner of an allocation is the innermost operator or user annotation open on its thread, else a function of its
+//! stack.
 //!
-//! torch's categories (parameter, gradient, activation, …) need the identities of tensors, which neither a trace nor a
-//! snapshot carries: they exist only while the profiled program runs.
+//! PyTorch's categories (parameter, gradient, activation, …) require the identities of tensors, which neither traces
+//! nor snapshots contain: they exist only while the profiled program runs.
 
 use crate::analysis::torch::device_type::DeviceType;
 use crate::index::Index;
@@ -26,15 +27,15 @@ use alloc::vec::Vec;
 pub struct Record {
     /// The event's row.
     pub row: Row,
-    /// When, in ns relative to the table's base.
+    /// The time, in ns relative to the table's base.
     pub ts: i64,
-    /// The position of its device in [`Memory::devices`].
+    /// The index of its device in [`Memory::devices`].
     pub device: u32,
-    /// Bytes; below zero for a release.
+    /// The number of bytes; negative for a release.
     pub bytes: i64,
-    /// What the device holds after it, with what was there before the recording.
+    /// The allocated bytes of the device after this record, including those from before the recording.
     pub total: i64,
-    /// Of an allocation, the position of its release in [`Memory::records`], if it was released.
+    /// For an allocation, the index of its release in [`Memory::records`], if it was released.
     pub freed: Option<u32>,
 }
 
@@ -44,37 +45,37 @@ pub struct Record {
 pub struct Device {
     /// `CPU`, `CUDA 0`, ….
     pub name: String,
-    /// How many allocations.
+    /// The number of allocations.
     pub allocations: usize,
-    /// Sum of all allocations, in bytes.
+    /// The sum of all allocations, in bytes.
     pub allocated: i64,
-    /// Sum of all releases, in bytes.
+    /// The sum of all releases, in bytes.
     pub freed: i64,
-    /// What was held before the first record, in bytes.
+    /// The bytes allocated before the first record.
     pub before: i64,
-    /// The most that was held, in bytes.
+    /// The maximum of allocated bytes.
     pub peak: i64,
-    /// The record that reached it.
+    /// The index of the record that reached the peak.
     pub peak_at: usize,
-    /// What was held after the last record, in bytes.
+    /// The bytes allocated after the last record.
     pub after: i64,
-    /// The most that the allocator had reserved, where the events tell, in bytes.
+    /// The maximum that the allocator had reserved, in bytes; `None` if the events do not contain it.
     pub reserved: Option<i64>,
 }
 
-/// All memory of a trace.
+/// The memory of a trace.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Memory {
-    /// The devices, in the order of first appearance.
+    /// The devices, in order of first occurrence.
     pub devices: Vec<Device>,
-    /// Allocations and releases by time.
+    /// Allocations and releases, ordered by time.
     pub records: Vec<Record>,
     /// Failed allocations.
     pub failures: Vec<Row>,
 }
 
-/// Where an event's memory is.
+/// Returns the device of a memory event.
 pub(super) fn device_of(table: &Table, row: Row) -> (DeviceType, i64) {
     let device = DeviceType::of_event(table, row).unwrap_or_default();
     let id = table.int(row, Key::DeviceId).or_else(|| table.int(row, Key::Device)).unwrap_or(0);
@@ -89,7 +90,7 @@ pub(super) fn device_name((device, id): (DeviceType, i64)) -> String {
 }
 
 impl Memory {
-    /// The memory of a trace; empty when it was recorded without.
+    /// Returns the memory of a trace; empty if the trace was recorded without memory.
     pub fn new(trace: &Trace) -> Memory {
         let table = &trace.table;
         let mut memory = Memory::default();
@@ -105,7 +106,7 @@ impl Memory {
             }
             let bytes = table.bytes(row, Key::Bytes);
             memory.push(&mut index, table, row, device_of(table, row), bytes);
-            // A legacy record has the bytes of host and device.
+            // A legacy record has the bytes of both host and device.
             let cuda = table.bytes(row, Key::CudaMemoryUsage);
             if table.metadata.source == Source::LegacyRecords && cuda != 0 {
                 memory.push(&mut index, table, row, (DeviceType::Cuda, 0), cuda);
@@ -151,7 +152,7 @@ impl Memory {
         }
     }
 
-    /// Finds the release of every allocation, by its address.
+    /// Pairs every allocation with its release, by its address.
     fn pair(&mut self, table: &Table) {
         let mut open = Index::default();
         for at in 0..self.records.len() {
@@ -167,7 +168,7 @@ impl Memory {
         }
     }
 
-    /// The allocations that are there right after record `at`, of its device.
+    /// Returns the allocations of the record's device that are live right after record `at`.
     pub fn live(&self, at: usize) -> impl Iterator<Item = &Record> {
         let device = self.records[at].device;
         let is_live = move |record: &&Record| {

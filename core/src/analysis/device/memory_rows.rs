@@ -1,4 +1,5 @@
-//! The answer about memory: devices, who held their peaks, steps, what was never released, failures, and a snapshot's segments.
+//! The rows of the query `memory`: devices, owners at peaks, steps, unreleased memory, failures, and a snapshot's
+//! segments.
 
 use super::memory::{Memory, Record, device_name, device_of};
 use super::owners::Owners;
@@ -22,41 +23,39 @@ pub const COLUMNS: &[Column] = &[
         "kind",
         "Kind",
         &MemoryKind::VOCABULARY,
-        "device; at_peak: what an owner held at the device's peak; step; kept: what an owner never released; \
+        "device; at_peak: live memory of an owner at the device's peak; step; kept: unreleased memory of an owner; \
          out_of_memory; segments.",
     ),
     Column::text("device", "Device", "CPU, CUDA 0, …."),
     Column::text("name", "Name", "The operator or function that allocated, or the step.").nullable(),
-    Column::int("count", "Count", "How many allocations, failures or segments."),
-    Column::bytes("allocated_bytes", "Allocated", "Sum of the allocations that the line counts."),
-    Column::bytes("freed_bytes", "Freed", "Sum of the releases that the line counts.").nullable(),
-    Column::bytes("peak_bytes", "Peak", "The most that was allocated at once.").nullable(),
-    Column::bytes("reserved_bytes", "Reserved", "The most that the allocator had reserved.").nullable(),
-    Column::bytes("growth_bytes", "Growth", "What was allocated at the end less what was at the start.")
-        .nullable(),
-    Column::share("share", "Share", "The part of the peak; of segments, of what is reserved, in use.")
-        .nullable(),
-    Column::ns("at_ns", "At", "When the peak was reached, or the line's first event was.").nullable(),
-    Column::json(
-        "stack",
-        "",
-        Shape::Texts,
-        "The Python stack of the first allocation, innermost frame first.",
-    ),
+    Column::int("count", "Count", "The number of allocations, failures or segments."),
+    Column::bytes("allocated_bytes", "Allocated", "Sum of the allocations of the row."),
+    Column::bytes("freed_bytes", "Freed", "Sum of the releases of the row.").nullable(),
+    Column::bytes("peak_bytes", "Peak", "The maximum of allocated memory.").nullable(),
+    Column::bytes("reserved_bytes", "Reserved", "The maximum that the allocator had reserved.").nullable(),
+    Column::bytes("growth_bytes", "Growth", "Allocated memory at the end less that at the start.").nullable(),
+    Column::share(
+        "share",
+        "Share",
+        "The share of the peak; for segments, the share of reserved memory in use.",
+    )
+    .nullable(),
+    Column::ns("at_ns", "At", "The time of the peak, or of the row's first event.").nullable(),
+    Column::json("stack", "", Shape::Texts, "The stack of the first allocation, innermost frame first."),
 ];
 
 words! {
     "MemoryKind"
-    /// What a row is about.
+    /// The kind of a row.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum MemoryKind {
         /// A device.
         Device = "device",
-        /// What an owner held at the device's peak.
+        /// The live memory of an owner at the device's peak.
         AtPeak = "at_peak",
         /// A profiler step.
         Step = "step",
-        /// What an owner never released.
+        /// The unreleased memory of an owner.
         Kept = "kept",
         /// An allocation that failed.
         OutOfMemory = "out_of_memory",
@@ -65,7 +64,7 @@ words! {
     }
 }
 
-/// Which columns each kind of row fills.
+/// The columns that each kind of row fills.
 pub const VARIANTS: &[Variant] = &[
     Variant {
         name: "Device",
@@ -90,7 +89,7 @@ pub const VARIANTS: &[Variant] = &[
     },
 ];
 
-/// One line, to be filled in.
+/// The cells of one row.
 #[derive(Default)]
 struct Line<'a> {
     device: &'a str,
@@ -130,20 +129,20 @@ fn sum(bytes: impl IntoIterator<Item = i64>) -> i64 {
     bytes.into_iter().fold(0, i64::saturating_add)
 }
 
-/// The owner of what was allocated where nothing was open.
+/// The owner of allocations without an enclosing operator or a stack.
 const OUTSIDE: &str = "(outside of every operator)";
 
-/// How many owners of a peak, and of what was kept, are told apart.
+/// The maximum number of owners shown for a peak, and for unreleased memory.
 const OWNERS: usize = 20;
 
-/// The rows; none in a trace that was recorded without memory.
+/// Returns the rows; none for a trace without memory events.
 pub fn memory_rows(trace: &Trace) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     let memory = Memory::new(trace);
     devices(&mut rows, trace, &memory);
     if !memory.records.is_empty() {
         let owners = Owners::new(trace);
-        // Without addresses nobody knows what a release releases.
+        // Without addresses, releases cannot be paired with allocations.
         let has_addresses = trace.table.layouts.all().iter().any(|l| l.find(Key::Addr).is_some());
         for device in memory.devices.iter().filter(|d| d.allocations > 0 && has_addresses) {
             let (held, bytes): (Vec<Row>, Vec<i64>) =
@@ -187,7 +186,7 @@ fn devices(rows: &mut Rows, trace: &Trace, memory: &Memory) {
     }
 }
 
-/// Allocations summed up by owner, the largest first.
+/// Adds up allocations by owner, the largest sum first.
 fn by_owner(
     rows: &mut Rows,
     (kind, device): (MemoryKind, &str),
@@ -199,7 +198,7 @@ fn by_owner(
     let mut names = Names::default();
     let mut sums: Vec<(i64, usize, Row)> = Vec::new();
     for &row in allocations {
-        // The first name of all is the empty one, which nobody has.
+        // The first name is the empty one, which no owner has.
         let at = names.intern(owners.name(row).unwrap_or(OUTSIDE)).0 as usize - 1;
         if at == sums.len() {
             sums.push((0, 0, row));
@@ -223,7 +222,7 @@ fn by_owner(
     }
 }
 
-/// What each profiler step allocated, and what of it stayed when the recording ended.
+/// Adds what each profiler step allocated and released.
 fn steps(rows: &mut Rows, trace: &Trace, memory: &Memory) {
     let table = &trace.table;
     for (row, _) in step_ranges(table) {
@@ -266,7 +265,7 @@ fn failures(rows: &mut Rows, trace: &Trace, memory: &Memory) {
     }
 }
 
-/// What a snapshot's segments hold: reserved, allocated, and so how much is fragmented.
+/// Adds the segments of a snapshot: reserved and allocated bytes, and the share in use.
 fn segments(rows: &mut Rows, trace: &Trace) {
     let table = &trace.table;
     let Some(name) = table.names.find(SEGMENT) else { return };

@@ -1,4 +1,4 @@
-//! Who allocated: the operator around an allocation, else a function of its stack.
+//! Owners of allocations: the operator around an allocation, else a function of its stack.
 
 use crate::analysis::torch::event_tree::EventTree;
 use crate::analysis::torch::frames::is_torchs;
@@ -10,10 +10,10 @@ use crate::trace::Trace;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Who allocated: what an allocation is counted under.
+/// Finds the owners of allocations.
 pub(super) struct Owners<'a> {
     pub(super) trace: &'a Trace,
-    /// The operator of each row that has one; [`NameId::EMPTY`] for none.
+    /// The operator of each row; [`NameId::EMPTY`] for none.
     operators: Vec<NameId>,
 }
 
@@ -31,7 +31,8 @@ impl<'a> Owners<'a> {
         Owners { trace, operators }
     }
 
-    /// Its name: the operator, else the innermost Python function that is not torch's own, else the innermost function.
+    /// Returns the name of the owner: the operator, else the innermost Python function outside of PyTorch, else the
+    /// innermost Python function, else a native frame.
     pub(super) fn name(&self, row: Row) -> Option<&'a str> {
         let operator = self.operators[row.index()];
         if operator != NameId::EMPTY {
@@ -40,14 +41,14 @@ impl<'a> Owners<'a> {
         let is_python = |frame: &&str| frame.contains(".py(");
         let frames = || self.frames(row);
         let own = frames().filter(is_python).find(|frame| !is_torchs(frame));
-        // A stack of C++ alone begins with what took it; what says most is the backward function, or the operator.
+        // A stack with only C++ frames begins with the allocator. The backward function or the operator is more useful.
         let is_backward = |frame: &&str| frame.contains("): torch::autograd::") && frame.contains("::apply(");
         let is_operator = |frame: &&str| frame.contains("): at::_ops::");
         let native = || frames().find(is_backward).or_else(|| frames().find(is_operator));
         own.or_else(|| frames().find(is_python)).or_else(native).or_else(|| frames().next())
     }
 
-    /// The Python stack of an allocation, innermost frame first.
+    /// Returns the stack of an allocation, innermost frame first.
     pub(super) fn frames(&self, row: Row) -> impl Iterator<Item = &'a str> + use<'a> {
         let stack = self.trace.table.field(row, Key::CallStack).and_then(|v| v.as_str()).unwrap_or("");
         stack.split(';').filter(|frame| !frame.is_empty())

@@ -1,8 +1,9 @@
-//! What a device can do at most, and so how near to it an operator came: the roofline model.
+//! The roofline model: peak figures of devices, and the minimum time of an operator.
 //!
-//! An operator that does F operations on B bytes takes at least max(F / peak of its type, B / memory bandwidth). B are its
-//! input tensors, which it has to read once at least. The figures come from `peaks.csv`; lines of the same form, given by
-//! the user, go before them. Single precision counts without TF32, for no trace tells whether that was on.
+//! An operator with F operations on B bytes takes at least max(F / peak of its type, B / memory bandwidth). B is the
+//! size of its input tensors, each of which it has to read at least once. The figures come from `peaks.csv`; lines in
+//! the same format, given by the user, take precedence. Single precision counts without TF32, because traces do not
+//! contain its state.
 
 use crate::analysis::flops::Inputs;
 use crate::error::Error;
@@ -10,20 +11,21 @@ use alloc::format;
 
 const PEAKS: &str = include_str!("peaks.csv");
 
-/// What a device can do at most.
+/// The peak figures of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Peak {
-    /// Operations by second: double, single, TF32, half, 8-bit integers; 0 where unknown.
+    /// Operations per second: double, single, TF32, half, 8-bit integers; 0 if unknown.
     pub flops: [f64; 5],
-    /// Bytes by second.
+    /// Memory bandwidth in bytes per second.
     pub memory: f64,
 }
 
 impl Peak {
-    /// The figures for a device of this name; `own` are lines of the user's. `None` when nothing fits the name.
+    /// Returns the figures for a device with this name, or `None` if no line matches. `own` are lines given by the
+    /// user.
     ///
     /// # Errors
-    /// [`Error::BadOption`] when a line of the user's has not the seven fields of `peaks.csv`.
+    /// Returns [`Error::BadOption`] if a line given by the user does not have the seven fields of `peaks.csv`.
     pub(crate) fn find(device: &str, own: Option<&str>) -> Result<Option<Peak>, Error> {
         for text in [own.unwrap_or(""), PEAKS] {
             let mut best: Option<(usize, Peak)> = None;
@@ -31,9 +33,8 @@ impl Peak {
                 if line.is_empty() || line.starts_with('#') || line.starts_with("name,") {
                     continue;
                 }
-                let wrong = || {
-                    Error::BadOption(format!("{line:.60} is no line of name,fp64,fp32,tf32,half,int8,memory"))
-                };
+                let wrong =
+                    || Error::BadOption(format!("{line:.60}: expected name,fp64,fp32,tf32,half,int8,memory"));
                 let (name, peak) = parse(line).ok_or_else(wrong)?;
                 if device.contains(name) && best.is_none_or(|(length, _)| name.len() > length) {
                     best = Some((name.len(), peak));
@@ -46,7 +47,7 @@ impl Peak {
         Ok(None)
     }
 
-    /// The least time that operations on inputs can take, in ns: by arithmetic, and by memory.
+    /// Returns the minimum time of operations on inputs, in ns: by arithmetic, and by memory.
     pub(crate) fn least_ns(&self, flops: i64, bytes: i64, kind: &str) -> (f64, f64) {
         let column = match kind {
             "double" => 0,
@@ -71,7 +72,7 @@ fn parse(line: &str) -> Option<(&str, Peak)> {
     fields.next().is_none().then_some((name, Peak { flops, memory }))
 }
 
-/// The bytes of the input tensors.
+/// Returns the size of the input tensors, in bytes.
 pub(crate) fn input_bytes(inputs: &Inputs) -> i64 {
     let tensors = inputs.dims.iter().zip(&inputs.types);
     tensors.fold(0i64, |sum, (dims, kind)| {
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_name_that_fits_counts_and_own_lines_go_first() {
+    fn the_longest_match_is_used_and_user_lines_take_precedence() {
         let find = |device, own| Peak::find(device, own).expect("lines").map(|peak| peak.memory);
         assert_eq!(find("NVIDIA A100-SXM4-80GB", None), Some(2039e9));
         assert_eq!(find("NVIDIA A100-SXM4-40GB", None), Some(1555e9));
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_of_the_file_is_read() {
+    fn every_built_in_line_parses() {
         let lines = PEAKS.lines().filter(|line| !line.starts_with('#') && !line.starts_with("name,"));
         assert!(lines.clone().count() > 15);
         assert!(lines.map(parse).all(|peak| peak.is_some_and(|(_, peak)| peak.memory > 0.0)));

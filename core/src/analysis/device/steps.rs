@@ -1,8 +1,8 @@
-//! What each profiler step spent its time on.
+//! The breakdown of each profiler step.
 //!
-//! A step is a `ProfilerStep#N` range on the CPU. Its wall time is parted by priority, so that the parts add up to it: an
-//! instant belongs to the first of kernel, communication, memcpy, memset, runtime call, data loading and operator that
-//! was running then, on any device or thread; what is left is `other`.
+//! A step is a `ProfilerStep#N` annotation on the CPU. Its wall time is broken down by priority, so the parts add up to
+//! it: each instant counts for the first of kernel, communication, memcpy, memset, runtime call, data loading and
+//! operator that was running at that time, on any device or thread. The remainder is `other`.
 
 use super::device_time::{DeviceTime, device_times};
 use crate::analysis::intervals::{Collector, Interval, Intervals};
@@ -13,7 +13,7 @@ use crate::table::events::{Row, Table};
 use crate::trace::Trace;
 use alloc::vec::Vec;
 
-/// The parts of a step, in the order of priority.
+/// The parts of the breakdown, in order of priority.
 pub const PARTS: [&str; 8] =
     ["kernel", "communication", "memcpy", "memset", "runtime", "data_loader", "cpu_op", "other"];
 
@@ -21,23 +21,23 @@ pub const PARTS: [&str; 8] =
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
-    /// The range.
+    /// The annotation.
     pub row: Row,
-    /// Its number.
+    /// The number of the step.
     pub number: i64,
-    /// When, relative to the table's base.
+    /// Start and end, in ns relative to the table's base.
     pub time: Interval,
-    /// How many device activities were launched in it.
+    /// The number of device activities launched in the step.
     pub kernels: usize,
-    /// Sum of the durations of what was launched in it, in ns.
+    /// The sum of the durations of the device activities launched in the step, in ns.
     pub device_sum_ns: i64,
-    /// The time when any device was running, in ns.
+    /// The time during which any device was busy, in ns.
     pub device_busy_ns: i64,
-    /// The [`PARTS`] of its wall time, in ns.
+    /// The wall time of each of the [`PARTS`], in ns.
     pub parts_ns: [i64; 8],
 }
 
-/// The ranges that are steps, in order of time.
+/// Returns the annotations that are steps, ordered by time.
 pub(crate) fn step_ranges(table: &Table) -> Vec<(Row, i64)> {
     let mut steps: Vec<(Row, i64)> = table
         .rows()
@@ -50,7 +50,7 @@ pub(crate) fn step_ranges(table: &Table) -> Vec<(Row, i64)> {
     steps
 }
 
-/// Every step of a trace; `devices` are its [`device_times`].
+/// Returns every step of a trace; `devices` are its [`device_times`].
 pub fn steps(trace: &Trace, devices: &[DeviceTime]) -> Vec<Step> {
     let table = &trace.table;
     let ranges = step_ranges(table);
@@ -76,8 +76,8 @@ pub fn steps(trace: &Trace, devices: &[DeviceTime]) -> Vec<Step> {
     steps
 }
 
-/// Counts device work in the last step that began before its launch, when the launch lies in it. Without a launch, the
-/// work's own start counts.
+/// Counts device work in the last step that began before its launch, if the launch lies within it. Without a launch,
+/// the start of the work counts.
 fn count_launches(trace: &Trace, steps: &mut [Step]) {
     let table = &trace.table;
     for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
@@ -104,7 +104,7 @@ fn part(step: &mut Step, layers: &[Intervals; 7]) {
     step.parts_ns[7] = step.time.1 - step.time.0 - length;
 }
 
-/// When each part but `other` was running.
+/// Returns the times during which each part except `other` was running.
 fn layers(table: &Table, devices: &[DeviceTime]) -> [Intervals; 7] {
     let mut host: [Collector; 3] = Default::default();
     for row in table.rows().filter(|&row| table.is_span(row)) {
@@ -121,39 +121,35 @@ fn layers(table: &Table, devices: &[DeviceTime]) -> [Intervals; 7] {
     [class(0), class(1), class(2), class(3), runtime, data, ops]
 }
 
-/// Whether a range is the loading of data.
+/// Returns whether an annotation is that of a data loader.
 pub(crate) fn is_data_loading(name: &str) -> bool {
     name.starts_with("enumerate(DataLoader)#") || name.starts_with("enumerate(DataPipe)#")
 }
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
-    Column::text("name", "Step", "The step's name."),
-    Column::int("step", "", "The step's number."),
-    Column::ns("start_ns", "Start", "When it began, after the start of the recording."),
-    Column::ns("wall_ns", "Wall", "How long it took; the parts below add up to it."),
-    Column::ns("device_busy_ns", "GPU busy", "Time of the step in which any device was running."),
-    Column::ns(
-        "device_sum_ns",
-        "GPU sum",
-        "Sum of the durations of the device work that was launched in it.",
-    ),
-    Column::int("launched", "Launched", "How many pieces of device work it launched."),
-    Column::ns("kernel_ns", "Kernel", "Part of the wall time in which compute kernels ran."),
+    Column::text("name", "Step", "The name of the step."),
+    Column::int("step", "", "The number of the step."),
+    Column::ns("start_ns", "Start", "The start of the step, after the start of the recording."),
+    Column::ns("wall_ns", "Wall", "The duration of the step; kernel_ns to other_ns add up to it."),
+    Column::ns("device_busy_ns", "GPU busy", "The time of the step during which any device was busy."),
+    Column::ns("device_sum_ns", "GPU sum", "Sum of the durations of the device work launched in the step."),
+    Column::int("launched", "Launched", "The number of device activities launched in the step."),
+    Column::ns("kernel_ns", "Kernel", "Wall time during which compute kernels ran."),
     Column::ns(
         "communication_ns",
         "Communication",
-        "Part in which communication kernels ran, and none of the above.",
+        "Wall time during which communication kernels ran, and none of the above.",
     ),
-    Column::ns("memcpy_ns", "Memcpy", "Part with copies, and none of the above."),
-    Column::ns("memset_ns", "Memset", "Part with fills, and none of the above."),
-    Column::ns("runtime_ns", "Runtime", "Part in runtime calls, and none of the above."),
-    Column::ns("data_loader_ns", "DataLoader", "Part in which data was loaded, and none of the above."),
-    Column::ns("cpu_op_ns", "CPU op", "Part in operators, and none of the above."),
-    Column::ns("other_ns", "Other", "What is left of the wall time."),
+    Column::ns("memcpy_ns", "Memcpy", "Wall time during which copies ran, and none of the above."),
+    Column::ns("memset_ns", "Memset", "Wall time during which memsets ran, and none of the above."),
+    Column::ns("runtime_ns", "Runtime", "Wall time in runtime or driver calls, and none of the above."),
+    Column::ns("data_loader_ns", "DataLoader", "Wall time in data loading, and none of the above."),
+    Column::ns("cpu_op_ns", "CPU op", "Wall time in operators, and none of the above."),
+    Column::ns("other_ns", "Other", "The remaining wall time."),
 ];
 
-/// The steps as rows.
+/// Returns the steps as rows.
 pub(crate) fn step_rows(trace: &Trace) -> Rows {
     let table = &trace.table;
     let origin = trace.start_ns;

@@ -1,8 +1,8 @@
-//! How many floating point operations each operator did, how fast, and how much of the time formulas know anything about.
+//! Floating point operations and FLOP/s of each operator, and the share of time that FLOP formulas cover.
 //!
-//! Operators call each other, and a formula counts a whole call: the outermost operator that has one is counted, and
-//! nothing inside it again. Time is device time where the trace has device work, else CPU time. An operator without a
-//! formula stands with its own time and no number, since unknown is not 0.
+//! Operators call each other, and a formula counts a complete call: the outermost operator with a formula is counted,
+//! and nothing inside it. Time is device time if the trace has device work, else CPU time. An operator without a
+//! formula has its own time and no number, because unknown is not 0.
 
 use super::roofline::{Peak, input_bytes};
 use crate::analysis::flops::{self, Inputs};
@@ -20,41 +20,41 @@ use alloc::vec::Vec;
 
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[
-    Column::word("kind", "Kind", &FlopsKind::VOCABULARY, "total for the sums in the first rows, operator for the others."),
-    Column::text("name", "Name", "The operator; all, counted or not counted for a sum."),
-    Column::bool("counted", "Counted", "A formula knows the operator and its inputs.").nullable(),
-    Column::int("count", "Calls", "How many calls."),
-    Column::amount("flops", "FLOPs", "Floating point operations of the calls that were counted.").nullable(),
+    Column::word("kind", "Kind", &FlopsKind::VOCABULARY, "total for the sums in the first rows, operator for the other rows."),
+    Column::text("name", "Name", "The operator; all, counted or not counted for the sums."),
+    Column::bool("counted", "Counted", "Whether there is a formula for the operator and its inputs.").nullable(),
+    Column::int("count", "Calls", "The number of calls."),
+    Column::amount("flops", "FLOPs", "Floating point operations of the counted calls.").nullable(),
     Column::ns(
         "time_ns",
         "Time",
-        "Device time, or CPU time in a trace without device work, with that of what was called; without it where not counted.",
+        "Device time, or CPU time in a trace without device work; including callees if counted, else excluding them.",
     ),
-    Column::share("share", "Share", "The part of all such time."),
-    Column::rate("flops_per_second", "FLOP/s", "Floating point operations by that time.").nullable(),
-    Column::bytes("input_bytes", "Input", "Bytes of the input tensors: the least that the calls have to read.").nullable(),
-    Column::rate("bytes_per_second", "B/s", "Those bytes by that time.").nullable(),
+    Column::share("share", "Share", "The share of all such time."),
+    Column::rate("flops_per_second", "FLOP/s", "Floating point operations divided by the time.").nullable(),
+    Column::bytes("input_bytes", "Input", "Bytes of the input tensors: the minimum that the calls have to read.").nullable(),
+    Column::rate("bytes_per_second", "B/s", "Input bytes divided by the time.").nullable(),
     Column::word(
         "bound",
         "Bound",
         &Bound::VOCABULARY,
-        "What bounds the calls on this device: compute or memory; nothing where its figures are not known.",
+        "The roofline bound of the calls on this device: compute or memory; null if its peak figures are unknown.",
     )
     .nullable(),
     Column::share(
         "roofline_share",
         "Of roofline",
-        "The least time that the device needs for these operations and bytes, as a part of the time they took.",
+        "The minimum time that the device needs for these operations and bytes, as a share of the time they took.",
     )
     .nullable(),
 ];
 
 words! {
     "FlopsKind"
-    /// What a row counts.
+    /// The kind of a row.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum FlopsKind {
-        /// All operators, those that a formula counts, and the others.
+        /// A sum: all operators, the counted ones, or the others.
         Total = "total",
         /// The operators of one name.
         Operator = "operator",
@@ -63,12 +63,12 @@ words! {
 
 words! {
     "Bound"
-    /// What bounds calls on a device.
+    /// The roofline bound of calls on a device.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum Bound {
-        /// Its arithmetic.
+        /// Bound by arithmetic.
         Compute = "compute",
-        /// Its memory.
+        /// Bound by memory bandwidth.
         Memory = "memory",
     }
 }
@@ -79,7 +79,7 @@ struct Sum {
     flops: i64,
     time_ns: i64,
     bytes: i64,
-    /// The least time by arithmetic and by memory, in ns.
+    /// The minimum time by arithmetic and by memory, in ns.
     least_ns: (f64, f64),
 }
 
@@ -106,14 +106,15 @@ impl Sum {
     }
 }
 
-/// The sums by name: those that a formula counted, and the others.
+/// The sums by name: of calls that a formula counts, and of the others.
 #[derive(Default)]
 struct Sums {
     counted: ByName<Sum>,
     others: ByName<Sum>,
 }
 
-/// The rows: three sums (all, counted, not counted), then operators, those of most time first; none without shapes.
+/// Returns three sums (all, counted, not counted), then the operators ordered by time, the longest first; no rows if
+/// the trace has no shapes.
 pub(crate) fn work_rows(trace: &Trace, peak: Option<Peak>) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     if trace.table.layouts.all().iter().all(|l| l.find(Key::InputDims).is_none()) {
@@ -158,7 +159,7 @@ pub(crate) fn work_rows(trace: &Trace, peak: Option<Peak>) -> Rows {
     rows
 }
 
-/// The sums, and all time there is, in ns.
+/// Returns the sums, and the total time of all operators, in ns.
 fn sums(table: &Table, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i64) {
     let peak = peak.filter(|_| events.use_device.is_some()).unwrap_or_default();
     let has_device = events.use_device.is_some();
@@ -200,7 +201,7 @@ fn sums(table: &Table, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i6
     (sums, all)
 }
 
-/// Operations and bytes of a call that a formula counts, without its time.
+/// Returns operations and bytes of a call, without its time; `None` if no formula counts it.
 fn count_of(table: &Table, events: &FunctionEvents, event: FunctionEvent, peak: Peak) -> Option<Sum> {
     let row = events.row(event);
     let text = |key| table.field(row, key).and_then(|v: Value<'_>| v.as_json());
@@ -230,7 +231,7 @@ mod tests {
     ]}"#;
 
     #[test]
-    fn nothing_is_counted_twice_and_unknown_is_not_zero() {
+    fn nested_calls_are_counted_once_and_unknown_is_not_zero() {
         let rows = work_rows(&Trace::read(TRACE).expect("a trace"), None).rows;
         let line = |at: usize| (rows[at][1].clone(), rows[at][4].clone(), rows[at][5].clone());
         let flops = 2 * 2 * 3 * 4;
@@ -245,10 +246,10 @@ mod tests {
     }
 
     #[test]
-    fn the_roofline_is_the_larger_of_arithmetic_and_memory() {
+    fn roofline_bound_is_the_larger_of_compute_and_memory() {
         let peak = Peak { flops: [0.0, 1e9, 0.0, 0.0, 0.0], memory: 4e9 };
         let rows = work_rows(&Trace::read(TRACE).expect("a trace"), Some(peak)).rows;
-        // 48 operations at 1 GFLOP/s take 48 ns; 22 floats at 4 GB/s 22 ns; they took 60 us.
+        // 48 operations at 1 GFLOP/s take 48 ns, 22 floats at 4 GB/s take 22 ns; the call took 60 us.
         assert_eq!(rows[3][8], Cell::Bytes(88));
         assert_eq!(rows[3][10], "compute".into());
         assert_eq!(rows[3][11], Cell::Share(48.0 / 60_000.0));
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn without_device_work_cpu_time_counts() {
+    fn cpu_time_is_used_without_device_work() {
         let text = alloc::string::String::from_utf8_lossy(TRACE).replace("kernel", "python_function");
         let rows = work_rows(&Trace::read(text.as_bytes()).expect("a trace"), None).rows;
         assert_eq!(rows[3][1], "aten::linear".into());

@@ -1,4 +1,4 @@
-//! The spans of every lane, merged by name from the roots down: how often a path ran and how long.
+//! The call tree: the spans of every lane merged by their path of names, with counts and times.
 
 use super::lane_names::LaneNames;
 use crate::index::Index;
@@ -13,25 +13,25 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-/// All spans of one lane that have the same names from the root down.
+/// All spans of one lane with the same path of names from the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Node {
     /// The name.
     pub name: NameId,
-    /// The node above; `None` for a root.
+    /// The parent node; `None` for a root.
     pub parent: Option<usize>,
-    /// How many nodes are above.
+    /// The number of ancestors.
     pub depth: usize,
-    /// How many spans.
+    /// The number of spans.
     pub count: usize,
-    /// Sum of durations, in ns.
+    /// The sum of durations, in ns.
     pub total_ns: i64,
-    /// Sum of self times, in ns.
+    /// The sum of self times, in ns.
     pub self_ns: i64,
-    /// Sum of the device work that the spans and what is inside them launched, in ns.
+    /// The sum of the device work that the spans and everything inside them launched, in ns.
     pub device_total_ns: i64,
-    /// Sum of the device work that the spans themselves launched, in ns.
+    /// The sum of the device work that the spans themselves launched, in ns.
     pub device_self_ns: i64,
 }
 
@@ -41,8 +41,8 @@ impl Node {
     }
 }
 
-/// Of every row, the durations of the device work that it launched, in ns; of an operator, those of its work without a
-/// launch call.
+/// Returns the duration of the device work that each row launched, in ns. Device work without a launch call is
+/// attributed to its operator.
 pub(super) fn launched_ns(trace: &Trace) -> Vec<i64> {
     let table = &trace.table;
     let mut launched = vec![0i64; table.len()];
@@ -54,8 +54,8 @@ pub(super) fn launched_ns(trace: &Trace) -> Vec<i64> {
     launched
 }
 
-/// The merged tree of a lane: parents before children, in the order of first appearance; without device times where none
-/// are given by row.
+/// Returns the merged tree of a lane: parents before children, in order of first occurrence. Device times are 0 if
+/// `launched_ns` is empty.
 pub fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64]) -> Vec<Node> {
     let (table, tree) = (&trace.table, &trace.tree);
     let mut nodes: Vec<Node> = Vec::new();
@@ -87,14 +87,14 @@ pub fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64]) -> Vec<Node> {
     nodes
 }
 
-/// The deepest level that is indented: the blanks before n nested names would take n² bytes.
+/// The deepest level that is indented: the indentation of n nested names would take n² bytes.
 const DEEPEST: usize = 256;
 
-/// How many callers are looked at from the bottom up, at most: the paths of a tree of n nodes can be n² long.
+/// The maximum number of callers in a bottom-up tree: the paths of a tree of n nodes can have n² names.
 const MOST_CALLERS: usize = 256;
 
-/// The tree from the bottom up: at the roots the names with all of their self time, below each who called it and the part
-/// of that time which is due to the call. Times stay with the node where no further caller is.
+/// Inverts a tree: the roots are the names with their total self time, and below each are its callers with the part of
+/// that time that is due to their calls. Self times are at the nodes without further callers.
 pub fn bottom_up(nodes: &[Node], depth: usize) -> Vec<Node> {
     let mut inverted: Vec<Node> = Vec::new();
     let mut index = Index::default();
@@ -120,36 +120,37 @@ pub fn bottom_up(nodes: &[Node], depth: usize) -> Vec<Node> {
     inverted
 }
 
-/// How a tree is cut for showing.
+/// The limits on the nodes of a tree that are shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
-    /// How many levels.
+    /// The maximum number of levels.
     pub depth: usize,
-    /// Leave out nodes with less than this share of their lane.
+    /// Leave out nodes with less than this share of the time of their lane.
     pub min_share: f64,
-    /// From the bottom up: see [`bottom_up`].
+    /// Invert the tree: see [`bottom_up`].
     pub bottom_up: bool,
 }
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
     Column::text("lane", "", "The thread or stream."),
-    Column::int("depth", "", "How many ancestors there are; none in the row of the lane itself.").nullable(),
-    Column::text("name", "", "The spans' name; none in the row of the lane itself.").nullable(),
+    Column::int("depth", "", "The number of ancestors; null in the row of the lane itself.").nullable(),
+    Column::text("name", "", "The name of the spans; null in the row of the lane itself.").nullable(),
     Column::text("path", "Name", "The name, indented by its depth."),
-    Column::int("count", "Count", "How many spans were merged."),
+    Column::int("count", "Count", "The number of merged spans."),
     Column::ns("total_ns", "Total", "Sum of their durations."),
-    Column::ns("self_ns", "Self", "The same without the spans inside.").nullable(),
+    Column::ns("self_ns", "Self", "Sum of their self times.").nullable(),
     Column::ns(
         "device_total_ns",
         "Device",
-        "Sum of the device work that they and what is inside them launched.",
+        "Sum of the device work that the spans and everything inside them launched.",
     ),
-    Column::ns("device_self_ns", "Self device", "The same without the spans inside."),
-    Column::share("share", "Share of lane", "The part of the time of the lane's outermost spans.").nullable(),
+    Column::ns("device_self_ns", "Self device", "Sum of the device work that the spans themselves launched."),
+    Column::share("share", "Share of lane", "The share of the time of the lane's outermost spans.")
+        .nullable(),
 ];
 
-/// The merged trees of all lanes as rows, the longest nodes first below each parent.
+/// Returns the merged trees of all lanes as rows; siblings are ordered by time, the longest first.
 pub(crate) fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     let names = LaneNames::new(trace);
@@ -210,7 +211,7 @@ pub(crate) fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
     rows
 }
 
-/// Every lane as folded stacks: `lane;root;…;leaf` and its self time in whole microseconds.
+/// Returns every lane as folded stacks: `lane;root;…;leaf` and its self time in whole microseconds.
 pub fn folded(trace: &Trace) -> String {
     let clean = |text: &str| -> String {
         text.chars().map(|c| if matches!(c, ' ' | ';' | '\t' | '\n') { '_' } else { c }).collect()

@@ -1,4 +1,4 @@
-//! What a timeline draws as curves: the counters of the file, memory by device, work that waits for a device, how busy it is.
+//! Counters: those of the file, memory by device, and the launch queue and activity of each device.
 //!
 //! A counter is a step function: each value holds until the next point.
 
@@ -20,33 +20,33 @@ use alloc::vec::Vec;
 
 words! {
     "CounterUnit"
-    /// What a counter counts.
+    /// The unit of a counter.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub enum Unit {
         /// Bytes.
         Bytes = "bytes",
-        /// Anything.
+        /// A number without a unit.
         Count = "count",
-        /// A part of 1.
+        /// A fraction of 1.
         Share = "share",
     }
 }
 
-/// One curve.
+/// A counter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counter {
-    /// What is counted.
+    /// The name.
     pub name: String,
-    /// The process or device that it is counted for.
+    /// The process or device that it belongs to.
     pub process: String,
-    /// In what.
+    /// The unit of the values.
     pub unit: Unit,
-    /// When each value began to hold, in ns after the start of the recording, in the order of time.
+    /// The times from which values hold, in ns after the start of the recording, with the values, in order of time.
     pub points: Vec<(i64, f64)>,
 }
 
-/// Every curve: the file's own counters first.
+/// Returns every counter, those of the file first.
 pub fn counters(trace: &Trace) -> Vec<Counter> {
     let mut all = recorded(trace);
     memory(trace, &mut all);
@@ -60,7 +60,7 @@ pub fn counters(trace: &Trace) -> Vec<Counter> {
     all
 }
 
-/// The counter events of the file, a curve for each number in them.
+/// Returns the counters of the file, one for each number in its counter events.
 fn recorded(trace: &Trace) -> Vec<Counter> {
     let table = &trace.table;
     let names = LaneNames::new(trace);
@@ -86,7 +86,7 @@ fn recorded(trace: &Trace) -> Vec<Counter> {
     all
 }
 
-/// What each device's memory held and what its allocator had reserved.
+/// Adds the allocated and reserved memory of each device.
 fn memory(trace: &Trace, all: &mut Vec<Counter>) {
     let memory = Memory::new(trace);
     for (at, device) in (0..).zip(&memory.devices) {
@@ -100,14 +100,14 @@ fn memory(trace: &Trace, all: &mut Vec<Counter>) {
         all.push(counter("memory allocated", records().map(|r| (r.ts, r.total as f64)).collect()));
         let reserved = |row| trace.table.int(row, Key::TotalReserved);
         let points: Vec<_> = records().filter_map(|r| Some((r.ts, reserved(r.row)? as f64))).collect();
-        // An allocator that reserves nothing says 0 each time.
+        // An allocator that reserves nothing reports 0 in every event.
         if points.iter().any(|point| point.1 > 0.0) {
             all.push(counter("memory reserved", points));
         }
     }
 }
 
-/// How busy each device was, and how much work was launched for it and had not begun.
+/// Adds the activity of each device, and the number of its activities that were launched and have not started.
 fn devices(trace: &Trace, all: &mut Vec<Counter>) {
     let table = &trace.table;
     for (device, rows) in activities(table) {
@@ -133,7 +133,7 @@ fn devices(trace: &Trace, all: &mut Vec<Counter>) {
             .into_iter()
             .map(|(ts, change)| {
                 waiting += change;
-                // Work whose launch is of the same instant is taken off before it is put on.
+                // If launch and start coincide, the decrement is sorted before the increment.
                 (ts, waiting.max(0) as f64)
             })
             .collect();
@@ -143,23 +143,23 @@ fn devices(trace: &Trace, all: &mut Vec<Counter>) {
     }
 }
 
-/// A curve as it is drawn: of every pixel the least, the greatest and the mean value by time; NaN where there is none yet.
+/// A counter as drawn: the minimum, maximum and time-weighted mean of each pixel; NaN before the first value.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Curve {
-    /// The least value within each pixel.
+    /// The minimum of each pixel.
     pub low: Vec<f64>,
-    /// The greatest.
+    /// The maximum of each pixel.
     pub high: Vec<f64>,
-    /// The mean, each value weighted by how long it holds.
+    /// The mean of each pixel, weighted by how long each value holds.
     pub mean: Vec<f64>,
 }
 
-/// The most pixels that a curve is drawn with.
+/// The maximum number of pixels of a curve.
 const WIDEST: u32 = 1 << 16;
 
 impl Counter {
-    /// The curve between two times in ns after the start of the recording.
+    /// Returns the curve between two times in ns after the start of the recording.
     pub fn curve(&self, start_ns: i64, end_ns: i64, pixels: u32) -> Curve {
         let pixels = pixels.clamp(1, WIDEST);
         let width = (end_ns.saturating_sub(start_ns).max(1)) as f64 / f64::from(pixels);
@@ -192,17 +192,17 @@ impl Counter {
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
-    Column::int("counter", "#", "The counter's number, which `curve` takes."),
-    Column::text("process", "Process", "The process or device."),
-    Column::text("name", "Name", "What is counted."),
-    Column::word("unit", "Unit", &Unit::VOCABULARY, "bytes, count, or share of 1."),
-    Column::int("points", "Points", "How often its value was set."),
-    Column::float("min", "Min", "The least value."),
-    Column::float("max", "Max", "The greatest value."),
-    Column::float("last", "Last", "The value after the last point."),
+    Column::int("counter", "#", "The number of the counter, as `curve` takes it."),
+    Column::text("process", "Process", "The process or device that the counter belongs to."),
+    Column::text("name", "Name", "The name of the counter."),
+    Column::word("unit", "Unit", &Unit::VOCABULARY, "bytes, count, or share: a fraction of 1."),
+    Column::int("points", "Points", "The number of values."),
+    Column::float("min", "Min", "The minimum."),
+    Column::float("max", "Max", "The maximum."),
+    Column::float("last", "Last", "The last value."),
 ];
 
-/// The counters as rows.
+/// Returns the counters as rows.
 pub(crate) fn counter_rows(counters: &[Counter]) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     for (at, counter) in counters.iter().enumerate() {

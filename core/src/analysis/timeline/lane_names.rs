@@ -1,4 +1,4 @@
-//! What the lanes of a timeline are called: their process and thread, by the names that the trace's metadata gives them.
+//! Names of lanes: process and thread, with the names that the trace's metadata gives them.
 
 use crate::index::Index;
 use crate::names::NameId;
@@ -10,22 +10,22 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Stands for a thread: the name of the process itself.
+/// In place of a thread in the index: the name of the process itself.
 const PROCESS: i64 = -1;
 
-/// Stands for a thread: the label of the process.
+/// In place of a thread in the index: the label of the process.
 const LABEL: i64 = -2;
 
-/// What lanes are called: their process and thread, by the names that the trace's metadata gives them.
+/// The names of lanes: process and thread, with the names that the trace's metadata gives them.
 pub(crate) struct LaneNames<'a> {
     trace: &'a Trace,
     texts: Vec<&'a str>,
-    /// Which of the texts names a process, labels it, or names a thread of it.
+    /// The positions in `texts` of the names and labels of processes and the names of threads.
     index: Index,
 }
 
 impl<'a> LaneNames<'a> {
-    /// The names in a trace.
+    /// Reads the names from the metadata of a trace.
     pub(crate) fn new(trace: &'a Trace) -> Self {
         let table = &trace.table;
         let mut names = LaneNames { trace, texts: Vec::new(), index: Index::default() };
@@ -43,20 +43,20 @@ impl<'a> LaneNames<'a> {
         names
     }
 
-    fn set(&mut self, process: NameId, of: i64, text: &'a str) {
-        self.index.set((i64::from(process.0), of), self.texts.len() as u32);
+    fn set(&mut self, process: NameId, thread: i64, text: &'a str) {
+        self.index.set((i64::from(process.0), thread), self.texts.len() as u32);
         self.texts.push(text);
     }
 
-    fn given(&self, process: NameId, of: i64) -> Option<&'a str> {
-        self.index.get((i64::from(process.0), of)).map(|at| self.texts[at as usize])
+    fn given(&self, process: NameId, thread: i64) -> Option<&'a str> {
+        self.index.get((i64::from(process.0), thread)).map(|at| self.texts[at as usize])
     }
 
     fn plain(&self, id: NameId) -> &str {
         tracks::plain(&self.trace.table.names, id)
     }
 
-    /// The name of a track's process or device.
+    /// Returns the name of a track's process or device.
     pub(crate) fn process(&self, track: Track) -> String {
         match (self.given(track.pid, LABEL), self.given(track.pid, PROCESS)) {
             (Some(label), _) if track.on_device => label.into(),
@@ -65,7 +65,7 @@ impl<'a> LaneNames<'a> {
         }
     }
 
-    /// The name of a track's thread or stream.
+    /// Returns the name of a track's thread or stream.
     pub(crate) fn thread(&self, track: Track) -> String {
         self.given(track.pid, i64::from(track.tid.0)).map_or_else(
             || bare(if track.on_device { "stream" } else { "thread" }, self.plain(track.tid)),
@@ -73,7 +73,7 @@ impl<'a> LaneNames<'a> {
         )
     }
 
-    /// The name of a lane.
+    /// Returns the name of a lane.
     pub(crate) fn get(&self, lane: &Lane) -> String {
         let track = self.trace.table.tracks.get(lane.track);
         let (process, thread) = (self.process(track), self.thread(track));
@@ -82,7 +82,7 @@ impl<'a> LaneNames<'a> {
     }
 }
 
-/// A bare number with what it numbers.
+/// Returns a number with what it numbers before it; other text unchanged.
 fn bare(what: &str, text: &str) -> String {
     if text.parse::<i64>().is_ok() { format!("{what} {text}") } else { text.into() }
 }

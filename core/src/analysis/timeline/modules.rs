@@ -1,5 +1,5 @@
-//! Time by module: the calls of `nn.Module`s, merged by their path, with the device work that was launched in them and in
-//! the backward of their operators.
+//! Time by module: the calls of `nn.Module`s merged by their path, with the device work launched by them and by the
+//! backward functions of their operators.
 
 use super::call_tree::launched_ns;
 use crate::analysis::children::Children;
@@ -16,29 +16,37 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How many modules a path names at most: those of n nested modules would take n² bytes.
+/// The maximum number of modules in a path: the paths of n nested modules would take n² bytes.
 const DEEPEST: usize = 64;
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
-    Column::int("depth", "", "How many modules are above."),
-    Column::text("name", "", "The module: its class, and a number for each object of the class."),
-    Column::text("path", "", "The modules from the outermost to this one, with / between."),
+    Column::int("depth", "", "The number of enclosing modules."),
+    Column::text("name", "", "The module: its class, and a number for each instance of the class."),
+    Column::text("path", "", "The modules from the outermost to this one, separated by /."),
     Column::text("tree", "Module", "The name, indented by its depth."),
-    Column::int("count", "Calls", "How often it was called."),
-    Column::ns("cpu_time_total_ns", "CPU total", "Time on the CPU, with that of the modules inside."),
-    Column::ns("self_cpu_time_total_ns", "Self CPU", "Time on the CPU, without that of the modules inside."),
-    Column::ns("device_time_total_ns", "Device total", "Sum of the device work that was launched in it."),
-    Column::ns("self_device_time_total_ns", "Self device", "The same, without that of the modules inside."),
+    Column::int("count", "Calls", "The number of calls."),
+    Column::ns("cpu_time_total_ns", "CPU total", "CPU time, including the modules inside."),
+    Column::ns("self_cpu_time_total_ns", "Self CPU", "CPU time, excluding the modules inside."),
+    Column::ns(
+        "device_time_total_ns",
+        "Device total",
+        "Sum of the device work launched in the module, including the modules inside.",
+    ),
+    Column::ns(
+        "self_device_time_total_ns",
+        "Self device",
+        "Sum of the device work launched in the module, excluding the modules inside.",
+    ),
     Column::ns(
         "backward_device_time_total_ns",
         "Backward device",
-        "Sum of the device work that the backward of its operators launched, where the trace links the two.",
+        "Sum of the device work launched by the backward functions of its operators, if the trace links the two.",
     ),
 ];
 
 handle! {
-    /// The place of a module in [`Modules`].
+    /// The index of a module in [`Modules`].
     struct ModuleId;
 }
 
@@ -79,7 +87,7 @@ impl<'a> Modules<'a> {
         found
     }
 
-    /// Counts one call of a module.
+    /// Counts one call of a module and returns its index.
     fn enter(&mut self, row: Row, parent: Option<ModuleId>) -> ModuleId {
         let table = &self.trace.table;
         let (name, duration) = (table.name_id(row), table.dur(row).max(0));
@@ -107,8 +115,8 @@ impl<'a> Modules<'a> {
         ModuleId::new(at as usize)
     }
 
-    /// Adds the device work: that of a call to the module around it, that of a backward operator and of what it called to
-    /// the module around its forward operator.
+    /// Adds the device work. Work launched inside a module counts for that module; work of a backward operator and its
+    /// callees counts for the module around the forward operator.
     fn add_device_work(&mut self) {
         let (tree, links) = (&self.trace.tree, &self.trace.links);
         let launched = launched_ns(self.trace);
@@ -140,7 +148,7 @@ impl<'a> Modules<'a> {
     }
 }
 
-/// Every module, each right before the modules inside it.
+/// Returns every module, parents before children.
 pub fn module_rows(trace: &Trace) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     let mut found = Modules::new(trace);

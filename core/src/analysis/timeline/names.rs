@@ -1,4 +1,4 @@
-//! Spans by name, in the whole trace or in a part of it: what a selection on the timeline holds.
+//! Spans by name, in the complete trace or in a selected part of it.
 
 use crate::analysis::intervals::Interval;
 use crate::index::Index;
@@ -13,24 +13,20 @@ use alloc::vec::Vec;
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
-    Column::text("name", "Name", "The spans' name."),
+    Column::text("name", "Name", "The name of the spans."),
     Column::word(
         "category",
         "Category",
         &Category::NAMED,
-        "What they are: cpu_op, kernel, python_function, ….",
+        "Their category: cpu_op, kernel, python_function, ….",
     )
     .nullable(),
-    Column::int("count", "Count", "How many spans."),
-    Column::ns(
-        "total_ns",
-        "Total",
-        "Sum of their durations, of which only what lies in the selected time counts.",
-    ),
-    Column::ns("self_ns", "Self", "The same without the spans inside them."),
-    Column::ns("mean_ns", "Mean", "The total by the count."),
-    Column::ns("min_ns", "Min", "The shortest of these durations."),
-    Column::ns("max_ns", "Max", "The longest of these durations."),
+    Column::int("count", "Count", "The number of spans."),
+    Column::ns("total_ns", "Total", "Sum of their durations, clipped to the selected time."),
+    Column::ns("self_ns", "Self", "The total less that of the spans inside them."),
+    Column::ns("mean_ns", "Mean", "The total divided by the count."),
+    Column::ns("min_ns", "Min", "The shortest of the durations."),
+    Column::ns("max_ns", "Max", "The longest of the durations."),
 ];
 
 struct Group {
@@ -43,8 +39,8 @@ struct Group {
     max_ns: i64,
 }
 
-/// The spans of these tracks (of all, when none are given) that lie in a time after the start of the recording, by name
-/// and category, the longest total first.
+/// Returns the spans of these tracks (of all, if none are given) within a time after the start of the recording,
+/// grouped by name and category and ordered by total time, the longest first.
 pub fn name_rows(trace: &Trace, time: Option<Interval>, tracks: &[i64]) -> Rows {
     let mut groups = groups(trace, time, tracks);
     sort_by_key(&mut groups, |g| (descending(g.total_ns), descending(g.count)));
@@ -81,7 +77,7 @@ fn groups(trace: &Trace, time: Option<Interval>, tracks: &[i64]) -> Vec<Group> {
             if start >= window.1 {
                 break;
             }
-            // A moment counts where it lies in the window.
+            // A span of no duration counts if it lies in the window.
             let is_outside = end <= window.0 && (end > start || start < window.0);
             if is_outside {
                 group_of.push(u32::MAX);
@@ -116,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_that_ends_before_it_begins_has_no_negative_time() {
+    fn reversed_windows_give_no_negative_times() {
         let text = br#"[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":0,"dur":10}]"#;
         let trace = Trace::read(text).expect("a trace");
         for window in [(8000, 2000), (i64::MAX, i64::MIN)] {

@@ -1,4 +1,4 @@
-//! Spans with their place on the timeline: those of some names, of a row of `ops`, and those that one event is linked to.
+//! Spans with their position on the timeline: spans of given names, of a row of `ops`, and those related to one event.
 
 use super::tracks::lanes;
 use crate::analysis::torch::averages::{GroupBy, group_members};
@@ -15,7 +15,7 @@ use crate::words::words;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A span where a timeline draws it.
+/// A span with its position on the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Span {
@@ -23,43 +23,43 @@ pub struct Span {
     pub row: Row,
     /// Its track.
     pub track: TrackId,
-    /// The level on the track, as [`tiles`](super::tiles) counts them.
+    /// The level on the track, counted as in [`tiles`](super::tiles).
     pub depth: u32,
-    /// When it begins, in ns after the start of the recording.
+    /// The start, in ns after the start of the recording.
     pub start_ns: i64,
-    /// When it ends.
+    /// The end, in ns after the start of the recording.
     pub end_ns: i64,
 }
 
 words! {
     "Relation"
-    /// How an event is linked to another one.
+    /// How another event is related to an event.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     #[non_exhaustive]
     pub enum Relation {
-        /// It is the event itself.
+        /// The event itself.
         Own = "self",
-        /// The other one is open around it.
+        /// A span that contains the event.
         Ancestor = "ancestor",
-        /// The call that launched it.
+        /// The call that launched the event.
         Launch = "launch",
-        /// The operator that it was done for.
+        /// The operator that the event belongs to.
         Operator = "operator",
-        /// Device work that it, or what is inside it, launched.
+        /// Device work launched by the event or by what is inside it.
         DeviceWork = "device_work",
-        /// The forward operators that it, or what is inside it, is the backward of; those of what is around it, where
-        /// there is none.
+        /// The forward operators of the backward operators at and inside the event; if there are none, that of the
+        /// innermost enclosing one.
         Forward = "forward",
-        /// The backward operators of it and of what is inside it.
+        /// The backward operators of the event and of what is inside it.
         Backward = "backward",
-        /// An arrow of the file goes from the other one to it.
+        /// A flow leads from the other event to this one.
         FlowFrom = "flow_from",
-        /// An arrow of the file goes from it to the other one.
+        /// A flow leads from this event to the other one.
         FlowTo = "flow_to",
     }
 }
 
-/// The spans that are wanted, track by track in the order of the tree.
+/// Returns the wanted spans, track by track in the order of the tree.
 fn collect(trace: &Trace, wanted: &mut dyn FnMut(Row) -> bool) -> Vec<Span> {
     let mut found = Vec::new();
     let (table, tree, origin) = (&trace.table, &trace.tree, trace.start_ns);
@@ -90,7 +90,7 @@ fn collect(trace: &Trace, wanted: &mut dyn FnMut(Row) -> bool) -> Vec<Span> {
     found
 }
 
-/// Which names are wanted, by their numbers; a mangled name is wanted also by what it stands for.
+/// Returns whether each name is wanted, by its id. A mangled name is wanted if its demangled form is.
 fn wanted_names(table: &Table, names: &[&str]) -> Vec<bool> {
     let is_wanted = |name: &str| {
         names.contains(&name)
@@ -99,7 +99,7 @@ fn wanted_names(table: &Table, names: &[&str]) -> Vec<bool> {
     (0..table.names.len() as u32).map(|id| is_wanted(table.names.get(NameId(id)))).collect()
 }
 
-/// Every span of these names, in the order of time; the work of devices only, where that is asked for.
+/// Returns every span with one of these names, ordered by time; only device work if `device_work_only`.
 pub fn find(trace: &Trace, names: &[&str], device_work_only: bool) -> Vec<Span> {
     let table = &trace.table;
     let wanted = wanted_names(table, names);
@@ -109,7 +109,8 @@ pub fn find(trace: &Trace, names: &[&str], device_work_only: bool) -> Vec<Span> 
     in_time(collect(trace, &mut { is_wanted }))
 }
 
-/// The events of a row of `ops`: its position when the rows are not sorted, grouped in this way.
+/// Returns the events of a row of `ops`. `group` is the position of the row when the rows are grouped by `by` and not
+/// sorted.
 pub fn instances(trace: &Trace, by: GroupBy, group: u32) -> Vec<Span> {
     let is_plain = by == GroupBy::default();
     let events = if is_plain { FunctionEvents::without_inputs(trace) } else { FunctionEvents::new(trace) };
@@ -125,8 +126,8 @@ fn in_time(mut spans: Vec<Span>) -> Vec<Span> {
     spans
 }
 
-/// The event itself, and everything that it is linked to: ancestors innermost first, what launched it and what it
-/// launched, forward and backward.
+/// Returns the event itself and every related event: ancestors innermost first, its launch, the device work that it
+/// launched, forward and backward operators, and flows.
 pub fn related(trace: &Trace, event: Row) -> (Option<Span>, Vec<(Relation, Span)>) {
     let (tree, links) = (&trace.tree, &trace.links);
     let Some(at) = tree.positions().find(|&at| tree.row(at) == event) else { return (None, Vec::new()) };
@@ -174,7 +175,8 @@ pub fn related(trace: &Trace, event: Row) -> (Option<Span>, Vec<(Relation, Span)
     (spans.iter().find(|span| span.row == event).copied(), related)
 }
 
-/// What the arrows of the file lead to and from, but for those that launches and backward operators are known by.
+/// Returns the events that flows connect with this one, except for flows from launches and to backward operators, which
+/// are resolved by the links.
 fn flows(trace: &Trace, event: Row) -> Vec<(Row, Relation)> {
     let table = &trace.table;
     let is_known = |row: Row| {
@@ -197,7 +199,7 @@ fn flows(trace: &Trace, event: Row) -> Vec<(Row, Relation)> {
     found
 }
 
-/// The innermost span that is open at the instant of an event, on its track.
+/// Returns the innermost span on the track of an event that is open at its time.
 fn innermost(trace: &Trace, event: Row) -> Option<Row> {
     let (table, tree) = (&trace.table, &trace.tree);
     let instant = table.ts(event);
@@ -210,10 +212,11 @@ fn innermost(trace: &Trace, event: Row) -> Option<Row> {
     open.max_by_key(|&row| table.ts(row))
 }
 
-/// A span and all that is inside it.
+/// Returns a span and everything inside it.
 fn subtree(trace: &Trace, at: Position) -> impl Iterator<Item = Position> {
     let tree = &trace.tree;
-    // What is inside follows at once, and begins with a child of the span; the next that is not inside has its parent above.
+    // The contents follow directly: the parent of each lies at or after the span; that of the next span outside lies
+    // before.
     let is_inside =
         move |&next: &Position| next == at || tree.parent(next).is_some_and(|parent| parent >= at);
     run(at.index()..tree.len()).take_while(is_inside)

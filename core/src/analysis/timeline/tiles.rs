@@ -1,8 +1,8 @@
-//! What a timeline draws of one track between two times: boxes, merged where they would be narrower than a pixel.
+//! Tiles: the boxes of one track in a window of time, merged where they would be narrower than a pixel.
 //!
-//! Invariants: a span of at least a pixel is a box of its own; of the narrower spans of one level that begin within the
-//! same pixel, one box is made, which counts them and names the longest. So a level has at most two boxes a pixel,
-//! however many events there are, and the counts of all boxes add up to the spans that are visible.
+//! Invariants: a span of at least a pixel has its own box. The narrower spans of one level that begin within the same
+//! pixel are merged to one box with their count and the name of the longest. So a level has at most two boxes per
+//! pixel, regardless of the number of events, and the counts of all boxes add up to the number of visible spans.
 
 use super::tracks::lanes;
 use crate::names::NameId;
@@ -12,38 +12,38 @@ use crate::trace::Trace;
 use crate::tree::{Lane, Position, Tree};
 use alloc::vec::Vec;
 
-/// What part of a track is drawn.
+/// The part of a track to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The track.
     pub track: TrackId,
-    /// Its left edge, in ns after the start of the recording.
+    /// The left edge, in ns after the start of the recording.
     pub start_ns: i64,
-    /// Its right edge.
+    /// The right edge, in ns after the start of the recording.
     pub end_ns: i64,
-    /// How many pixels lie between the two; at least 1 is taken.
+    /// The number of pixels between the two edges; 0 counts as 1.
     pub pixels: u32,
 }
 
-/// One box.
+/// A box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tile {
-    /// The level, 0 for the outermost spans; further lanes of the track lie below the main one.
+    /// The level, 0 for the outermost spans; further lanes of the track are below the main one.
     pub depth: u32,
-    /// When it begins, in ns after the start of the recording; it may begin before the window.
+    /// The start, in ns after the start of the recording; it can lie before the window.
     pub start_ns: i64,
-    /// When it ends.
+    /// The end, in ns after the start of the recording.
     pub end_ns: i64,
-    /// How many spans it stands for.
+    /// The number of spans that it represents.
     pub count: u32,
-    /// The event, or the longest of the merged ones.
+    /// The event, or the longest of the merged events.
     pub row: Row,
-    /// That event's name.
+    /// The name of that event.
     pub name: NameId,
 }
 
-/// The boxes of a window, level by level within a lane's order of time.
+/// Returns the boxes of a window, lane by lane.
 pub fn tiles(trace: &Trace, window: Window) -> Vec<Tile> {
     let origin = trace.start_ns;
     let mut drawing = Drawing {
@@ -69,7 +69,7 @@ struct Drawing<'a> {
     start: i64,
     end: i64,
     pixel: i64,
-    /// Of each level, the box that came last.
+    /// The latest box of narrow spans of each level.
     last: Vec<Option<usize>>,
     tiles: Vec<Tile>,
 }
@@ -121,7 +121,7 @@ impl Drawing<'_> {
                 return;
             }
         }
-        // Only a box of narrow spans takes further ones in.
+        // Only a box of narrow spans can take further spans.
         self.last[depth] = narrow.then_some(self.tiles.len());
         self.tiles.push(Tile {
             depth: below + depth as u32,

@@ -1,4 +1,4 @@
-//! The rows of the timeline: threads and streams, with what lies on them.
+//! Tracks: threads and streams, with counts and times of their events.
 
 use super::lane_names::LaneNames;
 use crate::analysis::intervals::Collector;
@@ -12,25 +12,25 @@ use alloc::vec;
 
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[
-    Column::int("track", "#", "The track's number, which `tiles` takes."),
+    Column::int("track", "#", "The number of the track, as `tiles` takes it."),
     Column::word("kind", "Kind", &TrackKind::VOCABULARY, "host for a thread, device for a stream."),
-    Column::text("process", "Process", "The process or device."),
-    Column::text("thread", "Thread", "The thread or stream."),
-    Column::text("pid", "", "The pid as the file has it."),
-    Column::text("tid", "", "The tid as the file has it."),
-    Column::int("events", "Events", "Events on the track, metadata left out."),
-    Column::int("spans", "Spans", "Events with a duration."),
-    Column::int("lanes", "Lanes", "1, and one more for each set of spans that overlap without nesting."),
-    Column::int("depth", "Levels", "How many levels `tiles` has: those of all lanes, one below the other."),
-    Column::ns("start_ns", "Start", "When the first span began, after the start of the recording.")
+    Column::text("process", "Process", "The name of the process or device."),
+    Column::text("thread", "Thread", "The name of the thread or stream."),
+    Column::text("pid", "", "The pid in the file."),
+    Column::text("tid", "", "The tid in the file."),
+    Column::int("events", "Events", "The number of events on the track, without metadata events."),
+    Column::int("spans", "Spans", "The number of events with a duration."),
+    Column::int("lanes", "Lanes", "1, plus one for each set of spans that overlap without nesting."),
+    Column::int("depth", "Levels", "The number of levels in `tiles`: those of all lanes together."),
+    Column::ns("start_ns", "Start", "The start of the first span, after the start of the recording.")
         .nullable(),
-    Column::ns("end_ns", "End", "When the last span ended, after the start of the recording.").nullable(),
-    Column::ns("busy_ns", "Busy", "Time in which any span was open."),
+    Column::ns("end_ns", "End", "The end of the last span, after the start of the recording.").nullable(),
+    Column::ns("busy_ns", "Busy", "The time during which any span was open."),
 ];
 
 words! {
     "TrackKind"
-    /// What a track is.
+    /// The kind of a track.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum TrackKind {
         /// A thread.
@@ -40,7 +40,7 @@ words! {
     }
 }
 
-/// The lanes of a track, the main one first.
+/// Returns the lanes of a track, the main one first.
 pub(super) fn lanes(trace: &Trace, track: TrackId) -> &[Lane] {
     let all = trace.tree.lanes();
     let start = all.partition_point(|lane| lane.track < track);
@@ -48,7 +48,7 @@ pub(super) fn lanes(trace: &Trace, track: TrackId) -> &[Lane] {
     &all[start..end]
 }
 
-/// Every track on which something lies, in the order of first appearance.
+/// Returns every track with events, in order of first occurrence.
 pub(crate) fn track_rows(trace: &Trace) -> Rows {
     let table = &trace.table;
     let names = LaneNames::new(trace);
