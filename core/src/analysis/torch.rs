@@ -1,4 +1,4 @@
-//! torch's view of a trace: function events, key averages, event tree, patterns.
+//! Analyses as PyTorch defines them: function events, key averages, event tree, anti-patterns.
 
 pub(crate) mod average_rows;
 pub mod averages;

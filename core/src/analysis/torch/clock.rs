@@ -1,12 +1,12 @@
-//! torch's own times of function events, in its floating point arithmetic.
+//! PyTorch's times of function events, in its floating point arithmetic.
 
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::table::events::Table;
 use alloc::vec::Vec;
 
-/// Times in microseconds as torch's own floating point arithmetic gives them: starts and ends are rounded to `f64`
-/// before they are subtracted and summed. They differ from the exact nanoseconds by less than 1e-6 us, which decides how
-/// a tie of the last printed digit falls; only torch's table uses them.
+/// Times in microseconds, computed in PyTorch's floating point arithmetic: starts and ends are rounded to `f64` before
+/// they are subtracted and summed. They differ from the exact nanoseconds by less than 1e-6 us, which decides how ties
+/// in the last printed digit are rounded; only PyTorch's tables use them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TorchTimes {
@@ -20,13 +20,13 @@ pub struct TorchTimes {
     pub self_device_time_total: f64,
 }
 
-/// torch's times of every event.
+/// Computes PyTorch's times of every event.
 pub(super) struct TorchClock<'a> {
     events: &'a FunctionEvents,
     table: &'a Table,
-    /// The sum of each event's children; empty in a clock that gives no times.
+    /// The sum of the times of each event's children; empty in a clock that gives no times.
     below: Vec<f64>,
-    /// Device time with and without the children; empty without a device.
+    /// Device times with and without children; empty without a device.
     device: Vec<(f64, f64)>,
 }
 
@@ -42,7 +42,7 @@ impl<'a> TorchClock<'a> {
         clock
     }
 
-    /// A clock that gives no times, for answers in exact nanoseconds only.
+    /// Returns a clock whose times are all 0, for answers that only need exact nanoseconds.
     pub(super) fn stopped(events: &'a FunctionEvents, table: &'a Table) -> Self {
         TorchClock { events, table, below: Vec::new(), device: Vec::new() }
     }

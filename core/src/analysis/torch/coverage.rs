@@ -1,9 +1,10 @@
-//! How much of a program `torch.compile` captured: the Dynamo profiler's numbers, from a trace.
+//! The coverage of `torch.compile`: the metrics of Dynamo's profiler, computed from a trace.
 //!
-//! A call of a compiled graph is a range called `Torch-Compiled Region…` (`TORCHDYNAMO` before PyTorch 2). Operators are
-//! counted as `torch._dynamo.profiler` counts them: on each thread only those that begin after the last one ended, so not
-//! what they call; one that ends within a region was captured. A region of *n* operators saves *n* − 1 launches of the
-//! host: its fusions. Ranges that the user named are no operators here, since a profiler step would hide all others.
+//! The call of a compiled graph is an annotation named `Torch-Compiled Region…` (`TORCHDYNAMO` before PyTorch 2).
+//! Operators are counted as in `torch._dynamo.profiler`: on each thread, only those that begin after the previous one
+//! ended, which excludes callees. An operator that ends within a region was captured. A region of *n* operators saves
+//! *n* − 1 launches by the host: its fusions. User annotations do not count as operators here, because a profiler step
+//! would hide all others.
 
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::names::{ByName, NameId};
@@ -24,36 +25,28 @@ pub const COLUMNS: &[Column] = &[
         "kind",
         "Kind",
         &CoverageKind::VOCABULARY,
-        "captured or total for the sums, graph for a compiled graph, missed for an operator outside.",
+        "captured or total for the sums, graph for a compiled graph, missed for an operator outside of every graph.",
     ),
-    Column::text("name", "Name", "The graph's or operator's name."),
-    Column::int("graphs", "Graph calls", "How often compiled graphs were called."),
-    Column::int("operators", "Operators", "How many operators ran, those that others called left out."),
-    Column::int("fusions", "Fusions", "Operators less calls: what running them one by one would add."),
-    Column::ns(
-        "time_ns",
-        "CPU time",
-        "Their time on the CPU, with that of what they called; for a graph, that of its calls.",
-    ),
-    Column::ns(
-        "device_time_ns",
-        "Device time",
-        "Sum of the durations of the device work that was launched in them.",
-    ),
-    Column::share("operators_share", "of operators", "The part of all operators.").nullable(),
-    Column::share("time_share", "of CPU time", "The part of the CPU time of all operators.").nullable(),
-    Column::share("device_time_share", "of device time", "The part of all device time.").nullable(),
+    Column::text("name", "Name", "The name of the graph or operator."),
+    Column::int("graphs", "Graph calls", "The number of calls of compiled graphs."),
+    Column::int("operators", "Operators", "The number of operators, without callees of other operators."),
+    Column::int("fusions", "Fusions", "Operators less graph calls: the launches that compilation saves."),
+    Column::ns("time_ns", "CPU time", "CPU time, including callees; for a graph, that of its calls."),
+    Column::ns("device_time_ns", "Device time", "Sum of the durations of the device work launched in them."),
+    Column::share("operators_share", "of operators", "The share of all operators.").nullable(),
+    Column::share("time_share", "of CPU time", "The share of the CPU time of all operators.").nullable(),
+    Column::share("device_time_share", "of device time", "The share of all device time.").nullable(),
     Column::json(
         "stack",
         "",
         Shape::Texts,
-        "Where the first of the missed operators was called from, innermost frame first.",
+        "The stack of the first missed operator with this name, innermost frame first.",
     ),
 ];
 
 words! {
     "CoverageKind"
-    /// What a row counts.
+    /// The kind of a row.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CoverageKind {
         /// The sum of the compiled graphs.
@@ -67,7 +60,7 @@ words! {
     }
 }
 
-/// The metrics of `torch._dynamo.profiler`, with its arithmetic: they add up.
+/// The metrics of `torch._dynamo.profiler`, with addition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProfileMetrics {
@@ -109,20 +102,20 @@ impl Sum for ProfileMetrics {
     }
 }
 
-/// The quotients of two [`ProfileMetrics`]; `None` where there is nothing to divide by.
+/// The ratios of two [`ProfileMetrics`]; `None` if the divisor is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Percent {
-    /// Of operators, as a share of 1.
+    /// The ratio of operators, as a fraction of 1.
     pub operators: Option<f64>,
-    /// Of CPU time.
+    /// The ratio of CPU times.
     pub time: Option<f64>,
-    /// Of device time.
+    /// The ratio of device times.
     pub device_time: Option<f64>,
 }
 
 impl ProfileMetrics {
-    /// The part that these are of `whole`.
+    /// Returns the fractions of `whole` that these metrics are.
     pub fn percent_of(self, whole: ProfileMetrics) -> Percent {
         let part = |a: i64, b: i64| (b > 0).then(|| a as f64 / b as f64);
         Percent {
@@ -133,48 +126,48 @@ impl ProfileMetrics {
     }
 }
 
-/// An operator outside of every graph.
+/// The operators of one name outside of every graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Missed {
-    /// Sums of all with this name.
+    /// The sums over all of them.
     pub metrics: ProfileMetrics,
     /// The first one.
     pub first: Option<FunctionEvent>,
 }
 
-/// What was captured and what was missed.
+/// The captured and the missed operators.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Coverage {
-    /// Inside of compiled graphs.
+    /// The sums inside of compiled graphs.
     pub captured: ProfileMetrics,
-    /// All there is.
+    /// The sums of all operators.
     pub total: ProfileMetrics,
-    /// Each graph, by its name.
+    /// The sums of each graph, by name.
     pub graphs: ByName<ProfileMetrics>,
-    /// Operators outside, by name.
+    /// The operators outside of every graph, by name.
     pub missed: ByName<Missed>,
 }
 
-/// Whether a range is the call of a compiled graph.
+/// Returns whether an annotation is the call of a compiled graph.
 pub(crate) fn is_compiled_region(name: &str) -> bool {
     name == "TORCHDYNAMO" || name.starts_with("Torch-Compiled Region")
 }
 
-/// Whether a range is the compiler's own work, and no operator of the program.
+/// Returns whether an event is work of the compiler itself, not an operator of the program.
 fn is_own(name: &str) -> bool {
     name == "TorchDynamo Cache Lookup"
 }
 
-/// Where a thread stands.
+/// The state of the count on one thread.
 #[derive(Clone, Copy)]
 struct Thread {
     last_end: i64,
     region: Option<(NameId, i64)>,
 }
 
-/// Counts what graphs captured.
+/// Computes the coverage of a trace.
 pub fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
     let device_totals = events.device_totals_ns();
     let begun = Thread { last_end: i64::MIN, region: None };
@@ -191,7 +184,7 @@ pub fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
         };
         let inside = thread.region.filter(|region| end <= region.1);
         if is_compiled_region(table.name(row)) {
-            // A region within another one is the same call again.
+            // A region within another one is part of the same call.
             if inside.is_none() {
                 thread.region = Some((name, end));
                 *out.graphs.of(name) += ProfileMetrics { graphs: 1, fusions: -1, ..metrics };
@@ -203,7 +196,7 @@ pub fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
             thread.last_end = end;
             let one = ProfileMetrics { operators: 1, fusions: 1, ..ProfileMetrics::default() };
             if let Some((region, _)) = inside {
-                // Its time is in that of the region.
+                // Its time is part of the region's.
                 *out.graphs.of(region) += one;
             } else {
                 let missed = out.missed.of(name);
@@ -219,8 +212,8 @@ pub fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
     out
 }
 
-/// The rows: what was captured, all there is, the graphs, and the missed operators, those of most time first; none in a
-/// trace without graphs.
+/// Returns the rows: the captured sum, the total, the graphs, and the missed operators, each ordered by time; none for
+/// a trace without graphs.
 pub(crate) fn coverage_rows(trace: &Trace) -> Rows {
     let table = &trace.table;
     let mut rows = Rows::new(COLUMNS);

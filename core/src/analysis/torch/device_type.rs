@@ -1,4 +1,4 @@
-//! torch's device types: names and numbers.
+//! PyTorch's device types: names and numbers.
 
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
@@ -7,27 +7,27 @@ use crate::words::{Vocabulary, help};
 
 macro_rules! device_types {
     ($($variant:ident $name:literal $number:literal;)*) => {
-        /// torch's device types.
+        /// PyTorch's device types.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         #[allow(missing_docs)]
         #[non_exhaustive]
         pub enum DeviceType { #[default] $($variant),* }
 
         impl DeviceType {
-            /// torch's names.
+            /// PyTorch's names.
             pub const VOCABULARY: Vocabulary = Vocabulary { name: help("DeviceType"), words: &[$($name),*] };
 
-            /// torch's name, as `DeviceType.CUDA` has it.
+            /// Returns PyTorch's name, as in `DeviceType.CUDA`.
             pub const fn as_str(self) -> &'static str {
                 DeviceType::VOCABULARY.words[self as usize]
             }
 
-            /// The type of this name.
+            /// Returns the type with this name.
             pub fn of(name: &str) -> Option<DeviceType> {
                 match name { $($name => Some(DeviceType::$variant),)* _ => None }
             }
 
-            /// The type of torch's number.
+            /// Returns the type with this number in PyTorch.
             pub fn of_number(number: i64) -> Option<DeviceType> {
                 match number { $($number => Some(DeviceType::$variant),)* _ => None }
             }
@@ -60,7 +60,7 @@ device_types! {
 }
 
 impl DeviceType {
-    /// The device whose memory an event is about: the host where it does not say, nothing where it is unknown.
+    /// Returns the device type of a memory event: the host if the event has none, `None` if it is unknown.
     pub(crate) fn of_event(table: &Table, row: Row) -> Option<DeviceType> {
         match table.field(row, Key::DeviceType) {
             Some(Value::Text(name)) => DeviceType::of(name),

@@ -1,14 +1,14 @@
-//! torch's `BasicEvaluation`: the self time of every call, how many kernels were waiting when it began, and how long the
-//! device had nothing to do meanwhile; and which calls to look at first.
+//! PyTorch's `BasicEvaluation`: the self time of every call, the number of kernels queued when it began, and the idle
+//! time of the device during the call; and a ranking of the calls to optimize.
 //!
-//! - **queue depth**: kernels launched so far less kernels begun so far, at the start of a call.
-//! - **idle**: from the end of an event that saw an empty queue to the start of the next one that did not; and before the
-//!   first and after the last event of the device.
-//! - **rank**: among the calls during which the queue fell from a depth of [`PEAK`] or more to nothing, those with the
+//! - **queue depth**: kernels launched less kernels started, at the start of a call.
+//! - **idle**: from the end of an event with an empty queue to the start of the next one with a non-empty queue; also
+//!   before the first and after the last event of the queue.
+//! - **rank**: among the calls during which the queue fell from a depth of [`PEAK`] or more to empty, those with the
 //!   highest normalised share of idle time plus [`SELF_WEIGHT`] times the normalised self time.
 //!
-//! torch itself sees no launches in real results, for it compares their names with those of methods; its depths are then
-//! all 0. This is what it means to do, as its results on made-up events show.
+//! PyTorch itself finds no launches in real results, because it compares their names with those of methods; all its
+//! depths are then 0. This module implements the intended behaviour, which its results on constructed events show.
 
 mod call;
 mod overlaps;
@@ -31,7 +31,7 @@ use crate::trace::Trace;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Evaluates calls against launches and kernels, which need no order.
+/// Evaluates calls against launches and kernels, which can be in any order.
 pub fn evaluate(calls: &[Call], mut launches: Vec<Queued>, mut kernels: Vec<Queued>) -> Evaluation {
     sort_by_key(&mut launches, |l| (l.time.0, 0));
     sort_by_key(&mut kernels, |k| (k.time.0, 0));
@@ -73,7 +73,7 @@ fn queue_depths(out: &mut Evaluation, calls: &[Call], launches: &[Queued], kerne
     events.extend(kernels.iter().enumerate().map(|(at, k)| (k.time.0, Event::Kernel(at))));
     events.extend(calls.iter().enumerate().map(|(at, c)| (c.time.0, Event::Call(at))));
     sort_by_key(&mut events, |e| (e.0, 0));
-    // Kernels launched, and kernels begun.
+    // The number of kernels launched, and of kernels started.
     let (mut launched, mut begun) = (0usize, 0usize);
     for (start, event) in events {
         if let Event::Launch(at) = event
@@ -93,7 +93,7 @@ fn queue_depths(out: &mut Evaluation, calls: &[Call], launches: &[Queued], kerne
     }
 }
 
-/// The kernel of each launch: the first with its id that no launch before went past.
+/// Returns the kernel of each launch: the first one with its id that does not precede the kernel of an earlier launch.
 fn kernels_of(launches: &[Queued], kernels: &[Queued]) -> Vec<Option<usize>> {
     let mut by_id: Vec<(i64, usize)> =
         kernels.iter().enumerate().map(|(at, kernel)| (kernel.id, at)).collect();
@@ -112,7 +112,7 @@ fn idle_times(out: &Evaluation, calls: &[Call]) -> Vec<Interval> {
     let mut idle = Vec::new();
     let (first, last) = (out.queue.first(), out.queue.last());
     let earliest = calls.iter().map(|call| call.time.0).min();
-    // Of calls that begin together the one given last counts as the last.
+    // If several calls begin at the latest start, the one given last counts.
     let latest = calls.iter().max_by_key(|call| call.time.0).map(|call| call.time.1);
     if let (Some(first), Some(last), Some(earliest), Some(latest)) = (first, last, earliest, latest) {
         idle.push((earliest, first.0.0));
@@ -132,7 +132,7 @@ fn idle_times(out: &Evaluation, calls: &[Call]) -> Vec<Interval> {
     idle
 }
 
-/// The calls of an event tree.
+/// Returns the calls of an event tree.
 pub fn calls(table: &Table, tree: &EventTree) -> Vec<Call> {
     let call = |node| {
         let row = tree.row(node);
@@ -141,7 +141,7 @@ pub fn calls(table: &Table, tree: &EventTree) -> Vec<Call> {
     collect(tree.len(), call)
 }
 
-/// The launches and kernels of a trace, copies and fills left out.
+/// Returns the launches and kernels of a trace, without copies and memsets.
 pub fn queue(trace: &Trace) -> (Vec<Queued>, Vec<Queued>) {
     let table = &trace.table;
     let is_kernel = |name: &str| {
@@ -164,26 +164,26 @@ pub fn queue(trace: &Trace) -> (Vec<Queued>, Vec<Queued>) {
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
-    Column::text("name", "Event", "The operator, range or Python function."),
-    Column::ns("start_ns", "At", "When it began, after the start of the recording."),
-    Column::ns("duration_ns", "Duration", "How long it took."),
+    Column::text("name", "Event", "The operator, annotation or Python function."),
+    Column::ns("start_ns", "At", "The start of the event, after the start of the recording."),
+    Column::ns("duration_ns", "Duration", "The duration of the event."),
     Column::ns(
         "self_time_ns",
         "Self",
-        "Its duration less that of what it called; below 0 where that sticks out of it.",
+        "The duration less that of its callees; negative if these extend beyond it.",
     ),
-    Column::ns("idle_time_ns", "GPU idle", "How long the device had nothing to do meanwhile."),
-    Column::share(
-        "fraction_idle",
-        "Idle",
-        "The share of its duration during which the device had nothing to do.",
+    Column::ns("idle_time_ns", "GPU idle", "The idle time of the device during the event."),
+    Column::share("fraction_idle", "Idle", "The share of the duration during which the device was idle."),
+    Column::int(
+        "queue_depth",
+        "Queue",
+        "The number of launched kernels that had not started when the event began.",
     ),
-    Column::int("queue_depth", "Queue", "How many launched kernels had not begun when it began."),
-    Column::text("place", "Place", "The innermost function outside of torch: path(line of its def): name.")
+    Column::text("place", "Place", "The innermost function outside of PyTorch: path(line of its def): name.")
         .nullable(),
 ];
 
-/// The ranked calls, the most promising first; none in a trace whose launch queue never fell from a peak.
+/// Returns the ranked calls, the most promising first; none if the launch queue never fell from a peak to empty.
 pub(crate) fn evaluation_rows(trace: &Trace) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     let (launches, kernels) = queue(trace);
@@ -214,14 +214,14 @@ mod tests {
     use crate::analysis::torch::event_tree::Node;
 
     #[test]
-    fn calls_of_any_times_are_evaluated() {
+    fn extreme_times_do_not_overflow() {
         let call = |parent: Option<usize>| Call { time: (i64::MIN, i64::MAX), parent: parent.map(Node::new) };
         let metrics = evaluate(&[None, Some(0), Some(0)].map(call), Vec::new(), Vec::new()).metrics;
         assert_eq!((metrics[0].duration_ns, metrics[0].self_ns), (i64::MAX, -i64::MAX));
     }
 
     #[test]
-    fn a_queue_that_empties_leaves_the_device_idle() {
+    fn the_device_is_idle_after_the_queue_empties() {
         let call = |start, end| Call { time: (start, end), parent: None };
         let queued = |start, end, id| Queued { time: (start, end), id };
         let launches = (0..5).map(|n| queued(n * 10, n * 10 + 5, n)).collect();

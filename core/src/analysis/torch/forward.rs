@@ -1,11 +1,11 @@
-//! Which track ran the forward operators of a thread, for the backward functions that name it.
+//! The tracks of forward threads, for the backward functions that refer to them.
 
 use crate::index::Index;
 use crate::table::layout::Key;
 use crate::trace::Trace;
 
-/// The tracks of the threads that ran forward operators, by the profiler's own number of the thread, as `fwdbwd` arrows
-/// tell.
+/// Returns the track of each thread that ran forward operators, by the thread number that backward functions record.
+/// The `fwdbwd` flows connect the two.
 pub(super) fn forward_threads(trace: &Trace) -> Index {
     let table = &trace.table;
     let mut threads = Index::default();

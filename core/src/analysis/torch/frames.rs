@@ -5,16 +5,16 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How Kineto names the call of an `nn.Module`.
+/// The prefix of the names of `nn.Module` calls in Kineto.
 pub(crate) const MODULE_PREFIX: &str = "nn.Module: ";
 
 handle! {
-    /// The number of a stack in a [`StackTable`].
+    /// The index of a stack in a [`StackTable`].
     pub struct StackId;
 }
 
 impl StackId {
-    /// The empty stack, which every table has first.
+    /// The empty stack, which is the first of every table.
     pub(super) const EMPTY: StackId = StackId::new(0);
 }
 
@@ -25,7 +25,7 @@ pub struct StackTable {
 }
 
 impl StackTable {
-    /// A table of the empty stack alone.
+    /// Returns a table that has only the empty stack.
     pub(super) fn new() -> StackTable {
         StackTable { stacks: vec![Vec::new()] }
     }
@@ -34,23 +34,23 @@ impl StackTable {
         self.stacks.push(frames);
     }
 
-    /// The frames of a stack; none for a number that is not there.
+    /// Returns the frames of a stack; none for an unknown id.
     pub fn get(&self, id: StackId) -> &[String] {
         self.stacks.get(id.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// How many stacks there are, the empty one included.
+    /// Returns the number of stacks, including the empty one.
     pub fn len(&self) -> usize {
         self.stacks.len()
     }
 
-    /// No stack was recorded.
+    /// Returns whether no stack was recorded.
     pub fn is_empty(&self) -> bool {
         self.stacks.len() <= 1
     }
 }
 
-/// Whether torch shows this frame: those of the autograd entry points and of its test helpers are left out.
+/// Returns whether PyTorch shows this frame: it omits those of the autograd entry points and of its test helpers.
 pub fn is_shown(frame: &str) -> bool {
     const LEFT_OUT: [(&str, &str); 6] = [
         ("autograd/__init__", "_make_grads"),
@@ -63,7 +63,7 @@ pub fn is_shown(frame: &str) -> bool {
     !LEFT_OUT.iter().any(|(file, function)| frame.contains(file) && frame.contains(function))
 }
 
-/// Whether a frame is torch's own code, by its path.
+/// Returns whether a frame is PyTorch's own code, by its path.
 pub(crate) fn is_torchs(frame: &str) -> bool {
     frame.starts_with("torch/")
         || ["site-packages/torch/", "site-packages\\torch\\"].iter().any(|part| frame.contains(part))

@@ -1,7 +1,8 @@
-//! Anti-patterns: known ways of losing time, found in torch's event tree.
+//! Anti-patterns: known inefficiencies, detected in PyTorch's event tree.
 //!
-//! The rules are those of torch's pattern matchers. A pattern of one's own is a type with [`Pattern`]; [`find`] looks for any
-//! set of them. A trace names the function that a match lies in by the line of its `def`, not by the line of the call.
+//! The rules are those of PyTorch's pattern matchers. Custom patterns implement [`Pattern`]; [`find`] takes any set of
+//! them.
+//! A trace identifies the function that contains a match by the line of its `def`, not by the line of the call.
 
 mod pattern;
 pub mod rules;
@@ -21,23 +22,23 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-/// One place that shows a pattern.
+/// A match of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Match {
-    /// Which of the patterns that were looked for.
+    /// The index of the pattern in the list that was searched for.
     pub pattern: usize,
     /// The node of [`Scene::tree`].
     pub node: Node,
-    /// Its duration on the CPU, in ns.
+    /// The duration on the CPU, in ns.
     pub cpu_ns: i64,
     /// The sum of the device work that it launched, in ns.
     pub device_ns: i64,
-    /// The most time that can be saved, in ns.
+    /// The maximum time that can be saved, in ns.
     pub saving_ns: Option<i64>,
 }
 
-/// Looks for some patterns: those that the trace has too little for are left out.
+/// Finds the matches of some patterns. Patterns whose needed settings the trace lacks are skipped.
 pub fn find(scene: &Scene<'_>, patterns: &[&dyn Pattern]) -> Vec<Match> {
     let mut found = Vec::new();
     for (index, pattern) in patterns.iter().enumerate().filter(|(_, p)| scene.has(p.needs())) {
@@ -52,7 +53,7 @@ pub fn find(scene: &Scene<'_>, patterns: &[&dyn Pattern]) -> Vec<Match> {
     found
 }
 
-/// The patterns of torch, in its order, those first that its `report_all_anti_patterns` looks for.
+/// PyTorch's patterns, in its order; those of its `report_all_anti_patterns` are first.
 pub const ALL: [&dyn Pattern; 8] = [
     &rules::ExtraCudaCopy,
     &rules::Fp32MatMul,
@@ -64,11 +65,11 @@ pub const ALL: [&dyn Pattern; 8] = [
     &rules::ForLoopIndexing,
 ];
 
-/// How many of [`ALL`] torch's report has.
+/// The number of patterns of [`ALL`] in PyTorch's report.
 const REPORTED: usize = 7;
 
-/// The report in the form of torch's `report_all_anti_patterns`, in words of our own: every distinct message once, then
-/// how many events matched.
+/// Returns the report in the format of PyTorch's `report_all_anti_patterns`, with different descriptions: every
+/// distinct message once, then the number of matched events.
 pub fn report(trace: &Trace) -> String {
     let scene = Scene::new(trace);
     let patterns = &ALL[..REPORTED];
@@ -95,7 +96,7 @@ pub fn report(trace: &Trace) -> String {
     out + &title
 }
 
-/// The rows as a table, and below it what to do about each pattern.
+/// Returns the rows as a table, followed by the advice for each pattern.
 pub(crate) fn advice(rows: &Rows) -> String {
     let mut out = rows.to_text();
     let column = |key: &str| rows.columns.iter().position(|c| c.key == key).unwrap_or(0);
@@ -115,24 +116,24 @@ pub(crate) fn advice(rows: &Rows) -> String {
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
     Column::text("pattern", "Pattern", "The name of the pattern."),
-    Column::int("count", "Matches", "How many events of this place show it."),
-    Column::ns("cpu_time_ns", "CPU", "Sum of the durations of the matched events on the CPU."),
+    Column::int("count", "Matches", "The number of matched events at this place."),
+    Column::ns("cpu_time_ns", "CPU", "Sum of the CPU durations of the matched events."),
     Column::ns("device_time_ns", "Device", "Sum of the device work that the matched events launched."),
     Column::ns(
         "saving_ns",
         "Saves at most",
-        "The most that doing otherwise can save, where the trace can tell.",
+        "The maximum time that a fix can save, if the trace determines it.",
     )
     .nullable(),
     Column::text("event", "Event", "The first matched event."),
-    Column::ns("start_ns", "At", "When the first matched event began, after the start of the recording."),
-    Column::text("place", "Place", "The innermost function outside of torch: path(line of its def): name.")
+    Column::ns("start_ns", "At", "The start of the first matched event, after the start of the recording."),
+    Column::text("place", "Place", "The innermost function outside of PyTorch: path(line of its def): name.")
         .nullable(),
     Column::text("description", "", "What is wrong, and what to do."),
-    Column::text("url", "", "Where more is said about it."),
+    Column::text("url", "", "The address of further documentation."),
 ];
 
-/// The matches by pattern and place, those that cost most time first.
+/// Returns the matches grouped by pattern and place, the largest saving first.
 pub(crate) fn pattern_rows(trace: &Trace, patterns: &[&dyn Pattern]) -> Rows {
     let scene = Scene::new(trace);
     let mut groups: Vec<(Option<&str>, usize, Match)> = Vec::new();

@@ -1,4 +1,4 @@
-//! torch's `export_stacks`, and the stacks by the time spent in them.
+//! PyTorch's `export_stacks`, and stacks by self time.
 
 use super::clock::TorchClock;
 use super::frames::StackId;
@@ -15,20 +15,20 @@ use core::fmt::Write;
 
 words! {
     "StackMetric"
-    /// What a line of [`export`] counts.
+    /// The metric of the lines of [`export`].
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub enum Metric {
-        /// In whole microseconds.
+        /// Self CPU time, in whole microseconds.
         #[default]
         SelfCpuTime = "self_cpu_time_total",
-        /// In whole microseconds; torch's name for any device.
+        /// Self device time, in whole microseconds; PyTorch uses this name for any device.
         SelfDeviceTime = "self_cuda_time_total",
     }
 }
 
 impl Metric {
-    /// The metric of torch's name.
+    /// Returns the metric with this name in PyTorch.
     pub fn of(name: &str) -> Option<Metric> {
         match name {
             "self_cpu_time_total" => Some(Metric::SelfCpuTime),
@@ -41,8 +41,9 @@ impl Metric {
     }
 }
 
-/// torch's `export_stacks`: a line an event, outermost frame first, `;` between frames, then the metric. Events without
-/// a stack or with less than a microsecond are left out.
+/// PyTorch's `export_stacks`: one line for each event with the frames, outermost first and separated by `;`, and the
+/// metric.
+/// Events without a stack, or with less than a microsecond, are omitted.
 pub fn export(events: &FunctionEvents, table: &Table, metric: Metric) -> String {
     let clock = TorchClock::new(events, table);
     let mut out = String::new();
@@ -68,19 +69,19 @@ pub fn export(events: &FunctionEvents, table: &Table, metric: Metric) -> String 
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
-    Column::ns("self_cpu_time_total_ns", "Self CPU", "Self time on the CPU of the events with this stack."),
+    Column::ns("self_cpu_time_total_ns", "Self CPU", "Self CPU time of the events with this stack."),
     Column::ns(
         "self_device_time_total_ns",
         "Self device",
-        "Device work that the events with this stack launched.",
+        "Sum of the device work that the events with this stack launched.",
     ),
-    Column::int("count", "Events", "How many events have this stack."),
+    Column::int("count", "Events", "The number of events with this stack."),
     Column::text("frame", "Innermost frame", "The innermost frame: path(line): function.").nullable(),
-    Column::text("caller", "Called from", "The frame around it.").nullable(),
-    Column::json("stack", "", Shape::Texts, "The whole stack, innermost frame first."),
+    Column::text("caller", "Called from", "The caller of the innermost frame.").nullable(),
+    Column::json("stack", "", Shape::Texts, "The complete stack, innermost frame first."),
 ];
 
-/// Stacks with the time spent in them, most self CPU time first.
+/// Returns the stacks with their times, the longest self CPU time first.
 pub(crate) fn stack_rows(events: &FunctionEvents) -> Rows {
     let mut sums: Vec<(i64, i64, usize, StackId)> = collect(events.stacks.len(), |id| (0, 0, 0, id));
     for event in events.events() {

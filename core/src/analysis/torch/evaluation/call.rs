@@ -1,56 +1,56 @@
-//! What is evaluated, and what comes out.
+//! The input and output of the evaluation.
 
 use crate::analysis::intervals::Interval;
 use crate::analysis::torch::event_tree::Node;
 use alloc::vec::Vec;
 
-/// An event of the device's queue: a launch call or a kernel.
+/// A launch call or a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queued {
     /// Start and end, in ns.
     pub time: Interval,
-    /// What a launch and its kernel have in common.
+    /// The id that a launch and its kernel share.
     pub id: i64,
 }
 
-/// A call of the event tree, or of any tree that is numbered in the same way.
+/// A call: a node of the event tree, or of any tree with the same numbering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Start and end, in ns.
     pub time: Interval,
-    /// Its caller.
+    /// The caller.
     pub parent: Option<Node>,
 }
 
-/// What is known of a call. Times in ns.
+/// The metrics of a call. Times are in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// Its duration.
+    /// The duration.
     pub duration_ns: i64,
-    /// Its duration less that of the calls inside; below 0 where these stick out of it.
+    /// The duration less that of the callees; negative if these extend beyond it.
     pub self_ns: i64,
-    /// How long the device was idle meanwhile.
+    /// The idle time of the device during the call.
     pub idle_ns: i64,
-    /// How many launched kernels had not begun when it began.
+    /// The number of launched kernels that had not started when the call began.
     pub queue_depth: usize,
 }
 
 impl Metrics {
-    /// The share of its duration during which the device was idle.
+    /// Returns the fraction of the duration during which the device was idle.
     pub fn fraction_idle(&self) -> f64 {
         if self.duration_ns == 0 { 0.0 } else { self.idle_ns as f64 / self.duration_ns as f64 }
     }
 }
 
-/// What came out.
+/// The result of an evaluation.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Evaluation {
-    /// Of each call, in the order given.
+    /// The metrics of each call, in the given order.
     pub metrics: Vec<Metrics>,
-    /// The queue's depth at each launch and kernel, by start.
+    /// The queue depth at each launch and kernel, ordered by start.
     pub queue: Vec<(Interval, usize)>,
-    /// The calls worth a look, the most promising first.
+    /// The calls to optimize, the most promising first.
     pub ranked: Vec<Node>,
 }

@@ -1,19 +1,20 @@
-//! How long a time overlaps with intervals.
+//! The overlap of a time with a set of intervals.
 
 use crate::analysis::intervals::Interval;
 use crate::order::sort_by_key;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How long a time overlaps with intervals, by torch's rule: in order of their starts, an interval that lies within the one
-/// before it is left out together with the one behind it, and one that begins within it begins at its end.
+/// Computes the overlap of a time with intervals, by PyTorch's rule: in order of starts, an interval that lies within
+/// the previous one is skipped together with the next one, and an interval that begins within the previous one begins
+/// at its end.
 pub struct Overlaps {
     starts: Prefix,
     ends: Prefix,
 }
 
 impl Overlaps {
-    /// For any number of times and these intervals.
+    /// Prepares these intervals for any number of times.
     pub fn new(mut intervals: Vec<Interval>) -> Overlaps {
         sort_by_key(&mut intervals, |i| (i.0, 0));
         let mut counted: Vec<Interval> = intervals.first().copied().into_iter().collect();
@@ -41,7 +42,7 @@ impl Overlaps {
         }
     }
 
-    /// The overlap with one time, in ns.
+    /// Returns the overlap with a time, in ns.
     pub fn with(&self, (start, end): Interval) -> i64 {
         let until = |at: i64| self.starts.passed(at) - self.ends.passed(at);
         let overlap = if start < end { until(end) - until(start) } else { 0 };
@@ -49,8 +50,7 @@ impl Overlaps {
     }
 }
 
-/// Points in time, to be asked how long ago they are together. Seven points of today, counted from 1970, are more than an
-/// `i64` holds together.
+/// Points in time with prefix sums. The sum of seven current Unix times in ns exceeds an `i64`.
 struct Prefix {
     points: Vec<i64>,
     sums: Vec<i128>,
@@ -66,7 +66,7 @@ impl Prefix {
         Prefix { points, sums }
     }
 
-    /// The sum of `at - point` over the points before `at`.
+    /// Returns the sum of `at - point` over the points before `at`.
     fn passed(&self, at: i64) -> i128 {
         let count = self.points.partition_point(|&point| point < at);
         count as i128 * i128::from(at) - self.sums[count]

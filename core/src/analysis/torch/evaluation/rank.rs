@@ -1,4 +1,4 @@
-//! Which calls to look at first: those during which the queue fell, by idle and self time.
+//! The ranking of calls during which the queue ran empty, by idle and self time.
 
 use super::call::{Call, Evaluation, Metrics};
 use super::overlaps::Overlaps;
@@ -8,10 +8,10 @@ use crate::analysis::torch::event_tree::Node;
 use crate::order::{descending, of_float, sort_by_key};
 use alloc::vec::Vec;
 
-/// The depth that a queue must have had for its fall to count.
+/// The minimum depth from which the queue has to fall.
 pub const PEAK: usize = 4;
 
-/// What self time weighs against idle time.
+/// The weight of self time relative to idle time.
 pub const SELF_WEIGHT: f32 = 0.6;
 
 pub(super) fn rank(out: &Evaluation, calls: &[Call]) -> Vec<Node> {
@@ -29,7 +29,7 @@ pub(super) fn rank(out: &Evaluation, calls: &[Call]) -> Vec<Node> {
     order.into_iter().map(|at| chosen[at]).collect()
 }
 
-/// The order of equals: depth first, the last of siblings first.
+/// Returns the order of calls with equal scores: depth first, siblings in reverse.
 fn torch_order(calls: &[Call]) -> Vec<Node> {
     let parents: Vec<Option<Node>> = calls.iter().map(|call| call.parent).collect();
     let children = Children::new(&parents);
@@ -42,7 +42,7 @@ fn torch_order(calls: &[Call]) -> Vec<Node> {
     order
 }
 
-/// How many standard deviations each value is from the mean.
+/// Returns the distance of each value from the mean, in standard deviations.
 fn normalised(mut values: Vec<f32>) -> Vec<f32> {
     let count = values.len() as f64;
     let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / count;
@@ -54,7 +54,8 @@ fn normalised(mut values: Vec<f32>) -> Vec<f32> {
     values
 }
 
-/// When the queue fell from a peak to nothing: from the peak to the first empty queue behind it. torch looks backwards.
+/// Returns the periods in which the queue fell from a peak to empty: from the peak to the first empty queue after it.
+/// PyTorch searches backwards.
 fn falls(queue: &[(Interval, usize)]) -> Vec<Interval> {
     let backwards: Vec<(i64, usize)> = queue.iter().rev().map(|q| (q.0.0, q.1)).collect();
     let mut falls = Vec::new();

@@ -1,38 +1,38 @@
-//! What a pattern is.
+//! The interface of anti-patterns.
 
 use super::scene::{Needs, Scene};
 use crate::analysis::torch::event_tree::Node;
 use alloc::vec::Vec;
 
-/// A way of losing time.
+/// An anti-pattern: a known inefficiency.
 pub trait Pattern {
-    /// What it is called.
+    /// Returns the name.
     fn name(&self) -> &str;
 
-    /// What is wrong and what to do, in a sentence or two.
+    /// Returns what is wrong and what to do, in one or two sentences.
     fn description(&self) -> &str;
 
-    /// Where more is said about it; may be empty.
+    /// Returns the address of further documentation; may be empty.
     #[allow(clippy::unnecessary_literal_bound)]
     fn url(&self) -> &str {
         ""
     }
 
-    /// What it cannot be told without.
+    /// Returns the recording settings without which it cannot be detected.
     fn needs(&self) -> Needs {
         Needs::default()
     }
 
-    /// Whether the node of [`Scene::tree`] shows it.
+    /// Returns whether the node of [`Scene::tree`] matches.
     fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool;
 
-    /// Every node that shows it, in the order of the report: depth first, unless a pattern has an order of its own.
+    /// Returns every matching node in the order of the report: depth first, unless a pattern defines another order.
     fn matches(&self, scene: &Scene<'_>) -> Vec<Node> {
         let nodes = scene.tree.children.depth_first();
         nodes.into_iter().filter(|&node| self.is_match(scene, node)).collect()
     }
 
-    /// The most time that doing otherwise can save at this match, in ns; nothing where a trace cannot tell.
+    /// Returns the maximum time that fixing this match can save, in ns; `None` if a trace does not determine it.
     fn saving_ns(&self, _: &Scene<'_>, _: Node) -> Option<i64> {
         None
     }

@@ -1,4 +1,4 @@
-//! The patterns that torch knows, each by torch's rule.
+//! PyTorch's patterns, each with PyTorch's rule.
 
 use super::pattern::Pattern;
 use super::scene::{Needs, Scene};
@@ -7,14 +7,14 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A place in torch's tuning guide.
+/// The address of a section of PyTorch's tuning guide.
 macro_rules! tuning {
     ($anchor:literal) => {
         concat!("https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html", $anchor)
     };
 }
 
-/// `ExtraCUDACopyPattern`: a tensor is filled on the host and moved to the device right away.
+/// `ExtraCUDACopyPattern`: a tensor is filled on the host and copied to the device immediately afterwards.
 pub struct ExtraCudaCopy;
 
 impl Pattern for ExtraCudaCopy {
@@ -23,7 +23,7 @@ impl Pattern for ExtraCudaCopy {
     }
 
     fn description(&self) -> &'static str {
-        "A tensor is filled on the CPU and copied to the GPU at once: create it there, with device='cuda'."
+        "A tensor is filled on the CPU and immediately copied to the GPU: create it on the GPU, with device='cuda'."
     }
 
     fn url(&self) -> &'static str {
@@ -38,14 +38,14 @@ impl Pattern for ExtraCudaCopy {
         extra_copy(scene, node).is_some()
     }
 
-    /// The copy and the filling before it.
+    /// Returns the duration of the copy and of the operator that fills the tensor.
     fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
         let filling = extra_copy(scene, node)?;
         Some(scene.duration_ns(node).saturating_add(scene.duration_ns(filling)))
     }
 }
 
-/// The operator that filled the tensor which `node` copies.
+/// Returns the operator that filled the tensor that `node` copies.
 fn extra_copy(scene: &Scene<'_>, node: Node) -> Option<Node> {
     const FILLING: [&str; 4] = ["aten::fill_", "aten::zero_", "aten::normal_", "aten::uniform_"];
     if scene.name(node) != "aten::to" {
@@ -58,16 +58,16 @@ fn extra_copy(scene: &Scene<'_>, node: Node) -> Option<Node> {
     if scene.name(copy) != "aten::copy_" || !same {
         return None;
     }
-    // What came before the function that copies: a call without calls of its own, or the last of those in it.
+    // The operator before the function that copies, if it has no children, or the last of its descendants.
     let before = scene.siblings(scene.tree.parent(node)?).0.last().copied();
     let is_inside = |n: Node| Some(n) != before || last(n).is_none();
     core::iter::successors(before, |&n| last(n)).find(|&n| is_inside(n) && FILLING.contains(&scene.name(n)))
 }
 
-/// `ForLoopIndexingPattern`: a tensor is indexed element by element, in a loop.
+/// `ForLoopIndexingPattern`: a loop indexes a tensor element by element.
 pub struct ForLoopIndexing;
 
-/// How many rounds of a loop torch wants to see.
+/// The minimum number of iterations for a match, as in PyTorch.
 const ROUNDS: usize = 10;
 
 impl Pattern for ForLoopIndexing {
@@ -76,7 +76,7 @@ impl Pattern for ForLoopIndexing {
     }
 
     fn description(&self) -> &'static str {
-        "A loop takes a tensor apart, one index after the other: do the same to the whole tensor in one operation."
+        "A loop indexes a tensor element by element: process the complete tensor in one operation."
     }
 
     fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
@@ -99,7 +99,7 @@ impl Pattern for ForLoopIndexing {
         found
     }
 
-    /// All rounds but one.
+    /// Returns the duration of all iterations except the first.
     fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
         let rounds = rounds(scene, node);
         let (first, last) = (*rounds.get(1)?, *rounds.last()?);
@@ -107,8 +107,8 @@ impl Pattern for ForLoopIndexing {
     }
 }
 
-/// The first operator of every round of the loop that begins with `node`: a group of siblings from one `aten::select` to
-/// the next, that repeats.
+/// Returns the first operator of every iteration of the loop that begins with `node`. An iteration is a group of
+/// siblings from one `aten::select` to the next; it ends the loop if its names differ from those of the first.
 fn rounds(scene: &Scene<'_>, node: Node) -> Vec<Node> {
     let after = scene.siblings(node).1;
     let next = after.iter().position(|&n| scene.name(n) == "aten::select");
@@ -124,7 +124,7 @@ fn rounds(scene: &Scene<'_>, node: Node) -> Vec<Node> {
     rounds
 }
 
-/// `FP32MatMulPattern`: products of matrices in full precision, on devices that know TF32.
+/// `FP32MatMulPattern`: matrix products in FP32 on devices that support TF32.
 pub struct Fp32MatMul;
 
 impl Pattern for Fp32MatMul {
@@ -133,7 +133,7 @@ impl Pattern for Fp32MatMul {
     }
 
     fn description(&self) -> &'static str {
-        "Matrices are multiplied in full FP32 where the GPU has TF32: set torch.backends.cuda.matmul.allow_tf32 = True."
+        "Matrices are multiplied in FP32 on a GPU with TF32: set torch.backends.cuda.matmul.allow_tf32 = True."
     }
 
     fn url(&self) -> &'static str {
@@ -144,13 +144,13 @@ impl Pattern for Fp32MatMul {
         Needs { shapes: true, stack: false }
     }
 
-    /// A trace does not tell whether TF32 was on; like torch's default, it counts as off. As in torch a trace without a
-    /// device is not exempt.
+    /// A trace does not contain whether TF32 was enabled; it counts as disabled, which is PyTorch's default. As in
+    /// PyTorch, a trace without a device can match.
     fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
-        scene.name(node) == "aten::mm" && knows_tf32(scene)
+        scene.name(node) == "aten::mm" && supports_tf32(scene)
     }
 
-    /// TF32 does eight times as much at best; products of other types gain nothing.
+    /// TF32 has at most eight times the throughput; products of other types gain nothing.
     fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
         let types = scene.input_types(node);
         let is_single = types.first().and_then(Option::as_deref) == Some("float");
@@ -158,14 +158,14 @@ impl Pattern for Fp32MatMul {
     }
 }
 
-/// Every device of the trace has compute capability 8.0 or more; none is named in a trace without a device.
-fn knows_tf32(scene: &Scene<'_>) -> bool {
+/// Returns whether every device of the trace has compute capability 8.0 or more; true for a trace without a device.
+fn supports_tf32(scene: &Scene<'_>) -> bool {
     let devices = scene.trace.table.metadata.value("deviceProperties");
     let devices = devices.as_ref().and_then(|d| d.as_array()).map_or(&[][..], Vec::as_slice);
     devices.iter().filter_map(|device| device["computeMajor"].as_i64()).all(|major| major >= 8)
 }
 
-/// `OptimizerSingleTensorPattern`: an optimizer that updates parameters one by one.
+/// `OptimizerSingleTensorPattern`: an optimizer updates parameters one by one.
 pub struct OptimizerSingleTensor;
 
 impl Pattern for OptimizerSingleTensor {
@@ -184,13 +184,13 @@ impl Pattern for OptimizerSingleTensor {
         })
     }
 
-    /// All of the update.
+    /// Returns the duration of the update.
     fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
         Some(scene.duration_ns(node))
     }
 }
 
-/// `SynchronizedDataLoaderPattern`: data is loaded by the training process itself.
+/// `SynchronizedDataLoaderPattern`: the training process loads data itself.
 pub struct SynchronizedDataLoader;
 
 impl Pattern for SynchronizedDataLoader {
@@ -199,7 +199,7 @@ impl Pattern for SynchronizedDataLoader {
     }
 
     fn description(&self) -> &'static str {
-        "Batches are loaded by the process that trains: give the DataLoader workers, with num_workers > 0."
+        "The training process loads the batches itself: use DataLoader workers, with num_workers > 0."
     }
 
     fn url(&self) -> &'static str {
@@ -213,7 +213,7 @@ impl Pattern for SynchronizedDataLoader {
             && check.is_some_and(|n| !is_loader(scene, n, "check_worker_number_rationality"))
     }
 
-    /// The loading up to the next loop over a loader.
+    /// Returns the loading time up to the next loop over a loader.
     fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
         let track = scene.trace.table.track_id(scene.row(node));
         let later = (node.index() + 1..scene.tree.len())
@@ -239,7 +239,7 @@ impl Pattern for GradNotSetToNone {
     }
 
     fn description(&self) -> &'static str {
-        "Gradients are filled with zeros before each step: drop them instead, with zero_grad(set_to_none=True)."
+        "Gradients are filled with zeros before each step: release them instead, with zero_grad(set_to_none=True)."
     }
 
     fn url(&self) -> &'static str {
@@ -250,7 +250,7 @@ impl Pattern for GradNotSetToNone {
         scene.name(node).ends_with(": zero_grad") && fillings(scene, node).next().is_some()
     }
 
-    /// The filling.
+    /// Returns the time of filling the gradients.
     fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
         Some(fillings(scene, node).fold(0i64, |sum, n| sum.saturating_add(scene.duration_ns(n))))
     }
@@ -264,7 +264,7 @@ fn fillings<'a>(scene: &'a Scene<'_>, node: Node) -> impl Iterator<Item = Node> 
     scene.tree.children.below(node).filter(is_filling)
 }
 
-/// `Conv2dBiasFollowedByBatchNorm2dPattern`: a bias that the next layer takes away again.
+/// `Conv2dBiasFollowedByBatchNorm2dPattern`: a bias that the next layer cancels.
 pub struct Conv2dBiasFollowedByBatchNorm2d;
 
 impl Pattern for Conv2dBiasFollowedByBatchNorm2d {
@@ -273,7 +273,7 @@ impl Pattern for Conv2dBiasFollowedByBatchNorm2d {
     }
 
     fn description(&self) -> &'static str {
-        "A Conv2d adds a bias that the BatchNorm2d behind it takes away again: make the Conv2d with bias=False."
+        "A Conv2d adds a bias that the following BatchNorm2d cancels: create the Conv2d with bias=False."
     }
 
     fn url(&self) -> &'static str {
@@ -296,7 +296,7 @@ impl Pattern for Conv2dBiasFollowedByBatchNorm2d {
     }
 }
 
-/// `MatMulDimInFP16Pattern`: products in half precision whose sizes do not suit the tensor cores.
+/// `MatMulDimInFP16Pattern`: products in half precision whose sizes are not aligned for tensor cores.
 pub struct MatMulDimInFp16;
 
 impl Pattern for MatMulDimInFp16 {
@@ -305,7 +305,7 @@ impl Pattern for MatMulDimInFp16 {
     }
 
     fn description(&self) -> &'static str {
-        "Matrices in half precision have sizes that are no multiples of 8, which tensor cores want: pad them."
+        "Matrices in half precision have sizes that are not multiples of 8, as tensor cores require: pad them."
     }
 
     fn url(&self) -> &'static str {
@@ -329,7 +329,7 @@ impl Pattern for MatMulDimInFp16 {
     }
 }
 
-/// `NamePattern`: events whose names a condition fits; for a look at where something is called.
+/// `NamePattern`: events whose names meet a condition; finds where something is called.
 pub struct NamePattern {
     name: String,
     description: String,
@@ -337,9 +337,9 @@ pub struct NamePattern {
 }
 
 impl NamePattern {
-    /// Events whose names `fits` says yes to; `name` is what the condition is called.
+    /// Returns a pattern for events whose names `fits` accepts; `name` is the name of the condition.
     pub fn new(name: &str, fits: impl Fn(&str) -> bool + 'static) -> NamePattern {
-        let description = alloc::format!("The name of the event fits {name}.");
+        let description = alloc::format!("The name of the event matches {name}.");
         NamePattern { name: name.into(), description, fits: Box::new(fits) }
     }
 }
