@@ -1,4 +1,4 @@
-//! Key averages as rows, under the names of the JSON form.
+//! Key averages as rows, with the field names of the JSON form.
 
 use super::averages::Average;
 use super::device_type::DeviceType;
@@ -8,63 +8,68 @@ use serde_json::Value;
 
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[
-    Column::text("name", "Name", "The operator's or kernel's name; ProfilerStep#N counts as ProfilerStep*."),
-    Column::int("count", "# of Calls", "How many events are in the group."),
-    Column::ns("cpu_time_total_ns", "CPU total", "Time on the CPU, with that of the events called inside."),
-    Column::ns(
-        "self_cpu_time_total_ns",
-        "Self CPU",
-        "Time on the CPU, without that of the events called inside.",
+    Column::text(
+        "name",
+        "Name",
+        "The name of the operator or kernel; ProfilerStep#N is grouped as ProfilerStep*.",
     ),
+    Column::int("count", "# of Calls", "The number of events in the group."),
+    Column::ns("cpu_time_total_ns", "CPU total", "CPU time, including callees."),
+    Column::ns("self_cpu_time_total_ns", "Self CPU", "CPU time, excluding callees."),
     Column::ns(
         "device_time_total_ns",
         "Device total",
-        "Sum of the durations of the device work that the group and what it called launched.",
+        "Sum of the durations of the device work launched by the group and its callees.",
     ),
     Column::ns(
         "self_device_time_total_ns",
         "Self device",
-        "Sum of the durations of the device work that the group itself launched.",
+        "Sum of the durations of the device work launched by the group itself.",
     ),
     Column::bytes(
         "cpu_memory_usage_bytes",
         "CPU Mem",
-        "CPU memory allocated less freed, with that of the events called inside.",
+        "CPU memory allocated less released, including callees.",
     ),
     Column::bytes(
         "self_cpu_memory_usage_bytes",
         "Self CPU Mem",
-        "CPU memory allocated less freed by the group itself.",
+        "CPU memory allocated less released, excluding callees.",
     ),
     Column::bytes(
         "device_memory_usage_bytes",
         "Device Mem",
-        "Device memory allocated less freed, with that of the events called inside.",
+        "Device memory allocated less released, including callees.",
     ),
     Column::bytes(
         "self_device_memory_usage_bytes",
         "Self Device Mem",
-        "Device memory allocated less freed by the group itself.",
+        "Device memory allocated less released, excluding callees.",
     ),
-    Column::int("flops", "FLOPs", "Estimated floating point operations, by torch's formulas."),
-    Column::json("input_shapes", "", Shape::Values, "Shapes of the inputs, where they are grouped by."),
-    Column::text("overload_name", "", "The operator's overload, where it is grouped by."),
-    Column::json("stack", "", Shape::Texts, "The innermost frames, where they are grouped by."),
+    Column::int("flops", "FLOPs", "Estimated floating point operations, by PyTorch's formulas."),
+    Column::json(
+        "input_shapes",
+        "",
+        Shape::Values,
+        "The shapes of the inputs; null unless grouped by shape.",
+    ),
+    Column::text("overload_name", "", "The overload name of the operator; empty unless grouped by overload."),
+    Column::json("stack", "", Shape::Texts, "The innermost frames; empty unless grouped by stack or module."),
     Column::word(
         "device_type",
         "Device",
         &DeviceType::VOCABULARY,
-        "Where the events ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1.",
+        "The type of the device the events ran on: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1.",
     ),
     Column::bool(
         "is_async",
         "",
-        "The events ended on another thread than they began; no trace says so, records do.",
+        "Whether the events ended on another thread than they began; only records contain this.",
     ),
-    Column::bool("is_user_annotation", "", "The events are ranges that the user's program named."),
+    Column::bool("is_user_annotation", "", "Whether the events are user annotations."),
 ];
 
-/// The groups as rows, in their order.
+/// Returns the groups as rows, in their order.
 pub(crate) fn average_rows<'a>(groups: impl IntoIterator<Item = &'a Average>) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     for group in groups {

@@ -1,4 +1,4 @@
-//! torch's key averages: function events grouped by name and, if asked, by shapes, stack and overload.
+//! PyTorch's key averages: function events grouped by name and, on request, by shapes, stack and overload.
 
 use super::clock::{TorchClock, TorchTimes};
 use super::device_type::DeviceType;
@@ -12,49 +12,49 @@ use crate::table::metadata::Source;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What events are grouped by besides name, device and whether they are annotations.
+/// The grouping of events, in addition to name, device and whether they are user annotations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GroupBy {
-    /// torch's `group_by_input_shape`.
+    /// PyTorch's `group_by_input_shape`.
     pub shape: bool,
-    /// torch's `group_by_stack_n`: how many frames; 0 for none.
+    /// PyTorch's `group_by_stack_n`: the number of frames; 0 for none.
     pub stack: usize,
-    /// torch's `group_by_overload_name`.
+    /// PyTorch's `group_by_overload_name`.
     pub overload: bool,
-    /// The innermost module around, in place of the first frames; torch has no such grouping.
+    /// Group by the innermost enclosing module, in place of the first frames; PyTorch has no such grouping.
     pub module: bool,
 }
 
 impl GroupBy {
-    /// Everything that torch groups by, whole stacks included.
+    /// Every grouping of PyTorch, with complete stacks.
     const ALL: GroupBy = GroupBy { shape: true, stack: usize::MAX, overload: true, module: false };
 
-    /// Also by input shapes.
+    /// Returns the grouping with input shapes added.
     #[must_use]
     pub fn by_shape(self) -> GroupBy {
         GroupBy { shape: true, ..self }
     }
 
-    /// Also by the first `frames` frames of the stack.
+    /// Returns the grouping with the first `frames` frames of the stack added.
     #[must_use]
     pub fn by_stack(self, frames: usize) -> GroupBy {
         GroupBy { stack: frames, ..self }
     }
 
-    /// Also by overload.
+    /// Returns the grouping with the overload name added.
     #[must_use]
     pub fn by_overload(self) -> GroupBy {
         GroupBy { overload: true, ..self }
     }
 
-    /// Also by the innermost module around, in place of the stack.
+    /// Returns the grouping with the innermost enclosing module added, in place of the stack.
     #[must_use]
     pub fn by_module(self) -> GroupBy {
         GroupBy { module: true, ..self }
     }
 
-    /// The frames of a stack that count: the first ones, or the innermost module.
+    /// Returns the frames of a stack that are part of the key: the first ones, or the innermost module.
     fn frames(self, frames: &[String]) -> &[String] {
         if self.module {
             let innermost = frames.iter().position(|frame| frame.starts_with(MODULE_PREFIX));
@@ -64,62 +64,62 @@ impl GroupBy {
     }
 }
 
-/// One group of events, or one event.
+/// A group of events, or a single event.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Average {
     /// The name.
     pub key: String,
-    /// How many events.
+    /// The number of events.
     pub count: u64,
-    /// CPU time with children, in ns.
+    /// CPU time including children, in ns.
     pub cpu_time_total_ns: i64,
-    /// CPU time without children, in ns.
+    /// CPU time excluding children, in ns.
     pub self_cpu_time_total_ns: i64,
-    /// Device time with children, in ns.
+    /// Device time including children, in ns.
     pub device_time_total_ns: i64,
-    /// Device time without children, in ns.
+    /// Device time excluding children, in ns.
     pub self_device_time_total_ns: i64,
-    /// The four times above, as torch's table rounds them.
+    /// The four times above, in PyTorch's floating point arithmetic.
     pub torch_us: TorchTimes,
-    /// Host bytes with children.
+    /// Host bytes including children.
     pub cpu_memory_usage: i64,
-    /// Host bytes without children.
+    /// Host bytes excluding children.
     pub self_cpu_memory_usage: i64,
-    /// Device bytes with children.
+    /// Device bytes including children.
     pub device_memory_usage: i64,
-    /// Device bytes without children.
+    /// Device bytes excluding children.
     pub self_device_memory_usage: i64,
     /// Floating point operations.
     pub flops: i64,
-    /// The shapes as Python writes them; empty unless grouped by them.
+    /// The shapes as Python writes them; empty unless they are grouped by.
     pub input_shapes: String,
-    /// The overload; empty unless grouped by it.
+    /// The overload name; empty unless it is grouped by.
     pub overload_name: String,
-    /// The first frames of the stack, as many as grouped by.
+    /// The first frames of the stack, as many as are grouped by.
     pub stack: Vec<String>,
-    /// torch's number of the record scope.
+    /// PyTorch's number of the record scope.
     pub scope: u8,
-    /// What the events ran on.
+    /// The type of the device that the events ran on.
     pub device_type: DeviceType,
-    /// torch's `node_id`: the process of an RPC; nothing where torch has -1.
+    /// PyTorch's `node_id`, the process of an RPC; `None` where PyTorch has -1.
     pub node_id: Option<i64>,
-    /// The first event ended on another thread than it began.
+    /// Whether the first event ended on another thread than it began.
     pub is_async: bool,
-    /// The first event ran in another process, by RPC.
+    /// Whether the first event ran in another process, by RPC.
     pub is_remote: bool,
-    /// The device time was measured by events around the operators.
+    /// Whether the events are from the legacy profiler, or their device time was measured by device events.
     pub is_legacy: bool,
-    /// A range that the user named.
+    /// Whether the events are user annotations.
     pub is_user_annotation: bool,
-    /// The group's first event; the last of all events in a total.
+    /// The first event of the group; for a total, the last of all events.
     pub first: Option<FunctionEvent>,
-    /// The first event has a parent.
+    /// Whether the first event has a parent.
     pub has_parent: bool,
 }
 
 impl Average {
-    /// Adds an event.
+    /// Adds an event to the sums.
     fn add(&mut self, clock: &TorchClock<'_>, event: FunctionEvent) {
         let (events, table) = (clock.events(), clock.table());
         self.count += 1;
@@ -144,7 +144,7 @@ impl Average {
         }
     }
 
-    /// A group with its first event, which is still to be added.
+    /// Returns a group with the properties of its first event, which is not yet added to the sums.
     fn start(events: &FunctionEvents, table: &Table, event: FunctionEvent, by: GroupBy) -> Average {
         let frames = events.stacks.get(events.stack(event));
         Average {
@@ -166,11 +166,11 @@ impl Average {
     }
 }
 
-/// What events are grouped by, turned into one number step by step.
+/// Maps the key of an event's group to one number, in several steps.
 struct GroupKeys<'a> {
     clock: &'a TorchClock<'a>,
     by: GroupBy,
-    /// Of every stack, the number of its first frames.
+    /// The number of the first frames of every stack.
     frames: Vec<u32>,
     kinds: Index,
     inputs: Index,
@@ -193,7 +193,7 @@ impl<'a> GroupKeys<'a> {
         }
     }
 
-    /// The number of an event's group, which is `next` when it is the first of it.
+    /// Returns the number of an event's group; `next` if the event is the first of its group.
     fn group(&mut self, event: FunctionEvent, next: u32) -> u32 {
         let (events, table, by) = (self.clock.events(), self.clock.table(), self.by);
         let flags = events.device_type(table, event) as i64
@@ -212,12 +212,12 @@ impl<'a> GroupKeys<'a> {
     }
 }
 
-/// torch's `key_averages`: groups in the order of their first events.
+/// PyTorch's `key_averages`: groups in the order of their first events.
 pub fn key_averages(events: &FunctionEvents, table: &Table, by: GroupBy) -> Vec<Average> {
     group(&TorchClock::new(events, table), by)
 }
 
-/// As [`key_averages`], without [`Average::torch_us`]: less memory where no torch table is made.
+/// Returns [`key_averages`] without [`Average::torch_us`]. This takes less memory if no PyTorch table is rendered.
 pub(crate) fn exact_key_averages(events: &FunctionEvents, table: &Table, by: GroupBy) -> Vec<Average> {
     group(&TorchClock::stopped(events, table), by)
 }
@@ -227,7 +227,7 @@ fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
     let mut groups: Vec<Average> = Vec::new();
     let mut keys = GroupKeys::new(clock, by);
     let mut group_of: Vec<u32> = Vec::new();
-    // Without further grouping a name of a trace has at most four groups, which need no hashing.
+    // In a trace and without further grouping, a name has at most four groups, which need no hashing.
     let is_plain = by == GroupBy::default() && events.source == Source::Chrome;
     let mut plain = alloc::vec![u32::MAX; if is_plain { events.names.len() * 4 } else { 0 }];
     for event in events.events() {
@@ -256,7 +256,7 @@ fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
     groups
 }
 
-/// The rows of the events of one group of [`key_averages`].
+/// Returns the rows of the events of one group of [`key_averages`].
 pub(crate) fn group_members(events: &FunctionEvents, table: &Table, by: GroupBy, group: u32) -> Vec<Row> {
     let clock = TorchClock::stopped(events, table);
     let mut keys = GroupKeys::new(&clock, by);
@@ -272,8 +272,8 @@ pub(crate) fn group_members(events: &FunctionEvents, table: &Table, by: GroupBy,
     members
 }
 
-/// Adds each event's own device time to its group and to the groups of everything above it: what summing the totals of
-/// every event would give, without holding these.
+/// Adds each event's own device time to its group and to the groups of all its ancestors. The result is the sum of the
+/// totals of every event, without storing these.
 fn add_device_totals(events: &FunctionEvents, group_of: &[u32], groups: &mut [Average]) {
     for event in events.events().take(group_of.len()) {
         let own = events.self_device_time_total_ns(event);
@@ -286,7 +286,7 @@ fn add_device_totals(events: &FunctionEvents, group_of: &[u32], groups: &mut [Av
     }
 }
 
-/// torch's `total_average`: the sums of all events; whatever is no sum is that of the last event.
+/// PyTorch's `total_average`: the sums over all events; other fields are those of the last event.
 pub fn total_average(events: &FunctionEvents, table: &Table) -> Average {
     let mut total = Average::default();
     if let Some(last) = events.events().next_back() {
@@ -302,7 +302,7 @@ pub fn total_average(events: &FunctionEvents, table: &Table) -> Average {
     total
 }
 
-/// Every event as a group of its own, as `events().table()` shows them.
+/// Returns every event as a group of its own, as `events().table()` shows them.
 pub fn each_event(events: &FunctionEvents, table: &Table) -> Vec<Average> {
     let clock = TorchClock::new(events, table);
     let device_totals = events.device_totals_ns();

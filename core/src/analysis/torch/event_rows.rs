@@ -1,4 +1,4 @@
-//! Every function event under torch's field names, one row an event.
+//! Function events as rows with PyTorch's field names.
 
 use super::device_type::DeviceType;
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
@@ -18,67 +18,79 @@ use serde_json::Value;
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
-    Column::int("idx", "#", "The event's position."),
-    Column::text("name", "Name", "The event's name."),
-    Column::ns("start_ns", "Start", "When it began, after the start of the recording."),
-    Column::ns("end_ns", "End", "When it ended, after the start of the recording."),
-    Column::ns("cpu_time_total_ns", "CPU total", "Time on the CPU, with that of the events called inside."),
-    Column::ns(
-        "self_cpu_time_total_ns",
-        "Self CPU",
-        "Time on the CPU, without that of the events called inside.",
-    ),
+    Column::int("idx", "#", "The position of the event."),
+    Column::text("name", "Name", "The name of the event."),
+    Column::ns("start_ns", "Start", "The start of the event, after the start of the recording."),
+    Column::ns("end_ns", "End", "The end of the event, after the start of the recording."),
+    Column::ns("cpu_time_total_ns", "CPU total", "CPU time, including callees."),
+    Column::ns("self_cpu_time_total_ns", "Self CPU", "CPU time, excluding callees."),
     Column::ns(
         "device_time_total_ns",
         "Device total",
-        "Sum of the durations of the device work that it and what it called launched.",
+        "Sum of the durations of the device work launched by the event and its callees.",
     ),
     Column::ns(
         "self_device_time_total_ns",
         "Self device",
-        "Sum of the durations of the device work that it launched itself.",
+        "Sum of the durations of the device work launched by the event itself.",
     ),
     Column::bytes(
         "cpu_memory_usage_bytes",
         "CPU mem",
-        "CPU memory allocated less freed, with that of the events called inside.",
+        "CPU memory allocated less released, including callees.",
     ),
-    Column::bytes("self_cpu_memory_usage_bytes", "", "CPU memory allocated less freed by the event itself."),
+    Column::bytes(
+        "self_cpu_memory_usage_bytes",
+        "",
+        "CPU memory allocated less released, excluding callees.",
+    ),
     Column::bytes(
         "device_memory_usage_bytes",
         "Device mem",
-        "Device memory allocated less freed, with that of the events called inside.",
+        "Device memory allocated less released, including callees.",
     ),
     Column::bytes(
         "self_device_memory_usage_bytes",
         "",
-        "Device memory allocated less freed by the event itself.",
+        "Device memory allocated less released, excluding callees.",
     ),
     Column::int("id", "", "The external or correlation id; 0 for none."),
-    Column::text("trace_name", "", "The name as the trace has it.").nullable(),
-    Column::text("overload_name", "", "The operator's overload."),
+    Column::text("trace_name", "", "The name in the trace.").nullable(),
+    Column::text("overload_name", "", "The overload name of the operator."),
     Column::text("thread", "Thread", "The thread or stream."),
     Column::int("fwd_thread", "", "The thread of the forward operator; 0 for none."),
     Column::int("sequence_nr", "", "The autograd sequence number; -1 for none."),
-    Column::int("scope", "", "torch's record scope: 0 function, 1 backward function, 7 user scope."),
-    Column::int("flops", "", "Estimated floating point operations, by torch's formulas."),
-    Column::json("input_shapes", "", Shape::Values, "Shapes of the inputs."),
+    Column::int("scope", "", "PyTorch's record scope: 0 function, 1 backward function, 7 user scope."),
+    Column::int("flops", "", "Estimated floating point operations, by PyTorch's formulas."),
+    Column::json("input_shapes", "", Shape::Values, "The shapes of the inputs."),
     Column::json("stack", "", Shape::Texts, "The Python stack, innermost frame first."),
     Column::word(
         "device_type",
         "Device",
         &DeviceType::VOCABULARY,
-        "Where it ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1.",
+        "The type of the device it ran on: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1.",
     ),
-    Column::bool("is_async", "", "It ended on another thread than it began; no trace says so, records do."),
-    Column::bool("is_remote", "", "It ran in another process by RPC; no trace says so, records do."),
-    Column::bool("is_legacy", "", "It comes from the legacy profiler."),
-    Column::bool("is_user_annotation", "", "It is a range that the user's program named."),
-    Column::int("cpu_parent", "Parent", "The position of the event that called it.").nullable(),
-    Column::json("cpu_children", "", Shape::Numbers, "The positions of the events that it called."),
+    Column::bool(
+        "is_async",
+        "",
+        "Whether the event ended on another thread than it began; only records contain this.",
+    ),
+    Column::bool(
+        "is_remote",
+        "",
+        "Whether the event ran in another process by RPC; only records contain this.",
+    ),
+    Column::bool(
+        "is_legacy",
+        "",
+        "Whether the event is from the legacy profiler, or its device time was measured by device events.",
+    ),
+    Column::bool("is_user_annotation", "", "Whether the event is a user annotation."),
+    Column::int("cpu_parent", "Parent", "The position of the parent event.").nullable(),
+    Column::json("cpu_children", "", Shape::Numbers, "The positions of the child events."),
 ];
 
-/// The rows; times in ns after the start of the recording, `cpu_parent` and `cpu_children` as positions.
+/// Returns the rows. Times are in ns after the start of the recording; `cpu_parent` and `cpu_children` are positions.
 pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
     let table = &trace.table;
     let mut rows = Rows::new(COLUMNS);
@@ -135,8 +147,8 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
     rows
 }
 
-/// torch's ids: the external id of operators, the correlation id of what they caused; memory events are numbered behind
-/// all others, failed allocations last. Those of legacy records have none.
+/// Returns PyTorch's ids: the external id of operators, the correlation id of launches and device work. Memory events
+/// are numbered after all others, failed allocations last. Those of legacy records have no id.
 fn ids(table: &Table, events: &FunctionEvents) -> Vec<i64> {
     let id = |event: FunctionEvent| {
         let row = events.row(event);

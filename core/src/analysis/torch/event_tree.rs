@@ -1,8 +1,10 @@
-//! torch's experimental event tree: operators, ranges, Python calls and allocations by who was open when they began.
+//! PyTorch's experimental event tree: operators, annotations, Python calls and allocations, nested by the events that
+//! were open when they began.
 //!
-//! It differs from the tree of function events: before an event starts, all that ended strictly earlier is closed, and
-//! with an event everything that is still open below it; the innermost open event of the thread is the parent, even of
-//! an event that sticks out of it. A thread with nothing open hangs its events on what the forward thread has open.
+//! It differs from the tree of function events. Before an event starts, all events that ended strictly earlier are
+//! closed, each together with everything still open below it. The parent is the innermost open event of the thread,
+//! even of an event that extends beyond it. On a thread without open events, the parent is the innermost open event of
+//! the forward thread.
 
 use super::forward::forward_threads;
 use crate::analysis::children::Children;
@@ -19,11 +21,11 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 handle! {
-    /// The number of an event in an [`EventTree`].
+    /// The index of a node in an [`EventTree`].
     pub struct Node;
 }
 
-/// The tree; nodes are in the order of their starts.
+/// The tree; nodes are ordered by start.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EventTree {
@@ -33,7 +35,7 @@ pub struct EventTree {
     pub children: Children<Node>,
 }
 
-/// Whether torch's tree has the event.
+/// Returns whether PyTorch's tree contains the event.
 fn is_node(table: &Table, row: Row) -> bool {
     let category = table.category(row);
     let is_range = matches!(category, Category::CpuOp | Category::UserAnnotation | Category::PythonFunction);
@@ -41,7 +43,7 @@ fn is_node(table: &Table, row: Row) -> bool {
 }
 
 impl EventTree {
-    /// The event tree of a trace.
+    /// Builds the event tree of a trace.
     pub fn new(trace: &Trace) -> EventTree {
         let table = &trace.table;
         let mut rows: Vec<Row> = table.rows().filter(|&row| is_node(table, row)).collect();
@@ -63,32 +65,32 @@ impl EventTree {
         EventTree { children: Children::new(&parents), rows, parents }
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// No node at all.
+    /// Returns whether there are no nodes.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Every node.
+    /// Returns every node.
     pub fn nodes(&self) -> impl DoubleEndedIterator<Item = Node> + ExactSizeIterator + Clone + use<> {
         run(0..self.rows.len())
     }
 
-    /// The row of a node.
+    /// Returns the row of a node.
     pub fn row(&self, node: Node) -> Row {
         self.rows[node.index()]
     }
 
-    /// The parent of a node.
+    /// Returns the parent of a node.
     pub fn parent(&self, node: Node) -> Option<Node> {
         self.parents[node.index()]
     }
 
-    /// A node and its ancestors, innermost first.
+    /// Returns a node and its ancestors, innermost first.
     pub fn and_above(&self, node: Node) -> impl Iterator<Item = Node> {
         core::iter::successors(Some(node), move |&node| self.parent(node))
     }
@@ -100,7 +102,8 @@ struct Replay {
     /// The innermost open node of each track.
     open: Vec<Option<Node>>,
     closed: Vec<bool>,
-    /// When each open node ends, by its index: the heap is that of the lanes of [`tree`](crate::tree), compiled once.
+    /// The end and index of each open node. The heap has the type of the one in [`tree`](crate::tree), to be compiled
+    /// once.
     ends: BinaryHeap<Reverse<(i64, u32)>>,
 }
 
@@ -122,7 +125,7 @@ impl Replay {
         }
     }
 
-    /// Closes a node and all that is open below it on its track.
+    /// Closes a node and all nodes that are open below it on its track.
     fn close(&mut self, node: Node) {
         if self.closed[node.index()] {
             return;

@@ -1,4 +1,4 @@
-//! What function events are built in, and the steps that build them: memory, tree, merging, sums.
+//! The builder of function events, and four of its stages: memory, tree, merging, sums.
 
 use super::{Bytes, FunctionEvent, FunctionEvents, Kind, flag};
 use crate::analysis::torch::device_type::DeviceType;
@@ -17,7 +17,8 @@ pub(super) struct Builder<'a> {
     pub(super) trace: &'a Trace,
     pub(super) table: &'a Table,
     pub(super) out: FunctionEvents,
-    /// Also what only torch's tables and lists show: its floating point times, counts of kernels.
+    /// Whether to compute what only PyTorch's tables and lists show: its floating point times and the counts of
+    /// kernels.
     pub(super) wants_all: bool,
     /// Allocations and releases.
     pub(super) records: Vec<Row>,
@@ -39,8 +40,8 @@ impl<'a> Builder<'a> {
         Builder { trace, table, out, wants_all: true, records: Vec::new(), failures: Vec::new() }
     }
 
-    /// Gives every CPU event the bytes of all records within its closed interval, of any thread; a record within none
-    /// becomes an event of its own, and so does every failed allocation.
+    /// Adds to every CPU event the bytes of all records within its closed interval, on any thread. A record within no
+    /// event becomes an event, and so does every failed allocation.
     pub(super) fn attribute_memory(&mut self) {
         if self.records.is_empty() && self.failures.is_empty() {
             return;
@@ -76,7 +77,7 @@ impl<'a> Builder<'a> {
         self.insert_memory_events(&unowned);
     }
 
-    /// Merges zero-length memory events into the order, behind everything else of their instant.
+    /// Merges memory events without duration into the order, after all other events with the same start.
     fn insert_memory_events(&mut self, unowned: &[Row]) {
         let table = self.table;
         let old = core::mem::take(&mut self.out);
@@ -84,7 +85,7 @@ impl<'a> Builder<'a> {
             .map(|at| (old.rows[at], old.kinds[at], old.memory.get(at).map_or(Bytes::default(), |m| m.0)))
             .collect();
         merged.extend(unowned.iter().map(|&row| {
-            // A trace shows the size of a failed allocation, torch's events do not.
+            // A trace contains the size of a failed allocation, PyTorch's events do not.
             let is_given = table.metadata.source != Source::Chrome || table.name(row) == "[memory]";
             let bytes = if is_given { record_bytes(table, row) } else { Bytes::default() };
             (row, Kind::Memory, bytes)
@@ -119,7 +120,7 @@ impl<'a> Builder<'a> {
                 open.push((track, Vec::new()));
             }
             let (last, stack) = &mut open[lane];
-            // torch begins a new tree wherever the process of a thread's events changes.
+            // PyTorch starts a new tree whenever the process of a thread's events changes.
             if *last != track {
                 stack.clear();
                 *last = track;
@@ -136,7 +137,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Removes every event whose parent has the same name and no other child: its children and kernels go to the parent.
+    /// Merges every event into its parent if both have the same name and it is the only child: its children and kernels
+    /// move to the parent.
     pub(super) fn merge_lone_children(&mut self) {
         let count = self.out.rows.len();
         loop {
@@ -198,19 +200,19 @@ impl<'a> Builder<'a> {
         retain(&mut out.flags, kept);
         retain(&mut out.kernel_us, kept);
         retain(&mut out.kernel_counts, kept);
-        // No event that is left has a parent that was removed.
+        // No remaining event has a parent that was removed.
         for parent in out.parents.iter_mut().flatten() {
             *parent = moved[parent.index()];
         }
     }
 
-    /// Self times and self memory.
+    /// Computes self times and self memory.
     pub(super) fn sum_up(&mut self) {
         let table = self.table;
         let out = &mut self.out;
         let own = |event| if out.is_async(event) { 0 } else { out.cpu_time_total_ns(table, event) };
         out.self_ns = collect(out.len(), own);
-        // Children come after their parents, so going backwards completes a child before it is added.
+        // Children come after their parents, so in reverse order each event is complete before it is subtracted.
         for event in out.events().rev() {
             if out.is_async(event) && !out.memory.is_empty() {
                 out.memory[event.index()].0 = Bytes::default();
@@ -227,7 +229,8 @@ impl<'a> Builder<'a> {
         self.subtract_from_legacy();
     }
 
-    /// The measured device time of a legacy event contains that of its children; one without a device has none at all.
+    /// Subtracts the children's device time from the measured time of legacy events, which includes it. An event
+    /// without a device has no device time.
     fn subtract_from_legacy(&mut self) {
         let out = &mut self.out;
         if out.device.is_empty() || out.flags.iter().all(|flags| flags & flag::LEGACY == 0) {
@@ -236,7 +239,7 @@ impl<'a> Builder<'a> {
         let mut totals = vec![0; out.rows.len()];
         for event in out.events().rev() {
             let at = event.index();
-            // What the children have together stands here until the event itself is reached.
+            // Until this iteration, the entry holds the sum over the children.
             let below: i64 = core::mem::take(&mut totals[at]);
             if !out.uses_device(event) {
                 out.device[at] = 0;
@@ -262,8 +265,8 @@ fn retain<T>(values: &mut Vec<T>, kept: impl Fn(usize) -> bool) {
     });
 }
 
-/// The bytes of records up to each of them, so that those of any run are a difference. The sum of many sizes is more than
-/// an `i64` holds.
+/// Prefix sums of the bytes of records, so that the sum of any range is a difference. The sum of many sizes can exceed
+/// an `i64`.
 pub(super) struct RunningBytes(Vec<[i128; 2]>);
 
 impl RunningBytes {
@@ -276,7 +279,7 @@ impl RunningBytes {
         RunningBytes(sums)
     }
 
-    /// The bytes of the records from one position up to another.
+    /// Returns the bytes of the records from position `from` up to, but excluding, `to`.
     pub(super) fn between(&self, from: usize, to: usize) -> Bytes {
         let sum = |of: usize| {
             let sum = self.0[to][of] - self.0[from][of];
@@ -286,7 +289,7 @@ impl RunningBytes {
     }
 }
 
-/// The bytes of an allocation, negative for a release.
+/// Returns the bytes of an allocation; negative for a release.
 pub(super) fn record_bytes(table: &Table, row: Row) -> Bytes {
     let bytes = table.bytes(row, Key::Bytes);
     match DeviceType::of_event(table, row) {

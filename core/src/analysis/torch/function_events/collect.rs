@@ -1,5 +1,5 @@
-//! Which rows become function events, in which order, and whose the device work is: for a trace, for the events of a
-//! profiling result, and for legacy records.
+//! Collects the rows that become function events, their order, and the owners of device work: for traces, for the
+//! events of profiling results, and for legacy records.
 
 use super::build::{Builder, RunningBytes, record_bytes};
 use super::{Bytes, FunctionEvent, Kind, flag};
@@ -18,7 +18,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 impl Builder<'_> {
-    /// Rows and kinds in torch's order, and everything that only records say.
+    /// Collects rows and kinds in PyTorch's order, and the properties that only records contain.
     pub(super) fn collect(&mut self) {
         match self.table.metadata.source {
             Source::Chrome => self.collect_trace(),
@@ -66,7 +66,7 @@ impl Builder<'_> {
         self.sort();
     }
 
-    /// What results say of their events; legacy records have said it already.
+    /// Sets the flags of events of profiling results; those of legacy records are already set.
     pub(super) fn flag_results(&mut self) {
         if self.table.metadata.source == Source::KinetoEvents {
             let flag = |&row: &Row| async_flag(self.table, row, (row, Key::EndThreadId));
@@ -74,7 +74,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Every row that is no allocation and has no hidden name; the allocations are put aside.
+    /// Returns every row that is not an allocation and has no hidden name, and stores the allocations in the builder.
     fn rows_but_memory(&mut self) -> Vec<Row> {
         let table = self.table;
         let (memory, failure) = (table.names.find("[memory]"), table.names.find("[OutOfMemory]"));
@@ -94,7 +94,7 @@ impl Builder<'_> {
         rows
     }
 
-    /// Sorts by start, then longest first; equal ones keep their order.
+    /// Sorts by start, the longest first. The sort is stable.
     fn sort(&mut self) {
         let table = self.table;
         table.sort_by_start(&mut self.out.rows);
@@ -102,18 +102,18 @@ impl Builder<'_> {
         self.out.kinds = self.out.rows.iter().map(kind).collect();
     }
 
-    /// The ranges of legacy records in the order of their pops, and allocations outside of every range.
+    /// Collects the ranges of legacy records in the order of their pops, and allocations outside of every range.
     fn collect_ranges(&mut self) {
         let (table, pairs) = (self.table, &self.trace.pairs);
         let memory = RangeMemory::new(self.trace);
-        // Start, end, the place in torch's list, the push or allocation.
+        // Start, end, position in PyTorch's list, push or allocation.
         let mut order: Vec<(i64, i64, Row, Row)> = pairs
             .spans
             .iter()
             .map(|&(push, pop)| (table.ts(push), descending(table.end(push)), pop, push))
             .chain(memory.unowned().map(|row| (self.out.origin, descending(self.out.origin), row, row)))
             .collect();
-        // Ranges come in the order of their pushes, which mostly is that of their starts.
+        // Ranges are in the order of their pushes, which is mostly that of their starts.
         sort_by_key(&mut order, |o| (o.0, o.1));
         for equals in order.chunk_by_mut(|a, b| (a.0, a.1) == (b.0, b.1)).filter(|run| run.len() > 1) {
             sort_by_key(equals, |o| (i64::from(o.2), 0));
@@ -146,12 +146,12 @@ impl Builder<'_> {
         }
     }
 
-    /// Hangs device work on the operator that it was done for.
+    /// Attributes device work to the operators that launched it.
     pub(super) fn attach_kernels(&mut self) {
         match self.table.metadata.source {
             Source::Chrome if self.out.use_device.is_some() => self.attach_by_links(),
             Source::KinetoEvents => self.attach_by_ids(),
-            // A range's kernel is the time between its own device events.
+            // The kernel of a legacy range is the time between its own device events.
             Source::Chrome | Source::LegacyRecords => {}
         }
     }
@@ -182,8 +182,9 @@ impl Builder<'_> {
         self.set_kernels(kernels);
     }
 
-    /// As torch: every operator whose id device work is linked to has all of that work; where an operator was measured by
-    /// device events, that time is its kernel, too.
+    /// Attributes device work as PyTorch does: every operator with an id that device work is linked to gets all of that
+    /// work.
+    /// The time of an operator that was measured by device events counts as another kernel.
     fn attach_by_ids(&mut self) {
         let table = self.table;
         let mut kernels = Kernels::new(self.out.rows.len(), self.wants_all);
@@ -219,7 +220,7 @@ impl Builder<'_> {
     }
 
     fn set_kernels(&mut self, kernels: Kernels) {
-        // Without a device torch still knows the kernels, but none of their times.
+        // Without a device, PyTorch still counts the kernels but has no times.
         if self.out.use_device.is_some() {
             self.out.device = kernels.ns;
             self.out.kernel_us = kernels.us;
@@ -239,7 +240,7 @@ impl Builder<'_> {
         devices
     }
 
-    /// Device times that were measured by events around operators, which makes these legacy events.
+    /// Adds device times that were measured by device events around operators, and marks these operators as legacy.
     fn add_measured(&mut self, kernels: &mut Kernels) {
         let key = match self.out.use_device {
             Some("privateuse1") => Key::PrivateUse1Elapsed,
@@ -256,7 +257,7 @@ impl Builder<'_> {
     }
 }
 
-/// Device time of every event's own kernels, in ns and in torch's us, and how many kernels it has.
+/// Device time of every event's own kernels, in ns and in PyTorch's us, and their number.
 struct Kernels {
     ns: Vec<i64>,
     us: Vec<f64>,
@@ -279,7 +280,7 @@ impl Kernels {
     }
 }
 
-/// A measured time of us, in whole ns and in us.
+/// Returns a measured time in us as whole ns and as us.
 fn measured(us: f64) -> (i64, f64) {
     let us = us.clamp(0.0, time::LONGEST as f64 / 1e3);
     (libm::round(us * 1e3) as i64, us)
@@ -289,7 +290,7 @@ fn async_flag(table: &Table, begin: Row, end: (Row, Key)) -> u8 {
     if is_async(table, begin, end) { flag::ASYNC } else { 0 }
 }
 
-/// The allocations of legacy records, and what each range has of them: all between its push and its pop, in its list.
+/// The allocations of legacy records. A range owns those between its push and its pop, in its list.
 struct RangeMemory {
     rows: Vec<Row>,
     sums: RunningBytes,
@@ -303,12 +304,12 @@ impl RangeMemory {
             table.rows().filter(|&row| table.category(row) == Category::CpuInstant).collect();
         let sums = RunningBytes::new(rows.iter().map(|&row| legacy_bytes(table, row)));
         let mut memory = RangeMemory { is_unowned: vec![true; rows.len()], rows, sums };
-        memory.find_loose(trace);
+        memory.find_unowned(trace);
         memory
     }
 
-    /// An allocation is unowned when no range of its list is open.
-    fn find_loose(&mut self, trace: &crate::trace::Trace) {
+    /// Finds the allocations for which no range of their list is open.
+    fn find_unowned(&mut self, trace: &crate::trace::Trace) {
         if self.rows.is_empty() {
             return;
         }
@@ -338,7 +339,7 @@ impl RangeMemory {
         self.rows.iter().zip(&self.is_unowned).filter(|(_, unowned)| **unowned).map(|(&row, _)| row)
     }
 
-    /// The bytes between a push and its pop, or those of a lone allocation.
+    /// Returns the bytes between a push and its pop, or those of an allocation outside of every range.
     fn of(&self, table: &Table, push: Row, pop: Row) -> Bytes {
         if push == pop {
             return legacy_bytes(table, push);
@@ -353,12 +354,12 @@ fn legacy_bytes(table: &Table, row: Row) -> Bytes {
     Bytes { device, ..record_bytes(table, row) }
 }
 
-/// torch's `use_device` of this name.
+/// Returns PyTorch's `use_device` with this name, if it is known.
 fn known_device(name: &str) -> Option<&'static str> {
     ["cuda", "xpu", "mtia", "hpu", "privateuse1"].into_iter().find(|known| *known == name)
 }
 
-/// torch's `use_device` for a trace with device work.
+/// Returns PyTorch's `use_device` for a trace with device work.
 fn device_of_trace(table: &Table) -> &'static str {
     let has = |prefix: &str| {
         table.layouts.all().iter().any(|l| l.cat.is_some_and(|cat| table.names.get(cat).starts_with(prefix)))

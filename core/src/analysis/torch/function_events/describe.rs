@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 impl Builder<'_> {
-    /// Rewrites every name once; splits overload names off when the trace was recorded with them.
+    /// Rewrites every distinct name once. Splits overload names off if the trace was recorded with them.
     pub(super) fn name_events(&mut self) {
         let table = self.table;
         let split = table.metadata.source == Source::Chrome && has_overload_names(table);
@@ -29,7 +29,7 @@ impl Builder<'_> {
         for event in self.out.events() {
             let row = self.out.row(event);
             let is_op = split && table.category(row) == Category::CpuOp;
-            // torch calls the allocations of legacy records so, whatever they are called.
+            // In PyTorch, the allocations of legacy records have this name, whatever the record contains.
             let is_memory = self.out.kind(event) == Kind::Memory && self.out.source == Source::LegacyRecords;
             let name = if is_memory { memory } else { table.name_id(row) };
             let key = known[usize::from(is_op)][name.0 as usize].get_or_insert_with(|| {
@@ -46,7 +46,7 @@ impl Builder<'_> {
         self.name_overloads(split);
     }
 
-    /// Overload names: of a trace, what stands behind the dot of an operator's name.
+    /// Sets overload names: in a trace, the part after the dot of an operator's name.
     fn name_overloads(&mut self, split: bool) {
         let table = self.table;
         let is_given = table.layouts.all().iter().any(|l| l.find(Key::OverloadName).is_some());
@@ -67,7 +67,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Shapes, and FLOPs where they were recorded.
+    /// Sets shapes, and FLOPs if they were recorded.
     pub(super) fn describe_inputs(&mut self) {
         let table = self.table;
         if table.layouts.all().iter().any(|l| l.find(Key::Flops).is_some()) {
@@ -90,7 +90,7 @@ impl Builder<'_> {
             }
             let text = |key| table.field(row, key).and_then(|v| v.as_json());
             let Some(dims) = text(Key::InputDims) else { continue };
-            // Equal texts of a trace are one text, so that their place in memory is enough to know them by.
+            // Equal strings of a trace are stored once, so the address identifies the text.
             let key = (dims.as_ptr() as i64, dims.len() as i64);
             shape_of[at] = known.get(key).map_or_else(
                 || {
@@ -111,7 +111,8 @@ impl Builder<'_> {
     }
 }
 
-/// A trace does not say that overload names were captured, but without them no `aten::` operator has a dot.
+/// Returns whether overload names were recorded. A trace has no flag for it, but without them no `aten::` operator has
+/// a dot.
 fn has_overload_names(table: &Table) -> bool {
     table.rows().any(|row| {
         table.category(row) == Category::CpuOp
@@ -127,7 +128,7 @@ fn split_overload(name: &str) -> Option<(&str, &str)> {
     (word(space) && word(op) && word(overload)).then_some((name, overload))
 }
 
-/// The `input_shapes` of an event, as Python writes them: a list of tensors becomes `[]`.
+/// Returns the `input_shapes` of an event as Python writes them; a list of tensors becomes `[]`.
 fn input_shapes(dims: &str) -> String {
     let Ok(Value::Array(inputs)) = serde_json::from_str(dims) else { return "[]".to_owned() };
     let parts: Vec<String> = inputs

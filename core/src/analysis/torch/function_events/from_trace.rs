@@ -1,4 +1,5 @@
-//! The function events of a trace, step by step: collect, memory, tree, names, kernels, merging, sums, inputs, stacks.
+//! The stages that build the function events of a trace: events, memory, tree, names, kernels, merging, sums, inputs,
+//! stacks.
 
 use super::FunctionEvents;
 use super::build::Builder;
@@ -6,7 +7,7 @@ use super::stacks::Stacks;
 use crate::trace::Trace;
 
 impl FunctionEvents {
-    /// The function events of a trace.
+    /// Builds the function events of a trace.
     pub fn new(trace: &Trace) -> FunctionEvents {
         let mut builder = Builder::of(trace, true);
         builder.describe_inputs();
@@ -14,15 +15,15 @@ impl FunctionEvents {
         FunctionEvents { stacks, stack_of, ..builder.out }
     }
 
-    /// The function events of a trace without shapes, stacks, FLOPs and torch's floating point times: less memory where only
-    /// exact times are asked for.
+    /// Builds the function events of a trace without shapes, stacks, FLOPs and PyTorch's floating point times. This
+    /// takes less memory if only exact times are needed.
     pub fn without_inputs(trace: &Trace) -> FunctionEvents {
         Builder::of(trace, false).out
     }
 }
 
 impl<'a> Builder<'a> {
-    /// A builder that has done everything but describe the inputs.
+    /// Returns a builder that has completed every stage except the description of inputs.
     fn of(trace: &'a Trace, wants_all: bool) -> Self {
         let mut builder = Builder { wants_all, ..Builder::start(trace) };
         builder.collect();

@@ -1,10 +1,10 @@
-//! torch's numbers of record scopes.
+//! PyTorch's numbers of record scopes.
 
 /// An operator.
 pub const FUNCTION: u8 = 0;
 /// A backward function called by autograd.
 pub const BACKWARD_FUNCTION: u8 = 1;
-/// A call of TorchScript. No trace has it, records do.
+/// A TorchScript call. Only records contain it.
 pub const TORCHSCRIPT_FUNCTION: u8 = 2;
-/// A user's range.
+/// A user annotation.
 pub const USER: u8 = 7;

@@ -1,8 +1,9 @@
 //! The stack of every function event.
 //!
-//! A backward function has no stack of its own: it and everything below it take the stack of the first event outside any
-//! backward function with the same sequence number on the forward thread. The trace numbers that thread by the
-//! profiler's own count; `fwdbwd` arrows translate it, and without arrows a lone forward thread is the one.
+//! Backward functions have no stacks of their own. A backward function and its descendants take the stack of the first
+//! event outside any backward function with the same sequence number on the forward thread. The trace identifies that
+//! thread by the profiler's own thread number. `fwdbwd` flows map it to a track; without flows, a single forward thread
+//! is used.
 
 use super::{FunctionEvent, FunctionEvents, Kind, scope};
 use crate::analysis::torch::forward::forward_threads;
@@ -31,7 +32,7 @@ impl<'a> Stacks<'a> {
         Stacks { trace, table: &trace.table, events }
     }
 
-    /// The distinct stacks and the stack of each event; nothing when none was recorded.
+    /// Returns the distinct stacks and the stack of each event; empty if none was recorded.
     pub(super) fn build(&self) -> (StackTable, Vec<StackId>) {
         let mut stacks = StackTable::new();
         if self.table.layouts.all().iter().all(|l| l.find(Key::CallStack).is_none()) {
@@ -55,7 +56,7 @@ impl<'a> Stacks<'a> {
                 }
                 _ => continue,
             };
-            // Equal texts of a trace are one text, so that their place in memory is enough to know them by.
+            // Equal strings of a trace are stored once, so the address identifies the text.
             let key = (text.as_ptr() as i64, text.len() as i64);
             let id = known.get(key).unwrap_or_else(|| {
                 let frames = self.frames(text);
@@ -72,7 +73,7 @@ impl<'a> Stacks<'a> {
         (stacks, own)
     }
 
-    /// The stacks that events name by their position in `stack_table`, as JSON.
+    /// Returns the stacks of `stack_table`, which events refer to by index, as JSON.
     fn listed_stacks(&self) -> Vec<String> {
         match self.table.metadata.value("stack_table") {
             Some(serde_json::Value::Array(stacks)) => stacks.iter().map(ToString::to_string).collect(),
@@ -80,8 +81,8 @@ impl<'a> Stacks<'a> {
         }
     }
 
-    /// The shown frames of a stack, innermost first: of a trace, a text that ends every frame with `;`; of records, a
-    /// JSON list.
+    /// Returns the shown frames of a stack, innermost first. In traces, a stack is a text with `;` after every frame;
+    /// in records, it is a JSON list.
     fn frames(&self, text: &str) -> Vec<String> {
         if self.events.source == Source::Chrome {
             let text = text.rsplit_once(';').map_or("", |(frames, _)| frames);
@@ -119,7 +120,7 @@ impl<'a> Stacks<'a> {
         }
     }
 
-    /// For each event the innermost backward function that it is or lies in.
+    /// Returns, for each event, the innermost backward function that it is or lies in.
     fn backward_functions(&self) -> Vec<Option<FunctionEvent>> {
         let mut backward: Vec<Option<FunctionEvent>> = Vec::with_capacity(self.events.len());
         for event in self.events.events() {
@@ -131,13 +132,13 @@ impl<'a> Stacks<'a> {
         backward
     }
 
-    /// What stands for the thread of an event: its track; of records, the number of the thread, in whichever process.
+    /// Returns the id of an event's thread: its track; for records, the id of the thread regardless of the process.
     fn thread(&self, event: FunctionEvent) -> u32 {
         let track = self.table.track_id(self.events.row(event));
         if self.events.source == Source::Chrome { track.0 } else { self.table.tracks.get(track).tid.0 }
     }
 
-    /// Records number threads as they stand on them.
+    /// Returns the threads of records by their numbers, which records use unchanged.
     fn own_threads(&self) -> Index {
         let mut threads = Index::default();
         for track in self.table.tracks.all() {
