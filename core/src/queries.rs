@@ -44,7 +44,7 @@ pub fn export(name: &str) -> Result<&'static Export, Error> {
 }
 
 fn unknown(what: &str, name: &str) -> Error {
-    Error::BadOption(alloc::format!("there is no {what} {name}"))
+    Error::BadOption(alloc::format!("unknown {what}: {name}"))
 }
 
 impl Trace {

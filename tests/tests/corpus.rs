@@ -58,7 +58,7 @@ fn every_event_is_read_and_every_identity_holds() {
             }
         }
         let text = summary_text::render(name, &trace, &summary(&trace));
-        assert!(text.contains("How far to trust it"), "{name}");
+        assert!(text.contains("Data quality"), "{name}");
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert_eq!(read, rows.iter().filter(|r| r["kind"] == "chrome-trace").count());

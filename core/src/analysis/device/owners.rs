@@ -1,7 +1,7 @@
 //! Owners of allocations: the operator around an allocation, else a function of its stack.
 
 use crate::analysis::torch::event_tree::EventTree;
-use crate::analysis::torch::frames::is_torchs;
+use crate::analysis::torch::frames::is_torch_frame;
 use crate::names::NameId;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
@@ -40,7 +40,7 @@ impl<'a> Owners<'a> {
         }
         let is_python = |frame: &&str| frame.contains(".py(");
         let frames = || self.frames(row);
-        let own = frames().filter(is_python).find(|frame| !is_torchs(frame));
+        let own = frames().filter(is_python).find(|frame| !is_torch_frame(frame));
         // A stack with only C++ frames begins with the allocator. The backward function or the operator is more useful.
         let is_backward = |frame: &&str| frame.contains("): torch::autograd::") && frame.contains("::apply(");
         let is_operator = |frame: &&str| frame.contains("): at::_ops::");

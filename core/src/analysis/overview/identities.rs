@@ -52,7 +52,7 @@ pub fn identities(
         checks.push(kernels(trace, events));
     }
     checks.extend(devices.iter().flat_map(device_identities));
-    checks.extend(counted_anew(trace, devices));
+    checks.extend(recounted(trace, devices));
     if !steps.is_empty() {
         checks.extend(step_parts(trace, steps));
     }
@@ -131,7 +131,7 @@ fn device_identities(device: &DeviceTime) -> [Identity; 2] {
 }
 
 /// Recounts spans, device work and its launches from the table.
-fn counted_anew(trace: &Trace, devices: &[DeviceTime]) -> [Identity; 4] {
+fn recounted(trace: &Trace, devices: &[DeviceTime]) -> [Identity; 4] {
     let (table, links) = (&trace.table, &trace.links);
     let id = |row| table.int(row, Key::Correlation).filter(|&id| id != 0);
     let (mut spans, mut work, mut duration, mut agreeing, mut missing) = (0, 0, 0, 0, 0);

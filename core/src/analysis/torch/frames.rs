@@ -64,7 +64,7 @@ pub fn is_shown(frame: &str) -> bool {
 }
 
 /// Returns whether a frame is PyTorch's own code, by its path.
-pub(crate) fn is_torchs(frame: &str) -> bool {
+pub(crate) fn is_torch_frame(frame: &str) -> bool {
     frame.starts_with("torch/")
         || ["site-packages/torch/", "site-packages\\torch\\"].iter().any(|part| frame.contains(part))
 }

@@ -77,13 +77,13 @@ pub fn report(trace: &Trace) -> String {
     let rule = "-".repeat(40);
     let title = format!("{rule}TorchTidy Report{rule}\n");
     let mut out = title.clone() + "Matched Events:\n";
-    let mut said: Vec<String> = Vec::new();
+    let mut printed: Vec<String> = Vec::new();
     for one in &found {
         let place = scene.place(one.node).map_or(String::new(), |p| format!("\n[Source Code Location] {p}"));
         let message = format!("{}{place}\n", patterns[one.pattern].description());
-        if !said.contains(&message) {
+        if !printed.contains(&message) {
             out += &message;
-            said.push(message);
+            printed.push(message);
         }
     }
     out += "Summary:\n";
@@ -101,13 +101,13 @@ pub(crate) fn advice(rows: &Rows) -> String {
     let mut out = rows.to_text();
     let column = |key: &str| rows.columns.iter().position(|c| c.key == key).unwrap_or(0);
     let (name, description) = (column("pattern"), column("description"));
-    let mut said: Vec<&Cell> = Vec::new();
+    let mut printed: Vec<&Cell> = Vec::new();
     for row in &rows.rows {
         if let (Cell::Text(pattern), Cell::Text(text)) = (&row[name], &row[description])
-            && !said.contains(&&row[name])
+            && !printed.contains(&&row[name])
         {
             let _ = write!(out, "\n{pattern}\n  → {text}\n");
-            said.push(&row[name]);
+            printed.push(&row[name]);
         }
     }
     out

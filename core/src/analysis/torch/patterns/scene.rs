@@ -1,7 +1,7 @@
 //! The input of patterns: the event tree, and queries on its nodes.
 
 use crate::analysis::torch::event_tree::{EventTree, Node};
-use crate::analysis::torch::frames::is_torchs;
+use crate::analysis::torch::frames::is_torch_frame;
 use crate::handle::collect;
 use crate::table::events::Row;
 use crate::table::layout::Key;
@@ -114,7 +114,7 @@ impl<'a> Scene<'a> {
     pub fn place(&self, node: Node) -> Option<&str> {
         let is_frame = |name: &&str| name.contains(".py(");
         let frames = || self.tree.and_above(node).map(|node| self.name(node)).filter(is_frame);
-        frames().find(|frame| !is_torchs(frame)).or_else(|| frames().next())
+        frames().find(|frame| !is_torch_frame(frame)).or_else(|| frames().next())
     }
 }
 
