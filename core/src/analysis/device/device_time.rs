@@ -5,9 +5,9 @@
 //! - **exposed** of a class: the part of its union during which no other class was running.
 //!
 //! An idle gap lies between two activities of a device. Its cause is derived from the launch of the activity that ends
-//! it.
-//! If the launch call began after the start of the gap, the host was late; if a synchronizing call was running on that
-//! thread at the start of the gap, the host was waiting. Otherwise the work was queued and the device did not start it.
+//! it. If the launch call began after the start of the gap, the host was late; if a synchronizing call was running on
+//! that thread at the start of the gap, the host was waiting. Otherwise the work was queued and the device did not
+//! start it.
 
 use crate::analysis::intervals::{Collector, Interval, Intervals};
 use crate::order::sort_by_key;

@@ -1,8 +1,7 @@
 //! Anti-patterns: known inefficiencies, detected in PyTorch's event tree.
 //!
 //! The rules are those of PyTorch's pattern matchers. Custom patterns implement [`Pattern`]; [`find`] takes any set of
-//! them.
-//! A trace identifies the function that contains a match by the line of its `def`, not by the line of the call.
+//! them. A trace identifies the function that contains a match by the line of its `def`, not by the line of the call.
 
 mod pattern;
 pub mod rules;

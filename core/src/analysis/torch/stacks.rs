@@ -42,8 +42,7 @@ impl Metric {
 }
 
 /// PyTorch's `export_stacks`: one line for each event with the frames, outermost first and separated by `;`, and the
-/// metric.
-/// Events without a stack, or with less than a microsecond, are omitted.
+/// metric. Events without a stack, or with less than a microsecond, are omitted.
 pub fn export(events: &FunctionEvents, table: &Table, metric: Metric) -> String {
     let clock = TorchClock::new(events, table);
     let mut out = String::new();

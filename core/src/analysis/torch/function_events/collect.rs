@@ -183,8 +183,7 @@ impl Builder<'_> {
     }
 
     /// Attributes device work as PyTorch does: every operator with an id that device work is linked to gets all of that
-    /// work.
-    /// The time of an operator that was measured by device events counts as another kernel.
+    /// work. The time of an operator that was measured by device events counts as another kernel.
     fn attach_by_ids(&mut self) {
         let table = self.table;
         let mut kernels = Kernels::new(self.out.rows.len(), self.wants_all);
