@@ -181,102 +181,102 @@ export type FindingCode =
   | "overlapping_spans";
 
 export interface DeviceTime {
-  /** Its number, as the trace has it. */
+  /** The number of the device in the trace. */
   device: string;
-  /** How many kernels, copies and memsets. */
+  /** The number of kernels, copies and memsets. */
   activities: number;
-  /** From the first activity to the end of the last. */
+  /** The time from the start of the first activity to the end of the last. */
   window_ns: number;
   /** Sum of their durations. */
   sum_ns: number;
-  /** Time in which any of them was running. */
+  /** The time during which any of them ran. */
   busy_ns: number;
-  /** The rest of the window. */
+  /** The window less the busy time. */
   idle_ns: number;
-  /** The same by class. */
+  /** The times of each class of work. */
   classes: ClassTime[];
   /** The idle time by cause. */
   idle_causes: IdleCauses;
 }
 
 export interface ClassTime {
-  /** What the device did. */
+  /** The class of work. */
   class: WorkClass;
-  /** How many activities. */
+  /** The number of activities. */
   count: number;
   /** Sum of their durations. */
   sum_ns: number;
-  /** Time in which any of them was running. */
+  /** The time during which any of them ran. */
   busy_ns: number;
-  /** Time in which nothing else was running. */
+  /** The part of that time during which no other class ran. */
   exposed_ns: number;
 }
 
 export interface IdleCauses {
-  /** The launch of what came next began after the gap had begun. */
+  /** The launch of the next activity began after the start of the gap. */
   host_late_ns: number;
-  /** The host was in a synchronizing call when the gap began. */
+  /** The host was in a synchronizing call at the start of the gap. */
   host_waiting_ns: number;
-  /** What came next had been launched before the gap began. */
+  /** The next activity was launched before the start of the gap. */
   queued_ns: number;
-  /** The launch of what came next is not in the trace. */
+  /** The launch of the next activity is not in the trace. */
   unknown_ns: number;
 }
 
 export interface TopOperator {
-  /** The operator. */
+  /** The name of the operator. */
   name: string;
-  /** How many calls. */
+  /** The number of calls. */
   count: number;
-  /** Time on the CPU, without that of the events called inside. */
+  /** CPU time, excluding callees. */
   self_cpu_time_total_ns: number;
-  /** Time on the CPU, with that of the events called inside. */
+  /** CPU time, including callees. */
   cpu_time_total_ns: number;
-  /** Sum of the device work that it and what it called launched. */
+  /** Sum of the durations of the device work that it and its callees launched. */
   device_time_total_ns: number;
 }
 
 export interface TopKernel {
-  /** The kernel, copy or memset. */
+  /** The name of the kernel, copy or memset. */
   name: string;
-  /** What the device did. */
+  /** The class of work. */
   class: WorkClass;
-  /** How often it ran. */
+  /** The number of times it ran. */
   count: number;
   /** Sum of the durations. */
   sum_ns: number;
 }
 
 export interface IdleGap {
-  /** The device's number, as the trace has it. */
+  /** The number of the device in the trace. */
   device: string;
-  /** When it began, after the start of the recording. */
+  /** The start of the gap, after the start of the recording. */
   start_ns: number;
-  /** How long it lasted. */
+  /** The length of the gap. */
   idle_ns: number;
-  /** Why. */
+  /** The cause. */
   cause: IdleCause;
-  /** The activity that came next. */
+  /** The activity that ended the gap. */
   after: string;
   /** The stream of that activity. */
   stream: string;
 }
 
 export interface TopTrack {
-  /** The thread or stream. */
+  /** The name of the thread or stream. */
   name: string;
-  /** How many spans. */
+  /** The number of spans. */
   spans: number;
-  /** Time of the outermost ones. */
+  /** The time of the outermost spans. */
   time_ns: number;
 }
 
 export interface Finding {
-  /** What it is. */
+  /** The kind of finding. */
   code: FindingCode;
-  /** What it costs at most; 0 where it costs trust and not time. */
+  /** The maximum cost; 0 if it affects data quality and not time. */
   cost_ns: number;
-  /** What was seen. */
+  /** What was found. */
   message: string;
   /** What to do. */
   advice: string;
@@ -285,7 +285,7 @@ export interface Finding {
 export interface EarlyTop {
   /** The name. */
   name: string;
-  /** How many events so far. */
+  /** The number of events so far. */
   count: number;
   /** Sum of their durations. */
   sum_ns: number;
@@ -293,19 +293,19 @@ export interface EarlyTop {
 
 /** The numbers of a trace that is still being read. */
 export interface PreviewSummary {
-  /** Objects of traceEvents read so far. */
+  /** The number of objects of traceEvents read so far. */
   events: number;
-  /** Events of the category cpu_op so far. */
+  /** The number of events of the category cpu_op so far. */
   operators: number;
-  /** Kernels, copies and fills so far. */
+  /** The number of kernels, copies and memsets so far. */
   kernels: number;
-  /** From the first event to the end of the last one so far. */
+  /** The time from the start of the first event to the end of the last one so far. */
   wall_ns: number;
-  /** Sum of the durations of kernels, copies and fills so far. */
+  /** Sum of the durations of kernels, copies and memsets so far. */
   device_sum_ns: number;
-  /** Operators by total time so far, that of what they called in it. */
+  /** Operators by total time so far, including callees. */
   top_operators: EarlyTop[];
-  /** Kernels, copies and fills by time so far. */
+  /** Kernels, copies and memsets by time so far. */
   top_kernels: EarlyTop[];
 }
 
@@ -315,109 +315,109 @@ export interface SummaryOptions {
 
 /** A row of `summary`. */
 export interface SummaryRow {
-  /** From the first event to the end of the last. */
+  /** The time from the start of the first event to the end of the last. */
   wall_ns: number;
-  /** How many profiler steps there are. */
+  /** The number of profiler steps. */
   steps: number;
-  /** Their mean wall time. */
+  /** The mean wall time of a step. */
   mean_step_ns: number | null;
-  /** Sum of all self CPU times. */
+  /** The sum of all self CPU times. */
   self_cpu_time_total_ns: number;
-  /** Where each device's time went. */
+  /** The time of each device. */
   devices: DeviceTime[];
   /** Operators by self CPU time. */
   top_operators: TopOperator[];
-  /** Kernels, copies and fills by time. */
+  /** Kernels, copies and memsets by time. */
   top_kernels: TopKernel[];
   /** The longest idle gaps of the devices. */
   top_idle: IdleGap[];
-  /** Rows of the timeline by time, for traces without operators. */
+  /** Tracks by time, for traces without operators. */
   top_tracks: TopTrack[];
-  /** What looks wrong. */
+  /** The findings, the most expensive first. */
   findings: Finding[];
-  /** How many parts of the file could not be read. */
+  /** The number of parts of the file that could not be read. */
   lost: number;
 }
 
 /** Options of `ops`. */
 export interface OpsOptions {
-  /** A column of torch's table, such as `self_cpu_time_total`; rows stay in order of first use without it. */
+  /** Sort by this column of PyTorch's table, such as `self_cpu_time_total` [default: order of first occurrence] */
   sortBy?: "count" | "cpu_time" | "cpu_time_total" | "self_cpu_time_total" | "device_time" | "device_time_total" | "self_device_time_total" | "cpu_memory_usage" | "self_cpu_memory_usage" | "device_memory_usage" | "self_device_memory_usage" | "flops" | `${"" | "self_"}${"cuda" | "xpu" | "privateuse1"}_time_total` | undefined;
-  /** At most this many rows, -1 for all [default: 100 in a table, all elsewhere] */
+  /** Maximum number of rows, -1 for all [default: 100 in a table, all elsewhere] */
   rowLimit?: number | undefined;
-  /** Any of shape, stack:N, overload, module (the innermost nn.Module, as the stack). */
+  /** Also group by any of shape, stack:N, overload, module (the innermost nn.Module). */
   groupBy?: readonly ("shape" | "overload" | "module" | StackGroup)[] | undefined;
-  /** Only rows whose first event has no parent. */
+  /** Show only rows whose first event has no parent. */
   topLevelOnly?: boolean | undefined;
-  /** The unit of the table's times [default: what suits each value] */
+  /** Unit of the times in the table [default: chosen for each value] */
   timeUnit?: "s" | "ms" | "us" | undefined;
-  /** Longest name in the table, or none [default: 55] */
+  /** Maximum width of names in the table, or none [default: 55] */
   maxNameWidth?: number | null | undefined;
-  /** Longest shapes in the table, or none [default: 80] */
+  /** Maximum width of shapes in the table, or none [default: 80] */
   maxShapesWidth?: number | null | undefined;
-  /** Longest stack frame in the table, or none [default: 75] */
+  /** Maximum width of stack frames in the table, or none [default: 75] */
   maxSrcWidth?: number | null | undefined;
-  /** A line above the table. */
+  /** Print this line above the table. */
   header?: string | undefined;
 }
 
 /** A row of `ops`. */
 export interface OpsRow {
-  /** The operator's or kernel's name; ProfilerStep#N counts as ProfilerStep*. */
+  /** The name of the operator or kernel; ProfilerStep#N is grouped as ProfilerStep*. */
   name: string;
-  /** How many events are in the group. */
+  /** The number of events in the group. */
   count: number;
-  /** Time on the CPU, with that of the events called inside. */
+  /** CPU time, including callees. */
   cpu_time_total_ns: number;
-  /** Time on the CPU, without that of the events called inside. */
+  /** CPU time, excluding callees. */
   self_cpu_time_total_ns: number;
-  /** Sum of the durations of the device work that the group and what it called launched. */
+  /** Sum of the durations of the device work launched by the group and its callees. */
   device_time_total_ns: number;
-  /** Sum of the durations of the device work that the group itself launched. */
+  /** Sum of the durations of the device work launched by the group itself. */
   self_device_time_total_ns: number;
-  /** CPU memory allocated less freed, with that of the events called inside. */
+  /** CPU memory allocated less released, including callees. */
   cpu_memory_usage_bytes: number;
-  /** CPU memory allocated less freed by the group itself. */
+  /** CPU memory allocated less released, excluding callees. */
   self_cpu_memory_usage_bytes: number;
-  /** Device memory allocated less freed, with that of the events called inside. */
+  /** Device memory allocated less released, including callees. */
   device_memory_usage_bytes: number;
-  /** Device memory allocated less freed by the group itself. */
+  /** Device memory allocated less released, excluding callees. */
   self_device_memory_usage_bytes: number;
-  /** Estimated floating point operations, by torch's formulas. */
+  /** Estimated floating point operations, by PyTorch's formulas. */
   flops: number;
-  /** Shapes of the inputs, where they are grouped by. */
+  /** The shapes of the inputs; null unless grouped by shape. */
   input_shapes: unknown[] | null;
-  /** The operator's overload, where it is grouped by. */
+  /** The overload name of the operator; empty unless grouped by overload. */
   overload_name: string;
-  /** The innermost frames, where they are grouped by. */
+  /** The innermost frames; empty unless grouped by stack or module. */
   stack: string[];
-  /** Where the events ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1. */
+  /** The type of the device the events ran on: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1. */
   device_type: DeviceType;
-  /** The events ended on another thread than they began; no trace says so, records do. */
+  /** Whether the events ended on another thread than they began; only records contain this. */
   is_async: boolean;
-  /** The events are ranges that the user's program named. */
+  /** Whether the events are user annotations. */
   is_user_annotation: boolean;
 }
 
 /** Options of `kernels`. */
 export interface KernelsOptions {
-  /** At most this many rows, -1 for all. */
+  /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
 
 /** A row of `kernels`. */
 export interface KernelsRow {
-  /** The kernel's, copy's or fill's name. */
+  /** The name of the kernel, copy or memset. */
   name: string;
   /** The name without namespaces and parameters. */
   short_name: string;
   /** compute, communication, memcpy or memset. */
   class: WorkClass;
-  /** How often it ran. */
+  /** The number of times it ran. */
   count: number;
   /** Sum of the durations. */
   sum_ns: number;
-  /** The part of the sum of all device work. */
+  /** The share of the sum of all device work. */
   share: number;
   /** Mean duration. */
   mean_ns: number;
@@ -427,91 +427,91 @@ export interface KernelsRow {
   max_ns: number;
   /** Estimated achieved occupancy, weighted by duration. */
   occupancy_percent: number | null;
-  /** Bytes copied or filled. */
+  /** Bytes copied or set. */
   bytes: number | null;
-  /** Those bytes by the time that took. */
+  /** Bytes divided by the time. */
   bytes_per_second: number | null;
-  /** Floating point operations by time, of the kernels that are the only one of an operator which a formula counts. */
+  /** Floating point operations divided by time, of kernels that are the only kernel of an operator with a FLOP formula. */
   flops_per_second: number | null;
-  /** The operator that the longest of them was done for. */
+  /** The operator that launched the longest of them. */
   op: string | null;
 }
 
 /** Options of `flops`. */
 export interface FlopsOptions {
-  /** Figures of devices for the roofline: lines of name,fp64,fp32,tf32,half,int8,memory in TFLOP/s and GB/s. */
+  /** Peak figures of devices for the roofline: lines of name,fp64,fp32,tf32,half,int8,memory in TFLOP/s and GB/s. */
   peaks?: string | undefined;
-  /** At most this many rows, -1 for all. */
+  /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
 
 /** A row of `flops`. */
 export interface FlopsRow {
-  /** total for the sums in the first rows, operator for the others. */
+  /** total for the sums in the first rows, operator for the other rows. */
   kind: FlopsKind;
-  /** The operator; all, counted or not counted for a sum. */
+  /** The operator; all, counted or not counted for the sums. */
   name: string;
-  /** A formula knows the operator and its inputs. */
+  /** Whether there is a formula for the operator and its inputs. */
   counted: boolean | null;
-  /** How many calls. */
+  /** The number of calls. */
   count: number;
-  /** Floating point operations of the calls that were counted. */
+  /** Floating point operations of the counted calls. */
   flops: number | null;
-  /** Device time, or CPU time in a trace without device work, with that of what was called; without it where not counted. */
+  /** Device time, or CPU time in a trace without device work; including callees if counted, else excluding them. */
   time_ns: number;
-  /** The part of all such time. */
+  /** The share of all such time. */
   share: number;
-  /** Floating point operations by that time. */
+  /** Floating point operations divided by the time. */
   flops_per_second: number | null;
-  /** Bytes of the input tensors: the least that the calls have to read. */
+  /** Bytes of the input tensors: the minimum that the calls have to read. */
   input_bytes: number | null;
-  /** Those bytes by that time. */
+  /** Input bytes divided by the time. */
   bytes_per_second: number | null;
-  /** What bounds the calls on this device: compute or memory; nothing where its figures are not known. */
+  /** The roofline bound of the calls on this device: compute or memory; null if its peak figures are unknown. */
   bound: Bound | null;
-  /** The least time that the device needs for these operations and bytes, as a part of the time they took. */
+  /** The minimum time that the device needs for these operations and bytes, as a share of the time they took. */
   roofline_share: number | null;
 }
 
 /** Options of `coverage`. */
 export interface CoverageOptions {
-  /** At most this many rows, -1 for all. */
+  /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
 
 /** A row of `coverage`. */
 export interface CoverageRow {
-  /** captured or total for the sums, graph for a compiled graph, missed for an operator outside. */
+  /** captured or total for the sums, graph for a compiled graph, missed for an operator outside of every graph. */
   kind: CoverageKind;
-  /** The graph's or operator's name. */
+  /** The name of the graph or operator. */
   name: string;
-  /** How often compiled graphs were called. */
+  /** The number of calls of compiled graphs. */
   graphs: number;
-  /** How many operators ran, those that others called left out. */
+  /** The number of operators, without callees of other operators. */
   operators: number;
-  /** Operators less calls: what running them one by one would add. */
+  /** Operators less graph calls: the launches that compilation saves. */
   fusions: number;
-  /** Their time on the CPU, with that of what they called; for a graph, that of its calls. */
+  /** CPU time, including callees; for a graph, that of its calls. */
   time_ns: number;
-  /** Sum of the durations of the device work that was launched in them. */
+  /** Sum of the durations of the device work launched in them. */
   device_time_ns: number;
-  /** The part of all operators. */
+  /** The share of all operators. */
   operators_share: number | null;
-  /** The part of the CPU time of all operators. */
+  /** The share of the CPU time of all operators. */
   time_share: number | null;
-  /** The part of all device time. */
+  /** The share of all device time. */
   device_time_share: number | null;
-  /** Where the first of the missed operators was called from, innermost frame first. */
+  /** The stack of the first missed operator with this name, innermost frame first. */
   stack: string[];
 }
 
 /** Options of `patterns`. */
 export interface PatternsOptions {
-  /** Look for events whose names contain this text instead. */
+  /** Find events whose names contain this text, instead of anti-patterns. */
   name?: string | undefined;
-  /** Print the report in the form of torch's `report_all_anti_patterns`. */
+  /** Print the report in the format of PyTorch's `report_all_anti_patterns`. */
   report?: boolean | undefined;
-  /** At most this many rows, -1 for all. */
+  /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
 
@@ -519,223 +519,223 @@ export interface PatternsOptions {
 export interface PatternsRow {
   /** The name of the pattern. */
   pattern: string;
-  /** How many events of this place show it. */
+  /** The number of matched events at this place. */
   count: number;
-  /** Sum of the durations of the matched events on the CPU. */
+  /** Sum of the CPU durations of the matched events. */
   cpu_time_ns: number;
   /** Sum of the device work that the matched events launched. */
   device_time_ns: number;
-  /** The most that doing otherwise can save, where the trace can tell. */
+  /** The maximum time that a fix can save, if the trace determines it. */
   saving_ns: number | null;
   /** The first matched event. */
   event: string;
-  /** When the first matched event began, after the start of the recording. */
+  /** The start of the first matched event, after the start of the recording. */
   start_ns: number;
-  /** The innermost function outside of torch: path(line of its def): name. */
+  /** The innermost function outside of PyTorch: path(line of its def): name. */
   place: string | null;
   /** What is wrong, and what to do. */
   description: string;
-  /** Where more is said about it. */
+  /** The address of further documentation. */
   url: string;
 }
 
 /** Options of `evaluation`. */
 export interface EvaluationOptions {
-  /** At most this many rows, -1 for all. */
+  /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
 
 /** A row of `evaluation`. */
 export interface EvaluationRow {
-  /** The operator, range or Python function. */
+  /** The operator, annotation or Python function. */
   name: string;
-  /** When it began, after the start of the recording. */
+  /** The start of the event, after the start of the recording. */
   start_ns: number;
-  /** How long it took. */
+  /** The duration of the event. */
   duration_ns: number;
-  /** Its duration less that of what it called; below 0 where that sticks out of it. */
+  /** The duration less that of its callees; negative if these extend beyond it. */
   self_time_ns: number;
-  /** How long the device had nothing to do meanwhile. */
+  /** The idle time of the device during the event. */
   idle_time_ns: number;
-  /** The share of its duration during which the device had nothing to do. */
+  /** The share of the duration during which the device was idle. */
   fraction_idle: number;
-  /** How many launched kernels had not begun when it began. */
+  /** The number of launched kernels that had not started when the event began. */
   queue_depth: number;
-  /** The innermost function outside of torch: path(line of its def): name. */
+  /** The innermost function outside of PyTorch: path(line of its def): name. */
   place: string | null;
 }
 
 /** Options of `memory`. */
 export interface MemoryOptions {
-  /** At most this many rows, -1 for all. */
+  /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
 
 /** A row of `memory` of the kind device. */
 export interface MemoryDeviceRow {
-  /** device; at_peak: what an owner held at the device's peak; step; kept: what an owner never released; out_of_memory; segments. */
+  /** device; at_peak: live memory of an owner at the device's peak; step; kept: unreleased memory of an owner; out_of_memory; segments. */
   kind: "device";
   /** CPU, CUDA 0, …. */
   device: string;
   /** The operator or function that allocated, or the step. */
   name: null;
-  /** How many allocations, failures or segments. */
+  /** The number of allocations, failures or segments. */
   count: number;
-  /** Sum of the allocations that the line counts. */
+  /** Sum of the allocations of the row. */
   allocated_bytes: number;
-  /** Sum of the releases that the line counts. */
+  /** Sum of the releases of the row. */
   freed_bytes: number;
-  /** The most that was allocated at once. */
+  /** The maximum of allocated memory. */
   peak_bytes: number;
-  /** The most that the allocator had reserved. */
+  /** The maximum that the allocator had reserved. */
   reserved_bytes: number | null;
-  /** What was allocated at the end less what was at the start. */
+  /** Allocated memory at the end less that at the start. */
   growth_bytes: number;
-  /** The part of the peak; of segments, of what is reserved, in use. */
+  /** The share of the peak; for segments, the share of reserved memory in use. */
   share: null;
-  /** When the peak was reached, or the line's first event was. */
+  /** The time of the peak, or of the row's first event. */
   at_ns: number;
-  /** The Python stack of the first allocation, innermost frame first. */
+  /** The stack of the first allocation, innermost frame first. */
   stack: string[];
 }
 
 /** A row of `memory` of the kind at_peak. */
 export interface MemoryAtPeakRow {
-  /** device; at_peak: what an owner held at the device's peak; step; kept: what an owner never released; out_of_memory; segments. */
+  /** device; at_peak: live memory of an owner at the device's peak; step; kept: unreleased memory of an owner; out_of_memory; segments. */
   kind: "at_peak";
   /** CPU, CUDA 0, …. */
   device: string;
   /** The operator or function that allocated, or the step. */
   name: string;
-  /** How many allocations, failures or segments. */
+  /** The number of allocations, failures or segments. */
   count: number;
-  /** Sum of the allocations that the line counts. */
+  /** Sum of the allocations of the row. */
   allocated_bytes: number;
-  /** Sum of the releases that the line counts. */
+  /** Sum of the releases of the row. */
   freed_bytes: null;
-  /** The most that was allocated at once. */
+  /** The maximum of allocated memory. */
   peak_bytes: null;
-  /** The most that the allocator had reserved. */
+  /** The maximum that the allocator had reserved. */
   reserved_bytes: null;
-  /** What was allocated at the end less what was at the start. */
+  /** Allocated memory at the end less that at the start. */
   growth_bytes: null;
-  /** The part of the peak; of segments, of what is reserved, in use. */
+  /** The share of the peak; for segments, the share of reserved memory in use. */
   share: number;
-  /** When the peak was reached, or the line's first event was. */
+  /** The time of the peak, or of the row's first event. */
   at_ns: number | null;
-  /** The Python stack of the first allocation, innermost frame first. */
+  /** The stack of the first allocation, innermost frame first. */
   stack: string[];
 }
 
 /** A row of `memory` of the kind step. */
 export interface MemoryStepRow {
-  /** device; at_peak: what an owner held at the device's peak; step; kept: what an owner never released; out_of_memory; segments. */
+  /** device; at_peak: live memory of an owner at the device's peak; step; kept: unreleased memory of an owner; out_of_memory; segments. */
   kind: "step";
   /** CPU, CUDA 0, …. */
   device: string;
   /** The operator or function that allocated, or the step. */
   name: string;
-  /** How many allocations, failures or segments. */
+  /** The number of allocations, failures or segments. */
   count: number;
-  /** Sum of the allocations that the line counts. */
+  /** Sum of the allocations of the row. */
   allocated_bytes: number;
-  /** Sum of the releases that the line counts. */
+  /** Sum of the releases of the row. */
   freed_bytes: number;
-  /** The most that was allocated at once. */
+  /** The maximum of allocated memory. */
   peak_bytes: number | null;
-  /** The most that the allocator had reserved. */
+  /** The maximum that the allocator had reserved. */
   reserved_bytes: null;
-  /** What was allocated at the end less what was at the start. */
+  /** Allocated memory at the end less that at the start. */
   growth_bytes: number;
-  /** The part of the peak; of segments, of what is reserved, in use. */
+  /** The share of the peak; for segments, the share of reserved memory in use. */
   share: null;
-  /** When the peak was reached, or the line's first event was. */
+  /** The time of the peak, or of the row's first event. */
   at_ns: number;
-  /** The Python stack of the first allocation, innermost frame first. */
+  /** The stack of the first allocation, innermost frame first. */
   stack: string[];
 }
 
 /** A row of `memory` of the kind kept. */
 export interface MemoryKeptRow {
-  /** device; at_peak: what an owner held at the device's peak; step; kept: what an owner never released; out_of_memory; segments. */
+  /** device; at_peak: live memory of an owner at the device's peak; step; kept: unreleased memory of an owner; out_of_memory; segments. */
   kind: "kept";
   /** CPU, CUDA 0, …. */
   device: string;
   /** The operator or function that allocated, or the step. */
   name: string;
-  /** How many allocations, failures or segments. */
+  /** The number of allocations, failures or segments. */
   count: number;
-  /** Sum of the allocations that the line counts. */
+  /** Sum of the allocations of the row. */
   allocated_bytes: number;
-  /** Sum of the releases that the line counts. */
+  /** Sum of the releases of the row. */
   freed_bytes: null;
-  /** The most that was allocated at once. */
+  /** The maximum of allocated memory. */
   peak_bytes: null;
-  /** The most that the allocator had reserved. */
+  /** The maximum that the allocator had reserved. */
   reserved_bytes: null;
-  /** What was allocated at the end less what was at the start. */
+  /** Allocated memory at the end less that at the start. */
   growth_bytes: null;
-  /** The part of the peak; of segments, of what is reserved, in use. */
+  /** The share of the peak; for segments, the share of reserved memory in use. */
   share: null;
-  /** When the peak was reached, or the line's first event was. */
+  /** The time of the peak, or of the row's first event. */
   at_ns: number;
-  /** The Python stack of the first allocation, innermost frame first. */
+  /** The stack of the first allocation, innermost frame first. */
   stack: string[];
 }
 
 /** A row of `memory` of the kind out_of_memory. */
 export interface MemoryOutOfMemoryRow {
-  /** device; at_peak: what an owner held at the device's peak; step; kept: what an owner never released; out_of_memory; segments. */
+  /** device; at_peak: live memory of an owner at the device's peak; step; kept: unreleased memory of an owner; out_of_memory; segments. */
   kind: "out_of_memory";
   /** CPU, CUDA 0, …. */
   device: string;
   /** The operator or function that allocated, or the step. */
   name: null;
-  /** How many allocations, failures or segments. */
+  /** The number of allocations, failures or segments. */
   count: number;
-  /** Sum of the allocations that the line counts. */
+  /** Sum of the allocations of the row. */
   allocated_bytes: number;
-  /** Sum of the releases that the line counts. */
+  /** Sum of the releases of the row. */
   freed_bytes: null;
-  /** The most that was allocated at once. */
+  /** The maximum of allocated memory. */
   peak_bytes: null;
-  /** The most that the allocator had reserved. */
+  /** The maximum that the allocator had reserved. */
   reserved_bytes: null;
-  /** What was allocated at the end less what was at the start. */
+  /** Allocated memory at the end less that at the start. */
   growth_bytes: null;
-  /** The part of the peak; of segments, of what is reserved, in use. */
+  /** The share of the peak; for segments, the share of reserved memory in use. */
   share: null;
-  /** When the peak was reached, or the line's first event was. */
+  /** The time of the peak, or of the row's first event. */
   at_ns: number;
-  /** The Python stack of the first allocation, innermost frame first. */
+  /** The stack of the first allocation, innermost frame first. */
   stack: string[];
 }
 
 /** A row of `memory` of the kind segments. */
 export interface MemorySegmentsRow {
-  /** device; at_peak: what an owner held at the device's peak; step; kept: what an owner never released; out_of_memory; segments. */
+  /** device; at_peak: live memory of an owner at the device's peak; step; kept: unreleased memory of an owner; out_of_memory; segments. */
   kind: "segments";
   /** CPU, CUDA 0, …. */
   device: string;
   /** The operator or function that allocated, or the step. */
   name: string;
-  /** How many allocations, failures or segments. */
+  /** The number of allocations, failures or segments. */
   count: number;
-  /** Sum of the allocations that the line counts. */
+  /** Sum of the allocations of the row. */
   allocated_bytes: number;
-  /** Sum of the releases that the line counts. */
+  /** Sum of the releases of the row. */
   freed_bytes: null;
-  /** The most that was allocated at once. */
+  /** The maximum of allocated memory. */
   peak_bytes: null;
-  /** The most that the allocator had reserved. */
+  /** The maximum that the allocator had reserved. */
   reserved_bytes: number;
-  /** What was allocated at the end less what was at the start. */
+  /** Allocated memory at the end less that at the start. */
   growth_bytes: null;
-  /** The part of the peak; of segments, of what is reserved, in use. */
+  /** The share of the peak; for segments, the share of reserved memory in use. */
   share: number | null;
-  /** When the peak was reached, or the line's first event was. */
+  /** The time of the peak, or of the row's first event. */
   at_ns: null;
-  /** The Python stack of the first allocation, innermost frame first. */
+  /** The stack of the first allocation, innermost frame first. */
   stack: string[];
 }
 
@@ -744,13 +744,13 @@ export type MemoryRow = MemoryDeviceRow | MemoryAtPeakRow | MemoryStepRow | Memo
 
 /** Options of `tree`. */
 export interface TreeOptions {
-  /** The callers below each name rather than what it called. */
+  /** Show the callers below each name instead of the callees. */
   bottomUp?: boolean | undefined;
-  /** How many levels, -1 for all [default: 8] */
+  /** Maximum number of levels, -1 for all [default: 8] */
   depth?: number | undefined;
-  /** Leave out what takes less than this percentage of its lane [default: 1 in a table, 0 elsewhere] */
+  /** Leave out nodes with less than this percentage of the time of their lane [default: 1 in a table, 0 elsewhere] */
   minShare?: number | undefined;
-  /** At most this many rows, -1 for all. */
+  /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
 
@@ -758,155 +758,155 @@ export interface TreeOptions {
 export interface TreeRow {
   /** The thread or stream. */
   lane: string;
-  /** How many ancestors there are; none in the row of the lane itself. */
+  /** The number of ancestors; null in the row of the lane itself. */
   depth: number | null;
-  /** The spans' name; none in the row of the lane itself. */
+  /** The name of the spans; null in the row of the lane itself. */
   name: string | null;
   /** The name, indented by its depth. */
   path: string;
-  /** How many spans were merged. */
+  /** The number of merged spans. */
   count: number;
   /** Sum of their durations. */
   total_ns: number;
-  /** The same without the spans inside. */
+  /** Sum of their self times. */
   self_ns: number | null;
-  /** Sum of the device work that they and what is inside them launched. */
+  /** Sum of the device work that the spans and everything inside them launched. */
   device_total_ns: number;
-  /** The same without the spans inside. */
+  /** Sum of the device work that the spans themselves launched. */
   device_self_ns: number;
-  /** The part of the time of the lane's outermost spans. */
+  /** The share of the time of the lane's outermost spans. */
   share: number | null;
 }
 
 /** Options of `modules`. */
 export interface ModulesOptions {
-  /** At most this many rows, -1 for all. */
+  /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
 
 /** A row of `modules`. */
 export interface ModulesRow {
-  /** How many modules are above. */
+  /** The number of enclosing modules. */
   depth: number;
-  /** The module: its class, and a number for each object of the class. */
+  /** The module: its class, and a number for each instance of the class. */
   name: string;
-  /** The modules from the outermost to this one, with / between. */
+  /** The modules from the outermost to this one, separated by /. */
   path: string;
   /** The name, indented by its depth. */
   tree: string;
-  /** How often it was called. */
+  /** The number of calls. */
   count: number;
-  /** Time on the CPU, with that of the modules inside. */
+  /** CPU time, including the modules inside. */
   cpu_time_total_ns: number;
-  /** Time on the CPU, without that of the modules inside. */
+  /** CPU time, excluding the modules inside. */
   self_cpu_time_total_ns: number;
-  /** Sum of the device work that was launched in it. */
+  /** Sum of the device work launched in the module, including the modules inside. */
   device_time_total_ns: number;
-  /** The same, without that of the modules inside. */
+  /** Sum of the device work launched in the module, excluding the modules inside. */
   self_device_time_total_ns: number;
-  /** Sum of the device work that the backward of its operators launched, where the trace links the two. */
+  /** Sum of the device work launched by the backward functions of its operators, if the trace links the two. */
   backward_device_time_total_ns: number;
 }
 
 /** Options of `stacks`. */
 export interface StacksOptions {
-  /** At most this many rows, -1 for all. */
+  /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
 
 /** A row of `stacks`. */
 export interface StacksRow {
-  /** Self time on the CPU of the events with this stack. */
+  /** Self CPU time of the events with this stack. */
   self_cpu_time_total_ns: number;
-  /** Device work that the events with this stack launched. */
+  /** Sum of the device work that the events with this stack launched. */
   self_device_time_total_ns: number;
-  /** How many events have this stack. */
+  /** The number of events with this stack. */
   count: number;
   /** The innermost frame: path(line): function. */
   frame: string | null;
-  /** The frame around it. */
+  /** The caller of the innermost frame. */
   caller: string | null;
-  /** The whole stack, innermost frame first. */
+  /** The complete stack, innermost frame first. */
   stack: string[];
 }
 
 /** Options of `steps`. */
 export interface StepsOptions {
-  /** At most this many rows, -1 for all. */
+  /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
 
 /** A row of `steps`. */
 export interface StepsRow {
-  /** The step's name. */
+  /** The name of the step. */
   name: string;
-  /** The step's number. */
+  /** The number of the step. */
   step: number;
-  /** When it began, after the start of the recording. */
+  /** The start of the step, after the start of the recording. */
   start_ns: number;
-  /** How long it took; the parts below add up to it. */
+  /** The duration of the step; kernel_ns to other_ns add up to it. */
   wall_ns: number;
-  /** Time of the step in which any device was running. */
+  /** The time of the step during which any device was busy. */
   device_busy_ns: number;
-  /** Sum of the durations of the device work that was launched in it. */
+  /** Sum of the durations of the device work launched in the step. */
   device_sum_ns: number;
-  /** How many pieces of device work it launched. */
+  /** The number of device activities launched in the step. */
   launched: number;
-  /** Part of the wall time in which compute kernels ran. */
+  /** Wall time during which compute kernels ran. */
   kernel_ns: number;
-  /** Part in which communication kernels ran, and none of the above. */
+  /** Wall time during which communication kernels ran, and none of the above. */
   communication_ns: number;
-  /** Part with copies, and none of the above. */
+  /** Wall time during which copies ran, and none of the above. */
   memcpy_ns: number;
-  /** Part with fills, and none of the above. */
+  /** Wall time during which memsets ran, and none of the above. */
   memset_ns: number;
-  /** Part in runtime calls, and none of the above. */
+  /** Wall time in runtime or driver calls, and none of the above. */
   runtime_ns: number;
-  /** Part in which data was loaded, and none of the above. */
+  /** Wall time in data loading, and none of the above. */
   data_loader_ns: number;
-  /** Part in operators, and none of the above. */
+  /** Wall time in operators, and none of the above. */
   cpu_op_ns: number;
-  /** What is left of the wall time. */
+  /** The remaining wall time. */
   other_ns: number;
 }
 
 /** Options of `events`. */
 export interface EventsOptions {
-  /** At most this many rows, -1 for all. */
+  /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
 
 /** A row of `events`. */
 export interface EventsRow {
-  /** The event's position. */
+  /** The position of the event. */
   idx: number;
-  /** The event's name. */
+  /** The name of the event. */
   name: string;
-  /** When it began, after the start of the recording. */
+  /** The start of the event, after the start of the recording. */
   start_ns: number;
-  /** When it ended, after the start of the recording. */
+  /** The end of the event, after the start of the recording. */
   end_ns: number;
-  /** Time on the CPU, with that of the events called inside. */
+  /** CPU time, including callees. */
   cpu_time_total_ns: number;
-  /** Time on the CPU, without that of the events called inside. */
+  /** CPU time, excluding callees. */
   self_cpu_time_total_ns: number;
-  /** Sum of the durations of the device work that it and what it called launched. */
+  /** Sum of the durations of the device work launched by the event and its callees. */
   device_time_total_ns: number;
-  /** Sum of the durations of the device work that it launched itself. */
+  /** Sum of the durations of the device work launched by the event itself. */
   self_device_time_total_ns: number;
-  /** CPU memory allocated less freed, with that of the events called inside. */
+  /** CPU memory allocated less released, including callees. */
   cpu_memory_usage_bytes: number;
-  /** CPU memory allocated less freed by the event itself. */
+  /** CPU memory allocated less released, excluding callees. */
   self_cpu_memory_usage_bytes: number;
-  /** Device memory allocated less freed, with that of the events called inside. */
+  /** Device memory allocated less released, including callees. */
   device_memory_usage_bytes: number;
-  /** Device memory allocated less freed by the event itself. */
+  /** Device memory allocated less released, excluding callees. */
   self_device_memory_usage_bytes: number;
   /** The external or correlation id; 0 for none. */
   id: number;
-  /** The name as the trace has it. */
+  /** The name in the trace. */
   trace_name: string | null;
-  /** The operator's overload. */
+  /** The overload name of the operator. */
   overload_name: string;
   /** The thread or stream. */
   thread: string;
@@ -914,119 +914,119 @@ export interface EventsRow {
   fwd_thread: number;
   /** The autograd sequence number; -1 for none. */
   sequence_nr: number;
-  /** torch's record scope: 0 function, 1 backward function, 7 user scope. */
+  /** PyTorch's record scope: 0 function, 1 backward function, 7 user scope. */
   scope: number;
-  /** Estimated floating point operations, by torch's formulas. */
+  /** Estimated floating point operations, by PyTorch's formulas. */
   flops: number;
-  /** Shapes of the inputs. */
+  /** The shapes of the inputs. */
   input_shapes: unknown[] | null;
   /** The Python stack, innermost frame first. */
   stack: string[];
-  /** Where it ran: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1. */
+  /** The type of the device it ran on: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1. */
   device_type: DeviceType;
-  /** It ended on another thread than it began; no trace says so, records do. */
+  /** Whether the event ended on another thread than it began; only records contain this. */
   is_async: boolean;
-  /** It ran in another process by RPC; no trace says so, records do. */
+  /** Whether the event ran in another process by RPC; only records contain this. */
   is_remote: boolean;
-  /** It comes from the legacy profiler. */
+  /** Whether the event is from the legacy profiler, or its device time was measured by device events. */
   is_legacy: boolean;
-  /** It is a range that the user's program named. */
+  /** Whether the event is a user annotation. */
   is_user_annotation: boolean;
-  /** The position of the event that called it. */
+  /** The position of the parent event. */
   cpu_parent: number | null;
-  /** The positions of the events that it called. */
+  /** The positions of the child events. */
   cpu_children: number[];
 }
 
 /** Options of `names`. */
 export interface NamesOptions {
-  /** Only this time after the start of the recording: 1.5ms..20ms; numbers are in ns. */
+  /** Only this range of time after the start of the recording, such as 1.5ms..20ms; numbers are in ns. */
   time?: readonly [startNs: number, endNs: number] | string | undefined;
-  /** Only these rows of `tracks`, by number. */
+  /** Only these tracks, by their numbers in `tracks`. */
   tracks?: readonly number[] | undefined;
-  /** At most this many rows, -1 for all. */
+  /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
 
 /** A row of `names`. */
 export interface NamesRow {
-  /** The spans' name. */
+  /** The name of the spans. */
   name: string;
-  /** What they are: cpu_op, kernel, python_function, …. */
+  /** Their category: cpu_op, kernel, python_function, …. */
   category: Category | null;
-  /** How many spans. */
+  /** The number of spans. */
   count: number;
-  /** Sum of their durations, of which only what lies in the selected time counts. */
+  /** Sum of their durations, clipped to the selected time. */
   total_ns: number;
-  /** The same without the spans inside them. */
+  /** The total less that of the spans inside them. */
   self_ns: number;
-  /** The total by the count. */
+  /** The total divided by the count. */
   mean_ns: number;
-  /** The shortest of these durations. */
+  /** The shortest of the durations. */
   min_ns: number;
-  /** The longest of these durations. */
+  /** The longest of the durations. */
   max_ns: number;
 }
 
 /** Options of `counters`. */
 export interface CountersOptions {
-  /** At most this many rows, -1 for all. */
+  /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
 
 /** A row of `counters`. */
 export interface CountersRow {
-  /** The counter's number, which `curve` takes. */
+  /** The number of the counter, as `curve` takes it. */
   counter: number;
-  /** The process or device. */
+  /** The process or device that the counter belongs to. */
   process: string;
-  /** What is counted. */
+  /** The name of the counter. */
   name: string;
-  /** bytes, count, or share of 1. */
+  /** bytes, count, or share: a fraction of 1. */
   unit: CounterUnit;
-  /** How often its value was set. */
+  /** The number of values. */
   points: number;
-  /** The least value. */
+  /** The minimum. */
   min: number;
-  /** The greatest value. */
+  /** The maximum. */
   max: number;
-  /** The value after the last point. */
+  /** The last value. */
   last: number;
 }
 
 /** Options of `tracks`. */
 export interface TracksOptions {
-  /** At most this many rows, -1 for all. */
+  /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
 
 /** A row of `tracks`. */
 export interface TracksRow {
-  /** The track's number, which `tiles` takes. */
+  /** The number of the track, as `tiles` takes it. */
   track: number;
   /** host for a thread, device for a stream. */
   kind: TrackKind;
-  /** The process or device. */
+  /** The name of the process or device. */
   process: string;
-  /** The thread or stream. */
+  /** The name of the thread or stream. */
   thread: string;
-  /** The pid as the file has it. */
+  /** The pid in the file. */
   pid: string;
-  /** The tid as the file has it. */
+  /** The tid in the file. */
   tid: string;
-  /** Events on the track, metadata left out. */
+  /** The number of events on the track, without metadata events. */
   events: number;
-  /** Events with a duration. */
+  /** The number of events with a duration. */
   spans: number;
-  /** 1, and one more for each set of spans that overlap without nesting. */
+  /** 1, plus one for each set of spans that overlap without nesting. */
   lanes: number;
-  /** How many levels `tiles` has: those of all lanes, one below the other. */
+  /** The number of levels in `tiles`: those of all lanes together. */
   depth: number;
-  /** When the first span began, after the start of the recording. */
+  /** The start of the first span, after the start of the recording. */
   start_ns: number | null;
-  /** When the last span ended, after the start of the recording. */
+  /** The end of the last span, after the start of the recording. */
   end_ns: number | null;
-  /** Time in which any span was open. */
+  /** The time during which any span was open. */
   busy_ns: number;
 }
 
@@ -1036,45 +1036,45 @@ export interface InfoOptions {
 
 /** A row of `info`. */
 export interface InfoRow {
-  /** The program that wrote the trace, by its dialect. */
+  /** The program that wrote the trace, detected by its dialect. */
   producer: string;
-  /** Objects in traceEvents. */
+  /** The number of objects in traceEvents. */
   events: number;
-  /** Events with a duration. */
+  /** The number of events with a duration. */
   spans: number;
-  /** Events of the category cpu_op. */
+  /** The number of events of the category cpu_op. */
   operators: number;
-  /** Events of the category kernel. */
+  /** The number of events of the category kernel. */
   kernels: number;
-  /** Events of the category gpu_memcpy. */
+  /** The number of events of the category gpu_memcpy. */
   copies: number;
-  /** Events of the category gpu_memset. */
+  /** The number of events of the category gpu_memset. */
   fills: number;
-  /** Distinct pairs of pid and tid. */
+  /** The number of distinct pairs of pid and tid. */
   tracks: number;
-  /** Tracks, and one more for each set of spans that overlap without nesting. */
+  /** The number of tracks, plus one for each set of spans that overlap without nesting. */
   lanes: number;
-  /** Ranks in the file. */
+  /** The number of ranks in the file. */
   ranks: number;
-  /** The rank that wrote it. */
+  /** The rank that wrote the trace. */
   rank: number | null;
-  /** How many ranks there were. */
+  /** The number of ranks of the job. */
   world_size: number | null;
-  /** The Unix time of a ts of 0, in ns; 0 where the file has absolute times. */
+  /** The Unix time of ts 0, in ns; 0 if the file has absolute times. */
   base_time_ns: bigint;
   /** The Unix time of the first event, in ns. */
   start_ns: bigint;
-  /** From the first event to the end of the last. */
+  /** The time from the start of the first event to the end of the last. */
   wall_ns: number;
-  /** The devices' names. */
+  /** The names of the devices. */
   devices: string[];
-  /** The machine's name. */
+  /** The name of the machine. */
   host: string | null;
 }
 
 /** Options of `check`. */
 export interface CheckOptions {
-  /** At most this many rows, -1 for all. */
+  /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
 
@@ -1086,13 +1086,13 @@ export interface CheckIdentityRow {
   name: string;
   /** Whether the identity holds. */
   holds: boolean;
-  /** The identity's left side: ns, or a count. */
+  /** The left side of the identity, in ns or as a count. */
   left: number;
-  /** The identity's right side. */
+  /** The right side of the identity. */
   right: number;
-  /** How often the diagnostic occurred. */
+  /** The number of occurrences of the diagnostic. */
   count: null;
-  /** Offset of the first occurrence, in bytes of the decompressed text. */
+  /** The offset of the first occurrence, in bytes of the decompressed text. */
   first_offset: null;
   /** The text of the first occurrence. */
   example: null;
@@ -1108,13 +1108,13 @@ export interface CheckDiagnosticRow {
   name: string;
   /** Whether the identity holds. */
   holds: null;
-  /** The identity's left side: ns, or a count. */
+  /** The left side of the identity, in ns or as a count. */
   left: null;
-  /** The identity's right side. */
+  /** The right side of the identity. */
   right: null;
-  /** How often the diagnostic occurred. */
+  /** The number of occurrences of the diagnostic. */
   count: number;
-  /** Offset of the first occurrence, in bytes of the decompressed text. */
+  /** The offset of the first occurrence, in bytes of the decompressed text. */
   first_offset: number | null;
   /** The text of the first occurrence. */
   example: string;
@@ -1131,7 +1131,7 @@ export interface ExportChromeOptions {
 
 /** Options of the export `folded`. */
 export interface ExportFoldedOptions {
-  /** What a line counts: `self_cpu_time_total` or `self_cuda_time_total` [default: self_cpu_time_total] */
+  /** Metric of each line: `self_cpu_time_total` or `self_cuda_time_total` [default: self_cpu_time_total] */
   metric?: "self_cpu_time_total" | "self_cuda_time_total" | undefined;
   /** Fold the spans of every lane instead of the recorded Python stacks. */
   lanes?: boolean | undefined;
@@ -1149,7 +1149,7 @@ export interface ExportExecutionTraceOptions {
 export interface ExportMemoryTimelineOptions {
   /** `json` (times and sizes), `raw` (every allocation), or `html` (a plot) [default: json] */
   form?: "json" | "raw" | "html" | undefined;
-  /** Such as cpu or cuda:0 [default: the device that allocated most] */
+  /** Device, such as cpu or cuda:0 [default: the device that allocated most] */
   device?: string | undefined;
 }
 
@@ -1159,9 +1159,9 @@ export interface ExportCsvOptions {
 
 /** Options of the export `slice`. */
 export interface ExportSliceOptions {
-  /** A step or a range of steps: 3 or 3-5. */
+  /** A step or a range of steps, such as 3 or 3-5. */
   steps?: number | readonly [first: number, last: number] | string | undefined;
-  /** A time after the start of the recording: 1.5ms..20ms; numbers are in ns. */
+  /** A range of time after the start of the recording, such as 1.5ms..20ms; numbers are in ns. */
   time?: readonly [startNs: number, endNs: number] | string | undefined;
   /** Only the traces of these ranks. */
   ranks?: readonly number[] | undefined;
@@ -1169,55 +1169,55 @@ export interface ExportSliceOptions {
 
 /** Options of the export `shrink`. */
 export interface ExportShrinkOptions {
-  /** Leave out host spans that are shorter, such as 10us; numbers are in ns. */
+  /** Leave out host spans shorter than this, such as 10us; numbers are in ns. */
   minDuration?: number | string | undefined;
-  /** Leave out these categories. */
+  /** Leave out events of these categories, such as python_function. */
   drop?: readonly string[] | undefined;
 }
 
 /** Options of the export `redact`. */
 export interface ExportRedactOptions {
-  /** Give the same pseudonyms to the same texts in several files; keep it long and secret [default: a random one for each file] */
+  /** Give equal strings of several files equal pseudonyms; use a long, secret text [default: random for each file] */
   salt?: string | undefined;
 }
 
 /** Every analysis, as the command line has it. */
 export interface Answers {
-  /** What was traced, where the time went, what looks wrong, how far to trust it. */
+  /** Summary: time by device, step, operator and kernel; findings; data quality. */
   summary(options?: SummaryOptions): SummaryRow;
-  /** Operators: torch's `key_averages`, as torch's table. */
+  /** Operators: PyTorch's `key_averages`, as PyTorch's table. */
   ops(options?: OpsOptions): OpsRow[];
-  /** Kernels, copies and fills by time. */
+  /** Kernels, copies and memsets by time. */
   kernels(options?: KernelsOptions): KernelsRow[];
-  /** Floating point operations by operator, how fast, and how much of the time formulas cover. */
+  /** Floating point operations and FLOP/s by operator, and the share of time that FLOP formulas cover. */
   flops(options?: FlopsOptions): FlopsRow[];
-  /** What torch.compile captured, and the operators that it missed. */
+  /** Coverage of torch.compile: captured graphs, and the operators outside of them. */
   coverage(options?: CoverageOptions): CoverageRow[];
-  /** Anti-patterns: where a known mistake costs time, and how much doing otherwise can save. */
+  /** Anti-patterns: known inefficiencies, where they occur, and how much time fixing them can save. */
   patterns(options?: PatternsOptions): PatternsRow[];
-  /** Calls during which the GPU's queue ran empty, the most promising first: torch's `BasicEvaluation`. */
+  /** Calls during which the GPU's launch queue ran empty, ranked as PyTorch's `BasicEvaluation` does. */
   evaluation(options?: EvaluationOptions): EvaluationRow[];
-  /** Memory by device: peaks and who held them, steps, what was never released, failures; of traces and snapshots. */
+  /** Memory by device, of traces and snapshots: peaks and their owners, steps, unreleased memory, failures. */
   memory(options?: MemoryOptions): MemoryRow[];
   /** The call tree of every lane, merged by name. */
   tree(options?: TreeOptions): TreeRow[];
-  /** Time by nn.Module, on CPU and device, forward and backward. */
+  /** CPU and device time by nn.Module, forward and backward. */
   modules(options?: ModulesOptions): ModulesRow[];
   /** Python stacks by self time. */
   stacks(options?: StacksOptions): StacksRow[];
-  /** What each profiler step spent its time on. */
+  /** Breakdown of each profiler step by kernels, copies, runtime calls, operators and others. */
   steps(options?: StepsOptions): StepsRow[];
-  /** Every function event, under torch's field names. */
+  /** Every function event, with PyTorch's field names. */
   events(options?: EventsOptions): EventsRow[];
-  /** Spans of every kind by name, in the whole trace or in a part of it. */
+  /** Spans of every category by name, in the complete trace or in a part of it. */
   names(options?: NamesOptions): NamesRow[];
-  /** Curves over time: the file's counters, memory, launch queues, how busy devices are. */
+  /** Counters: those of the file, allocated memory, launch queues and device activity. */
   counters(options?: CountersOptions): CountersRow[];
-  /** The rows of the timeline: threads and streams, with their spans. */
+  /** Tracks of the timeline: threads and streams, with their events and busy time. */
   tracks(options?: TracksOptions): TracksRow[];
-  /** Counts, machine and metadata. */
+  /** Event counts, machine and metadata. */
   info(options?: InfoOptions): InfoRow;
-  /** Identities that must hold, and every oddity of the file; exit 1 when an identity fails. */
+  /** Data quality: identities that must hold, and the diagnostics of the file; exits with 1 if an identity fails. */
   check(options?: CheckOptions): CheckRow[];
 }
 
