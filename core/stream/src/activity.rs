@@ -1,65 +1,66 @@
-//! Activities: what a device and its runtime did, in words of 8 bytes.
+//! Activities of devices and of their runtimes, as records of 8-byte words.
 //!
-//! A record is a head, then `u64` begin and `u64` end in the device's clock, `u32` each of [lane](Activity) and stream, `u64`
-//! correlation, and the values of its [`fields`](Activity::fields) in their order; values that are missing at the end were
-//! not told. The head has the number of the [`Activity`] in bits 0 to 7, the number of words behind it in bits 8 to 23, and the
-//! id of its name in bits 32 to 63.
+//! A record is a head, `u64` begin and `u64` end on the device's clock, `u32` [lane](Activity), `u32` stream, `u64`
+//! correlation id, and the values of its [`fields`](Activity::fields) in order. Values that are missing at the end were
+//! not recorded. The head has the number of the [`Activity`] in bits 0 to 7, the number of words after the head in bits
+//! 8 to 23, and the id of the name in bits 32 to 63.
 
-/// How many words a record has at least.
+/// The smallest number of words in a record.
 pub const WORDS: usize = 5;
 
-/// A stream that is none.
+/// The stream number of a record without a stream.
 pub const NO_STREAM: u32 = u32::MAX;
 
-/// An integer or a number that is none, before values that are; a triple is none where its first is 0.
+/// The value of an integer or float that is missing before other values. A triple is missing if its first value is 0.
 pub const MISSING: u64 = 1 << 63;
 
-/// What was done. The lane is the device's ordinal, or the system's id of the thread for what a thread did.
+/// The kind of an activity. The lane is a device ordinal, or the operating system's thread id for calls of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Activity {
     /// A kernel.
     Kernel = 1,
-    /// A copy.
+    /// A memory copy.
     Memcpy = 2,
-    /// A copy from one device to another.
+    /// A memory copy from one device to another.
     PeerCopy = 3,
-    /// A fill.
+    /// A memset.
     Memset = 4,
-    /// A call of the runtime, by a thread.
+    /// A runtime API call of a thread.
     Runtime = 5,
-    /// A call of the driver, by a thread.
+    /// A driver API call of a thread.
     Driver = 6,
-    /// Waiting. The lane is not told: it is that of the context.
+    /// A synchronization. The lane is not recorded; it follows from the context.
     Sync = 7,
-    /// An event that was recorded on a stream. The lane is not told.
+    /// An event recorded on a stream. The lane is not recorded.
     Event = 8,
     /// The profiler's own work.
     Overhead = 9,
-    /// A call belongs to a span: the lane is the [kind of the span](span_kind), the values the span's id.
+    /// The association of a call with a span: the lane is the [kind of the span](span_kind), the value is the span's
+    /// id.
     External = 10,
-    /// Memory of a device was allocated, or freed, where bytes are below zero.
+    /// An allocation of device memory, or a release if the number of bytes is negative.
     Memory = 11,
-    /// A range of NVTX, by a thread; a moment where begin and end are the same.
+    /// An NVTX range of a thread; an NVTX mark if begin and end are equal.
     Range = 12,
 }
 
-/// Kinds of spans, by CUPTI's numbers of external correlation.
+/// Kinds of spans, as CUPTI's external correlation kinds.
 pub mod span_kind {
     /// An operator: `CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0`.
     pub const OP: u32 = 3;
-    /// A range of the user's: `CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1`.
+    /// A user annotation: `CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1`.
     pub const ANNOTATION: u32 = 4;
 }
 
-/// How a value is written.
+/// The encoding of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// The record's lane, without a word of its own.
+    /// The record's lane; takes no word of its own.
     Lane,
-    /// Its stream; -1 for none.
+    /// The record's stream, -1 if it has none; takes no word of its own.
     Stream,
-    /// Its correlation.
+    /// The record's correlation id; takes no word of its own.
     Correlation,
     /// An integer.
     Int,
@@ -67,14 +68,14 @@ pub enum Form {
     Float,
     /// Three integers, as an array.
     Triple,
-    /// The id of a text.
+    /// The id of a string.
     Text,
-    /// What the reader makes something else of.
+    /// An integer that the reader uses and does not copy to the event.
     Hidden,
 }
 
 impl Form {
-    /// How many words a value has.
+    /// The number of words of a value.
     pub fn words(self) -> usize {
         match self {
             Lane | Stream | Correlation => 0,
@@ -84,7 +85,8 @@ impl Form {
     }
 }
 
-/// A value of a record: its key and its form. The first value of what a device did, of waiting and of events is the context.
+/// A value of a record: its key and its form. The first value of device work, synchronizations and events is the
+/// context.
 pub type Field = (&'static str, Form);
 
 use Form::{Correlation, Float, Hidden, Int, Lane, Stream, Text, Triple};
@@ -166,7 +168,7 @@ impl Activity {
             .find(|activity| *activity as u8 == number)
     }
 
-    /// The category of its events.
+    /// The category of the events that the reader makes of this activity.
     pub fn category(self) -> &'static str {
         match self {
             Activity::Kernel => "kernel",
@@ -182,17 +184,17 @@ impl Activity {
         }
     }
 
-    /// A thread of the host did it: a call of the runtime or the driver.
+    /// Whether it is a runtime or driver API call of a host thread.
     pub fn is_call(self) -> bool {
         matches!(self, Activity::Runtime | Activity::Driver)
     }
 
-    /// A device did it.
+    /// Whether it is work of a device.
     pub fn is_on_device(self) -> bool {
         matches!(self, Activity::Kernel | Activity::Memcpy | Activity::PeerCopy | Activity::Memset)
     }
 
-    /// Its values, in their order.
+    /// The values of a record, in order.
     pub fn fields(self) -> &'static [Field] {
         match self {
             Activity::Kernel => &KERNEL,
@@ -214,34 +216,34 @@ pub const fn head(activity: Activity, words: u16, name: u32) -> u64 {
     activity as u64 | (words as u64) << 8 | (name as u64) << 32
 }
 
-/// A record, taken apart.
+/// A decoded record.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    /// What was done.
+    /// The kind of activity.
     pub activity: Activity,
-    /// The id of its name.
+    /// The id of the name.
     pub name: u32,
-    /// When it began, in the device's clock.
+    /// The begin, on the device's clock.
     pub begin: u64,
-    /// When it ended.
+    /// The end, on the device's clock.
     pub end: u64,
-    /// The device or the thread.
+    /// The device ordinal or the thread id.
     pub lane: u32,
     /// The stream, or [`NO_STREAM`].
     pub stream: u32,
-    /// What it has in common with the call that caused it.
+    /// The correlation id that it shares with the call that caused it.
     pub correlation: u64,
-    /// Its values.
+    /// The values.
     pub values: &'a [u64],
 }
 
 impl<'a> Record<'a> {
-    /// How many words the record has that begins with this one.
+    /// The number of words of the record with this head.
     pub fn length(head: u64) -> usize {
         1 + usize::from((head >> 8) as u16)
     }
 
-    /// Takes the words of a record apart; nothing where they are none.
+    /// Decodes the words of a record. Returns `None` if there are too few words or the activity is unknown.
     pub fn of(words: &'a [u64]) -> Option<Record<'a>> {
         let (known, values) = words.split_at_checked(WORDS)?;
         Some(Record {
@@ -256,7 +258,7 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// The value at this place; 0 where it was not told.
+    /// The value at index `at`; 0 if it was not recorded.
     pub fn value(&self, at: usize) -> u64 {
         self.values.get(at).copied().unwrap_or(0)
     }

@@ -1,40 +1,40 @@
-//! Blocks: how a recording is cut into pieces that can be told from damage.
+//! Blocks: the checksummed units of a recording.
 //!
-//! A block is a head of 24 bytes and its payload: [`MAGIC`], `u32` [`BlockKind`], `u32` thread, `u32` length of the payload,
-//! `u64` XXH64 of the payload, seeded with the three numbers before it.
+//! A block is a head of 24 bytes and a payload. The head consists of [`MAGIC`], `u32` [`BlockKind`], `u32` thread,
+//! `u32` length of the payload, and `u64` XXH64 of the payload, seeded with the three numbers before it.
 
 use alloc::vec::Vec;
 use core::hash::Hasher;
 use twox_hash::XxHash64;
 
-/// What every block begins with.
+/// The first bytes of every block.
 pub const MAGIC: [u8; 4] = *b"KTS1";
 
-/// How long a block's head is, in bytes.
+/// The length of a block's head, in bytes.
 pub const HEAD_BYTES: usize = 24;
 
-/// The longest payload that is believed, in bytes.
+/// The maximum accepted length of a payload, in bytes.
 pub const LONGEST: usize = 16 << 20;
 
-/// What a block holds; see [`stream`](super).
+/// The contents of a block; see the [crate documentation](super).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum BlockKind {
     /// Members of the trace's top-level object.
     Meta = 1,
-    /// Readings of the clock.
+    /// Readings of the recorder's clock.
     Clock = 2,
-    /// Texts.
+    /// Interned strings.
     Names = 3,
     /// Call sites.
     Sites = 4,
     /// A thread.
     Thread = 5,
-    /// When recording began and ended.
+    /// The begin and end of a recording cycle.
     Window = 6,
-    /// What a thread recorded.
+    /// Records of a thread.
     Records = 7,
-    /// What devices did.
+    /// Activities of devices.
     Activities = 8,
     /// Readings of the devices' clock.
     DeviceClock = 9,
@@ -58,7 +58,7 @@ fn checksum(kind: u32, thread: u32, payload: [&[u8]; 2]) -> u64 {
     hasher.finish()
 }
 
-/// The head of a block with this payload, which may be in two pieces.
+/// Returns the head of a block with this payload, which may be in two pieces.
 pub fn head(kind: BlockKind, thread: u32, payload: [&[u8]; 2]) -> [u8; HEAD_BYTES] {
     let mut head = [0; HEAD_BYTES];
     head[..4].copy_from_slice(&MAGIC);
@@ -69,31 +69,31 @@ pub fn head(kind: BlockKind, thread: u32, payload: [&[u8]; 2]) -> [u8; HEAD_BYTE
     head
 }
 
-/// Appends a block.
+/// Appends a block to `out`.
 pub fn write(out: &mut Vec<u8>, kind: BlockKind, thread: u32, payload: &[u8]) {
     out.extend_from_slice(&head(kind, thread, [payload, &[]]));
     out.extend_from_slice(payload);
 }
 
-/// A block that is whole.
+/// A complete block with a valid checksum.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
-    /// What it holds.
+    /// The kind of its contents.
     pub kind: BlockKind,
-    /// The number of the thread it is of.
+    /// The number of the thread that recorded it.
     pub thread: u32,
-    /// What it holds.
+    /// The payload.
     pub payload: &'a [u8],
 }
 
-/// What stands at the start of some bytes.
+/// The result of [`find`].
 #[derive(Clone, Copy, Debug)]
 pub enum Found<'a> {
-    /// A block.
+    /// A complete block.
     Block(Block<'a>),
-    /// The start of a block that needs so many bytes in all.
+    /// The start of a block that is at least this many bytes long.
     Partial(usize),
-    /// No block.
+    /// Not a block, or a block with an invalid head or checksum.
     Damage,
 }
 
@@ -101,17 +101,17 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
 }
 
-/// The little-endian number at this place; 0 behind the end.
+/// The little-endian `u64` at byte `at`. Bytes past the end count as 0.
 pub fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 
-/// The first of the two halves of [`u64_at`].
+/// The little-endian `u32` at byte `at`: the low half of [`u64_at`].
 pub fn low_at(bytes: &[u8], at: usize) -> u32 {
     u32_at(bytes, at)
 }
 
-/// Looks at the start of `bytes`.
+/// Decodes the block at the start of `bytes`.
 pub fn find(bytes: &[u8]) -> Found<'_> {
     let known = bytes.len().min(MAGIC.len());
     if bytes[..known] != MAGIC[..known] {
@@ -125,7 +125,7 @@ pub fn find(bytes: &[u8]) -> Found<'_> {
     let Some(payload) = bytes.get(HEAD_BYTES..HEAD_BYTES + length) else {
         return Found::Partial(HEAD_BYTES + length);
     };
-    // A fuzzer finds no checksums; what is behind them has to hold too.
+    // A fuzzer cannot produce valid checksums, so fuzzing skips the check to reach the code behind it.
     if cfg!(fuzzing) || checksum(number, thread, [payload, &[]]) == u64_at(bytes, 16) {
         Found::Block(Block { kind, thread, payload })
     } else {
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_flipped_bit_is_noticed() {
+    fn every_flipped_bit_is_detected() {
         let mut bytes = Vec::new();
         write(&mut bytes, BlockKind::Records, 7, b"sixteen bytes ok");
         assert!(

@@ -1,10 +1,10 @@
-//! Records: words of 8 bytes.
+//! Records of a thread, as 8-byte words.
 //!
-//! The begin and the end of a span without arguments are one word each, a [`Short`]. Every other record is a head slot and the
-//! slots that belong to it. A slot is two words: one that says what it is, and ticks or a value. The first has the [`Tag`]
-//! in bits 0 to 7, the number of slots behind it in bits 8 to 23, a small number (depth, or a device type) in bits 24 to 31,
-//! and an id in bits 32 to 63. Arguments are slots of the same form, with the key's name as id; a text is followed by slots
-//! that hold its bytes.
+//! The begin and the end of a span without arguments are one word each, a [`Short`]. Every other record is a head slot,
+//! followed by the slots that belong to it. A slot is two words: a tagged word, then ticks or a value. The tagged word
+//! has the [`Tag`] in bits 0 to 7, the number of slots that follow in bits 8 to 23, a small number (depth or device
+//! type) in bits 24 to 31, and an id in bits 32 to 63. Arguments are slots of the same form, with the key's name as id.
+//! A string is followed by slots that hold its bytes.
 
 /// The size of a word, in bytes.
 pub const WORD_BYTES: usize = 8;
@@ -12,49 +12,49 @@ pub const WORD_BYTES: usize = 8;
 /// The size of a slot, in bytes.
 pub const SLOT_BYTES: usize = 16;
 
-/// A slot: the word that says what it is, and ticks or a value.
+/// A slot: a tagged word, then ticks or a value.
 pub type Slot = [u64; 2];
 
-/// What a slot is.
+/// The kind of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Tag {
-    /// A span begins: id is its site, small the number of spans open on the thread (modulo 64).
+    /// Begin of a span: id is its call site, small is the number of spans open on the thread (modulo 64).
     Begin = 1,
-    /// It ends: id and small are those of its begin.
+    /// End of a span: id and small are those of its begin.
     End = 2,
-    /// A moment: id is its site.
+    /// An instant event: id is its call site.
     Instant = 3,
-    /// Values of a counter: id is its site, the arguments are its series.
+    /// Values of a counter: id is its call site, the arguments are its series.
     Counter = 4,
-    /// An arrow begins: id is its site; the next slot is its [`Tag::Int`] id.
+    /// Start of a flow: id is its call site; the next slot is a [`Tag::Int`] with the flow's id.
     FlowStart = 5,
-    /// An arrow passes.
+    /// Step of a flow: as [`Tag::FlowStart`].
     FlowStep = 6,
-    /// An arrow ends.
+    /// End of a flow: as [`Tag::FlowStart`].
     FlowEnd = 7,
-    /// A span that may end on another thread begins: as [`Tag::FlowStart`].
+    /// Begin of a span that may end on another thread: as [`Tag::FlowStart`].
     AsyncBegin = 8,
-    /// It ends.
+    /// End of such a span.
     AsyncEnd = 9,
-    /// Memory was allocated or freed: small is the device type, id the device plus 1. The next two slots are address and
+    /// An allocation or release: small is the device type, id is the device plus 1. The next two slots are address and
     /// signed bytes, then total allocated and total reserved.
     Memory = 10,
-    /// An allocation failed: as [`Tag::Memory`].
+    /// A failed allocation: as [`Tag::Memory`].
     OutOfMemory = 11,
-    /// Records were dropped here: id is how many.
+    /// Records were dropped here: id is their number.
     Dropped = 12,
-    /// An argument that is an integer.
+    /// An integer argument.
     Int = 32,
-    /// One that is a number, as the bits of an `f64`.
+    /// A float argument, as the bits of an `f64`.
     Float = 33,
-    /// One that is true or false.
+    /// A boolean argument.
     Bool = 34,
-    /// One that is a text known by its id.
+    /// A string argument, given by the id of an interned string.
     Name = 35,
-    /// One that is a text: the value is its length in bytes; the bytes follow in slots.
+    /// A string argument: the value is its length in bytes; the bytes follow in slots.
     Text = 36,
-    /// The same, and the text is JSON.
+    /// As [`Tag::Text`]; the string is JSON.
     Json = 37,
 }
 
@@ -90,27 +90,27 @@ impl Tag {
     }
 }
 
-/// The word of a slot, taken apart.
+/// The decoded tagged word of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The number of a [`Tag`].
     pub tag: u8,
-    /// How many slots behind this one belong to it.
+    /// The number of following slots that belong to this one.
     pub slots: u16,
     /// The depth or the device type.
     pub small: u8,
-    /// The site, the key or the count.
+    /// The call site, the key or the count.
     pub id: u32,
 }
 
 impl Word {
-    /// The word as a number.
+    /// Encodes a tagged word.
     #[inline]
     pub const fn pack(tag: Tag, slots: u16, small: u8, id: u32) -> u64 {
         tag as u64 | (slots as u64) << 8 | (small as u64) << 24 | (id as u64) << 32
     }
 
-    /// Takes a word apart.
+    /// Decodes a tagged word.
     pub fn of(word: u64) -> Word {
         Word {
             tag: word as u8,
@@ -121,18 +121,18 @@ impl Word {
     }
 }
 
-/// The begin or the end of a span as one word: bit 7 set, which no [`Tag`] has, bit 6 for an end, the depth modulo 64 in bits 0
-/// to 5, the site in bits 8 to 27, and the low 36 bits of the ticks in bits 28 to 63. The ticks are the first with these
-/// bits that are not before those which the block of records begins with.
+/// The begin or end of a span, encoded as one word: bit 7 is set (no [`Tag`] has it), bit 6 is set for an end, bits 0
+/// to 5 hold the depth modulo 64, bits 8 to 27 the call site, and bits 28 to 63 the low 36 bits of the ticks. The
+/// decoded ticks are the first value with these bits that is not before the base ticks of the `RECORDS` block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short {
-    /// It is an end.
+    /// Whether it is an end.
     pub is_end: bool,
-    /// How many spans were open, modulo 64.
+    /// The number of open spans, modulo 64.
     pub depth: u8,
-    /// The site.
+    /// The call site.
     pub site: u32,
-    /// When.
+    /// The time, in ticks.
     pub ticks: u64,
 }
 
@@ -140,13 +140,13 @@ impl Short {
     const TICKS_BITS: u32 = 36;
     const SITE_BITS: u32 = 20;
 
-    /// Whether one word is enough for a site and a time after the base.
+    /// Whether a call site and a time fit into one word, relative to the base ticks.
     #[inline(always)]
     pub const fn fits(site: u32, ticks: u64, base: u64) -> bool {
         (site >> Short::SITE_BITS) as u64 | ticks.wrapping_sub(base) >> Short::TICKS_BITS == 0
     }
 
-    /// The word, where it [fits](Short::fits).
+    /// Encodes the word. The call site and the ticks must [fit](Short::fits).
     #[inline(always)]
     pub const fn pack(is_end: bool, depth: u8, site: u32, ticks: u64) -> u64 {
         0x80 | (is_end as u64) << 6
@@ -155,7 +155,7 @@ impl Short {
             | ticks << (u64::BITS - Short::TICKS_BITS)
     }
 
-    /// Takes a word apart, if it is one of these.
+    /// Decodes a word. Returns `None` if it is a tagged word of a slot.
     pub const fn of(word: u64, base: u64) -> Option<Short> {
         if word & 0x80 == 0 {
             return None;
@@ -178,22 +178,22 @@ impl From<Short> for Word {
     }
 }
 
-/// What a call site makes.
+/// The kind of event that a call site records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
     /// An operator: `cpu_op`.
     Op = 0,
-    /// A range of the user's, or a step: `user_annotation`.
+    /// A user annotation or a step: `user_annotation`.
     Annotation = 1,
-    /// A call of a module: `python_function`, as torch writes those of `nn.Module`.
+    /// A module call: `python_function`, as torch records calls of `nn.Module`.
     Module = 2,
-    /// Anything else: an instant, a counter, an arrow, an asynchronous span.
+    /// Anything else: an instant event, a counter, a flow, an asynchronous span.
     Other = 3,
 }
 
 impl Kind {
-    /// The kind with this number.
+    /// The kind with this number; [`Kind::Other`] for unknown numbers.
     pub fn of(number: u8) -> Kind {
         [Kind::Op, Kind::Annotation, Kind::Module]
             .into_iter()
@@ -202,9 +202,9 @@ impl Kind {
     }
 }
 
-/// The names that need no `NAMES` block: their ids are their places here.
+/// The predefined names, which need no `NAMES` block. The id of a name is its index.
 pub const KEYS: [&str; 16] = [
-    "", // the name of the record itself, where the site's is not meant
+    "", // the name of the record itself, if it differs from the call site's
     "Input Dims",
     "Input type",
     "Input Strides",
@@ -222,7 +222,7 @@ pub const KEYS: [&str; 16] = [
     "target",
 ];
 
-/// The ids of [`KEYS`] that mean something to the reader.
+/// The ids of [`KEYS`] that the reader interprets.
 pub mod key {
     /// The name of the record itself.
     pub const NAME: u32 = 0;
@@ -232,15 +232,15 @@ pub mod key {
     pub const INPUT_TYPE: u32 = 2;
     /// Strides of the inputs.
     pub const INPUT_STRIDES: u32 = 3;
-    /// Values of the inputs that are no tensors.
+    /// Values of the non-tensor inputs.
     pub const CONCRETE_INPUTS: u32 = 4;
-    /// The number that forward and backward share.
+    /// The sequence number that a forward operator shares with its backward operator.
     pub const SEQUENCE_NUMBER: u32 = 5;
-    /// The thread of the forward, in its backward.
+    /// In a backward operator, the thread of its forward operator.
     pub const FWD_THREAD_ID: u32 = 6;
     /// Floating point operations.
     pub const FLOPS: u32 = 7;
-    /// Frames, innermost first, each with a `;` behind it.
+    /// Stack frames, innermost first, each followed by `;`.
     pub const CALL_STACK: u32 = 8;
     /// The id that device work refers to.
     pub const EXTERNAL_ID: u32 = 9;
@@ -248,9 +248,9 @@ pub mod key {
     pub const MODULE: u32 = 10;
     /// The only series of a counter.
     pub const VALUE: u32 = 11;
-    /// The level of an event.
+    /// The level of a log event.
     pub const LEVEL: u32 = 14;
-    /// The module path of an event.
+    /// The target (module path) of a log event.
     pub const TARGET: u32 = 15;
 }
 
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_word_holds_what_fits_and_no_tag_looks_like_one() {
+    fn short_words_round_trip_and_differ_from_tagged_words() {
         let base = u64::MAX / 3;
         for (after, site) in [(0, 1), (1, 77), ((1 << 36) - 1, (1 << 20) - 1)] {
             assert!(Short::fits(site, base + after, base));
