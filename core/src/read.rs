@@ -1,6 +1,7 @@
-//! Bytes to table: `unpack` undoes compression, `encoding` makes UTF-8, `chrome` walks the document, `event` reads one
-//! event (with `number` and `escape`), `repair` mends one that is damaged, `sniff` names what is no trace; `snapshot` (with `pickle`) reads what the
-//! CUDA allocator left, `recording` what Kinetoscope's own recorder wrote.
+//! Reading bytes into a table. `unpack` decompresses, `encoding` converts to UTF-8, `chrome` reads the document,
+//! `event` reads one event (with `number` and `escape`), `repair` repairs a damaged value, `sniff` names the format of
+//! an input that is not a trace. `snapshot` (with `pickle`) reads memory snapshots of the CUDA allocator, `recording`
+//! reads recordings of Kinetoscope.
 
 pub(crate) mod chrome;
 pub(crate) mod encoding;

@@ -1,14 +1,14 @@
-//! The document of a Chrome trace, fed in chunks of any size: `{"traceEvents": […], …}` with its keys in any order, or
+//! Reads the document of a Chrome trace in chunks of any size: `{"traceEvents": […], …}` with its keys in any order, or
 //! a bare array of events.
 //!
-//! Why a state machine of our own: a trace is larger than memory, may end anywhere, and may be damaged in the middle.
-//! It holds the bytes of one unfinished event and nothing else of the text.
+//! The reader is a state machine because a trace can be larger than memory, end anywhere, and be damaged in the middle.
+//! It holds the bytes of at most one unfinished event or metadata member and nothing else of the text.
 //!
 //! Invariants:
-//! - The result does not depend on how the bytes were cut into chunks.
+//! - The result does not depend on the chunk boundaries.
 //! - Every object of `traceEvents` becomes a row or is counted in the diagnostics.
-//! - An event is tried three ways: as it stands, repaired, and, when both fail, reading goes on at the next place that
-//!   looks like the start of an event.
+//! - An event is first parsed as it is, then repaired. If both fail, reading continues at the next position that looks
+//!   like the start of an event.
 
 mod damage;
 mod member;
@@ -32,13 +32,13 @@ enum State {
     Key,
     /// Inside the array of events.
     Events,
-    /// Behind damage, looking for the next event.
+    /// After damage, searching for the next event.
     Resync,
-    /// Inside a value that is over its limit, until its brackets are closed.
+    /// Inside a value that exceeds its limit, up to its closing bracket.
     Skip { depth: usize, in_text: bool, escaped: bool, resume: Resume },
     /// After the document.
     After,
-    /// The memory limit was reached; the rest is passed over.
+    /// The memory limit was reached; the rest is ignored.
     Full,
 }
 
@@ -48,9 +48,9 @@ enum Resume {
     Events,
 }
 
-/// What one step of the machine did.
+/// The result of one step of the state machine.
 enum Progress {
-    /// Go on from this position.
+    /// Continue at this position.
     To(usize),
     /// More bytes are needed from this position on.
     More(usize),
@@ -67,19 +67,19 @@ pub(crate) struct Reader {
     buf: Vec<u8>,
     /// Offset of `buf` in the text.
     offset: u64,
-    /// Bytes that `buf` must hold before an unfinished event is tried again.
+    /// The number of bytes that `buf` must hold before an unfinished event is parsed again.
     retry_at: usize,
     bare: bool,
-    /// Inside one of the lists of records.
+    /// Whether the position is inside a list of records.
     in_list: bool,
     cleared: usize,
-    /// How many events there are when the memory is looked at again.
+    /// The number of events at which the memory is checked next.
     check_at: usize,
     found_events: bool,
     stray: bool,
     /// Commas since the last element.
     commas: usize,
-    /// An element came and no comma after it.
+    /// Whether the last element was not followed by a comma yet.
     expects_comma: bool,
     dropped_keys: Vec<String>,
     first_non_event: Vec<u8>,
@@ -88,10 +88,10 @@ pub(crate) struct Reader {
 
 const HEAD: usize = 512;
 
-/// The memory is looked at after so many events.
+/// The number of events between two checks of the memory.
 const CHECK_EVERY: usize = 4096;
 
-/// What pairing, the tree, the links and the analyses come to hold of an event, in bytes.
+/// The memory that pairing, the tree, the links and the analyses need later per event, in bytes.
 const LATER_BYTES: usize = 48;
 
 impl Default for Reader {
@@ -101,7 +101,7 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// A reader that has seen nothing yet.
+    /// Creates a reader with these limits.
     pub(crate) fn new(limits: Limits) -> Self {
         let mut table = Table::default();
         let events = EventReader::new(limits, &mut table);
@@ -128,27 +128,27 @@ impl Reader {
         }
     }
 
-    /// How many events were read so far.
+    /// The number of events read so far.
     pub(crate) fn events_read(&self) -> usize {
         self.cleared + self.table.len()
     }
 
-    /// Forgets the events read so far; see [`Table::clear_events`].
+    /// Removes the events read so far; see [`Table::clear_events`].
     pub(crate) fn clear_events(&mut self) {
         self.cleared += self.table.len();
         self.table.clear_events();
         self.check_at = CHECK_EVERY;
     }
 
-    /// The events that were read so far.
+    /// The events read so far.
     pub(crate) fn table(&self) -> &Table {
         &self.table
     }
 
-    /// Reads one more chunk of UTF-8 text.
+    /// Reads the next chunk of UTF-8 text.
     ///
     /// # Errors
-    /// [`Error::NotATrace`] as soon as the bytes cannot become a trace.
+    /// Returns [`Error::NotATrace`] as soon as the bytes cannot become a trace.
     pub(crate) fn feed(&mut self, chunk: &[u8]) -> Result<(), Error> {
         if self.head.len() < HEAD {
             self.head.extend_from_slice(&chunk[..chunk.len().min(HEAD - self.head.len())]);
@@ -160,10 +160,10 @@ impl Reader {
         self.advance(false)
     }
 
-    /// Ends the reading: the table, and what was odd about the text.
+    /// Ends the input and returns the table and the diagnostics.
     ///
     /// # Errors
-    /// [`Error::Empty`] or [`Error::NotATrace`] when no trace was found.
+    /// Returns [`Error::Empty`] or [`Error::NotATrace`] if the input has no trace.
     pub(crate) fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
         self.advance(true)?;
         if matches!(self.state, State::Start) && self.events_read() == 0 {
@@ -212,7 +212,7 @@ impl Reader {
             return Ok(());
         }
         let kept = buf.len() - rest;
-        // Trying again at twice the size keeps the work linear however small the chunks are.
+        // Retrying at twice the size keeps the cost linear however small the chunks are.
         self.retry_at = if kept > 4096 { kept * 2 } else { 0 };
         self.offset += rest as u64;
         self.buf = buf;
@@ -228,12 +228,13 @@ impl Reader {
         }
     }
 
-    /// Whether the memory limit was reached: what is fed from now on is passed over.
+    /// Whether the memory limit was reached. Further input is ignored.
     pub(crate) fn is_full(&self) -> bool {
         self.state == State::Full
     }
 
-    /// Whether to wait for more bytes before something odd is counted: its example must not depend on the chunks.
+    /// Whether to wait for more bytes before a diagnostic is recorded, because its example must not depend on the
+    /// chunks.
     fn waits(buf: &[u8], at: usize, finished: bool) -> bool {
         !finished && buf.len() < at + EXAMPLE_BYTES
     }
@@ -260,7 +261,7 @@ impl Reader {
         Ok(Progress::To(at + 1))
     }
 
-    /// An element of the array of events.
+    /// Reads an element of the array of events.
     fn event(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {
         let (at, commas) = skip_separators(buf, at);
         self.commas += commas;
@@ -275,7 +276,7 @@ impl Reader {
             n if n > 1 || end => self.diagnostics.record(Code::TrailingComma, offset, b""),
             _ => {}
         }
-        // A tear between events is counted where it is found, its commas are not.
+        // Damage between events is counted where it is found; its commas are not counted.
         self.commas = 0;
         self.expects_comma = false;
         match b {
@@ -337,7 +338,7 @@ impl Reader {
             Some(b'{' | b'[') => {
                 self.note(Code::TrailingDocument, buf, at);
                 self.stray = false;
-                // A lone event after the array belongs to it.
+                // A single event after the array belongs to it.
                 if find_event(buf, at) == Found::Event(at) {
                     self.state = State::Events;
                     return Progress::To(at);

@@ -1,4 +1,4 @@
-//! Text of any Unicode encoding into UTF-8, from any chunking: byte order marks and UTF-16.
+//! Converts text from UTF-16 to UTF-8 and strips byte order marks, in chunks of any size.
 
 use crate::diagnostics::{Code, Diagnostics};
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ enum Form {
     Utf16 { big_endian: bool },
 }
 
-/// Turns chunks of text into chunks of UTF-8. UTF-8 passes untouched, valid or not.
+/// Converts chunks of text to UTF-8. UTF-8 input is passed on unchanged, valid or not.
 #[derive(Clone, Debug)]
 pub(crate) struct Decoder {
     form: Form,
@@ -26,12 +26,12 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// Whether chunks can be passed on as they are.
+    /// Whether chunks can be passed on unchanged.
     pub(crate) fn is_utf8(&self) -> bool {
         self.form == Form::Utf8
     }
 
-    /// Appends the UTF-8 of `chunk` to `out`.
+    /// Appends `chunk` to `out` as UTF-8.
     pub(crate) fn feed(&mut self, chunk: &[u8], out: &mut Vec<u8>, diagnostics: &mut Diagnostics) {
         if self.form == Form::Utf8 {
             out.extend_from_slice(chunk);
@@ -44,7 +44,7 @@ impl Decoder {
         self.drain(out, diagnostics);
     }
 
-    /// Appends what is still pending.
+    /// Appends the pending bytes.
     pub(crate) fn finish(&mut self, out: &mut Vec<u8>, diagnostics: &mut Diagnostics) {
         if self.form == Form::Unknown {
             self.choose(diagnostics);

@@ -1,9 +1,9 @@
-//! JSON's escapes inside texts.
+//! JSON escapes in strings.
 
 use super::scan::Stop;
 use alloc::vec::Vec;
 
-/// Undoes JSON's escapes. An escape that JSON does not know and half a surrogate pair are damage.
+/// Decodes JSON escapes. Returns [`Stop::Damaged`] for an unknown escape or half of a surrogate pair.
 pub(super) fn unescape(text: &[u8], out: &mut Vec<u8>) -> Result<(), Stop> {
     out.clear();
     let mut rest = text;
@@ -31,7 +31,8 @@ pub(super) fn unescape(text: &[u8], out: &mut Vec<u8>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The character of the `\uXXXX` (or the pair of them) that `text` begins with, and how long it is.
+/// Decodes the `\uXXXX` (or the pair of them) at the start of `text`. Returns the character and the length of the
+/// escape.
 pub(super) fn unicode_escape(text: &[u8]) -> Option<(char, usize)> {
     let unit = |at: usize| {
         let hex = text.get(at..at + 6)?.strip_prefix(b"\\u")?;

@@ -1,10 +1,11 @@
-//! One well-formed event object into one row: the hot path of every reading.
+//! Reads a well-formed event object into a row. This is the hot path of reading.
 //!
-//! Keys are recognised by what followed last time (see [`layout`](crate::table::layout)), texts by their hash; nothing
-//! is allocated for an event whose texts are known. Anything that is not strict JSON is left to [`repair`](super::repair).
+//! Keys are predicted from the previous events (see [`layout`](crate::table::layout)), strings are found by their hash.
+//! An event whose strings are known needs no allocation. Anything that is not strict JSON is left to
+//! [`repair`](super::repair).
 //!
-//! `serde_json` needs about seven times as long to keep every field (`cargo bench -p kinetoscope-tests` runs both); it
-//! still checks every nested array or object when its text is first met.
+//! `serde_json` takes about seven times as long if it keeps every field (`cargo bench -p kinetoscope-tests` runs both).
+//! It still validates every distinct nested array or object once.
 
 use super::escape::unescape;
 use super::limits::Limits;
@@ -20,7 +21,7 @@ use crate::table::tracks::{Track, TrackId};
 use crate::time;
 use alloc::vec::Vec;
 
-/// An event that was read and not yet appended.
+/// An event that was parsed and not yet appended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draft {
     pub(super) ph: u8,
@@ -36,14 +37,14 @@ pub(super) struct Draft {
     time_clamped: bool,
 }
 
-/// Reads events; remembers what the last ones had in common.
+/// Reads events, and caches what consecutive events have in common.
 #[derive(Clone, Debug)]
 pub(super) struct EventReader {
     limits: Limits,
     scratch: Vec<u8>,
-    /// Which texts were checked to be JSON values; the same text may also be a name.
+    /// Which strings were validated as JSON values. The same string may also be a name.
     is_json: Vec<bool>,
-    /// The root that the last event of each phase had.
+    /// The root of the last event of each phase.
     roots: [Option<NodeId>; 128],
     last_root: (u8, Option<NameId>, NodeId),
     last_track: (Track, TrackId),
@@ -67,8 +68,8 @@ impl EventReader {
         }
     }
 
-    /// Reads the event that begins at `start` with `{`: the draft and the position after it. What was packed for an
-    /// event that could not be read is taken back.
+    /// Parses the event that begins at `start` with `{`. Returns the draft and the position after it. If it fails, the
+    /// packed fields are removed.
     pub(super) fn read(
         &mut self,
         table: &mut Table,
@@ -154,7 +155,8 @@ impl EventReader {
         Ok((draft, at + 1))
     }
 
-    /// Where the next field is attached: the last field, or a root chosen by what is known so far.
+    /// The node to which the next field is attached: that of the last field, or a root chosen by the phase and category
+    /// so far.
     fn attach(&mut self, table: &mut Table, draft: &Draft) -> NodeId {
         match (draft.node, draft.cat, self.roots.get(draft.ph as usize)) {
             (Some(node), ..) => node,
@@ -206,7 +208,7 @@ impl EventReader {
         Ok(end + 1)
     }
 
-    /// A `pid` or `tid`: the number of its JSON text.
+    /// Reads a `pid` or `tid` and interns its JSON text.
     fn id(
         &mut self,
         table: &mut Table,
@@ -231,7 +233,7 @@ impl EventReader {
         Ok(end)
     }
 
-    /// Interns the text of a JSON value, which is checked when it is new.
+    /// Interns the text of a JSON value. New texts are validated.
     fn json_text(&mut self, table: &mut Table, text: &[u8]) -> Result<NameId, Stop> {
         if text.len() > self.limits.text_bytes {
             return Err(Stop::TooLong);
@@ -240,7 +242,7 @@ impl EventReader {
         if let Some(id) = known.filter(|id| self.is_json.get(id.0 as usize) == Some(&true)) {
             return Ok(id);
         }
-        // A whole Value is built so that lone surrogates are found too.
+        // Parsing into a `Value` detects lone surrogates, too.
         let parsed: Result<serde_json::Value, _> = serde_json::from_slice(text);
         if parsed.is_err() {
             return Err(Stop::Damaged);
@@ -283,8 +285,8 @@ impl EventReader {
         Ok((node, at + 1))
     }
 
-    /// The key that begins at `at`, after its quote: the likely one when its bytes stand there. With it, whether it was
-    /// written without escapes.
+    /// Reads the key that begins at `at`, after its quote. The likely key is compared first. Also returns whether the
+    /// key was written without escapes.
     #[inline]
     fn arg_key(
         &mut self,
@@ -317,14 +319,14 @@ impl EventReader {
         table.names.intern_utf8(text).map(|(id, _)| id).ok_or(Stop::Damaged)
     }
 
-    /// The text whose opening quote is at `at`, and the position after its closing quote.
+    /// Reads the string whose opening quote is at `at`. Returns its id and the position after the closing quote.
     #[inline]
     fn text(&mut self, table: &mut Table, buf: &[u8], at: usize) -> Result<(NameId, usize), Stop> {
         let (end, escaped) = text_end(buf, at + 1)?;
         Ok((self.intern(table, &buf[at + 1..end], escaped)?, end + 1))
     }
 
-    /// Packs the value at `at`: how it is packed and the position after it.
+    /// Packs the value at `at`. Returns its type and the position after it.
     #[inline]
     fn value(&mut self, table: &mut Table, buf: &[u8], at: usize) -> Result<(FieldType, usize), Stop> {
         match buf[at] {
@@ -352,7 +354,7 @@ impl EventReader {
         }
     }
 
-    /// Appends a draft to the table and counts what is odd about it.
+    /// Appends a draft to the table and records its diagnostics.
     pub(super) fn commit(
         &mut self,
         table: &mut Table,
@@ -362,7 +364,7 @@ impl EventReader {
         text: &[u8],
     ) {
         let root = self.root(table, draft.ph, draft.cat);
-        // Fields that came before `cat` or `ph` may hang on the root of another kind of event.
+        // Fields before `cat` or `ph` may be attached to the root of another kind of event.
         let node = draft.node.map_or(root, |node| table.layouts.rebase(node, root));
         if let Some(slot) = self.roots.get_mut(draft.ph as usize) {
             *slot = Some(root);
@@ -400,13 +402,13 @@ impl EventReader {
         let fixed =
             Fixed { ts: draft.ts, dur: draft.dur, name: draft.name, track: self.last_track.1, layout };
         let row = table.push(fixed);
-        // The sizes of records are known only by their dialect.
+        // The sizes of records are checked by their dialect.
         if !is_record && table.layouts.get(layout).has_size() {
             count_size(table, row, (Some(offset), text), diagnostics);
         }
     }
 
-    /// Takes back what was packed for a draft that is not wanted.
+    /// Removes the packed fields of a draft that is not appended.
     pub(super) fn discard(table: &mut Table, draft: Draft) {
         table.fields.rewind(draft.mark);
     }
@@ -434,7 +436,7 @@ fn pack_number(table: &mut Table, buf: &[u8], at: usize) -> Result<(FieldType, u
     }
 }
 
-/// Brings a time into its range; whether it was outside.
+/// Clamps a time to a range. Returns whether it was outside.
 fn clamp(ns: &mut i64, low: i64, high: i64) -> bool {
     let inside = (*ns).clamp(low, high);
     if *ns == time::NONE || inside == *ns {
@@ -444,7 +446,7 @@ fn clamp(ns: &mut i64, low: i64, high: i64) -> bool {
     true
 }
 
-/// The next key's quote after a comma, or the closing bracket.
+/// Finds the quote of the next key after a comma, or the closing bracket.
 #[inline]
 fn separator(buf: &[u8], at: usize, close: u8) -> Result<(u8, usize), Stop> {
     let (b, at) = next(buf, at)?;

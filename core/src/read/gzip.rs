@@ -1,22 +1,22 @@
-//! What inflates a gzip member: the engine has one of its own, a native caller brings a faster one.
+//! The interface for inflating gzip members. The engine has an implementation; a native caller can supply a faster one.
 
-/// How far one step of a [`GzipMember`] came.
+/// The progress of one step of a [`GzipMember`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Bytes of the input used.
+    /// The number of input bytes consumed.
     pub consumed: usize,
-    /// Bytes of the output filled.
+    /// The number of output bytes produced.
     pub produced: usize,
-    /// Whether the member goes on.
+    /// The state of the member.
     pub state: MemberState,
 }
 
-/// Whether a gzip member goes on.
+/// The state of a gzip member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemberState {
-    /// More input or more room is needed.
+    /// More input or more output space is needed.
     Running,
-    /// The member ended and its checksum is right.
+    /// The member ended and its checksum is correct.
     Ended,
     /// The member is damaged, or its checksum is wrong.
     Damaged,

@@ -1,4 +1,4 @@
-//! A gzip member inflated without std: header, deflate stream, checksum and length (RFC 1952).
+//! Inflates gzip members (RFC 1952) without std: header, deflate stream, checksum and length.
 
 use super::gzip::{GzipMember, MemberState, Step};
 use alloc::boxed::Box;
@@ -7,7 +7,8 @@ use crc::{CRC_32_ISO_HDLC, Crc, Digest};
 use miniz_oxide::inflate::stream::{InflateState, inflate};
 use miniz_oxide::{DataFormat, MZError, MZFlush, MZStatus};
 
-/// With one table of 1 KB: those of faster ones are 16 KB of WebAssembly that no compression makes smaller.
+/// The CRC with one table of 1 KB. Faster variants have tables of 16 KB, which do not compress in the WebAssembly
+/// module.
 static CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
 enum Phase {
@@ -16,7 +17,7 @@ enum Phase {
     Trailer,
 }
 
-/// The engine's own [`GzipMember`], on `miniz_oxide`.
+/// The engine's implementation of [`GzipMember`], with `miniz_oxide`.
 pub(crate) struct PortableMember {
     phase: Phase,
     bytes: Vec<u8>,
@@ -37,7 +38,8 @@ impl Default for PortableMember {
     }
 }
 
-/// The length of the gzip header that `bytes` begin with: `Ok(None)` when more bytes are needed, `Err` when it is none.
+/// The length of the gzip header at the start of `bytes`: `Ok(None)` if more bytes are needed, `Err` if it is not a
+/// header.
 fn header_length(bytes: &[u8]) -> Result<Option<usize>, ()> {
     let known = [0x1f, 0x8b, 8];
     if bytes.iter().zip(known).any(|(&a, b)| a != b) {

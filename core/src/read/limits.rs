@@ -1,19 +1,21 @@
-//! How large a part of a trace may be before it is skipped and counted.
+//! Limits on the size of the parts of a trace.
 
-/// Bounds that keep a hostile or huge file from exhausting memory or the stack. Past one, the event is skipped and
-/// counted; past `memory_bytes`, so is the rest of the trace.
+/// Limits that prevent a malicious or huge file from exhausting memory or the stack. An event or metadata value that
+/// exceeds a limit is skipped and counted. When `memory_bytes` is reached, the rest of the trace is ignored, which is
+/// counted too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Deepest nesting of a value inside an event. At most 120.
+    /// The maximum nesting of a value inside an event. Must be at most 120. The default is 100.
     pub depth: usize,
-    /// Longest text or nested value in an event, in bytes.
+    /// The maximum length of a string or nested value in an event, in bytes. The default is 4 MiB.
     pub text_bytes: usize,
-    /// Longest event, in bytes.
+    /// The maximum length of an event, in bytes. The default is 16 MiB.
     pub event_bytes: usize,
-    /// Longest value beside `traceEvents`, in bytes.
+    /// The maximum length of a top-level member other than `traceEvents`, in bytes. The default is 256 MiB.
     pub metadata_bytes: usize,
-    /// Most memory that the trace may come to hold, in bytes; reading stops before it would hold more.
+    /// The maximum memory of the trace, in bytes. Reading stops before the trace would hold more. The default is no
+    /// limit.
     pub memory_bytes: usize,
 }
 
@@ -30,31 +32,31 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// With another deepest nesting.
+    /// Sets the maximum nesting.
     #[must_use]
     pub fn with_depth(self, depth: usize) -> Limits {
         Limits { depth, ..self }
     }
 
-    /// With another longest text.
+    /// Sets the maximum length of a string or nested value.
     #[must_use]
     pub fn with_text_bytes(self, text_bytes: usize) -> Limits {
         Limits { text_bytes, ..self }
     }
 
-    /// With another longest event.
+    /// Sets the maximum length of an event.
     #[must_use]
     pub fn with_event_bytes(self, event_bytes: usize) -> Limits {
         Limits { event_bytes, ..self }
     }
 
-    /// With another longest value beside `traceEvents`.
+    /// Sets the maximum length of a top-level member other than `traceEvents`.
     #[must_use]
     pub fn with_metadata_bytes(self, metadata_bytes: usize) -> Limits {
         Limits { metadata_bytes, ..self }
     }
 
-    /// With another amount of memory.
+    /// Sets the maximum memory.
     #[must_use]
     pub fn with_memory_bytes(self, memory_bytes: usize) -> Limits {
         Limits { memory_bytes, ..self }

@@ -1,16 +1,17 @@
-//! Numbers as they stand in the text: what an argument packs, and times.
+//! Parses numbers: arguments and times.
 
 use super::scan::{Stop, container_end, text_end, token_end};
 use crate::time;
 
-/// A number, as it is packed.
+/// A number in its packed form.
 pub(super) enum Number {
     Int(i64),
     Decimal(i64, u32),
     Other,
 }
 
-/// Digits from `at` on: their value, how many, and the position after them. The value is right up to 18 digits.
+/// Parses the digits from `at` on, appended to those of `value`. Returns the value and the position after them. The
+/// value is correct for up to 18 digits.
 #[inline]
 fn digits(buf: &[u8], mut at: usize, mut value: u64) -> (u64, usize) {
     while let Some(b @ b'0'..=b'9') = buf.get(at) {
@@ -51,7 +52,7 @@ fn ends_value(b: u8) -> bool {
     matches!(b, b',' | b'}' | b']') || b <= b' '
 }
 
-/// Whether `text` is a number by JSON's grammar, of any size.
+/// Whether `text` is a number of JSON's grammar, of any size.
 pub(super) fn is_number(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"-").unwrap_or(text);
     let (_, whole) = digits(text, 0, 0);
@@ -77,21 +78,21 @@ pub(super) fn is_number(text: &[u8]) -> bool {
     at == text.len()
 }
 
-/// Whether `text` is a number by JSON's grammar within the range of `f64`. Other readers of JSON refuse a larger one, or
-/// take it for infinity.
+/// Whether `text` is a number of JSON's grammar within the range of `f64`. Other JSON parsers reject larger numbers or
+/// read them as infinity.
 pub(super) fn is_finite(text: &[u8]) -> bool {
     let value = || core::str::from_utf8(text).ok()?.parse::<f64>().ok();
     is_number(text) && value().is_some_and(f64::is_finite)
 }
 
-/// A time as it stands in the text.
+/// A parsed time.
 pub(super) struct Time {
     pub(super) ns: i64,
     pub(super) rounded: bool,
     pub(super) clamped: bool,
 }
 
-/// Reads a `ts` or `dur`: a number or a string that spells one. Anything else is no time.
+/// Parses a `ts` or `dur`: a number, or a string that spells one. Any other value gives [`time::NONE`].
 #[inline]
 pub(super) fn time_value(buf: &[u8], at: usize) -> Result<(Time, usize), Stop> {
     let (whole, point) = digits(buf, at, 0);

@@ -1,8 +1,8 @@
-//! Plain data out of a Python pickle, protocols 2 to 5: numbers, texts, lists, tuples, sets and dictionaries.
+//! Reads plain data from a Python pickle, protocols 2 to 5: numbers, strings, lists, tuples, sets and dictionaries.
 //!
-//! A pickle is a program for a small machine, and some of its instructions call any function of any module. None of these
-//! is here: a pickle that has one is refused. Nothing is executed, nothing is imported; what is shared is kept once, so
-//! that a small file cannot become a large tree.
+//! A pickle is a program for a small stack machine, and some of its instructions call arbitrary functions. These are
+//! not implemented: a pickle that contains one is rejected. Nothing is executed or imported. Shared values are stored
+//! once, so that a small file cannot expand to a large tree.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ pub(crate) type Id = u32;
 pub(crate) enum Value {
     None,
     Bool(bool),
-    /// An integer; what is beyond 64 bits is the nearest that is not.
+    /// An integer, saturated to 64 bits.
     Int(i64),
     Float(f64),
     Text(String),
@@ -24,7 +24,7 @@ pub(crate) enum Value {
     Dict(Vec<(Id, Id)>),
 }
 
-/// Why a pickle could not be read, and at which byte.
+/// The reason why a pickle could not be read, and the byte offset.
 pub(crate) struct Fault {
     pub(crate) what: &'static str,
     pub(crate) at: usize,
@@ -41,7 +41,7 @@ const DAMAGED: &str = "a damaged Python pickle";
 const CODE: &str = "a Python pickle that runs code when it is loaded";
 
 impl Pickle {
-    /// Reads a whole pickle.
+    /// Reads a complete pickle.
     pub(crate) fn read(bytes: &[u8]) -> Result<Pickle, Fault> {
         let mut machine = Machine {
             bytes,
@@ -67,7 +67,7 @@ impl Pickle {
         self.values.get(id as usize).unwrap_or(&Value::None)
     }
 
-    /// The value of a dictionary's key.
+    /// The value of a key in a dictionary; [`Value::None`] if there is none.
     pub(crate) fn field(&self, of: &Value, key: &str) -> &Value {
         let Value::Dict(items) = of else { return &Value::None };
         let found =
@@ -75,7 +75,7 @@ impl Pickle {
         found.map_or(&Value::None, |&(_, value)| self.get(value))
     }
 
-    /// The integer of a dictionary's key; 0 without one.
+    /// The integer of a key in a dictionary; 0 if there is none.
     pub(crate) fn int(&self, of: &Value, key: &str) -> i64 {
         match self.field(of, key) {
             Value::Int(n) => *n,
@@ -84,7 +84,7 @@ impl Pickle {
         }
     }
 
-    /// The text of a dictionary's key; empty without one.
+    /// The string of a key in a dictionary; empty if there is none.
     pub(crate) fn text(&self, of: &Value, key: &str) -> &str {
         match self.field(of, key) {
             Value::Text(text) => text,
@@ -92,7 +92,7 @@ impl Pickle {
         }
     }
 
-    /// The elements of a dictionary's list.
+    /// The elements of a list in a dictionary; none if there is no list.
     pub(crate) fn list<'a>(&'a self, of: &Value, key: &str) -> impl Iterator<Item = &'a Value> {
         let items = match self.field(of, key) {
             Value::List(items) => items.as_slice(),
@@ -107,7 +107,7 @@ struct Machine<'a> {
     at: usize,
     values: Vec<Value>,
     stack: Vec<Id>,
-    /// Where in the stack a mark lies.
+    /// The stack positions of the marks.
     marks: Vec<usize>,
     memo: Vec<Option<Id>>,
 }
@@ -167,7 +167,7 @@ impl<'a> Machine<'a> {
                     let items = self.since_mark()?;
                     self.set(&items)?;
                 }
-                b'q' | b'r' | 0x94 | b'h' | b'j' => self.remember(op)?,
+                b'q' | b'r' | 0x94 | b'h' | b'j' => self.memoize(op)?,
                 _ => return Err(if is_code(op) { CODE } else { DAMAGED }),
             }
         }
@@ -180,7 +180,7 @@ impl<'a> Machine<'a> {
         Ok(taken)
     }
 
-    /// A little-endian length of so many bytes.
+    /// Reads a little-endian length of `bytes` bytes.
     fn length(&mut self, bytes: usize) -> Step<usize> {
         let length = self.take(bytes)?.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b));
         usize::try_from(length).map_err(|_| CUT)
@@ -253,7 +253,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn remember(&mut self, op: u8) -> Step<()> {
+    fn memoize(&mut self, op: u8) -> Step<()> {
         let at = match op {
             b'q' | b'h' => self.length(1)?,
             b'r' | b'j' => self.length(4)?,
@@ -264,7 +264,7 @@ impl<'a> Machine<'a> {
             self.stack.push(id);
             return Ok(());
         }
-        // No pickle numbers more things than it has bytes.
+        // A valid pickle does not number more values than it has bytes.
         if at > self.bytes.len() {
             return Err(DAMAGED);
         }

@@ -1,8 +1,8 @@
-//! A recording of Kinetoscope's own as a table: the reader of [`stream`](kinetoscope_stream).
+//! Reads a recording of Kinetoscope into a table. [`kinetoscope_stream`] specifies the format.
 //!
-//! Blocks are read one after the other, whatever the chunks; a damaged one is counted, and reading goes on at the next
-//! that is whole. Rows stand in the order in which their threads' blocks were written; within a thread, a span stands
-//! before what it called.
+//! Blocks are read one after the other, whatever the chunks. A damaged block is counted, and reading continues at the
+//! next valid one. Rows are in the order in which the blocks of their threads were written. Within a thread, a span
+//! precedes its children.
 
 mod activities;
 mod clock;
@@ -25,7 +25,7 @@ use kinetoscope_stream::record::FIRST_NAME;
 use serde_json::Value;
 use state::Window;
 
-/// Bytes that may be the start of a recording.
+/// Whether bytes may be the start of a recording.
 pub(crate) fn is_recording(head: &[u8]) -> bool {
     let known = head.len().min(MAGIC.len());
     head[..known] == MAGIC[..known]
@@ -63,7 +63,7 @@ impl Recording {
         self.buffer.drain(..read);
     }
 
-    /// Reads the blocks that are whole; how many bytes were read.
+    /// Reads the complete blocks. Returns the number of bytes read.
     fn advance(&mut self, buffer: &[u8], finished: bool) -> usize {
         let mut at = 0;
         self.needed = HEAD_BYTES;
@@ -81,7 +81,7 @@ impl Recording {
                     self.needed = needed;
                     break;
                 }
-                // What looks like the start of a block may be the content of a damaged one: others may follow.
+                // An apparent start of a block may be the content of a damaged one, so other blocks may follow.
                 found => {
                     let code =
                         if matches!(found, Found::Damage) { Code::StrayBytes } else { Code::Truncated };
@@ -113,13 +113,13 @@ impl Recording {
             BlockKind::Window => self.window(payload),
             BlockKind::Records => {
                 self.records(block.thread, payload);
-                self.look_at_memory();
+                self.check_memory();
             }
             BlockKind::Activities => {
                 if let Err(code) = self.activities.keep(payload) {
                     self.diagnostics.record(code, Some(self.offset), b"");
                 }
-                self.look_at_memory();
+                self.check_memory();
             }
             BlockKind::DeviceClock => {
                 for pair in payload.chunks_exact(16) {
@@ -129,14 +129,15 @@ impl Recording {
         }
     }
 
-    fn look_at_memory(&mut self) {
+    fn check_memory(&mut self) {
         if self.table.heap_bytes() + self.activities.heap_bytes() > self.limits.memory_bytes {
             self.diagnostics.record(Code::MemoryLimit, Some(self.offset), b"");
             self.is_full = true;
         }
     }
 
-    /// Members stand for themselves: one that is no JSON takes no other with it.
+    /// Reads the members of a `META` block. Each block is validated separately, so that an invalid one does not affect
+    /// others.
     fn meta(&mut self, payload: &[u8]) {
         let text = core::str::from_utf8(payload).unwrap_or("");
         let parsed: Option<Value> = serde_json::from_str(&format!("{{{text}}}")).ok();
@@ -191,11 +192,11 @@ impl Recording {
         }
     }
 
-    /// Ends the reading.
+    /// Ends the input and returns the table and the diagnostics.
     pub(crate) fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
         self.advance_buffer(true);
         if self.members.is_empty() && self.table.is_empty() {
-            let (looks_like, hint) = ("a recording without a block that is whole", "");
+            let (looks_like, hint) = ("a recording without a complete block", "");
             return Err(Error::NotATrace { looks_like, hint, offset: 0 });
         }
         if self.windows.last().is_none_or(|window| window.end == 0) {
@@ -203,8 +204,8 @@ impl Recording {
         }
         let mut reader = chrome::Reader::new(self.limits);
         reader.feed(format!("{{{}\"traceEvents\":[]}}", self.members).as_bytes())?;
-        let (document, odd) = reader.finish()?;
-        self.diagnostics.append(&odd);
+        let (document, diagnostics) = reader.finish()?;
+        self.diagnostics.append(&diagnostics);
         self.table.metadata = document.metadata;
         self.close();
         count_sizes(&self.table, &mut self.diagnostics);

@@ -1,15 +1,15 @@
-//! A damaged value into clean JSON text, by fixed rules, each counted.
+//! Repairs a damaged value into valid JSON text by fixed rules, and counts each repair.
 //!
 //! | damage | rule |
 //! |---|---|
-//! | `"` inside a text | a quote ends a text only where a `,`, `:`, `}` or `]` that fits follows it |
-//! | `\` before no escape letter | stands for itself |
+//! | `"` inside a string | a quote ends a string only if a matching `,`, `:`, `}` or `]` follows it |
+//! | `\` that does not begin an escape | kept as a literal backslash |
 //! | raw control character, bad UTF-8, half a surrogate pair | escaped, U+FFFD, U+FFFD |
-//! | `NaN`, `Infinity`, `N/A`, … as a value | becomes a text |
-//! | `007`, `+1`, `1.`, `1e400` | becomes a text |
+//! | `NaN`, `Infinity`, `N/A`, … as a value | becomes a string |
+//! | `007`, `+1`, `1.`, `1e400` | becomes a string |
 //! | `,` before a closing bracket, missing `,` | dropped, added |
 //!
-//! What no rule covers is [`Stop::Damaged`]: the caller goes on at the next event.
+//! Other damage returns [`Stop::Damaged`], and the caller continues at the next event.
 
 use super::escape::unicode_escape;
 use super::number::is_finite;
@@ -19,15 +19,15 @@ use alloc::vec::Vec;
 
 /// A repaired value.
 pub(super) struct Repaired {
-    /// Clean JSON.
+    /// Valid JSON.
     pub(super) text: Vec<u8>,
     /// The position after the damaged text.
     pub(super) end: usize,
-    /// What was done.
+    /// The diagnostics of the repairs.
     pub(super) codes: Diagnostics,
 }
 
-/// Repairs the value that begins at `start`. `finished` says that no bytes will follow; `offset` is that of `buf`.
+/// Repairs the value that begins at `start`. `finished` means that no bytes follow; `offset` is that of `buf`.
 pub(super) fn repair(
     buf: &[u8],
     start: usize,
@@ -50,7 +50,7 @@ struct Repairer<'a> {
     finished: bool,
     depth: usize,
     out: Vec<u8>,
-    /// Each code with how often and where first.
+    /// Each code with its number of occurrences and the position of the first one.
     notes: Vec<(Code, u64, usize)>,
 }
 
@@ -156,7 +156,7 @@ impl Repairer<'_> {
         Ok(end)
     }
 
-    /// A text whose opening quote is at `at`.
+    /// Repairs a string whose opening quote is at `at`.
     fn text(&mut self, at: usize, role: Role) -> Result<usize, Stop> {
         self.out.push(b'"');
         let mut i = at + 1;
@@ -192,7 +192,7 @@ impl Repairer<'_> {
     fn backslash(&mut self, at: usize, role: Role) -> Result<usize, Stop> {
         let Some(&escape) = self.buf.get(at + 1) else { return Err(Stop::More) };
         match escape {
-            // A backslash before the quote that must end the text stands for itself: `"C:\"`.
+            // A backslash before the closing quote of the string is literal: `"C:\"`.
             b'"' if self.is_strict_end(at + 1, role)? => {}
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {
                 self.out.extend([b'\\', escape]);
@@ -240,7 +240,7 @@ impl Repairer<'_> {
         Ok(at + 1)
     }
 
-    /// Whether the quote at `at` ends its text, by what follows it.
+    /// Whether the quote at `at` ends its string, judged by the bytes after it.
     fn ends_text(&self, at: usize, role: Role) -> Result<bool, Stop> {
         let (b, here) = match next(self.buf, at + 1) {
             Err(Stop::More) if self.finished => return Ok(true),
@@ -249,13 +249,13 @@ impl Repairer<'_> {
         Ok(match (role, b) {
             (Role::Key, b':') | (Role::Value, b'}' | b']') => true,
             (Role::Value, b',') => self.element_follows(here + 1)?,
-            // A missing comma: the next key stands on a line of its own.
+            // A comma is missing and the next key is on a line of its own.
             (Role::Value, b'"') => self.buf[at + 1..here].contains(&b'\n'),
             _ => false,
         })
     }
 
-    /// Whether what follows a comma at `at` can be the next member or element.
+    /// Whether the text after a comma can be the next member or element.
     fn element_follows(&self, at: usize) -> Result<bool, Stop> {
         let (b, here) = match next(self.buf, at) {
             Err(Stop::More) if self.finished => return Ok(true),
@@ -264,8 +264,8 @@ impl Repairer<'_> {
         if b != b'"' {
             return Ok(!b.is_ascii_alphabetic() || self.word_follows(here)?);
         }
-        // `", "` inside a name looks like an end; a real one is followed by a key and a colon, or by one more text
-        // of an array.
+        // `", "` inside a name looks like an end. A real end is followed by a key and a colon, or by another string of
+        // an array.
         let mut i = here + 1;
         while let Some(&b) = self.buf.get(i) {
             match b {
@@ -293,7 +293,7 @@ impl Repairer<'_> {
         ))
     }
 
-    /// Whether the quote at `at` must end its text: a comma, a key and a colon follow.
+    /// Whether the quote at `at` must end its string, because a comma, a key and a colon follow.
     fn is_strict_end(&self, at: usize, role: Role) -> Result<bool, Stop> {
         let found = self.next_key_end(at, role);
         if found == Err(Stop::More) && self.finished { Ok(false) } else { found }
@@ -313,7 +313,7 @@ impl Repairer<'_> {
     }
 }
 
-/// What a text is in its object.
+/// The role of a string in its object.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
     Key,

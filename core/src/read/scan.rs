@@ -1,4 +1,4 @@
-//! The few loops over raw JSON bytes that everything in `read` shares.
+//! Scanning loops over raw JSON bytes.
 
 /// Why a scan stopped before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,13 +9,13 @@ pub(super) enum Stop {
     Damaged,
     /// Nested deeper than the limit.
     TooDeep,
-    /// A text longer than the limit.
+    /// A string longer than the limit.
     TooLong,
     /// An event longer than the limit.
     TooLarge,
 }
 
-/// The first position at or after `at` that holds no white space.
+/// The first position at or after `at` that is not white space.
 #[inline]
 pub(super) fn skip_space(buf: &[u8], mut at: usize) -> usize {
     while at < buf.len() && matches!(buf[at], b' ' | b'\n' | b'\r' | b'\t') {
@@ -24,7 +24,7 @@ pub(super) fn skip_space(buf: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The next byte that is no white space, with its position.
+/// The next byte that is not white space, and its position.
 #[inline]
 pub(super) fn next(buf: &[u8], at: usize) -> Result<(u8, usize), Stop> {
     let at = skip_space(buf, at);
@@ -40,7 +40,7 @@ fn below(word: u64, n: u8) -> u64 {
     word.wrapping_sub(ONES * u64::from(n)) & !word & HIGHS
 }
 
-/// The first position at or after `at` of a quote, a backslash or a control character; the length when there is none.
+/// The first position at or after `at` of a quote, a backslash or a control character; the length if there is none.
 #[inline]
 pub(super) fn plain_end(buf: &[u8], mut at: usize) -> usize {
     while let Some(chunk) = buf.get(at..at + 8) {
@@ -59,7 +59,7 @@ pub(super) fn plain_end(buf: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The position of the quote that ends the text which begins at `at`, and whether a backslash came before it.
+/// The position of the quote that ends the string at `at`, and whether a backslash precedes it.
 #[inline]
 pub(super) fn text_end(buf: &[u8], at: usize) -> Result<(usize, bool), Stop> {
     let mut end = plain_end(buf, at);
@@ -80,7 +80,7 @@ pub(super) fn text_end(buf: &[u8], at: usize) -> Result<(usize, bool), Stop> {
     }
 }
 
-/// The position after the array or object that begins at `at`. Brackets are matched, nothing else is checked.
+/// The position after the array or object that begins at `at`. Only brackets and strings are checked.
 pub(super) fn container_end(buf: &[u8], at: usize, max_depth: usize) -> Result<usize, Stop> {
     let mut depth = 0usize;
     let mut i = at;
@@ -106,7 +106,7 @@ pub(super) fn container_end(buf: &[u8], at: usize, max_depth: usize) -> Result<u
     Err(Stop::More)
 }
 
-/// The position after the number, word or other bare token that begins at `at`.
+/// The position after the number, word or other bare token at `at`.
 #[inline]
 pub(super) fn token_end(buf: &[u8], at: usize) -> Result<usize, Stop> {
     let mut i = at;
@@ -119,7 +119,7 @@ pub(super) fn token_end(buf: &[u8], at: usize) -> Result<usize, Stop> {
     Err(Stop::More)
 }
 
-/// Skips white space and commas; how many commas there were.
+/// Skips white space and commas. Returns the position after them and the number of commas.
 pub(super) fn skip_separators(buf: &[u8], at: usize) -> (usize, usize) {
     let mut at = skip_space(buf, at);
     let mut commas = 0;
@@ -130,10 +130,10 @@ pub(super) fn skip_separators(buf: &[u8], at: usize) -> (usize, usize) {
     (at, commas)
 }
 
-/// What a search for the next event found.
+/// The result of a search for the next event.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
-    /// An event seems to start here.
+    /// An event probably starts here.
     Event(usize),
     /// The bytes end where an event may start.
     Perhaps(usize),
@@ -141,7 +141,8 @@ pub(super) enum Found {
     Nothing,
 }
 
-/// The next position at or after `at` that looks like the start of an event: `{"`, one of an event's own keys and `:`.
+/// Finds the next position at or after `at` that looks like the start of an event: `{"`, a common key of events and
+/// `:`.
 pub(super) fn find_event(buf: &[u8], mut at: usize) -> Found {
     const KEYS: [&[u8]; 8] = [b"ph", b"name", b"cat", b"pid", b"tid", b"ts", b"id", b"dur"];
     while let Some(brace) = buf.get(at..).and_then(|rest| rest.iter().position(|&b| b == b'{')) {
@@ -171,25 +172,29 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    fn plain_end_naive(buf: &[u8], at: usize) -> usize {
+    fn plain_end_reference(buf: &[u8], at: usize) -> usize {
         (at..buf.len()).find(|&i| buf[i] == b'"' || buf[i] == b'\\' || buf[i] < 0x20).unwrap_or(buf.len())
     }
 
     #[test]
-    fn plain_end_equals_its_naive_twin() {
+    fn plain_end_equals_the_reference_implementation() {
         for stop in 0..=255u8 {
             for place in 0..20 {
                 for filler in [b' ', b'!', b'a', 0x7f, 0x80, 0xa2, 0xdc, 0xff] {
                     let mut buf = vec![filler; 20];
                     buf[place] = stop;
-                    assert_eq!(plain_end(&buf, 1), plain_end_naive(&buf, 1), "{stop} at {place} in {filler}");
+                    assert_eq!(
+                        plain_end(&buf, 1),
+                        plain_end_reference(&buf, 1),
+                        "{stop} at {place} in {filler}"
+                    );
                 }
             }
         }
     }
 
     #[test]
-    fn a_cut_anywhere_asks_for_more() {
+    fn every_cut_requires_more_bytes() {
         let text = br#"{"a": ["b\"]", {"c": 1}], "d": "\\"} "#;
         let end = container_end(text, 0, 10).unwrap();
         assert_eq!(end, text.len() - 1);

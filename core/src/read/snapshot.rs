@@ -1,9 +1,10 @@
-//! The CUDA allocator's memory snapshot, as `torch.cuda.memory._dump_snapshot` pickles it, as a table.
+//! Reads the CUDA allocator's memory snapshot, as `torch.cuda.memory._dump_snapshot` pickles it, into a table.
 //!
-//! Every entry of `device_traces` becomes an instant on the track of its device and stream: an allocation `[memory]` with
-//! its bytes, a release (when it is completed) with as many below zero, running out of memory `[OutOfMemory]`; all other
-//! actions keep their names. Totals are counted back from the segments, which are what was left at the end, so that what
-//! was allocated before the history began is in them. Segments and blocks become metadata events.
+//! Every entry of `device_traces` becomes an instant event on the track of its device and stream: an allocation becomes
+//! `[memory]` with its bytes, a completed release `[memory]` with negative bytes, running out of memory
+//! `[OutOfMemory]`. All other actions keep their names. Totals are computed backwards from the segments, which are the
+//! state at the end, so that they include memory that was allocated before the history began. Segments and blocks
+//! become metadata events.
 
 use super::pickle::{Fault, Pickle, Value};
 use crate::diagnostics::Diagnostics;
@@ -22,15 +23,15 @@ pub(crate) const SEGMENT: &str = "segment";
 /// The name of the metadata events of blocks.
 pub(crate) const BLOCK: &str = "block";
 
-/// Bytes that are a pickle of protocol 2 or later.
+/// Whether bytes are the start of a pickle of protocol 2 to 5.
 pub(crate) fn is_pickle(head: &[u8]) -> bool {
     matches!(head, [0x80, 2..=5, ..])
 }
 
-/// The table of a snapshot.
+/// Reads a snapshot.
 ///
 /// # Errors
-/// [`Error::NotATrace`] when the bytes are no pickle of plain data, or hold no snapshot.
+/// Returns [`Error::NotATrace`] if the bytes are not a pickle of plain data, or not a snapshot.
 pub(crate) fn read(bytes: &[u8]) -> Result<(Table, Diagnostics), Error> {
     let refuse = |Fault { what, at }: Fault| Error::NotATrace {
         looks_like: what,
@@ -54,7 +55,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Table, Diagnostics), Error> {
     Ok((snapshot.table, diagnostics))
 }
 
-/// The metadata key that a table from a snapshot has.
+/// The metadata key that marks a table as read from a snapshot.
 pub(crate) const SOURCE: &str = "memory_snapshot";
 
 struct Snapshot<'a> {
@@ -89,7 +90,7 @@ impl Snapshot<'_> {
         }
     }
 
-    /// The frames of an entry in the form of a trace's `Call stack`: each ends with `;`, the innermost comes first.
+    /// The frames of an entry in the format of a trace's `Call stack`: innermost first, each followed by `;`.
     fn frames(&self, of: &Value) -> String {
         let pickle = self.pickle;
         let frame = |frame: &Value| {
@@ -135,7 +136,7 @@ impl Snapshot<'_> {
         }
     }
 
-    /// What was allocated and reserved before the history: what is there at the end less what the history did.
+    /// The bytes allocated and reserved before the history: the state at the end less the changes of the history.
     fn totals_before(&self, root: &Value, device: i64, entries: &[&Value]) -> (i64, i64) {
         let pickle = self.pickle;
         let mut totals = (0i64, 0i64);
@@ -151,7 +152,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// What an action does to the allocated and to the reserved bytes.
+/// The change of allocated and of reserved bytes by an action.
 fn change(action: &str, size: i64) -> (i64, i64) {
     match action {
         "alloc" => (size, 0),

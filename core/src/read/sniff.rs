@@ -1,4 +1,4 @@
-//! What bytes that are no trace seem to be, so that the refusal can say so.
+//! Identifies the format of inputs that are not traces, for error messages.
 
 use crate::error::Error;
 use crate::table::metadata::Metadata;
@@ -8,9 +8,9 @@ fn refusal(looks_like: &'static str, hint: &'static str) -> Error {
     Error::NotATrace { looks_like, hint, offset: 0 }
 }
 
-const SNAPSHOT_HINT: &str = "give the pickle that torch.cuda.memory._dump_snapshot wrote";
+const SNAPSHOT_HINT: &str = "pass the pickle that torch.cuda.memory._dump_snapshot wrote";
 
-/// What input seems to be whose first byte begins no JSON document. `head` is the first bytes of it.
+/// The error for an input that does not begin like a JSON document. `head` is its first bytes.
 pub(super) fn binary(head: &[u8]) -> Error {
     let text = head.trim_ascii_start();
     match head {
@@ -19,17 +19,17 @@ pub(super) fn binary(head: &[u8]) -> Error {
         [0xff, 0xd8, 0xff, ..] => refusal("a JPEG image", ""),
         [b'G', b'I', b'F', b'8', ..] => refusal("a GIF image", ""),
         [b'%', b'P', b'D', b'F', ..] => refusal("a PDF document", ""),
-        [b'P', b'K', 3 | 5, 4 | 6, ..] => refusal("a zip archive", "unpack it and give the trace inside"),
+        [b'P', b'K', 3 | 5, 4 | 6, ..] => refusal("a zip archive", "unpack it and pass the trace inside"),
         [0x7f, b'E', b'L', b'F', ..] => refusal("an ELF program", ""),
         [0xfd, b'7', b'z', b'X', b'Z', ..] => refusal("an xz archive", "decompress it first"),
         [b'B', b'Z', b'h', ..] => refusal("a bzip2 archive", "decompress it first"),
         [b'S', b'Q', b'L', b'i', b't', b'e', ..] => {
-            refusal("an SQLite database (perhaps of Nsight Systems)", "export it as a Chrome trace")
+            refusal("an SQLite database (possibly of Nsight Systems)", "export it as a Chrome trace")
         }
         [0x0a, _, ..] if head.iter().take(64).any(|&b| b < 9) => {
-            refusal("a protobuf (perhaps a Perfetto trace)", "export it as a Chrome JSON trace")
+            refusal("a protobuf (possibly a Perfetto trace)", "export it as a Chrome JSON trace")
         }
-        _ if is_tar(head) => refusal("a tar archive", "unpack it and give the trace inside"),
+        _ if is_tar(head) => refusal("a tar archive", "unpack it and pass the trace inside"),
         _ if text.is_empty() => Error::Empty,
         _ if text.starts_with(b"<") => refusal("an HTML or XML page", ""),
         _ if text.starts_with(b"# tracer:") => refusal("a Linux ftrace log", ""),
@@ -43,11 +43,11 @@ fn is_tar(head: &[u8]) -> bool {
     head.get(257..262) == Some(b"ustar")
 }
 
-/// What a JSON object without `traceEvents` seems to be.
+/// The error for a JSON object without `traceEvents`.
 pub(super) fn object(metadata: &Metadata, seen: &[String]) -> Error {
     let has = |key: &str| seen.iter().any(|k| k == key) || metadata.text(key).is_some();
     if has("nodes") && has("schema") {
-        refusal("a PyTorch execution trace", "it holds operators without times")
+        refusal("a PyTorch execution trace", "it has operators without times")
     } else if has("segments") && has("device_traces") {
         refusal("a PyTorch memory snapshot", SNAPSHOT_HINT)
     } else if has("shared") && has("profiles") {
@@ -63,11 +63,11 @@ pub(super) fn object(metadata: &Metadata, seen: &[String]) -> Error {
     }
 }
 
-/// What a JSON array seems to be none of whose elements is an event; `first` is the text of the first element.
+/// The error for a JSON array without events. `first` is the text of its first element.
 pub(super) fn array(first: &[u8]) -> Error {
     match first {
         [b'[', ..] => refusal("a PyTorch memory timeline", "export the Chrome trace of the same run instead"),
-        [b'{', ..] => refusal("a JSON array of objects that are no events", ""),
+        [b'{', ..] => refusal("a JSON array of objects that are not events", ""),
         _ => refusal("a JSON array of plain values", ""),
     }
 }

@@ -1,7 +1,7 @@
-//! Compressed bytes into plain ones, from any chunking: gzip of one or many members, zstd of one or many frames.
+//! Decompression in chunks of any size: gzip with one or more members, zstd with one or more frames.
 //!
-//! The rules about members, trailing bytes, cuts and damage stand here once. Inflating a member is behind
-//! [`GzipMember`], so that a native caller can bring a faster one.
+//! This module has the rules for members, trailing bytes, cuts and damage. Inflating a member is behind the trait
+//! [`GzipMember`], so that a native caller can supply a faster implementation.
 
 use super::gzip::{GzipMember, MemberState};
 use super::inflate::PortableMember;
@@ -31,13 +31,13 @@ struct Zstd {
     skip: u64,
 }
 
-/// Undoes the compression that the first bytes announce.
+/// Decompresses input in the format that its first bytes identify.
 pub struct Unpacker {
     form: Form,
     head: Vec<u8>,
     member: Box<dyn GzipMember + Send>,
     buffer: Vec<u8>,
-    /// Plain bytes that were passed on: where in the text an oddity was met.
+    /// The number of decompressed bytes passed on, which is the offset of diagnostics.
     written: u64,
     diagnostics: Diagnostics,
 }
@@ -51,7 +51,7 @@ impl Default for Unpacker {
 }
 
 impl Unpacker {
-    /// An unpacker that inflates gzip members by `member`.
+    /// Creates an unpacker that inflates gzip members with `member`.
     pub fn new(member: Box<dyn GzipMember + Send>) -> Self {
         Unpacker {
             form: Form::Unknown,
@@ -63,10 +63,10 @@ impl Unpacker {
         }
     }
 
-    /// Passes the plain bytes of `chunk` to `sink`, in pieces.
+    /// Passes the decompressed bytes of `chunk` to `sink`, in pieces.
     ///
     /// # Errors
-    /// Those of `sink`.
+    /// Returns the errors of `sink`.
     pub fn feed<E>(&mut self, chunk: &[u8], sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         match self.form {
             Form::Unknown => {
@@ -85,10 +85,10 @@ impl Unpacker {
         }
     }
 
-    /// Passes on what is still pending and returns what was odd.
+    /// Passes on the pending bytes and returns the diagnostics.
     ///
     /// # Errors
-    /// Those of `sink`.
+    /// Returns the errors of `sink`.
     pub fn finish<E>(mut self, sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<Diagnostics, E> {
         if matches!(self.form, Form::Unknown) {
             self.choose();
@@ -157,7 +157,7 @@ impl Unpacker {
         self.gzip_rest(sink)
     }
 
-    /// What the inflater still holds when its input is used up.
+    /// Passes on what the inflater still holds after its input is consumed.
     fn gzip_rest<E>(&mut self, sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         while matches!(self.form, Form::Gzip { open: true }) {
             let step = self.member.step(&[], &mut self.buffer);
@@ -215,7 +215,7 @@ impl Unpacker {
             }
             match zstd.frames.decode_from_to(input, &mut self.buffer) {
                 Err(_) => break Some(Code::CompressedDamaged),
-                // The decoder asks for a checksum that has not come yet.
+                // The decoder needs a checksum that has not arrived yet.
                 Ok((read, _)) if read > input.len() => break None,
                 Ok((read, written)) => {
                     used += read;
@@ -242,7 +242,7 @@ impl Unpacker {
     }
 }
 
-/// Whether fewer than 18 bytes hold a whole frame header: enough for any frame of a few bytes.
+/// Whether `input`, which has fewer than 18 bytes, contains a complete frame header.
 fn is_whole_header(input: &[u8]) -> bool {
     let Some(&descriptor) = input.get(4) else { return false };
     if input[1..4] == [0x2a, 0x4d, 0x18] {

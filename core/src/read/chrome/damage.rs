@@ -1,4 +1,4 @@
-//! What is not an event, or only nearly: repaired, skipped, or passed over up to the next event.
+//! Handling of damaged events and non-events: repair them, skip them, or search for the next event.
 
 use super::{Progress, Reader, Resume, State};
 use crate::diagnostics::Code;
@@ -8,7 +8,7 @@ use crate::read::scan::{Found, Stop, container_end, find_event, text_end, token_
 use crate::table::metadata::Source;
 
 impl Reader {
-    /// Skips an event that is over a limit.
+    /// Skips an event that exceeds a limit.
     pub(super) fn skip_event(&mut self, code: Code, buf: &[u8], at: usize, finished: bool) -> Progress {
         if Reader::waits(buf, at, finished) {
             return Progress::More(at);
@@ -48,7 +48,7 @@ impl Reader {
         Ok(repaired.end)
     }
 
-    /// Looks for the next event behind damage.
+    /// Searches for the next event after damage.
     pub(super) fn resync(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {
         let candidate = match find_event(buf, at) {
             Found::Event(candidate) => candidate,

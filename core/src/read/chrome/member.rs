@@ -1,7 +1,7 @@
-//! The members of the top-level object: `traceEvents`, and metadata, which is kept as JSON text.
+//! Reads the members of the top-level object: `traceEvents`, and metadata, which is kept as JSON text.
 //!
-//! A member that is not JSON is repaired; what cannot be repaired is dropped up to the next line, as Kineto writes one
-//! member a line.
+//! A member that is not valid JSON is repaired. A member that cannot be repaired is dropped up to the next line,
+//! because Kineto writes one member per line.
 
 use super::{Progress, Reader, Resume, State};
 use crate::diagnostics::{Code, Diagnostics};
@@ -11,11 +11,11 @@ use crate::table::metadata::Source;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A repaired member: its key, its value, the position after it, and what was done.
+/// A repaired member: its key, its value, the position after it, and the diagnostics.
 type RepairedMember = (String, Vec<u8>, usize, Diagnostics);
 
 impl Reader {
-    /// A key of the top-level object with its value.
+    /// Reads a member of the top-level object.
     pub(super) fn key(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {
         let at = skip_space(buf, at);
         match buf.get(at) {
@@ -69,7 +69,7 @@ impl Reader {
             b'[' | b'{' => container_end(buf, value, self.limits.depth)?,
             _ => token_end(buf, value)?,
         };
-        // A quote inside a text ends it too early; what follows tells.
+        // An unescaped quote inside a string ends it too early. The next byte shows this.
         if !matches!(next(buf, end)?.0, b',' | b'}') {
             return Err(Stop::Damaged);
         }
@@ -82,8 +82,8 @@ impl Reader {
         Ok(end)
     }
 
-    /// What the elements of an array are that begins with `first`: lists of a legacy profiler's records, or the events
-    /// of a profiling result.
+    /// The kind of elements of an array whose content begins with `first`: lists of a legacy profiler's records, or the
+    /// events of a profiling result.
     fn records(&self, key: &str, first: u8) -> Option<Source> {
         match (key, first) {
             ("threads", b'[') if !self.found_events => Some(Source::LegacyRecords),
@@ -102,7 +102,7 @@ impl Reader {
         self.table.metadata.entries.push((key, text));
     }
 
-    /// A member of the top-level object that is not JSON: repaired, or dropped up to the next line.
+    /// Repairs a member of the top-level object that is not valid JSON, or drops it up to the next line.
     fn damaged_member(&mut self, buf: &[u8], at: usize, finished: bool, stop: Stop) -> Progress {
         let line = buf[at..].iter().position(|&b| b == b'\n').map(|n| at + n + 1);
         if !finished && (line.is_none() || Reader::waits(buf, at, finished)) {
@@ -137,7 +137,7 @@ impl Reader {
         Ok((key, repaired.text, repaired.end, repaired.codes))
     }
 
-    /// A key whose backslashes may be unescaped, with the position of its colon. It ends on its line.
+    /// Reads a key whose backslashes may be unescaped, and the position of its colon. The key must end on its line.
     fn repair_key(&self, buf: &[u8], at: usize, line: usize) -> Result<(String, Diagnostics, usize), Stop> {
         let mut quote = at + 1;
         loop {

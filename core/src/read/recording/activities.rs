@@ -1,4 +1,5 @@
-//! Activities of devices into rows, once all were read: buffers come in no order, and what caused what is told apart.
+//! Converts device activities to rows after all of them were read, because buffers arrive in any order and the records
+//! that link activities are separate.
 
 mod links;
 
@@ -18,7 +19,7 @@ use kinetoscope_stream::activity::{Activity, Form, MISSING, NO_STREAM, Record, s
 use links::Links;
 
 impl Recording {
-    /// Makes rows of all activities, with times in ticks; the rows of users' ranges on streams.
+    /// Appends rows for all activities, with times in ticks. Returns the rows of user annotations on streams.
     pub(super) fn activities(&mut self) -> Vec<Row> {
         let activities = core::mem::take(&mut self.activities);
         let mut lines = activities.clock.lines();
@@ -30,42 +31,42 @@ impl Recording {
             if self.is_in_a_window(begin, end) {
                 match record.activity {
                     Activity::External => {}
-                    Activity::Memory => links.allocated(begin, &record),
+                    Activity::Memory => links.add_change(begin, &record),
                     Activity::Range => self.range(&record, (begin, end), &mut links),
                     _ => self.activity(&record, (begin, end), &mut links),
                 }
             }
         }
         self.launches(&links);
-        // A framework's own allocator tells of what it takes from the driver and of more.
+        // A framework's allocator records its own allocations, which include those from the driver.
         if !self.tail.has_device_memory {
             self.device_memory(&mut links);
         }
         self.ranges_on_streams(&links)
     }
 
-    /// Kineto leaves out what reaches over the window.
+    /// Whether an activity is inside a window. Like Kineto, this leaves out activities that cross its bounds.
     fn is_in_a_window(&self, begin: i64, end: i64) -> bool {
         let holds = |start: u64, stop: u64| begin >= start as i64 && (stop == 0 || end <= stop as i64);
         self.windows.is_empty() || self.windows.iter().any(|window| holds(window.start, window.end))
     }
 
-    /// A lane, and whether it was asked for before.
-    fn lane(&mut self, links: &mut Links, (pid, tid): (i64, i64), on_device: bool) -> (TrackId, bool) {
+    /// Returns the track of a thread or stream, and whether it was known before.
+    fn track_of(&mut self, links: &mut Links, (pid, tid): (i64, i64), on_device: bool) -> (TrackId, bool) {
         let key = (pid << 1 | i64::from(on_device), tid);
-        if let Some(known) = links.lanes.get(key) {
+        if let Some(known) = links.tracks.get(key) {
             return (TrackId(known), true);
         }
         let names = &mut self.table.names;
         let (pid, tid) = (names.intern(&pid.to_string()), names.intern(&tid.to_string()));
         let track = self.table.tracks.intern(Track { pid, tid, on_device });
-        links.lanes.set(key, track.0);
+        links.tracks.set(key, track.0);
         (track, false)
     }
 
-    /// The lane of a thread of this process.
-    fn thread_lane(&mut self, links: &mut Links, thread: u32) -> TrackId {
-        let (track, is_known) = self.lane(links, (self.pid, i64::from(thread)), false);
+    /// The track of a thread of this process.
+    fn thread_track(&mut self, links: &mut Links, thread: u32) -> TrackId {
+        let (track, is_known) = self.track_of(links, (self.pid, i64::from(thread)), false);
         if !is_known && !self.threads.iter().any(|known| known.is_known && known.track == track) {
             let id = u64::from(thread);
             self.threads.push(Thread { id, track, is_known: true, ..Thread::default() });
@@ -73,27 +74,27 @@ impl Recording {
         track
     }
 
-    /// The lane of a stream.
-    fn stream_lane(&mut self, links: &mut Links, lane: (i64, i64)) -> TrackId {
-        let (track, is_known) = self.lane(links, lane, true);
-        if !is_known && !self.tail.streams.contains(&lane) {
-            self.tail.streams.push(lane);
+    /// The track of a stream.
+    fn stream_track(&mut self, links: &mut Links, stream: (i64, i64)) -> TrackId {
+        let (track, is_known) = self.track_of(links, stream, true);
+        if !is_known && !self.tail.streams.contains(&stream) {
+            self.tail.streams.push(stream);
         }
         track
     }
 
-    /// A row of what a device or its runtime did.
+    /// Appends the row of an activity of a device or its runtime.
     fn activity(&mut self, record: &Record<'_>, (begin, end): (i64, i64), links: &mut Links) {
         let device = links.device(record);
         let stream = if record.stream == NO_STREAM { -1 } else { i64::from(record.stream) };
         let category = record.activity.category();
         let track = match record.activity {
-            Activity::Runtime | Activity::Driver => self.thread_lane(links, record.lane),
+            Activity::Runtime | Activity::Driver => self.thread_track(links, record.lane),
             Activity::Overhead => {
                 self.tail.has_overhead = true;
-                self.lane(links, (-1, 0), false).0
+                self.track_of(links, (-1, 0), false).0
             }
-            _ => self.stream_lane(links, (device, stream)),
+            _ => self.stream_track(links, (device, stream)),
         };
         let mut append = RowBuilder::new(&mut self.table, b'X', category);
         let span = links.span(record.correlation, span_kind::OP);
@@ -116,10 +117,10 @@ impl Recording {
             _ => self.name(record.name),
         };
         let row = RowBuilder::at(&mut self.table, node).finish_on(name, (begin, end - begin), track);
-        links.made(record, row, track, (begin, end));
+        links.add_row(record, row, track, (begin, end));
     }
 
-    /// The name of a kernel as Kineto writes it: CUPTI has the mangled one.
+    /// The demangled name of a kernel, as Kineto writes it. CUPTI records the mangled name.
     fn kernel_name(&mut self, id: u32, links: &mut Links) -> NameId {
         let key = (i64::from(id), 0);
         if let Some(known) = links.kernels.get(key) {
@@ -132,7 +133,7 @@ impl Recording {
         name
     }
 
-    /// The values of a record as fields behind a node.
+    /// Adds the values of a record as fields after a node.
     fn values(&mut self, mut node: NodeId, record: &Record<'_>, stream: i64) -> NodeId {
         let mut values = record.values;
         for &(key, form) in record.activity.fields() {
@@ -161,24 +162,24 @@ impl Recording {
         node
     }
 
-    /// A range of NVTX, or a moment.
+    /// Appends an NVTX range or mark.
     fn range(&mut self, record: &Record<'_>, (begin, end): (i64, i64), links: &mut Links) {
-        let track = self.thread_lane(links, record.lane);
-        let is_moment = record.begin == record.end;
+        let track = self.thread_track(links, record.lane);
+        let is_mark = record.begin == record.end;
         let (ph, category) =
-            if is_moment { (b'i', "cpu_instant_event") } else { (b'X', record.activity.category()) };
+            if is_mark { (b'i', "cpu_instant_event") } else { (b'X', record.activity.category()) };
         let mut append = RowBuilder::new(&mut self.table, ph, category);
-        if is_moment {
+        if is_mark {
             append = append.text(Top, "s", "t");
         }
         let node = append.node();
         let node = self.values(node, record, -1);
         let name = self.name(record.name);
-        let dur = if is_moment { time::NONE } else { end - begin };
+        let dur = if is_mark { time::NONE } else { end - begin };
         RowBuilder::at(&mut self.table, node).finish_on(name, (begin, dur), track);
     }
 
-    /// `ac2g` arrows: from a call to each activity that it caused.
+    /// Appends `ac2g` flows from calls to the activities that they caused.
     fn launches(&mut self, links: &Links) {
         let mut last = None;
         for (call, correlation, row) in links.launched() {
@@ -187,24 +188,24 @@ impl Recording {
                 ends.next();
             }
             for (ph, row) in ends {
-                self.arrow("ac2g", ph, correlation, row);
+                self.flow("ac2g", ph, correlation, row);
             }
         }
     }
 
-    /// `[memory]` moments, on the lane of the thread that called.
+    /// Appends `[memory]` events on the track of the calling thread.
     fn device_memory(&mut self, links: &mut Links) {
         for change in links.changes() {
             let track = match links.call(change.correlation) {
                 Some(call) => self.table.track_id(call),
-                None => self.thread_lane(links, 0),
+                None => self.thread_track(links, 0),
             };
             let numbers = [change.address as i64, change.bytes, change.total, change.total];
             self.memory_on("[memory]", track, change.ticks, (1, i64::from(change.device)), numbers);
         }
     }
 
-    /// `gpu_user_annotation`s: from the first to the last of what a range of the user's did on a stream.
+    /// Appends `gpu_user_annotation`s: from the first to the last activity of a user annotation on a stream.
     fn ranges_on_streams(&mut self, links: &Links) -> Vec<Row> {
         let mut rows = Vec::new();
         for seen in &links.observed {

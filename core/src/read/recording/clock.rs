@@ -1,10 +1,10 @@
-//! Ticks into nanoseconds: between two readings of the clock a straight line.
+//! Converts ticks to nanoseconds by linear interpolation between readings of the clock.
 
 use crate::order::sort_by_key;
 use crate::time;
 use alloc::vec::Vec;
 
-/// Readings: ticks and ns since 1970 at the same moment.
+/// Readings of the clock: ticks and ns since 1970 at the same instant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock {
     readings: Vec<(u64, i64)>,
@@ -15,7 +15,7 @@ impl Clock {
         self.readings.push((ticks.min(time::LATEST as u64), ns.clamp(time::EARLIEST, time::LATEST)));
     }
 
-    /// The lines between the readings; those that a clock which went backwards gives are left out.
+    /// The lines between the readings. Readings at which the clock went backwards are left out.
     pub(super) fn lines(&self) -> Lines {
         let mut readings = self.readings.clone();
         sort_by_key(&mut readings, |reading| (reading.0 as i64, 0));
@@ -31,7 +31,7 @@ impl Clock {
 
 const BITS: u32 = 32;
 
-/// `ns / ticks` with [`BITS`] binary digits behind the point: by hand, since division of 128 bits is a large function.
+/// Computes `ns / ticks` with [`BITS`] fractional bits. It does not use 128-bit division, which is a large function.
 fn fraction(ns: u64, ticks: u64) -> u64 {
     let (mut digits, mut rest) = (ns / ticks, u128::from(ns % ticks));
     for _ in 0..BITS {
@@ -49,7 +49,7 @@ fn fraction(ns: u64, ticks: u64) -> u64 {
 struct Line {
     ticks: u64,
     ns: i64,
-    /// Nanoseconds a tick, times 2 to the power of [`BITS`].
+    /// Nanoseconds per tick, times 2 to the power of [`BITS`].
     rate: u64,
 }
 
@@ -71,16 +71,16 @@ impl Line {
     }
 }
 
-/// The clock of a whole recording.
+/// The clock of a recording.
 #[derive(Debug)]
 pub(super) struct Lines {
     lines: Vec<Line>,
-    /// The line that was used last: times come nearly in order.
+    /// The line that was used last. Times are nearly in order.
     last: usize,
 }
 
 impl Lines {
-    /// The ns since 1970 of these ticks. Before the first and after the last reading, the nearest line goes on.
+    /// Converts ticks to ns since 1970. The first and the last line extend beyond the readings.
     pub(super) fn ns(&mut self, ticks: u64) -> i64 {
         let holds = |at: usize| {
             self.lines[at].ticks <= ticks && self.lines.get(at + 1).is_none_or(|next| ticks < next.ticks)
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn readings_are_met_and_times_between_them_never_go_back() {
+    fn readings_are_exact_and_times_between_them_are_monotonic() {
         let mut clock = Clock::default();
         let readings =
             [(1000, 5_000_000_000), (4000, 5_000_001_000), (9001, 5_000_002_667), (9002, 5_000_002_668)];
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_that_are_ns_stay_as_they_are() {
+    fn ticks_in_ns_are_unchanged() {
         let mut clock = Clock::default();
         clock.add(1 << 60, 1_700_000_000_000_000_000);
         clock.add((1 << 60) + 20_000_000, 1_700_000_000_020_000_000);

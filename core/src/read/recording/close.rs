@@ -1,4 +1,4 @@
-//! What is known only at the end of a recording: spans that still run, arrows, names of lanes, times in nanoseconds.
+//! Completes a recording at its end: open spans, flows, track names, and times in nanoseconds.
 
 use super::state::{LATEST, Recording, Thread};
 use crate::order::sort_by_key;
@@ -13,12 +13,12 @@ use alloc::vec::Vec;
 const PROCESS: [&str; 2] = ["process_name", "process_sort_index"];
 const THREAD: [&str; 2] = ["thread_name", "thread_sort_index"];
 
-/// Where devices and the profiler's overhead stand among processes, as in Kineto's traces.
+/// The sort indexes of devices and of the profiler's overhead among processes, as in Kineto's traces.
 const FIRST_GPU: i64 = 5_000_000;
 const OVERHEAD: i64 = 0x0100_000A;
 
 impl Recording {
-    /// Everything that is known only at the end: open spans, arrows, names of lanes, and times in nanoseconds.
+    /// Closes open spans, appends flows, device activities and track names, and converts times to nanoseconds.
     pub(super) fn close(&mut self) {
         let end = self.windows.last().map_or(0, |window| window.end).max(self.tail.last_ticks).min(LATEST);
         for thread in 0..self.threads.len() {
@@ -26,11 +26,11 @@ impl Recording {
                 self.unfinished(open, end);
             }
         }
-        self.arrows();
+        self.flows();
         let around = self.activities();
         let mut lines = self.clock.lines();
         let base = self.table.metadata.base_ns;
-        // What is out of range is clamped and counted once all times are known.
+        // Times out of range are clamped and counted after all times are converted.
         let mut ns = |ticks: i64| lines.ns(ticks as u64).saturating_sub(base).max(-i64::MAX);
         for row in self.table.rows() {
             let (start, dur) = (self.table.ts(row), self.table.dur(row));
@@ -41,7 +41,7 @@ impl Recording {
                 self.table.set_dur(row, dur.max(0));
             }
         }
-        // Kineto writes them a nanosecond longer at both ends, so that viewers draw what they hold inside of them.
+        // Kineto extends them by a nanosecond at both ends, so that viewers nest the activities inside them.
         for row in around {
             let (start, dur) = (self.table.ts(row).saturating_sub(1), self.table.dur(row).saturating_add(2));
             self.table.place(row, start.max(-i64::MAX), self.table.track_id(row));
@@ -57,12 +57,13 @@ impl Recording {
                 (ns(w.start.min(LATEST) as i64), ns(stop.min(LATEST) as i64), w.cycle)
             })
             .collect();
-        self.lanes(start);
-        self.frame(&windows);
+        self.track_names(start);
+        self.mark_windows(&windows);
     }
 
-    /// `fwdbwd` arrows: from the last forward with a number to the first backward with it.
-    fn arrows(&mut self) {
+    /// Appends `fwdbwd` flows from the last forward operator with a sequence number to the first backward operator with
+    /// it.
+    fn flows(&mut self) {
         let mut sequences = core::mem::take(&mut self.tail.sequences);
         let table = &self.table;
         sort_by_key(&mut sequences, |s| (table.ts(s.3), 0));
@@ -74,34 +75,34 @@ impl Recording {
             let (Some(forward), Some(backward)) = (forward, backward) else { continue };
             id += 1;
             for (ph, row) in [(b's', forward.3), (b'f', backward.3)] {
-                self.arrow("fwdbwd", ph, id, row);
+                self.flow("fwdbwd", ph, id, row);
             }
         }
     }
 
-    /// Names of the process and its threads.
-    fn lanes(&mut self, ts: i64) {
+    /// Appends metadata events with the names of processes and tracks.
+    fn track_names(&mut self, ts: i64) {
         let pid = self.pid;
         let process = self.table.metadata.text("process_name");
         let process: String = process.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let mut threads: Vec<Thread> =
             self.threads.iter().filter(|thread| thread.is_known).cloned().collect();
-        // A thread has a number in each cycle, and one lane.
+        // A thread has a number in each cycle, and one track.
         sort_by_key(&mut threads, |thread| (thread.track.0 as i64, 0));
         threads.dedup_by_key(|thread| thread.track);
         let table = &mut self.table;
         let mut named =
             |(pid, tid): (i64, i64), of: [&str; 2], name: &str, label: Option<&str>, order: i64| {
-                let lane = (&*pid.to_string(), &*tid.to_string());
-                RowBuilder::new(table, b'M', "").text(Args, "name", name).finish(of[0], ts, lane);
+                let track = (&*pid.to_string(), &*tid.to_string());
+                RowBuilder::new(table, b'M', "").text(Args, "name", name).finish(of[0], ts, track);
                 if let Some(label) = label {
                     RowBuilder::new(table, b'M', "").text(Args, "labels", label).finish(
                         "process_labels",
                         ts,
-                        lane,
+                        track,
                     );
                 }
-                RowBuilder::new(table, b'M', "").int(Args, "sort_index", order).finish(of[1], ts, lane);
+                RowBuilder::new(table, b'M', "").int(Args, "sort_index", order).finish(of[1], ts, track);
             };
         named((pid, 0), PROCESS, &process, Some("CPU"), pid);
         for thread in threads {
@@ -124,8 +125,8 @@ impl Recording {
         }
     }
 
-    /// What stands around the events of each window, as in Kineto's traces.
-    fn frame(&mut self, windows: &[(i64, i64, u64)]) {
+    /// Appends the span and the instant events that mark each window, as in Kineto's traces.
+    fn mark_windows(&mut self, windows: &[(i64, i64, u64)]) {
         for &(start, end, cycle) in windows {
             let table = &mut self.table;
             let mut append =
@@ -137,12 +138,12 @@ impl Recording {
             let track = table.tracks.intern(Track { pid, tid, on_device: false });
             RowBuilder::at(table, node).finish_on(name, (start, end.saturating_sub(start).max(0)), track);
             let traces = ("\"Traces\"", "\"Trace Kinetoscope\"");
-            let moments = [
+            let marks = [
                 ("Iteration Start: Kinetoscope", start, traces),
                 ("Record Window End", end, ("\"\"", "\"\"")),
             ];
-            for (name, ts, lane) in moments {
-                RowBuilder::new(table, b'i', "").text(Top, "s", "g").finish(name, ts, lane);
+            for (name, ts, track) in marks {
+                RowBuilder::new(table, b'i', "").text(Top, "s", "g").finish(name, ts, track);
             }
         }
     }

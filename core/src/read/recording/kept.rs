@@ -1,4 +1,4 @@
-//! Activities of devices that were read and are no rows yet.
+//! Device activities that were read and not yet converted to rows.
 
 use super::clock::Clock;
 use crate::diagnostics::Code;
@@ -7,7 +7,7 @@ use kinetoscope_stream::activity::{Activity, Record, WORDS};
 use kinetoscope_stream::block::u64_at;
 use kinetoscope_stream::record::WORD_BYTES;
 
-/// Activities that were read and are no rows yet.
+/// Device activities that were read and not yet converted to rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Activities {
     words: Vec<u64>,
@@ -19,7 +19,7 @@ impl Activities {
         self.words.capacity() * WORD_BYTES
     }
 
-    /// Keeps those of a block, up to one that is cut or of a kind that is not known.
+    /// Keeps the activities of a block, up to the first that is cut or of an unknown kind.
     pub(super) fn keep(&mut self, payload: &[u8]) -> Result<(), Code> {
         let mut rest = payload;
         while rest.len() >= WORD_BYTES {

@@ -1,4 +1,4 @@
-//! Records into rows, under the field names of Kineto's traces.
+//! Converts records to rows, with the field names of Kineto's traces.
 
 use super::state::{LATEST, Open, Recording};
 use crate::diagnostics::Code;
@@ -14,7 +14,7 @@ use alloc::string::ToString;
 use kinetoscope_stream::block::u64_at;
 use kinetoscope_stream::record::{Kind, SLOT_BYTES, Short, Tag, WORD_BYTES, Word, key};
 
-/// What the arguments of a record reported that the reader itself needs.
+/// Arguments of a record that the reader itself uses.
 #[derive(Clone, Copy, Default)]
 struct Reported {
     name: Option<NameId>,
@@ -71,7 +71,7 @@ impl Recording {
             Tag::Memory => self.memory("[memory]", thread, ticks, word, args),
             Tag::OutOfMemory => self.memory("[OutOfMemory]", thread, ticks, word, args),
             Tag::Dropped => self.diagnostics.record_many(Code::DroppedRecord, u64::from(word.id), None, b""),
-            _ => self.moment(tag, thread, ticks, word, args),
+            _ => self.point(tag, thread, ticks, word, args),
         }
     }
 
@@ -84,10 +84,11 @@ impl Recording {
         (self.table.names.intern("unknown"), Kind::Other)
     }
 
-    /// Brings the open spans of a thread to a depth: what was not closed lost its end, what is missing lost its begin.
-    fn reach(&mut self, thread: usize, depth: u8, ticks: u64) {
+    /// Adjusts the number of open spans of a thread to a depth. Surplus spans have lost their end, missing ones their
+    /// begin.
+    fn adjust_depth(&mut self, thread: usize, depth: u8, ticks: u64) {
         let open = self.threads[thread].open.len();
-        // Depths are told modulo 64.
+        // Depths are recorded modulo 64.
         let over = ((open as u8).wrapping_sub(depth) << 2) as i8 >> 2;
         for _ in 0..over.max(0) {
             if let Some(open) = self.threads[thread].open.pop() {
@@ -113,7 +114,7 @@ impl Recording {
     }
 
     fn begin(&mut self, thread: usize, ticks: u64, word: Word, args: &[u8]) {
-        self.reach(thread, word.small, ticks);
+        self.adjust_depth(thread, word.small, ticks);
         let (name, kind) = self.site(word.id);
         let parent = self.threads[thread].open.last();
         let (mut hierarchy, mut module) = parent.map_or((NameId::EMPTY, None), |p| (p.hierarchy, p.module));
@@ -171,14 +172,14 @@ impl Recording {
     }
 
     fn end(&mut self, thread: usize, ticks: u64, word: Word) {
-        self.reach(thread, word.small.wrapping_add(1), ticks);
+        self.adjust_depth(thread, word.small.wrapping_add(1), ticks);
         let Some(open) = self.threads[thread].open.pop() else { return };
         if let Some(row) = open.row {
             let start = self.table.ts(row);
             self.table.set_dur(row, (ticks as i64 - start).max(0));
             return;
         }
-        // Its begin is not there: it was running when the recording, or what is left of it, begins.
+        // The begin is missing: the span was open at the start of the recording, or of what is left of it.
         self.diagnostics.record(Code::UnmatchedEnd, Some(self.offset), b"");
         let (name, kind) = self.site(word.id);
         let cat = if kind == Kind::Annotation { "user_annotation" } else { "cpu_op" };
@@ -188,7 +189,7 @@ impl Recording {
         append.finish_on(name, (start as i64, (ticks - start) as i64), track);
     }
 
-    /// The arguments of a record as fields behind a node.
+    /// Adds the arguments of a record as fields after a node.
     fn arguments(&mut self, mut node: NodeId, args: &[u8], reported: &mut Reported) -> NodeId {
         let mut rest = args;
         while rest.len() >= SLOT_BYTES {
@@ -254,7 +255,7 @@ impl Recording {
         node
     }
 
-    /// Whether a text is an array or object; each is looked at once.
+    /// Whether a string is a JSON array or object. Each string is parsed once.
     fn is_json(&mut self, id: NameId) -> bool {
         if let Some(known) = self.tail.is_json.get((i64::from(id.0), 0)) {
             return known == 1;
@@ -273,7 +274,7 @@ impl Recording {
         self.memory_on(name, track, ticks as i64, device, numbers);
     }
 
-    /// A moment of memory: address, signed bytes, total allocated, total reserved.
+    /// Appends a memory event: address, signed bytes, total allocated, total reserved.
     pub(super) fn memory_on(
         &mut self,
         name: &str,
@@ -294,8 +295,8 @@ impl Recording {
         append.finish_on(name, (ticks, time::NONE), track);
     }
 
-    /// An instant, a counter, an arrow, one end of an asynchronous span.
-    fn moment(&mut self, tag: Tag, thread: usize, ticks: u64, word: Word, args: &[u8]) {
+    /// Appends an instant event, a counter, a flow event, or one end of an asynchronous span.
+    fn point(&mut self, tag: Tag, thread: usize, ticks: u64, word: Word, args: &[u8]) {
         let (ph, cat) = match tag {
             Tag::Instant => (b'i', "cpu_instant_event"),
             Tag::Counter => (b'C', ""),
@@ -331,8 +332,8 @@ impl Recording {
         append.finish_on(reported.name.unwrap_or(name), (ticks as i64, time::NONE), track);
     }
 
-    /// One end of an arrow, on a row.
-    pub(super) fn arrow(&mut self, name: &str, ph: u8, id: u64, row: Row) {
+    /// Appends one end of a flow at the start of a row.
+    pub(super) fn flow(&mut self, name: &str, ph: u8, id: u64, row: Row) {
         let (ts, track) = (self.table.ts(row), self.table.track_id(row));
         let mut append = RowBuilder::new(&mut self.table, ph, name).int(Top, "id", id as i64);
         if ph == b'f' {
@@ -343,7 +344,7 @@ impl Recording {
     }
 }
 
-/// Whether a text is JSON.
+/// Whether a string is valid JSON.
 fn is_json(text: &str) -> bool {
     serde_json::from_str::<serde_json::Value>(text).is_ok()
 }

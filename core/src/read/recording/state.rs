@@ -1,4 +1,4 @@
-//! What is known of a recording while it is read.
+//! The state of reading a recording.
 
 use super::clock::Clock;
 use super::kept::Activities;
@@ -16,33 +16,34 @@ use kinetoscope_stream::record::KEYS;
 
 pub(super) const LATEST: u64 = time::LATEST as u64;
 
-/// A span whose end did not come yet.
+/// An open span.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
-    /// Nothing where the begin was lost.
+    /// The row; `None` if the begin was lost.
     pub(super) row: Option<Row>,
     pub(super) node: NodeId,
-    /// The frames of the modules around what it calls, as `Module Hierarchy` has them; empty outside of modules.
+    /// The frames of the enclosing modules, including the span's own, as in `Module Hierarchy`; empty outside of
+    /// modules.
     pub(super) hierarchy: NameId,
-    /// The number of the module's call, where it is one or is inside of one.
+    /// The number of the innermost module call, which may be the span itself.
     pub(super) module: Option<i64>,
 }
 
-/// What is followed over the whole recording.
+/// State that spans the complete recording.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tail {
     pub(super) ops: u64,
     pub(super) modules: i64,
-    /// Sequence number, the forward's thread (counted from 1), whether it is the backward, row.
+    /// Sequence number, thread of the forward operator (counted from 1), whether it is the backward operator, row.
     pub(super) sequences: Vec<(i64, i64, bool, Row)>,
-    /// The lanes of devices: ordinal and stream, -1 for what is on none.
+    /// The device tracks: ordinal and stream, -1 for no stream.
     pub(super) streams: Vec<(i64, i64)>,
     pub(super) has_overhead: bool,
-    /// The program told of a device's memory itself.
+    /// Whether the program recorded device memory itself.
     pub(super) has_device_memory: bool,
-    /// The names of users' ranges, by their ids.
+    /// The names of user annotations, by their ids.
     pub(super) annotations: Index,
-    /// Whether texts are JSON: 1 for those that are.
+    /// Whether strings are JSON arrays or objects: 1 if so.
     pub(super) is_json: Index,
     pub(super) first_ticks: Option<u64>,
     pub(super) last_ticks: u64,
@@ -59,7 +60,7 @@ pub(super) struct Thread {
     pub(super) open: Vec<Open>,
 }
 
-/// When it was recorded, in ticks; an end of 0 where the recording was cut.
+/// A recording window, in ticks. The end is 0 if the recording was cut off.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     pub(super) start: u64,
@@ -81,11 +82,11 @@ pub(crate) struct Recording {
     pub(super) members: String,
     pub(super) pid: i64,
     pub(super) clock: Clock,
-    /// The texts of ids.
+    /// The interned strings, by id.
     pub(super) names: Index,
-    /// The name and the kind of sites.
+    /// The name and the kind of call sites.
     pub(super) sites: Index,
-    /// Where the threads of numbers are in the list.
+    /// The index into `threads`, by thread number.
     pub(super) thread_numbers: Index,
     pub(super) threads: Vec<Thread>,
     pub(super) windows: Vec<Window>,
@@ -94,7 +95,7 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// The text with this id.
+    /// The string with this id.
     pub(super) fn name(&mut self, id: u32) -> NameId {
         if let Some(key) = KEYS.get(id as usize) {
             return self.table.names.intern(key);
@@ -106,7 +107,7 @@ impl Recording {
         self.table.names.intern("unknown")
     }
 
-    /// Where the thread with this number is in the list.
+    /// The index of the thread with this number.
     pub(super) fn thread_at(&mut self, number: u32) -> usize {
         let next = self.threads.len() as u32;
         let at = self.thread_numbers.of((i64::from(number), 0), next);

@@ -1,4 +1,4 @@
-//! What holds activities together: correlations, contexts, streams, ranges of the user's.
+//! Links between activities: correlation ids, contexts, streams and user annotations.
 
 use crate::index::Index;
 use crate::order::sort_by_key;
@@ -8,7 +8,7 @@ use crate::table::tracks::TrackId;
 use alloc::vec::Vec;
 use kinetoscope_stream::activity::{Activity, MISSING, NO_STREAM, Record, span_kind};
 
-/// A user's range as a stream saw it, in ticks.
+/// A user annotation on a stream, with times in ticks.
 pub(super) struct Observed {
     pub(super) id: u32,
     pub(super) track: TrackId,
@@ -16,19 +16,19 @@ pub(super) struct Observed {
     pub(super) end: i64,
 }
 
-/// Memory of a device was allocated, or freed, where bytes are below zero.
+/// An allocation of device memory, or a release if `bytes` is negative.
 #[derive(Clone, Copy)]
 pub(super) struct Change {
     pub(super) ticks: i64,
     pub(super) device: u32,
     pub(super) address: u64,
     pub(super) bytes: i64,
-    /// What the device had allocated then.
+    /// The bytes allocated on the device after the change.
     pub(super) total: i64,
     pub(super) correlation: u64,
 }
 
-/// An event that was recorded on a stream.
+/// An event recorded on a stream.
 struct Recorded {
     context: u64,
     event: u64,
@@ -36,7 +36,7 @@ struct Recorded {
     stream: u32,
 }
 
-/// Events are numbered within their contexts.
+/// The key of an event. Event ids are unique within a context only.
 fn event_key(context: u64, event: u64) -> i64 {
     (context << 32 | event & u64::from(u32::MAX)) as i64
 }
@@ -49,28 +49,28 @@ impl Recorded {
 
 #[derive(Default)]
 pub(super) struct Links {
-    /// The id of a span, by the correlation of a call and the kind of the span.
+    /// The id of a span, by the correlation id of a call and the kind of the span.
     spans: Index,
     /// The demangled name of a kernel, by the id of its name in the recording.
     pub(super) kernels: Index,
     /// The device of a context.
     contexts: Index,
-    /// By context, event and correlation.
+    /// Recorded events, sorted by context, event and correlation id.
     events: Vec<Recorded>,
-    /// Tracks, by process or device and whether it is one, and thread or stream.
-    pub(super) lanes: Index,
-    /// The row of a call, by its correlation.
+    /// Tracks, by process or device (and which of the two) and thread or stream.
+    pub(super) tracks: Index,
+    /// The row of a call, by its correlation id.
     calls: Index,
-    /// What calls caused: correlation and row.
+    /// The correlation ids and rows of activities that calls caused.
     caused: Vec<(u64, Row)>,
-    /// Where in `seen` a range is, by track and id.
+    /// The index into `observed`, by track and id.
     ranges: Index,
     pub(super) observed: Vec<Observed>,
     changes: Vec<Change>,
 }
 
 impl Links {
-    /// What must be known before there are rows.
+    /// Collects the links that are needed before rows are appended.
     pub(super) fn of(activities: &Activities) -> Links {
         let mut links = Links::default();
         for record in activities.records() {
@@ -96,7 +96,7 @@ impl Links {
         links
     }
 
-    /// The span that a call was made in.
+    /// The span in which a call was made.
     pub(super) fn span(&self, correlation: u64, kind: u32) -> Option<u32> {
         self.spans.get((correlation as i64, i64::from(kind))).filter(|id| *id != 0)
     }
@@ -111,7 +111,8 @@ impl Links {
         }
     }
 
-    /// The stream and the correlation of what a waiting for an event waited for; -1 each where it was not seen.
+    /// The stream and the correlation id of the event that a synchronization waited for; -1 each if it was not
+    /// recorded.
     pub(super) fn awaited(&self, record: &Record<'_>) -> Option<(i64, i64)> {
         let event = record.value(2);
         if record.activity != Activity::Sync || event == MISSING {
@@ -123,8 +124,14 @@ impl Links {
         Some(recorded.map_or((-1, -1), |e| (i64::from(e.stream), e.correlation as i64)))
     }
 
-    /// A record became a row.
-    pub(super) fn made(&mut self, record: &Record<'_>, row: Row, track: TrackId, (begin, end): (i64, i64)) {
+    /// Adds the row of a record.
+    pub(super) fn add_row(
+        &mut self,
+        record: &Record<'_>,
+        row: Row,
+        track: TrackId,
+        (begin, end): (i64, i64),
+    ) {
         let correlation = record.correlation;
         if record.activity.is_call() {
             self.calls.set((correlation as i64, 0), row.index() as u32);
@@ -145,12 +152,12 @@ impl Links {
         }
     }
 
-    /// The row of the call with this correlation.
+    /// The row of the call with this correlation id.
     pub(super) fn call(&self, correlation: u64) -> Option<Row> {
         self.calls.get((correlation as i64, 0)).map(|row| Row::new(row as usize))
     }
 
-    /// Calls and what they caused: the call's row, the correlation, the other row; by correlation.
+    /// Calls with the activities that they caused: call row, correlation id, activity row; sorted by correlation id.
     pub(super) fn launched(&self) -> Vec<(Row, u64, Row)> {
         let launched = self.caused.iter().filter_map(|&(id, row)| Some((self.call(id)?, id, row)));
         let mut launched: Vec<_> = launched.collect();
@@ -158,8 +165,8 @@ impl Links {
         launched
     }
 
-    /// Memory of a device changed.
-    pub(super) fn allocated(&mut self, ticks: i64, record: &Record<'_>) {
+    /// Adds an allocation or release of device memory.
+    pub(super) fn add_change(&mut self, ticks: i64, record: &Record<'_>) {
         self.changes.push(Change {
             ticks,
             device: record.lane,
@@ -170,7 +177,7 @@ impl Links {
         });
     }
 
-    /// The changes of memory in the order of time, with what each device then had.
+    /// The changes of device memory, sorted by device and time, with the totals of each device.
     pub(super) fn changes(&mut self) -> Vec<Change> {
         let mut changes = core::mem::take(&mut self.changes);
         sort_by_key(&mut changes, |change| (i64::from(change.device), change.ticks));
