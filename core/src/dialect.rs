@@ -1,7 +1,7 @@
-//! What a trace means beyond its categories: a vendor's spelling, or records that are no Chrome events.
+//! Dialects: vendor-specific spellings and records that are not Chrome trace events.
 //!
-//! A dialect gives rows their phase, category, time and track, and says which of their fields stand for which known key.
-//! Everything after it then sees one kind of event.
+//! A dialect sets the phase, category, time and track of rows, and maps their fields to known keys. All later steps see
+//! one kind of event.
 
 mod ascend;
 pub(crate) mod hidden;
@@ -14,7 +14,7 @@ use crate::diagnostics::Diagnostics;
 use crate::table::events::Table;
 use crate::table::metadata::Source;
 
-/// Gives events the meaning that their place in the trace implies.
+/// Applies the dialect of the table's source.
 pub(crate) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
     match table.metadata.source {
         Source::Chrome => ascend::apply(table),

@@ -1,15 +1,15 @@
-//! Begin and end into intervals; flow starts and flow ends into arrows.
+//! Pairs begin and end events into spans, and flow starts with flow ends.
 //!
-//! Tie rules of `B` and `E`, per track, in the order of `ts` and then of the file:
+//! Rules for `B` and `E`, per track, in the order of `ts` and then of the file:
 //! 1. An end closes the innermost open begin of its name. An end without a name closes the innermost begin.
-//! 2. When the innermost begin has another name, another end of the same instant that names it goes first; then a
-//!    begin of the same instant goes before the end.
-//! 3. An end whose name is open further out closes that one; the begins inside end there too, marked incomplete.
-//! 4. An end whose name is open nowhere closes the innermost begin, counted as a mismatch.
-//! 5. An end with nothing open is kept and marked incomplete.
-//! 6. A begin that is never closed lasts to the end of its track, marked incomplete.
+//! 2. If the innermost begin has another name, an end at the same timestamp with the name of that begin is processed
+//!    first. If there is none and no open begin matches, a begin at the same timestamp that matches is processed first.
+//! 3. An end that matches an outer open begin closes that one. The begins inside it end there too, marked incomplete.
+//! 4. An end that matches no open begin closes the innermost begin and counts as a mismatch.
+//! 5. An end without an open begin is kept and marked incomplete.
+//! 6. A begin without an end lasts to the last `B` or `E` of its track, marked incomplete.
 //!
-//! Asynchronous events (`b`/`e`, `S`/`F`) pair by category and id, and by name where names are given, innermost first.
+//! Asynchronous events (`b`/`e`, `S`/`F`) pair by category and id, and by name if the end has one, innermost first.
 //! Flow ends (`f`, `t`) pair with the last start (`s`) of their category and id; one start may have many ends.
 
 mod pairs;
@@ -101,7 +101,7 @@ impl TrackPairing<'_> {
         self.table.name(end).is_empty() || name == self.table.name_id(begin)
     }
 
-    /// Rule 2: which of the `ties` should go before the first of them, an end.
+    /// Rule 2: the index of the event of `ties` that is processed before the first one, which is an end.
     fn goes_first(&self, ties: &[Row]) -> Option<usize> {
         let end = ties[0];
         let top = self.open.last();
@@ -157,7 +157,7 @@ impl TrackPairing<'_> {
     }
 }
 
-/// What an asynchronous event or a flow pairs by: category, kind of id, id.
+/// The key by which asynchronous events and flows pair: category and type of the id, then the id.
 type PairKey = (i64, i64);
 
 fn pair_key(table: &Table, row: Row) -> Option<PairKey> {
@@ -172,7 +172,7 @@ fn pair_keyed(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, r
     let (mut flows, mut asyncs): (Vec<Row>, Vec<Row>) =
         rows.iter().partition(|&&row| matches!(table.ph(row), b's' | b't' | b'f'));
     let begins = |row: Row| matches!(table.ph(row), b's' | b'b' | b'S');
-    // A start of the same instant goes before its end.
+    // At the same timestamp, a start precedes its end.
     let order = |&row: &Row| (table.ts(row), i64::from(!begins(row)));
     sort_by_key(&mut asyncs, order);
     pair_asyncs(table, diagnostics, pairs, &asyncs);
@@ -180,7 +180,7 @@ fn pair_keyed(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, r
     pair_flows(table, diagnostics, pairs, flows);
 }
 
-/// Flows, in order of time, grouped by key: each end goes to the last start before it.
+/// Pairs flow events, which are sorted by time: each end belongs to the last start of its key before it.
 fn pair_flows(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, flows: Vec<Row>) {
     let mut unmatched = 0;
     let mut keyed: Vec<(PairKey, Row)> = Vec::with_capacity(flows.len());

@@ -1,4 +1,4 @@
-//! An answer as columns and rows, from which every format is made: text, CSV, Markdown, JSON.
+//! An answer as columns and rows, and its formats: text, CSV, Markdown, JSON.
 
 mod cell;
 mod column;
@@ -23,7 +23,7 @@ pub struct Rows {
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// Longest text of a table's cell, in characters.
+/// The maximum width of a cell of a text table, in characters.
 const WIDEST: usize = 60;
 
 impl Rows {
@@ -32,7 +32,7 @@ impl Rows {
         Rows { columns: columns.to_vec(), rows: Vec::new() }
     }
 
-    /// A table that is only looked at, of columns with these titles.
+    /// A table for display only, with columns of these titles.
     pub fn page(titles: &[&'static str]) -> Rows {
         let column = |&title| Column { key: title, title, kind: CellType::Any, optional: true, about: "" };
         Rows { columns: titles.iter().map(column).collect(), rows: Vec::new() }
@@ -47,13 +47,13 @@ impl Rows {
         self.rows.push(row);
     }
 
-    /// Puts a column with the same text in every row before the others.
+    /// Inserts a first column with the same text in every row.
     pub fn prepend(&mut self, key: &'static str, text: &str) {
         self.columns.insert(0, Column::text(key, "", ""));
         self.rows.iter_mut().for_each(|row| row.insert(0, text.into()));
     }
 
-    /// The first row as one line a column, for reading.
+    /// The first row as a table with one line per titled column, for reading.
     pub fn transposed(&self) -> Rows {
         let mut out = Rows::page(&["What", "Value"]);
         let row = self.rows.first().map_or(&[][..], Vec::as_slice);
@@ -63,19 +63,19 @@ impl Rows {
         out
     }
 
-    /// The first rows only; `None` for all.
+    /// Keeps the first `limit` rows; `None` keeps all.
     #[must_use]
     pub fn first(mut self, limit: Option<usize>) -> Rows {
         self.rows.truncate(limit.unwrap_or(usize::MAX));
         self
     }
 
-    /// A table for a terminal: numbers to the right, text to the left, two blanks between columns.
+    /// Formats a table for a terminal: numbers right-aligned, text left-aligned, two spaces between columns.
     pub fn to_text(&self) -> String {
         self.to_text_within(WIDEST)
     }
 
-    /// The same table, with texts of up to so many characters.
+    /// As [`Rows::to_text`], with cells of up to `widest` characters.
     pub fn to_text_within(&self, widest: usize) -> String {
         let shown = self.shown();
         let cell = |cell: &Cell| shorten(&text(cell), widest);
@@ -102,7 +102,7 @@ impl Rows {
         out
     }
 
-    /// A Markdown table.
+    /// Formats a Markdown table.
     pub fn to_markdown(&self) -> String {
         let shown = self.shown();
         let mut out = String::new();
@@ -117,7 +117,7 @@ impl Rows {
         out
     }
 
-    /// CSV by RFC 4180, every column, plain numbers.
+    /// Formats CSV (RFC 4180) with every column and numbers without units.
     pub fn to_csv(&self) -> String {
         let mut out = String::new();
         let keys: Vec<String> = self.columns.iter().map(|c| csv_field(c.key)).collect();
@@ -129,7 +129,7 @@ impl Rows {
         out
     }
 
-    /// Row `at` as a JSON object.
+    /// Formats row `at` as a JSON object.
     pub fn json_row(&self, at: usize) -> String {
         let members: Vec<String> = self
             .columns
@@ -167,7 +167,7 @@ fn line(out: &mut String, cells: &[String], widths: &[usize], left: &[bool]) {
     out.push('\n');
 }
 
-/// The middle of a text that is too long, left out.
+/// Replaces the middle of a text that is too long with `…`, and control characters with spaces.
 fn shorten(text: &str, widest: usize) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let length = text.chars().count();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn every_format_says_the_same() {
+    fn every_format_has_the_same_values() {
         let rows = rows();
         assert_eq!(
             rows.to_text(),

@@ -1,4 +1,4 @@
-//! The event table: columns, one row an event, and what the rows refer to.
+//! The event table: columns with one row per event, and the strings, tracks and layouts that the rows refer to.
 
 pub(crate) mod append;
 pub mod bounds;

@@ -1,7 +1,7 @@
-//! What a vendor's trace means beyond its categories.
+//! Traces of Ascend devices.
 //!
-//! Ascend's profiler writes the NPU's work without a `cat`, on the rows of a process that is named `Ascend Hardware`. Its
-//! spans become kernels and copies here, so that every analysis sees them as device work.
+//! Ascend's profiler writes NPU work without a `cat`, in a process named `Ascend Hardware`. Its spans become kernels
+//! and memory copies, so that every analysis treats them as device work.
 
 use crate::names::NameId;
 use crate::table::category::Category;
@@ -9,7 +9,7 @@ use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use alloc::vec::Vec;
 
-/// Gives events the category that their place in the trace implies.
+/// Sets the category of NPU work.
 pub(super) fn apply(table: &mut Table) {
     let Some(hardware) = table.names.find("Ascend Hardware") else { return };
     let processes = processes_named(table, hardware);

@@ -1,4 +1,4 @@
-//! What torch's views leave out.
+//! Events that torch's views leave out.
 
 use crate::names::{NameId, Names};
 use crate::table::events::{Row, Table};
@@ -18,12 +18,12 @@ pub const HIDDEN: [&str; 8] = [
     "aten::_version",
 ];
 
-/// The names of [`HIDDEN`] that are there.
+/// The ids of the names of [`HIDDEN`] that a trace has.
 pub(crate) fn hidden_names(names: &Names) -> Vec<NameId> {
     HIDDEN.iter().filter_map(|name| names.find(name)).collect()
 }
 
-/// Whether torch's events leave this one out.
+/// Whether torch's views leave an event out.
 pub(crate) fn is_hidden(table: &Table, row: Row, names: &[NameId]) -> bool {
     names.contains(&table.name_id(row)) || table.field(row, Key::IsHiddenEvent) == Some(Value::Bool(true))
 }

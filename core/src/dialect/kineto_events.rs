@@ -1,8 +1,8 @@
-//! The events of a profiling result, as torch holds them before its `FunctionEvent`s: `start_ns`, `correlation_id`,
-//! `linked_correlation_id`, `device_type` and so on, one object an event.
+//! The events of a profiling result, as torch holds them before its `FunctionEvent`s: one object per event with
+//! `start_ns`, `correlation_id`, `linked_correlation_id`, `device_type` and so on.
 //!
-//! An event that is linked to an operator is a runtime call or device work. A runtime call stands on the thread of its
-//! operator, whichever thread id it came with, as in torch.
+//! An event that is linked to an operator is a runtime call or device work. As in torch, a runtime call is placed on
+//! the thread of its operator, whatever its own thread id.
 
 use super::hidden::{hidden_names, is_hidden};
 use super::placing::{NumberedTracks, duration, int, start};
@@ -44,14 +44,14 @@ const fn keys<const N: usize>(own: [(&'static str, Key); 2]) -> [(&'static str, 
 const OPERATOR: [(&str, Key); 11] =
     keys([("correlation_id", Key::ExternalId), ("linked_correlation_id", Key::LinkedId)]);
 
-/// The keys of what an operator caused: calls of the runtime, device work.
+/// The keys of work that an operator caused: runtime calls and device work.
 const CAUSED: [(&str, Key); 11] =
     keys([("correlation_id", Key::Correlation), ("linked_correlation_id", Key::ExternalId)]);
 
 pub(super) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
     let base = table.metadata.text("trace_start_ns").and_then(|text| text.parse().ok()).unwrap_or(0i64);
     table.metadata.base_ns = base;
-    // What is written as a Chrome trace keeps its time.
+    // A Chrome trace that is written from this table keeps the absolute times.
     table.metadata.entries.push(("baseTimeNanoseconds".into(), base.to_string()));
     table.metadata.origin = Some(0);
     let mut tracks = NumberedTracks::default();
@@ -74,12 +74,12 @@ pub(super) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
             table.set_dur(row, duration(end.saturating_sub(begin), diagnostics));
         }
         count_size(table, row, (None, table.name(row).as_bytes()), diagnostics);
-        count_oddities(table, row, diagnostics);
+        record_diagnostics(table, row, diagnostics);
     }
     join_threads(table);
 }
 
-/// The integer of a field that no known key stands for.
+/// The integer value of a field without a known key.
 fn own(table: &Table, row: Row, key: &str) -> Option<i64> {
     table.field_named(row, Place::Top, key)?.as_i64()
 }
@@ -102,7 +102,7 @@ fn category(table: &Table, row: Row) -> Category {
     }
 }
 
-fn count_oddities(table: &Table, row: Row, diagnostics: &mut Diagnostics) {
+fn record_diagnostics(table: &Table, row: Row, diagnostics: &mut Diagnostics) {
     let name = table.name(row).as_bytes();
     if own(table, row, "linked_correlation_id").is_some_and(|id| id < 0) {
         diagnostics.record(Code::NegativeCorrelation, None, name);
@@ -112,13 +112,13 @@ fn count_oddities(table: &Table, row: Row, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// torch's condition of an asynchronous event: said so, or begun and ended on different threads.
+/// Whether torch treats an event as asynchronous: `is_async` is set, or it begins and ends on different threads.
 pub(crate) fn is_async(table: &Table, begin: Row, end: (Row, Key)) -> bool {
     table.field(begin, Key::IsAsync) == Some(Value::Bool(true))
         || table.int(begin, Key::StartThreadId) != table.int(end.0, end.1)
 }
 
-/// Puts runtime calls on the thread of their operators.
+/// Moves runtime calls to the threads of their operators.
 fn join_threads(table: &mut Table) {
     let hidden = hidden_names(&table.names);
     let mut thread = Index::default();

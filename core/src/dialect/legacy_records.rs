@@ -1,8 +1,8 @@
-//! Records of torch's legacy profiler, as `torch.autograd._disable_profiler_legacy` gives them: a list a thread of pushes,
-//! pops, marks and allocations.
+//! Records of torch's legacy profiler, as `torch.autograd._disable_profiler_legacy` returns them: one list per thread
+//! of pushes, pops, marks and allocations.
 //!
-//! A push becomes a begin, a pop an end, an allocation `[memory]`; [`pair::records`](crate::pair) pairs them by torch's
-//! rules. A track is a node and one of its threads. Times count from the record `__start_profile`.
+//! A push becomes a begin, a pop an end, and an allocation a `[memory]` event. [`pair::records`](crate::pair) pairs
+//! them by torch's rules. A track is a thread of a node. Times count from the record `__start_profile`.
 
 use super::placing::{NumberedTracks, int, start};
 use crate::diagnostics::{Code, Diagnostics};
@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 
 const START: &str = "__start_profile";
 
-/// The fields of a record under the keys that Kineto's traces have.
+/// The fields of a record and the corresponding keys of Kineto's traces.
 const KEYS: &[(&str, Key)] = &[
     ("handle", Key::ExternalId),
     ("fwd_thread_id", Key::FwdThreadId),
@@ -41,7 +41,7 @@ pub(super) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
     for row in table.rows() {
         let kind = kind(table, row, diagnostics);
         layouts.apply(table, row, kind);
-        // Allocations name no node: they stand on that of the record before them.
+        // Allocations have no node id; they belong to the node of the previous record.
         if kind != ALLOCATION {
             node = int(table, row, Key::NodeId);
         } else if table.name_id(row) == NameId::EMPTY {
@@ -59,7 +59,7 @@ pub(super) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
     table.metadata.origin = Some(origin(table, diagnostics));
 }
 
-/// What records are: phase and category.
+/// The phase and category of each kind of record.
 const MEANINGS: [(u8, Category); 6] = [
     (b'B', Category::CpuOp),
     (b'B', Category::UserAnnotation),
@@ -69,13 +69,13 @@ const MEANINGS: [(u8, Category); 6] = [
     (b'I', Category::Other),
 ];
 
-/// Where in [`MEANINGS`] an allocation stands.
+/// The index of allocations in [`MEANINGS`].
 const ALLOCATION: usize = 3;
 
-/// torch's number of the scope of a user's range.
+/// The number of torch's record scope `USER_SCOPE`.
 const USER_SCOPE: i64 = 7;
 
-/// Where in [`MEANINGS`] a record stands.
+/// The index of a record's kind in [`MEANINGS`].
 fn kind(table: &Table, row: Row, diagnostics: &mut Diagnostics) -> usize {
     match table.field(row, Key::Kind).and_then(|v| v.as_str()) {
         Some("push") => usize::from(int(table, row, Key::Scope) == USER_SCOPE),
@@ -89,7 +89,7 @@ fn kind(table: &Table, row: Row, diagnostics: &mut Diagnostics) -> usize {
     }
 }
 
-/// The layouts that those of the records become, by meaning.
+/// For each layout of records, its layout with each of [`MEANINGS`].
 #[derive(Default)]
 struct Layouts(Vec<[Option<LayoutId>; 6]>);
 
@@ -100,12 +100,12 @@ impl Layouts {
             self.0.resize(layout.0 as usize + 1, [None; 6]);
         }
         let known = &mut self.0[layout.0 as usize][kind];
-        let twin = *known.get_or_insert_with(|| table.layout_with(layout, MEANINGS[kind], KEYS));
-        table.set_layout(row, twin);
+        let mapped = *known.get_or_insert_with(|| table.layout_with(layout, MEANINGS[kind], KEYS));
+        table.set_layout(row, mapped);
     }
 }
 
-/// The time of the record that times count from.
+/// The time origin: that of the record `__start_profile`, else the earliest time.
 fn origin(table: &Table, diagnostics: &mut Diagnostics) -> i64 {
     let name = table.names.find(START);
     let first = table.rows().find(|&row| Some(table.name_id(row)) == name);

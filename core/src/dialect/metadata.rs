@@ -1,4 +1,4 @@
-//! What the metadata of a trace mean: values parsed from the texts that the table keeps.
+//! Parsed values of a trace's metadata, whose JSON text the table keeps.
 
 use crate::table::metadata::Metadata;
 use alloc::string::String;
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 impl Metadata {
-    /// The parsed value of a key.
+    /// The parsed value of a key, if it exists and is valid JSON.
     pub fn value(&self, key: &str) -> Option<Value> {
         serde_json::from_str(self.text(key)?).ok()
     }

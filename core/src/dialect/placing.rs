@@ -1,4 +1,4 @@
-//! Where and when records are: tracks of pairs of numbers, times within the range that sums are safe in.
+//! Tracks and times of records: tracks by pairs of numbers, times within the range in which sums cannot overflow.
 
 use crate::diagnostics::{Code, Diagnostics};
 use crate::index::Index;
@@ -8,11 +8,11 @@ use crate::table::tracks::{Track, TrackId};
 use crate::time;
 use alloc::string::ToString;
 
-/// The tracks of pairs of numbers, remembered.
+/// A cache of tracks by pairs of numbers.
 #[derive(Default)]
 pub(super) struct NumberedTracks {
     index: Index,
-    /// The one that was asked for last.
+    /// The track of the last call.
     last: Option<((i64, i64), TrackId)>,
 }
 
@@ -41,12 +41,12 @@ impl NumberedTracks {
     }
 }
 
-/// The integer of a field whose key is its own.
+/// The integer value of a known field; 0 if there is none.
 pub(super) fn int(table: &Table, row: Row, key: Key) -> i64 {
     table.int(row, key).unwrap_or(0)
 }
 
-/// Brings a time into the range that sums are safe in.
+/// Clamps a time to a range and counts it if it was outside.
 fn clamped(ns: i64, low: i64, high: i64, diagnostics: &mut Diagnostics) -> i64 {
     if ns < low || ns > high {
         diagnostics.record(Code::TimeClamped, None, b"");
@@ -54,12 +54,12 @@ fn clamped(ns: i64, low: i64, high: i64, diagnostics: &mut Diagnostics) -> i64 {
     ns.clamp(low, high)
 }
 
-/// A start within its range.
+/// Clamps a start to its range.
 pub(super) fn start(ns: i64, diagnostics: &mut Diagnostics) -> i64 {
     clamped(ns, time::EARLIEST, time::LATEST, diagnostics)
 }
 
-/// A duration within its range.
+/// Clamps a duration to its range.
 pub(super) fn duration(ns: i64, diagnostics: &mut Diagnostics) -> i64 {
     if ns < 0 {
         diagnostics.record(Code::NegativeDuration, None, b"");

@@ -1,10 +1,10 @@
-//! What was paired, and what was not.
+//! The result of pairing.
 
 use crate::order::sort_by_key;
 use crate::table::events::Row;
 use alloc::vec::Vec;
 
-/// What pairing found.
+/// Paired events, and events without a partner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pairs {
@@ -14,7 +14,7 @@ pub struct Pairs {
     pub asyncs: Vec<(Row, Row)>,
     /// Each flow start with one of its ends.
     pub flows: Vec<(Row, Row)>,
-    /// Each push of a record whose handle was pushed again while it was open, with the push that took its place.
+    /// Each push whose handle was pushed again while it was open, with the push that replaced it.
     pub replaced: Vec<(Row, Row)>,
     /// Begins and ends without a partner, ascending.
     pub incomplete: Vec<Row>,

@@ -1,10 +1,10 @@
-//! Pushes and pops of torch's legacy profiler, by torch's rules, list by list in the order of the records:
+//! Pairs pushes and pops of torch's legacy profiler by torch's rules, list by list in the order of the records:
 //!
-//! 1. A pop closes the open push of its handle and node. A second push of an open handle takes the first one's place.
-//! 2. A push that repeats name and node of a push right before it opens nothing, and its pop closes nothing. It does not
-//!    count as the record before the next one, so that of three equal pushes two are left out.
-//! 3. Records of a handle that was left out once, or whose name torch hides, are left out.
-//! 4. A push without a pop stays open to the end of its list, for the memory that is allocated meanwhile.
+//! 1. A pop closes the open push of its handle and node. A second push of an open handle replaces the first one.
+//! 2. A push with the name and node of a push right before it opens nothing, and its pop closes nothing. It does not
+//!    count as the previous record for the next one, so that of three equal pushes two are left out.
+//! 3. Records are left out if a record of their handle was left out before, or if torch hides their name.
+//! 4. A push without a pop stays open to the end of its list, to include the memory that is allocated in it.
 
 use super::pairs::Pairs;
 use crate::diagnostics::{Code, Diagnostics};
@@ -20,19 +20,19 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// What a record pairs by: handle and node.
+/// The key by which records pair: handle and node.
 type RecordKey = (i64, i64);
 
-/// In place of the row of an open push: every record of the key is left out.
+/// Stored instead of the row of an open push if all records of the key are left out.
 const LEFT_OUT: u32 = u32::MAX;
 
-/// The open push of a key; nothing where its records are left out.
+/// The open push of a key; `None` if its records are left out.
 fn open_push(known: u32) -> Option<Row> {
     (known != LEFT_OUT).then_some(Row::new(known as usize))
 }
 
-/// Pairs the records of every list and sets the durations of pushes. A push that torch's views have is an operator or an
-/// annotation, an allocation that they count is a `CpuInstant`; what they leave out is neither.
+/// Pairs the records of every list and sets the durations of pushes. A push that torch shows is an operator or an
+/// annotation, and an allocation that torch counts is a `CpuInstant`. Records that torch leaves out are neither.
 pub(super) fn pair_records(table: &mut Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs) {
     let hidden = hidden_names(&table.names);
     let mut lists = table.metadata.lists.clone();
@@ -63,11 +63,11 @@ struct ListPairing<'a> {
     pairs: &'a mut Pairs,
     hidden: &'a [NameId],
     ranges: Index,
-    /// Open pushes whose handle is left out by now.
+    /// Open pushes whose handle was left out later.
     stuck: Vec<Row>,
-    /// The record before, unless it was left out.
+    /// The previous record that was not left out.
     last: Option<Row>,
-    /// How many records there are before the list.
+    /// The index of the first record of the list.
     first: usize,
     /// The pop of every push of the list.
     ends: Vec<Option<Row>>,
@@ -93,7 +93,7 @@ impl ListPairing<'_> {
         let key = self.key(row);
         let known = self.ranges.get(key);
         let open = known.and_then(open_push);
-        // An allocation was called `[memory]` here, for torch it has no name.
+        // Allocations were named `[memory]` by the dialect; for torch they have no name.
         let is_memory = self.table.category(row) == Category::CpuInstant;
         let is_hidden = !is_memory && self.hidden.contains(&self.table.name_id(row));
         if known == Some(LEFT_OUT) || is_hidden {
@@ -141,7 +141,7 @@ impl ListPairing<'_> {
     }
 
     fn leave_out(&mut self, key: RecordKey, row: Row, code: Code) {
-        // A range that is open under the key stays open for good.
+        // An open range with this key stays open to the end of the list.
         let open = self.ranges.get(key).and_then(open_push);
         self.stuck.extend(open);
         self.ranges.set(key, LEFT_OUT);
@@ -149,7 +149,7 @@ impl ListPairing<'_> {
         self.clear_meaning(row);
     }
 
-    /// Keeps a record as a moment that no analysis counts.
+    /// Turns a record into an instant event that no analysis counts.
     fn clear_meaning(&mut self, row: Row) {
         self.table.set_meaning(row, (b'I', Category::Other), &[]);
     }

@@ -1,4 +1,4 @@
-//! A value of an answer, and how each format shows it.
+//! The values of an answer, and their formats.
 
 use crate::units;
 use alloc::borrow::ToOwned;
@@ -11,9 +11,9 @@ use serde_json::Value;
 pub enum Cell {
     /// Nothing.
     Null,
-    /// A duration, or a time after the start of the recording, in nanoseconds.
+    /// A duration, or a time after the start of the recording, in ns.
     Ns(i64),
-    /// A Unix time in nanoseconds: more than a floating point number holds exactly.
+    /// A Unix time in ns, which may need more digits than an `f64` holds.
     UnixNs(i64),
     /// A size in bytes.
     Bytes(i64),
@@ -21,17 +21,17 @@ pub enum Cell {
     Int(i64),
     /// A large count, shown with an SI prefix.
     Amount(i64),
-    /// An amount by second, shown with an SI prefix.
+    /// A rate per second, shown with an SI prefix.
     Rate(f64),
     /// A ratio or mean.
     Float(f64),
-    /// A share of 1, shown in percent.
+    /// A ratio, shown in percent.
     Share(f64),
-    /// Yes or no.
+    /// A boolean, shown as `yes` or `no`.
     Bool(bool),
     /// A text.
     Text(String),
-    /// Anything that JSON can say.
+    /// Any JSON value.
     Json(Value),
 }
 
@@ -65,7 +65,7 @@ impl From<usize> for Cell {
     }
 }
 
-/// A cell of a table.
+/// Formats a cell for a table.
 pub(super) fn text(cell: &Cell) -> String {
     match cell {
         Cell::Null => "–".to_owned(),
@@ -80,7 +80,7 @@ pub(super) fn text(cell: &Cell) -> String {
     }
 }
 
-/// A cell without units.
+/// Formats a cell without units.
 pub(super) fn plain(cell: &Cell) -> String {
     match cell {
         Cell::Null => String::new(),
@@ -92,7 +92,7 @@ pub(super) fn plain(cell: &Cell) -> String {
     }
 }
 
-/// A cell as JSON; what JSON cannot say is `null`.
+/// Formats a cell as JSON. Numbers that are not finite become `null`.
 pub fn json(cell: &Cell) -> String {
     match cell {
         Cell::Null => "null".to_owned(),
@@ -102,7 +102,7 @@ pub fn json(cell: &Cell) -> String {
     }
 }
 
-/// A text as a JSON string.
+/// Formats a text as a JSON string.
 pub fn quote(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }

@@ -1,4 +1,5 @@
-//! A column of an answer: what its cells are and what they mean. The types of the npm package are made from it.
+//! The columns of an answer: the type and the meaning of their cells. The types of the npm package are generated from
+//! them.
 
 use super::cell::Cell;
 use crate::words::{Vocabulary, help};
@@ -6,7 +7,7 @@ use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use serde_json::Value;
 
-/// What the cells of a column are.
+/// The type of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellType {
     /// [`Cell::Ns`].
@@ -29,22 +30,22 @@ pub enum CellType {
     Bool,
     /// [`Cell::Text`].
     Text,
-    /// [`Cell::Text`] of one of these words.
+    /// [`Cell::Text`] with one of these words.
     Word(&'static Vocabulary),
-    /// [`Cell::Json`] of this shape.
+    /// [`Cell::Json`] with this shape.
     Json(Shape),
-    /// Whatever a page of text shows.
+    /// Any cell, in tables for display only.
     Any,
 }
 
-/// What JSON in a cell looks like.
+/// The shape of JSON in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A list of texts.
+    /// A list of strings.
     Texts,
-    /// A list of whole numbers.
+    /// A list of integers.
     Numbers,
-    /// A list of anything, or `null`.
+    /// A list of any values, or `null`.
     Values,
     /// An object.
     Record(&'static Record),
@@ -55,14 +56,14 @@ pub enum Shape {
 /// The members of an object in a cell.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The name of the type that the npm package has for it.
+    /// The name of its type in the npm package.
     pub name: &'static str,
-    /// The members; a column's title is empty here.
+    /// The members. Their titles are empty.
     pub members: &'static [Column],
 }
 
 impl Record {
-    /// An object of these members, in the order of their declaration.
+    /// Builds an object from the values of the members, in the order of their declaration.
     pub fn object(&self, cells: Vec<Cell>) -> Value {
         debug_assert_eq!(cells.len(), self.members.len());
         self.members.iter().zip(cells).map(|(member, cell)| (member.key.to_owned(), value(cell))).collect()
@@ -75,20 +76,20 @@ impl Record {
     }
 }
 
-/// What rows of some kinds have, of an answer with rows of several kinds: those that its column `kind` names.
+/// The columns that rows of some kinds have, for an answer whose column `kind` distinguishes several kinds of rows.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// The part of the name of the type that the npm package has for it.
+    /// A part of the name of its type in the npm package.
     pub name: &'static str,
-    /// The words of `kind`.
+    /// The values of `kind`.
     pub kinds: &'static [&'static str],
-    /// Which of the columns that can be empty are always filled.
+    /// The nullable columns that are never null in these rows.
     pub filled: &'static [&'static str],
-    /// Which of them can be empty; all others always are.
+    /// The nullable columns that may be null in these rows. All other nullable columns are always null.
     pub nullable: &'static [&'static str],
 }
 
-/// A cell as JSON.
+/// Converts a cell to a JSON value.
 fn value(cell: Cell) -> Value {
     match cell {
         Cell::Null => Value::Null,
@@ -136,18 +137,18 @@ impl CellType {
     }
 }
 
-/// A column: its key in JSON and CSV, its title in a table, what its cells are and what they mean.
+/// A column: its key in JSON and CSV, its title in a table, and the type and meaning of its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     /// The key, such as `self_cpu_time_total_ns`.
     pub key: &'static str,
     /// The title, such as `Self CPU`; empty for a column that only JSON and CSV have.
     pub title: &'static str,
-    /// What its cells are.
+    /// The type of its cells.
     pub kind: CellType,
-    /// A cell can be [`Cell::Null`].
+    /// Whether a cell can be [`Cell::Null`].
     pub optional: bool,
-    /// One sentence that explains the number; empty without the feature `help`.
+    /// One sentence that explains the value; empty without the feature `help`.
     pub about: &'static str,
 }
 
@@ -221,17 +222,17 @@ impl Column {
         Column::of(CellType::Json(shape), key, title, about)
     }
 
-    /// The same column, where a cell can be empty.
+    /// The same column, with cells that can be [`Cell::Null`].
     pub const fn nullable(self) -> Column {
         Column { optional: true, ..self }
     }
 
-    /// Whether a cell is what the column says.
+    /// Whether a cell has the type of the column.
     pub fn fits(&self, cell: &Cell) -> bool {
         self.kind.fits(cell) || (self.optional && *cell == Cell::Null)
     }
 
-    /// Whether a member of an object is what the column says.
+    /// Whether a member of an object has the type of the column.
     fn fits_json(&self, value: &Value) -> bool {
         match (self.kind, value) {
             (_, Value::Null) if self.optional => true,
@@ -264,7 +265,7 @@ mod tests {
     };
 
     #[test]
-    fn words_are_of_the_vocabulary() {
+    fn words_belong_to_the_vocabulary() {
         let column = RECORD.members[0];
         assert!(column.fits(&"ms".into()));
         assert!(!column.fits(&"hours".into()));
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_have_the_members_that_were_declared() {
+    fn objects_have_the_declared_members() {
         let column = Column::json("pairs", "", Shape::Records(&RECORD), "");
         let made = RECORD.object([Cell::from("ms"), Cell::Null, Cell::Json(json!(["f"]))].into());
         assert_eq!(made, json!({"unit": "ms", "count": null, "frames": ["f"]}));

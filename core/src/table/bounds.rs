@@ -1,4 +1,4 @@
-//! The bounds of times and sizes, and why sums of them are safe.
+//! The bounds of times and sizes, and why sums of them cannot overflow.
 //!
 //! `bound_times` runs once on every table, after pairing and before anything is summed. From then on:
 //!
@@ -6,7 +6,7 @@
 //! 2. A duration is [`time::NONE`] or within 0..=[`time::LONGEST`], that is 2^53.
 //! 3. All durations together are at most [`MOST_NS`], that is 2^62.
 //!
-//! Hence, within `i64` and without a check:
+//! Therefore the following stays within `i64` without a check:
 //!
 //! - An end is at most 2^62 + 2^53, so an end less a start is below 2^62 + 2^61 + 2^54 < 2^63. So are the window of a
 //!   device, the length of a union, and the time of an event after the start of the recording.
@@ -17,7 +17,7 @@
 //! operators, sizes) has no such bound and is added with `saturating_add`. Where no term is negative, the result is the
 //! exact sum or `i64::MAX`, in whatever order it is added.
 //!
-//! Sizes are limited one by one: [`Table::bytes`](super::events::Table::bytes) gives at most
+//! Sizes are limited individually: [`Table::bytes`](super::events::Table::bytes) returns at most
 //! [`LARGEST`].
 
 use super::events::{LARGEST, Row, Table};
@@ -25,11 +25,11 @@ use super::layout::{Key, SIZES};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::time;
 
-/// The most that all durations of a table add up to, in ns: 146 years.
+/// The maximum sum of all durations of a table, in ns: 146 years.
 pub const MOST_NS: i64 = 1 << 62;
 
-/// Brings every time into its range. Where all durations together are still more than [`MOST_NS`], those that are longer
-/// than an equal share of it are shortened to that share.
+/// Clamps every time to its range. If all durations together still exceed [`MOST_NS`], those that are longer than an
+/// equal share of it are shortened to that share.
 pub(crate) fn bound_times(table: &mut Table, diagnostics: &mut Diagnostics) {
     let (mut sum, mut spans) = (0i64, 0);
     for row in table.rows() {
@@ -63,7 +63,7 @@ fn clamp(table: &mut Table, row: Row) {
     }
 }
 
-/// Counts the event where [`Table::bytes`](super::events::Table::bytes) limits one of its sizes.
+/// Counts an event in the diagnostics if [`Table::bytes`](super::events::Table::bytes) limits one of its sizes.
 pub(crate) fn count_size(
     table: &Table,
     row: Row,
@@ -76,7 +76,7 @@ pub(crate) fn count_size(
     }
 }
 
-/// Counts the sizes of all events, of a table that was not read from a text.
+/// Checks the sizes of all events with [`count_size`], for tables that were not read from JSON text.
 pub(crate) fn count_sizes(table: &Table, diagnostics: &mut Diagnostics) {
     for row in table.rows() {
         count_size(table, row, (None, table.name(row).as_bytes()), diagnostics);

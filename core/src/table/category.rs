@@ -1,16 +1,16 @@
-//! What an event is, from its `ph` and `cat`: the one place that knows the category names of every dialect.
+//! Categories of events. This is the only place with the category names of every dialect.
 
 use crate::words::{Vocabulary, words};
 
 words! {
     "Category"
-    /// The kind of work an event stands for. Names are Kineto's; older and vendor names map onto them.
+    /// The kind of work of an event. The words are Kineto's current names; older and vendor-specific names map to them.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[non_exhaustive]
     pub enum Category {
         /// An operator on the CPU (`cpu_op`, 2021's `Operator`).
         CpuOp = "cpu_op",
-        /// A range that the user named (`user_annotation`).
+        /// A user annotation (`user_annotation`).
         UserAnnotation = "user_annotation",
         /// A Python call (`python_function`).
         PythonFunction = "python_function",
@@ -20,19 +20,19 @@ words! {
         Driver = "cuda_driver",
         /// A kernel on a device (`kernel`, `Kernel`, `mtia_ccp_events`, …).
         Kernel = "kernel",
-        /// A copy by a device (`gpu_memcpy`, `Memcpy`).
+        /// A memory copy by a device (`gpu_memcpy`, `Memcpy`).
         Memcpy = "gpu_memcpy",
-        /// A fill by a device (`gpu_memset`, `Memset`).
+        /// A memset by a device (`gpu_memset`, `Memset`).
         Memset = "gpu_memset",
-        /// A user's range as seen on a device stream (`gpu_user_annotation`).
+        /// A user annotation on a device stream (`gpu_user_annotation`).
         GpuUserAnnotation = "gpu_user_annotation",
-        /// Waiting for a device (`cuda_sync`, `xpu_sync`).
+        /// A synchronization with a device (`cuda_sync`, `xpu_sync`).
         Sync = "cuda_sync",
-        /// An event that was recorded on a device stream (`cuda_event`).
+        /// An event recorded on a device stream (`cuda_event`).
         DeviceEvent = "cuda_event",
         /// The profiler's own work (`overhead`).
         Overhead = "overhead",
-        /// A moment on the CPU, `[memory]` above all (`cpu_instant_event`).
+        /// An instant event on the CPU, usually `[memory]` (`cpu_instant_event`).
         CpuInstant = "cpu_instant_event",
         /// The profiler's own span over the whole recording (`Trace`).
         Window = "Trace",
@@ -42,10 +42,10 @@ words! {
 }
 
 impl Category {
-    /// Kineto's present names of the categories that have one.
+    /// The words of all categories except [`Category::Other`]: Kineto's current names.
     pub const NAMED: Vocabulary = Category::VOCABULARY.without_last();
 
-    /// The category of an event whose `cat` is `text`. `cat` may be a comma separated list; its first entry counts.
+    /// The category of an event with this `cat`, which may be a comma-separated list; its first entry counts.
     pub fn of(text: &str) -> Category {
         use Category::*;
         match text.split(',').next().unwrap_or(text) {
@@ -74,18 +74,18 @@ impl Category {
         }
     }
 
-    /// Work that a device did: it occupies a stream.
+    /// Whether it is work of a device, which occupies a stream.
     pub fn is_device_work(self) -> bool {
         matches!(self, Category::Kernel | Category::Memcpy | Category::Memset)
     }
 
-    /// The event stands on a device's row, so its `pid` is a device ordinal and its `tid` a stream.
+    /// Whether its events are on device tracks, whose `pid` is a device ordinal and whose `tid` is a stream.
     pub fn is_on_device(self) -> bool {
         self.is_device_work()
             || matches!(self, Category::GpuUserAnnotation | Category::Sync | Category::DeviceEvent)
     }
 
-    /// A call on the CPU that can start device work.
+    /// Whether it is a call on the CPU that can start device work.
     pub fn is_launch_call(self) -> bool {
         matches!(self, Category::Runtime | Category::Driver)
     }

@@ -1,7 +1,7 @@
-//! A growing column that never moves: values in pieces of one size.
+//! A growing column whose values never move: they are stored in chunks of a fixed size.
 //!
-//! A `Vec` of millions of values doubles, and for a moment holds both the old and the new ones; WebAssembly's memory
-//! never shrinks again. Pieces cost one more load for each value.
+//! A growing `Vec` of millions of values doubles and holds the old and the new copy at the same time, and WebAssembly
+//! memory never shrinks again. Chunks cost one more load per value.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -10,19 +10,19 @@ use core::ops::{Index, IndexMut};
 
 const BITS: u32 = 13;
 
-/// Values of one piece.
-const PIECE: usize = 1 << BITS;
+/// The number of values in a chunk.
+const CHUNK: usize = 1 << BITS;
 
 /// A column of values.
 #[derive(Clone, Debug)]
 pub(super) struct Column<T> {
-    pieces: Vec<Box<[T; PIECE]>>,
+    chunks: Vec<Box<[T; CHUNK]>>,
     len: usize,
 }
 
 impl<T> Default for Column<T> {
     fn default() -> Self {
-        Column { pieces: Vec::new(), len: 0 }
+        Column { chunks: Vec::new(), len: 0 }
     }
 }
 
@@ -31,29 +31,29 @@ impl<T: Copy + Default> Column<T> {
     #[inline]
     pub(super) fn push(&mut self, value: T) {
         let at = self.len;
-        if at & (PIECE - 1) == 0 {
-            self.add_piece();
+        if at & (CHUNK - 1) == 0 {
+            self.add_chunk();
         }
         self.len += 1;
         self[at] = value;
     }
 
     #[cold]
-    fn add_piece(&mut self) {
-        if let Ok(piece) = vec![T::default(); PIECE].into_boxed_slice().try_into() {
-            self.pieces.push(piece);
+    fn add_chunk(&mut self) {
+        if let Ok(chunk) = vec![T::default(); CHUNK].into_boxed_slice().try_into() {
+            self.chunks.push(chunk);
         }
     }
 
-    /// How many values there are.
+    /// The number of values.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// The memory that is held, in bytes.
+    /// The allocated memory, in bytes.
     pub(super) fn heap_bytes(&self) -> usize {
-        self.pieces.len() * PIECE * size_of::<T>()
+        self.chunks.len() * CHUNK * size_of::<T>()
     }
 }
 
@@ -62,14 +62,14 @@ impl<T> Index<usize> for Column<T> {
 
     #[inline]
     fn index(&self, at: usize) -> &T {
-        &self.pieces[at >> BITS][at & (PIECE - 1)]
+        &self.chunks[at >> BITS][at & (CHUNK - 1)]
     }
 }
 
 impl<T> IndexMut<usize> for Column<T> {
     #[inline]
     fn index_mut(&mut self, at: usize) -> &mut T {
-        &mut self.pieces[at >> BITS][at & (PIECE - 1)]
+        &mut self.chunks[at >> BITS][at & (CHUNK - 1)]
     }
 }
 
@@ -78,18 +78,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_what_a_vector_is() {
+    fn behaves_like_a_vector() {
         let mut column = Column::default();
         assert_eq!(column.len(), 0);
-        for at in 0..PIECE * 2 + 3 {
+        for at in 0..CHUNK * 2 + 3 {
             column.push(at as u32);
             assert_eq!(column.len(), at + 1);
         }
-        column[PIECE] = 7;
+        column[CHUNK] = 7;
         assert_eq!(
-            [column[0], column[PIECE - 1], column[PIECE], column[PIECE * 2 + 2]],
-            [0, PIECE as u32 - 1, 7, PIECE as u32 * 2 + 2]
+            [column[0], column[CHUNK - 1], column[CHUNK], column[CHUNK * 2 + 2]],
+            [0, CHUNK as u32 - 1, 7, CHUNK as u32 * 2 + 2]
         );
-        assert!(column.heap_bytes() >= 4 * (PIECE * 2 + 3));
+        assert!(column.heap_bytes() >= 4 * (CHUNK * 2 + 3));
     }
 }

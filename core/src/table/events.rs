@@ -1,10 +1,10 @@
-//! The event table: one row an event, in the order of the file.
+//! The event table: one row per event, in the order of the file.
 //!
-//! Fixed columns hold what every event has; everything else is packed by [`layout`](super::layout) and
-//! [`fields`](super::fields), so that no argument is lost and each takes a few bytes.
+//! Fixed columns hold the properties of every event. Everything else is packed by [`layout`](super::layout) and
+//! [`fields`](super::fields), so that every argument is kept and takes a few bytes.
 //!
-//! Invariants: a row is never reordered or removed; times are relative to [`Table::base_ns`]; a time that the event
-//! lacks is [`time::NONE`].
+//! Invariants: a row is never reordered or removed; times are relative to [`Table::base_ns`]; a missing time is
+//! [`time::NONE`].
 
 use super::column::Column;
 use super::fields::{Fields, Value, read};
@@ -17,12 +17,12 @@ use crate::order::descending;
 use crate::table::category::Category;
 use crate::time;
 
-/// The largest size that sums take, in bytes: a petabyte.
+/// The largest size that counts in sums, in bytes: 1 PiB.
 pub const LARGEST: i64 = 1 << 50;
 
 handle! {
-    /// The number of an event: its position among the objects of `traceEvents`. [`Table::row`] gives only those that a table
-    /// has, and methods of a table panic for others.
+    /// The index of an event among the objects of `traceEvents`. [`Table::row`] returns only rows that the table has;
+    /// methods of a table panic for other rows.
     pub struct Row;
 }
 
@@ -33,26 +33,26 @@ pub(crate) struct Fixed {
     pub ts: i64,
     /// Duration in ns, or [`time::NONE`].
     pub dur: i64,
-    /// The name; empty when there is none.
+    /// The name; empty if there is none.
     pub name: NameId,
-    /// The row of the timeline.
+    /// The track.
     pub track: TrackId,
     /// The phase, category and fields.
     pub layout: LayoutId,
 }
 
-/// Every event of a trace, with the texts, tracks and layouts that the rows refer to.
+/// All events of a trace, with the strings, tracks and layouts that the rows refer to.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    /// All texts.
+    /// All strings.
     pub names: Names,
-    /// All rows of the timeline.
+    /// All tracks.
     pub tracks: Tracks,
     /// All phases, categories and sets of fields.
     pub(crate) layouts: Layouts,
     /// The packed fields.
     pub(crate) fields: Fields,
-    /// What stands beside `traceEvents`.
+    /// The top-level members other than `traceEvents`.
     pub metadata: Metadata,
     ts: Column<i64>,
     dur: Column<i64>,
@@ -62,7 +62,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Appends an event whose fields were packed before.
+    /// Appends an event. Its fields were packed before.
     #[inline]
     pub(crate) fn push(&mut self, fixed: Fixed) -> Row {
         let row = Row::new(self.ts.len());
@@ -75,7 +75,7 @@ impl Table {
         row
     }
 
-    /// Removes every event; texts, tracks, layouts and metadata stay.
+    /// Removes all events. Strings, tracks, layouts and metadata stay.
     pub(crate) fn clear_events(&mut self) {
         self.fields = Fields::default();
         self.ts = Column::default();
@@ -85,17 +85,17 @@ impl Table {
         self.layout = Column::default();
     }
 
-    /// How many events there are.
+    /// The number of events.
     pub fn len(&self) -> usize {
         self.ts.len()
     }
 
-    /// No event at all.
+    /// Whether there are no events.
     pub fn is_empty(&self) -> bool {
         self.ts.len() == 0
     }
 
-    /// The memory that the events and texts hold, in bytes.
+    /// The memory allocated for events and strings, in bytes.
     pub fn heap_bytes(&self) -> usize {
         let columns = self.ts.heap_bytes()
             + self.dur.heap_bytes()
@@ -110,12 +110,12 @@ impl Table {
         run(0..self.ts.len())
     }
 
-    /// The row of this number, if there is one.
+    /// The row with this index, if there is one.
     pub fn row(&self, number: usize) -> Option<Row> {
         (number < self.ts.len()).then_some(Row::new(number))
     }
 
-    /// Unix time of a `ts` of 0, in ns; 0 where the file has absolute times.
+    /// The Unix time of a `ts` of 0, in ns; 0 if the file has absolute times.
     pub fn base_ns(&self) -> i64 {
         self.metadata.base_ns
     }
@@ -126,20 +126,20 @@ impl Table {
         self.ts[row.index()]
     }
 
-    /// Duration of the event in ns: that of the file for complete events, that of pairing for begin events, else
+    /// Duration of the event in ns: from the file for complete events, from pairing for begin events, otherwise
     /// [`time::NONE`].
     #[inline]
     pub fn dur(&self, row: Row) -> i64 {
         self.dur[row.index()]
     }
 
-    /// Sets a duration that pairing found.
+    /// Sets the duration of an event.
     pub(crate) fn set_dur(&mut self, row: Row, ns: i64) {
         self.dur[row.index()] = ns;
     }
 
-    /// Gives an event another meaning than its `ph` and `cat` have, and fields of it that of known keys; the texts of the
-    /// event stay.
+    /// Reclassifies an event: sets its phase and category, and maps its fields to known keys. The strings of the event
+    /// stay as they are.
     pub(crate) fn set_meaning(&mut self, row: Row, meaning: (u8, Category), keys: &[(&str, Key)]) {
         let at = row.index();
         self.layout[at] = self.layout_with(self.layout[at], meaning, keys);
@@ -150,7 +150,7 @@ impl Table {
         }
     }
 
-    /// A layout like another one, of another meaning: what [`Table::set_meaning`] gives events of that layout.
+    /// Returns the layout that [`Table::set_meaning`] gives to events of `layout`.
     pub(crate) fn layout_with(
         &mut self,
         layout: LayoutId,
@@ -160,35 +160,35 @@ impl Table {
         self.layouts.with_meaning(layout, meaning, keys, &self.names)
     }
 
-    /// Gives an event a layout of [`Table::layout_with`].
+    /// Sets the layout of an event to one from [`Table::layout_with`].
     pub(crate) fn set_layout(&mut self, row: Row, layout: LayoutId) {
         self.layout[row.index()] = layout;
     }
 
-    /// Gives an event another name.
+    /// Sets the name of an event.
     pub(crate) fn rename(&mut self, row: Row, name: NameId) {
         self.name[row.index()] = name;
     }
 
-    /// Puts an event at its time, in ns after the base, and on its track.
+    /// Sets the time of an event, in ns after the base, and its track.
     pub(crate) fn place(&mut self, row: Row, ts: i64, track: TrackId) {
         self.ts[row.index()] = ts;
         self.track[row.index()] = track;
     }
 
-    /// End of a span in ns: its start where it has no duration.
+    /// End of the event in ns; its start if it has no duration.
     #[inline]
     pub fn end(&self, row: Row) -> i64 {
         self.ts(row).saturating_add(self.dur(row).max(0))
     }
 
-    /// Whether the event has a start and a duration.
+    /// Whether the event is a complete or begin event with a start and a duration.
     #[inline]
     pub fn is_span(&self, row: Row) -> bool {
         self.dur(row) != time::NONE && self.ts(row) != time::NONE && matches!(self.ph(row), b'X' | b'B')
     }
 
-    /// Sorts events by their start, the longest first among those of one start; equal ones keep their order.
+    /// Sorts events by start and then by descending end. The sort is stable.
     pub(crate) fn sort_by_start(&self, rows: &mut [Row]) {
         let key = |&row: &Row| (self.ts(row), descending(self.end(row)));
         if !rows.is_sorted_by_key(key) {
@@ -196,7 +196,7 @@ impl Table {
         }
     }
 
-    /// The name's number.
+    /// The id of the name.
     #[inline]
     pub fn name_id(&self, row: Row) -> NameId {
         self.name[row.index()]
@@ -207,7 +207,7 @@ impl Table {
         self.names.get(self.name_id(row))
     }
 
-    /// The track's number.
+    /// The id of the track.
     #[inline]
     pub fn track_id(&self, row: Row) -> TrackId {
         self.track[row.index()]
@@ -224,25 +224,25 @@ impl Table {
         self.layouts.get(self.layout[row.index()])
     }
 
-    /// The layout's number.
+    /// The id of the layout.
     #[inline]
     pub(crate) fn layout_id(&self, row: Row) -> LayoutId {
         self.layout[row.index()]
     }
 
-    /// The phase; 0 when the event has none.
+    /// The phase; 0 if the event has none.
     #[inline]
     pub fn ph(&self, row: Row) -> u8 {
         self.layout(row).ph
     }
 
-    /// What the event is.
+    /// The category.
     #[inline]
     pub fn category(&self, row: Row) -> Category {
         self.layout(row).category
     }
 
-    /// The text of `cat`; empty when there is none.
+    /// The text of `cat`; empty if there is none.
     pub fn cat(&self, row: Row) -> &str {
         self.layout(row).cat.map_or("", |cat| self.names.get(cat))
     }
@@ -260,12 +260,12 @@ impl Table {
         self.field(row, key)?.as_i64()
     }
 
-    /// The bytes of a known field, at most [`LARGEST`] either way; 0 without one.
+    /// The value of a known field as a size, limited to ±[`LARGEST`]; 0 if there is none.
     pub fn bytes(&self, row: Row, key: Key) -> i64 {
         self.int(row, key).unwrap_or(0).clamp(-LARGEST, LARGEST)
     }
 
-    /// The value of any field by its key; the last one, where a key stands twice.
+    /// The value of a field by its key. If a key occurs twice, the last value is returned.
     pub fn field_named(&self, row: Row, place: Place, key: &str) -> Option<Value<'_>> {
         self.all_fields(row)
             .filter(|(f, _)| f.place == place && self.names.get(f.key) == key)

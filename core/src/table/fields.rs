@@ -1,6 +1,6 @@
-//! The packed values of all fields: one growing run of bytes and where each event's part begins.
+//! The packed values of all fields: a growing byte sequence and the start of each event's part.
 //!
-//! An event's part holds one or two LEB128 varints a field, in the order of its layout; integers are zigzag coded.
+//! An event's part holds up to two LEB128 varints per field, in the order of its layout. Integers are zigzag-coded.
 
 use super::column::Column;
 use super::layout::{Field, FieldType};
@@ -21,10 +21,10 @@ pub enum Value<'a> {
     Decimal {
         /// The digits without the point.
         digits: i64,
-        /// How many of them stand behind the point.
+        /// The number of digits after the point.
         decimals: u32,
     },
-    /// A number that is neither: the text as it was written.
+    /// Any other number: its text in the file.
     Number(&'a str),
     /// A string.
     Text(&'a str),
@@ -33,7 +33,7 @@ pub enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The value as an integer: an integer, or a text that spells one.
+    /// The value as an integer: an integral number, or a string that spells one.
     pub fn as_i64(&self) -> Option<i64> {
         match *self {
             Value::Int(n) => Some(n),
@@ -46,7 +46,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value as a float, `NaN` and `inf` spelt as text included.
+    /// The value as a float. Strings that spell a number count, including `NaN` and `inf`.
     pub fn as_f64(&self) -> Option<f64> {
         match *self {
             Value::Int(n) => Some(n as f64),
@@ -59,7 +59,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A number of microseconds as whole nanoseconds, the nearest.
+    /// The value as microseconds, converted to the nearest nanosecond.
     pub fn us_as_ns(&self) -> Option<i64> {
         let exact = match *self {
             Value::Int(us) => us.checked_mul(1000),
@@ -71,7 +71,7 @@ impl<'a> Value<'a> {
         exact.or_else(|| self.as_f64().map(|us| libm::round(us * 1e3) as i64))
     }
 
-    /// The value as text, when it is a string.
+    /// The value as text, if it is a string.
     pub fn as_str(&self) -> Option<&'a str> {
         match *self {
             Value::Text(text) => Some(text),
@@ -79,7 +79,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The JSON text, when it is an array or object.
+    /// The JSON text, if it is an array or object.
     pub fn as_json(&self) -> Option<&'a str> {
         match *self {
             Value::Json(text) => Some(text),
@@ -88,16 +88,16 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Events of one block; their starts are counted from the block's.
+/// The number of events in a block. Their starts are stored relative to that of the block.
 const BLOCK: usize = 128;
 
-/// A start that does not fit is looked up.
+/// Marks a start that does not fit and is stored in `far_starts`.
 const FAR: u16 = u16::MAX;
 
-/// Packed values lie in segments of this many bytes; an event that is longer has one of its own.
+/// The size of a segment of packed values, in bytes. A longer event has a segment of its own.
 const SEGMENT: usize = 1 << 20;
 
-/// Where the packed values of an event begin.
+/// The start of an event's packed values.
 #[derive(Clone, Copy, Debug, Default)]
 struct Start {
     segment: u32,
@@ -112,34 +112,34 @@ pub(crate) struct Fields {
     segments: Vec<Vec<u8>>,
     blocks: Vec<Start>,
     starts: Column<u16>,
-    /// Which of `far_starts` is whose.
+    /// The index into `far_starts`, by row.
     far: Index,
     far_starts: Vec<Start>,
 }
 
 impl Fields {
-    /// The memory that is held, in bytes.
+    /// The allocated memory, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         let segments = self.segments.iter().map(Vec::capacity).sum::<usize>();
         let far = self.far.heap_bytes() + self.far_starts.capacity() * size_of::<Start>();
         segments + self.blocks.capacity() * size_of::<Start>() + self.starts.heap_bytes() + far
     }
 
-    /// How much was packed for the event that is being read: a mark for [`Fields::rewind`].
+    /// The number of bytes packed for the current event: a mark for [`Fields::rewind`].
     pub(crate) fn mark(&self) -> usize {
         self.open.len()
     }
 
-    /// Forgets what was packed since `mark`.
+    /// Drops the bytes packed since `mark`.
     pub(crate) fn rewind(&mut self, mark: usize) {
         self.open.truncate(mark);
     }
 
-    /// Ends the event that is being read.
+    /// Ends the current event.
     pub(crate) fn finish_event(&mut self) {
         let fits = self.segments.last().is_some_and(|last| last.len() + self.open.len() <= SEGMENT);
         if !fits {
-            // The first segment grows from nothing, for the sake of small traces.
+            // The first segment is not preallocated, to save memory for small traces.
             let capacity = if self.segments.is_empty() { 0 } else { SEGMENT.max(self.open.len()) };
             self.segments.push(Vec::with_capacity(capacity));
         }
@@ -170,13 +170,13 @@ impl Fields {
         self.open.push(value as u8);
     }
 
-    /// Appends a zigzag coded integer.
+    /// Appends a zigzag-coded integer.
     #[inline]
     pub(crate) fn push_int(&mut self, value: i64) {
         self.push_varint(((value << 1) ^ (value >> 63)) as u64);
     }
 
-    /// The packed bytes of event `row`, and of some after it.
+    /// The packed bytes from the start of event `row` to the end of its segment.
     #[inline]
     pub(crate) fn at(&self, row: usize) -> &[u8] {
         let start = match self.starts[row] {
@@ -197,7 +197,7 @@ impl Fields {
         read(&mut bytes, field.field_type, names)
     }
 
-    /// The first packed varint of `field` in event `row`; 0 where its type has none.
+    /// The first packed varint of `field` in event `row`; 0 if its type has none.
     pub(crate) fn raw(&self, row: usize, field: &Field) -> u64 {
         let mut bytes = self.at(row);
         skip(&mut bytes, field.skip);
@@ -235,7 +235,7 @@ fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// Takes one value off the front of `bytes`.
+/// Reads one value and advances `bytes` past it.
 #[inline]
 pub(crate) fn read<'a>(bytes: &mut &[u8], field_type: FieldType, names: &'a Names) -> Value<'a> {
     match field_type {
@@ -259,7 +259,7 @@ mod tests {
     use crate::table::layout::Place;
 
     #[test]
-    fn events_of_any_size_are_found_again() {
+    fn events_of_any_size_round_trip() {
         let names = Names::default();
         let mut fields = Fields::default();
         let sizes = |row: usize| if row.is_multiple_of(50) { 60_000 } else { row % 3 };

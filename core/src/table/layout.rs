@@ -1,8 +1,8 @@
-//! Which fields an event has besides its fixed columns: a trie of keys, shared by all events.
+//! Layouts: the fields of an event besides its fixed columns, as a trie of keys that all events share.
 //!
-//! A trace of millions of events has a few dozen layouts. Each event stores the number of its [`Layout`] and, in
-//! [`fields`](super::fields), only the values. The trie remembers at every node which child came last, so that the
-//! usual next key is recognised by one comparison of bytes.
+//! A trace of millions of events has a few dozen layouts. Each event stores the id of its [`Layout`] and, in
+//! [`fields`](super::fields), only the values. Every node of the trie stores which child came last, so that the usual
+//! next key is recognised by one comparison of bytes.
 //!
 //! Changes together with: `fields` (the packed form of each `FieldType`), `read::event` (the writer).
 
@@ -11,16 +11,16 @@ use crate::index::Index;
 use crate::names::{NameId, Names};
 use alloc::vec::Vec;
 
-/// Where a field stands in the event object.
+/// The position of a field in the event object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// Beside `ph` and `ts`.
+    /// At the top level, next to `ph` and `ts`.
     Top,
     /// Inside `args`.
     Args,
 }
 
-/// How a value is packed.
+/// The type and packed form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FieldType {
     /// `null`; no bytes.
@@ -42,7 +42,7 @@ pub(crate) enum FieldType {
 }
 
 impl FieldType {
-    /// How many varints the packed value takes.
+    /// The number of varints of the packed value.
     pub(crate) fn varints(self) -> u32 {
         match self {
             FieldType::Null | FieldType::True | FieldType::False => 0,
@@ -54,7 +54,7 @@ impl FieldType {
 
 macro_rules! known_keys {
     ($($variant:ident $first:literal $(| $other:literal)*;)*) => {
-        /// The fields that the engine itself asks for, in any dialect's spelling.
+        /// The fields that the engine itself uses, in the spelling of any dialect.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Key { $(#[doc = concat!("`", $first, "`")] $variant,)* }
@@ -62,12 +62,12 @@ macro_rules! known_keys {
         const KEYS: usize = [$(Key::$variant),*].len();
 
         impl Key {
-            /// The known key that `text` spells.
+            /// The known key with this spelling.
             pub fn of(text: &str) -> Option<Key> {
                 match text { $($first $(| $other)* => Some(Key::$variant),)* _ => None }
             }
 
-            /// Kineto's present spelling.
+            /// Kineto's current spelling.
             pub fn as_str(self) -> &'static str {
                 match self { $(Key::$variant => $first,)* }
             }
@@ -126,29 +126,29 @@ known_keys! {
 /// One field of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its key.
+    /// The key.
     pub key: NameId,
-    /// Where it stands.
+    /// The position in the event object.
     pub place: Place,
-    /// How its value is packed.
+    /// The type of its value.
     pub(crate) field_type: FieldType,
-    /// How many varints of the event come before its value.
+    /// The number of varints of the event before its value.
     pub(crate) skip: u32,
 }
 
-/// What all events of a layout have in common.
+/// The phase, category and fields that events of a layout have in common.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// The phase, such as `b'X'`; 0 when the event has none.
+    /// The phase, such as `b'X'`; 0 if the event has none.
     pub ph: u8,
-    /// The text of `cat`, when there is one.
+    /// The text of `cat`, if there is one.
     pub cat: Option<NameId>,
-    /// What `cat` means.
+    /// The category.
     pub category: Category,
     /// The fields in the order of the text.
     pub fields: Vec<Field>,
     known: [u16; KEYS],
-    /// One of the fields is a size in bytes.
+    /// Whether one of the fields is a size in bytes.
     has_size: bool,
 }
 
@@ -156,7 +156,7 @@ pub struct Layout {
 pub(super) const SIZES: [Key; 3] = [Key::Bytes, Key::MemcpyBytes, Key::CudaMemoryUsage];
 
 impl Layout {
-    /// The field with this key; the last one, where a key stands twice.
+    /// The field with this key. If a key occurs twice, the last one is returned.
     pub fn find(&self, key: Key) -> Option<&Field> {
         match self.known[key as usize] {
             u16::MAX => None,
@@ -175,11 +175,11 @@ impl Layout {
     }
 }
 
-/// The number of a [`Layout`] in its [`Layouts`].
+/// The index of a [`Layout`] in its [`Layouts`].
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LayoutId(pub u32);
 
-/// A place in the trie.
+/// A node of the trie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct NodeId(u32);
 
@@ -205,7 +205,7 @@ pub(crate) struct Layouts {
     roots: Index,
     kinds: Vec<(u32, u8, Option<NameId>)>,
     layouts: Vec<Layout>,
-    twins: Index,
+    reclassified: Index,
 }
 
 impl Layouts {
@@ -228,7 +228,7 @@ impl Layouts {
         id
     }
 
-    /// The key that followed `node` in `place` the last time.
+    /// The key that followed `node` last, if it was in `place`.
     #[inline]
     pub(crate) fn likely_key(&self, node: NodeId, place: Place) -> Option<NameId> {
         let child = self.nodes.get(self.nodes[node.0 as usize].likely as usize)?;
@@ -263,8 +263,8 @@ impl Layouts {
         NodeId(child)
     }
 
-    /// Remembers that `child` followed `node`. Only for keys whose text holds no quote, backslash or control character:
-    /// those are recognised by their bytes.
+    /// Stores `child` as the likely successor of `node`. Allowed only for keys without quotes, backslashes and control
+    /// characters in the text, because likely keys are recognised by their bytes.
     #[inline]
     pub(crate) fn predict(&mut self, node: NodeId, child: NodeId) {
         self.nodes[node.0 as usize].likely = child.0;
@@ -284,7 +284,7 @@ impl Layouts {
         false
     }
 
-    /// Whether a key stands twice on the way to `node`.
+    /// Whether a key occurs twice on the path to `node`.
     pub(crate) fn repeats(&self, node: NodeId) -> bool {
         self.nodes[node.0 as usize].repeats
     }
@@ -292,10 +292,10 @@ impl Layouts {
     /// The node with the fields of `node` under `root`.
     #[inline]
     pub(crate) fn rebase(&mut self, node: NodeId, root: NodeId) -> NodeId {
-        if self.nodes[node.0 as usize].root == root.0 { node } else { self.replant_slow(node, root) }
+        if self.nodes[node.0 as usize].root == root.0 { node } else { self.rebase_slow(node, root) }
     }
 
-    fn replant_slow(&mut self, node: NodeId, root: NodeId) -> NodeId {
+    fn rebase_slow(&mut self, node: NodeId, root: NodeId) -> NodeId {
         let mut at = root;
         for (key, place, field_type) in self.path(node) {
             at = self.step(at, key, place, field_type);
@@ -314,7 +314,7 @@ impl Layouts {
         path
     }
 
-    /// The layout of an event whose last field led to `node`.
+    /// The layout of an event whose fields end at `node`.
     #[inline]
     pub(crate) fn finish(&mut self, node: NodeId, names: &Names) -> LayoutId {
         match self.nodes[node.0 as usize].layout {
@@ -351,8 +351,8 @@ impl Layouts {
         LayoutId(id)
     }
 
-    /// A layout like this one, but of another phase and category, and with fields that stand for known keys. The same
-    /// keys are to be given with the same phase and category.
+    /// Returns a copy of a layout with another phase and category, and with fields mapped to known keys. Calls with the
+    /// same phase and category must pass the same keys.
     pub(super) fn with_meaning(
         &mut self,
         id: LayoutId,
@@ -362,8 +362,8 @@ impl Layouts {
     ) -> LayoutId {
         let next = self.layouts.len() as u32;
         let meaning = i64::from(ph) << 8 | i64::from(category as u8);
-        let twin = self.twins.of((i64::from(id.0), meaning), next);
-        if twin == next {
+        let copy = self.reclassified.of((i64::from(id.0), meaning), next);
+        if copy == next {
             let mut layout = Layout { ph, category, ..self.get(id).clone() };
             for (at, field) in layout.fields.iter().enumerate() {
                 let text = names.get(field.key);
@@ -374,10 +374,10 @@ impl Layouts {
             layout.find_sizes();
             self.layouts.push(layout);
         }
-        LayoutId(twin)
+        LayoutId(copy)
     }
 
-    /// The layout of this number.
+    /// The layout with this id.
     #[inline]
     pub(crate) fn get(&self, id: LayoutId) -> &Layout {
         &self.layouts[id.0 as usize]

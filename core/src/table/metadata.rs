@@ -1,46 +1,46 @@
-//! What stands beside `traceEvents`: kept as JSON text, with the few values that every reader fills in.
+//! The top-level members other than `traceEvents`, kept as JSON text, and a few values that every reader sets.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What the elements of the file's array of events are.
+/// The kind of elements in the file's array of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Source {
     /// Events of a Chrome trace.
     #[default]
     Chrome,
-    /// Records of torch's legacy profiler: pushes, pops, marks and allocations, in a list a thread.
+    /// Records of torch's legacy profiler: pushes, pops, marks and allocations, one list per thread.
     LegacyRecords,
-    /// The events of a profiling result, as `prof.profiler.kineto_results.events()` gives them.
+    /// The events of a profiling result, as `prof.profiler.kineto_results.events()` returns them.
     KinetoEvents,
 }
 
-/// The top-level keys of a trace other than `traceEvents`.
+/// The top-level members of a trace other than `traceEvents`.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Metadata {
-    /// Each key with the JSON text of its value, in the order of the file.
+    /// The keys with the JSON texts of their values, in the order of the file.
     pub entries: Vec<(String, String)>,
-    /// `baseTimeNanoseconds`: unix time of a `ts` of 0, in ns; 0 where the file has absolute times.
+    /// `baseTimeNanoseconds`: the Unix time of a `ts` of 0, in ns; 0 if the file has absolute times.
     pub base_ns: i64,
-    /// The file is a bare array of events.
+    /// Whether the file is a bare array of events.
     pub bare_array: bool,
-    /// What the events were.
+    /// The kind of the events.
     pub source: Source,
-    /// The start of the recording, relative to the base, where the source says so.
+    /// The start of the recording in ns after the base, if the source states it.
     pub origin: Option<i64>,
-    /// How many records there are before each list of records.
+    /// The index of the first record of each list of records.
     pub lists: Vec<usize>,
 }
 
 impl Metadata {
-    /// The JSON text of the last entry of this key.
+    /// The JSON text of the last entry with this key.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.entries.iter().rev().find(|(k, _)| k == key).map(|(_, text)| text.as_str())
     }
 
-    /// Whether an option was on; nothing where the file does not say.
+    /// Whether an option was enabled; `None` if the file does not have the key.
     pub fn flag(&self, key: &str) -> Option<bool> {
         self.text(key).map(|v| !matches!(v, "0" | "false" | "null"))
     }

@@ -1,24 +1,24 @@
-//! Rows of a timeline: the distinct (`pid`, `tid`) pairs, apart for host and device.
+//! Tracks: the distinct (`pid`, `tid`) pairs, separate for host and device.
 //!
-//! A GPU's ordinal can equal a small process id, so an event's category decides which of the two a pair means.
+//! A device ordinal can equal a small process id, so an event's category determines which of the two `pid` is.
 
 use crate::index::Index;
 use crate::names::{NameId, Names};
 use alloc::vec::Vec;
 
-/// The number of a [`Track`].
+/// The index of a [`Track`].
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TrackId(pub u32);
 
-/// One row of the timeline.
+/// A track of the timeline: a thread or a device stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Track {
-    /// The JSON text of `pid`: `12`, `"Spans"`; empty when the event has none.
+    /// The JSON text of `pid`: `12`, `"Spans"`; empty if the event has none.
     pub pid: NameId,
     /// The JSON text of `tid`.
     pub tid: NameId,
-    /// The row of a device stream.
+    /// Whether it is a device stream.
     pub on_device: bool,
 }
 
@@ -34,7 +34,7 @@ pub struct Tracks {
 }
 
 impl Tracks {
-    /// The number of `track`, which is stored when it is new.
+    /// Returns the id of `track`. Stores it if it is new.
     pub(crate) fn intern(&mut self, track: Track) -> TrackId {
         let next = self.tracks.len() as u32;
         let id = self.index.of(key(track), next);
@@ -44,12 +44,12 @@ impl Tracks {
         TrackId(id)
     }
 
-    /// The track of the same `pid` and `tid`, as the row of a device.
+    /// The device track with the `pid` and `tid` of this track.
     pub(crate) fn find_on_device(&self, id: TrackId) -> Option<TrackId> {
         self.index.get(key(Track { on_device: true, ..self.get(id) })).map(TrackId)
     }
 
-    /// The track of this number.
+    /// The track with this id.
     pub fn get(&self, id: TrackId) -> Track {
         self.tracks[id.0 as usize]
     }
