@@ -1,4 +1,4 @@
-//! Traces as files again: whole, repaired, cut, thinned, or with their names taken out.
+//! Writing traces to files: complete, repaired, cut, thinned or redacted, and in other formats.
 
 pub mod chrome;
 pub(crate) mod csv;

@@ -1,7 +1,7 @@
-//! A table as a Chrome trace: what is written reads back equal.
+//! Writes a table as a Chrome trace that reads back equal.
 //!
-//! The writer escapes as JSON demands, writes times with three decimals, and keeps every field of every event. Metadata
-//! that is known before the first event stands before `traceEvents`, the rest behind it.
+//! The writer escapes strings as JSON requires, writes times with three decimals, and keeps every field of every event.
+//! Metadata that is known before the first event is written before `traceEvents`, the rest after it.
 
 use crate::rows::quote;
 use crate::table::category::Category;
@@ -14,22 +14,23 @@ use crate::time;
 use alloc::string::{String, ToString};
 use core::fmt::{Result, Write};
 
-/// Which keys a key is one of.
+/// The object that a key belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyOf {
-    /// An event or its arguments.
+    /// An event, or its arguments.
     Event(Place),
-    /// The document.
+    /// The top-level object.
     Metadata,
 }
 
-/// Changes texts on their way out; [`Keep`] changes none.
+/// Replaces strings while they are written. Each method returns the replacement, or `None` to keep the original.
+/// [`Keep`] replaces nothing.
 pub trait Rewrite {
-    /// The text to write instead of a category.
+    /// The string to write instead of a category.
     fn category(&mut self, text: &str) -> Option<String>;
-    /// The key to write instead of one.
+    /// The key to write instead of a key.
     fn key(&mut self, of: KeyOf, key: &str) -> Option<String>;
-    /// The text to write instead of an event's name.
+    /// The string to write instead of an event's name.
     fn name(&mut self, table: &Table, row: Row) -> Option<String>;
     /// The JSON to write instead of a field's value.
     fn field(&mut self, table: &Table, row: Row, place: Place, key: &str, value: Value<'_>)
@@ -40,7 +41,7 @@ pub trait Rewrite {
     fn metadata(&mut self, key: &str, json: &str) -> Option<String>;
 }
 
-/// Writes everything as it is.
+/// Keeps everything as it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Keep;
 
@@ -81,17 +82,17 @@ pub struct ChromeWriter<W, R = Keep> {
 }
 
 impl<W: Write> ChromeWriter<W, Keep> {
-    /// A writer to `out`.
+    /// Creates a writer to `out`.
     pub fn new(out: W) -> Self {
         ChromeWriter::with_rewrite(out, Keep)
     }
 }
 
 impl ChromeWriter<String, Keep> {
-    /// One event as a JSON object.
+    /// Formats one event as a JSON object.
     ///
     /// # Errors
-    /// None: a `String` takes every text.
+    /// Never, because writing to a `String` does not fail.
     pub fn one(table: &Table, row: Row) -> core::result::Result<String, core::fmt::Error> {
         let mut writer = ChromeWriter { started: true, ..ChromeWriter::new(String::new()) };
         writer.event(table, row)?;
@@ -101,7 +102,7 @@ impl ChromeWriter<String, Keep> {
 }
 
 impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
-    /// A writer to `out` that changes texts by `rewrite`.
+    /// Creates a writer to `out` that replaces strings with `rewrite`.
     pub fn with_rewrite(out: W, rewrite: R) -> Self {
         ChromeWriter { out, rewrite, started: false, bare: false, events: 0, metadata_written: 0 }
     }
@@ -138,7 +139,7 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
     /// Writes one event.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Returns the errors of the output.
     pub fn event(&mut self, table: &Table, row: Row) -> Result {
         if !self.started {
             self.start(table)?;
@@ -151,7 +152,7 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
             members.member("ph", &quote(&char::from(ph).to_string()))?;
         }
         let layout = table.layout(row);
-        // Records have no category of their own, but one by what they are.
+        // Records have no `cat`, but a category from their dialect.
         let is_record = table.metadata.source != Source::Chrome && layout.category != Category::Other;
         match layout.cat.map(|cat| table.names.get(cat)) {
             Some(cat) => {
@@ -204,7 +205,7 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
     /// Ends the document and returns the output.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Returns the errors of the output.
     pub fn finish(mut self, table: &Table) -> core::result::Result<W, core::fmt::Error> {
         if !self.started {
             self.start(table)?;
@@ -223,7 +224,7 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         &mut self.out
     }
 
-    /// How many events were written.
+    /// The number of events written.
     pub fn events(&self) -> u64 {
         self.events
     }
@@ -239,7 +240,7 @@ impl<W: Write> Members<'_, W> {
         self.quoted(&quote(key), json)
     }
 
-    /// A member whose key is JSON already.
+    /// Writes a member whose key is already JSON.
     fn quoted(&mut self, key: &str, json: &str) -> Result {
         let separator = if self.first { "" } else { "," };
         self.first = false;
@@ -247,13 +248,13 @@ impl<W: Write> Members<'_, W> {
     }
 }
 
-/// The key to write, as JSON.
+/// The key to write, as a JSON string.
 fn quoted_key(rewrite: &mut impl Rewrite, of: KeyOf, key: &str) -> String {
     let changed = rewrite.key(of, key);
     quote(changed.as_deref().unwrap_or(key))
 }
 
-/// A field's value as JSON.
+/// Formats a field's value as JSON.
 pub fn value_json(value: Value<'_>) -> String {
     match value {
         Value::Null => "null".into(),
@@ -275,10 +276,10 @@ fn decimal(digits: i64, decimals: u32) -> String {
     [sign, whole, ".", fraction].concat()
 }
 
-/// Writes every event of a table for which `keep` holds.
+/// Writes every event of a table for which `keep` returns true.
 ///
 /// # Errors
-/// Those of the output.
+/// Returns the errors of the output.
 pub fn write<W: Write>(
     table: &Table,
     out: W,

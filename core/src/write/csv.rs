@@ -1,4 +1,4 @@
-//! Every event as a line of CSV (RFC 4180): times in ns, fields as one JSON object.
+//! Writes events as lines of CSV (RFC 4180): times in ns, fields as one JSON object.
 
 use super::chrome::value_json;
 use crate::rows::{csv_field, quote};
@@ -10,10 +10,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-/// The columns.
+/// The header line.
 pub(crate) const HEADER: &str = "row,ts_ns,dur_ns,ph,cat,name,pid,tid,fields\r\n";
 
-/// Appends one event.
+/// Appends the line of one event.
 pub(crate) fn event(table: &Table, row: Row, out: &mut String) {
     let time = |ns: i64| if ns == time::NONE { String::new() } else { ns.to_string() };
     let track = table.track(row);

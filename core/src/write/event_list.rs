@@ -1,7 +1,7 @@
-//! Function events as a Chrome trace: what torch's `EventList.export_chrome_trace` writes, the form of the legacy profiler.
+//! Writes function events as a Chrome trace, as torch's `EventList.export_chrome_trace` does for the legacy profiler.
 //!
-//! Every event is a complete event of the process `CPU functions`, every kernel of an operator the start of an arrow.
-//! Unlike torch this escapes names, so that the file is JSON whatever they are.
+//! Every event is a complete event of the process `CPU functions`, and every kernel of an operator is a flow start.
+//! Unlike torch, this escapes names, so that the file is valid JSON for any name.
 
 use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::demangle::demangle;
@@ -15,27 +15,27 @@ use alloc::string::{String, ToString};
 use core::fmt::Write;
 use serde_json::Value;
 
-/// Writes one list, event by event.
+/// Writes the list event by event.
 #[derive(Debug)]
 pub struct EventListWriter {
     events: FunctionEvents,
     next: usize,
-    arrows: usize,
+    flows: usize,
 }
 
 impl EventListWriter {
-    /// A writer of these events.
+    /// Creates a writer of these events.
     pub fn new(events: FunctionEvents) -> Self {
-        EventListWriter { events, next: 0, arrows: 0 }
+        EventListWriter { events, next: 0, flows: 0 }
     }
 
-    /// Appends events to `out` until it holds about `limit` bytes, and tells whether more follow.
+    /// Appends events to `out` until it holds about `limit` bytes. Returns whether more events follow.
     pub fn next(&mut self, table: &Table, out: &mut String, limit: usize) -> bool {
         if self.next == 0 {
             out.push('[');
         }
         while self.next < self.events.len() && out.len() < limit {
-            // An event that torch made up of an allocation has no name in the trace.
+            // Events that torch derives from allocations have no `trace_name`, and torch does not export them.
             let event = FunctionEvent::new(self.next);
             if self.events.kind(event) != Kind::Memory {
                 self.event(table, event, out);
@@ -60,7 +60,7 @@ impl EventListWriter {
             }
             _ => tid.clone(),
         };
-        let first = if out.ends_with('[') && self.arrows == 0 { "" } else { ", " };
+        let first = if out.ends_with('[') && self.flows == 0 { "" } else { ", " };
         let _ = write!(
             out,
             "{first}{{\"name\": {name}, \"ph\": \"X\", \"ts\": {start}, \"dur\": {}, \"tid\": {thread}, \
@@ -72,15 +72,15 @@ impl EventListWriter {
                 out,
                 ", {{\"name\": {name}, \"ph\": \"s\", \"ts\": {start}, \"tid\": {tid}, \
                  \"pid\": \"CPU functions\", \"id\": {}, \"cat\": \"cpu_to_{}\", \"args\": {{}}}}",
-                self.arrows,
+                self.flows,
                 events.use_device.unwrap_or("cuda")
             );
-            self.arrows += 1;
+            self.flows += 1;
         }
     }
 }
 
-/// torch's thread: of device work the thread of the result and not its stream.
+/// The thread in torch's output. For device work of a profiling result it is the thread of the event, not its stream.
 fn thread(table: &Table, events: &FunctionEvents, event: FunctionEvent) -> String {
     let row = events.row(event);
     let tid = table.names.get(table.track(row).tid);

@@ -1,7 +1,7 @@
-//! PyTorch execution traces: which operators ran in which, with what inputs, for replay and simulation. Chakra's schema, as
-//! `torch.profiler.ExecutionTraceObserver` writes it.
+//! Writes PyTorch execution traces: the tree of operators with their inputs, for replay and simulation. The format is
+//! Chakra's schema, as `torch.profiler.ExecutionTraceObserver` writes it.
 //!
-//! Tensors have no identity in a trace: their ids, storages and offsets are 0.
+//! A trace does not identify tensors: their ids, storages and offsets are 0.
 
 use crate::index::Index;
 use crate::rows::quote;
@@ -18,16 +18,16 @@ use alloc::vec::Vec;
 use core::fmt::Write;
 use serde_json::Value;
 
-/// The version of the form.
+/// The version of the schema.
 const SCHEMA: &str = "1.0.3-chakra.0.0.4";
 
-/// The node that everything is in.
+/// The id of the root node, that of the process.
 const PROCESS: u32 = 1;
 
-/// torch's number of the scope of what is no operator.
+/// The number of torch's record scope `USER_SCOPE`, which nodes that are not operators have.
 const USER_SCOPE: u8 = 7;
 
-/// The operators and annotations of a trace as an execution trace, in one text.
+/// Formats the operators and annotations of a trace as an execution trace.
 pub fn execution_trace(trace: &Trace) -> String {
     let mut out = String::new();
     let mut writer = ExecutionTraceWriter::new(trace);
@@ -35,21 +35,21 @@ pub fn execution_trace(trace: &Trace) -> String {
     out
 }
 
-/// Writes one execution trace, node by node.
+/// Writes an execution trace node by node.
 #[derive(Debug)]
 pub struct ExecutionTraceWriter {
-    /// The node of each row; 0 for none.
+    /// The node id of each row; 0 for none.
     nodes: Vec<u32>,
-    /// The number of each thread, by its track.
+    /// The index of each thread, by its track.
     numbers: Index,
-    /// The node of each thread, by its number.
+    /// The node id of each thread, by its index.
     threads: Vec<u32>,
-    /// The position in the tree that is next.
+    /// The index of the next position in the tree.
     next: usize,
 }
 
 impl ExecutionTraceWriter {
-    /// A writer of the operators and annotations of a trace. A thread's node stands before its first one.
+    /// Creates a writer of the operators and annotations of a trace. The node of a thread precedes its first one.
     pub fn new(trace: &Trace) -> Self {
         let table = &trace.table;
         let (mut nodes, mut numbers) = (vec![0; table.len()], Index::default());
@@ -67,8 +67,8 @@ impl ExecutionTraceWriter {
         ExecutionTraceWriter { nodes, numbers, threads, next: 0 }
     }
 
-    /// Appends nodes to `out` until it holds about `limit` bytes, and tells whether more follow. The trace is the one that
-    /// the writer was made for.
+    /// Appends nodes to `out` until it holds about `limit` bytes. Returns whether more nodes follow. `trace` must be
+    /// the trace that the writer was created for.
     pub fn next(&mut self, trace: &Trace, out: &mut String, limit: usize) -> bool {
         if self.next == 0 {
             head(trace, out);
@@ -91,7 +91,7 @@ impl ExecutionTraceWriter {
         is_more
     }
 
-    /// The node of a position, and before it that of its thread where it is the first there.
+    /// Writes the node of a position. The first node of a thread is preceded by that of the thread.
     fn node(&self, trace: &Trace, at: Position, out: &mut String) {
         let (table, row) = (&trace.table, trace.tree.row(at));
         let id = self.nodes[row.index()];
@@ -118,7 +118,7 @@ impl ExecutionTraceWriter {
         attributes.write(above, id, &inputs(trace, row), table.name(row), out);
     }
 
-    /// The innermost node around a position.
+    /// The node of the innermost ancestor that has one.
     fn above(&self, trace: &Trace, at: Position) -> Option<u32> {
         let tree = &trace.tree;
         tree.ancestors(at).map(|at| self.nodes[tree.row(at).index()]).find(|&node| node != 0)
@@ -129,7 +129,7 @@ fn is_node(trace: &Trace, row: Row) -> bool {
     matches!(trace.table.category(row), Category::CpuOp | Category::UserAnnotation)
 }
 
-/// What stands before the nodes, and the node of the process.
+/// Writes the members before the nodes, and the node of the process.
 fn head(trace: &Trace, out: &mut String) {
     let table = &trace.table;
     let window = table.rows().find(|&row| table.category(row) == Category::Window);
@@ -139,7 +139,7 @@ fn head(trace: &Trace, out: &mut String) {
     Attributes::default().write(PROCESS, PROCESS, NOTHING, name, out);
 }
 
-/// What stands behind the nodes.
+/// Writes the members after the nodes.
 fn tail(trace: &Trace, out: &mut String) {
     let pid = trace.table.metadata.value("pid").unwrap_or(Value::from(0));
     let time = trace.table.base_ns().saturating_add(trace.start_ns);
@@ -147,7 +147,7 @@ fn tail(trace: &Trace, out: &mut String) {
     let _ = write!(out, "],\"pid\":{pid},\"schema\":\"{SCHEMA}\",\"start_ts\":{start},\"time\":\"{time}\"}}");
 }
 
-/// What a node has besides its place, its name and its inputs.
+/// The attributes of a node.
 #[derive(Clone, Copy, Debug)]
 struct Attributes {
     rf_id: i64,
@@ -164,11 +164,11 @@ impl Default for Attributes {
     }
 }
 
-/// The inputs and outputs of a node that has none.
+/// Empty inputs or outputs.
 const NOTHING: &str = "{\"shapes\":[],\"types\":[],\"values\":[]}";
 
 impl Attributes {
-    /// Writes a node with these attributes below the node `above`.
+    /// Writes a node with these attributes and the parent `above`.
     fn write(self, above: u32, id: u32, inputs: &str, name: &str, out: &mut String) {
         let attributes = [
             ("rf_id", "uint64", self.rf_id),
@@ -192,7 +192,7 @@ impl Attributes {
     }
 }
 
-/// The inputs of an operator.
+/// Formats the inputs of an operator.
 fn inputs(trace: &Trace, row: Row) -> Cow<'static, str> {
     let list = |key| -> Vec<Value> {
         let text = trace.table.field(row, key).and_then(|value| value.as_json());
@@ -235,7 +235,7 @@ fn input(shape: Option<&Value>, dtype: &str, concrete: &str) -> (Value, String) 
     (value, format!("Tensor({dtype})"))
 }
 
-/// The size of an element in bytes, by torch's name of its type.
+/// The size of an element in bytes, by torch's name of its data type.
 fn item_size(dtype: &str) -> u64 {
     match dtype {
         "double" | "long int" | "long" => 8,

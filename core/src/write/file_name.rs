@@ -1,10 +1,10 @@
-//! What torch calls the files that its `tensorboard_trace_handler` writes, and TensorBoard looks for.
+//! File names of torch's `tensorboard_trace_handler`, which TensorBoard recognises.
 
 use alloc::format;
 use alloc::string::String;
 
-/// `WORKER.TIME.pt.trace.json`, with `.gz` behind it for a compressed one. Without a worker, or with an empty one, the
-/// worker is `HOST_PID`; the time is in ns since 1970, so that no two files of a worker have one name.
+/// Returns `WORKER.TIME.pt.trace.json`, with `.gz` appended for a compressed file. Without a worker, or with an empty
+/// one, the worker is `HOST_PID`. The time is in ns since 1970, so that no two files of a worker have the same name.
 pub fn tensorboard(worker: Option<&str>, (host, pid): (&str, u32), unix_ns: i64, gzip: bool) -> String {
     let worker =
         worker.filter(|worker| !worker.is_empty()).map_or_else(|| format!("{host}_{pid}"), String::from);

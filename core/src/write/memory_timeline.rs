@@ -1,7 +1,8 @@
-//! The memory of one device over time, in the forms of torch's `export_memory_timeline`.
+//! Writes the memory of one device over time, in the formats of torch's `export_memory_timeline`.
 //!
-//! torch tells eight categories apart by the identities of tensors, which a trace does not carry: every byte is of its last
-//! category, `unknown`. The total is exact; what was there before the recording is one entry at time -1.
+//! torch distinguishes eight categories by the identities of tensors, which a trace does not contain. Every byte is
+//! therefore in its last category, `unknown`. Totals are exact. Memory from before the recording is one entry at time
+//! -1.
 
 use crate::analysis::device::memory::{Memory, Record};
 use crate::error::Error;
@@ -12,17 +13,17 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-/// torch's number of the category `unknown`; in the rows of sizes it stands one further.
+/// The number of torch's category `unknown`. In the rows of sizes its index is one higher.
 const UNKNOWN: usize = 7;
 
-/// torch's numbers of what happened.
+/// torch's numbers of actions.
 mod action {
     pub(super) const PREEXISTING: u8 = 1;
     pub(super) const CREATE: u8 = 2;
     pub(super) const DESTROY: u8 = 4;
 }
 
-/// The timeline of a device.
+/// The memory timeline of a device.
 pub struct MemoryTimeline<'a> {
     trace: &'a Trace,
     device: &'a str,
@@ -31,11 +32,11 @@ pub struct MemoryTimeline<'a> {
 }
 
 impl<'a> MemoryTimeline<'a> {
-    /// The timeline of the device of this name: as the query `memory` gives it, or as torch writes it (`cpu`, `cuda:0`).
-    /// Without a name, of the device that allocated most.
+    /// Creates the timeline of a device, named as by the query `memory` or as by torch (`cpu`, `cuda:0`). Without a
+    /// name, it is the device that allocated most.
     ///
     /// # Errors
-    /// [`Error::BadOption`] when the trace has no memory of such a device.
+    /// Returns [`Error::BadOption`] if the trace has no memory of this device.
     pub fn new(trace: &'a Trace, memory: &'a Memory, device: Option<&str>) -> Result<Self, Error> {
         let plain = |name: &str| name.replace(':', " ").to_ascii_lowercase();
         let found = match device {
@@ -45,9 +46,13 @@ impl<'a> MemoryTimeline<'a> {
         let Some(at) = found else {
             let names: Vec<&str> = memory.devices.iter().map(|d| d.name.as_str()).collect();
             let message = if names.is_empty() {
-                "no memory in this trace; record with profile_memory=True".into()
+                "the trace has no memory events; record with profile_memory=True".into()
             } else {
-                format!("no memory of device {}; there is {}", device.unwrap_or_default(), names.join(", "))
+                format!(
+                    "the trace has no memory of device {}; it has {}",
+                    device.unwrap_or_default(),
+                    names.join(", ")
+                )
             };
             return Err(Error::BadOption(message));
         };
@@ -60,7 +65,7 @@ impl<'a> MemoryTimeline<'a> {
         self.trace.table.base_ns().saturating_add(record.ts)
     }
 
-    /// `[times, sizes]`: times in us since 1970, sizes by category in bytes.
+    /// Formats `[times, sizes]`: times in us since 1970, sizes by category in bytes.
     pub fn json(&self) -> String {
         let mut times = String::from("[[");
         let mut sizes = String::from("[");
@@ -73,7 +78,7 @@ impl<'a> MemoryTimeline<'a> {
         times + "], " + &sizes + "]]"
     }
 
-    /// `[[time, action, bytes, category], …]`: times in ns since 1970.
+    /// Formats `[[time, action, bytes, category], …]`: times in ns since 1970.
     pub fn raw(&self) -> String {
         let mut out = String::from("[");
         if self.before > 0 {
@@ -88,7 +93,7 @@ impl<'a> MemoryTimeline<'a> {
         out + "]"
     }
 
-    /// A page with a plot, complete in itself.
+    /// Formats a self-contained HTML page with a plot.
     pub fn html(&self) -> String {
         const WIDTH: f64 = 960.0;
         const HEIGHT: f64 = 320.0;
@@ -98,7 +103,7 @@ impl<'a> MemoryTimeline<'a> {
         let x = |ts: i64| (ts - start) as f64 / span as f64 * WIDTH;
         let y = |bytes: i64| HEIGHT - bytes.max(0) as f64 / peak as f64 * HEIGHT;
         let mut path = format!("M0 {HEIGHT:.1}V{:.1}", y(self.before));
-        // One step a tenth of a pixel: its highest total.
+        // One step per tenth of a pixel, at the highest total in it.
         let mut highest: Option<(i64, i64)> = None;
         for record in &self.records {
             let column = (x(record.ts) * 10.0) as i64;
@@ -131,8 +136,8 @@ impl<'a> MemoryTimeline<'a> {
              :root{{color-scheme:light dark}}body{{font:15px/1.5 system-ui,sans-serif;max-width:1080px;margin:2rem auto;padding:0 1rem}}\
              svg{{width:100%;height:auto;overflow:visible}}path{{fill:#4c7ef3;fill-opacity:.35;stroke:#4c7ef3;stroke-width:1}}\
              line{{stroke:currentColor;stroke-opacity:.15}}text{{font-size:12px;fill:currentColor;text-anchor:end}}.t{{text-anchor:middle}}\
-             </style><h1>Memory of {name}</h1><p>Allocated bytes over {span}; peak {peak}, {before} from before the recording. \
-             A trace does not say which tensors are parameters, gradients or activations.</p>\
+             </style><h1>Memory of {name}</h1><p>Allocated bytes over {span}; peak {peak}, {before} allocated before the recording. \
+             A trace does not contain which tensors are parameters, gradients or activations.</p>\
              <svg viewBox='-90 -12 1070 360' role='img' aria-label='Allocated bytes over time'>{scales}<path d='{path}'/></svg></html>\n",
             name = self.device,
             span = time_ns(span, None),
@@ -148,7 +153,7 @@ fn flush(path: &mut String, highest: Option<(i64, i64)>, y: impl Fn(i64) -> f64)
     }
 }
 
-/// Whole microseconds as torch has them: the quotient is rounded to a double before it is cut off.
+/// Whole microseconds as torch computes them: the quotient is rounded to a double before it is truncated.
 fn torch_us(ns: i64) -> i64 {
     ((ns / 1000) as f64 + (ns % 1000) as f64 / 1000.0) as i64
 }

@@ -1,9 +1,11 @@
-//! A trace without private texts: what no rule allows is replaced, by the same pseudonym everywhere; structure and times stay.
+//! Redaction: texts that no rule allows are replaced, the same text by the same pseudonym everywhere. Structure and
+//! times stay.
 //!
-//! `rules` says which keys are public and what may stay of the values under each; `names` which names of events and
-//! lanes are, `frames` what may stay of a stack; `vocabulary` which words the names of operators and kernels are made of. A text is split into frames or
-//! entries first, and each is read whole. A pseudonym is `x` and the first 64 bits of a SHA-256 of the salt and the text.
-//! Without the salt, which is not stored, a guess at a text cannot be tried out.
+//! `rules` defines which keys are public and which values under them are kept, `names` which names of events are
+//! public, `patterns` which names of processes and threads, `frames` which parts of a stack. `vocabulary` defines the
+//! words in names of operators and kernels. A text is first split into frames or entries, and each of them is matched
+//! completely. A pseudonym is `x` and the first 64 bits of a SHA-256 of the salt and the text. The salt is not stored;
+//! without it, a guessed text cannot be verified.
 
 pub mod audit;
 mod frames;
@@ -31,7 +33,7 @@ use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use vocabulary::Vocabulary;
 
-/// How many bytes of a hash a pseudonym has.
+/// The number of bytes of the hash in a pseudonym.
 const HASH_BYTES: usize = 8;
 
 /// Replaces private texts by pseudonyms.
@@ -40,12 +42,12 @@ pub(crate) struct Redact<A = ()> {
     keys: Keys,
     vocabulary: Vocabulary,
     pen: Pen<A>,
-    /// What was written of the names of events, by the number of the name and the category.
+    /// The index into `written` of each name and category of events.
     known: Index,
     written: Vec<String>,
 }
 
-/// Writes what was judged.
+/// Writes the kept and replaced parts of texts.
 #[derive(Clone, Debug)]
 struct Pen<A> {
     salt: Vec<u8>,
@@ -53,7 +55,7 @@ struct Pen<A> {
 }
 
 impl Redact {
-    /// A redactor; the same salt gives the same pseudonyms.
+    /// Creates a redactor. The same salt gives the same pseudonyms.
     pub(crate) fn new(salt: &[u8]) -> Self {
         Redact::with_audit(salt, ())
     }
@@ -80,7 +82,7 @@ impl<A: Audit> Pen<A> {
         out
     }
 
-    /// What is written of a text.
+    /// The redacted text; a text that no rule has matched is replaced completely.
     fn written(&mut self, field: Field<'_>, text: &str, judged: Option<Judged<'_>>) -> String {
         let Some((rule, parts)) = judged else { return self.hidden(field, text) };
         self.audit.judged(field, rule, &parts);
@@ -94,7 +96,7 @@ impl<A: Audit> Pen<A> {
         out
     }
 
-    /// What is written of a key; nothing for a public one.
+    /// The replacement of a key; `None` if the key is public.
     fn key(&mut self, field: Field<'_>, known: Option<Rule>, key: &str) -> Option<String> {
         if known.is_some() || key.is_empty() {
             self.audit.judged(field.keys(), "known key", &[Part::Keep(key)]);
@@ -148,7 +150,7 @@ impl<A: Audit> Redact<A> {
     }
 }
 
-/// The place of an event's field, and its name in an audit.
+/// The name in an audit and the place of an event's field.
 fn place(at: layout::Place) -> (&'static str, Place) {
     match at {
         layout::Place::Top => ("event", Place::Event),

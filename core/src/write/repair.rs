@@ -11,9 +11,9 @@ use core::fmt::Write;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repaired {
-    /// How many events were written.
+    /// The number of events written.
     pub events: u64,
-    /// What was odd about the input.
+    /// The diagnostics of the input.
     pub diagnostics: Diagnostics,
 }
 
@@ -26,15 +26,15 @@ pub struct Repairer<W: Write> {
 }
 
 impl<W: Write> Repairer<W> {
-    /// A repairer that writes to `out`; `unpacker` undoes compression.
+    /// Creates a repairer that decompresses with `unpacker` and writes to `out`.
     pub fn new(unpacker: Unpacker, out: W) -> Self {
         Repairer { unpacker, text: TextReader::default(), writer: ChromeWriter::new(out), failed: false }
     }
 
-    /// Reads one more chunk and writes the events that it completes.
+    /// Reads the next chunk and writes the events that it completes.
     ///
     /// # Errors
-    /// [`Error::NotATrace`] as soon as the bytes cannot become a trace.
+    /// Returns [`Error::NotATrace`] as soon as the bytes cannot become a trace.
     pub fn feed(&mut self, chunk: &[u8]) -> Result<(), Error> {
         let (text, writer, failed) = (&mut self.text, &mut self.writer, &mut self.failed);
         self.unpacker.feed(chunk, &mut |plain| {
@@ -52,7 +52,8 @@ impl<W: Write> Repairer<W> {
     /// Ends the input and the output.
     ///
     /// # Errors
-    /// [`Error::Empty`] or [`Error::NotATrace`] when no trace was found. Errors of the output are kept by the output.
+    /// Returns [`Error::Empty`] or [`Error::NotATrace`] if the input has no trace, and [`Error::Output`] if writing
+    /// failed.
     pub fn finish(mut self) -> Result<(W, Repaired), Error> {
         let (text, writer, failed) = (&mut self.text, &mut self.writer, &mut self.failed);
         let unpacking = self.unpacker.finish(&mut |plain: &[u8]| {

@@ -1,4 +1,4 @@
-//! Which events a smaller trace keeps: those of some steps or times, or those that are long enough.
+//! Selects the events of a smaller trace: those of some steps or times, or those that are long enough.
 
 use crate::analysis::device::steps::step_ranges;
 use crate::error::Error;
@@ -12,26 +12,26 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What to keep of a trace.
+/// The events to keep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Selection {
-    /// The first and last step, by number.
+    /// The numbers of the first and last step.
     pub steps: Option<(i64, i64)>,
-    /// Start and end in ns after the start of the recording.
+    /// The time window: start and end in ns after the start of the recording.
     pub time: Option<(i64, i64)>,
-    /// Leave out spans of the host that are shorter, in ns.
+    /// The minimum duration of host spans, in ns.
     pub min_duration_ns: i64,
-    /// Leave out these categories, by the text of `cat`.
+    /// The categories to leave out, by the text of `cat`.
     pub drop_categories: Vec<String>,
 }
 
-/// Whether each event is kept.
+/// Returns for each event whether it is kept.
 ///
-/// A window keeps what begins in it on the host, the device work that was launched in it, both ends of a flow that
-/// begins in it, and all metadata. Steps and device work are never too short.
+/// A window keeps host events that begin in it, device work that was launched in it, both ends of flows that begin in
+/// it, and all metadata. Steps and device work are kept whatever their duration.
 ///
 /// # Errors
-/// [`Error::BadOption`] when the trace has none of the steps.
+/// Returns [`Error::BadOption`] if the trace has none of the steps.
 pub(crate) fn select(trace: &Trace, selection: &Selection) -> Result<Vec<bool>, Error> {
     let table = &trace.table;
     let window = window(trace, selection)?;
@@ -59,7 +59,7 @@ pub(crate) fn select(trace: &Trace, selection: &Selection) -> Result<Vec<bool>, 
     Ok(keep)
 }
 
-/// An end goes with its begin, a flow's end with its start.
+/// Keeps an end if its begin is kept, and the end of a flow if its start is kept.
 fn keep_partners(trace: &Trace, keep: &mut [bool]) {
     let mut follow = |pairs: &[(Row, Row)]| {
         for &(begin, end) in pairs {

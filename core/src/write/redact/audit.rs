@@ -1,4 +1,4 @@
-//! What redaction keeps of a trace, by which rule, and how much it hides: for a person to look through before sharing.
+//! The audit of a redaction: what it keeps, by which rule, and how much it hides, to review before sharing.
 
 use super::Redact;
 use super::outcome::{Audit, Field, Part};
@@ -11,10 +11,10 @@ use alloc::string::String;
 use alloc::vec;
 use core::fmt::{self, Write};
 
-/// A field, whether something of it is kept, the rule, and the text with `…` for what is hidden of it.
+/// A field, whether any of it is kept, the rule, and the text with `…` for its hidden parts.
 type Entry = (String, bool, &'static str, Option<String>);
 
-/// Counts of everything that is kept and hidden.
+/// The counts of kept and hidden texts.
 #[derive(Clone, Debug, Default)]
 struct Entries(BTreeMap<Entry, i64>);
 
@@ -50,15 +50,15 @@ impl Audit for &mut Entries {
 
 /// The columns of [`audit`].
 const COLUMNS: [Column; 5] = [
-    Column::text("field", "Field", "Where in the trace: the name, category or id of an event, or a key."),
-    Column::bool("kept", "Kept", "Whether something of it is in the redacted trace."),
+    Column::text("field", "Field", "The part of the trace: the name, category or id of an event, or a key."),
+    Column::bool("kept", "Kept", "Whether any of it is in the redacted trace."),
     Column::text("rule", "Rule", "The rule that keeps it."),
-    Column::int("count", "Count", "How often."),
-    Column::text("text", "Text", "What is kept, with `…` for what is hidden of it; nothing for numbers.")
+    Column::int("count", "Count", "The number of occurrences."),
+    Column::text("text", "Text", "The kept text, with `…` for its hidden parts; empty for numbers.")
         .nullable(),
 ];
 
-/// Drops the redacted trace.
+/// A sink that drops the redacted trace.
 struct Nowhere;
 
 impl Write for Nowhere {
@@ -67,11 +67,11 @@ impl Write for Nowhere {
     }
 }
 
-/// A row for each distinct text that redaction keeps in a field, and one for what it hides in a field.
+/// Returns one row per distinct text that redaction keeps in a field, and one per field for the texts that it hides.
 pub fn audit(table: &Table) -> Rows {
     let mut entries = Entries::default();
     let mut writer = ChromeWriter::with_rewrite(Nowhere, Redact::with_audit(b"", &mut entries));
-    // Nothing that is written there fails.
+    // Writing to `Nowhere` cannot fail.
     let _ = table.rows().try_for_each(|row| writer.event(table, row));
     let _ = writer.finish(table);
     let mut rows = Rows::new(&COLUMNS);

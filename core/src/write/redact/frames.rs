@@ -1,4 +1,4 @@
-//! Frames of stacks: `path(line): function`, and modules.
+//! Redaction of stack frames: `path(line): function`, and module calls.
 
 use super::grammar::{is_digits, is_one_of};
 use super::outcome::Part::{self, Hide, Keep};
@@ -6,19 +6,20 @@ use super::vocabulary::Vocabulary;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The number of a line has at most this many digits.
+/// The maximum number of digits of a line number.
 const LINE_DIGITS: usize = 6;
 
-/// The call of a module.
+/// The frame of a module call.
 const MODULE: &str = "nn.Module: {module}_{number}";
 
 impl Vocabulary {
-    /// One frame.
+    /// Redacts one frame.
     pub(super) fn frame<'a>(&self, text: &'a str) -> Option<Vec<Part<'a>>> {
         self.pattern(MODULE, text).or_else(|| self.place(text))
     }
 
-    /// `path(line): function`. The line and `.py` are kept; of torch's own files also names made of public words.
+    /// Redacts `path(line): function`. The line and `.py` are kept. In torch's own files, names made of public words
+    /// are kept too.
     fn place<'a>(&self, text: &'a str) -> Option<Vec<Part<'a>>> {
         const TORCH: [&str; 2] = ["torch/", "site-packages/torch/"];
         const FUNCTIONS: &str = "<module> <lambda> <listcomp> <genexpr> <dictcomp>";
@@ -42,7 +43,7 @@ impl Vocabulary {
         let file = if has_public_file { Keep(file) } else { Hide(file) };
         let mut parts = vec![Hide(&path[..from]), Keep(&path[from..to]), file, Keep(extension), Keep(line)];
         let is_cpp = function.starts_with("at::_ops::") || function.starts_with("torch::autograd::");
-        // Judged together: a file and a function could spell a word.
+        // Checked together, because a file and a function could spell a word.
         let is_public = || is_one_of(function, FUNCTIONS) || self.are_public(names.chain([function]));
         if has_public_file && is_public() {
             parts.push(Keep(function));

@@ -1,22 +1,23 @@
-//! Small parsers that each read a whole text. What one of them accepts has room for numbers, brackets and a fixed list of
-//! words only, so that no private word fits into it.
+//! Small parsers that each match a complete text. They accept only numbers, brackets and a fixed list of words, so that
+//! no private word can match.
 
-/// Decimal digits, at least one and at most `most`.
+/// Whether a text is 1 to `most` decimal digits.
 pub(super) fn is_digits(text: &str, most: usize) -> bool {
     (1..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// A decimal integer within 64 bits, or a number that JSON has no form for.
+/// Whether a text is an integer of up to 19 digits, or infinity or NaN.
 pub(super) fn is_integer(text: &str) -> bool {
     is_digits(unsigned(text), 19) || matches!(text, "inf" | "-inf" | "NaN" | "nan")
 }
 
-/// A text without the sign before it.
+/// Strips a leading sign.
 fn unsigned(text: &str) -> &str {
     text.strip_prefix(['-', '+']).unwrap_or(text)
 }
 
-/// A number as Python prints it: `3`, `-0.5`, `1e-05`. A second point makes it something else, such as an address.
+/// Whether a text is a number as Python prints it: `3`, `-0.5`, `1e-05`. Two points are not allowed, as in an IP
+/// address.
 pub(super) fn is_number(text: &str) -> bool {
     if is_integer(text) {
         return true;
@@ -28,7 +29,7 @@ pub(super) fn is_number(text: &str) -> bool {
         && is_digits(unsigned(exponent), 3)
 }
 
-/// Nested lists of integers, such as `[[2, 3], [4]]`.
+/// Whether a text is a nested list of integers, such as `[[2, 3], [4]]`.
 pub(super) fn is_sizes(text: &str) -> bool {
     let inside = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
     inside.is_some_and(|inside| {
@@ -39,7 +40,7 @@ pub(super) fn is_sizes(text: &str) -> bool {
     })
 }
 
-/// A value of an operator's input that is not a tensor: a number, a truth value, or a list of them.
+/// Whether a text is a non-tensor input of an operator: a number, a boolean, `None`, or a list of them.
 pub(super) fn is_scalars(text: &str) -> bool {
     let list = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
     list.unwrap_or(text)
@@ -48,18 +49,18 @@ pub(super) fn is_scalars(text: &str) -> bool {
         .all(|item| item.is_empty() || matches!(item, "True" | "False" | "None") || is_number(item))
 }
 
-/// Words of a list with some characters between them.
+/// Whether a text consists of words of a list, separated by some characters.
 pub(super) fn is_made_of(text: &str, between: &[u8], words: &str) -> bool {
     text.split(|c: char| c.is_ascii() && between.contains(&(c as u8)))
         .all(|word| word.is_empty() || is_one_of(word, words))
 }
 
-/// A word of a list that is separated by spaces.
+/// Whether a word is in a list that is separated by spaces.
 pub(super) fn is_one_of(word: &str, words: &str) -> bool {
     words.split(' ').any(|known| known == word)
 }
 
-/// A device's model, as its vendor names it: `NVIDIA A100-SXM4-40GB`.
+/// Whether a text is the model name of a device: `NVIDIA A100-SXM4-40GB`.
 pub(super) fn is_device(text: &str) -> bool {
     const VENDORS: &str = "NVIDIA Tesla Quadro GeForce AMD Radeon Instinct Intel Ascend";
     const PARTS: &str = "nvidia tesla quadro geforce amd radeon instinct intel ascend rtx gtx gt ti super ada generation \
@@ -76,7 +77,7 @@ pub(super) fn is_device(text: &str) -> bool {
         && parts().all(|part| Runs(part).all(is_part) && Runs(part).count() <= 4)
 }
 
-/// A text in its runs of letters, of digits, and its other characters one by one.
+/// Splits a text into runs of letters, runs of digits, and single other characters.
 pub(super) struct Runs<'a>(pub(super) &'a str);
 
 impl<'a> Iterator for Runs<'a> {
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_whole() {
+    fn numbers_match_completely() {
         for text in ["0", "-12", "3.5", "1e-05", "-0.0036900369003690049", "inf"] {
             assert!(is_number(text), "{text}");
         }
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_vendors_models() {
+    fn devices_match_model_names() {
         for name in [
             "NVIDIA A100-SXM4-40GB",
             "NVIDIA H100 80GB HBM3",
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_cover_a_text() {
+    fn runs_cover_the_text() {
         let text = "sm80_xmmaÄ7";
         assert_eq!(Runs(text).collect::<alloc::vec::Vec<_>>(), ["sm", "80", "_", "xmma", "Ä", "7"]);
     }

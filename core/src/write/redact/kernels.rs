@@ -1,4 +1,4 @@
-//! Names of kernels, as C++ and generators of kernels write them.
+//! Redaction of kernel names, as written by C++ and by kernel generators.
 
 use super::grammar::is_one_of;
 use super::outcome::Part::{self, Hide, Keep};
@@ -8,12 +8,12 @@ use alloc::vec::Vec;
 /// Characters between the identifiers and numbers of a name.
 const BETWEEN: &[u8] = b" <>()[]{}:,*&#-+=!|~";
 
-/// Words before the first identifier.
+/// Words that may precede the first identifier.
 const BEFORE: &str = "void const static anonymous namespace";
 
 impl Vocabulary {
-    /// The name of a kernel. If its first identifier is public, other identifiers are hidden one by one, and so are numbers
-    /// that are not template arguments.
+    /// Redacts the name of a kernel. If its first identifier is public, other identifiers are hidden one by one, and so
+    /// are numbers that are not template arguments. Otherwise the complete name is hidden.
     pub(super) fn kernel<'a>(&self, text: &'a str) -> Option<Vec<Part<'a>>> {
         let mut reader = Reader::new(self);
         let mut parts = Vec::new();
@@ -32,7 +32,7 @@ impl Vocabulary {
         reader.has_head.then_some(parts)
     }
 
-    /// How many bytes of an identifier are public: all, none, or the beginning of a generated one, up to a `_`.
+    /// The number of public bytes of an identifier: all, none, or a prefix up to a `_` of a generated name.
     fn beginning(&self, context: &mut Context, name: &str) -> usize {
         let before = *context;
         let mut public = |end: usize| {
@@ -51,15 +51,16 @@ impl Vocabulary {
     }
 }
 
-/// Reads a name from left to right. Each method returns how many bytes of its run are public; `None` hides the whole name.
+/// Reads a name from left to right. Each method returns the number of public bytes of a run; `None` hides the complete
+/// name.
 struct Reader<'v> {
     vocabulary: &'v Vocabulary,
     context: Context,
-    /// A public identifier was read.
+    /// Whether a public identifier was read.
     has_head: bool,
-    /// What is in a namespace that is hidden is hidden with it.
+    /// Whether the current identifier is inside a hidden namespace, which hides it too.
     is_inside_hidden: bool,
-    /// How many `<` are open.
+    /// The number of open `<`.
     depth: usize,
     /// The last byte between identifiers.
     last: u8,
@@ -100,12 +101,12 @@ impl<'v> Reader<'v> {
     }
 }
 
-/// Whether a generator of kernels made the name. A call on the CPU that starts such a kernel has the same name.
+/// Whether a kernel generator made the name. A call on the CPU that starts such a kernel has the same name.
 pub(super) fn is_generated(name: &str) -> bool {
     name.starts_with("triton_") || name.starts_with("Cijk_")
 }
 
-/// A byte of an identifier in C++, or of a letter beyond ASCII.
+/// Whether a byte belongs to a C++ identifier or to a non-ASCII character.
 fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || !byte.is_ascii()
 }

@@ -1,7 +1,7 @@
-//! Which names of events are public, and which parts of a name are.
+//! Public names of events, and public parts of names.
 //!
-//! A name is read as a whole. What no rule reads is hidden as a whole; a rule that reads it can still hide parts of it,
-//! such as the class in `Optimizer.step#MyOptimizer.step`.
+//! A rule matches a complete name. A name that no rule matches is hidden completely. A rule that matches can still hide
+//! parts of the name, such as the class in `Optimizer.step#MyOptimizer.step`.
 
 use super::grammar::{is_made_of, is_one_of};
 use super::kernels::is_generated;
@@ -16,11 +16,11 @@ use alloc::vec::Vec;
 const OPERATORS: &str = "aten prim prims c10d _c10d_functional c10d_functional torch profiler autograd quantized inductor \
     torchvision fbgemm mkldnn onednn nccl gloo";
 
-/// A name that a rule has read: the rule and the pieces.
+/// A name that a rule matches: the rule and the parts.
 pub(super) type Judged<'a> = (&'static str, Vec<Part<'a>>);
 
 impl Vocabulary {
-    /// The name of an event.
+    /// Redacts the name of an event.
     pub(super) fn event<'a>(&self, category: Category, text: &'a str) -> Option<Judged<'a>> {
         let is_whole = |rule: &'static str, holds: bool| holds.then(|| (rule, vec![Keep(text)]));
         let rule = |rule: &'static str| move |parts| (rule, parts);
@@ -36,15 +36,16 @@ impl Vocabulary {
             .or_else(|| self.frame(text).map(rule("frame")))
     }
 
-    /// A counter of a profiler, whose values are no secret of the program's. The series of other counters can have the same
-    /// keys.
+    /// Whether a name is that of a profiler's counter, whose values are not private. The series of other counters can
+    /// have the same keys.
     pub(super) fn is_counter(&self, name: &str) -> bool {
         let parts = self.pattern(EVENTS, name);
         parts.is_some_and(|parts| parts.iter().all(|part| matches!(part, Keep(_))))
     }
 
-    /// `aten::add`, `aten::add.Tensor`, `torch::autograd::AccumulateGrad`; or a node of the backward, `AddmmBackward0`. A
-    /// function of a user's own has no number behind its name.
+    /// Whether a name is an operator, such as `aten::add`, `aten::add.Tensor` or `torch::autograd::AccumulateGrad`, or
+    /// a backward node, such as `AddmmBackward0`. User-defined autograd functions have no number at the end of the
+    /// name.
     pub(super) fn is_operator(&self, text: &str) -> bool {
         if let Some((library, names)) = text.split_once("::") {
             let (path, overload) = names.split_once('.').unwrap_or((names, "_"));
@@ -54,7 +55,7 @@ impl Vocabulary {
         digits > 0 && text[..text.len() - digits].ends_with("Backward") && self.is_public(text)
     }
 
-    /// A function of the runtime or driver of CUDA or `ROCm`.
+    /// Whether a name is a function of the runtime or driver of CUDA or `ROCm`.
     fn is_call(&self, text: &str) -> bool {
         let is_from = |library: &str| {
             text.starts_with(library)
@@ -64,7 +65,7 @@ impl Vocabulary {
     }
 }
 
-/// A copy or a memset: its direction and the kinds of memory.
+/// Whether a name is a memory copy or memset with its direction and kinds of memory.
 fn is_transfer(text: &str) -> bool {
     const WORDS: &str = "Memcpy Memset memcpy memset HtoD HtoH HtoA DtoH DtoD DtoA AtoH AtoD AtoA PtoP Device Host Pinned \
         Pageable Array Managed Unified Unknown";

@@ -1,12 +1,12 @@
-//! What becomes of each text, for whoever counts it.
+//! The outcome of redaction for each text, and the trait that receives it.
 
 use alloc::string::String;
 
-/// Where in the trace a text is.
+/// The position of a text in the trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field<'a> {
     place: &'static str,
-    /// The public key that the text is under; empty for none, and for a key that is hidden.
+    /// The public key of the text; empty if there is none or the key is hidden.
     key: &'a str,
     is_key: bool,
 }
@@ -16,7 +16,7 @@ impl<'a> Field<'a> {
         Field { place, key, is_key: false }
     }
 
-    /// The keys in this place.
+    /// The keys at this position.
     pub(super) fn keys(self) -> Field<'a> {
         Field { is_key: true, ..self }
     }
@@ -29,24 +29,24 @@ impl<'a> Field<'a> {
     }
 }
 
-/// A piece of a text. All pieces of a text, one after the other, are the text.
+/// A part of a text. The parts of a text in order are the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part<'a> {
     /// Kept as it is.
     Keep(&'a str),
-    /// Replaced.
+    /// Replaced by a pseudonym.
     Hide(&'a str),
 }
 
-/// Receives what is kept and what is hidden; `()` drops it.
+/// Receives the kept and hidden texts; `()` ignores them.
 pub(crate) trait Audit {
-    /// Every text is to be shown, also one that was shown before.
+    /// Whether repeated texts are reported too.
     const COUNTS: bool = false;
-    /// A text that a rule has read.
+    /// Receives a text that a rule matches.
     fn judged(&mut self, _: Field<'_>, _rule: &'static str, _: &[Part<'_>]) {}
-    /// A number that is kept.
+    /// Receives a kept number.
     fn number(&mut self, _: Field<'_>) {}
-    /// A text or number that is hidden as a whole.
+    /// Receives a text or number that is hidden completely.
     fn hidden(&mut self, _: Field<'_>) {}
 }
 

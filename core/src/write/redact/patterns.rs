@@ -1,7 +1,9 @@
-//! Patterns of public texts: what stands in braces varies, and is kept or hidden by its kind; everything else is literal.
+//! Patterns of public texts. A placeholder in braces varies, and its kind decides whether it is kept. The rest is
+//! literal.
 //!
-//! `{number}` fits digits only, and `{part}` few of them. The other kinds fit anything. They keep one of torch's optimizers,
-//! modules or loaders, an operator, a word of the vocabulary or a known lane, and hide everything else.
+//! `{number}` and `{part}` match digits only, the latter fewer of them. The other kinds match any text. They keep
+//! torch's optimizers, modules and loaders, operators, words of the vocabulary and known lanes, and hide everything
+//! else.
 
 use super::grammar::{is_digits, is_one_of};
 use super::outcome::Part::{self, Hide, Keep};
@@ -24,7 +26,7 @@ const MODULES: &str = "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveMaxPool2d Avg
     Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer Unflatten Unfold Upsample \
     ZeroPad2d";
 
-/// Names that torch, CUPTI, the allocator and this tool give to events.
+/// Event names of torch, CUPTI, the allocator and Kinetoscope.
 pub(super) const EVENTS: &str = "[memory]
 [OutOfMemory]
 detach
@@ -94,7 +96,7 @@ GPU {number} clocks (MHz)
 GPU {number} power (mW)
 GPU {number} temperature (C)";
 
-/// Names of processes and threads, and ids that are texts.
+/// Names of processes and threads, and ids that are strings.
 pub(super) const LANES: &str = "python
 python3
 pt_main_thread
@@ -127,14 +129,14 @@ Device {number}
 pt_autograd_{number}
 python3.{part}";
 
-/// A number has at most this many digits: those of a thread's id, and fewer than a date has.
+/// The maximum number of digits of a number: enough for a thread id, and fewer than a date has.
 const DIGITS: usize = 7;
 
-/// A part of a version has at most this many digits.
+/// The maximum number of digits of a part of a version.
 const PART_DIGITS: usize = 3;
 
 impl Vocabulary {
-    /// A text that fits one of some patterns.
+    /// Redacts a text that matches one of the patterns, which are separated by newlines.
     pub(super) fn pattern<'a>(&self, patterns: &str, text: &'a str) -> Option<Vec<Part<'a>>> {
         patterns.split('\n').find_map(|pattern| {
             let mut parts = Vec::new();
@@ -152,7 +154,7 @@ impl Vocabulary {
         let Some((kind, rest)) = rest.split_once('}') else { return true };
         let next = rest.split('{').next().unwrap_or(rest);
         let last = next.is_empty().then_some(text.len());
-        // The text may have what comes next more than once: `Model_2_0`.
+        // The next literal may occur in the text more than once: `Model_2_0`.
         let ends = text.match_indices(next).map(|(at, _)| at).filter(|_| last.is_none());
         let begun = parts.len();
         last.into_iter().chain(ends).any(|end| {
@@ -168,7 +170,7 @@ impl Vocabulary {
         })
     }
 
-    /// Whether a text in the place of a word of this kind is kept; `None` where the pattern does not fit.
+    /// Whether a text in the position of a placeholder is kept; `None` if it does not match the placeholder.
     fn is_kept(&self, kind: &str, inside: &str) -> Option<bool> {
         match kind {
             "number" => is_digits(inside, DIGITS).then_some(true),
@@ -190,7 +192,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn a_hidden_word_may_have_what_follows_it() {
+    fn placeholders_may_contain_the_next_literal() {
         let fit = |text| Vocabulary::default().pattern("nn.Module: {module}_{number}", text);
         let parts = vec![Keep("nn.Module: "), Hide("Qwen2_5_VLModel"), Keep("_"), Keep("0"), Keep("")];
         assert_eq!(fit("nn.Module: Qwen2_5_VLModel_0"), Some(parts));

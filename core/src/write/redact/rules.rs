@@ -1,7 +1,7 @@
-//! The allow-list: which keys are public, and what may stay of the values under each.
+//! The allow-list: the public keys, and which of their values are kept.
 //!
-//! A key that is not here is replaced, and so is everything below it. A number stays where its key says that it is a time, a
-//! size, a count or an id; elsewhere it could be anything, such as a customer's number, and is replaced too.
+//! A key that is not listed is replaced, and so is everything below it. A number is kept if its key defines it as a
+//! time, a size, a count or an id. Elsewhere it could be anything, such as a customer number, and is replaced too.
 
 use super::grammar::{
     is_device, is_digits, is_integer, is_made_of, is_number, is_one_of, is_scalars, is_sizes,
@@ -14,20 +14,20 @@ use crate::names::Names;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What may stay of a value.
+/// Which values are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// Nothing but `true`, `false` and `null`.
+    /// Only `true`, `false` and `null`.
     Nothing,
-    /// Numbers, alone or in lists; a text that is a number or a list of integers.
+    /// Numbers, alone or in lists; strings that are a number or a list of integers.
     Numbers,
-    /// Numbers only, as ids are.
+    /// Numbers only, for ids.
     Id,
-    /// Texts that fit a pattern.
+    /// Strings that match one of the patterns.
     Pattern(&'static str),
-    /// Types of inputs.
+    /// Data types of inputs.
     Type,
-    /// Values of inputs that are not tensors.
+    /// Values of non-tensor inputs.
     Scalars,
     /// Frames of a stack.
     Stack,
@@ -35,11 +35,11 @@ pub(super) enum Rule {
     Kernel,
     /// The model of a device.
     Device,
-    /// Backends of communication, and the devices they are for.
+    /// Communication backends, and the devices they are for.
     Backend,
-    /// A number of a process group, which torch gives as a text.
+    /// The number of a process group, which torch writes as a string.
     Index,
-    /// Categories, with commas between them.
+    /// Categories, separated by commas.
     Category,
     /// An object, or a list of objects, with these keys.
     Object(Place),
@@ -51,25 +51,25 @@ use Rule::{
     Backend, Category, Device, Id, Index, Kernel, Numbered, Numbers, Object, Pattern, Scalars, Stack, Type,
 };
 
-/// Where a key is.
+/// The object that a key belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In an event, or a record that is not an event of a trace.
+    /// An event, or a record that is not a Chrome trace event.
     Event,
-    /// In `args`.
+    /// `args`.
     Args,
-    /// Next to `traceEvents`.
+    /// The top-level object.
     Metadata,
     Ids,
     Devices,
     Distributed,
     Group,
     Recorder,
-    /// In a frame of Chrome's `stackFrames`.
+    /// A frame of Chrome's `stackFrames`.
     Frame,
 }
 
-/// Keys by rule, separated by line ends.
+/// A rule and its keys, separated by newlines.
 type Group = (Rule, &'static str);
 
 const VERSION: Rule = Pattern("{part}.{part}\n{part}.{part}.{part}");
@@ -195,7 +195,7 @@ const RECORDER: &[Group] = &[
 
 const FRAME: &[Group] = &[(Stack, "name"), (Rule::Nothing, "category"), (Numbers, "parent")];
 
-/// The keys of each place.
+/// The keys of each object.
 const PLACES: [(Place, &[Group]); 9] = [
     (Place::Event, EVENT),
     (Place::Args, ARGS),
@@ -212,7 +212,7 @@ const PLACES: [(Place, &[Group]); 9] = [
 #[derive(Clone, Debug)]
 pub(super) struct Keys {
     names: Names,
-    /// What may stay under each name, in each place that it is a key of.
+    /// The rules of each name, one for each object that it is a key of.
     rules: Vec<Vec<(Place, Rule)>>,
 }
 
@@ -233,7 +233,7 @@ impl Default for Keys {
 }
 
 impl Keys {
-    /// The rule of a key below a value that has one; none for one that is not public.
+    /// The rule of a key in a value with a rule; `None` if the key is not public.
     pub(super) fn below(&self, rule: Rule, key: &str) -> Option<Rule> {
         match rule {
             Object(place) => self.rule(place, key),
@@ -242,7 +242,7 @@ impl Keys {
         }
     }
 
-    /// The rule of a key; none for one that is not public.
+    /// The rule of a key; `None` if the key is not public.
     pub(super) fn rule(&self, place: Place, key: &str) -> Option<Rule> {
         let rules = self.rules.get(self.names.find(key)?.0 as usize)?;
         rules.iter().find(|(known, _)| *known == place).map(|(_, rule)| *rule)
@@ -250,13 +250,13 @@ impl Keys {
 }
 
 impl Rule {
-    /// Whether a number stays.
+    /// Whether numbers are kept.
     pub(super) fn keeps_numbers(self) -> bool {
         matches!(self, Numbers | Id | Scalars | Stack | Index) || self == VERSION
     }
 }
 
-/// Types of inputs in the spelling of each version of torch, and of the recorder.
+/// Data types of inputs in the spelling of every version of torch, and of the recorder.
 const TYPES: &str = "float double int long short char bool half unsigned signed Float Double Int Long Short Char Byte Bool Half \
     BFloat16 Scalar ScalarList Tensor TensorList GenericList ComplexFloat ComplexDouble __int64 c10::complex<float> \
     c10::complex<double> c10::Half c10::BFloat16 c10::bfloat16 c10::Float8_e4m3fn c10::Float8_e5m2 c10::float8_e4m3fn \
@@ -264,7 +264,7 @@ const TYPES: &str = "float double int long short char bool half unsigned signed 
 
 const BACKENDS: &str = "nccl gloo mpi ucc hccl xccl rccl fake undefined cpu cuda hip mtia xpu hpu npu mps";
 
-/// Categories of Kineto's activities in every version, of Chrome's arrows, and of this tool's recordings.
+/// Categories of Kineto's activities in every version, of Chrome's flows, and of Kinetoscope's recordings.
 const CATEGORIES: &str = "cpu_op user_annotation python_function cuda_runtime cuda_driver kernel gpu_memcpy gpu_memset \
     gpu_user_annotation cuda_sync cuda_event overhead cpu_instant_event Trace ac2g fwdbwd forward_backward fwd_bwd async_npu \
     async_gpu async_cpu_to_gpu async cpu_to_cuda flow other Operator operator Kernel Memcpy Memset Runtime runtime driver \
@@ -272,7 +272,7 @@ const CATEGORIES: &str = "cpu_op user_annotation python_function cuda_runtime cu
     hip_runtime hpu_op collective_comm cuda_profiler_range";
 
 impl Vocabulary {
-    /// What stays of a text by a rule; nothing when all of it is replaced.
+    /// Redacts a text by a rule; `None` if all of it is replaced.
     pub(super) fn judge<'a>(&self, rule: Rule, text: &'a str) -> Option<Judged<'a>> {
         let (name, is_whole) = match rule {
             _ if text.is_empty() => ("empty", true),
@@ -291,7 +291,7 @@ impl Vocabulary {
         is_whole.then(|| (name, vec![Keep(text)]))
     }
 
-    /// Frames, each followed by `;` or by nothing.
+    /// Redacts frames, which are separated by `;`.
     fn stack<'a>(&self, text: &'a str) -> Vec<Part<'a>> {
         pieces(text, ';', |frame| self.frame(frame).unwrap_or_else(|| vec![Hide(frame)]))
     }
@@ -301,7 +301,7 @@ fn categories(text: &str) -> Vec<Part<'_>> {
     vec![if is_one_of(text, CATEGORIES) { Keep(text) } else { Hide(text) }]
 }
 
-/// Each piece of a text by itself, with the separators between them.
+/// Redacts each piece of a text separately, and keeps the separators between them.
 fn pieces<'a>(text: &'a str, separator: char, parts: impl Fn(&'a str) -> Vec<Part<'a>>) -> Vec<Part<'a>> {
     let mut out = Vec::new();
     let mut end = 0;
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn four_numbers_are_no_version() {
+    fn versions_have_two_or_three_numbers() {
         let words = Vocabulary::default();
         assert!(words.judge(VERSION, "2.18.1").is_some() && words.judge(VERSION, "7.2").is_some());
         for text in ["10.1.2.3", "7", "2..1", "2.18.x"] {

@@ -1,21 +1,22 @@
-//! The words that the names of torch's operators, of public kernels and of calls are made of.
+//! The public words, of which the names of torch's operators, of public kernels and of API calls consist.
 //!
-//! An identifier is public when every run of letters in it is a word of `words.txt`, or consists of such words in camel
-//! case. Single letters may not follow each other, so that no private word can be spelled from them. The digits of a name are too
-//! few for a date or a telephone number; a kernel's name has more of them, as in `128x64x32` and between commas.
-
+//! An identifier is public if every run of letters in it is a word of `words.txt`, or consists of such words in camel
+//! case. Single letters must not be adjacent, so that no private word can be spelled with them. The number of digits in
+//! a name is too small for a date or a telephone number. Kernel names have more digits, as in `128x64x32`, and between
+//! commas.
 use super::grammar::Runs;
 use crate::names::Names;
 
 const WORDS: &str = include_str!("words.txt");
 
-/// A number in the name of a kernel has at most this many digits; so have numbers together that no letter and no comma parts.
+/// The maximum number of digits of a number in a kernel name, and of adjacent numbers without a letter or comma in
+/// between.
 const DIGITS: usize = 6;
 
-/// Any other name has at most this many: fewer than a date.
+/// The maximum number of digits in any other name: fewer than a date has.
 const FEW_DIGITS: usize = 5;
 
-/// A piece of a word in camel case that is shorter stands alone between longer ones.
+/// Camel-case words shorter than this must not be adjacent.
 const LONG: usize = 3;
 
 /// The public words.
@@ -33,12 +34,12 @@ impl Default for Vocabulary {
 }
 
 impl Vocabulary {
-    /// Letters, digits and `_`, all of whose words are public.
+    /// Whether an identifier of letters, digits and `_` has only public words.
     pub(super) fn is_public(&self, identifier: &str) -> bool {
         self.are_public([identifier])
     }
 
-    /// Identifiers that stand together, all of which are public, and which spell no word and no number together.
+    /// Whether adjacent identifiers are all public and do not spell a word or a number together.
     pub(super) fn are_public<'a>(&self, identifiers: impl IntoIterator<Item = &'a str>) -> bool {
         let mut context = Context::default();
         let mut digits = 0;
@@ -48,7 +49,7 @@ impl Vocabulary {
         })
     }
 
-    /// Whether an identifier is public after others, whose last letters and digits are in `context`.
+    /// Whether an identifier is public after others, whose last letters and digits `context` holds.
     pub(super) fn goes_on(&self, context: &mut Context, identifier: &str) -> bool {
         let Context { letters, digits } = context;
         letters.is_apart = true;
@@ -75,7 +76,7 @@ impl Vocabulary {
         self.0.find(&word.to_ascii_lowercase()).is_some()
     }
 
-    /// A run of letters: a word, or words in camel case.
+    /// Whether a run of letters is a public word, or consists of public words in camel case.
     fn has_run(&self, run: &str) -> bool {
         if !run.as_bytes()[0].is_ascii_alphabetic() {
             return false;
@@ -98,27 +99,28 @@ impl Vocabulary {
     }
 }
 
-/// The letters and digits since the last word, which could spell a word or a number with those that follow.
+/// The letters and digits since the last word. Together with those that follow, they could spell a word or a number.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Context {
     letters: Letters,
     pub(super) digits: usize,
 }
 
-/// Letters that stand alone, with no word between them: no two with nothing but `_` between them, and with something else
-/// between them at most three, or one again and again, as in `0d1d2d3d`; `x` does not count, as in `f2f_128x64x32`.
+/// Single letters since the last word. They must not be separated by `_` alone. Separated by something else, there may
+/// be at most three, or one letter repeated, as in `0d1d2d3d`; `x` does not count as another letter, as in
+/// `f2f_128x64x32`.
 #[derive(Clone, Copy, Default)]
 struct Letters {
     count: usize,
-    /// The last that is no `x`.
+    /// The last letter other than `x`.
     last: Option<u8>,
     are_different: bool,
-    /// Something else than `_` stands behind the last one.
+    /// Whether something other than `_` follows the last letter.
     is_apart: bool,
 }
 
 impl Letters {
-    /// Whether one more is public.
+    /// Adds a letter. Returns whether the letters are still public.
     fn take(&mut self, letter: u8) -> bool {
         let is_next = self.count == 0 || self.is_apart;
         self.is_apart = false;
@@ -131,7 +133,7 @@ impl Letters {
     }
 }
 
-/// How long the first word of a text in camel case is: `CUDAFunctor` is `CUDA` and `Functor`.
+/// The length of the first camel-case word of a text: `CUDAFunctor` is `CUDA` and `Functor`.
 fn hump(text: &[u8]) -> usize {
     let upper = text.iter().take_while(|b| b.is_ascii_uppercase()).count();
     let lower = text[upper..].iter().take_while(|b| b.is_ascii_lowercase()).count();
@@ -196,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_have_more_numbers() {
+    fn kernel_names_may_have_more_digits() {
         let vocabulary = Vocabulary::default();
         let goes_on = |name| vocabulary.goes_on(&mut Context::default(), name);
         for public in [
@@ -211,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn humps_begin_with_a_capital() {
+    fn camel_case_words_begin_with_a_capital() {
         assert_eq!([hump(b"CUDAFunctor"), hump(b"addMul"), hump(b"ToCopy"), hump(b"SN")], [4, 3, 2, 2]);
     }
 }
