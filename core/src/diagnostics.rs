@@ -1,6 +1,6 @@
 //! Diagnostics: what was repaired, clipped, guessed or dropped while a trace was read.
 //!
-//! Invariant: nothing is lost silently. Whoever changes or drops something calls [`Diagnostics::record`].
+//! Invariant: nothing is lost silently. Code that changes or drops something calls [`Diagnostics::record`].
 
 use crate::words::{Vocabulary, help, words};
 use alloc::string::String;
@@ -8,11 +8,11 @@ use alloc::vec::Vec;
 
 words! {
     "Severity"
-    /// How much an oddity touches the answers.
+    /// The effect of a diagnostic on the results.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     #[non_exhaustive]
     pub enum Severity {
-        /// Unusual, and understood in full.
+        /// Unusual input that was understood completely.
         Note = "note",
         /// The text was repaired or a value was changed; the event is kept.
         Repaired = "repaired",
@@ -23,7 +23,7 @@ words! {
 
 macro_rules! codes {
     ($($variant:ident $text:literal $severity:ident $doc:literal;)*) => {
-        /// What kind of oddity was met.
+        /// The kind of a diagnostic.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Code {
@@ -37,17 +37,17 @@ macro_rules! codes {
             /// The stable names.
             pub const VOCABULARY: Vocabulary = Vocabulary { name: help("DiagnosticCode"), words: &[$($text),*] };
 
-            /// The stable name, as the JSON reports carry it.
+            /// The stable name, as in the JSON output.
             pub const fn as_str(self) -> &'static str {
                 Code::VOCABULARY.words[self as usize]
             }
 
-            /// How much it touches the answers.
+            /// The effect on the results.
             pub fn severity(self) -> Severity {
                 match self { $(Code::$variant => Severity::$severity,)* }
             }
 
-            /// One sentence for a person.
+            /// What is wrong and what was done, in words.
             pub fn description(self) -> &'static str {
                 match self { $(Code::$variant => $doc.trim_ascii(),)* }
             }
@@ -56,95 +56,95 @@ macro_rules! codes {
 }
 
 codes! {
-    CompressedCut "compressed_cut" Lost "The compressed stream ends early; what came before the cut was read.";
-    CompressedDamaged "compressed_damaged" Lost "The compressed stream is damaged; what came before the damage was read.";
-    CompressedTrailing "compressed_trailing" Lost "Bytes after the compressed stream were left alone.";
-    Utf16 "utf16" Note "The text is UTF-16 and was converted.";
-    ByteOrderMark "byte_order_mark" Note "The text begins with a UTF-8 byte order mark.";
-    Truncated "truncated" Lost "The text ends inside an event, which was dropped.";
-    MemoryLimit "memory_limit" Lost "The trace does not fit into the memory limit; what came before was read.";
-    Unclosed "unclosed" Note "The trace ends before it was closed; every event in it was read.";
-    DamagedEvent "damaged_event" Lost "An event could not be read; reading went on at the next one.";
-    StrayBytes "stray_bytes" Lost "Bytes between events belong to none and were skipped.";
-    NotAnObject "not_an_object" Lost "An element of traceEvents is not an object and was skipped.";
-    MissingComma "missing_comma" Repaired "A comma is missing between two elements.";
-    TrailingComma "trailing_comma" Repaired "A comma stands before a closing bracket or beside another comma.";
-    BareWord "bare_word" Repaired "A word such as NaN, Infinity or N/A stands where JSON wants a value; it was kept as text.";
-    BadNumber "bad_number" Repaired "A number is not written as JSON wants it, or is beyond 64-bit floating point; it was kept as text.";
-    UnescapedQuote "unescaped_quote" Repaired "A double quote inside a text is not escaped.";
-    UnescapedBackslash "unescaped_backslash" Repaired "A backslash inside a text is not escaped.";
-    ControlCharacter "control_character" Repaired "A raw control character stands inside a text.";
-    InvalidUtf8 "invalid_utf8" Repaired "Bytes are not UTF-8; each was replaced by U+FFFD.";
-    LoneSurrogate "lone_surrogate" Repaired "Half of a surrogate pair was replaced by U+FFFD.";
-    DuplicateKey "duplicate_key" Note "A key stands twice in one object; the last one counts, all are kept.";
-    DamagedMetadata "damaged_metadata" Lost "A metadata value could not be read and was dropped.";
-    EventTooLarge "event_too_large" Lost "An event is longer than the limit and was skipped.";
-    NestingTooDeep "nesting_too_deep" Lost "A value is nested deeper than the limit; its event was skipped.";
-    NameTooLong "name_too_long" Lost "A text is longer than the limit; its event was skipped.";
-    TrailingDocument "trailing_document" Note "Another JSON document follows the first; its events were read too.";
-    MissingPhase "missing_phase" Repaired "An event has no ph.";
-    MissingTime "missing_time" Repaired "An event that needs a ts has none that can be read.";
-    MissingDuration "missing_duration" Repaired "A complete event has no dur that can be read; it counts as zero.";
-    NegativeDuration "negative_duration" Repaired "A duration is negative; it counts as zero.";
-    TimeRounded "time_rounded" Repaired "A time is finer than a nanosecond and was rounded.";
-    TimeClamped "time_clamped" Repaired "A time is out of range and was clamped.";
-    DurationShortened "duration_shortened" Repaired "All durations together are more than sums can hold; this one was shortened.";
-    SizeClamped "size_clamped" Repaired "A size is beyond a petabyte; sums count it as a petabyte.";
-    UnmatchedBegin "unmatched_begin" Repaired "A begin event has no end; it lasts to the end of its track and is marked incomplete.";
-    UnmatchedEnd "unmatched_end" Repaired "An end event has no begin; it is kept and marked incomplete.";
-    MismatchedEnd "mismatched_end" Repaired "An end event was matched to the innermost begin although their names differ.";
-    UnmatchedAsync "unmatched_async" Repaired "An asynchronous begin or end has no partner; it is kept and marked incomplete.";
-    UnmatchedFlow "unmatched_flow" Note "A flow event has no partner.";
-    OverlappingSpans "overlapping_spans" Note "Spans of one track overlap without nesting; they were laid on extra lanes.";
-    KernelWithoutLaunch "kernel_without_launch" Note "A GPU activity has no runtime call with its correlation id.";
-    LaunchWithoutKernel "launch_without_kernel" Note "A launch call has no GPU activity with its correlation id.";
-    AmbiguousCorrelation "ambiguous_correlation" Note "Several runtime calls share a correlation id; the first one counts.";
-    NegativeCorrelation "negative_correlation" Lost "An event is linked to a negative correlation id; it counts as linked to none. torch refuses such results.";
-    NoForwardThread "no_forward_thread" Lost "A backward function names no forward thread; it has no stack. torch refuses such results.";
-    NoStartRecord "no_start_record" Lost "No record of a local start was found; times count from the earliest record. torch refuses such records.";
-    LateStartRecord "late_start_record" Note "Records are earlier than that of the start; their times are negative.";
-    UnknownKind "unknown_kind" Note "A record is of an unknown kind; it is kept and means nothing.";
-    RepeatedPush "repeated_push" Note "A push repeats the record before it; torch counts both as one range.";
-    HiddenRecord "hidden_record" Note "A record belongs to a range that torch leaves out.";
-    UnmatchedPush "unmatched_push" Lost "A push has no pop; torch leaves such ranges out.";
-    DroppedRecord "dropped_record" Lost "The recorder had no room for a record and dropped it.";
-    UnknownName "unknown_name" Lost "A record refers to a text or a call site that was lost.";
-    UnmatchedPop "unmatched_pop" Lost "A pop has no push. torch refuses such records.";
+    CompressedCut "compressed_cut" Lost "The compressed stream ends early. Everything before that point was read.";
+    CompressedDamaged "compressed_damaged" Lost "The compressed stream is damaged. Everything before the damage was read.";
+    CompressedTrailing "compressed_trailing" Lost "Bytes follow the end of the compressed stream. They were ignored.";
+    Utf16 "utf16" Note "The text is UTF-16. It was converted to UTF-8.";
+    ByteOrderMark "byte_order_mark" Note "The text begins with a UTF-8 byte order mark. It was ignored.";
+    Truncated "truncated" Lost "The file ends inside an event. The incomplete event was dropped.";
+    MemoryLimit "memory_limit" Lost "The trace does not fit into the memory limit. Everything before that point was read.";
+    Unclosed "unclosed" Note "The trace ends without its closing part. Every event in it was read.";
+    DamagedEvent "damaged_event" Lost "An event or record is damaged. It was dropped, and reading continued after it.";
+    StrayBytes "stray_bytes" Lost "Bytes between events are not part of any event. They were skipped.";
+    NotAnObject "not_an_object" Lost "An element of traceEvents is not an object. It was skipped.";
+    MissingComma "missing_comma" Repaired "A comma is missing between two elements. Both elements were read.";
+    TrailingComma "trailing_comma" Repaired "A comma precedes a closing bracket or another comma. It was ignored.";
+    BareWord "bare_word" Repaired "A value is a word such as NaN, Infinity or N/A, which JSON does not allow. It was kept as a string.";
+    BadNumber "bad_number" Repaired "A number is not valid JSON or exceeds the range of a 64-bit float. It was kept as a string.";
+    UnescapedQuote "unescaped_quote" Repaired "A double quote inside a string is not escaped. It was kept as part of the string.";
+    UnescapedBackslash "unescaped_backslash" Repaired "A backslash inside a string is not escaped. It was kept as part of the string.";
+    ControlCharacter "control_character" Repaired "A string contains a raw control character. It was kept as part of the string.";
+    InvalidUtf8 "invalid_utf8" Repaired "The text contains bytes that are not valid UTF-8. Each was replaced with U+FFFD.";
+    LoneSurrogate "lone_surrogate" Repaired "A string contains half of a surrogate pair. It was replaced with U+FFFD.";
+    DuplicateKey "duplicate_key" Note "A key occurs twice in one object. The last value is used, and all are kept.";
+    DamagedMetadata "damaged_metadata" Lost "A metadata value is damaged or too long. It was dropped.";
+    EventTooLarge "event_too_large" Lost "An event is longer than the limit. It was skipped.";
+    NestingTooDeep "nesting_too_deep" Lost "A value is nested deeper than the limit. Its event was skipped.";
+    NameTooLong "name_too_long" Lost "A string or nested value is longer than the limit. Its event was skipped.";
+    TrailingDocument "trailing_document" Note "Another JSON document follows the first one. Its events were read too.";
+    MissingPhase "missing_phase" Repaired "An event has no ph. It was kept without a phase.";
+    MissingTime "missing_time" Repaired "An event has no valid ts. It was kept without a time, or at time 0 if it is a record of the legacy profiler.";
+    MissingDuration "missing_duration" Repaired "A complete event has no valid dur. Its duration was set to 0.";
+    NegativeDuration "negative_duration" Repaired "A duration is negative. It was set to 0.";
+    TimeRounded "time_rounded" Repaired "A time is more precise than a nanosecond. It was rounded.";
+    TimeClamped "time_clamped" Repaired "A time is out of range. It was clamped.";
+    DurationShortened "duration_shortened" Repaired "All durations together exceed the range of their sum. This one was shortened.";
+    SizeClamped "size_clamped" Repaired "A size exceeds 1 PiB. It counts as 1 PiB in sums.";
+    UnmatchedBegin "unmatched_begin" Repaired "A begin event has no end event. It ends with the span around it or with its track, and is marked as incomplete.";
+    UnmatchedEnd "unmatched_end" Repaired "An end event has no begin event. It was kept and marked as incomplete.";
+    MismatchedEnd "mismatched_end" Repaired "The name of an end event differs from those of all open begin events. It was matched to the innermost one.";
+    UnmatchedAsync "unmatched_async" Repaired "An asynchronous begin or end event has no partner. It was kept and marked as incomplete.";
+    UnmatchedFlow "unmatched_flow" Note "A flow event has no partner. It was kept without a link.";
+    OverlappingSpans "overlapping_spans" Note "Spans of one track overlap without nesting. They were placed on extra lanes of the track.";
+    KernelWithoutLaunch "kernel_without_launch" Note "A GPU activity has no runtime or driver call with its correlation id. It was kept without a launch.";
+    LaunchWithoutKernel "launch_without_kernel" Note "A launch call has no GPU activity with its correlation id. It was kept without a link.";
+    AmbiguousCorrelation "ambiguous_correlation" Note "Several runtime or driver calls have the same correlation id. The first one is used.";
+    NegativeCorrelation "negative_correlation" Lost "An event has a negative linked correlation id. It counts as not linked. PyTorch rejects such results.";
+    NoForwardThread "no_forward_thread" Lost "A backward function has no forward thread id. It has no stack. PyTorch rejects such results.";
+    NoStartRecord "no_start_record" Lost "The start of profiling was not recorded locally. Times count from the earliest record. PyTorch rejects such records.";
+    LateStartRecord "late_start_record" Note "Some records precede the record of the start of profiling. Their times are negative.";
+    UnknownKind "unknown_kind" Note "A record has an unknown kind. It was not interpreted.";
+    RepeatedPush "repeated_push" Note "A push repeats the push before it. It was left out, because PyTorch counts both as one range.";
+    HiddenRecord "hidden_record" Note "A record belongs to a range that PyTorch leaves out. It was left out too.";
+    UnmatchedPush "unmatched_push" Lost "A push has no pop. Its range is left out of tables, as in PyTorch.";
+    DroppedRecord "dropped_record" Lost "The recorder had no space for a record. The record was dropped.";
+    UnknownName "unknown_name" Lost "A record refers to a string or call site that is missing. It was replaced with the name unknown.";
+    UnmatchedPop "unmatched_pop" Lost "A pop has no push. It was marked as incomplete. PyTorch rejects such records.";
 }
 
 /// One diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What kind of oddity.
+    /// The kind.
     pub code: Code,
-    /// How often it was met.
+    /// The number of occurrences.
     pub count: u64,
-    /// Where it was first met: a byte offset into the decompressed text, where there is one.
+    /// The byte offset of the first occurrence in the decompressed text, if there is one.
     pub first_offset: Option<u64>,
-    /// What the first one looked like; at most [`EXAMPLE_BYTES`] bytes of the input.
+    /// An excerpt of the first occurrence; at most [`EXAMPLE_BYTES`] bytes of the input.
     pub example: String,
 }
 
-/// The longest example that is kept, in bytes.
+/// The maximum length of an example, in bytes.
 pub const EXAMPLE_BYTES: usize = 96;
 
-/// The most that one code is counted, so that the counts of all codes add up within `i64`.
+/// The maximum count of one code. The counts of all codes add up within `i64`.
 pub const MOST_COUNTED: u64 = 1 << 56;
 
-/// Every oddity of a trace, one [`Finding`] a code, in the order of [`Code::ALL`].
+/// All diagnostics of a trace, one [`Finding`] per code, in the order of [`Code::ALL`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     findings: Vec<Finding>,
 }
 
 impl Diagnostics {
-    /// Counts one `code`; `example` is kept when it is the first.
+    /// Counts one occurrence of `code`. `offset` and `example` are kept if it is the first one.
     pub fn record(&mut self, code: Code, offset: Option<u64>, example: &[u8]) {
         self.record_many(code, 1, offset, example);
     }
 
-    /// Counts `count` of `code`, up to [`MOST_COUNTED`]; nothing is recorded when `count` is 0.
+    /// Counts `count` occurrences of `code`, up to [`MOST_COUNTED`]. Does nothing if `count` is 0.
     pub fn record_many(&mut self, code: Code, count: u64, offset: Option<u64>, example: &[u8]) {
         if count == 0 {
             return;
@@ -167,22 +167,22 @@ impl Diagnostics {
         }
     }
 
-    /// All diagnostics.
+    /// All diagnostics, one per code.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// How often `code` was met.
+    /// The number of occurrences of `code`.
     pub fn count(&self, code: Code) -> u64 {
         self.findings.binary_search_by_key(&code, |f| f.code).map_or(0, |at| self.findings[at].count)
     }
 
-    /// The worst severity met, if anything was.
+    /// The highest severity of all diagnostics, if there are any.
     pub fn worst(&self) -> Option<Severity> {
         self.findings.iter().map(|f| f.code.severity()).max()
     }
 
-    /// Adds what `other` counted; the first offset and example of `self` win.
+    /// Adds the counts of `other`. The offset and example of `self` are kept if it has the code already.
     pub fn append(&mut self, other: &Diagnostics) {
         for f in &other.findings {
             self.record_many(f.code, f.count, f.first_offset, f.example.as_bytes());

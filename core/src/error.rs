@@ -1,33 +1,33 @@
-//! The one error of the engine: bytes that nobody could read as a trace.
+//! The error type of the engine.
 
 use crate::words::words;
 use alloc::string::String;
 use core::fmt;
 
-/// Why no trace came out of the input.
+/// An error of reading, querying or writing a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// The input was empty.
     Empty,
-    /// The input is readable, but it is no trace; the text says what it seems to be.
+    /// The input is not a trace.
     NotATrace {
-        /// What the bytes look like, as a noun phrase: `a PNG image`.
+        /// The detected format, as a noun phrase: `a PNG image`.
         looks_like: &'static str,
-        /// What the user can do instead; may be empty.
+        /// What to do instead; may be empty.
         hint: &'static str,
-        /// Where in the decompressed text that was certain, in bytes.
+        /// The byte offset in the decompressed text at which reading stopped.
         offset: u64,
     },
-    /// The output could not be written; the cause is the output's own.
+    /// The output could not be written. The output itself has the cause.
     Output,
-    /// An option had a value outside its documented range.
+    /// An option has an invalid value, or names something that the trace does not have.
     BadOption(String),
 }
 
 words! {
     "EngineErrorCode"
-    /// What kind of error it is.
+    /// The kind of an error.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum ErrorCode {
         /// [`Error::Empty`].
@@ -42,7 +42,7 @@ words! {
 }
 
 impl Error {
-    /// What kind it is, for programs.
+    /// The kind of the error, for programs.
     pub fn code(&self) -> ErrorCode {
         match self {
             Error::Empty => ErrorCode::Empty,
@@ -52,7 +52,7 @@ impl Error {
         }
     }
 
-    /// Where in the decompressed text reading ended, in bytes, where bytes are the cause.
+    /// The byte offset in the decompressed text at which reading stopped, if the input is the cause.
     pub fn offset(&self) -> Option<u64> {
         match self {
             Error::Empty => Some(0),
@@ -61,7 +61,7 @@ impl Error {
         }
     }
 
-    /// The same error at another place.
+    /// The same error at another byte offset.
     pub(crate) fn at(self, place: u64) -> Error {
         match self {
             Error::NotATrace { looks_like, hint, .. } => Error::NotATrace { looks_like, hint, offset: place },
@@ -75,10 +75,10 @@ impl fmt::Display for Error {
         match self {
             Error::Empty => f.write_str("the input is empty"),
             Error::NotATrace { looks_like, hint: "", .. } => {
-                write!(f, "this is no trace: it looks like {looks_like}")
+                write!(f, "this is not a trace: it looks like {looks_like}")
             }
             Error::NotATrace { looks_like, hint, .. } => {
-                write!(f, "this is no trace: it looks like {looks_like}; {hint}")
+                write!(f, "this is not a trace: it looks like {looks_like}; {hint}")
             }
             Error::Output => f.write_str("the output could not be written"),
             Error::BadOption(text) => f.write_str(text),

@@ -46,7 +46,7 @@ test("the report tells of every trace, and of what is none", async () => {
   assert.equal(code, 0);
   assert.match(stdout, /^# Traces in .*\n\n## gpu\.json\n\n.*12 events/);
   assert.match(stdout, /- device 0: busy \d+\.\d % of .* ms/);
-  assert.match(stdout, /## page\.json\n\nNot read: this is no trace: it looks like an HTML or XML page\./);
+  assert.match(stdout, /## page\.json\n\nNot read: this is not a trace: it looks like an HTML or XML page\./);
   assert.match(stdout, /## torch\.json\.gz[^]*\| Optimizer\.step#Adam\.step \|/);
 });
 
