@@ -1,4 +1,4 @@
-//! Values of the engine as values of JavaScript, and back.
+//! Conversion between values of the engine and JavaScript values.
 
 use js_sys::{Array, BigInt, Float64Array, JSON, Object, Reflect, Uint8Array, Uint32Array};
 use kinetoscope_core::error::Error;
@@ -8,7 +8,7 @@ use kinetoscope_core::rows::{Cell, CellType, Rows};
 use serde::Serialize;
 use wasm_bindgen::JsValue;
 
-/// An error as JavaScript gets it.
+/// An error in its JavaScript form.
 #[derive(Serialize)]
 struct Failure {
     code: &'static str,
@@ -17,7 +17,7 @@ struct Failure {
     byte_offset: Option<f64>,
 }
 
-/// The object that is thrown for an error.
+/// Creates the object that is thrown for an error.
 pub fn failure(error: &Error) -> JsValue {
     let failure = Failure {
         code: error.code().as_str(),
@@ -27,28 +27,27 @@ pub fn failure(error: &Error) -> JsValue {
     to_js(&failure)
 }
 
-/// A text that every JavaScript engine has room for in one string: V8's strings end at this many characters.
+/// The maximum length of a text for one string: V8's limit, in characters.
 const LONGEST: usize = (1 << 29) - 24;
 
-/// A text, unless it is too long for one string.
+/// Returns a text, unless it is too long for one string.
 ///
 /// # Errors
-/// With the code `too_large`.
+/// Returns an error with the code `too_large` if it is too long.
 pub fn text(text: String) -> Result<String, JsValue> {
     if text.len() <= LONGEST {
         return Ok(text);
     }
-    let message =
-        format!("{} bytes do not fit into one string; ask for columns or for fewer rows", text.len());
+    let message = format!("{} bytes do not fit into one string; request columns or fewer rows", text.len());
     Err(to_js(&Failure { code: "too_large", message, byte_offset: None }))
 }
 
-/// A value of plain data.
+/// Converts plain data to a JavaScript value.
 pub fn to_js(value: &impl Serialize) -> JsValue {
     value.serialize(&serde_wasm_bindgen::Serializer::json_compatible()).unwrap_or(JsValue::UNDEFINED)
 }
 
-/// The options of a query from a plain object.
+/// Parses the options of a query from a plain object.
 ///
 /// # Errors
 /// As [`Options::from_json`].
@@ -58,23 +57,24 @@ pub fn options(declared: &[Opt], object: JsValue) -> Result<Options, JsValue> {
     } else {
         serde_wasm_bindgen::from_value(object)
     };
-    let value = value.map_err(|e| failure(&Error::BadOption(format!("options are a plain object: {e}"))))?;
+    let value =
+        value.map_err(|e| failure(&Error::BadOption(format!("the options must be a plain object: {e}"))))?;
     Options::from_json(declared, &value).map_err(|e| failure(&e))
 }
 
-/// Sets a member of a fresh plain object.
+/// Sets a member of a new plain object.
 pub fn set(object: &Object, key: &str, value: &JsValue) {
-    // Setting a member of a fresh plain object cannot fail.
+    // Setting a member of a new plain object cannot fail.
     let _ = Reflect::set(object, &JsValue::from_str(key), value);
 }
 
-/// So many rows become one text for `JSON.parse`, which makes objects faster than calls do.
+/// The number of rows per call of `JSON.parse`, which creates objects faster than individual calls do.
 const ROWS_AT_ONCE: usize = 16 << 10;
 
-/// Rows as plain objects. A Unix time in ns is a `BigInt`.
+/// Converts rows to plain objects. A Unix time in ns becomes a `BigInt`.
 ///
 /// # Errors
-/// None that rows can cause; those of `JSON.parse`.
+/// Returns the errors of `JSON.parse`. Rows do not cause any.
 pub fn rows(rows: &Rows) -> Result<Array, JsValue> {
     let mut out = Array::new();
     for start in (0..rows.rows.len()).step_by(ROWS_AT_ONCE) {
@@ -92,7 +92,7 @@ pub fn rows(rows: &Rows) -> Result<Array, JsValue> {
     Ok(out)
 }
 
-/// Rows as columns: `{ length, columns: { key: array } }`.
+/// Converts rows to columns: `{ length, columns: { key: array } }`.
 ///
 /// # Errors
 /// As [`rows`].
@@ -107,8 +107,8 @@ pub fn columns(rows: &Rows) -> Result<Object, JsValue> {
     Ok(out)
 }
 
-/// One column: texts as codes into a dictionary, Unix times as `BigInt`s, other numbers as a `Float64Array` in which NaN
-/// stands for none, booleans as a `Uint8Array` in which 2 stands for none, anything else as an array of values.
+/// Converts one column: texts to codes into a dictionary, Unix times to `BigInt`s, other numbers to a `Float64Array`
+/// with NaN for null, booleans to a `Uint8Array` with 2 for null, anything else to an array of values.
 fn column(rows: &Rows, at: usize) -> Result<JsValue, JsValue> {
     let cells = rows.rows.iter().map(|row| &row[at]);
     Ok(match rows.columns[at].kind {
@@ -148,10 +148,10 @@ fn number(cell: &Cell) -> f64 {
     }
 }
 
-/// `{ dictionary: string[], codes: Uint32Array }`; the code 0xffffffff stands for none.
+/// Creates `{ dictionary: string[], codes: Uint32Array }`. The code 0xffffffff means null.
 fn dictionary<'a>(cells: impl Iterator<Item = &'a Cell>) -> Object {
     let mut names = Names::default();
-    // The code of each of the names; not all of them are in the column.
+    // The code of each name. `names` also has the empty string, which may not be in the column.
     let mut code_of: Vec<u32> = Vec::new();
     let texts = Array::new();
     let mut code = |text: &str| {
@@ -172,17 +172,17 @@ fn dictionary<'a>(cells: impl Iterator<Item = &'a Cell>) -> Object {
     out
 }
 
-/// A `Float64Array`.
+/// Creates a `Float64Array`.
 pub fn floats(values: impl Iterator<Item = f64>) -> JsValue {
     Float64Array::from(&*values.collect::<Vec<f64>>()).into()
 }
 
-/// A `Uint32Array`.
+/// Creates a `Uint32Array`.
 pub fn ints(values: impl Iterator<Item = u32>) -> JsValue {
     Uint32Array::from(&*values.collect::<Vec<u32>>()).into()
 }
 
-/// An object of typed arrays.
+/// Creates an object with these members.
 pub fn arrays(members: &[(&str, JsValue)]) -> Object {
     let out = Object::new();
     for (key, value) in members {

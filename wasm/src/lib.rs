@@ -1,12 +1,14 @@
-//! The engine for JavaScript: checks, converts, calls, converts back.
+//! The JavaScript interface of the engine: it checks and converts arguments, calls the engine, and converts the
+//! results.
 //!
-//! This is the inner face. What users import is the TypeScript in `js/`, which feeds [`reading::Reading`] and wraps
+//! This is the internal interface. Users import the TypeScript in `js/`, which feeds [`reading::Reading`] and wraps
 //! [`trace::EngineTrace`].
 //!
-//! - Options come as plain objects, with names in camel case.
-//! - Rows go out as plain objects; columns and tiles as typed arrays, copied out of this memory.
-//! - Times are numbers of ns after the start of the recording; that start is a `BigInt` of Unix ns.
-//! - Errors are objects of `code`, `message` and `byteOffset`.
+//! - Options are plain objects, with names in camel case.
+//! - Rows are returned as plain objects, columns and tiles as typed arrays that are copied out of the WebAssembly
+//!   memory.
+//! - Times are numbers of ns after the start of the recording. That start is a `BigInt` of Unix ns.
+//! - Errors are objects with `code`, `message` and `byteOffset`.
 #![forbid(unsafe_code)]
 
 pub mod convert;

@@ -1,4 +1,4 @@
-//! Bytes into a trace, in chunks.
+//! Reading a trace in chunks.
 
 use crate::convert::{failure, rows};
 use crate::trace::EngineTrace;
@@ -13,9 +13,9 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 /// A trace that is being read.
 ///
-/// The bytes of the file are fed to [`Reading::feed`]; where the platform has undone the compression, the text is fed to
-/// [`Reading::feed_text`]. When the platform gives up on damaged compressed bytes, [`Reading::start_over`] and the whole
-/// file again to [`Reading::feed`] read what the platform kept for itself, and count the damage.
+/// Pass the bytes of the file to [`Reading::feed`], or the text to [`Reading::feed_text`] if the platform decompresses.
+/// If the platform fails on damaged compressed bytes, call [`Reading::start_over`] and pass the complete file to
+/// [`Reading::feed`]. This reads the text that the platform did not return, and counts the damage.
 #[wasm_bindgen]
 pub struct Reading {
     unpacker: Unpacker,
@@ -26,7 +26,7 @@ pub struct Reading {
 struct Text {
     reader: TextReader,
     bytes: u64,
-    /// How much of the text was read already, and is passed over.
+    /// The number of bytes of text that were read already and are skipped.
     skip: u64,
 }
 
@@ -42,7 +42,7 @@ impl Text {
 
 #[wasm_bindgen]
 impl Reading {
-    /// Begins; reading stops before the trace would hold more than so many bytes of memory.
+    /// Creates a reader. Reading stops before the trace would hold more than `memory_limit` bytes.
     #[wasm_bindgen(constructor)]
     pub fn new(memory_limit: f64) -> Reading {
         let limits = Limits::default().with_memory_bytes(memory_limit as usize);
@@ -50,44 +50,44 @@ impl Reading {
         Reading { unpacker: Unpacker::default(), text, preview: Preview::default() }
     }
 
-    /// Reads one more chunk of the file.
+    /// Reads the next chunk of the file.
     ///
     /// # Errors
-    /// When the bytes cannot become a trace.
+    /// Returns an error if the bytes cannot become a trace.
     pub fn feed(&mut self, chunk: &[u8]) -> Result<(), JsValue> {
         self.unpacker.feed(chunk, &mut |text: &[u8]| self.text.feed(text)).map_err(|e| failure(&e))
     }
 
-    /// Reads one more chunk of decompressed text.
+    /// Reads the next chunk of decompressed text.
     ///
     /// # Errors
-    /// When the bytes cannot become a trace.
+    /// Returns an error if the bytes cannot become a trace.
     pub fn feed_text(&mut self, text: &[u8]) -> Result<(), JsValue> {
         self.text.feed(text).map_err(|e| failure(&e))
     }
 
-    /// The file will be fed again from its first byte; the text that was read already is passed over.
+    /// Prepares for the file to be passed again from its first byte. The text that was read already is skipped.
     pub fn start_over(&mut self) {
         self.unpacker = Unpacker::default();
         self.text.skip = self.text.bytes;
     }
 
-    /// Bytes of text read so far.
+    /// The number of bytes of text read so far.
     pub fn text_bytes(&self) -> f64 {
         self.text.bytes as f64
     }
 
-    /// Events read so far.
+    /// The number of events read so far.
     pub fn events(&self) -> usize {
         self.text.reader.table().len()
     }
 
-    /// The memory limit was reached: nothing more will be read.
+    /// Whether the memory limit was reached. Further input is ignored.
     pub fn is_full(&self) -> bool {
         self.text.reader.is_full()
     }
 
-    /// The numbers so far, as one row.
+    /// The preview of the events so far, as one row.
     ///
     /// # Errors
     /// As [`rows`].
@@ -97,10 +97,10 @@ impl Reading {
         rows(&self.preview.rows(table))
     }
 
-    /// Ends the input and does everything that needs the whole of it.
+    /// Ends the input, then pairs, nests and links the events.
     ///
     /// # Errors
-    /// When no trace was found.
+    /// Returns an error if the input has no trace.
     pub fn finish(self) -> Result<EngineTrace, JsValue> {
         let Reading { unpacker, mut text, .. } = self;
         let unpacking = unpacker.finish(&mut |plain: &[u8]| text.feed(plain)).map_err(|e| failure(&e))?;

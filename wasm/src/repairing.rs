@@ -1,4 +1,4 @@
-//! A clean trace from a damaged one, in one pass.
+//! Repairing a damaged trace in one pass.
 
 use crate::convert::failure;
 use js_sys::Uint8Array;
@@ -7,7 +7,7 @@ use kinetoscope_core::write::repair::Repairer;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// A repair that has begun.
+/// A repair in progress.
 #[wasm_bindgen]
 pub struct Repairing {
     repairer: Repairer<String>,
@@ -21,16 +21,16 @@ impl Default for Repairing {
 
 #[wasm_bindgen]
 impl Repairing {
-    /// Begins.
+    /// Creates a repair.
     #[wasm_bindgen(constructor)]
     pub fn new() -> Repairing {
         Repairing::default()
     }
 
-    /// Reads one more chunk of the file and gives the text of the events that it completes.
+    /// Reads the next chunk of the file and returns the text of the events that it completes.
     ///
     /// # Errors
-    /// When the bytes cannot become a trace.
+    /// Returns an error if the bytes cannot become a trace.
     pub fn feed(&mut self, chunk: &[u8]) -> Result<Uint8Array, JsValue> {
         self.repairer.feed(chunk).map_err(|e| failure(&e))?;
         let text = self.repairer.output();
@@ -39,10 +39,10 @@ impl Repairing {
         Ok(bytes)
     }
 
-    /// Ends the input and gives the rest of the text.
+    /// Ends the input and returns the rest of the text.
     ///
     /// # Errors
-    /// When no trace was found.
+    /// Returns an error if the input has no trace.
     pub fn finish(self) -> Result<Uint8Array, JsValue> {
         let (text, _) = self.repairer.finish().map_err(|e| failure(&e))?;
         Ok(Uint8Array::from(text.as_bytes()))

@@ -1,4 +1,4 @@
-//! A trace that was read, and the questions to it.
+//! A trace that was read, and its queries and exports.
 
 use crate::convert::{arrays, columns, failure, floats, ints, options, rows, set, text, to_js};
 use crate::writing::EngineWriting;
@@ -26,7 +26,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[wasm_bindgen]
 pub struct EngineTrace {
     trace: Rc<Trace>,
-    /// The curves, once they were asked for.
+    /// The counters, computed on first use.
     counters: OnceCell<Vec<Counter>>,
 }
 
@@ -46,8 +46,14 @@ impl EngineTrace {
         EngineTrace { trace: Rc::new(trace), counters: OnceCell::new() }
     }
 
-    fn ask(&self, name: &str, asked: &str, given: JsValue, for_reading: bool) -> Result<Answer, JsValue> {
-        let query = query(asked).map_err(|e| failure(&e))?;
+    fn answer(
+        &self,
+        name: &str,
+        query_name: &str,
+        given: JsValue,
+        for_reading: bool,
+    ) -> Result<Answer, JsValue> {
+        let query = query(query_name).map_err(|e| failure(&e))?;
         let options = options(query.options, given)?;
         let request = Request::new(&options).about(name).for_reading(for_reading);
         query.answer(&self.trace, request).map_err(|e| failure(&e))
@@ -60,7 +66,7 @@ impl EngineTrace {
         })
     }
 
-    /// The distinct names, in the order of first appearance, and for each of the ids the index of its name among them.
+    /// Returns the distinct names of `ids`, in the order of first appearance, and for each id the index of its name.
     fn dictionary(&self, ids: impl Iterator<Item = NameId>) -> (Array, JsValue) {
         let names = &self.trace.table.names;
         let texts = Array::new();
@@ -76,7 +82,7 @@ impl EngineTrace {
         (texts, indexes)
     }
 
-    /// Spans as an object of arrays.
+    /// Converts spans to an object of arrays.
     fn spans(&self, spans: &[Span]) -> Object {
         let times = |of: fn(&Span) -> i64| floats(spans.iter().map(|s| of(s) as f64));
         let (names, name_of) = self.dictionary(spans.iter().map(|s| self.trace.table.name_id(s.row)));
@@ -95,68 +101,68 @@ impl EngineTrace {
 
 #[wasm_bindgen]
 impl EngineTrace {
-    /// The Unix time of the start of the recording, in ns; of a trace without absolute times, its own time.
+    /// The Unix time of the start of the recording, in ns; without absolute times, the time in the trace's own clock.
     pub fn start(&self) -> i64 {
         self.trace.table.base_ns().saturating_add(self.trace.start_ns)
     }
 
-    /// How many events there are.
+    /// The number of events.
     pub fn events(&self) -> usize {
         self.trace.table.len()
     }
 
-    /// An answer's rows as plain objects.
+    /// Runs a query and returns its rows as plain objects.
     ///
     /// # Errors
-    /// When there is no such query, or an option is wrong.
+    /// Returns an error if there is no such query, or an option is invalid.
     pub fn rows(&self, query: &str, options: JsValue) -> Result<Array, JsValue> {
-        rows(&self.ask("", query, options, false)?.rows)
+        rows(&self.answer("", query, options, false)?.rows)
     }
 
-    /// An answer's rows as columns.
+    /// Runs a query and returns its rows as columns.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
     pub fn columns(&self, query: &str, options: JsValue) -> Result<Object, JsValue> {
-        columns(&self.ask("", query, options, false)?.rows)
+        columns(&self.answer("", query, options, false)?.rows)
     }
 
-    /// The document that `kinetoscope QUERY --format json` prints.
+    /// Runs a query and returns the document that `kinetoscope QUERY --format json` prints.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
     pub fn json(&self, name: &str, query: &str, options: JsValue) -> Result<String, JsValue> {
-        let answer = self.ask(name, query, options, false)?;
+        let answer = self.answer(name, query, options, false)?;
         let mut document = Document::new(query);
         document.add(name, &self.trace, &answer.rows);
         text(document.finish())
     }
 
-    /// The text that `kinetoscope QUERY` prints.
+    /// Runs a query and returns the text that `kinetoscope QUERY` prints.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
     pub fn table(&self, name: &str, query: &str, options: JsValue) -> Result<String, JsValue> {
-        text(self.ask(name, query, options, true)?.to_text())
+        text(self.answer(name, query, options, true)?.to_text())
     }
 
-    /// The text that `kinetoscope QUERY --format csv` prints.
+    /// Runs a query and returns the text that `kinetoscope QUERY --format csv` prints.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
     pub fn csv(&self, query: &str, options: JsValue) -> Result<String, JsValue> {
-        text(self.ask("", query, options, false)?.rows.to_csv())
+        text(self.answer("", query, options, false)?.rows.to_csv())
     }
 
-    /// The text that `kinetoscope QUERY --format md` prints.
+    /// Runs a query and returns the text that `kinetoscope QUERY --format md` prints.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
     pub fn markdown(&self, query: &str, options: JsValue) -> Result<String, JsValue> {
-        text(self.ask("", query, options, false)?.rows.to_markdown())
+        text(self.answer("", query, options, false)?.rows.to_markdown())
     }
 
-    /// What was odd about the file.
+    /// The diagnostics of the file.
     pub fn diagnostics(&self) -> JsValue {
         let findings = self.trace.diagnostics.findings().iter();
         let lines: Vec<Diagnostic<'_>> = findings
@@ -172,7 +178,7 @@ impl EngineTrace {
         to_js(&lines)
     }
 
-    /// What a timeline draws of a track between two times, in ns after the start of the recording.
+    /// The tiles that a timeline draws for a track between two times, in ns after the start of the recording.
     pub fn tiles(&self, track: u32, start: f64, end: f64, pixels: u32) -> Object {
         let window = Window { track: TrackId(track), start_ns: start as i64, end_ns: end as i64, pixels };
         let tiles = tiles(&self.trace, window);
@@ -190,26 +196,26 @@ impl EngineTrace {
         ])
     }
 
-    /// Every span of these names, in the order of time; the work of devices only, where that is asked for.
-    #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen hands texts over")]
+    /// All spans with these names, in the order of time; only those of device work if `device_work_only`.
+    #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes strings by value")]
     pub fn find(&self, names: Vec<String>, device_work_only: bool) -> Object {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         self.spans(&spans::find(&self.trace, &names, device_work_only))
     }
 
-    /// The events of a row of `ops`, by its position when the rows are not sorted.
+    /// The events of a row of `ops`, by its index in the unsorted rows.
     ///
     /// # Errors
-    /// When what to group by is none of the options of `ops`.
+    /// Returns an error if an option is invalid.
     pub fn instances(&self, row: u32, given: JsValue) -> Result<Object, JsValue> {
         let options = options(query("ops").map_err(|e| failure(&e))?.options, given)?;
         Ok(self.spans(&spans::instances(&self.trace, OpsOptions::of(&options, false).group_by, row)))
     }
 
-    /// An event's own place and everything that it is linked to.
+    /// The span of an event and all spans that it is linked to.
     ///
     /// # Errors
-    /// When there is no such event.
+    /// Returns an error if there is no such event.
     pub fn related(&self, row: u32) -> Result<Object, JsValue> {
         let (own, related) = spans::related(&self.trace, self.row(row)?);
         let all: Vec<Span> = own.into_iter().chain(related.iter().map(|r| r.1)).collect();
@@ -221,10 +227,10 @@ impl EngineTrace {
         Ok(out)
     }
 
-    /// A counter between two times, in ns after the start of the recording.
+    /// The curve of a counter between two times, in ns after the start of the recording.
     ///
     /// # Errors
-    /// When there is no such counter.
+    /// Returns an error if there is no such counter.
     pub fn curve(&self, counter: u32, start: f64, end: f64, pixels: u32) -> Result<Object, JsValue> {
         let counters = self.counters.get_or_init(|| counters(&self.trace));
         let Some(found) = counters.get(counter as usize) else {
@@ -241,26 +247,24 @@ impl EngineTrace {
         ]))
     }
 
-    /// One event as the JSON object that a Chrome trace has.
+    /// One event as the JSON object of a Chrome trace.
     ///
     /// # Errors
-    /// When there is no such event.
+    /// Returns an error if there is no such event.
     pub fn event(&self, row: u32) -> Result<String, JsValue> {
         ChromeWriter::one(&self.trace.table, self.row(row)?).map_err(|_| failure(&Error::Output))
     }
 
-    /// Begins to write the trace in a form; `salt` are random bytes.
+    /// Begins an export. `salt` is random bytes.
     ///
     /// # Errors
-    /// When there is no such form, an option is wrong, or the options leave this trace out.
+    /// Returns an error if there is no such export, an option is invalid, or the options exclude this trace.
     pub fn export(&self, name: &str, given: JsValue, salt: &[u8]) -> Result<EngineWriting, JsValue> {
         let export = export(name).map_err(|e| failure(&e))?;
         let options = options(export.options, given)?;
         match export.begin(&self.trace, &options, salt).map_err(|e| failure(&e))? {
             Started::Writing(writing) => Ok(EngineWriting::new(Rc::clone(&self.trace), writing)),
-            Started::Skipped => {
-                Err(failure(&Error::BadOption("the options leave this trace out".to_owned())))
-            }
+            Started::Skipped => Err(failure(&Error::BadOption("the options exclude this trace".to_owned()))),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A trace in another form, a piece at a time.
+//! Exports of a trace, one piece at a time.
 
 use js_sys::Uint8Array;
 use kinetoscope_core::queries::writing::Writing;
@@ -6,7 +6,7 @@ use kinetoscope_core::trace::Trace;
 use std::rc::Rc;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// A writing that has begun.
+/// An export in progress.
 #[wasm_bindgen]
 pub struct EngineWriting {
     trace: Rc<Trace>,
