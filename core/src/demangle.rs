@@ -1,9 +1,9 @@
-//! Names as torch shows them: C++ names demangled, one name for all profiler steps.
+//! Names as torch shows them: C++ names demangled, and one name for all profiler steps.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 
-/// torch's name for an event: mangled C++ names demangled, and one name for all profiler steps.
+/// Returns torch's name for an event: C++ names are demangled, and all profiler steps have one name.
 pub fn rewrite_name(name: &str) -> String {
     if name.starts_with("ProfilerStep#") {
         return "ProfilerStep*".to_owned();
@@ -11,16 +11,16 @@ pub fn rewrite_name(name: &str) -> String {
     demangle(name).unwrap_or_else(|| name.to_owned())
 }
 
-/// The C++ name that a mangled name stands for. As for the C++ runtime, which torch asks, a mangled type is one, too; a
-/// single letter is not.
+/// Demangles a C++ name. torch calls the C++ runtime, which also accepts mangled types; so does this, except for single
+/// letters.
 pub(crate) fn demangle(name: &str) -> Option<String> {
     if name.starts_with("_Z") {
         return symbol(name);
     }
-    // `St` is the namespace std, and no type.
+    // `St` is the namespace `std`, not a type.
     let is_word =
         name.len() > 1 && name != "St" && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    // The type as the one parameter of a function `x`.
+    // The type becomes the only parameter of a function `x`.
     let function = if is_word { symbol(&["_Z1x", name].concat())? } else { return None };
     let parameters = function.strip_prefix("x(")?.strip_suffix(')')?;
     (!parameters.is_empty() && commas_outside(parameters) == 0).then(|| parameters.to_owned())
@@ -28,12 +28,12 @@ pub(crate) fn demangle(name: &str) -> Option<String> {
 
 fn symbol(mangled: &str) -> Option<String> {
     let name = cpp_demangle::Symbol::new(mangled).ok()?.demangle().ok()?;
-    // The library's own notation for what the compiler made: `{vtable(foo)}`.
+    // The library's notation for compiler-generated symbols: `{vtable(foo)}`.
     let special = name.strip_prefix('{').and_then(|n| n.strip_suffix(")}")).and_then(|n| n.split_once('('));
     Some(special.map_or_else(|| name.clone(), |(what, of)| [what, " for ", of].concat()))
 }
 
-/// Commas that are in no bracket.
+/// The number of commas outside of brackets.
 fn commas_outside(text: &str) -> usize {
     let mut depth = 0i32;
     let outside = text.chars().filter(|c| {

@@ -1,12 +1,12 @@
-//! Handles: the indexes of rows, positions, events and nodes, each as a type of its own, so that none is taken for another.
+//! Handles: indexes of rows, positions, events and nodes, each with a type of its own.
 //!
-//! A handle holds its index plus one, so that `Option` of a handle takes no more than the handle: 4 bytes. No list that
-//! handles point into is longer than `u32::MAX - 1`; a larger index is not detected.
+//! A handle holds its index plus one, so that `Option` of a handle takes no more than the handle: 4 bytes. Lists that
+//! handles point into have at most `u32::MAX - 1` items; a larger index is not detected.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// What every handle has. The trait cannot be named outside of the crate, where there are no other handles.
+/// The interface of all handles. The trait is not exported from the crate.
 pub trait Handle: Copy + Ord {
     /// The handle of the item at `index`.
     fn new(index: usize) -> Self;
@@ -15,15 +15,15 @@ pub trait Handle: Copy + Ord {
     fn index(self) -> usize;
 }
 
-/// The handles of a run of items, in their order. It counts in handles and not in indexes, so that a loop over a run costs
-/// what a loop over indexes costs.
+/// An iterator over the handles of consecutive items. It counts in handles instead of indexes, so that a loop over it
+/// costs as much as a loop over indexes.
 #[derive(Clone)]
 pub(crate) struct Run<H> {
     next: H,
     end: H,
 }
 
-/// The handles of the items at these indexes.
+/// Iterates over the handles of the items at these indexes.
 #[inline]
 pub(crate) fn run<H: Handle>(items: Range<usize>) -> Run<H> {
     Run { next: H::new(items.start), end: H::new(items.end) }
@@ -68,14 +68,14 @@ impl<H: Handle> DoubleEndedIterator for Run<H> {
 
 impl<H: Handle> ExactSizeIterator for Run<H> {}
 
-/// A value of each of so many items, in their order. Made from the indexes, of which the standard library trusts that there
-/// are so many: what collects a [`Run`] is twice as long.
+/// Collects one value for each of `count` items, in order. It iterates over indexes, whose length the standard library
+/// trusts; the code that collects from a [`Run`] is twice as long.
 #[inline]
 pub(crate) fn collect<H: Handle, T>(count: usize, mut of: impl FnMut(H) -> T) -> Vec<T> {
     (0..count).map(|index| of(H::new(index))).collect()
 }
 
-/// Declares a handle.
+/// Declares a handle type.
 macro_rules! handle {
     ($(#[$about:meta])* $vis:vis struct $name:ident;) => {
         $(#[$about])*
@@ -131,12 +131,12 @@ mod tests {
     use alloc::format;
 
     handle! {
-        /// The number of a leaf.
+        /// The index of a leaf.
         struct Leaf;
     }
 
     #[test]
-    fn an_index_comes_back() {
+    fn indexes_round_trip() {
         for index in [0, 1, 3, u32::MAX as usize - 1] {
             assert_eq!(Leaf::new(index).index(), index);
             assert_eq!(i64::from(Leaf::new(index)), index as i64);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_what_a_range_is() {
+    fn runs_iterate_like_ranges() {
         for range in [0..0, 0..4, 3..6, 7..7] {
             let leaves = || run::<Leaf>(range.clone());
             assert!(leaves().map(Leaf::index).eq(range.clone()));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn no_index_panics_and_none_takes_no_room() {
+    fn large_indexes_saturate_and_options_take_four_bytes() {
         assert_eq!(Leaf::new(u32::MAX as usize).index(), u32::MAX as usize - 1);
         assert_eq!(size_of::<Option<Leaf>>(), 4);
     }

@@ -1,51 +1,51 @@
-//! The one map of the engine: from two numbers to the position of something.
+//! The hash map of the engine: from a pair of integers to a position.
 //!
-//! Each kind of map that the standard collections compile takes some 2 KB of WebAssembly. What is found by a name, a row,
-//! an id or a pair of them shares this one; texts are found by [`Names`](crate::names).
+//! Each instantiation of a standard collection adds about 2 KB of WebAssembly. Maps keyed by a name id, a row, another
+//! id or a pair of them therefore share this type. Strings are found by [`Names`](crate::names).
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-/// Positions by two numbers.
+/// A map from pairs of integers to positions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index(HashMap<(i64, i64), u32, FixedState>);
 
 impl Index {
-    /// The position of `key`, which is `next` when the key is new.
+    /// Returns the position of `key`. A new key gets the position `next`.
     #[inline(never)]
     pub(crate) fn of(&mut self, key: (i64, i64), next: u32) -> u32 {
         *self.0.entry(key).or_insert(next)
     }
 
-    /// The position of `key`, if it has one.
+    /// Returns the position of `key`, if the map has it.
     #[inline(never)]
     pub(crate) fn get(&self, key: (i64, i64)) -> Option<u32> {
         self.0.get(&key).copied()
     }
 
-    /// Gives `key` another position.
+    /// Sets the position of `key`.
     #[inline(never)]
     pub(crate) fn set(&mut self, key: (i64, i64), position: u32) {
         self.0.insert(key, position);
     }
 
-    /// Forgets `key`.
+    /// Removes `key`.
     #[inline(never)]
     pub(crate) fn remove(&mut self, key: (i64, i64)) {
         self.0.remove(&key);
     }
 
-    /// Every position, in no order.
+    /// All positions, in arbitrary order.
     pub(crate) fn positions(&self) -> impl Iterator<Item = u32> {
         self.0.values().copied()
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The memory that is held, in bytes.
+    /// The allocated memory, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.0.capacity() * (size_of::<((i64, i64), u32)>() + 1)
     }

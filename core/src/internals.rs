@@ -1,4 +1,4 @@
-//! What the tests of this project compare with, and nobody else may use: it may change in any release.
+//! Internals for the tests of this project. They are not part of the public interface and may change in any release.
 
 pub use crate::demangle::rewrite_name;
 pub use crate::dialect::hidden::HIDDEN;

@@ -1,23 +1,8 @@
-//! The trace engine of Kinetoscope: bytes of a profiler trace in, answers out.
+//! The trace engine of Kinetoscope. It reads traces of PyTorch's profiler (Kineto), other Chrome traces, memory
+//! snapshots and Kinetoscope's own recordings, complete or damaged, and computes tables and exports from them.
 //!
-//! It reads PyTorch/Kineto traces and plain Chrome traces, whole or damaged, and does no I/O: the caller feeds chunks of
-//! bytes and gets rows of plain numbers. It uses no std, by no feature, so that the same code runs natively and as
-//! WebAssembly and gives the same answer.
-//!
-//! ```text
-//! chunks → read::unpack → read::encoding → read::chrome → table → dialect → pair → tree → link → Trace
-//!                                                                                                ↓
-//!                                    JSON, CSV, text ← report, rows ←──────────────────────── analysis
-//!                                    Chrome, CSV     ← write  ←─────────────────────────────────┘
-//! ```
-//!
-//! | type | what it is |
-//! |---|---|
-//! | [`TraceReader`], [`Trace`] | a trace while it is read, and read |
-//! | [`Diagnostics`], [`Error`] | what was odd about it; why it could not be read |
-//! | [`FunctionEvents`], [`key_averages`], [`Average`], [`GroupBy`] | torch's events and their sums |
-//! | [`Query`] of [`QUERIES`], [`Options`], [`Rows`] | any question about a trace, its options, its answer |
-//! | [`Export`] of [`EXPORTS`] | any form that a trace can be written in |
+//! The crate does no I/O: the caller passes chunks of bytes and receives rows of plain values. The same code runs
+//! natively and as WebAssembly, with the same results.
 //!
 //! ```
 //! use kinetoscope_core::{FunctionEvents, GroupBy, TraceReader, key_averages};
@@ -39,13 +24,52 @@
 //! assert_eq!(rows[0].cpu_time_total_ns, 10_000);
 //! assert_eq!(rows[0].self_cpu_time_total_ns, 5_875);
 //!
-//! // The comma before the bracket was forgiven, and counted.
+//! // The comma before the closing bracket was ignored and counted.
 //! assert_eq!(trace.diagnostics.findings()[0].code.as_str(), "trailing_comma");
 //! # Ok::<(), kinetoscope_core::Error>(())
 //! ```
 //!
-//! Times are `i64` nanoseconds; sums are exact. A strange trace is a result: what was repaired, guessed or dropped is
-//! counted in [`diagnostics`] with its place and an example, and an error means that nothing could be read.
+//! # Pipeline
+//!
+//! ```text
+//! chunks → read::unpack → read::encoding → read::chrome → table → dialect → pair → tree → link → Trace
+//!                                                                                                ↓
+//!                                    JSON, CSV, text ← report, rows ←──────────────────────── analysis
+//!                                    Chrome, CSV     ← write  ←─────────────────────────────────┘
+//! ```
+//!
+//! Times are `i64` nanoseconds. A malformed trace is not an error: what was repaired, guessed or dropped is counted in
+//! [`diagnostics`], with its position and an example. Reading returns an [`Error`] only if the input is not a trace.
+//!
+//! # Main types
+//!
+//! | type | what it is |
+//! |---|---|
+//! | [`TraceReader`], [`Trace`] | reads a trace; the trace that was read |
+//! | [`Diagnostics`], [`Error`] | what was wrong with the input; why it could not be read |
+//! | [`FunctionEvents`], [`key_averages`], [`Average`], [`GroupBy`] | PyTorch's function events and their averages |
+//! | [`Query`] in [`QUERIES`], [`Options`], [`Rows`] | a query about a trace, its options, its answer |
+//! | [`Export`] in [`EXPORTS`] | a format in which a trace can be written |
+//!
+//! # Features
+//!
+//! The crate is `no_std` and needs `alloc`. No feature needs `std`.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `help` (default) | descriptions of queries, options and columns; without it these texts are empty |
+//!
+//! # Limits and costs
+//!
+//! - Chunks can have any size. The reader holds the bytes of an unfinished event or metadata value, and a table of all
+//!   events. A memory snapshot (a Python pickle) is held completely.
+//! - By default a value may be nested 100 levels deep. A string or nested value may have 4 MiB, an event 16 MiB, and a
+//!   metadata value 256 MiB. What exceeds a limit is skipped and counted. [`TextReader`](trace::TextReader) takes other
+//!   [`Limits`](read::limits::Limits), among them a limit on memory, which is off by default.
+//! - A trace of 2,000,000 events, which is 583 MB of text, takes about 190 MB of memory to read and summarize.
+//! - Timestamps are limited to 73 years before and 146 years after the table's base, durations to 104 days each, and
+//!   sizes to 1 PiB each in sums; see [`table::bounds`]. A table has fewer than 2<sup>32</sup> events.
+//! - Everything runs on the thread of the caller.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,14 +1,14 @@
-//! Which event caused which: launch call → device work, operator → launch call, forward operator → backward operator.
+//! Causal links: launch call → device work, operator → launch call, forward operator → backward operator.
 //!
-//! - A launch call and its device work share `correlation`. Of several calls with one id, the first counts.
-//! - An operator owns a launch call that names it by `External id`, unless that is the call's own correlation id (files
-//!   before 2024 wrote it into calls without an operator) and the operator does not contain the call; without an
-//!   `External id`, the innermost operator that contains the call on its lane owns it.
-//! - Device work without a launch call belongs to the operator that it names by `External id`.
-//! - Ascend's NPU work has no correlation ids: its operator is the innermost one around the start of the `async_npu`
-//!   arrow that ends at the work.
-//! - A backward operator belongs to the forward operator that its `fwdbwd` arrow starts at; without arrows, to the
-//!   innermost forward operator with its sequence number, where one thread ran all forward operators.
+//! - A launch call and its device work share `correlation`. If several calls have the same id, the first one is used.
+//! - A launch call belongs to the operator of its `External id`, unless that is the call's own correlation id (files
+//!   before 2024 wrote it into calls without an operator) and the operator does not contain the call. Without an
+//!   `External id`, it belongs to the innermost operator that contains the call on its lane.
+//! - Device work without a launch call belongs to the operator of its `External id`.
+//! - Ascend's NPU work has no correlation ids. It belongs to the innermost operator around the start of the `async_npu`
+//!   flow that ends at the work.
+//! - A backward operator belongs to the forward operator at the start of its `fwdbwd` flow. Without such flows, it
+//!   belongs to the innermost forward operator with its sequence number, if one thread ran all forward operators.
 
 use crate::diagnostics::{Code, Diagnostics};
 use crate::order::sort_by_key;
@@ -19,17 +19,17 @@ use crate::table::layout::Key;
 use crate::tree::{Position, Tree};
 use alloc::vec::Vec;
 
-/// Every link of a trace, as pairs sorted by their first row.
+/// All links of a trace, as pairs sorted by their first row.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Links {
     /// Device work with the call that launched it.
     pub launch_of: Vec<(Row, Row)>,
-    /// Device work with the operator that it was done for.
+    /// Device work with the operator that it belongs to.
     pub op_of: Vec<(Row, Row)>,
     /// Backward operators with their forward operators.
     pub forward_of: Vec<(Row, Row)>,
-    /// Launch calls that started no device work.
+    /// Launch calls without device work.
     pub idle_launches: Vec<Row>,
 }
 
@@ -43,7 +43,7 @@ impl Links {
         find(&self.launch_of, device)
     }
 
-    /// The operator that this device work was done for.
+    /// The operator that this device work belongs to.
     pub fn op(&self, device: Row) -> Option<Row> {
         find(&self.op_of, device)
     }
@@ -54,7 +54,7 @@ impl Links {
     }
 }
 
-/// Rows by an id that they carry, sorted by id and then by row.
+/// Rows by an id, sorted by id and then by row.
 struct ById(Vec<(i64, Row)>);
 
 impl ById {
@@ -74,7 +74,7 @@ impl ById {
     }
 }
 
-/// Names of runtime and driver calls that put work on a device.
+/// Whether a runtime or driver call of this name starts device work.
 pub(crate) fn is_launch_name(name: &str) -> bool {
     const PARTS: [&str; 4] = ["LaunchKernel", "LaunchCooperativeKernel", "GraphLaunch", "ModuleLaunch"];
     let call = name.strip_prefix("cu").or_else(|| name.strip_prefix("hip")).unwrap_or(name);
@@ -82,7 +82,7 @@ pub(crate) fn is_launch_name(name: &str) -> bool {
     PARTS.iter().any(|part| call.contains(part)) || call.starts_with("Memcpy") || call.starts_with("Memset")
 }
 
-/// Finds every link of a trace.
+/// Computes all links of a trace.
 pub fn link(table: &Table, tree: &Tree, pairs: &Pairs, diagnostics: &mut Diagnostics) -> Links {
     let mut calls = Vec::new();
     let mut work = Vec::new();
@@ -104,14 +104,14 @@ pub fn link(table: &Table, tree: &Tree, pairs: &Pairs, diagnostics: &mut Diagnos
         let owner = Owners { table, tree, ops: ById::sorted(ops), positions: positions(table, tree) };
         link_device(&owner, &work, &ById::sorted(calls), &mut links, diagnostics);
     }
-    let has_arrow = |wanted: &[&str]| {
+    let has_flow = |wanted: &[&str]| {
         table.layouts.all().iter().any(|l| l.cat.is_some_and(|cat| wanted.contains(&table.names.get(cat))))
     };
     let has_backward = table.layouts.all().iter().any(|l| l.find(Key::FwdThreadId).is_some());
-    if has_backward || has_arrow(&["async_npu", "fwdbwd", "forward_backward", "fwd_bwd"]) {
+    if has_backward || has_flow(&["async_npu", "fwdbwd", "forward_backward", "fwd_bwd"]) {
         let ops = OpIndex::new(table, tree);
         link_backward(&ops, pairs, &mut links);
-        if has_arrow(&["async_npu"]) {
+        if has_flow(&["async_npu"]) {
             link_npu(&ops, pairs, &mut links);
         }
     }
@@ -199,7 +199,7 @@ impl Owners<'_> {
     }
 }
 
-/// The operators of every track, in the order of the tree, to be found by time.
+/// The operators of every track, indexed by start time.
 struct OpIndex<'a> {
     table: &'a Table,
     tree: &'a Tree,
@@ -225,13 +225,13 @@ impl<'a> OpIndex<'a> {
         self.starts[..end].last().filter(|s| s.0 == key.0).map(|s| s.2)
     }
 
-    /// The innermost operator that starts at the instant of an event, on its track.
+    /// The innermost operator that starts at the time of an event, on its track.
     fn starting_at(&self, event: Row) -> Option<Row> {
         let row = self.tree.row(self.last_before(event)?);
         (self.table.ts(row) == self.table.ts(event)).then_some(row)
     }
 
-    /// The innermost operator that contains the instant of an event, on its track.
+    /// The innermost operator that contains the time of an event, on its track.
     fn around(&self, event: Row) -> Option<Row> {
         let at = self.last_before(event)?;
         let above = core::iter::once(at).chain(self.tree.ancestors(at)).map(|at| self.tree.row(at));
@@ -242,22 +242,22 @@ impl<'a> OpIndex<'a> {
     }
 }
 
-/// Follows Ascend's arrows from the operator that enqueued the work.
+/// Links NPU work to the operator at the start of its `async_npu` flow.
 fn link_npu(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links) {
     let table = ops.table;
-    let mut arrows: Vec<((u32, i64), Row)> = Vec::new();
+    let mut flows: Vec<((u32, i64), Row)> = Vec::new();
     for &(start, end) in pairs.flows.iter().filter(|p| table.cat(p.0) == "async_npu") {
-        // The arrow ends on the row of the process; the work is on the same row as seen by the device.
+        // The flow ends on the host track; the work is on the device track with the same `pid` and `tid`.
         let track = table.tracks.find_on_device(table.track_id(end));
-        arrows.extend(track.map(|track| ((track.0, table.ts(end)), start)));
+        flows.extend(track.map(|track| ((track.0, table.ts(end)), start)));
     }
-    sort_by_key(&mut arrows, |&((track, ts), _)| (i64::from(track), ts));
+    sort_by_key(&mut flows, |&((track, ts), _)| (i64::from(track), ts));
     for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
         let key = (table.track_id(row).0, table.ts(row));
-        if let Ok(found) = arrows.binary_search_by_key(&key, |a| a.0)
+        if let Ok(found) = flows.binary_search_by_key(&key, |a| a.0)
             && links.op(row).is_none()
         {
-            let op = ops.around(arrows[found].1);
+            let op = ops.around(flows[found].1);
             let at = links.op_of.partition_point(|p| p.0 < row);
             if let Some(op) = op {
                 links.op_of.insert(at, (row, op));
@@ -268,10 +268,9 @@ fn link_npu(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links) {
 
 fn link_backward(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links) {
     let table = ops.table;
-    let is_arrow = |row: Row| matches!(table.cat(row), "fwdbwd" | "forward_backward" | "fwd_bwd");
-    let arrows = pairs.flows.iter().filter(|&&(start, _)| is_arrow(start));
-    links.forward_of =
-        arrows.filter_map(|&(s, f)| Some((ops.starting_at(f)?, ops.starting_at(s)?))).collect();
+    let is_fwdbwd = |row: Row| matches!(table.cat(row), "fwdbwd" | "forward_backward" | "fwd_bwd");
+    let flows = pairs.flows.iter().filter(|&&(start, _)| is_fwdbwd(start));
+    links.forward_of = flows.filter_map(|&(s, f)| Some((ops.starting_at(f)?, ops.starting_at(s)?))).collect();
     if links.forward_of.is_empty() {
         links.forward_of = by_sequence_number(ops);
     }
@@ -279,7 +278,7 @@ fn link_backward(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links) {
     links.forward_of.dedup_by_key(|pair| pair.0);
 }
 
-/// Backward operators with the forward operators of their sequence numbers, where one thread ran all of these.
+/// Links backward operators to forward operators by sequence number, if one thread ran all forward operators.
 fn by_sequence_number(ops: &OpIndex<'_>) -> Vec<(Row, Row)> {
     let table = ops.table;
     let mut forward: Vec<(i64, Row)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Interned text: every distinct string of a trace is stored once and named by a [`NameId`].
+//! Interned strings: every distinct string of a trace is stored once and identified by a [`NameId`].
 
 use crate::index::Index;
 use alloc::string::String;
@@ -7,16 +7,16 @@ use core::hash::{BuildHasher, Hasher};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-/// The position of a text in its [`Names`].
+/// The index of a string in its [`Names`].
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NameId(pub u32);
 
 impl NameId {
-    /// The empty text, present in every [`Names`].
+    /// The empty string, which every [`Names`] contains.
     pub const EMPTY: NameId = NameId(0);
 }
 
-/// All texts of a trace. Ids are given in the order of first appearance, so equal input gives equal ids.
+/// All strings of a trace. Ids are assigned in the order of first appearance, so equal input gives equal ids.
 #[derive(Clone, Debug)]
 pub struct Names {
     arena: String,
@@ -50,14 +50,14 @@ fn find(names: &Names, hash: u64, text: &[u8]) -> Option<NameId> {
 }
 
 impl Names {
-    /// The id of `text`, which is stored when it is new.
+    /// Returns the id of `text`. Stores it if it is new.
     pub fn intern(&mut self, text: &str) -> NameId {
         let hash = hash(text.as_bytes());
         find(self, hash, text.as_bytes()).unwrap_or_else(|| self.insert(hash, text))
     }
 
-    /// The id of `bytes` and whether the text was new; `None` when they are not UTF-8. A text that is known already
-    /// is not validated again.
+    /// Returns the id of `bytes` and whether the string is new, or `None` if they are not valid UTF-8. Known strings
+    /// are not validated again.
     #[inline]
     pub(crate) fn intern_utf8(&mut self, bytes: &[u8]) -> Option<(NameId, bool)> {
         let hash = hash(bytes);
@@ -77,51 +77,51 @@ impl Names {
         NameId(id)
     }
 
-    /// The id of `text`, if it is there.
+    /// Returns the id of `text`, if it is stored.
     pub fn find(&self, text: &str) -> Option<NameId> {
         find(self, hash(text.as_bytes()), text.as_bytes())
     }
 
-    /// As [`Names::find`], for bytes that need not be UTF-8.
+    /// As [`Names::find`], for bytes that may not be valid UTF-8.
     #[inline]
     pub(crate) fn find_utf8(&self, bytes: &[u8]) -> Option<NameId> {
         find(self, hash(bytes), bytes)
     }
 
-    /// The UTF-8 bytes of `id`.
+    /// The UTF-8 bytes of the string `id`.
     #[inline]
     pub(crate) fn bytes(&self, id: NameId) -> &[u8] {
         &self.arena.as_bytes()[range(&self.ends, id.0)]
     }
 
-    /// The text of `id`.
+    /// The string `id`.
     pub fn get(&self, id: NameId) -> &str {
         &self.arena[range(&self.ends, id.0)]
     }
 
-    /// How many texts are stored.
+    /// The number of strings.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Never true: the empty text is always stored.
+    /// Always false: the empty string is always stored.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The memory that is held, in bytes.
+    /// The allocated memory, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         let ends = self.ends.capacity() * size_of::<usize>();
         self.arena.capacity() + ends + self.index.capacity() * (size_of::<u32>() + 1)
     }
 
-    /// Every id with its text, in the order of first appearance.
+    /// All ids with their strings, in the order of first appearance.
     pub fn iter(&self) -> impl Iterator<Item = (NameId, &str)> {
         (0..self.ends.len() as u32).map(|id| (NameId(id), self.get(NameId(id))))
     }
 }
 
-/// A value for each of some names, in the order of their first appearance.
+/// A map from names to values, in the order of insertion.
 #[derive(Clone, Debug, Default)]
 pub struct ByName<T> {
     index: Index,
@@ -129,7 +129,7 @@ pub struct ByName<T> {
 }
 
 impl<T: Default> ByName<T> {
-    /// The value of a name, which begins as the default.
+    /// Returns the value of a name. Inserts the default value if the name is new.
     pub fn of(&mut self, name: NameId) -> &mut T {
         let next = self.entries.len() as u32;
         let at = self.index.of((i64::from(name.0), 0), next);
@@ -139,7 +139,7 @@ impl<T: Default> ByName<T> {
         &mut self.entries[at as usize].1
     }
 
-    /// Every name that was asked for, with its value.
+    /// All names with their values, in the order of insertion.
     pub fn entries(&self) -> &[(NameId, T)] {
         &self.entries
     }
@@ -151,7 +151,7 @@ mod tests {
     use alloc::format;
 
     #[test]
-    fn equal_texts_share_an_id() {
+    fn equal_strings_share_an_id() {
         let mut names = Names::default();
         let ids: Vec<_> = (0..1000).map(|i| names.intern(&format!("name {}", i % 100))).collect();
         assert_eq!(names.len(), 101);

@@ -1,19 +1,19 @@
 //! Sorting by a key of two numbers.
 //!
-//! Each kind of sort that the standard library compiles takes some 5 KB of WebAssembly, and the engine sorts in dozens of
-//! places: those that are not hot share this one. The hot ones keep the standard library's stable sort, which is fast on
-//! what the events of a trace mostly are: a few runs that are sorted already.
+//! Each instantiation of a standard sort adds about 5 KB of WebAssembly, and the engine sorts in dozens of places.
+//! Sorts that are not hot share this one. Hot sorts use the standard library's stable sort, which is fast on the events
+//! of most traces: a few runs that are sorted already.
 
 use alloc::vec::Vec;
 
-/// Sorts by a key; items of equal key keep their order. What is in order already costs one pass and no memory.
+/// Sorts by a key. The sort is stable; a slice in order costs one pass and no allocation.
 pub(crate) fn sort_by_key<T>(items: &mut [T], mut key: impl FnMut(&T) -> (i64, i64)) {
     if let Some(order) = order(items.len(), &mut |at| key(&items[at])) {
         permute(order, &mut |a, b| items.swap(a, b));
     }
 }
 
-/// The items' keys in order, each with the place that its item has; nothing where they are in order already.
+/// The sorted keys, each with the index of its item. Returns `None` if the items are in order already.
 fn order(length: usize, key: &mut dyn FnMut(usize) -> (i64, i64)) -> Option<Vec<((i64, i64), u32)>> {
     if (0..length).map(&mut *key).is_sorted() {
         return None;
@@ -23,7 +23,7 @@ fn order(length: usize, key: &mut dyn FnMut(usize) -> (i64, i64)) -> Option<Vec<
     Some(order)
 }
 
-/// Walks every cycle of the permutation once; a place that is done points to itself.
+/// Applies the permutation cycle by cycle. The entry of an item in its final place is set to its own index.
 fn permute(mut order: Vec<((i64, i64), u32)>, swap: &mut dyn FnMut(usize, usize)) {
     for start in 0..order.len() {
         let mut at = start;
@@ -38,14 +38,14 @@ fn permute(mut order: Vec<((i64, i64), u32)>, swap: &mut dyn FnMut(usize, usize)
     }
 }
 
-/// A key that sorts the other way round.
+/// A key that sorts in descending order.
 pub(crate) fn descending(key: i64) -> i64 {
     !key
 }
 
-/// A key that sorts as the number does; numbers that are equal have equal keys.
+/// A key that sorts like the number. Equal numbers have equal keys.
 pub(crate) fn of_float(number: f64) -> i64 {
-    // Adding 0 makes -0 a 0.
+    // Adding 0 turns -0 into 0.
     let bits = (number + 0.0).to_bits() as i64;
     bits ^ (((bits >> 63) as u64) >> 1) as i64
 }

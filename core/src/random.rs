@@ -1,6 +1,6 @@
-//! Random numbers for tests: the same sequence for a seed on every machine.
+//! Random numbers for tests. A seed gives the same sequence on every machine.
 
-/// A linear congruential generator, of which the upper bits are used.
+/// A linear congruential generator that returns the upper bits of its state.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

@@ -1,7 +1,7 @@
-//! Records of a live legacy profiler, pushed one by one: the same table that a file of records is read into.
+//! Records of torch's legacy profiler, added one at a time, into the same table as a file of records.
 //!
-//! A list is what one thread recorded, in its order; a record names its range by handle and node. [`Records::finish`] pairs,
-//! nests and links them; from the trace that it gives, torch's events, averages and tables are made as from any other.
+//! A list holds the records of one thread in order. A record names its range by handle and node. [`Records::finish`]
+//! pairs, nests and links the records and returns an ordinary [`Trace`].
 
 use crate::diagnostics::Diagnostics;
 use crate::names::NameId;
@@ -11,16 +11,16 @@ use crate::table::layout::Place::Top;
 use crate::table::metadata::Source;
 use crate::trace::Trace;
 
-/// What a record says happened.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A range begins.
+    /// Begin of a range.
     Push,
-    /// A range ends.
+    /// End of a range.
     Pop,
-    /// A moment, such as `__start_profile`.
+    /// An instant, such as `__start_profile`.
     Mark,
-    /// Memory was allocated, or released where the bytes are below zero.
+    /// An allocation, or a release if the number of bytes is negative.
     MemoryAlloc,
 }
 
@@ -35,39 +35,39 @@ impl Kind {
     }
 }
 
-/// One record. What it does not say stays at its default.
+/// One record. Fields that do not apply keep the defaults of [`Record::new`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record<'a> {
-    /// What happened.
+    /// The kind.
     pub kind: Kind,
-    /// The name, from [`Records::name`]; of a pop and of memory, none.
+    /// The name, from [`Records::name`]; [`NameId::EMPTY`] for pops and allocations.
     pub name: NameId,
-    /// The range.
+    /// The handle of the range.
     pub handle: i64,
-    /// The process, by RPC's count; -1 for none.
+    /// The RPC node id of the process; -1 for none.
     pub node_id: i64,
-    /// The thread, by the profiler's count.
+    /// The profiler's thread id.
     pub thread_id: i64,
-    /// The thread of the forward operator; 0 for none.
+    /// The thread id of the forward operator; 0 for none.
     pub fwd_thread_id: i64,
     /// The autograd sequence number; -1 for none.
     pub sequence_nr: i64,
     /// torch's record scope.
     pub scope: i64,
-    /// The range may end on another thread.
+    /// Whether the range may end on another thread.
     pub is_async: bool,
-    /// The record came from another process.
+    /// Whether the record came from another process.
     pub is_remote: bool,
     /// Floating point operations.
     pub flops: i64,
     /// Time in ns.
     pub cpu_ns: i64,
-    /// Of a push and its pop, the time of an event on the device's clock in us, where one was recorded; kept to the
-    /// picosecond.
+    /// For a push and its pop, the time of the recorded device event on the device's clock in us, if there is one. It
+    /// is kept with a precision of one picosecond.
     pub cuda_us: Option<f64>,
-    /// Host bytes.
+    /// The host memory usage, in bytes.
     pub cpu_memory_usage: i64,
-    /// Device bytes.
+    /// The device memory usage, in bytes.
     pub cuda_memory_usage: i64,
     /// Shapes of the inputs as JSON; empty for none.
     pub shapes: &'a str,
@@ -76,7 +76,7 @@ pub struct Record<'a> {
 }
 
 impl Record<'_> {
-    /// A record with nothing but its kind.
+    /// A record of this kind with default values.
     pub fn new(kind: Kind) -> Self {
         Record {
             kind,
@@ -100,7 +100,7 @@ impl Record<'_> {
     }
 }
 
-/// Records on their way to a trace.
+/// Collects records for a trace.
 #[derive(Clone, Debug)]
 pub struct Records(Table);
 
@@ -113,17 +113,17 @@ impl Default for Records {
 }
 
 impl Records {
-    /// Begins the list of another thread.
+    /// Begins the list of the next thread.
     pub fn begin_list(&mut self) {
         self.0.metadata.lists.push(self.0.len());
     }
 
-    /// The number of a name.
+    /// Interns a name and returns its id.
     pub fn name(&mut self, name: &str) -> NameId {
         self.0.names.intern(name)
     }
 
-    /// Appends a record to the list that was begun last; without one, to a first.
+    /// Appends a record to the last list. Begins a list if there is none.
     pub fn push(&mut self, record: &Record<'_>) {
         if self.0.metadata.lists.is_empty() {
             self.begin_list();
@@ -161,17 +161,17 @@ impl Records {
         row.finish_record(record.name);
     }
 
-    /// How many records there are.
+    /// The number of records.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// No record at all.
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Pairs, nests and links the records.
+    /// Pairs, nests and links the records, and returns the trace.
     pub fn finish(self) -> Trace {
         Trace::new(self.0, Diagnostics::default())
     }

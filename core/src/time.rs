@@ -1,37 +1,37 @@
-//! Time as `i64` nanoseconds, and the exact way between it and the decimal microseconds of trace files.
+//! Time as `i64` nanoseconds, and its exact conversion from and to the decimal microseconds of trace files.
 //!
-//! Invariant: no floating point number touches a timestamp. A trace gives `ts` and `dur` in microseconds as
-//! decimal text of any length; `parse_micros` shifts the decimal point by three and rounds what is finer than
-//! a nanosecond half away from zero, saying that it did.
+//! Invariant: timestamps are never converted to floating point. Traces have `ts` and `dur` in microseconds as decimal
+//! text of any length. `parse_micros` shifts the decimal point by three digits. It rounds what is finer than a
+//! nanosecond, with halves away from zero, and reports that it did.
 
 use alloc::string::String;
 use core::fmt::Write;
 
-/// The value of a time column where the event has no such time.
+/// The value of a time column if the event has no such time.
 pub const NONE: i64 = i64::MIN;
 
-/// The range of timestamps and the longest duration, in ns. Values outside are clamped and counted; see
-/// [`bounds`](crate::table::bounds) for what that guarantees. From 1896 to 2116, and 104 days.
+/// The earliest timestamp, in ns after the table's base: about 73 years before it. Values out of range are clamped and
+/// counted; see [`bounds`](crate::table::bounds) for what that guarantees.
 pub const EARLIEST: i64 = -(1 << 61);
-/// See [`EARLIEST`].
+/// The latest timestamp, in ns after the table's base: about 146 years. See [`EARLIEST`].
 pub const LATEST: i64 = 1 << 62;
-/// See [`EARLIEST`].
+/// The longest duration, in ns: about 104 days. See [`EARLIEST`].
 pub const LONGEST: i64 = 1 << 53;
 
-/// A decimal text read as nanoseconds.
+/// The result of [`parse_micros`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parsed {
     /// The time in nanoseconds, saturated to the range of `i64`.
     pub ns: i64,
-    /// Digits finer than a nanosecond were rounded away.
+    /// Whether digits finer than a nanosecond were rounded.
     pub rounded: bool,
-    /// The value did not fit and was clamped.
+    /// Whether the value did not fit and was clamped.
     pub clamped: bool,
 }
 
-/// Reads microseconds, written as a JSON number of any length or exponent, as nanoseconds.
+/// Parses microseconds, written as a decimal number of any length or exponent, and returns nanoseconds.
 ///
-/// Returns `None` when `text` is not a decimal number.
+/// Returns `None` if `text` is not a decimal number.
 pub(crate) fn parse_micros(text: &[u8]) -> Option<Parsed> {
     let (negative, digits) = match text.first()? {
         b'-' => (true, &text[1..]),
@@ -67,7 +67,7 @@ fn parse_exponent(text: Option<&[u8]>) -> Option<i64> {
     Some(sign * value)
 }
 
-/// The digits `whole.fraction` times ten to the power of `shift`, as an integer.
+/// Computes `whole.fraction` times ten to the power of `shift` as an integer.
 fn shift(negative: bool, whole: &[u8], fraction: &[u8], shift: i64) -> Parsed {
     let digit =
         |i: usize| whole.get(i).or_else(|| fraction.get(i - whole.len())).map(|b| u128::from(b - b'0'));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn finer_than_a_nanosecond_is_rounded_and_said() {
+    fn finer_than_a_nanosecond_is_rounded_and_reported() {
         let p = parse_micros(b"1.0005").unwrap();
         assert_eq!((p.ns, p.rounded), (1001, true));
         let p = parse_micros(b"1.00049999").unwrap();
@@ -130,14 +130,14 @@ mod tests {
     }
 
     #[test]
-    fn out_of_range_is_clamped_and_said() {
+    fn out_of_range_is_clamped_and_reported() {
         let p = parse_micros(b"1e300").unwrap();
         assert_eq!((p.ns, p.clamped), (i64::MAX, true));
         assert_eq!(ns("-99999999999999999999999999"), Some(-i64::MAX));
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn non_numbers_are_rejected() {
         for text in ["", "-", ".", "1e", "nan", "1.2.3", "0x10", "1 "] {
             assert_eq!(ns(text), None, "{text}");
         }

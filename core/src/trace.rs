@@ -1,4 +1,4 @@
-//! The one order of the steps from bytes to a [`Trace`]: unpack → decode → read → dialect → pair → tree → link.
+//! The pipeline from bytes to a [`Trace`]: unpack → decode → read → dialect → pair → tree → link.
 
 use crate::diagnostics::Diagnostics;
 use crate::dialect;
@@ -25,16 +25,16 @@ use kinetoscope_stream::block::MAGIC;
 pub struct Trace {
     /// Every event.
     pub table: Table,
-    /// Begin and end, flow start and flow end.
+    /// Begin events with their ends, flow starts with their ends.
     pub pairs: Pairs,
-    /// The spans of every lane.
+    /// The nested spans of every lane.
     pub tree: Tree,
     /// Launches, operators and device work.
     pub links: Links,
-    /// Everything odd that was met.
+    /// What was repaired, guessed or dropped.
     pub diagnostics: Diagnostics,
-    /// The start of the recording, in ns after the table's base: that of the profiler's own span, else of its instant,
-    /// else of the first event.
+    /// The start of the recording, in ns after the table's base. It is the origin that the source states, else the
+    /// start of the profiler's own span or instant event, else that of the first event.
     pub start_ns: i64,
 }
 
@@ -50,10 +50,10 @@ impl Trace {
         Trace { table, pairs, tree, links, diagnostics, start_ns }
     }
 
-    /// Reads a whole trace from memory.
+    /// Reads a complete trace from memory.
     ///
     /// # Errors
-    /// As [`TraceReader::feed`].
+    /// As [`TraceReader::feed`] and [`TraceReader::finish`].
     pub fn read(bytes: &[u8]) -> Result<Trace, Error> {
         let mut reader = TraceReader::default();
         reader.feed(bytes)?;
@@ -70,13 +70,13 @@ fn window_start(table: &Table) -> i64 {
     times().find(is_marker).map(|row| table.ts(row)).or_else(first).unwrap_or(0)
 }
 
-/// Text into events, in chunks: what is behind an [`Unpacker`].
+/// Reads decompressed text in chunks. Its input is the output of an [`Unpacker`].
 #[derive(Clone, Debug, Default)]
 pub struct TextReader {
     decoder: Decoder,
     reader: Reader,
     buffer: Vec<u8>,
-    /// The first bytes, as long as they can be those of a pickle; all of it, when it is one.
+    /// The first bytes while the format is unknown; all bytes if the input is a pickle.
     pickle: Vec<u8>,
     recording: Option<Recording>,
     is_text: bool,
@@ -85,30 +85,30 @@ pub struct TextReader {
 }
 
 impl TextReader {
-    /// A reader with limits of one's own.
+    /// Creates a reader with these limits.
     pub fn new(limits: Limits) -> Self {
         TextReader { reader: Reader::new(limits), limits, ..TextReader::default() }
     }
 
-    /// The table so far.
+    /// The events read so far.
     pub fn table(&self) -> &Table {
         self.recording.as_ref().map_or_else(|| self.reader.table(), Recording::table)
     }
 
-    /// Whether the memory limit was reached: what is fed from now on is passed over.
+    /// Whether the memory limit was reached. Further input is ignored.
     pub fn is_full(&self) -> bool {
         self.recording.as_ref().map_or_else(|| self.reader.is_full(), Recording::is_full)
     }
 
-    /// Forgets the events read so far, but not the texts and layouts that they refer to.
+    /// Removes the events read so far. The strings and layouts that they refer to stay.
     pub(crate) fn clear_events(&mut self) {
         self.reader.clear_events();
     }
 
-    /// Reads one more chunk of decompressed text.
+    /// Reads the next chunk of decompressed text.
     ///
     /// # Errors
-    /// [`Error::NotATrace`] as soon as the bytes cannot become a trace.
+    /// Returns [`Error::NotATrace`] as soon as the bytes cannot become a trace.
     pub fn feed(&mut self, chunk: &[u8]) -> Result<(), Error> {
         if let Some(recording) = &mut self.recording {
             recording.feed(chunk);
@@ -139,7 +139,8 @@ impl TextReader {
         self.reader.feed(&self.buffer)
     }
 
-    /// A pickle is held whole, and what it says takes about three times as much.
+    /// Checks the size of a pickle against the memory limit. A pickle is held in memory, and its values take about
+    /// three times its size.
     fn check_size(&self) -> Result<(), Error> {
         if self.pickle.len() <= self.limits.memory_bytes / 4 {
             return Ok(());
@@ -148,10 +149,10 @@ impl TextReader {
         Err(Error::NotATrace { looks_like, hint, offset: self.pickle.len() as u64 })
     }
 
-    /// Ends the text.
+    /// Ends the text and returns the table and the diagnostics.
     ///
     /// # Errors
-    /// [`Error::Empty`] or [`Error::NotATrace`] when no trace was found.
+    /// Returns [`Error::Empty`] or [`Error::NotATrace`] if the input has no trace.
     pub fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
         if let Some(recording) = self.recording {
             return recording.finish();
@@ -173,7 +174,7 @@ impl TextReader {
     }
 }
 
-/// Bytes into a [`Trace`], in chunks of any size: plain, gzip or zstd.
+/// Reads a [`Trace`] from chunks of any size: plain, gzip or zstd.
 #[derive(Default)]
 pub struct TraceReader {
     unpacker: Unpacker,
@@ -181,23 +182,23 @@ pub struct TraceReader {
 }
 
 impl TraceReader {
-    /// A reader that undoes compression by `unpacker`.
+    /// Creates a reader that decompresses with `unpacker`.
     pub fn new(unpacker: Unpacker) -> Self {
         TraceReader { unpacker, ..TraceReader::default() }
     }
 
-    /// Reads one more chunk.
+    /// Reads the next chunk.
     ///
     /// # Errors
-    /// [`Error::NotATrace`] as soon as the bytes cannot become a trace.
+    /// Returns [`Error::NotATrace`] as soon as the bytes cannot become a trace.
     pub fn feed(&mut self, chunk: &[u8]) -> Result<(), Error> {
         self.unpacker.feed(chunk, &mut |text| self.text.feed(text))
     }
 
-    /// Ends the input and does everything that needs the whole of it.
+    /// Ends the input, then pairs, nests and links the events.
     ///
     /// # Errors
-    /// [`Error::Empty`] or [`Error::NotATrace`] when no trace was found.
+    /// Returns [`Error::Empty`] or [`Error::NotATrace`] if the input has no trace.
     pub fn finish(mut self) -> Result<Trace, Error> {
         let unpacking = self.unpacker.finish(&mut |text: &[u8]| self.text.feed(text))?;
         let (table, mut diagnostics) = self.text.finish()?;
@@ -213,7 +214,7 @@ mod tests {
     use crate::table::append::RowBuilder;
 
     #[test]
-    fn times_of_rows_that_no_text_holds_are_bounded_too() {
+    fn times_of_rows_from_memory_are_bounded() {
         let mut table = Table::default();
         let name = table.names.intern("a");
         for (ts, dur) in [(i64::MAX, i64::MAX), (i64::MIN + 1, -5), (7, time::NONE)] {

@@ -1,9 +1,9 @@
-//! Spans nested on their lanes: parents before children, depth, self time.
+//! The spans of each track, nested on lanes: parents before children, with depth and self time.
 //!
-//! A track whose spans nest has one lane. A span that overlaps another without nesting goes to the first further lane of
-//! its track where it fits, so that nothing is dropped and nothing is measured twice.
+//! A track whose spans nest has one lane. A span that overlaps another one without nesting is placed on the first
+//! additional lane of its track where it nests, so no span is dropped or counted twice.
 //!
-//! Nesting rule: a span is a child of the innermost span of its lane that began no later and ends no earlier, and did
+//! Nesting rule: a span is a child of the innermost span of its lane that started no later, ends no earlier, and did
 //! not end at or before its start.
 
 use crate::diagnostics::{Code, Diagnostics};
@@ -16,11 +16,11 @@ use core::cmp::Reverse;
 use core::ops::Range;
 
 handle! {
-    /// The place of a span in a [`Tree`].
+    /// The position of a span in a [`Tree`].
     pub struct Position;
 }
 
-/// A run of spans that nest.
+/// A sequence of nested spans of one track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lane {
@@ -28,19 +28,19 @@ pub struct Lane {
     pub track: TrackId,
     /// 0 for the track's main lane.
     pub extra: u32,
-    /// How many levels its spans nest.
+    /// The number of nesting levels.
     pub depth: u32,
     start: u32,
     end: u32,
 }
 
 impl Lane {
-    /// The positions of its spans, which are in the order of their starts.
+    /// The positions of its spans, in the order of their starts.
     pub fn positions(&self) -> impl DoubleEndedIterator<Item = Position> + ExactSizeIterator + Clone + use<> {
         run(self.range())
     }
 
-    /// How many spans of the lane are before one of them.
+    /// The index of a span within the lane.
     pub(crate) fn offset(&self, at: Position) -> usize {
         at.index() - self.start as usize
     }
@@ -76,7 +76,7 @@ pub fn build(table: &Table, diagnostics: &mut Diagnostics) -> Tree {
     tree
 }
 
-/// All spans grouped by track in file order, and where each track's group ends.
+/// All spans grouped by track, in file order, and the end of each track's group.
 fn rows_by_track(table: &Table) -> (Vec<Row>, Vec<usize>) {
     let mut ends = alloc::vec![0usize; table.tracks.all().len()];
     for row in table.rows().filter(|&row| table.is_span(row)) {
@@ -97,7 +97,7 @@ fn rows_by_track(table: &Table) -> (Vec<Row>, Vec<usize>) {
     (rows, ends)
 }
 
-/// Lays the sorted spans of one track on lanes.
+/// Appends the sorted spans of one track, on one or more lanes.
 fn append(table: &Table, diagnostics: &mut Diagnostics, tree: &mut Tree, track: TrackId, rows: &[Row]) {
     let start = tree.rows.len() as u32;
     let mut open: Vec<(Position, i64)> = Vec::new();
@@ -126,7 +126,7 @@ fn append(table: &Table, diagnostics: &mut Diagnostics, tree: &mut Tree, track: 
     }
 }
 
-/// Closes what ended by a time and returns the innermost of what is still open, with its end.
+/// Closes the spans that end at or before `begin`, and returns the innermost open span with its end.
 fn innermost(open: &mut Vec<(Position, i64)>, begin: i64) -> Option<(Position, i64)> {
     while let Some(&last) = open.last() {
         if last.1 > begin {
@@ -139,14 +139,14 @@ fn innermost(open: &mut Vec<(Position, i64)>, begin: i64) -> Option<(Position, i
 
 #[derive(Default)]
 struct ExtraLane {
-    /// Positions count from the start of the lane here.
+    /// Positions are relative to the start of the lane.
     open: Vec<(Position, i64)>,
     spans: Vec<(Row, Option<Position>)>,
     depth: u32,
 }
 
-/// How many extra lanes are tried one by one; past them a span takes a lane that is empty again, so that the work stays
-/// near linear however many spans overlap.
+/// The number of extra lanes that are searched linearly. Beyond them, a span takes a lane without open spans, so that
+/// the cost stays nearly linear for any number of overlapping spans.
 const TRIED: usize = 32;
 
 fn append_extra(table: &Table, tree: &mut Tree, track: TrackId, rows: &[Row]) {
@@ -188,12 +188,12 @@ fn append_extra(table: &Table, tree: &mut Tree, track: TrackId, rows: &[Row]) {
 }
 
 impl Tree {
-    /// How many spans there are.
+    /// The number of spans.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// No span at all.
+    /// Whether there are no spans.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -208,12 +208,12 @@ impl Tree {
         run(0..self.rows.len())
     }
 
-    /// The events of all positions, in their order.
+    /// The events of all positions, in order.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// The events of the positions of a lane, in their order.
+    /// The events of a lane's positions, in order.
     pub fn rows_of(&self, lane: &Lane) -> &[Row] {
         &self.rows[lane.range()]
     }
@@ -224,13 +224,13 @@ impl Tree {
         self.rows[at.index()]
     }
 
-    /// The span around a span.
+    /// The parent of a span.
     #[inline]
     pub fn parent(&self, at: Position) -> Option<Position> {
         self.parents[at.index()]
     }
 
-    /// Of each span of a lane, the duration less that of its children, in ns.
+    /// The self time of each span of a lane: its duration less that of its children, in ns.
     pub fn self_times(&self, table: &Table, lane: &Lane) -> Vec<i64> {
         let duration = |row: Row| table.dur(row).max(0);
         let mut self_ns: Vec<i64> = self.rows_of(lane).iter().map(|&row| duration(row)).collect();
@@ -242,7 +242,7 @@ impl Tree {
         self_ns
     }
 
-    /// How many ancestors a span has.
+    /// The number of ancestors of a span.
     pub fn depth(&self, at: Position) -> u32 {
         self.ancestors(at).count() as u32
     }
@@ -253,7 +253,7 @@ impl Tree {
     }
 }
 
-/// Damage, for tests of what compares trees with something else.
+/// Deliberate damage, for tests of code that compares trees.
 #[cfg(test)]
 impl Tree {
     pub(crate) fn set_parent(&mut self, at: Position, parent: Option<Position>) {

@@ -1,4 +1,4 @@
-//! Times, sizes and shares as torch.profiler prints them.
+//! Times, sizes and ratios as torch.profiler prints them.
 
 use crate::words::words;
 use alloc::format;
@@ -6,7 +6,7 @@ use alloc::string::String;
 
 words! {
     "TimeUnit"
-    /// The unit that a table's times are printed in.
+    /// The unit of the times in a table.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub enum TimeUnit {
@@ -20,13 +20,13 @@ words! {
 }
 
 impl TimeUnit {
-    /// The unit of torch's name for it.
+    /// The unit with this name, in torch's spelling.
     pub fn of(name: &str) -> Option<TimeUnit> {
         TimeUnit::ALL.iter().copied().find(|unit| unit.as_str() == name)
     }
 }
 
-/// A time in microseconds with three decimals, in `unit` or in the one that suits its size.
+/// Formats a time in microseconds with three decimals, in `unit` or in the unit that suits its size.
 pub fn time_us(us: f64, unit: Option<TimeUnit>) -> String {
     let suited = if us >= 1e6 {
         TimeUnit::S
@@ -42,12 +42,12 @@ pub fn time_us(us: f64, unit: Option<TimeUnit>) -> String {
     }
 }
 
-/// A time in nanoseconds, as [`time_us`] prints it.
+/// Formats a time in nanoseconds as [`time_us`] does.
 pub fn time_ns(ns: i64, unit: Option<TimeUnit>) -> String {
     time_us(ns as f64 / 1e3, unit)
 }
 
-/// A size with two decimals in the largest binary unit that it reaches.
+/// Formats a size with two decimals in the largest binary unit that it reaches.
 pub fn bytes(count: i64) -> String {
     let magnitude = count.unsigned_abs();
     let units = [("GB", 1u64 << 30), ("MB", 1 << 20), ("KB", 1 << 10)];
@@ -57,12 +57,12 @@ pub fn bytes(count: i64) -> String {
     }
 }
 
-/// A share in percent with two decimals; `NaN` of nothing.
+/// Formats `part / whole` in percent with two decimals; `NaN` if `whole` is 0.
 pub fn share(part: f64, whole: f64) -> String {
     if whole == 0.0 { "NaN".into() } else { format!("{:.2}%", part * 100.0 / whole) }
 }
 
-/// A number with an SI prefix and three digits or a little more: `24.64 T`, `512`.
+/// Formats a number with an SI prefix and two decimals, or without decimals below 1000: `24.64 T`, `512`.
 pub(crate) fn with_prefix(number: f64) -> String {
     const PREFIXES: [(f64, &str); 6] =
         [(1e18, " E"), (1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")];

@@ -1,18 +1,18 @@
-//! Closed vocabularies: enums whose variants are words of the answers and options.
+//! Closed vocabularies: enums whose variants are words of answers and options.
 //!
-//! The variants and their words are written once, by `words!`. The columns of an answer and the types of the npm package
-//! name the [`Vocabulary`], so that no list of words can miss a variant.
+//! The macro `words!` defines the variants and their words in one place. The columns of an answer and the types of the
+//! npm package refer to the [`Vocabulary`], so every list of words has every variant.
 
 /// The words of a closed vocabulary, in the order of the enum's variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vocabulary {
-    /// The name of the type that the npm package has for it; empty without the feature `help`.
+    /// The name of its type in the npm package; empty without the feature `help`.
     pub name: &'static str,
     /// The words.
     pub words: &'static [&'static str],
 }
 
-/// A text that only explains: empty in a build without the feature `help`.
+/// A help text; empty in a build without the feature `help`.
 pub(crate) const fn help(text: &'static str) -> &'static str {
     if cfg!(feature = "help") { text } else { "" }
 }
@@ -38,7 +38,7 @@ macro_rules! words {
         $vis enum $enum { $($(#[$doc])* $variant,)+ }
 
         impl $enum {
-            /// Every variant, in the order of their words. Not every vocabulary is read back.
+            /// Every variant, in the order of the words. Some vocabularies do not use it.
             #[allow(dead_code)]
             $vis const ALL: [$enum; [$($word),+].len()] = [$($enum::$variant),+];
 
@@ -46,7 +46,7 @@ macro_rules! words {
             $vis const VOCABULARY: crate::words::Vocabulary =
                 crate::words::Vocabulary { name: crate::words::help($name), words: &[$($word),+] };
 
-            /// Its word.
+            /// The word of the variant.
             $vis const fn as_str(self) -> &'static str {
                 $enum::VOCABULARY.words[self as usize]
             }
@@ -63,9 +63,9 @@ mod tests {
         /// A colour.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         enum Colour {
-            /// As of blood.
+            /// The colour of blood.
             Red = "red",
-            /// As of the sky.
+            /// The colour of the sky.
             SkyBlue = "sky_blue",
         }
     }
