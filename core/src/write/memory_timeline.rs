@@ -137,7 +137,7 @@ impl<'a> MemoryTimeline<'a> {
              svg{{width:100%;height:auto;overflow:visible}}path{{fill:#4c7ef3;fill-opacity:.35;stroke:#4c7ef3;stroke-width:1}}\
              line{{stroke:currentColor;stroke-opacity:.15}}text{{font-size:12px;fill:currentColor;text-anchor:end}}.t{{text-anchor:middle}}\
              </style><h1>Memory of {name}</h1><p>Allocated bytes over {span}; peak {peak}, {before} allocated before the recording. \
-             A trace does not contain which tensors are parameters, gradients or activations.</p>\
+             A trace does not record which tensors are parameters, gradients or activations.</p>\
              <svg viewBox='-90 -12 1070 360' role='img' aria-label='Allocated bytes over time'>{scales}<path d='{path}'/></svg></html>\n",
             name = self.device,
             span = time_ns(span, None),
