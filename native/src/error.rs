@@ -1,38 +1,38 @@
-//! What can go wrong with a recording.
+//! Errors of a recording.
 
 #[cfg(feature = "analysis")]
 use kinetoscope_core::error::Error;
 use std::{fmt, io};
 
-/// Why something could not be recorded.
+/// An error of the recorder.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// Another profiler is recording: there is one at a time in a process.
+    /// Another profiler is recording. Only one can record at a time in a process.
     AlreadyRecording,
     /// The profiler was not started, or was stopped.
     NotStarted,
-    /// The profiler was started already.
+    /// The profiler is already started.
     AlreadyStarted,
-    /// Metadata that is no JSON.
+    /// A metadata value is not valid JSON.
     BadMetadata {
-        /// The key it was given for.
+        /// The key of the value.
         key: String,
-        /// What is wrong with it.
+        /// The JSON parser's message.
         reason: String,
     },
-    /// The recording is that of the process that forked this one.
+    /// The recording belongs to the parent process, which forked this one.
     Forked,
-    /// The operating system refused.
+    /// An I/O error.
     Io(io::Error),
     /// The arguments of a schedule are out of range.
     BadSchedule(String),
-    /// What was recorded could not be read back, or an option of the engine is wrong.
+    /// The engine could not read the recording, or an option of the engine is invalid.
     #[cfg(feature = "analysis")]
     Trace(Error),
-    /// The thread that writes ended before the recording did.
+    /// The writer thread ended before the recording did.
     WriterLost,
-    /// A handler of the user's own failed.
+    /// A handler that the program registered failed.
     Handler(String),
 }
 
@@ -41,17 +41,17 @@ impl fmt::Display for RecordError {
         match self {
             RecordError::AlreadyRecording => f.write_str("another profiler is recording in this process"),
             RecordError::NotStarted => f.write_str("the profiler is not recording: call start() first"),
-            RecordError::AlreadyStarted => f.write_str("the profiler was started already"),
+            RecordError::AlreadyStarted => f.write_str("the profiler is already started"),
             RecordError::BadMetadata { key, reason } => {
-                write!(f, "the metadata of {key} is no JSON: {reason}")
+                write!(f, "the metadata of {key} is not valid JSON: {reason}")
             }
-            RecordError::Forked => f.write_str("the recording belongs to the process that forked this one"),
+            RecordError::Forked => f.write_str("the recording belongs to the parent process, which forked this one"),
             RecordError::Io(error) => error.fmt(f),
             RecordError::BadSchedule(reason) => f.write_str(reason),
             #[cfg(feature = "analysis")]
             RecordError::Trace(error) => error.fmt(f),
-            RecordError::WriterLost => f.write_str("the thread that writes the recording is gone"),
-            RecordError::Handler(reason) => write!(f, "the handler of the trace failed: {reason}"),
+            RecordError::WriterLost => f.write_str("the thread that writes the recording has ended"),
+            RecordError::Handler(reason) => write!(f, "the trace handler failed: {reason}"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Traces from files, folders and standard input, and text to files.
+//! Reads traces from files, folders and standard input, and writes text to files.
 
 mod inflate;
 mod input;

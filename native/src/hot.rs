@@ -1,4 +1,7 @@
-//! The hot path: from a span's begin or end to a word in the chunk of its thread.
+//! The hot path: what the begin and the end of a span execute.
+//!
+//! A span's begin or end stores one word in the thread's [chunk](chunk), a buffer of 64 KiB. The writer thread, in
+//! [`output`](crate::output), reads the chunks meanwhile. See `docs/src/design/hot-path.md`.
 
 pub(crate) mod chunk;
 pub(crate) mod clock;

@@ -1,9 +1,9 @@
-//! Errors of the operating system that name the file.
+//! I/O errors with the path of the file.
 
 use std::io::Error;
 use std::path::Path;
 
-/// The error, with the path of the file that it is about.
+/// Returns a function that puts the path before the message of an I/O error.
 pub(crate) fn with_path(path: &Path) -> impl FnOnce(Error) -> Error {
     move |error| Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

@@ -1,32 +1,69 @@
-//! Records what a Rust program does on CPU and GPU: spans, allocations, kernels.
+//! A profiler for Rust programs: it records spans, counters, allocations and the work of CUDA devices while the program
+//! runs. With the feature `analysis` it also reads traces of PyTorch (Kineto), Chrome traces and its own recordings, and
+//! computes PyTorch's tables and exports from them.
+//!
+//! # Example
 //!
 //! ```
-//! use kinetoscope::{Profiler, scope};
+//! use kinetoscope::{Profiler, RecordError, instant, scope};
 //!
-//! let mut profiler = Profiler::builder().record_shapes(true).start()?;
-//! {
-//!     let _span = scope!("matmul", shapes: [[2, 3], [3, 4]], dtype: "float");
-//!     // …
+//! fn handle(request: u64) -> u64 {
+//!     // A span: it ends when the guard is dropped.
+//!     let _span = scope!("handle", request = request);
+//!     if request % 10 == 0 {
+//!         instant!("cache miss");
+//!     }
+//!     request * 2
 //! }
-//! let recording = profiler.stop()?.expect("it was enabled");
-//! recording.save("run.ktrace")?;
-//! # std::fs::remove_file("run.ktrace")?;
-//! # Ok::<(), kinetoscope::RecordError>(())
+//!
+//! fn main() -> Result<(), RecordError> {
+//!     let mut profiler = Profiler::builder().start()?;
+//!     for request in 0..100 {
+//!         handle(request);
+//!     }
+//!     let recording = profiler.stop()?.expect("recording was enabled");
+//!     recording.save(std::env::temp_dir().join("service.ktrace"))?;
+//!     Ok(())
+//! }
 //! ```
 //!
-//! The command line (`kinetoscope run.ktrace`), the page and the npm package read `run.ktrace`. With the feature `analysis`
-//! the program itself does: tables, Chrome traces, files for TensorBoard.
+//! The command `kinetoscope service.ktrace`, the web page and the npm package read the file. With the feature `analysis` the
+//! program itself can print tables and write Chrome traces and files for TensorBoard.
 //!
-//! | feature | what it adds |
+//! # Features
+//!
+//! | feature | adds |
 //! |---|---|
-//! | `record` (default) | the recorder; without it, spans are compiled to nothing |
-//! | `analysis` | the engine: traces from files, tables and exports of a recording |
-//! | `tracing` | a layer for the `tracing` crate |
-//! | `cuda` | what CUDA devices do, by CUPTI, which is looked for while the program runs |
-//! | `nvml` | memory, load, clocks, power and temperature of CUDA devices |
-//! | `nvtx`, `itt` | spans as NVTX ranges or ITT tasks |
+//! | `record` (default) | the recorder; without it, spans compile to nothing |
+//! | `analysis` | the engine: reads trace files, computes tables and exports of a recording |
+//! | `tracing` | a layer that records spans and events of the crate `tracing` |
+//! | `cuda` | kernels, copies, memsets and API calls of CUDA devices, through CUPTI, which is loaded at run time |
+//! | `nvml` | memory, utilization, clocks, power and temperature of CUDA devices as counters |
+//! | `nvtx`, `itt` | spans as NVTX ranges (Nsight) or ITT tasks (`VTune`) |
 //!
-//! A library depends on this crate without its default features: its [`spans`] cost nothing until a program turns `record` on.
+//! A library should depend on this crate with `default-features = false`. Its [`spans`] then compile to nothing unless the
+//! program enables `record`.
+//!
+//! # Costs
+//!
+//! | | ns per span, one thread |
+//! |---|---:|
+//! | `scope!` while a profiler records | 22.7 |
+//! | `scope!` with two arguments, one of them a string | 84 |
+//! | `scope!` while nothing records: one load and one branch | 0.6 |
+//! | `scope!` compiled without `record` | the same instructions as without a span |
+//!
+//! The figures are medians on an AMD EPYC. Two readings of the time stamp counter alone take 20.0 ns there.
+//!
+//! # Limits
+//!
+//! - Recorded data waits in buffers until a thread writes it, at least every 20 ms. If all buffers are full, records are
+//!   dropped and counted; the trace then has the diagnostic `dropped_record`. The recorder never blocks the program.
+//! - Guards must be dropped in the reverse order of their creation, as variables are. Otherwise durations are wrong.
+//! - At most 1023 threads that live at the same time are recorded.
+//! - A string argument is cut at 8 KiB. Arguments of one span beyond 64 KiB, and shapes beyond 8 KiB, are left out.
+//! - One profiler records at a time in a process. A child process after `fork` does not record until it starts a recording
+//!   of its own.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -87,7 +124,7 @@ pub use {
     schedule::{ProfilerAction, Schedule, ScheduleArgs},
 };
 
-// The code of the README compiles and runs.
+// Compiles and runs the code of the README.
 #[cfg(all(doctest, feature = "record"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,7 @@
-//! Memory: every allocation of the program, and those that a framework makes on its devices.
+//! Allocations: those of the program, through a global allocator that records them, and those that a framework reports for its
+//! devices.
+//!
+//! Totals and peaks of a [`Device`] are counted from the start of the program, also while nothing records.
 
 use crate::hot::local;
 use crate::hot::state::{state, wants_memory};
@@ -6,16 +9,16 @@ use kinetoscope_stream::record::{Tag, Word};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Where memory is.
+/// The location of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Device {
     /// The host.
     Cpu,
-    /// A CUDA device, by its ordinal.
+    /// A CUDA device, with its ordinal.
     Cuda(u8),
 }
 
-/// How many devices have totals of their own; those above share the last.
+/// The number of entries of [`TOTALS`]: the host and 32 CUDA devices. Devices with a higher ordinal share the last entry.
 const DEVICES: usize = 33;
 
 struct Totals {
@@ -29,7 +32,7 @@ static TOTALS: [Totals; DEVICES] =
         DEVICES];
 
 impl Device {
-    /// torch's number of the type, and of the device plus 1.
+    /// Returns torch's number of the device type, and the ordinal plus 1 (0 for the host).
     fn numbers(self) -> (u8, u32) {
         match self {
             Device::Cpu => (0, 0),
@@ -44,29 +47,29 @@ impl Device {
         }
     }
 
-    /// Bytes that are allocated now: since the program began, by whoever tells.
+    /// Returns the bytes that are allocated now, of all allocations reported since the program started.
     pub fn allocated(self) -> i64 {
         self.totals().allocated.load(Ordering::Relaxed)
     }
 
-    /// The most bytes that were allocated since the program began or [`Device::reset_peak`] was called.
+    /// Returns the most bytes that were allocated at once since the program started or [`Device::reset_peak`] was called.
     pub fn peak(self) -> i64 {
         self.totals().peak.load(Ordering::Relaxed)
     }
 
-    /// Bytes that its allocator holds, in use or not, as it told last; 0 for the host.
+    /// Returns the bytes that the device's allocator holds, in use or not, as of the last [`record_reserved`]; 0 for the host.
     pub fn reserved(self) -> i64 {
         self.totals().reserved.load(Ordering::Relaxed)
     }
 
-    /// Lets the peak begin anew from what is allocated now.
+    /// Resets the peak to the bytes that are allocated now.
     pub fn reset_peak(self) {
         let totals = self.totals();
         totals.peak.store(totals.allocated.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 }
 
-/// An allocator that tells the recorder what it does, and lets another do it.
+/// An allocator that delegates to another allocator and records allocations and frees.
 ///
 /// ```
 /// use kinetoscope::memory::ProfilingAllocator;
@@ -80,23 +83,23 @@ pub struct ProfilingAllocator<A = System> {
 }
 
 impl ProfilingAllocator {
-    /// Over the system's allocator.
+    /// Returns an allocator that delegates to the system's allocator.
     pub const fn system() -> Self {
         ProfilingAllocator { inner: System }
     }
 }
 
 impl<A> ProfilingAllocator<A> {
-    /// Over another allocator.
+    /// Returns an allocator that delegates to `inner`.
     pub const fn new(inner: A) -> Self {
         ProfilingAllocator { inner }
     }
 }
 
-// SAFETY: every call is passed on as it is; telling allocates nothing on the thread that tells.
+// SAFETY: every call is passed on unchanged; `report` does not allocate through this allocator on the same thread.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for ProfilingAllocator<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are passed on.
+        // SAFETY: the caller upholds the conditions of the inner allocator's method.
         let address = unsafe { self.inner.alloc(layout) };
         allocated(address, layout.size());
         address
@@ -110,7 +113,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for ProfilingAllocator<A> {
     }
 
     unsafe fn dealloc(&self, address: *mut u8, layout: Layout) {
-        tell(Device::Cpu, address as u64, -(layout.size() as i64));
+        report(Device::Cpu, address as u64, -(layout.size() as i64));
         // SAFETY: as above.
         unsafe { self.inner.dealloc(address, layout) };
     }
@@ -121,8 +124,8 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for ProfilingAllocator<A> {
         if moved.is_null() {
             out_of_memory(Device::Cpu, size as i64);
         } else {
-            tell(Device::Cpu, address as u64, -(layout.size() as i64));
-            tell(Device::Cpu, moved as u64, size as i64);
+            report(Device::Cpu, address as u64, -(layout.size() as i64));
+            report(Device::Cpu, moved as u64, size as i64);
         }
         moved
     }
@@ -133,12 +136,12 @@ fn allocated(address: *mut u8, bytes: usize) {
     if address.is_null() {
         out_of_memory(Device::Cpu, bytes as i64);
     } else {
-        tell(Device::Cpu, address as u64, bytes as i64);
+        report(Device::Cpu, address as u64, bytes as i64);
     }
 }
 
 #[inline]
-fn tell(device: Device, address: u64, bytes: i64) {
+fn report(device: Device, address: u64, bytes: i64) {
     let totals = device.totals();
     let now = totals.allocated.fetch_add(bytes, Ordering::Relaxed) + bytes;
     if now > totals.peak.load(Ordering::Relaxed) {
@@ -167,22 +170,22 @@ fn write(state: u32, tag: Tag, device: Device, [address, bytes, allocated]: [u64
     local::write(state, &mut [head, [address, bytes], [allocated, reserved]]);
 }
 
-/// A framework's own allocator gave memory out: a `[memory]` event.
+/// Records an allocation by a framework's own allocator: a `[memory]` event.
 pub fn record_alloc(device: Device, address: u64, bytes: u64) {
-    tell(device, address, bytes as i64);
+    report(device, address, bytes as i64);
 }
 
-/// A framework's own allocator took memory back: a `[memory]` event with bytes below zero.
+/// Records a free by a framework's own allocator: a `[memory]` event with a negative number of bytes.
 pub fn record_free(device: Device, address: u64, bytes: u64) {
-    tell(device, address, -(bytes as i64));
+    report(device, address, -(bytes as i64));
 }
 
-/// A framework's own allocator has this many bytes of the device in all, in use or not.
+/// Sets the bytes of the device that a framework's own allocator holds, in use or not.
 pub fn record_reserved(device: Device, bytes: u64) {
     device.totals().reserved.store(bytes as i64, Ordering::Relaxed);
 }
 
-/// A framework's own allocator could not give so many bytes: an `[OutOfMemory]` event.
+/// Records a failed allocation by a framework's own allocator: an `[OutOfMemory]` event.
 pub fn record_out_of_memory(device: Device, bytes: u64) {
     out_of_memory(device, bytes as i64);
 }

@@ -1,4 +1,4 @@
-//! Devices over time, as their driver tells through NVML: counters of memory, load and clocks.
+//! Samples CUDA devices through NVML: memory, utilization, clocks, power and temperature, recorded as counters.
 
 use crate::hot::registry::{Name, Site};
 use crate::spans::args::Args;
@@ -10,28 +10,29 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// NVML, where there is a driver.
+/// Returns NVML, or `None` if there is no driver. The library is loaded once.
 pub(crate) fn nvml() -> Option<&'static Nvml> {
     static NVML: OnceLock<Option<Nvml>> = OnceLock::new();
     NVML.get_or_init(|| Nvml::init().ok()).as_ref()
 }
 
-/// What a device is at, at one moment. What its driver does not tell is left out.
+/// A sample of a device. A field is `None` if the driver does not report it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// Memory in use, by anyone, and free, in bytes.
+    /// Memory used by all processes, and free memory, in bytes.
     pub memory: Option<(u64, u64)>,
-    /// Time in which a kernel ran, and in which memory was read or written, in percent of the driver's last period.
+    /// The share of the driver's last sampling period in which a kernel ran, and in which memory was read or written, in
+    /// percent.
     pub utilization: Option<(u32, u32)>,
-    /// The clocks of the multiprocessors and of memory, in MHz.
+    /// The graphics clock and the memory clock, in MHz.
     pub clocks: Option<(u32, u32)>,
-    /// The power it takes, in mW.
+    /// The power draw, in mW.
     pub power: Option<u32>,
-    /// Its temperature, in degrees Celsius.
+    /// The temperature, in degrees Celsius.
     pub temperature: Option<u32>,
 }
 
-/// What a CUDA device is at; nothing where there is no driver or no such device.
+/// Samples a CUDA device. Returns `None` if there is no driver or no such device.
 pub fn sample(ordinal: u32) -> Option<Sample> {
     let device = nvml()?.device_by_index(ordinal).ok()?;
     let clocks = [Clock::Graphics, Clock::Memory].map(|clock| device.clock_info(clock).ok());
@@ -45,7 +46,7 @@ pub fn sample(ordinal: u32) -> Option<Sample> {
 }
 
 impl Sample {
-    /// Records what it has as counters of the device.
+    /// Records the fields that are present as counters of the device.
     pub fn record(&self, ordinal: u32) {
         let counter = |what: &str, series: &[(&'static Name, u64)]| {
             if let state @ 1.. = crate::spans::state() {
@@ -84,7 +85,7 @@ static MULTIPROCESSORS: Name = Name::new("multiprocessors");
 static POWER: Name = Name::new("power");
 static TEMPERATURE: Name = Name::new("temperature");
 
-/// Records samples of every device until it is dropped.
+/// A thread that samples all devices until this guard is dropped.
 #[derive(Debug)]
 #[must_use = "sampling ends when this is dropped"]
 pub struct Sampler {
@@ -93,7 +94,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Samples every so often, while something is recorded; nothing where there is no driver.
+    /// Starts to sample at this interval while a profiler records. Returns `None` if there is no driver.
     pub fn start(every: Duration) -> Option<Sampler> {
         let devices = nvml()?.device_count().ok()?;
         let read =
@@ -101,7 +102,7 @@ impl Sampler {
         Sampler::with(every, read)
     }
 
-    /// The same of another source.
+    /// Starts a thread that calls `read` at this interval while a profiler records.
     fn with(every: Duration, read: impl Fn() + Send + 'static) -> Option<Sampler> {
         let is_over = Arc::new(AtomicBool::new(false));
         let its_end = Arc::clone(&is_over);

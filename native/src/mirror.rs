@@ -1,4 +1,9 @@
-//! Spans for other profilers: ranges of NVTX and tasks of ITT, beside recording or instead of it.
+//! Mirrors: spans are also emitted to another profiler, as NVTX ranges or ITT tasks.
+//!
+//! [`ProfilerBuilder::mirror`] mirrors spans in addition to recording them. [`emit_nvtx`] and [`emit_itt`] emit spans without
+//! recording.
+//!
+//! [`ProfilerBuilder::mirror`]: crate::ProfilerBuilder::mirror
 
 pub mod itt;
 pub mod nvtx;
@@ -7,17 +12,17 @@ use crate::error::RecordError;
 use crate::hot::state::{IS_TAKEN, STATE, flag};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Who is told.
+/// A profiler to which spans are emitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mirror {
-    /// NVTX: Nsight Systems, Nsight Compute.
+    /// NVTX: ranges for Nsight Systems and Nsight Compute.
     Nvtx,
-    /// ITT: `VTune`.
+    /// ITT: tasks for `VTune`.
     Itt,
 }
 
-/// Who is told now: a bit each.
-static TOLD: AtomicU8 = AtomicU8::new(0);
+/// The mirrors that are attached, one bit each.
+static ATTACHED: AtomicU8 = AtomicU8::new(0);
 
 impl Mirror {
     fn bit(self) -> u8 {
@@ -28,12 +33,12 @@ impl Mirror {
     }
 }
 
-fn each(tell: impl Fn(Mirror)) {
-    let told = TOLD.load(Ordering::Relaxed);
-    [Mirror::Nvtx, Mirror::Itt].into_iter().filter(|mirror| told & mirror.bit() != 0).for_each(tell);
+fn each(emit: impl Fn(Mirror)) {
+    let attached = ATTACHED.load(Ordering::Relaxed);
+    [Mirror::Nvtx, Mirror::Itt].into_iter().filter(|mirror| attached & mirror.bit() != 0).for_each(emit);
 }
 
-/// A span begins.
+/// Emits the begin of a span to the attached mirrors.
 pub(crate) fn push(name: &str) {
     each(|mirror| match mirror {
         Mirror::Nvtx => nvtx::range_push(name),
@@ -41,7 +46,7 @@ pub(crate) fn push(name: &str) {
     });
 }
 
-/// The innermost span of this thread ends.
+/// Emits the end of this thread's innermost span.
 pub(crate) fn pop() {
     each(|mirror| match mirror {
         Mirror::Nvtx => nvtx::range_pop(),
@@ -49,7 +54,7 @@ pub(crate) fn pop() {
     });
 }
 
-/// A moment.
+/// Emits an instant event.
 pub(crate) fn mark(name: &str) {
     each(|mirror| match mirror {
         Mirror::Nvtx => nvtx::mark(name),
@@ -57,32 +62,32 @@ pub(crate) fn mark(name: &str) {
     });
 }
 
-/// Tells these of every span from now on; the flag for the state.
-pub(crate) fn tell(mirrors: &[Mirror]) -> u32 {
-    TOLD.store(mirrors.iter().fold(0, |bits, mirror| bits | mirror.bit()), Ordering::Relaxed);
+/// Attaches these mirrors in place of the present ones. Returns the flag for the state.
+pub(crate) fn attach(mirrors: &[Mirror]) -> u32 {
+    ATTACHED.store(mirrors.iter().fold(0, |bits, mirror| bits | mirror.bit()), Ordering::Relaxed);
     if mirrors.is_empty() { 0 } else { flag::MIRROR }
 }
 
-/// Tells another profiler of every span until it is dropped, and records nothing: torch's `emit_nvtx` and `emit_itt`.
-/// Where the other profiler is not there, nothing is told.
+/// Emits every span to another profiler until this guard is dropped, and records nothing: torch's `emit_nvtx` and
+/// `emit_itt`. If the other profiler is not available, nothing is emitted.
 #[derive(Debug)]
-#[must_use = "spans are told of until this is dropped"]
+#[must_use = "spans are emitted until this is dropped"]
 pub struct Emit(());
 
-/// Tells NVTX of every span until the guard is dropped.
+/// Emits every span to NVTX until the guard is dropped.
 ///
 /// # Errors
-/// [`RecordError::AlreadyRecording`] while something is recorded: there, [`ProfilerBuilder::mirror`] tells.
+/// Returns [`RecordError::AlreadyRecording`] while a profiler records; use [`ProfilerBuilder::mirror`] for that.
 ///
 /// [`ProfilerBuilder::mirror`]: crate::ProfilerBuilder::mirror
 pub fn emit_nvtx() -> Result<Emit, RecordError> {
     Emit::to(Mirror::Nvtx)
 }
 
-/// Tells ITT of every span until the guard is dropped.
+/// Emits every span to ITT until the guard is dropped.
 ///
 /// # Errors
-/// As [`emit_nvtx`].
+/// The same as of [`emit_nvtx`].
 pub fn emit_itt() -> Result<Emit, RecordError> {
     Emit::to(Mirror::Itt)
 }
@@ -92,7 +97,7 @@ impl Emit {
         if IS_TAKEN.swap(true, Ordering::AcqRel) {
             return Err(RecordError::AlreadyRecording);
         }
-        STATE.store(tell(&[mirror]), Ordering::SeqCst);
+        STATE.store(attach(&[mirror]), Ordering::SeqCst);
         Ok(Emit(()))
     }
 }

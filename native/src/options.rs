@@ -1,4 +1,4 @@
-//! What is recorded, and where to.
+//! Options of a recording: what is recorded and where it is written.
 
 use crate::hot::state::flag;
 use crate::mirror::Mirror;
@@ -11,22 +11,22 @@ use std::time::Duration;
 pub enum Activity {
     /// Spans of this program.
     Cpu,
-    /// Work on CUDA devices.
+    /// Work of CUDA devices.
     Cuda,
 }
 
-/// Where a recording goes.
+/// The destination of a recording.
 #[derive(Clone, Debug)]
 pub(crate) enum Destination {
-    /// Memory, up to so many bytes.
+    /// Memory, up to `bytes`.
     Memory { bytes: usize },
-    /// The end of a file, where each write may wait for the disk.
+    /// A file, which is appended to. If `is_durable`, each write waits for the disk.
     File { path: PathBuf, is_durable: bool },
-    /// Memory, of which only the last is kept.
+    /// A ring buffer in memory, which keeps the last seconds (`keep`) and at most `bytes` of records.
     Ring { keep: Duration, bytes: usize },
 }
 
-/// What is recorded, and where to; see the methods of [`ProfilerBuilder`](crate::ProfilerBuilder).
+/// The options of a recording; see the methods of [`ProfilerBuilder`](crate::ProfilerBuilder).
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) record_shapes: bool,
@@ -39,24 +39,24 @@ pub(crate) struct Options {
     pub(crate) buffer_bytes: usize,
     pub(crate) mirrors: Vec<Mirror>,
     pub(crate) devices: Devices,
-    /// Ranges that the program tells NVTX of.
+    /// Whether the program's own NVTX ranges are recorded.
     pub(crate) nvtx_ranges: bool,
-    /// How many bytes CUPTI may fill before they are read.
+    /// The limit of CUPTI's activity buffers that wait to be read, in bytes.
     pub(crate) device_buffer_bytes: usize,
-    /// How often devices are asked what they are at.
+    /// The interval at which memory, utilization and clocks of the devices are sampled.
     pub(crate) device_metrics: Option<Duration>,
     pub(crate) warnings: Vec<String>,
 }
 
-/// Whether devices are recorded.
+/// Whether CUDA devices are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Devices {
-    /// They are not.
-    No,
-    /// They are, if they can be.
-    IfThere,
-    /// They were asked for: a warning says when they cannot be.
-    Asked,
+    /// Not recorded.
+    Off,
+    /// Recorded if they are available.
+    IfAvailable,
+    /// Requested by the program: the trace has a warning if they cannot be recorded.
+    Requested,
 }
 
 impl Default for Options {
@@ -71,7 +71,7 @@ impl Default for Options {
             flush_interval: Duration::from_millis(20),
             buffer_bytes: 64 << 20,
             mirrors: Vec::new(),
-            devices: Devices::IfThere,
+            devices: Devices::IfAvailable,
             nvtx_ranges: false,
             device_buffer_bytes: 128 << 20,
             device_metrics: None,
@@ -98,8 +98,8 @@ impl Options {
         .fold(0, |flags, (_, flag)| flags | flag)
     }
 
-    /// The options that a trace tells, under torch's names.
-    pub(crate) fn told(&self) -> [(&'static str, bool); 5] {
+    /// The options under torch's names, for the trace's metadata.
+    pub(crate) fn named_flags(&self) -> [(&'static str, bool); 5] {
         [
             ("record_shapes", self.shapes()),
             ("profile_memory", self.profile_memory),

@@ -1,7 +1,8 @@
-//! When to record: torch.profiler's schedule, and what a profiler does between two of its steps.
+//! `torch.profiler.schedule`: which steps are recorded, and what a profiler does between two steps.
 //!
-//! A cycle is `wait` steps of nothing, `warmup` steps of tracing whose results are dropped, and `active` steps that are
-//! recorded. It is repeated `repeat` times, or for ever; `skip_first` steps come before the first one.
+//! A cycle is `wait` steps in which nothing is done, `warmup` steps of tracing whose results are dropped, and `active` steps
+//! that are recorded. It is repeated `repeat` times, or until the profiler stops. `skip_first` steps come before the first
+//! cycle.
 
 use crate::error::RecordError;
 
@@ -10,20 +11,20 @@ use crate::error::RecordError;
 pub enum ProfilerAction {
     /// Nothing.
     None = 0,
-    /// Traces, and drops what it traced.
+    /// Traces, and drops the results.
     Warmup = 1,
     /// Records.
     Record = 2,
-    /// Records, and hands the trace over at the end of the step.
+    /// Records, and passes the recording to the handlers at the end of the step.
     RecordAndSave = 3,
 }
 
 impl ProfilerAction {
-    /// Every action, in the order of torch's numbers.
+    /// All actions, in the order of torch's numbers.
     pub const ALL: [ProfilerAction; 4] =
         [ProfilerAction::None, ProfilerAction::Warmup, ProfilerAction::Record, ProfilerAction::RecordAndSave];
 
-    /// torch's name.
+    /// Returns torch's name.
     pub fn as_str(self) -> &'static str {
         match self {
             ProfilerAction::None => "NONE",
@@ -37,21 +38,21 @@ impl ProfilerAction {
 /// The arguments of torch's `schedule()`, in steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScheduleArgs {
-    /// Steps of nothing at the start of a cycle.
+    /// Idle steps at the start of a cycle.
     pub wait: i64,
-    /// Steps of warm-up after them.
+    /// Warm-up steps, after the idle ones.
     pub warmup: i64,
-    /// Steps that are recorded; at least 1.
+    /// Recorded steps; at least 1.
     pub active: i64,
-    /// How many cycles; 0 for no end.
+    /// The number of cycles; 0 for no limit.
     pub repeat: i64,
-    /// Steps before the first cycle.
+    /// Idle steps before the first cycle.
     pub skip_first: i64,
-    /// The first cycle does not wait.
+    /// Whether the first cycle leaves out its `wait` steps.
     pub skip_first_wait: bool,
 }
 
-/// A schedule whose arguments were checked.
+/// A validated schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
     wait: u64,
@@ -63,15 +64,15 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Checks the arguments.
+    /// Validates the arguments.
     ///
     /// # Errors
-    /// [`RecordError::BadSchedule`] under torch's conditions: all are at least 0, `active` at least 1.
+    /// Returns [`RecordError::BadSchedule`] if `active` is less than 1 or another argument is negative, as torch does.
     pub fn new(args: ScheduleArgs) -> Result<Schedule, RecordError> {
         let ScheduleArgs { wait, warmup, active, repeat, skip_first, skip_first_wait } = args;
         if active < 1 || [wait, warmup, repeat, skip_first].iter().any(|&n| n < 0) {
             return Err(RecordError::BadSchedule(format!(
-                "a schedule needs active of at least 1 and the others of at least 0, not wait={wait}, \
+                "active must be at least 1 and all other arguments at least 0, not wait={wait}, \
                  warmup={warmup}, active={active}, repeat={repeat}, skip_first={skip_first}"
             )));
         }
@@ -80,13 +81,13 @@ impl Schedule {
         Ok(Schedule { wait, warmup, active, repeat, skip_first, skip_first_wait })
     }
 
-    /// What the user should know about a schedule that is allowed.
+    /// Returns a warning about a schedule that is valid but may mislead.
     pub fn warning(&self) -> Option<&'static str> {
         (self.warmup == 0)
-            .then_some("without warm-up, the first recorded steps also show what tracing costs to start")
+            .then_some("without warm-up steps, the first recorded steps include the cost of starting the tracer")
     }
 
-    /// What is done in a step, counted from 0.
+    /// Returns the action of a step, counted from 0.
     pub fn action(&self, step: u64) -> ProfilerAction {
         let Some(after_skip) = step.checked_sub(self.skip_first) else { return ProfilerAction::None };
         let skipped = if self.skip_first_wait { self.wait } else { 0 };
@@ -105,21 +106,21 @@ impl Schedule {
     }
 }
 
-/// What a profiler has to do when one step ends and the next begins.
+/// An operation of the profiler between two steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transition {
-    /// Gets tracing ready.
+    /// Prepares tracing.
     PrepareTrace,
-    /// Begins to record.
+    /// Starts recording.
     StartTrace,
-    /// Ends the recording.
+    /// Stops recording.
     StopTrace,
-    /// Hands the recording over: torch's `on_trace_ready`.
+    /// Passes the recording to the handlers: torch's `on_trace_ready`.
     TraceReady,
 }
 
 impl Transition {
-    /// torch's name.
+    /// Returns torch's name.
     pub fn as_str(self) -> &'static str {
         match self {
             Transition::PrepareTrace => "prepare_trace",
@@ -130,14 +131,15 @@ impl Transition {
     }
 }
 
-/// What has to be done between two actions, in order; before the first step `from` is `None`, after the last one `to` is.
+/// Returns the operations between the actions of two consecutive steps, in order: torch's `action_map`. `from` is `None`
+/// before the first step, `to` is `None` after the last one.
 pub fn transitions(from: Option<ProfilerAction>, to: Option<ProfilerAction>) -> &'static [Transition] {
     use ProfilerAction::{None as Nothing, Record, RecordAndSave, Warmup};
     use Transition::{PrepareTrace, StartTrace, StopTrace, TraceReady};
     match (from, to) {
         (None | Some(Nothing), Some(Warmup)) => &[PrepareTrace],
         (None | Some(Nothing), Some(Record | RecordAndSave)) => &[PrepareTrace, StartTrace],
-        // A tracer that was made ready is emptied before it rests.
+        // A prepared tracer is started and stopped, so that it is empty before it becomes idle.
         (Some(Warmup), None | Some(Nothing)) => &[StartTrace, StopTrace],
         (Some(Warmup), Some(Record | RecordAndSave)) => &[StartTrace],
         (Some(Record), Some(Nothing | Warmup)) => &[StopTrace],
@@ -152,7 +154,7 @@ pub fn transitions(from: Option<ProfilerAction>, to: Option<ProfilerAction>) -> 
     }
 }
 
-/// Whether a schedule of the user's own loses what was traced, since one action is followed by the other.
+/// Returns whether traced steps are lost because `to` follows `from`. A custom schedule function can return such a sequence.
 pub fn is_misordered(from: ProfilerAction, to: ProfilerAction) -> bool {
     use ProfilerAction::{None as Nothing, Record, Warmup};
     matches!((from, to), (Warmup | Record, Nothing) | (Record, Warmup))

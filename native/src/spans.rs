@@ -1,7 +1,7 @@
-//! What a program says about itself: spans, moments, counters, arrows, modules.
+//! Instrumentation: macros and functions for spans, instant events, counters, flows and modules.
 //!
-//! A library can depend on this without the feature `record`: then nothing of it is left in the code. With it, and while
-//! nobody records, a span costs one load and one branch.
+//! Without the feature `record` they compile to nothing, so that a library can use them at no cost. With it, a span costs
+//! one load and one branch while no profiler records.
 //!
 //! ```
 //! use kinetoscope::{counter, instant, scope};
@@ -41,24 +41,24 @@ pub use registry::{Name, Site};
 pub use sequence::Sequence;
 use std::marker::PhantomData;
 
-/// Whether something is recorded now, for work that only a recording needs.
+/// Returns whether a profiler records now. Use it to skip work that only a recording needs.
 #[inline(always)]
 pub fn is_recording() -> bool {
     recorder::is_on(recorder::state())
 }
 
-/// Who is to know of spans now: 0 for nobody.
+/// Returns the recorder's state: 0 if spans are neither recorded nor mirrored.
 #[doc(hidden)]
 #[inline(always)]
 pub fn state() -> u32 {
     recorder::state()
 }
 
-/// A span, from its making to its drop. It stays on its thread.
+/// The guard of a span: the span lasts from its creation to its drop. It cannot move to another thread.
 #[derive(Debug)]
 #[must_use = "a span ends when this is dropped"]
 pub struct Scope {
-    /// 0 where it is not recorded.
+    /// The state when the span began; 0 if it is not recorded.
     #[cfg(feature = "record")]
     state: u32,
     #[cfg(feature = "record")]
@@ -81,7 +81,7 @@ impl Scope {
         Scope::of(span::begin(state, site), site)
     }
 
-    /// Begins a span that has more than the program gave it.
+    /// Begins a span that needs more than two words: a call stack, a mirror or an id for devices.
     #[cold]
     #[inline(never)]
     fn with_more(site: &'static Site, state: u32) -> Scope {
@@ -94,7 +94,7 @@ impl Scope {
         Scope::of(span::begin_with(args, site), site)
     }
 
-    /// A span that is not recorded.
+    /// Returns the guard of a span that is not recorded.
     #[doc(hidden)]
     #[inline(always)]
     pub fn none(site: &'static Site) -> Scope {
@@ -124,20 +124,20 @@ impl Drop for Scope {
     }
 }
 
-/// An instant event.
+/// Records an instant event.
 #[doc(hidden)]
 pub fn instant(args: Args, site: &'static Site) {
     span::instant(args, site);
 }
 
-/// A range of the user's with a name that is made at run time: torch's `record_function`, a `user_annotation`.
+/// Begins a user annotation with a name that is computed at run time: torch's `record_function`.
 #[inline]
 pub fn record_function(name: &str) -> Scope {
     static SITE: Site = Site::new("record_function", Kind::Annotation, file!(), line!());
     named_scope(&SITE, name)
 }
 
-/// An operator with a name that is made at run time.
+/// Begins an operator with a name that is computed at run time.
 #[inline]
 pub fn operator(name: &str) -> Scope {
     static SITE: Site = Site::new("operator", Kind::Op, file!(), line!());

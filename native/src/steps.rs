@@ -1,11 +1,11 @@
-//! Steps of several parts of a program as one count: torch's `KinetoStepTracker`.
+//! The step count of the program, from the steps that several components count: torch's `KinetoStepTracker`.
 
 use crate::hot::lock::hold;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
-/// Counts the steps of everybody who marks them; the step of the program is the highest count, so that a step which two
-/// parts mark counts once.
+/// Counts the steps of several components (*requesters*). The step of the program is the highest count, so that a step that
+/// two components mark counts once.
 #[derive(Clone, Debug, Default)]
 pub struct StepTracker {
     steps: BTreeMap<String, u64>,
@@ -13,22 +13,22 @@ pub struct StepTracker {
 }
 
 impl StepTracker {
-    /// None marked yet.
+    /// Returns a tracker without requesters, at step 0.
     pub const fn new() -> StepTracker {
         StepTracker { steps: BTreeMap::new(), current: 0 }
     }
 
-    /// Begins to count the steps of a part, from the program's present one.
+    /// Adds a requester. Its count starts at the program's current step.
     pub fn init(&mut self, requester: &str) {
         self.steps.insert(requester.to_owned(), self.current);
     }
 
-    /// Forgets a part; whether it was known.
+    /// Removes a requester. Returns whether it was registered.
     pub fn erase(&mut self, requester: &str) -> bool {
         self.steps.remove(requester).is_some()
     }
 
-    /// Counts a step of a part, and gives the program's.
+    /// Counts a step of a requester and returns the program's step.
     pub fn increment(&mut self, requester: &str) -> u64 {
         let current = self.current;
         let step = self.steps.entry(requester.to_owned()).or_insert(current);
@@ -37,7 +37,7 @@ impl StepTracker {
         self.current
     }
 
-    /// The program's step.
+    /// Returns the program's step.
     pub fn current(&self) -> u64 {
         self.current
     }
@@ -45,30 +45,30 @@ impl StepTracker {
 
 static STEPS: Mutex<StepTracker> = Mutex::new(StepTracker::new());
 
-/// Keeps others from counting.
+/// Locks the step counts, also for the time of a `fork`.
 pub(crate) fn lock() -> MutexGuard<'static, StepTracker> {
     hold(&STEPS)
 }
 
-/// Begins to count the steps of a part of this program, from the program's present one.
+/// Adds a requester to this program's tracker. Its count starts at the program's current step.
 pub fn init_steps(requester: &str) {
     lock().init(requester);
 }
 
-/// Forgets a part of this program; whether it was known.
+/// Removes a requester from this program's tracker. Returns whether it was registered.
 pub fn erase_steps(requester: &str) -> bool {
     lock().erase(requester)
 }
 
-/// Counts a step of a part of this program, such as `Optimizer`, and gives the program's. [`Profiler::step`] counts as
-/// the part `ProfilerStep`.
+/// Counts a step of a requester, such as `Optimizer`, and returns the program's step. [`Profiler::step`] counts as the
+/// requester `ProfilerStep`.
 ///
 /// [`Profiler::step`]: crate::Profiler::step
 pub fn mark_step(requester: &str) -> u64 {
     lock().increment(requester)
 }
 
-/// The step of this program.
+/// Returns the step of this program.
 pub fn current_step() -> u64 {
     lock().current()
 }
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_highest_count_is_the_step() {
+    fn the_program_step_is_the_highest_count() {
         let mut steps = StepTracker::default();
         steps.init("profiler");
         steps.init("yellow");
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(steps.increment("yellow"), 1);
         assert_eq!(steps.increment("yellow"), 2);
         assert_eq!(steps.increment("profiler"), 2);
-        // Who comes late counts from where the program is.
+        // A requester that is added late starts at the program's step.
         assert_eq!(steps.increment("blue"), 3);
         assert!(steps.erase("blue") && !steps.erase("blue"));
         assert_eq!(steps.increment("profiler"), 3);

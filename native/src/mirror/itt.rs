@@ -1,12 +1,12 @@
-//! ITT: what `VTune` shows as tasks. Intel's library looks for a collector when it is first called; without one, or
-//! without the feature `itt`, these do nothing.
+//! ITT tasks, which `VTune` shows. Intel's library loads the collector that an environment variable names when it is first
+//! called. Without a collector, or without the feature `itt`, these functions do nothing.
 
 #[cfg(feature = "itt")]
 use ittapi::{Domain, Event, Task};
 #[cfg(feature = "itt")]
 use std::cell::RefCell;
 
-/// The variables that name a collector.
+/// The environment variables that name a collector.
 const COLLECTORS: [&str; 2] = ["INTEL_LIBITTNOTIFY64", "INTEL_LIBITTNOTIFY32"];
 
 #[cfg(feature = "itt")]
@@ -15,12 +15,12 @@ thread_local! {
     static TASKS: RefCell<Vec<Task<'static>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Whether a collector listens.
+/// Returns whether a collector is configured.
 pub fn is_available() -> bool {
     cfg!(feature = "itt") && COLLECTORS.iter().any(|name| std::env::var_os(name).is_some())
 }
 
-/// Begins a task on this thread.
+/// Begins a task on the calling thread.
 pub fn range_push(name: &str) {
     #[cfg(feature = "itt")]
     if is_available() {
@@ -31,13 +31,13 @@ pub fn range_push(name: &str) {
     let _ = name;
 }
 
-/// Ends the innermost task of this thread.
+/// Ends the innermost task of the calling thread.
 pub fn range_pop() {
     #[cfg(feature = "itt")]
     let _ = TASKS.try_with(|tasks| tasks.borrow_mut().pop().map(Task::end));
 }
 
-/// A moment.
+/// Emits an instant event.
 pub fn mark(name: &str) {
     #[cfg(feature = "itt")]
     if is_available() {

@@ -1,5 +1,5 @@
-//! NVTX, from `libnvToolsExt` where there is one: what Nsight shows as ranges. Without the library, or without the feature
-//! `nvtx`, these do nothing.
+//! NVTX ranges, which Nsight shows, through `libnvToolsExt`, which is loaded at run time. Without the library, or without the
+//! feature `nvtx`, these functions do nothing.
 
 #[cfg(feature = "nvtx")]
 use libloading::Library;
@@ -8,7 +8,7 @@ use std::ffi::{CString, c_char, c_int};
 #[cfg(feature = "nvtx")]
 use std::sync::OnceLock;
 
-/// A file that is loaded in place of `libnvToolsExt.so.1`.
+/// The environment variable with the path of a library to load instead of `libnvToolsExt.so.1`.
 pub const LIBRARY_VARIABLE: &str = "KINETOSCOPE_NVTX_LIBRARY";
 
 #[cfg(feature = "nvtx")]
@@ -16,7 +16,7 @@ struct Nvtx {
     push: unsafe extern "C" fn(*const c_char) -> c_int,
     pop: unsafe extern "C" fn() -> c_int,
     mark: unsafe extern "C" fn(*const c_char),
-    /// What the functions are in.
+    /// Keeps the library loaded, which contains the functions.
     _library: Library,
 }
 
@@ -34,8 +34,8 @@ fn load() -> Option<Nvtx> {
             .map(Into::into)
             .into()
     });
-    // SAFETY: loading runs the library's initialisers, which those of NVTX do no harm in; the functions have these types
-    // in every version of it, and stay loaded as long as they are kept.
+    // SAFETY: loading runs the library's initialisers, and those of NVTX are harmless; the functions have these types in
+    // every version of NVTX, and the library stays loaded as long as the table with them is kept.
     names.iter().find_map(|name| unsafe {
         let library = Library::new(name).ok()?;
         let (push, pop, mark) = (
@@ -52,7 +52,7 @@ fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).unwrap_or_default()
 }
 
-/// Whether the library is there.
+/// Returns whether the library is loaded.
 pub fn is_available() -> bool {
     #[cfg(feature = "nvtx")]
     return nvtx().is_some();
@@ -60,27 +60,27 @@ pub fn is_available() -> bool {
     false
 }
 
-/// Begins a range on this thread.
+/// Begins a range on the calling thread.
 pub fn range_push(name: &str) {
     #[cfg(feature = "nvtx")]
     if let Some(nvtx) = nvtx() {
-        // SAFETY: the text ends in a zero and outlives the call, which copies it.
+        // SAFETY: the string is zero-terminated and outlives the call, which copies it.
         unsafe { (nvtx.push)(c_text(name).as_ptr()) };
     }
     #[cfg(not(feature = "nvtx"))]
     let _ = name;
 }
 
-/// Ends the innermost range of this thread.
+/// Ends the innermost range of the calling thread.
 pub fn range_pop() {
     #[cfg(feature = "nvtx")]
     if let Some(nvtx) = nvtx() {
-        // SAFETY: has no conditions.
+        // SAFETY: the function has no preconditions.
         unsafe { (nvtx.pop)() };
     }
 }
 
-/// A moment.
+/// Emits an instant event.
 pub fn mark(name: &str) {
     #[cfg(feature = "nvtx")]
     if let Some(nvtx) = nvtx() {

@@ -1,4 +1,4 @@
-//! The arguments of a record, put together next to the chunk and copied into it at once.
+//! The arguments of a record. They are collected outside the thread's chunk and copied into it at once, with the record.
 
 use super::sequence::Sequence;
 use crate::hot::local;
@@ -9,24 +9,24 @@ use kinetoscope_stream::record::{SLOT_BYTES, Slot, Tag, Word, key};
 use smallvec::{SmallVec, smallvec};
 use std::fmt::{Debug, Display, Write};
 
-/// The longest text of an argument, in bytes; what is longer is cut.
-const LONGEST: usize = 8 << 10;
+/// The maximum length of a string argument, in bytes. Longer strings are cut.
+const MAX_TEXT_BYTES: usize = 8 << 10;
 
 /// The arguments of a record.
 #[derive(Debug)]
 pub struct Args {
     state: u32,
-    /// The head comes first.
+    /// The record's head, then its arguments.
     slots: SmallVec<[Slot; 24]>,
-    /// How many inputs have shapes.
+    /// The number of inputs in `Input Dims`.
     inputs: usize,
-    /// The name of the record, where other profilers are to be told and it is not that of the call site.
+    /// The name of the record for mirrors, if it differs from the name of the call site.
     name: Option<String>,
 }
 
-/// What an argument can be.
+/// A type that can be the value of an argument.
 pub trait Value {
-    /// Adds it.
+    /// Adds the value under this key.
     #[doc(hidden)]
     fn put(&self, key: u32, args: &mut Args);
 }
@@ -89,12 +89,12 @@ impl<T: Value> Value for Option<T> {
 }
 
 impl Args {
-    /// No arguments yet.
+    /// Returns an empty list of arguments.
     pub fn new(state: u32) -> Args {
         Args { state, slots: smallvec![[0, 0]], inputs: 0, name: None }
     }
 
-    /// The name of the record, where that of the call site is not meant.
+    /// Sets the name of the record, in place of the name of the call site.
     pub fn name(&mut self, name: &str) {
         if !name.is_empty() {
             self.text(Tag::Text, key::NAME, name);
@@ -104,18 +104,18 @@ impl Args {
         }
     }
 
-    /// An argument.
+    /// Adds an argument.
     pub fn value<T: Value + ?Sized>(&mut self, name: &'static Name, value: &T) {
         let key = local::unrecorded(|| name.id());
         value.put(key, self);
     }
 
-    /// An argument that is shown by `Debug`.
+    /// Adds an argument that is formatted with `Debug`.
     pub fn debug(&mut self, name: &'static Name, value: &dyn Debug) {
         self.formatted(name, format_args!("{value:?}"));
     }
 
-    /// An argument that is shown by `Display`.
+    /// Adds an argument that is formatted with `Display`.
     pub fn display(&mut self, name: &'static Name, value: &dyn Display) {
         self.formatted(name, format_args!("{value}"));
     }
@@ -125,12 +125,12 @@ impl Args {
         self.text(Tag::Text, key, &text);
     }
 
-    /// `Input Dims`: the shapes of the inputs; `[]` stands for what has none. Recorded with `record_shapes`.
+    /// Adds `Input Dims`: the shapes of the inputs, `[]` for an input without a shape. Recorded with `record_shapes`.
     pub fn shapes<T: AsRef<[usize]>>(&mut self, shapes: impl IntoIterator<Item = T>) {
         self.inputs = self.dims(key::INPUT_DIMS, shapes);
     }
 
-    /// `Input Strides`. Recorded with `record_shapes`.
+    /// Adds `Input Strides`. Recorded with `record_shapes`.
     pub fn strides<T: AsRef<[usize]>>(&mut self, strides: impl IntoIterator<Item = T>) {
         self.dims(key::INPUT_STRIDES, strides);
     }
@@ -150,18 +150,18 @@ impl Args {
         count
     }
 
-    /// `Input type`: the type of every input that has a shape, or of the only one.
+    /// Adds `Input type`, with this type for each input of `shapes`, or for one input if there are no shapes.
     pub fn dtype(&mut self, dtype: &str) {
         let types = vec![dtype; self.inputs.max(1)];
         self.dtypes(&types);
     }
 
-    /// `Input type`, one for each input: torch's names, `Scalar`, or an empty one. Recorded with `record_shapes`.
+    /// Adds `Input type`, one for each input: torch's name, `Scalar`, or an empty string. Recorded with `record_shapes`.
     pub fn dtypes(&mut self, dtypes: &[&str]) {
         self.texts(key::INPUT_TYPE, dtypes.iter().copied());
     }
 
-    /// `Concrete Inputs`: the values of inputs that are no tensors, and an empty text for those that are. Recorded with
+    /// Adds `Concrete Inputs`: the values of non-tensor inputs, and an empty string for tensors. Recorded with
     /// `record_shapes`.
     pub fn concrete(&mut self, values: &[&dyn Display]) {
         self.texts(key::CONCRETE_INPUTS, values.iter().map(ToString::to_string));
@@ -177,31 +177,31 @@ impl Args {
         }
     }
 
-    /// Floating point operations. Recorded with `with_flops`.
+    /// Adds the number of floating point operations. Recorded with `with_flops`.
     pub fn flops(&mut self, flops: usize) {
         if wants_flops(self.state) {
             flops.put(key::FLOPS, self);
         }
     }
 
-    /// The number that the operator's backward will name.
+    /// Adds the sequence number of a forward operator, which its backward operator refers to.
     pub fn sequence(&mut self, sequence: Sequence) {
         sequence.number.put(key::SEQUENCE_NUMBER, self);
         0i64.put(key::FWD_THREAD_ID, self);
     }
 
-    /// The forward that this is the backward of.
+    /// Adds the sequence number and the thread of the forward operator that this backward operator belongs to.
     pub fn backward(&mut self, forward: Sequence) {
         forward.number.put(key::SEQUENCE_NUMBER, self);
         forward.thread.put(key::FWD_THREAD_ID, self);
     }
 
-    /// What a module adds to the `Module Hierarchy` of what it calls.
+    /// Adds a module's entry in the `Module Hierarchy` of the operators that it calls.
     pub fn frame(&mut self, frame: &str) {
         self.text(Tag::Text, key::MODULE, frame);
     }
 
-    /// An argument that is a number of slots in itself.
+    /// Adds an argument whose value fits in one slot.
     pub(super) fn push(&mut self, tag: Tag, key: u32, value: u64) {
         if self.has_room(1) {
             self.slots.push([Word::pack(tag, 0, 0, key), value]);
@@ -209,16 +209,16 @@ impl Args {
     }
 
     fn has_room(&self, slots: usize) -> bool {
-        // What does not fit into a chunk is left out, and the record says so.
+        // Arguments that do not fit into a chunk with the record are left out.
         self.slots.len() + slots < WORDS / 2 - 2
     }
 
     pub(super) fn text(&mut self, tag: Tag, key: u32, text: &str) {
-        let mut end = text.len().min(LONGEST);
+        let mut end = text.len().min(MAX_TEXT_BYTES);
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        // Half a JSON text is none.
+        // A truncated JSON string is not valid: it is left out.
         if tag == Tag::Json && end < text.len() {
             return;
         }
@@ -229,39 +229,39 @@ impl Args {
         }
         self.slots.push([Word::pack(tag, slots as u16, 0, key), bytes.len() as u64]);
         for piece in bytes.chunks(SLOT_BYTES) {
-            let mut whole = [0; SLOT_BYTES];
-            whole[..piece.len()].copy_from_slice(piece);
-            let number = u128::from_le_bytes(whole);
+            let mut padded = [0; SLOT_BYTES];
+            padded[..piece.len()].copy_from_slice(piece);
+            let number = u128::from_le_bytes(padded);
             self.slots.push([number as u64, (number >> 64) as u64]);
         }
     }
 
-    /// The values of a counter.
+    /// Records the values of a counter.
     pub fn counter(self, site: &'static Site) {
         self.write(Tag::Counter, site);
     }
 
-    /// An arrow begins.
+    /// Records the start of a flow.
     pub fn flow_start(self, site: &'static Site, id: u64) {
         self.write_with_id(Tag::FlowStart, site, id);
     }
 
-    /// An arrow passes.
+    /// Records a step of a flow.
     pub fn flow_step(self, site: &'static Site, id: u64) {
         self.write_with_id(Tag::FlowStep, site, id);
     }
 
-    /// An arrow ends.
+    /// Records the end of a flow.
     pub fn flow_end(self, site: &'static Site, id: u64) {
         self.write_with_id(Tag::FlowEnd, site, id);
     }
 
-    /// A span begins that may end on another thread.
+    /// Records the begin of a span that may end on another thread.
     pub fn async_begin(self, site: &'static Site, id: u64) {
         self.write_with_id(Tag::AsyncBegin, site, id);
     }
 
-    /// It ends.
+    /// Records the end of such a span.
     pub fn async_end(self, site: &'static Site, id: u64) {
         self.write_with_id(Tag::AsyncEnd, site, id);
     }
@@ -271,22 +271,22 @@ impl Args {
         self.write(tag, site);
     }
 
-    /// The state in which these were made.
+    /// Returns the state in which the arguments were created.
     pub(super) fn state(&self) -> u32 {
         self.state
     }
 
-    /// The name of the record: its own, or that of the call site.
+    /// Returns the name of the record: its own, or the name of the call site.
     pub(super) fn name_at<'a>(&'a self, site: &'static Site) -> &'a str {
         self.name.as_deref().unwrap_or(site.name)
     }
 
-    /// An integer, before all other arguments.
+    /// Inserts an integer before all other arguments.
     pub(super) fn put_first(&mut self, key: u32, value: u64) {
         self.slots.insert(1, [Word::pack(Tag::Int, 0, 0, key), value]);
     }
 
-    /// Writes the record; false when it was dropped.
+    /// Writes the record. Returns false if it was dropped.
     pub(super) fn write(mut self, tag: Tag, site: &'static Site) -> bool {
         let id = local::id_of(site);
         self.slots[0][0] = Word::pack(tag, (self.slots.len() - 1) as u16, 0, id);
@@ -294,7 +294,7 @@ impl Args {
     }
 }
 
-/// A JSON array of what is JSON already.
+/// Returns a JSON array of items that are already JSON.
 fn json(items: impl Iterator<Item = impl Display>) -> String {
     let mut text = String::from("[");
     for (number, item) in items.enumerate() {

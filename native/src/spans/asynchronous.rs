@@ -1,20 +1,21 @@
-//! Spans that may end on another thread than they began on.
+//! Spans that may begin on one thread and end on another.
 
 use super::{Args, Site, recorder};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A span from its making to its drop, on any thread: [`async_scope!`](crate::async_scope) makes it.
+/// The guard of a span that may move to another thread: the span lasts from its creation, by
+/// [`async_scope!`](crate::async_scope), to its drop.
 #[derive(Debug)]
 #[must_use = "a span ends when this is dropped"]
 pub struct AsyncScope {
-    /// 0 where it is not recorded.
+    /// The state when the span began; 0 if it is not recorded.
     state: u32,
     site: &'static Site,
     id: u64,
 }
 
 impl AsyncScope {
-    /// A span that is not recorded.
+    /// Returns the guard of a span that is not recorded.
     #[doc(hidden)]
     #[inline(always)]
     pub fn none(site: &'static Site) -> AsyncScope {

@@ -1,10 +1,10 @@
-//! The macros: a static call site each, and arguments that are looked at only while something is recorded.
+//! The macros. Each expands to a static call site; arguments are evaluated only while spans are recorded or mirrored.
 //!
-//! Arguments are `word: value` for what torch knows (`shapes`, `strides`, `dtype`, `dtypes`, `concrete`, `flops`,
-//! `sequence`, `backward`) and `name = value` for anything else, with `?value` and `%value` for what has only `Debug` or
+//! An argument is `word: value` for the arguments that PyTorch defines (`shapes`, `strides`, `dtype`, `dtypes`, `concrete`,
+//! `flops`, `sequence`, `backward`) and `name = value` for any other. `?value` and `%value` format a value with `Debug` and
 //! `Display`.
 
-/// An operator: a span from here to the end of the block that holds its guard. The name is a constant.
+/// Begins an operator: a span that ends when the returned guard is dropped. The name is a constant.
 ///
 /// ```
 /// use kinetoscope::scope;
@@ -17,50 +17,51 @@ macro_rules! scope {
     ($name:expr $(, $($args:tt)*)?) => { $crate::__span!($name, Op, $($($args)*)?) };
 }
 
-/// A range of the user's, as [`scope!`]: a `user_annotation` in the trace.
+/// Begins a user annotation, with arguments as in [`scope!`]: a `user_annotation` in the trace.
 #[macro_export]
 macro_rules! user_scope {
     ($name:expr $(, $($args:tt)*)?) => { $crate::__span!($name, Annotation, $($($args)*)?) };
 }
 
-/// A moment, with arguments as [`scope!`] has them.
+/// Records an instant event, with arguments as in [`scope!`].
 #[macro_export]
 macro_rules! instant {
-    ($name:expr $(, $($args:tt)*)?) => { $crate::__moment!($name, $crate::spans::instant, (), $($($args)*)?) };
+    ($name:expr $(, $($args:tt)*)?) => { $crate::__event!($name, $crate::spans::instant, (), $($($args)*)?) };
 }
 
-/// The value of a counter, or the values of its series: `counter!("queue", 3)`, `counter!("memory", used = 3, free = 4)`.
+/// Records the value of a counter, or the values of its series: `counter!("queue", 3)`,
+/// `counter!("memory", used = 3, free = 4)`.
 #[macro_export]
 macro_rules! counter {
-    ($name:expr, $($series:ident = $value:expr),+ $(,)?) => { $crate::__moment!($name, $crate::spans::Args::counter, (), $($series = $value),+) };
-    ($name:expr, $value:expr $(,)?) => { $crate::__moment!($name, $crate::spans::Args::counter, (), value = $value) };
+    ($name:expr, $($series:ident = $value:expr),+ $(,)?) => { $crate::__event!($name, $crate::spans::Args::counter, (), $($series = $value),+) };
+    ($name:expr, $value:expr $(,)?) => { $crate::__event!($name, $crate::spans::Args::counter, (), value = $value) };
 }
 
-/// An arrow begins in the span around this, to where [`flow_end!`](crate::flow_end) has its name and id.
+/// Starts a flow in the enclosing span. [`flow_end!`](crate::flow_end) with the same name and id ends it.
 #[macro_export]
 macro_rules! flow_start {
     ($name:expr, $id:expr $(,)?) => {
-        $crate::__moment!($name, $crate::spans::Args::flow_start, ($id),)
+        $crate::__event!($name, $crate::spans::Args::flow_start, ($id),)
     };
 }
 
-/// An arrow passes the span around this.
+/// Continues a flow in the enclosing span.
 #[macro_export]
 macro_rules! flow_step {
     ($name:expr, $id:expr $(,)?) => {
-        $crate::__moment!($name, $crate::spans::Args::flow_step, ($id),)
+        $crate::__event!($name, $crate::spans::Args::flow_step, ($id),)
     };
 }
 
-/// An arrow ends in the span around this.
+/// Ends a flow in the enclosing span.
 #[macro_export]
 macro_rules! flow_end {
     ($name:expr, $id:expr $(,)?) => {
-        $crate::__moment!($name, $crate::spans::Args::flow_end, ($id),)
+        $crate::__event!($name, $crate::spans::Args::flow_end, ($id),)
     };
 }
 
-/// A span that may end on another thread, where its [guard](crate::spans::AsyncScope) is dropped.
+/// Begins a span that ends when its [guard](crate::spans::AsyncScope) is dropped, on any thread.
 #[macro_export]
 macro_rules! async_scope {
     ($name:expr $(, $($args:tt)*)?) => {{
@@ -108,7 +109,7 @@ macro_rules! __span {
 
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __moment {
+macro_rules! __event {
     ($name:expr, $make:path, ($($id:expr)?), $($args:tt)*) => {{
         let state = $crate::spans::state();
         if state != 0 {

@@ -1,23 +1,23 @@
-//! Modules: which layer of a model an operator was called by.
+//! Modules: the layers of a model that operators belong to.
 
 use super::{Args, Kind, Scope, Site, recorder};
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-/// How many modules of each class there are.
+/// The number of modules of each class.
 pub(crate) type Counts = HashMap<String, u32>;
 
 static COUNTS: LazyLock<Mutex<Counts>> = LazyLock::new(Mutex::default);
 
-/// Keeps others from making modules.
+/// Locks the counts, also for the time of a `fork`.
 pub(crate) fn lock() -> MutexGuard<'static, Counts> {
     COUNTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A module of a model, such as one `Linear`. Make it once, with the model; enter it at every call.
+/// A module of a model, such as one `Linear`. Create it once, with the model, and call [`Module::scope`] in every call.
 ///
-/// A call is a `python_function` named `nn.Module: Linear_0`, as torch writes those of `nn.Module`, and the operators in it
-/// get a `Module Hierarchy` as torch writes it: `TOP(Model)::forward.fc1(Linear)::forward.`
+/// A call is recorded as a `python_function` named `nn.Module: Linear_0`, as torch records calls of `nn.Module`. The
+/// operators in it get torch's `Module Hierarchy`, such as `TOP(Model)::forward.fc1(Linear)::forward.`
 #[derive(Clone, Debug)]
 pub struct Module {
     name: String,
@@ -25,7 +25,7 @@ pub struct Module {
 }
 
 impl Module {
-    /// A module of this class; `instance` is the field of its parent that holds it.
+    /// Creates a module of this class. `instance` is the name of the parent's field that holds it.
     pub fn new(class: &str, instance: &str) -> Module {
         let mut counts = lock();
         let count = counts.entry(class.to_owned()).or_insert(0);
@@ -34,7 +34,7 @@ impl Module {
         Module { name, frame: format!("{instance}({class})::forward") }
     }
 
-    /// The call of the module: everything until the guard is dropped. Recorded with `with_modules`.
+    /// Begins a call of the module, which ends when the guard is dropped. Recorded with `with_modules`.
     #[inline]
     pub fn scope(&self) -> Scope {
         static SITE: Site = Site::new("nn.Module", Kind::Module, file!(), line!());

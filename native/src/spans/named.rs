@@ -1,29 +1,29 @@
-//! Ranges whose names other tools look for.
+//! User annotations with the names that PyTorch uses and that findings and other tools recognise.
 
 use super::{Scope, record_function, state};
 
-/// A step of an optimizer, as torch names it: `Optimizer.step#SGD.step`.
+/// Begins a step of an optimizer, under torch's name: `Optimizer.step#SGD.step`.
 pub fn optimizer_step(optimizer: &str) -> Scope {
     range(|| format!("Optimizer.step#{optimizer}.step"))
 }
 
-/// Gradients are set to zero: `Optimizer.zero_grad#SGD.zero_grad`.
+/// Begins the zeroing of gradients, under torch's name: `Optimizer.zero_grad#SGD.zero_grad`.
 pub fn optimizer_zero_grad(optimizer: &str) -> Scope {
     range(|| format!("Optimizer.zero_grad#{optimizer}.zero_grad"))
 }
 
-/// A range whose name is put together only while something records it or passes it on.
+/// Begins an annotation. The name is computed only while spans are recorded or mirrored.
 fn range(name: impl FnOnce() -> String) -> Scope {
     if state() == 0 { record_function("") } else { record_function(&name()) }
 }
 
-/// An iterator over batches, each of whose calls is a range `enumerate(DataLoader)#NAME.__next__`, which the findings
-/// about a slow input look at.
+/// Returns an iterator over batches. Each call of `next` is an annotation `enumerate(DataLoader)#NAME.__next__`, which the
+/// findings about slow input use.
 pub fn data_loader<I: IntoIterator>(name: &str, batches: I) -> DataLoader<I::IntoIter> {
     DataLoader { name: format!("enumerate(DataLoader)#{name}.__next__"), batches: batches.into_iter() }
 }
 
-/// See [`data_loader`].
+/// The iterator of [`data_loader`].
 #[derive(Clone, Debug)]
 pub struct DataLoader<I> {
     name: String,

@@ -1,21 +1,21 @@
-//! Numbers that forward and backward share, as autograd's.
+//! Sequence numbers, which connect forward and backward operators, as autograd's do.
 
 #[cfg(feature = "record")]
 use crate::hot::local;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// The number of a forward operator, by which its backward is linked to it: `scope!("mul", sequence: number)` and, on
-/// whatever thread, `scope!("MulBackward0", backward: number)`.
+/// The sequence number of a forward operator, which links its backward operator to it: `scope!("mul", sequence: number)`
+/// and, on any thread, `scope!("MulBackward0", backward: number)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequence {
     /// torch's `Sequence number`.
     pub number: i64,
-    /// The forward's thread in the recording, counted from 1; 0 where nothing is recorded.
+    /// The forward operator's thread in the recording, counted from 1; 0 if nothing is recorded.
     pub thread: i64,
 }
 
 impl Sequence {
-    /// The next number, of an operator on this thread.
+    /// Returns the next number, for an operator on the calling thread.
     pub fn next() -> Sequence {
         static NEXT: AtomicI64 = AtomicI64::new(0);
         Sequence { number: NEXT.fetch_add(1, Ordering::Relaxed), thread: thread() }

@@ -1,4 +1,4 @@
-//! Begin and end of a span, and instant events: the record, and everybody else who is to know of it.
+//! Begin and end of a span, and instant events: written to the recording, and passed to mirrors and to CUPTI.
 
 use super::args::Args;
 use crate::hot::local;
@@ -15,13 +15,13 @@ use {
     std::sync::atomic::{AtomicU64, Ordering},
 };
 
-/// Begins a span that is only recorded; the state in which it began, or 0 when it was not recorded.
+/// Begins a span that is only recorded. Returns the state in which it began, or 0 if it was not recorded.
 #[inline(always)]
 pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
     local::begin(state, site)
 }
 
-/// Begins a span with arguments, or one that others are to know of; the state for its end.
+/// Begins a span with arguments, or one that is passed to mirrors or CUPTI. Returns the state for its end.
 pub(crate) fn begin_with(mut args: Args, site: &'static Site) -> u32 {
     let state = args.state();
     if wants_stack(state) {
@@ -34,11 +34,11 @@ pub(crate) fn begin_with(mut args: Args, site: &'static Site) -> u32 {
     if wants_devices(state) {
         push_device_id(&mut args, site.kind);
     }
-    // One that was dropped still has to end for the others.
+    // A span whose record was dropped still has to end in the mirrors and in CUPTI.
     if args.write(Tag::Begin, site) { state } else { state & (flag::MIRROR | flag::DEVICES) }
 }
 
-/// Ends a span that began in this state. Kept out of the spans, so that one that is not recorded costs nothing.
+/// Ends a span that began in this state. Not inlined, so that a span that is not recorded stays small.
 #[inline(never)]
 pub(crate) fn end(began: u32, site: &'static Site) {
     if wants_mirror(began) {
@@ -53,7 +53,7 @@ pub(crate) fn end(began: u32, site: &'static Site) {
     }
 }
 
-/// An instant event.
+/// Records an instant event.
 pub(crate) fn instant(args: Args, site: &'static Site) {
     if wants_mirror(args.state()) {
         local::unrecorded(|| mirror::mark(args.name_at(site)));
@@ -61,7 +61,7 @@ pub(crate) fn instant(args: Args, site: &'static Site) {
     args.write(Tag::Instant, site);
 }
 
-/// Gives the span an id, which calls to devices carry while it runs.
+/// Gives the span an id, to which CUPTI attributes CUDA calls while the span runs.
 #[cfg(feature = "cuda")]
 fn push_device_id(args: &mut Args, kind: Kind) {
     static NEXT: AtomicU64 = AtomicU64::new(1);
