@@ -96,7 +96,7 @@ impl<A> ProfilingAllocator<A> {
     }
 }
 
-// SAFETY: every call is passed on unchanged; `report` does not allocate through this allocator on the same thread.
+// SAFETY: every call is passed on unchanged; `report` writes no record for allocations that the recorder itself makes.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for ProfilingAllocator<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller upholds the conditions of the inner allocator's method.

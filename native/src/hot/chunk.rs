@@ -1,31 +1,32 @@
-//! A chunk: words that one thread fills and another one reads meanwhile.
+//! A chunk: a buffer of words that one thread, the owner, appends to while another thread, the reader, reads it.
 //!
 //! The protocol, which `tests/tests/chunk_model.rs` checks under every interleaving:
-//! - Only the owner writes words, each once, and only behind the published length.
-//! - A length is published (release) after the words below it were written; the reader reads (acquire) no word behind it.
-//! - The owner seals a chunk when it will never touch it again. The reader looks for the seal before the length, so that
-//!   what it then reads is all there will be; only then may the chunk be emptied and owned by another thread.
+//! - Only the owner writes words, each once, and only at or above the published length.
+//! - The owner publishes a length (release) after it has written the words below it. The reader loads the length (acquire)
+//!   and reads only words below it.
+//! - The owner seals a chunk when it will not write to it again. The reader loads the seal before the length: if the chunk is
+//!   sealed, that length is final. Only after it has read that far may another thread take the chunk.
 
 use super::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell, WORDS, with_bytes};
 
 pub(crate) struct Chunk {
     length: AtomicU32,
-    /// How many of the words begin no record; only grows.
+    /// The number of words that are not the first word of a record. Only grows.
     arguments: AtomicU32,
     is_sealed: AtomicBool,
-    /// The recording and the thread that it belongs to; set while nobody else knows the chunk.
+    /// The recording and the thread that the chunk belongs to. Set while no other thread has access to the chunk.
     pub(crate) recording: AtomicU32,
     pub(crate) thread: AtomicU32,
-    /// Ticks that no record in it is before.
+    /// The base of the ticks in the chunk: no record is earlier.
     pub(crate) base: AtomicU64,
     words: [UnsafeCell<u64>; WORDS],
 }
 
-// SAFETY: slots are written by one thread before they are published and read by others only afterwards.
+// SAFETY: words are written by one thread before they are published, and read by others only afterwards.
 unsafe impl Sync for Chunk {}
 
 impl Chunk {
-    /// A chunk with nothing in it. Zeros are one too: the pool takes those, the model checker calls this.
+    /// Returns an empty chunk, for the model checker. The pool uses zeroed memory, which is an empty chunk too.
     #[allow(dead_code)]
     pub(crate) fn new() -> Chunk {
         Chunk {
@@ -39,9 +40,9 @@ impl Chunk {
         }
     }
 
-    /// Makes it the chunk of a thread.
+    /// Assigns the chunk to a thread and empties it.
     ///
-    /// The caller is the only one that knows it: it comes from the pool.
+    /// The caller has exclusive access: the chunk comes from the pool.
     pub(crate) fn take(&self, recording: u32, thread: u32, base: u64) {
         self.recording.store(recording, Ordering::Relaxed);
         self.thread.store(thread, Ordering::Relaxed);
@@ -51,12 +52,12 @@ impl Chunk {
         self.is_sealed.store(false, Ordering::Release);
     }
 
-    /// Lets the system give the memory now.
+    /// Writes to every page, so that the system allocates the memory now.
     ///
-    /// The caller is the only one that knows the chunk.
+    /// The caller has exclusive access to the chunk.
     pub(crate) fn touch(&self) {
         for at in (0..WORDS).step_by(128) {
-            // SAFETY: nobody else knows the chunk.
+            // SAFETY: the caller has exclusive access to the chunk.
             unsafe { self.write(at, 0) };
         }
     }
@@ -67,46 +68,46 @@ impl Chunk {
     /// The caller owns the chunk; `at` is less than [`WORDS`] and not less than the published length.
     #[inline(always)]
     pub(crate) unsafe fn write(&self, at: usize, word: u64) {
-        // SAFETY: within the words; nobody reads this one before it is published.
+        // SAFETY: `at` is in bounds; no thread reads this word before it is published.
         unsafe { self.words.get_unchecked(at).with_mut(|cell| *cell = word) }
     }
 
-    /// Lets the reader see the words before `length`, all of which were written.
+    /// Publishes the words below `length`, all of which were written.
     #[inline(always)]
     pub(crate) fn publish(&self, length: usize) {
         self.length.store(length as u32, Ordering::Release);
     }
 
-    /// Counts words that begin no record, before they are published.
+    /// Counts words that are not the first word of a record, before they are published.
     pub(crate) fn count_arguments(&self, more: usize) {
         let before = self.arguments.load(Ordering::Relaxed);
         self.arguments.store(before + more as u32, Ordering::Relaxed);
     }
 
-    /// How many words were counted as such; may be ahead of the published length.
+    /// Returns how many such words were counted. The count may include words that are not published yet.
     pub(crate) fn arguments(&self) -> usize {
         self.arguments.load(Ordering::Relaxed) as usize
     }
 
-    /// The owner's last word.
+    /// Marks the chunk as final: its owner will not write to it again.
     pub(crate) fn seal(&self) {
         self.is_sealed.store(true, Ordering::Release);
     }
 
-    /// Whether the owner is done with it. To be asked before [`Chunk::published`].
+    /// Returns whether the owner has sealed the chunk. Call this before [`Chunk::published`].
     pub(crate) fn is_sealed(&self) -> bool {
         self.is_sealed.load(Ordering::Acquire)
     }
 
-    /// How many words can be read.
+    /// Returns how many words can be read.
     pub(crate) fn published(&self) -> usize {
         self.length.load(Ordering::Acquire) as usize
     }
 
-    /// Reads the bytes of published words, little-endian. The chunk must not be taken anew meanwhile.
+    /// Reads the bytes of published words, little-endian. The chunk must not be taken by another thread meanwhile.
     pub(crate) fn read<T>(&self, words: std::ops::Range<usize>, read: impl FnOnce(&[u8]) -> T) -> T {
         debug_assert!(words.end <= self.published());
-        // SAFETY: published, and so never written again before the chunk is taken anew.
+        // SAFETY: published words are not written again before the chunk is taken by another thread.
         unsafe { with_bytes(&self.words[words], read) }
     }
 }

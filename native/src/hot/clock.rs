@@ -1,12 +1,12 @@
-//! The clock of records: the processor's own counter where it runs evenly, else the system's monotonic clock.
+//! The clock of records: the processor's time stamp counter if its rate is constant, otherwise the system's monotonic clock.
 //!
-//! Records hold ticks. Readings of both clocks at one moment, taken while recording, let the reader turn them into time:
-//! nothing is assumed about how long a tick is.
+//! Records hold ticks. While recording, ticks and Unix time are read together every few milliseconds, and the reader of the
+//! recording interpolates between these pairs. The length of a tick is not assumed.
 
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Which clock records are stamped with.
+/// The clock that gives records their ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     /// The processor's time stamp counter.
@@ -16,13 +16,13 @@ pub(crate) enum Clock {
 }
 
 impl Clock {
-    /// The best clock of this machine: the counter, where the processor says that it ticks evenly, asleep or not.
+    /// Returns the best clock of this machine: the counter if the processor reports that its rate is invariant.
     pub(crate) fn of_machine() -> Clock {
         static CLOCK: OnceLock<Clock> = OnceLock::new();
         *CLOCK.get_or_init(|| if counter_is_invariant() { Clock::Counter } else { Clock::Monotonic })
     }
 
-    /// Its name in a recording.
+    /// Returns the clock's name in a recording.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Clock::Counter => "counter",
@@ -30,7 +30,7 @@ impl Clock {
         }
     }
 
-    /// The time now.
+    /// Returns the present ticks.
     #[inline(always)]
     pub(crate) fn ticks(self) -> u64 {
         match self {
@@ -39,7 +39,8 @@ impl Clock {
         }
     }
 
-    /// Ticks, and ns since 1970 at the same moment: of a few readings the one between whose ends the least time lies.
+    /// Returns ticks and ns since 1970 at the same time: the most precise of eight readings, which is the one with the fewest
+    /// ticks between its begin and its end.
     pub(crate) fn reading(self) -> (u64, i64) {
         let once = || {
             let (before, ns, after) = (self.ticks(), monotonic_ns(), self.ticks());
@@ -51,7 +52,8 @@ impl Clock {
     }
 }
 
-/// What the monotonic clock lacks to the time since 1970. Taken once, so that setting the system's clock moves no record.
+/// Returns the offset from the monotonic clock to Unix time, in ns. Computed once, so that a change of the system's clock
+/// does not shift records.
 fn unix_offset_ns() -> i64 {
     static OFFSET: OnceLock<i64> = OnceLock::new();
     *OFFSET.get_or_init(|| {
@@ -63,7 +65,7 @@ fn unix_offset_ns() -> i64 {
 #[cfg(unix)]
 fn monotonic_ns() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a timespec of ours; this clock is always there.
+    // SAFETY: the pointer is to a local timespec; this clock always exists.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
@@ -85,7 +87,7 @@ fn counter() -> u64 {
 #[inline(always)]
 fn counter() -> u64 {
     let ticks: u64;
-    // SAFETY: reading the virtual counter has no effect, and user programs may.
+    // SAFETY: reading the virtual counter has no side effect and is allowed in user mode.
     unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
     ticks
 }
@@ -95,7 +97,7 @@ fn counter() -> u64 {
     monotonic_ns()
 }
 
-/// Bit 8 of EDX in leaf 0x80000007: the counter ticks at one rate in every power state.
+/// Returns bit 8 of EDX in CPUID leaf 0x80000007: the counter has the same rate in every power state.
 #[cfg(target_arch = "x86_64")]
 fn counter_is_invariant() -> bool {
     use core::arch::x86_64::__cpuid;
@@ -112,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn readings_of_both_clocks_go_on_together() {
+    fn ticks_and_unix_time_of_readings_advance_together() {
         for clock in [Clock::of_machine(), Clock::Monotonic] {
             let (ticks, ns) = clock.reading();
             std::thread::sleep(std::time::Duration::from_millis(5));

@@ -1,5 +1,5 @@
-//! What each thread has of its own, and the hot path: a begin or an end is one store into the thread's chunk and one that
-//! publishes it.
+//! The state of each thread, and the hot path: the begin or the end of a span is one store into the thread's chunk and one
+//! store that publishes it.
 
 use crate::hot::chunk::Chunk;
 use crate::hot::clock::Clock;
@@ -17,19 +17,19 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 pub(crate) struct Local {
-    /// The recording that the chunk is of; 0 for none.
+    /// The state of the recording that the chunk belongs to; 0 for none.
     state: Cell<u32>,
-    /// The next word; [`WORDS`] where there is no room or no chunk.
+    /// The index of the next word; [`WORDS`] if there is no room or no chunk.
     at: Cell<usize>,
     chunk: Cell<Option<&'static Chunk>>,
-    /// Ticks that no record in the chunk is before.
+    /// The base of the ticks in the chunk: no record is earlier.
     base: Cell<u64>,
-    /// How many spans are open.
+    /// The number of open spans, modulo 256.
     depth: Cell<u8>,
     thread: Cell<u32>,
-    /// The recorder itself is at work.
+    /// Whether the recorder itself is running on this thread.
     is_busy: Cell<bool>,
-    /// The thread's own values are being destroyed, ours already were.
+    /// Whether the thread is ending: [`END`] was dropped, and other thread-locals may still record.
     is_ending: Cell<bool>,
 }
 
@@ -45,7 +45,7 @@ impl Drop for End {
     fn drop(&mut self) {
         LOCAL.with(|local| {
             local.is_ending.set(true);
-            local.leave();
+            local.seal_chunk();
         });
     }
 }
@@ -55,13 +55,13 @@ fn ticks(state: u32) -> u64 {
     if state & flag::COUNTER != 0 { Clock::Counter.ticks() } else { monotonic() }
 }
 
-/// Kept out of the spans, which are to be small.
+/// Not inlined, so that spans stay small.
 #[inline(never)]
 fn monotonic() -> u64 {
     Clock::Monotonic.ticks()
 }
 
-/// Begins a span; the state in which it began, or 0 when it was not recorded.
+/// Begins a span. Returns the state in which it began, or 0 if it was not recorded.
 #[inline(always)]
 pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
     LOCAL.with(|local| local.begin(state, site))
@@ -73,7 +73,7 @@ pub(crate) fn end(state: u32, site: &'static Site) {
     LOCAL.with(|local| local.end(state, site));
 }
 
-/// What one recorded span costs here, in ns: measured once, on a chunk that nobody reads.
+/// Returns the cost of a recorded span on this machine, in ns. Measured once, with a chunk that is not read.
 pub(crate) fn overhead_ns(state: u32) -> f64 {
     static COST: OnceLock<f64> = OnceLock::new();
     *COST.get_or_init(|| measured_overhead_ns(state))
@@ -82,7 +82,7 @@ pub(crate) fn overhead_ns(state: u32) -> f64 {
 fn measured_overhead_ns(state: u32) -> f64 {
     static SITE: Site = Site::new("overhead", Kind::Op, file!(), line!());
     let local = Local::new();
-    let (Some(_), Some(chunk)) = (local.alone(|| id_of(&SITE)), pool().scratch()) else { return 0.0 };
+    let (Some(_), Some(chunk)) = (local.without_reentry(|| id_of(&SITE)), pool().scratch()) else { return 0.0 };
     local.state.set(state);
     local.chunk.set(Some(chunk));
     local.base.set(ticks(state));
@@ -100,37 +100,37 @@ fn measured_overhead_ns(state: u32) -> f64 {
     best
 }
 
-/// Writes a record of several slots at once, which the time is put into; false when it was dropped. A begin gets the
-/// depth too.
+/// Writes a record of several slots at once and sets its ticks and, for the begin of a span, its depth. Returns false if the
+/// record was dropped.
 pub(crate) fn write(state: u32, record: &mut [Slot]) -> bool {
     LOCAL.with(|local| local.write(state, record))
 }
 
-/// The number of a site.
+/// Returns the id of a site, and registers it first if necessary; 0 if that is not possible now.
 pub(crate) fn id_of(site: &'static Site) -> u32 {
     match site.id.load(Ordering::Relaxed) {
-        0 => LOCAL.with(|local| local.alone(|| registry().site(site))).unwrap_or(0),
+        0 => LOCAL.with(|local| local.without_reentry(|| registry().site(site))).unwrap_or(0),
         id => id,
     }
 }
 
-/// Marks the thread as one of the recorder's own, whose allocations are nobody's business.
+/// Marks the thread as one of the recorder's own: nothing on it is recorded.
 pub(crate) fn never_record() {
     LOCAL.with(|local| local.is_busy.set(true));
 }
 
-/// Whether the recorder itself is at work on this thread.
+/// Returns whether the recorder itself is running on this thread.
 pub(crate) fn is_busy() -> bool {
     LOCAL.with(|local| local.is_busy.get())
 }
 
-/// Whether a chunk is this thread's.
+/// Returns whether a chunk is owned by this thread.
 #[cfg(unix)]
 pub(crate) fn owns(chunk: &'static Chunk) -> bool {
     LOCAL.with(|local| local.chunk.get().is_some_and(|own| std::ptr::eq(own, chunk)))
 }
 
-/// Runs something of the recorder's own, whose allocations are not recorded.
+/// Runs a function of the recorder itself, whose allocations are not recorded.
 pub(crate) fn unrecorded<T>(run: impl FnOnce() -> T) -> T {
     LOCAL.with(|local| {
         let was = local.is_busy.replace(true);
@@ -140,9 +140,9 @@ pub(crate) fn unrecorded<T>(run: impl FnOnce() -> T) -> T {
     })
 }
 
-/// The number of this thread in the recording; `None` where nothing is recorded.
+/// Returns the number of this thread in the recording; `None` if the recorder itself is running on this thread.
 pub(crate) fn thread_number(state: u32) -> Option<u32> {
-    LOCAL.with(|local| (local.state.get() == state || local.enter(state)).then(|| local.thread.get()))
+    LOCAL.with(|local| (local.state.get() == state || local.join_recording(state)).then(|| local.thread.get()))
 }
 
 impl Local {
@@ -199,7 +199,7 @@ impl Local {
 
     #[inline(always)]
     fn put(&self, chunk: &'static Chunk, at: usize, word: u64) {
-        // SAFETY: the chunk is this thread's, `at` is less than WORDS and what was published lies below it.
+        // SAFETY: the chunk is owned by this thread, `at` is less than WORDS and the published words are below it.
         unsafe { chunk.write(at, word) };
         self.at.set(at + 1);
         chunk.publish(at + 1);
@@ -216,7 +216,7 @@ impl Local {
     #[cold]
     #[inline(never)]
     fn end_slowly(&self, state: u32, site: &'static Site) {
-        // Of a recording that is over: nobody waits for it.
+        // The end of a span of another recording is ignored.
         if self.state.get() == state {
             let depth = self.depth.get().wrapping_sub(1);
             self.depth.set(depth);
@@ -238,30 +238,30 @@ impl Local {
         record[0][1] = ticks(state);
         let words = record.as_flattened();
         for (number, word) in words.iter().enumerate() {
-            // SAFETY: the chunk is this thread's and has room for all, behind what was published.
+            // SAFETY: the chunk is owned by this thread and has room for all words, behind the published ones.
             unsafe { chunk.write(at + number, *word) };
         }
         self.at.set(at + words.len());
         chunk.count_arguments(words.len() - 1);
         chunk.publish(at + words.len());
         if self.is_ending.get() {
-            self.leave();
+            self.seal_chunk();
         }
         true
     }
 
-    /// Whether so many words can be written; makes room where there is none.
+    /// Returns whether this many words can be written; takes a new chunk if the present one has no room.
     fn has_room(&self, state: u32, words: usize) -> bool {
         let fits = |local: &Local| local.chunk.get().is_some() && local.at.get() + words <= WORDS;
         if self.state.get() == state && fits(self) {
             return true;
         }
-        if !is_on(state) || words > WORDS || !(self.state.get() == state || self.enter(state)) {
+        if !is_on(state) || words > WORDS || !(self.state.get() == state || self.join_recording(state)) {
             return false;
         }
-        self.leave();
+        self.seal_chunk();
         let base = ticks(state);
-        let chunk = self.alone(|| pool().take(state, self.thread.get(), base)).flatten();
+        let chunk = self.without_reentry(|| pool().take(state, self.thread.get(), base)).flatten();
         self.chunk.set(chunk);
         self.base.set(base);
         self.at.set(if chunk.is_some() { 0 } else { WORDS });
@@ -274,31 +274,32 @@ impl Local {
         chunk.is_some()
     }
 
-    /// Makes the thread one of a recording that it did not take part in yet.
-    fn enter(&self, state: u32) -> bool {
+    /// Adds the thread to a recording in which it has not recorded yet. Returns false while the recorder itself is running.
+    fn join_recording(&self, state: u32) -> bool {
         if self.is_busy.get() {
             return false;
         }
-        self.leave();
+        self.seal_chunk();
         if END.try_with(|_| ()).is_err() {
             self.is_ending.set(true);
         }
-        let thread = self.alone(|| registry().thread(this_thread()));
+        let thread = self.without_reentry(|| registry().thread(this_thread()));
         self.thread.set(thread.unwrap_or(0));
         self.depth.set(0);
         self.state.set(state);
         true
     }
 
-    /// Gives the chunk to the reader.
-    fn leave(&self) {
+    /// Seals the chunk: the thread will not write to it again.
+    fn seal_chunk(&self) {
         if let Some(chunk) = self.chunk.take() {
             chunk.seal();
         }
         self.at.set(WORDS);
     }
 
-    fn alone<T>(&self, run: impl FnOnce() -> T) -> Option<T> {
+    /// Runs a function of the recorder itself; returns `None` if one is already running on this thread.
+    fn without_reentry<T>(&self, run: impl FnOnce() -> T) -> Option<T> {
         if self.is_busy.replace(true) {
             return None;
         }

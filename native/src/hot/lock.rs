@@ -1,8 +1,8 @@
-//! Locks that a panic does not close: what they guard is complete after every step.
+//! Locks that ignore poisoning: the data that they guard is valid after every step.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks, also after a panic of another holder.
+/// Locks a mutex, even if another holder panicked.
 pub(crate) fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

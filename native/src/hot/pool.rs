@@ -1,4 +1,5 @@
-//! Chunks that no thread owns, and the way of a chunk from its thread to the writer. Nothing here waits.
+//! The pool: chunks that no thread owns, and the queue of chunks that threads took and the writer has not seen yet. Both are
+//! lock-free.
 
 use crate::hot::chunk::Chunk;
 use crossbeam_queue::ArrayQueue;
@@ -6,15 +7,15 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The most chunks that there can be: 1 GiB.
-const MOST: usize = 16 << 10;
+/// The maximum number of chunks: 1 GiB.
+const MAX_CHUNKS: usize = 16 << 10;
 
-/// How many chunks are made ahead: 8 MiB. Chunks that were used are used again first, while they are in a cache.
-const READY: usize = 128;
+/// The number of chunks that are allocated ahead: 8 MiB.
+const PREALLOCATED: usize = 128;
 
 pub(crate) struct Pool {
     free: ArrayQueue<&'static Chunk>,
-    /// Chunks that the writer does not know yet, oldest first.
+    /// Chunks that the writer has not seen yet, oldest first.
     fresh: ArrayQueue<&'static Chunk>,
     made: AtomicUsize,
     limit: AtomicUsize,
@@ -23,19 +24,19 @@ pub(crate) struct Pool {
 pub(crate) fn pool() -> &'static Pool {
     static POOL: OnceLock<Pool> = OnceLock::new();
     POOL.get_or_init(|| Pool {
-        free: ArrayQueue::new(MOST),
-        fresh: ArrayQueue::new(MOST),
+        free: ArrayQueue::new(MAX_CHUNKS),
+        fresh: ArrayQueue::new(MAX_CHUNKS),
         made: AtomicUsize::new(0),
         limit: AtomicUsize::new(0),
     })
 }
 
 impl Pool {
-    /// Sets how much memory chunks may take, in bytes, and makes a few of them, whose memory is there already.
+    /// Sets the memory limit of the chunks, in bytes, and allocates a few of them ahead, with their pages mapped.
     pub(crate) fn prepare(&self, bytes: usize) {
-        let limit = (bytes / size_of::<Chunk>()).clamp(4, MOST);
+        let limit = (bytes / size_of::<Chunk>()).clamp(4, MAX_CHUNKS);
         self.limit.store(limit, Ordering::Relaxed);
-        for _ in self.free.len()..READY.min(limit) {
+        for _ in self.free.len()..PREALLOCATED.min(limit) {
             if let Some(chunk) = self.make() {
                 chunk.touch();
                 let _ = self.free.push(chunk);
@@ -43,57 +44,57 @@ impl Pool {
         }
     }
 
-    /// A chunk for a thread; nothing when all the memory is in use. The writer will come to know it.
+    /// Takes a chunk for a thread and queues it for the writer. Returns `None` if the memory limit is reached.
     pub(crate) fn take(&self, recording: u32, thread: u32, base: u64) -> Option<&'static Chunk> {
         let chunk = self.free.pop().or_else(|| self.make())?;
         chunk.take(recording, thread, base);
-        // Each chunk is in here at most once, and there is room for all.
+        // Each chunk is queued at most once, and the queue has room for all.
         let _ = self.fresh.push(chunk);
         Some(chunk)
     }
 
-    /// A chunk that the writer does not come to know.
+    /// Takes a chunk without queueing it for the writer.
     pub(crate) fn scratch(&self) -> Option<&'static Chunk> {
         self.free.pop().or_else(|| self.make())
     }
 
-    /// Whether the writer should hurry.
+    /// Returns whether many chunks are in use, so that the writer should run now.
     pub(crate) fn is_low(&self) -> bool {
-        self.made.load(Ordering::Relaxed).saturating_sub(self.free.len()) >= READY / 2
+        self.made.load(Ordering::Relaxed).saturating_sub(self.free.len()) >= PREALLOCATED / 2
     }
 
-    /// The next chunk that the writer does not know.
+    /// Removes the next chunk from the writer's queue.
     pub(crate) fn fresh(&self) -> Option<&'static Chunk> {
         self.fresh.pop()
     }
 
-    /// Takes back a chunk that is sealed and was read to its end.
+    /// Returns a chunk to the pool. It is sealed and was read to its end.
     pub(crate) fn give_back(&self, chunk: &'static Chunk) {
         let _ = self.free.push(chunk);
     }
 
-    /// Frees the chunks that nobody owns.
+    /// Frees the chunks that no thread owns.
     pub(crate) fn shrink(&self) {
         while let Some(chunk) = self.free.pop() {
             self.made.fetch_sub(1, Ordering::Relaxed);
-            // SAFETY: made by `make` with this layout, and known to nobody but us since it was taken out.
+            // SAFETY: allocated by `make` with this layout; it was removed from the queue, so no other thread has access to it.
             unsafe { System.dealloc(std::ptr::from_ref(chunk).cast_mut().cast(), Layout::new::<Chunk>()) };
         }
     }
 
-    /// By the system's allocator: that of the program may be one that records.
+    /// Allocates a chunk with the system's allocator, because the program's may record its allocations.
     fn make(&self) -> Option<&'static Chunk> {
         let limit = self.limit.load(Ordering::Relaxed);
         let more = |made: usize| (made < limit).then_some(made + 1);
         self.made.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
-        // SAFETY: the layout has a size.
+        // SAFETY: the size of the layout is not zero.
         #[allow(clippy::cast_ptr_alignment)] // The layout is a chunk's.
         let memory = unsafe { System.alloc_zeroed(Layout::new::<Chunk>()) }.cast::<Chunk>();
         if memory.is_null() {
             self.made.fetch_sub(1, Ordering::Relaxed);
             return None;
         }
-        // SAFETY: zeros are a chunk with nothing in it, aligned by its layout; it lives until `shrink`.
+        // SAFETY: zeroed memory is an empty chunk, aligned by its layout; it lives until `shrink`.
         Some(unsafe { &*memory })
     }
 }

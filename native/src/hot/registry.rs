@@ -1,4 +1,4 @@
-//! Call sites, names and threads: what records refer to by number. Asked for once each, under a lock.
+//! The registry of call sites, names and threads. Records refer to them by number; each is registered once, under a lock.
 
 use crate::hot::lock::hold;
 use crate::hot::system::Thread;
@@ -7,25 +7,25 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-/// A place in a program that records: made by the macros, once a call site.
+/// A call site: the name, the kind and the source position of a span or event. Each use of a macro has one static `Site`.
 #[derive(Debug)]
 pub struct Site {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
     file: &'static str,
     line: u32,
-    /// 0 until it first records.
+    /// The number in the registry; 0 until the first use.
     pub(crate) id: AtomicU32,
 }
 
 impl Site {
-    /// A call site. `name` is what its spans are called.
+    /// Creates a call site. `name` is the name of its spans.
     pub const fn new(name: &'static str, kind: Kind, file: &'static str, line: u32) -> Site {
         Site { name, kind, file, line, id: AtomicU32::new(0) }
     }
 }
 
-/// The name of an argument: made by the macros, once a call site.
+/// The name of an argument. Each argument in a use of a macro has one static `Name`.
 #[derive(Debug)]
 pub struct Name {
     text: &'static str,
@@ -33,12 +33,12 @@ pub struct Name {
 }
 
 impl Name {
-    /// A name.
+    /// Creates a name.
     pub const fn new(text: &'static str) -> Name {
         Name { text, id: AtomicU32::new(0) }
     }
 
-    /// Its number.
+    /// Returns the name's number, and registers the name first if necessary.
     #[inline]
     pub(crate) fn id(&self) -> u32 {
         match self.id.load(Ordering::Relaxed) {
@@ -52,7 +52,7 @@ impl Name {
     }
 }
 
-/// A call site as a recording has it.
+/// A call site in the form of a recording: name and file by number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) name: u32,
@@ -67,7 +67,7 @@ pub(crate) struct Registry {
     ids: Option<HashMap<&'static str, u32>>,
     sites: Vec<Entry>,
     threads: Vec<Thread>,
-    /// The number of the first of them: none comes again, since a file may hold several recordings.
+    /// The number of the first thread. Numbers are not reused, because a file may contain several recordings.
     first_thread: u32,
 }
 
@@ -79,13 +79,13 @@ static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
     first_thread: 0,
 });
 
-/// A panic while it was held leaves it whole: everything is appended.
+/// Locks the registry. After a panic of another holder it is still valid, because entries are only appended.
 pub(crate) fn registry() -> MutexGuard<'static, Registry> {
     hold(&REGISTRY)
 }
 
 impl Registry {
-    /// The number of a text.
+    /// Returns the number of a string, and registers it if it is new.
     pub(crate) fn name(&mut self, text: &'static str) -> u32 {
         if let Some(known) = self.known(text) {
             return known;
@@ -96,18 +96,18 @@ impl Registry {
         next
     }
 
-    /// The number of a text that has one.
+    /// Returns the number of a string that is registered or one of the format's keys.
     fn known(&self, text: &str) -> Option<u32> {
         let key = KEYS.iter().position(|key| *key == text).map(|at| at as u32);
         key.or_else(|| self.ids.as_ref()?.get(text).copied())
     }
 
-    /// The number of a text that was made at run time; it stays for as long as the program runs.
+    /// Returns the number of a string that was computed at run time. A new one is leaked.
     pub(crate) fn add_name(&mut self, text: &str) -> u32 {
         self.known(text).unwrap_or_else(|| self.name(String::leak(text.to_owned())))
     }
 
-    /// The number of a call site, from 1.
+    /// Returns the number of a call site, from 1, and registers it if it is new.
     pub(crate) fn site(&mut self, site: &'static Site) -> u32 {
         let known = site.id.load(Ordering::Relaxed);
         if known != 0 {
@@ -120,34 +120,34 @@ impl Registry {
         id
     }
 
-    /// Makes a thread one of the present recording, and gives its number.
+    /// Adds a thread to the present recording and returns its number.
     pub(crate) fn thread(&mut self, thread: Thread) -> u32 {
         self.threads.push(thread);
         self.first_thread + self.threads.len() as u32 - 1
     }
 
-    /// Forgets the threads: another recording begins.
+    /// Removes the threads, for a new recording.
     pub(crate) fn clear_threads(&mut self) {
         self.first_thread += self.threads.len() as u32;
         self.threads.clear();
     }
 
-    /// The names from this one on; the first has the number [`FIRST_NAME`].
+    /// Returns the names from this index on. The first of all names has the number [`FIRST_NAME`].
     pub(crate) fn names_from(&self, first: usize) -> &[&'static str] {
         self.names.get(first..).unwrap_or(&[])
     }
 
-    /// The call sites from this one on; the first has the number 1.
+    /// Returns the call sites from this index on. The first of all sites has the number 1.
     pub(crate) fn sites_from(&self, first: usize) -> &[Entry] {
         self.sites.get(first..).unwrap_or(&[])
     }
 
-    /// The threads from this one on.
+    /// Returns the threads from this index on.
     pub(crate) fn threads_from(&self, first: usize) -> &[Thread] {
         self.threads.get(first..).unwrap_or(&[])
     }
 
-    /// The number of the first thread of the present recording.
+    /// Returns the number of the first thread of the present recording.
     pub(crate) fn first_thread(&self) -> u32 {
         self.first_thread
     }

@@ -1,4 +1,5 @@
-//! Call stacks, under the numbers of their texts: each address is looked up once, and each stack put together once.
+//! Call stacks. Each address is symbolized once, and each distinct stack is formatted once and then recorded as the number
+//! of its string.
 
 use crate::hot::local::unrecorded;
 use crate::hot::lock::hold;
@@ -7,10 +8,10 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard};
 
-/// The deepest stack that is recorded, in frames.
-const DEEPEST: usize = 64;
+/// The maximum number of frames of a recorded stack.
+const MAX_FRAMES: usize = 64;
 
-/// Where this crate's own functions are.
+/// The source folder of this crate, whose frames are left out.
 const OWN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/");
 
 struct Frame {
@@ -18,7 +19,7 @@ struct Frame {
     is_own: bool,
 }
 
-/// The frames and stacks that were looked up.
+/// The symbolized frames by address, and the numbers of stacks by their addresses.
 #[derive(Default)]
 pub(crate) struct Stacks {
     frames: HashMap<usize, &'static [Frame]>,
@@ -27,22 +28,22 @@ pub(crate) struct Stacks {
 
 static STACKS: Mutex<Option<Stacks>> = Mutex::new(None);
 
-/// Keeps others from looking at stacks; not with the registry locked.
+/// Locks the cache of stacks, also for the time of a `fork`. Must not be called while the registry is locked.
 pub(crate) fn lock() -> MutexGuard<'static, Option<Stacks>> {
     hold(&STACKS)
 }
 
-/// The number of the text of the stack that called this: frames as `file(line): function`, innermost first, each with a `;`
-/// behind it, as Kineto's `Call stack`. Frames of the recorder itself are left out.
+/// Captures the call stack and returns the number of its string: frames as `file(line): function`, innermost first, each
+/// followed by `;`, as in Kineto's `Call stack`. Frames of the recorder itself are left out.
 #[cold]
-pub(crate) fn here() -> u32 {
+pub(crate) fn capture() -> u32 {
     unrecorded(|| {
-        // Locked first: a process that forks holds this, and then no thread is inside of `backtrace`, which has a lock too.
+        // Locked first: `fork` holds this lock, so that no other thread is inside `backtrace`, which has a lock of its own.
         let mut stacks = lock();
-        let mut addresses = Vec::with_capacity(DEEPEST);
+        let mut addresses = Vec::with_capacity(MAX_FRAMES);
         backtrace::trace(|frame| {
             addresses.push(frame.ip() as usize);
-            addresses.len() < DEEPEST
+            addresses.len() < MAX_FRAMES
         });
         let stacks = stacks.get_or_insert_default();
         if let Some(known) = stacks.stacks.get(&addresses) {
@@ -50,7 +51,7 @@ pub(crate) fn here() -> u32 {
         }
         let look_up = |&address: &usize| *stacks.frames.entry(address).or_insert_with(|| look_up(address));
         let frames: Vec<&Frame> = addresses.iter().flat_map(look_up).collect();
-        // Innermost are those that look at the stack, then those of the recorder.
+        // The innermost frames are those of `backtrace`, followed by those of the recorder.
         let own = frames.iter().position(|frame| frame.is_own).unwrap_or(0);
         let theirs = frames[own..].iter().skip_while(|frame| frame.is_own);
         let text: String = theirs.map(|frame| frame.text.as_str()).collect();
@@ -60,7 +61,7 @@ pub(crate) fn here() -> u32 {
     })
 }
 
-/// An address can stand for several functions, where some were inlined.
+/// Symbolizes an address. It can have several frames, because of inlined functions.
 fn look_up(address: usize) -> &'static [Frame] {
     let mut frames = Vec::new();
     backtrace::resolve(address as *mut c_void, |symbol| {

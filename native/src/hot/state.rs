@@ -1,17 +1,17 @@
-//! What is recorded now: one word, which every span reads first.
+//! The state of the recorder: one word, which every span reads first.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-/// 0 for nothing, else the number of the recording and its [flags](flag).
+/// 0 if spans are neither recorded nor mirrored, otherwise the number of the recording and its [flags](flag).
 pub(crate) static STATE: AtomicU32 = AtomicU32::new(0);
 
-/// Records that found no room since the program began.
+/// The number of records dropped since the program started, because there was no free chunk.
 pub(crate) static DROPPED: AtomicU64 = AtomicU64::new(0);
 
-/// A recording is being made, or spans are emitted to another profiler: there is one at a time.
+/// Whether a recording is being made, or spans are emitted to another profiler. Only one of them is possible at a time.
 pub(crate) static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// What is in the low bits of [`STATE`].
+/// The flags in the low bits of [`STATE`].
 pub(crate) mod flag {
     /// A recording is running.
     pub(crate) const ON: u32 = 1;
@@ -27,67 +27,67 @@ pub(crate) mod flag {
     pub(crate) const MODULES: u32 = 32;
     /// Floating point operations are recorded.
     pub(crate) const FLOPS: u32 = 64;
-    /// Spans are passed to other profilers.
+    /// Spans are passed to mirrors.
     pub(crate) const MIRROR: u32 = 128;
     /// The ids of spans are passed to CUPTI.
     pub(crate) const DEVICES: u32 = 256;
-    /// Above these bits: the number of the recording.
+    /// The number of bits for flags. The number of the recording is above them.
     pub(crate) const BITS: u32 = 9;
 }
 
-/// The state; 0 where spans are neither recorded nor passed on.
+/// Returns the state; 0 if spans are neither recorded nor mirrored.
 #[inline(always)]
 pub(crate) fn state() -> u32 {
     STATE.load(Ordering::Relaxed)
 }
 
-/// Whether this state is that of a recording.
+/// Returns whether a recording is running in this state.
 #[inline(always)]
 pub(crate) fn is_on(state: u32) -> bool {
     state & flag::ON != 0
 }
 
-/// Whether a span needs more than its begin and its end.
+/// Returns whether a span needs more than its two records: a call stack, a mirror or an id for devices.
 #[inline(always)]
 pub(crate) fn wants_more(state: u32) -> bool {
     state & (flag::STACKS | flag::MIRROR | flag::DEVICES) != 0
 }
 
-/// Whether stacks are recorded.
+/// Returns whether stacks are recorded.
 #[inline(always)]
 pub(crate) fn wants_stack(state: u32) -> bool {
     state & flag::STACKS != 0
 }
 
-/// Whether spans are passed to other profilers.
+/// Returns whether spans are passed to mirrors.
 #[inline(always)]
 pub(crate) fn wants_mirror(state: u32) -> bool {
     state & flag::MIRROR != 0
 }
 
-/// Whether the ids of spans are passed to CUPTI.
+/// Returns whether the ids of spans are passed to CUPTI.
 #[cfg(feature = "cuda")]
 #[inline(always)]
 pub(crate) fn wants_devices(state: u32) -> bool {
     state & flag::DEVICES != 0
 }
 
-/// Whether modules are recorded.
+/// Returns whether modules are recorded.
 pub(crate) fn wants_modules(state: u32) -> bool {
     state & flag::MODULES != 0
 }
 
-/// Whether shapes are recorded.
+/// Returns whether shapes are recorded.
 pub(crate) fn wants_shapes(state: u32) -> bool {
     state & flag::SHAPES != 0
 }
 
-/// Whether floating point operations are recorded.
+/// Returns whether floating point operations are recorded.
 pub(crate) fn wants_flops(state: u32) -> bool {
     state & flag::FLOPS != 0
 }
 
-/// Whether allocations are recorded.
+/// Returns whether allocations are recorded.
 #[inline(always)]
 pub(crate) fn wants_memory(state: u32) -> bool {
     state & flag::MEMORY != 0

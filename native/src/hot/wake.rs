@@ -1,15 +1,15 @@
-//! How a thread that runs out of room wakes the writer.
+//! Wakes the writer thread when chunks run low.
 
 use crate::hot::lock::hold;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
 
-/// The writer of the present recording.
+/// The writer thread of the present recording.
 pub(crate) static WRITER: Mutex<Option<Thread>> = Mutex::new(None);
 static IS_AWAKE: AtomicBool = AtomicBool::new(false);
 
-/// Wakes the writer, unless that was done since it last slept.
+/// Wakes the writer, unless it was woken already since it last slept.
 pub(crate) fn wake() {
     if !IS_AWAKE.swap(true, Ordering::Relaxed)
         && let Some(writer) = hold(&WRITER).as_ref()
@@ -18,7 +18,7 @@ pub(crate) fn wake() {
     }
 }
 
-/// The writer is awake: the next [`wake`] is one again.
+/// Records that the writer is awake, so that the next call of [`wake`] has an effect again.
 pub(crate) fn awake() {
     IS_AWAKE.store(false, Ordering::Relaxed);
 }

@@ -25,7 +25,7 @@ pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
 pub(crate) fn begin_with(mut args: Args, site: &'static Site) -> u32 {
     let state = args.state();
     if wants_stack(state) {
-        args.push(Tag::Name, key::CALL_STACK, u64::from(stack::here()));
+        args.push(Tag::Name, key::CALL_STACK, u64::from(stack::capture()));
     }
     if wants_mirror(state) {
         local::unrecorded(|| mirror::push(args.name_at(site)));
