@@ -1,4 +1,5 @@
-//! The profiler: what to record and when, and what to do with it. The counterpart of `torch.profiler.profile`.
+//! The profiler: the counterpart of `torch.profiler.profile`. Its builder sets what is recorded, its schedule sets which
+//! steps, and its handlers receive the recordings.
 
 mod builder;
 pub(crate) mod flight;
@@ -21,14 +22,14 @@ use builder::ScheduleFn;
 use handlers::Handler;
 use recording::Recording;
 
-/// What can be recorded on this machine: torch's `supported_activities()`.
+/// Returns the activities that can be recorded on this machine: torch's `supported_activities()`.
 pub fn supported_activities() -> &'static [Activity] {
     if crate::device::probe().is_ok() { &[Activity::Cpu, Activity::Cuda] } else { &[Activity::Cpu] }
 }
 
 pub use builder::ProfilerBuilder;
 
-/// Records what the program does between `start` and `stop`, or in the steps that a schedule names.
+/// Records the program between `start` and `stop`, or in the steps that a schedule selects.
 ///
 /// ```
 /// use kinetoscope::{Profiler, scope};
@@ -37,7 +38,7 @@ pub use builder::ProfilerBuilder;
 /// {
 ///     let _span = scope!("work", shapes: [[2, 3]]);
 /// }
-/// let recording = profiler.stop()?.expect("it was enabled");
+/// let recording = profiler.stop()?.expect("recording was enabled");
 /// recording.save("run.ktrace")?;
 /// # std::fs::remove_file("run.ktrace")?;
 /// # Ok::<(), kinetoscope::RecordError>(())
@@ -60,7 +61,7 @@ pub struct Profiler {
 }
 
 impl Profiler {
-    /// torch's defaults: all activities that there are, without shapes, memory, stacks, operations or modules.
+    /// Returns a builder with torch's defaults: all available activities, without shapes, memory, stacks, FLOPs or modules.
     pub fn builder() -> ProfilerBuilder {
         ProfilerBuilder::new()
     }
@@ -84,11 +85,11 @@ impl Profiler {
         }
     }
 
-    /// Starts with step 0.
+    /// Starts the profiler, at step 0.
     ///
     /// # Errors
-    /// [`RecordError::AlreadyStarted`]; [`RecordError::AlreadyRecording`] when another profiler of this process records;
-    /// those of the file.
+    /// Returns [`RecordError::AlreadyStarted`] if it is started, [`RecordError::AlreadyRecording`] if another profiler of this
+    /// process records, and [`RecordError::Io`] if the file cannot be opened.
     pub fn start(&mut self) -> Result<(), RecordError> {
         if !self.is_enabled {
             return Ok(());
@@ -98,15 +99,16 @@ impl Profiler {
         }
         self.step = 0;
         let action = (self.schedule)(0);
-        self.turn(Some(action))?;
+        self.change_action(Some(action))?;
         self.begin_step();
         Ok(())
     }
 
-    /// Ends a step and begins the next.
+    /// Ends a step and begins the next one.
     ///
     /// # Errors
-    /// [`RecordError::NotStarted`]; those of a recording that ends or begins here, and of its handlers.
+    /// Returns [`RecordError::NotStarted`] if the profiler is not started, and the errors of a recording that starts or ends
+    /// here and of its handlers.
     pub fn step(&mut self) -> Result<(), RecordError> {
         if !self.is_enabled {
             return Ok(());
@@ -118,25 +120,26 @@ impl Profiler {
         self.step += 1;
         mark_step("ProfilerStep");
         let action = (self.schedule)(self.step);
-        self.turn(Some(action))?;
+        self.change_action(Some(action))?;
         self.begin_step();
         Ok(())
     }
 
-    /// The number of the present step, from 0.
+    /// Returns the number of the present step, from 0.
     pub fn step_number(&self) -> u64 {
         self.step
     }
 
-    /// What is done in the present step; nothing before `start` and after `stop`.
+    /// Returns the action of the present step; `None` before `start` and after `stop`.
     pub fn action(&self) -> Option<ProfilerAction> {
         self.action
     }
 
-    /// Stops, and gives what was recorded last: nothing when no step was recorded, or the profiler is not enabled.
+    /// Stops the profiler and returns the last recording; `None` if no step was recorded or the profiler is not enabled.
     ///
     /// # Errors
-    /// [`RecordError::NotStarted`]; those of the recording and of its handlers.
+    /// Returns [`RecordError::NotStarted`] if the profiler is not started, and the errors of the recording and of its
+    /// handlers.
     pub fn stop(&mut self) -> Result<Option<Recording>, RecordError> {
         if !self.is_enabled {
             return Ok(None);
@@ -145,19 +148,19 @@ impl Profiler {
             return Err(RecordError::NotStarted);
         }
         self.step_scope = None;
-        self.turn(None)?;
+        self.change_action(None)?;
         Ok(self.last.take())
     }
 
-    /// Adds a key, whose value is a text, to the trace's top-level object.
+    /// Adds a member whose value is a string to the trace's top-level object.
     pub fn add_metadata(&mut self, key: impl Into<String>, value: &str) {
         self.metadata.push((key.into(), value.into()));
     }
 
-    /// Adds a key, whose value is JSON.
+    /// Adds a member whose value is JSON to the trace's top-level object.
     ///
     /// # Errors
-    /// [`RecordError::BadMetadata`] when it is not.
+    /// Returns [`RecordError::BadMetadata`] if the value is not valid JSON.
     pub fn add_metadata_json(&mut self, key: &str, value: &str) -> Result<(), RecordError> {
         let bad =
             |e: serde_json::Error| RecordError::BadMetadata { key: key.to_owned(), reason: e.to_string() };
@@ -171,11 +174,11 @@ impl Profiler {
         }
     }
 
-    /// Goes from one action to the next: torch's table of what has to be done.
-    fn turn(&mut self, next: Option<ProfilerAction>) -> Result<(), RecordError> {
+    /// Changes to the next action and performs the [`Transition`]s between the two.
+    fn change_action(&mut self, next: Option<ProfilerAction>) -> Result<(), RecordError> {
         let before = self.action;
         if before.zip(next).is_some_and(|(from, to)| is_misordered(from, to)) {
-            let warning = format!("the schedule drops what step {} recorded", self.step.saturating_sub(1));
+            let warning = format!("the schedule drops the records of step {}", self.step.saturating_sub(1));
             self.options.warnings.push(warning);
         }
         self.action = next;
@@ -196,13 +199,14 @@ impl Profiler {
                         self.cycle += 1;
                     }
                 }
-                Transition::TraceReady => self.hand_over(stopped.take())?,
+                Transition::TraceReady => self.deliver(stopped.take())?,
             }
         }
         Ok(())
     }
 
-    fn hand_over(&mut self, stopped: Option<(Vec<u8>, Statistics)>) -> Result<(), RecordError> {
+    /// Passes a finished recording to the handlers, together with those of earlier cycles if they accumulate.
+    fn deliver(&mut self, stopped: Option<(Vec<u8>, Statistics)>) -> Result<(), RecordError> {
         let Some((mut bytes, statistics)) = stopped else { return Ok(()) };
         if self.accumulates {
             self.accumulated.append(&mut bytes);
@@ -217,15 +221,15 @@ impl Profiler {
 }
 
 impl ProfilerBuilder {
-    /// The profiler, not started yet.
+    /// Builds a profiler that is not started.
     pub fn build(self) -> Profiler {
         Profiler::new(self)
     }
 
-    /// A profiler that is started already.
+    /// Builds and starts a profiler.
     ///
     /// # Errors
-    /// As [`Profiler::start`].
+    /// The same as of [`Profiler::start`].
     pub fn start(self) -> Result<Profiler, RecordError> {
         let mut profiler = self.build();
         profiler.start()?;
@@ -234,8 +238,7 @@ impl ProfilerBuilder {
 }
 
 impl Drop for Profiler {
-    /// A profiler that is dropped while it records ends its recording as `stop` does; handlers are not called, and a file
-    /// keeps what was written.
+    /// Ends the recording if one is running. Unlike `stop`, this does not call the handlers; a file keeps what was written.
     fn drop(&mut self) {
         self.step_scope = None;
         if let Some(session) = self.session.take() {

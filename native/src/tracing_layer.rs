@@ -49,7 +49,7 @@ use tracing_subscriber::registry::LookupSpan;
 /// As [`Profiler::start`].
 pub fn layer(profiler: ProfilerBuilder) -> Result<(TracingLayer, FlushGuard), RecordError> {
     #[cfg(unix)]
-    fork::hold_also(|| Box::new(CALLSITES.write().unwrap_or_else(PoisonError::into_inner)));
+    fork::register_lock(|| Box::new(CALLSITES.write().unwrap_or_else(PoisonError::into_inner)));
     Ok((TracingLayer, FlushGuard { profiler: Some(profiler.start()?) }))
 }
 

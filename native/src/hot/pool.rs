@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The maximum number of chunks: 1 GiB.
 const MAX_CHUNKS: usize = 16 << 10;
 
-/// The number of chunks that are allocated ahead: 8 MiB.
+/// The number of chunks that are allocated ahead: 8 MiB. Used chunks are reused before more are allocated.
 const PREALLOCATED: usize = 128;
 
 pub(crate) struct Pool {

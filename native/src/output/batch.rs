@@ -1,4 +1,4 @@
-//! What is written at once: blocks, and records where their threads wrote them.
+//! A batch: what the writer writes at once. It consists of blocks and of references to records in the chunks of their threads.
 
 use crate::hot::chunk::Chunk;
 use kinetoscope_stream::block::{self, BlockKind, HEAD_BYTES};
@@ -6,10 +6,10 @@ use kinetoscope_stream::record::WORD_BYTES;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-/// What comes before the records of a block: its head, and the ticks that no record is before.
+/// The bytes before the records of a block: the block's head, and the base of the records' ticks.
 const RECORDS_HEAD_BYTES: usize = HEAD_BYTES + WORD_BYTES;
 
-/// Records of a thread, where the thread wrote them: published words of its chunk.
+/// A reference to records of a thread: published words of its chunk.
 pub(crate) struct Records {
     pub(crate) thread: u32,
     pub(crate) chunk: &'static Chunk,
@@ -21,7 +21,7 @@ impl Records {
         RECORDS_HEAD_BYTES + self.words.len() * WORD_BYTES
     }
 
-    /// The block that they are: what comes before the records, and the records.
+    /// Passes the block of these records to `write`: the bytes before the records, and the records.
     pub(crate) fn with_block<T>(&self, write: impl FnOnce(&[u8], &[u8]) -> T) -> T {
         let base = self.chunk.base.load(Ordering::Relaxed).to_le_bytes();
         self.chunk.read(self.words.clone(), |records| {
@@ -37,31 +37,31 @@ impl Records {
     }
 }
 
-/// What is written at once, in the order of its fields.
+/// What is written at once, in the order of the fields.
 #[derive(Default)]
 pub(crate) struct Batch {
-    /// Blocks of what records refer to.
+    /// Blocks of names, call sites and threads, which records refer to.
     pub(crate) definitions: Vec<u8>,
-    /// Blocks of readings of the clock, and of what was dropped.
+    /// Blocks of clock readings, and of the number of dropped records.
     pub(crate) notes: Vec<u8>,
-    /// Blocks of what devices did.
+    /// Blocks of device activities.
     pub(crate) activities: Vec<u8>,
-    /// Records, not copied yet.
+    /// Records, which are not copied yet.
     pub(crate) records: Vec<Records>,
-    /// When they were collected, in ticks.
+    /// The time at which the batch was collected, in ticks.
     pub(crate) ticks: u64,
-    /// How many records these are.
+    /// The number of records and activities.
     pub(crate) count: u64,
 }
 
 impl Batch {
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     pub(crate) fn len(&self) -> usize {
         let records = self.records.iter().map(Records::len).sum::<usize>();
         self.definitions.len() + self.notes.len() + self.activities.len() + records
     }
 
-    /// The blocks of what happened: activities and records.
+    /// Returns the blocks of activities and records.
     pub(crate) fn events(&self) -> Vec<u8> {
         let records = self.records.iter().map(Records::len).sum::<usize>();
         let mut out = Vec::with_capacity(self.activities.len() + records);
@@ -76,7 +76,7 @@ impl Batch {
     }
 }
 
-/// Appends a block whose payload is written by `fill`.
+/// Appends a block whose payload is written by `fill`. A block with an empty payload is left out.
 pub(crate) fn block(out: &mut Vec<u8>, kind: BlockKind, thread: u32, fill: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.resize(start + HEAD_BYTES, 0);
@@ -89,7 +89,7 @@ pub(crate) fn block(out: &mut Vec<u8>, kind: BlockKind, thread: u32, fill: impl 
     }
 }
 
-/// A block of members of the trace's top-level object.
+/// Appends a block of members of the trace's top-level object.
 pub(crate) fn meta(out: &mut Vec<u8>, members: &str) {
     block::write(out, BlockKind::Meta, 0, members.as_bytes());
 }

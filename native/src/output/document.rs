@@ -1,4 +1,4 @@
-//! The members of a trace's top-level object, as Kineto's writer has them.
+//! The metadata of a recording: the members of the trace's top-level object, with the keys of Kineto's writer.
 
 use crate::device::collector::Collector;
 use crate::hot::clock::Clock;
@@ -6,19 +6,19 @@ use crate::hot::system::{host_name, process_name};
 use crate::options::Options;
 use serde_json::{Value, json};
 
-/// A key of the trace's top-level object, and its value.
+/// A member of the trace's top-level object: key and value.
 pub(crate) type Member = (String, Value);
 
-/// Three months, by which the base of all times is rounded down, so that the ranks of a run share it.
+/// Three months in ns. The base time is rounded down to a multiple of it, so that all ranks of a run have the same base.
 const BASE_NS: i64 = 7_889_238 * 1_000_000_000;
 
-/// The members of an object, without its braces.
+/// Formats the members of an object as JSON, without the braces.
 pub(crate) fn members(object: &[Member]) -> String {
     let member = |(key, value): &Member| format!("{}: {value}", Value::from(key.as_str()));
     object.iter().map(member).collect::<Vec<_>>().join(", ")
 }
 
-/// What stands at the top of the trace, as Kineto's writer has it.
+/// Returns the metadata that is known at the start of a recording.
 pub(crate) fn document(options: &Options, clock: Clock, devices: Option<&Collector>) -> Vec<Member> {
     let mut document = Vec::new();
     let mut put = |key: &str, value: Value| document.push((key.to_owned(), value));
@@ -27,7 +27,7 @@ pub(crate) fn document(options: &Options, clock: Clock, devices: Option<&Collect
         Some(devices) => devices.members().into_iter().for_each(|(key, value)| put(key, value)),
         None => put("deviceProperties", json!([])),
     }
-    for (key, is_on) in options.told() {
+    for (key, is_on) in options.named_flags() {
         if is_on {
             put(key, json!(1));
         }

@@ -1,7 +1,7 @@
-//! A process that forks: the child has the memory of the recorder but not its threads, and does not record.
+//! Handlers of `fork`. The child process has a copy of the recorder's memory but not its threads, and does not record.
 //!
-//! Every lock of the recorder is held while the process forks, so that none is locked for good in the child, which can
-//! start a recording of its own. [`Held`] lists them in the order in which they are locked.
+//! All locks of the recorder are held during `fork`, so that none stays locked in the child, which can start a recording of
+//! its own. [`Held`] lists them in the order in which they are locked.
 
 use crate::hot::chunk::Chunk;
 use crate::hot::local;
@@ -19,14 +19,14 @@ use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, Once, OnceLock};
 use std::thread::Thread;
 
-/// Locks something, and gives the guard.
+/// Locks a lock and returns the guard.
 type Lock = fn() -> Box<dyn Any>;
 
-/// The lock of a part of the recorder that this one does not know.
-static ALSO: OnceLock<Lock> = OnceLock::new();
+/// The lock of the layer for `tracing`, which this module does not depend on.
+static EXTRA_LOCK: OnceLock<Lock> = OnceLock::new();
 
 struct Held {
-    _also: Option<Box<dyn Any>>,
+    _extra: Option<Box<dyn Any>>,
     _modules: MutexGuard<'static, Counts>,
     _steps: MutexGuard<'static, StepTracker>,
     _stacks: MutexGuard<'static, Option<Stacks>>,
@@ -39,25 +39,25 @@ thread_local! {
     static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
 }
 
-/// Has the system call these functions at every fork.
-pub(crate) fn watch() {
+/// Registers the handlers of this module with `pthread_atfork`, once.
+pub(crate) fn install_handlers() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the three functions live as long as the program.
+        // SAFETY: the three functions exist as long as the program.
         unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
     });
 }
 
-/// Also holds this lock while the process forks, before all others.
+/// Also holds this lock during `fork`. It is locked before all others.
 #[cfg(feature = "tracing")]
-pub(crate) fn hold_also(lock: Lock) {
-    let _ = ALSO.set(lock);
+pub(crate) fn register_lock(lock: Lock) {
+    let _ = EXTRA_LOCK.set(lock);
 }
 
 extern "C" fn before() {
-    // What this allocates must not be recorded, with all locks held.
+    // These allocations must not be recorded, because the locks are held.
     let held = local::unrecorded(|| Held {
-        _also: ALSO.get().map(|lock| lock()),
+        _extra: EXTRA_LOCK.get().map(|lock| lock()),
         _modules: module::lock(),
         _steps: steps::lock(),
         _stacks: stack::lock(),
@@ -77,7 +77,7 @@ extern "C" fn in_child() {
     IS_TAKEN.store(false, Ordering::Release);
     let Some(mut held) = HELD.with(RefCell::take) else { return };
     adopt(&mut held.active);
-    // The other threads are gone: none of them will seal its chunk.
+    // The other threads do not exist in the child and cannot seal their chunks.
     let others = held.active.iter().map(|active| active.chunk).filter(|chunk| !local::owns(chunk));
     others.for_each(Chunk::seal);
     *held.writer = None;

@@ -1,4 +1,5 @@
-//! The last seconds of a recording: older batches are forgotten, but not which spans began in them and still run.
+//! The ring buffer: the last seconds of a recording. Older batches are dropped, but the begins of spans that are still open
+//! are kept.
 
 use crate::output::batch::{Batch, block};
 use kinetoscope_stream::block::{BlockKind, Found, HEAD_BYTES, find, u64_at};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// A batch that is kept.
 #[derive(Debug)]
-struct Kept {
+struct KeptBatch {
     taken: Instant,
     ticks: u64,
     definitions: Vec<u8>,
@@ -16,30 +17,30 @@ struct Kept {
     events: Vec<u8>,
 }
 
-/// What is kept of a recording that has no end.
+/// The ring buffer of a recording.
 #[derive(Debug)]
 pub(crate) struct Ring {
     keep: Duration,
     limit: usize,
-    batches: VecDeque<Kept>,
+    batches: VecDeque<KeptBatch>,
     bytes: usize,
-    /// When the last one was collected that was forgotten, in ticks.
+    /// The time at which the last dropped batch was collected, in ticks.
     start: Option<u64>,
-    /// What records refer to, of the batches that were forgotten.
+    /// The names, call sites and threads of dropped batches.
     definitions: Vec<u8>,
-    /// The begins of spans that were open when the oldest batch that is kept began, by thread.
+    /// By thread, the begins of the spans that were open at the start of the oldest kept batch.
     open: BTreeMap<u32, Vec<Vec<u8>>>,
 }
 
 impl Ring {
-    /// Keeps what is younger than `keep`, and not more than `limit` bytes of records.
+    /// Creates a ring buffer that keeps batches younger than `keep`, and at most `limit` bytes of records.
     pub(crate) fn new(keep: Duration, limit: usize) -> Ring {
         let (definitions, open) = (Vec::new(), BTreeMap::new());
         Ring { keep, limit, batches: VecDeque::new(), bytes: 0, start: None, definitions, open }
     }
 
     pub(crate) fn append(&mut self, batch: &Batch) {
-        let kept = Kept {
+        let kept = KeptBatch {
             taken: Instant::now(),
             ticks: batch.ticks,
             definitions: batch.definitions.clone(),
@@ -53,11 +54,11 @@ impl Ring {
             && (oldest.taken.elapsed() > self.keep || self.bytes > self.limit)
             && let Some(oldest) = self.batches.pop_front()
         {
-            self.forget(&oldest);
+            self.drop_batch(&oldest);
         }
     }
 
-    fn forget(&mut self, batch: &Kept) {
+    fn drop_batch(&mut self, batch: &KeptBatch) {
         self.bytes -= batch.events.len();
         self.start = Some(batch.ticks);
         self.definitions.extend_from_slice(&batch.definitions);
@@ -65,18 +66,18 @@ impl Ring {
         while let Found::Block(found) = find(rest) {
             if found.kind == BlockKind::Records {
                 let open = self.open.entry(found.thread).or_default();
-                follow(open, found.payload);
+                update_open_spans(open, found.payload);
             }
             rest = &rest[HEAD_BYTES + found.payload.len()..];
         }
     }
 
-    /// From when on everything is kept, in ticks; from the start, where there is none.
+    /// Returns the time from which on everything is kept, in ticks; `None` if no batch was dropped.
     pub(crate) fn start(&self) -> Option<u64> {
         self.start
     }
 
-    /// What is kept, as one sequence of blocks.
+    /// Returns the kept data as one sequence of blocks.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut out = self.definitions.clone();
         for batch in &self.batches {
@@ -86,7 +87,7 @@ impl Ring {
         for (thread, open) in &self.open {
             block(&mut out, BlockKind::Records, *thread, |out| {
                 if !open.is_empty() {
-                    // None of them is short, so that any base will do.
+                    // None of these records is short, so that the base is not used.
                     out.extend_from_slice(&0u64.to_le_bytes());
                     out.extend(open.iter().flatten());
                 }
@@ -99,17 +100,17 @@ impl Ring {
     }
 }
 
-/// The deepest that records tell apart.
-const DEEPEST: usize = 63;
+/// The largest depth in a record: depths are stored modulo 64.
+const MAX_DEPTH: usize = 63;
 
-/// A begin in as many words as it would have with arguments.
-fn long(short: Short) -> Vec<u8> {
+/// Returns the long_form form of a short begin: a head slot without arguments.
+fn long_form(short: Short) -> Vec<u8> {
     let word = Word::pack(Tag::Begin, 0, short.depth, short.site);
     [word, short.ticks].into_iter().flat_map(u64::to_le_bytes).collect()
 }
 
-/// Follows which spans of a thread are open: their begins, none of which is short.
-fn follow(open: &mut Vec<Vec<u8>>, payload: &[u8]) {
+/// Updates the list of a thread's open spans with the records of a block. The list holds their begins in the long form.
+fn update_open_spans(open: &mut Vec<Vec<u8>>, payload: &[u8]) {
     let base = u64_at(payload, 0);
     let mut rest = payload.get(WORD_BYTES..).unwrap_or(&[]);
     while rest.len() >= WORD_BYTES {
@@ -117,12 +118,12 @@ fn follow(open: &mut Vec<Vec<u8>>, payload: &[u8]) {
         let word = short.map_or_else(|| Word::of(u64_at(rest, 0)), Word::from);
         let length = if short.is_some() { WORD_BYTES } else { (1 + usize::from(word.slots)) * SLOT_BYTES };
         let length = length.min(rest.len());
-        let depth = usize::from(word.small) & DEEPEST;
-        // Depths are told modulo 64; so deep a stack is kept as it is.
-        let is_deep = open.len() > DEEPEST;
+        let depth = usize::from(word.small) & MAX_DEPTH;
+        // Depths are stored modulo 64, so that a deeper stack cannot be truncated to the depth of the record.
+        let is_deep = open.len() > MAX_DEPTH;
         if word.tag == Tag::Begin as u8 {
             open.truncate(if is_deep { open.len() } else { depth });
-            open.push(short.map_or_else(|| rest[..length].to_vec(), long));
+            open.push(short.map_or_else(|| rest[..length].to_vec(), long_form));
         } else if word.tag == Tag::End as u8 {
             open.truncate(if is_deep { open.len() - 1 } else { depth });
         }

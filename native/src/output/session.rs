@@ -1,4 +1,4 @@
-//! One recording, from the moment it is made ready to its bytes.
+//! A session: one recording, from its preparation to its bytes.
 
 use crate::device::Unavailable;
 use crate::device::collector::Collector;
@@ -27,9 +27,9 @@ use std::fs::OpenOptions;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// A recording in the making.
+/// A recording that is being made.
 pub(crate) struct Session {
-    /// The process that records: a child that it forks does not.
+    /// The id of the process that records. A forked child does not record.
     process: u32,
     state: u32,
     clock: Clock,
@@ -44,12 +44,12 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Makes everything ready, so that switching on takes no time.
+    /// Prepares a recording, so that [`Session::enable`] takes little time.
     pub(crate) fn prepare(options: &Options, cycle: u64) -> Result<Session, RecordError> {
         Session::prepare_with(options, cycle, Box::new(|_| {}))
     }
 
-    /// The same; `on_flush` is called after each time that something was written.
+    /// The same as [`Session::prepare`]; `on_flush` is called after each flush of the writer.
     pub(crate) fn prepare_with(
         options: &Options,
         cycle: u64,
@@ -59,22 +59,23 @@ impl Session {
             return Err(RecordError::AlreadyRecording);
         }
         #[cfg(unix)]
-        fork::watch();
-        Session::prepare_alone(options, cycle, on_flush)
+        fork::install_handlers();
+        Session::prepare_taken(options, cycle, on_flush)
             .inspect_err(|_| IS_TAKEN.store(false, Ordering::Release))
     }
 
-    fn prepare_alone(options: &Options, cycle: u64, on_flush: OnFlush) -> Result<Session, RecordError> {
+    /// Prepares a recording after [`IS_TAKEN`] was set.
+    fn prepare_taken(options: &Options, cycle: u64, on_flush: OnFlush) -> Result<Session, RecordError> {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let begun = Instant::now();
         let clock = Clock::of_machine();
-        // Numbers come again after 8 million recordings.
+        // Numbers repeat after 8 million recordings.
         let number = NEXT.fetch_add(1, Ordering::Relaxed) << flag::BITS;
         let counter = if clock == Clock::Counter { flag::COUNTER } else { 0 };
         let mut warnings = options.warnings.clone();
         let devices = devices(options, &mut warnings);
         let linked = if devices.is_some() { flag::DEVICES } else { 0 };
-        let state = number | flag::ON | counter | linked | options.flags() | mirror::tell(&options.mirrors);
+        let state = number | flag::ON | counter | linked | options.flags() | mirror::attach(&options.mirrors);
         registry().clear_threads();
         pool().prepare(options.buffer_bytes);
         let overhead_ns_per_span = local::overhead_ns(state);
@@ -109,20 +110,20 @@ impl Session {
         })
     }
 
-    /// Switches recording on.
+    /// Starts recording.
     pub(crate) fn enable(&mut self) {
         let begun = Instant::now();
         self.window = (self.clock.ticks(), 0);
-        self.writer.stream().tell_window(self.window, self.cycle);
+        self.writer.stream().write_window(self.window, self.cycle);
         STATE.store(self.state, Ordering::SeqCst);
         self.started = Some(begun);
         self.statistics.enable = begun.elapsed();
     }
 
-    /// Does something with what was written, while nothing else is.
+    /// Calls a function with the stream while the writer is locked out.
     ///
     /// # Errors
-    /// [`RecordError::Forked`] in a child: whoever had the stream locked is not there to unlock it.
+    /// Returns [`RecordError::Forked`] in a forked child, where the thread that may hold the stream's lock does not exist.
     pub(crate) fn with_stream<T>(&self, run: impl FnOnce(&mut Stream) -> T) -> Result<T, RecordError> {
         if self.process != std::process::id() {
             return Err(RecordError::Forked);
@@ -130,10 +131,10 @@ impl Session {
         Ok(local::unrecorded(|| run(&mut self.writer.stream())))
     }
 
-    /// Switches recording off and gives what was recorded. Members are added to the trace's top-level object.
+    /// Stops recording and returns the bytes. `metadata` is added to the trace's top-level object.
     pub(crate) fn finish(mut self, metadata: &[Member]) -> Result<(Vec<u8>, Statistics), RecordError> {
         if self.process != std::process::id() {
-            // The writer's thread is the parent's, and so is the recording.
+            // The writer thread and the recording belong to the parent process.
             std::mem::forget(self);
             return Err(RecordError::Forked);
         }
@@ -141,7 +142,7 @@ impl Session {
         #[cfg(feature = "nvml")]
         drop(self.sampler.take());
         STATE.store(0, Ordering::SeqCst);
-        // What was asked of devices within the window is within it.
+        // Work that was submitted to devices within the window ends within it.
         self.with_stream(|stream| stream.synchronize_devices())?;
         self.window.1 = self.clock.ticks();
         self.with_stream(Stream::stop_devices)?;
@@ -160,7 +161,7 @@ impl Session {
         let mut statistics = self.statistics.to_json();
         let mut warnings = self.warnings;
         if let Some(devices) = stream.devices() {
-            statistics["devices"] = devices.told();
+            statistics["devices"] = devices.to_json();
             warnings.extend(devices.warnings());
         }
         object.push(("kinetoscope".to_owned(), statistics));
@@ -172,32 +173,32 @@ impl Session {
         }
         meta(&mut tail, &members(&object));
         stream.append(tail);
-        stream.tell_window(window, cycle);
+        stream.write_window(window, cycle);
         pool().shrink();
         Ok((stream.into_sink().into_bytes()?, self.statistics))
     }
 }
 
-/// The devices, where they can be recorded; a warning where they were asked for and cannot.
+/// Starts to record devices if that is possible. Adds a warning if they were requested and cannot be recorded.
 fn devices(options: &Options, warnings: &mut Vec<String>) -> Option<Collector> {
-    if options.devices == Devices::No {
+    if options.devices == Devices::Off {
         return None;
     }
     let started = local::unrecorded(|| Collector::start(options));
-    let tell =
-        |reason: &Unavailable| warnings.push(format!("CUDA was asked for and is not recorded: {reason}"));
-    if options.devices == Devices::Asked {
-        return started.inspect_err(tell).ok();
+    let warn =
+        |reason: &Unavailable| warnings.push(format!("CUDA was requested but is not recorded: {reason}"));
+    if options.devices == Devices::Requested {
+        return started.inspect_err(warn).ok();
     }
     started.ok()
 }
 
-/// What asks the devices what they are at.
+/// Starts to sample the devices if that was requested. Adds a warning if NVML is not available.
 #[cfg(feature = "nvml")]
 fn sampler(options: &Options, warnings: &mut Vec<String>) -> Option<Sampler> {
     let sampler = Sampler::start(options.device_metrics?);
     if sampler.is_none() {
-        warnings.push("device metrics were asked for and NVML is not there".to_owned());
+        warnings.push("device metrics were requested but NVML is not available".to_owned());
     }
     sampler
 }

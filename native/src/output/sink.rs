@@ -1,34 +1,34 @@
-//! Where a recording goes: memory, a file, or the last seconds of it in a ring.
+//! The sink of a recording: memory, a file, or a ring buffer with its last seconds.
 
 use crate::output::batch::Batch;
 use crate::output::ring::Ring;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// Where a recording goes.
+/// The sink of a recording.
 #[derive(Debug)]
 pub(crate) enum Sink {
-    /// Memory, up to so many bytes.
+    /// Memory, up to `limit` bytes.
     Memory { pieces: Vec<Vec<u8>>, bytes: usize, limit: usize },
-    /// A file, from this offset on.
+    /// A file. The recording begins at the offset `start`; `error` is the first error of a write.
     File { file: File, start: u64, error: Option<io::Error>, is_durable: bool },
-    /// Memory, of which only the last is kept.
+    /// A ring buffer in memory.
     Ring(Ring),
 }
 
 impl Sink {
-    /// In memory, up to so many bytes.
+    /// Creates a sink in memory, up to this many bytes.
     pub(crate) fn memory(limit: usize) -> Sink {
         Sink::Memory { pieces: Vec::new(), bytes: 0, limit }
     }
 
-    /// The file's present end is where the recording begins.
+    /// Creates a sink that appends to a file.
     pub(crate) fn file(mut file: File, is_durable: bool) -> io::Result<Sink> {
         let start = file.seek(SeekFrom::End(0))?;
         Ok(Sink::File { file, start, error: None, is_durable })
     }
 
-    /// Appends a batch; the number of records that found no room.
+    /// Appends a batch. Returns the number of records that were dropped, because memory is full or a write failed.
     pub(crate) fn append(&mut self, batch: &Batch) -> u64 {
         match self {
             Sink::Memory { pieces, bytes, limit } => {
@@ -53,7 +53,7 @@ impl Sink {
         }
     }
 
-    /// The bytes of the recording.
+    /// Returns the bytes of the recording.
     pub(crate) fn into_bytes(self) -> io::Result<Vec<u8>> {
         match self {
             Sink::Memory { pieces, .. } => Ok(pieces.concat()),
@@ -69,7 +69,8 @@ impl Sink {
     }
 }
 
-/// What records refer to comes first, so that a file is readable wherever it is cut.
+/// Writes a batch to a file. Definitions come before the records that refer to them, so that a file can be read wherever it
+/// is cut.
 fn write(file: &mut File, batch: &Batch, is_durable: bool) -> io::Result<()> {
     file.write_all(&batch.definitions)?;
     file.write_all(&batch.notes)?;

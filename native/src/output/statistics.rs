@@ -1,32 +1,32 @@
-//! What the recorder reports about itself.
+//! Statistics of the recorder about itself.
 
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// What the recorder tells about itself. Durations are wall time.
+/// The recorder's statistics about a recording. Durations are wall time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Statistics {
-    /// How long was recorded.
+    /// The duration of the recording.
     pub window: Duration,
-    /// How long it took to make recording ready, to switch it on, and to switch it off and write the rest.
+    /// The time to prepare the recording.
     pub prepare: Duration,
-    /// See [`Statistics::prepare`].
+    /// The time to start recording.
     pub enable: Duration,
-    /// See [`Statistics::prepare`].
+    /// The time to stop recording and to write the rest of the records.
     pub disable: Duration,
-    /// Records: a span is two.
+    /// The number of records. A span is two records.
     pub records: u64,
-    /// Records that found no room.
+    /// The number of records that were dropped for lack of memory or because a write failed.
     pub dropped: u64,
-    /// Bytes of the recording.
+    /// The size of the recording in bytes.
     pub bytes: u64,
-    /// What a span without arguments costs, begin and end, measured before the recording, in ns.
+    /// The cost of a span without arguments, begin and end, in ns. It is measured once, before the first recording.
     pub overhead_ns_per_span: f64,
 }
 
 impl Statistics {
-    /// An estimate of how long the program recorded instead of doing its work, over all threads: half a span for each
-    /// record.
+    /// Returns an estimate of the time that recording took from the program, summed over all threads: half the cost of a span
+    /// for each record.
     pub fn overhead(&self) -> Duration {
         Duration::from_nanos((self.records as f64 * self.overhead_ns_per_span / 2.0) as u64)
     }

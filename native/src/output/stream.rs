@@ -1,4 +1,4 @@
-//! One recording as it is written: what threads and devices recorded since the last time becomes blocks.
+//! The stream of a recording: each flush turns what threads and devices recorded since the last flush into blocks.
 
 use crate::device::collector::Collector;
 use crate::hot::chunk::Chunk;
@@ -15,38 +15,38 @@ use kinetoscope_stream::record::{FIRST_NAME, Tag, Word};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
-/// A chunk that a thread fills, and how much of it was read.
+/// A chunk that a thread writes to, and how much of it was read.
 pub(crate) struct Active {
     pub(crate) chunk: &'static Chunk,
     read: usize,
     arguments: usize,
 }
 
-/// How many words of activities there are in a block, about: 1 MiB.
+/// The approximate maximum number of words in a block of activities: 1 MiB.
 const ACTIVITY_WORDS: usize = 1 << 17;
 
-/// Chunks that threads fill, oldest first; they outlast recordings.
+/// The chunks that threads write to, oldest first. They outlast recordings.
 pub(crate) static ACTIVE: Mutex<Vec<Active>> = Mutex::new(Vec::new());
 
-/// Adds the chunks that were taken since the last time.
+/// Adds the chunks that threads took from the pool since the last call.
 pub(crate) fn adopt(active: &mut Vec<Active>) {
     while let Some(chunk) = pool().fresh() {
         active.push(Active { chunk, read: 0, arguments: 0 });
     }
 }
 
-/// What the writer keeps of a recording.
+/// The writer's state of a recording.
 pub(crate) struct Stream {
     state: u32,
     clock: Clock,
     sink: Sink,
-    /// How many names, sites and threads the recording has already.
+    /// The number of names, sites and threads that are in the recording already.
     names: usize,
     sites: usize,
     threads: usize,
     dropped_before: u64,
     devices: Option<Collector>,
-    /// When recording began, in ticks.
+    /// The start of the recording, in ticks.
     start: u64,
     pub(crate) records: u64,
     pub(crate) dropped: u64,
@@ -72,13 +72,13 @@ impl Stream {
         }
     }
 
-    /// Appends blocks that are no records.
+    /// Appends blocks that are not records.
     pub(crate) fn append(&mut self, definitions: Vec<u8>) {
         self.bytes += definitions.len() as u64;
         self.sink.append(&Batch { definitions, ..Batch::default() });
     }
 
-    /// Takes what was recorded since the last time.
+    /// Writes what was recorded since the last flush.
     pub(crate) fn flush(&mut self) {
         let mut batch = Batch::default();
         let done = self.collect(&mut batch);
@@ -91,7 +91,7 @@ impl Stream {
         let dropped = DROPPED.load(Ordering::Relaxed);
         let lost = dropped - self.dropped_before + lost_by_devices;
         self.dropped_before = dropped;
-        self.tell_dropped(lost, &mut batch.notes);
+        self.write_dropped(lost, &mut batch.notes);
         self.records += batch.count;
         self.bytes += batch.len() as u64;
         let refused = self.sink.append(&batch);
@@ -100,13 +100,14 @@ impl Stream {
         }
         if refused > 0 {
             self.records -= refused;
-            let mut told = Vec::new();
-            self.tell_dropped(refused, &mut told);
-            self.append(told);
+            let mut note = Vec::new();
+            self.write_dropped(refused, &mut note);
+            self.append(note);
         }
     }
 
-    fn tell_dropped(&mut self, lost: u64, out: &mut Vec<u8>) {
+    /// Writes the number of records that were dropped, if there are any.
+    fn write_dropped(&mut self, lost: u64, out: &mut Vec<u8>) {
         if lost > 0 {
             self.dropped += lost;
             let word = Word::pack(Tag::Dropped, 0, 0, u32::try_from(lost).unwrap_or(u32::MAX));
@@ -119,13 +120,13 @@ impl Stream {
         }
     }
 
-    /// Finds what was published since the last time; the chunks that nothing will be added to.
+    /// Collects the words that were published since the last flush. Returns the chunks that are sealed and read to their end.
     fn collect(&self, batch: &mut Batch) -> Vec<&'static Chunk> {
         let mut done = Vec::new();
         let mut active = hold(&ACTIVE);
         adopt(&mut active);
         active.retain_mut(|Active { chunk, read, arguments }| {
-            // Asked first: behind a seal comes nothing more.
+            // The seal is loaded first: the length of a sealed chunk is final.
             let is_sealed = chunk.is_sealed();
             let length = chunk.published();
             if chunk.recording.load(Ordering::Relaxed) == self.state && length > *read {
@@ -144,7 +145,7 @@ impl Stream {
         done
     }
 
-    /// Takes what devices did since the last time; how much of it was lost.
+    /// Collects the device activities since the last flush. Returns how many were lost.
     fn collect_activities(&mut self, batch: &mut Batch) -> u64 {
         let Some(devices) = &mut self.devices else { return 0 };
         let (mut words, lost) = devices.take();
@@ -163,12 +164,12 @@ impl Stream {
         lost
     }
 
-    /// Waits for the devices to finish what they were asked for.
+    /// Waits until the devices have finished the work submitted to them.
     pub(crate) fn synchronize_devices(&self) {
         self.devices.iter().for_each(Collector::synchronize);
     }
 
-    /// Devices do no more that is recorded.
+    /// Stops the recording of devices.
     pub(crate) fn stop_devices(&mut self) {
         self.append_clock();
         self.devices.iter_mut().for_each(Collector::stop);
@@ -178,7 +179,7 @@ impl Stream {
         self.devices.as_ref()
     }
 
-    /// What the records refer to, which was registered before they were written.
+    /// Writes the names, sites and threads that were registered since the last flush, which records refer to.
     fn define(&mut self, out: &mut Vec<u8>) {
         let registry = registry();
         let names = registry.names_from(self.names);
@@ -211,7 +212,7 @@ impl Stream {
             (self.names + names.len(), self.sites + sites.len(), self.threads + threads.len());
     }
 
-    /// Appends a reading of the clock.
+    /// Appends a clock reading.
     pub(crate) fn append_clock(&mut self) {
         let mut notes = Vec::new();
         self.read_clock(&mut notes);
@@ -219,10 +220,10 @@ impl Stream {
         self.sink.append(&Batch { notes, ..Batch::default() });
     }
 
-    /// Appends when recording began and ended, in ticks; an end of 0 where it goes on.
-    pub(crate) fn tell_window(&mut self, (start, end): (u64, u64), cycle: u64) {
+    /// Writes the start and the end of the recording, in ticks. The end is 0 while the recording runs.
+    pub(crate) fn write_window(&mut self, (start, end): (u64, u64), cycle: u64) {
         self.start = start;
-        // A ring's window moves on; it is told when somebody asks for it.
+        // The window of a ring buffer moves; it is written when the buffer is dumped.
         if !matches!(self.sink, Sink::Ring(_)) {
             let mut out = Vec::new();
             window(&mut out, [start, end, cycle]);
@@ -230,7 +231,7 @@ impl Stream {
         }
     }
 
-    /// What a ring keeps, as a recording of its own; nothing of any other.
+    /// Returns the content of a ring buffer as a complete recording; empty for any other sink.
     pub(crate) fn so_far(&mut self) -> Vec<u8> {
         self.devices.iter().for_each(Collector::flush);
         self.flush();
@@ -255,7 +256,8 @@ impl Stream {
         }
     }
 
-    /// The devices' clock, and ticks at the same moment: of a few readings the one between whose ends the least time lies.
+    /// Returns the time of the devices' clock and ticks at the same time: the most precise of eight readings, which is the one
+    /// with the fewest ticks between its begin and its end.
     fn device_reading(&self, devices: &Collector) -> Option<(u64, u64)> {
         let once = || {
             let (before, time, after) = (self.clock.ticks(), devices.time()?, self.clock.ticks());

@@ -1,4 +1,4 @@
-//! The writer: a thread that appends to the recording what the others recorded, every few milliseconds.
+//! The writer: a thread that appends to the recording, every few milliseconds, what other threads recorded.
 
 use crate::hot::local;
 use crate::hot::lock::hold;
@@ -10,10 +10,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use std::{io, thread};
 
-/// What is done after each time that something was written.
+/// A function that is called after each flush.
 pub(crate) type OnFlush = Box<dyn FnMut(&mut Stream) + Send>;
 
-/// The thread that writes.
+/// The writer thread.
 pub(crate) struct Writer {
     stream: Arc<Mutex<Stream>>,
     is_over: Arc<AtomicBool>,
@@ -21,19 +21,19 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts to write what is recorded, every `interval`.
+    /// Starts the writer thread. It flushes the stream at least every `interval`.
     pub(crate) fn start(stream: Stream, interval: Duration, mut on_flush: OnFlush) -> io::Result<Writer> {
         let stream = Arc::new(Mutex::new(stream));
         let is_over = Arc::new(AtomicBool::new(false));
         let (its_stream, its_end) = (Arc::clone(&stream), Arc::clone(&is_over));
-        // What the thread allocates while it starts must not be taken for the program's.
+        // The allocations of the thread during its start must not be recorded as the program's.
         let ready = Arc::new(Barrier::new(2));
         let its_ready = Arc::clone(&ready);
         let run = move || {
             local::never_record();
             its_ready.wait();
             while !its_end.load(Ordering::Acquire) {
-                // What is written is as old as the pause, the writing, and what the system takes to wake a thread.
+                // The age of a record when it is written is the pause, the time to write, and the time to wake a thread.
                 thread::park_timeout(interval / 4);
                 awake();
                 let mut stream = hold(&its_stream);
@@ -47,12 +47,12 @@ impl Writer {
         Ok(Writer { stream, is_over, thread: Some(thread) })
     }
 
-    /// The stream, while nothing is written to it.
+    /// Locks the stream, so that the writer does not write to it.
     pub(crate) fn stream(&self) -> MutexGuard<'_, Stream> {
         hold(&self.stream)
     }
 
-    /// Ends the thread, and writes the rest.
+    /// Ends the thread and writes the rest.
     pub(crate) fn stop(mut self) -> Option<Stream> {
         self.is_over.store(true, Ordering::Release);
         *hold(&WRITER) = None;

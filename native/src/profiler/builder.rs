@@ -1,4 +1,4 @@
-//! What a profiler is to record, where to, and what is done with it.
+//! The builder of a profiler: what it records, where it writes, and which handlers it calls.
 
 use crate::error::RecordError;
 use crate::mirror::Mirror;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 pub(crate) type ScheduleFn = Box<dyn FnMut(u64) -> ProfilerAction + Send>;
 
-/// What a profiler is to record; [`Profiler::builder`](crate::Profiler::builder) gives torch's defaults.
+/// The options of a profiler. [`Profiler::builder`](crate::Profiler::builder) returns torch's defaults.
 #[must_use = "a builder records nothing until it is started"]
 pub struct ProfilerBuilder {
     pub(crate) options: Options,
@@ -25,7 +25,7 @@ pub struct ProfilerBuilder {
 }
 
 impl ProfilerBuilder {
-    /// torch's defaults.
+    /// Returns a builder with torch's defaults.
     pub(crate) fn new() -> ProfilerBuilder {
         ProfilerBuilder {
             options: Options::default(),
@@ -37,41 +37,42 @@ impl ProfilerBuilder {
         }
     }
 
-    /// What is looked at: all that [can be](crate::profiler::supported_activities), if nothing is said. CUDA, where there is
-    /// none, is a warning in the trace that has the reason, and the rest goes on.
+    /// Sets the activities to record. The default is all [supported](crate::profiler::supported_activities) ones. If CUDA is
+    /// requested and not available, the trace has a warning with the reason, and the rest is recorded.
     pub fn activities(mut self, activities: &[Activity]) -> Self {
-        let is_asked = activities.contains(&Activity::Cuda);
-        self.options.devices = if is_asked { Devices::Asked } else { Devices::No };
+        let is_requested = activities.contains(&Activity::Cuda);
+        self.options.devices = if is_requested { Devices::Requested } else { Devices::Off };
         self
     }
 
-    /// Also records the ranges that the program tells NVTX of, on any of its threads. CUPTI has to be NVTX's listener: set
-    /// `NVTX_INJECTION64_PATH` to its file before the program starts. Needs CUDA.
+    /// Also records the NVTX ranges that the program itself emits, on all threads. Needs CUDA, and CUPTI as NVTX's injection
+    /// library: set `NVTX_INJECTION64_PATH` to the path of CUPTI before the program starts.
     pub fn nvtx_ranges(mut self, is_on: bool) -> Self {
         self.options.nvtx_ranges = is_on;
         self
     }
 
-    /// How many bytes of CUPTI's records may wait to be read; what finds no room is dropped and counted. 128 MiB if not said.
+    /// Sets the limit of CUPTI's activity buffers that wait to be read, in bytes. Records beyond it are dropped and counted.
+    /// The default is 128 MiB.
     pub fn device_buffer_bytes(mut self, bytes: usize) -> Self {
         self.options.device_buffer_bytes = bytes;
         self
     }
 
-    /// Asks the devices this often how much memory is in use, how busy they are, and at which clocks: counters in the trace.
-    /// Needs the feature `nvml`, and a driver.
+    /// Samples the devices at this interval and records memory, utilization, clocks, power and temperature as counters. Needs
+    /// the feature `nvml` and a driver.
     pub fn device_metrics(mut self, every: Duration) -> Self {
         self.options.device_metrics = Some(every);
         self
     }
 
-    /// Records the shapes, types and values that spans tell of their inputs.
+    /// Records the shapes, types and values of inputs that spans have as arguments.
     pub fn record_shapes(mut self, is_on: bool) -> Self {
         self.options.record_shapes = is_on;
         self
     }
 
-    /// Records every allocation that [`memory`](crate::memory) hears of.
+    /// Records every allocation that is reported to [`memory`](crate::memory).
     pub fn profile_memory(mut self, is_on: bool) -> Self {
         self.options.profile_memory = is_on;
         self
@@ -83,7 +84,7 @@ impl ProfilerBuilder {
         self
     }
 
-    /// Records floating point operations, and shapes, from which those of torch's operators are computed.
+    /// Records floating point operations (FLOPs), and shapes, from which the FLOPs of torch's operators are computed.
     pub fn with_flops(mut self, is_on: bool) -> Self {
         self.options.with_flops = is_on;
         self
@@ -95,13 +96,13 @@ impl ProfilerBuilder {
         self
     }
 
-    /// Also tells another profiler of every span.
+    /// Also emits every span to another profiler.
     pub fn mirror(mut self, mirror: Mirror) -> Self {
         self.options.mirrors.push(mirror);
         self
     }
 
-    /// Which steps are recorded; without a schedule, all from `start` to `stop`.
+    /// Sets which steps are recorded. Without a schedule, everything from `start` to `stop` is.
     pub fn schedule(self, schedule: Schedule) -> Self {
         let warning = schedule.warning();
         let mut builder = self.schedule_fn(move |step| schedule.action(step));
@@ -109,14 +110,14 @@ impl ProfilerBuilder {
         builder
     }
 
-    /// The same by a function of the step, which is called once for each.
+    /// Sets which steps are recorded, by a function that is called once for each step with its number.
     pub fn schedule_fn(mut self, schedule: impl FnMut(u64) -> ProfilerAction + Send + 'static) -> Self {
         self.schedule = Some(Box::new(schedule));
         self
     }
 
-    /// What is done with each recording: one of [`handlers`](crate::handlers), or a function of one's own. Several are
-    /// called in turn.
+    /// Adds a handler for each recording: one of [`handlers`](crate::handlers), or any function. Handlers are called in the
+    /// order in which they were added.
     pub fn on_trace_ready(
         mut self,
         handler: impl FnMut(&Recording) -> Result<(), RecordError> + Send + 'static,
@@ -125,51 +126,53 @@ impl ProfilerBuilder {
         self
     }
 
-    /// A key of the trace's top-level object.
+    /// Adds a member to the trace's top-level object.
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.push((key.into(), value.into()));
         self
     }
 
-    /// Each recording also holds those of the cycles before it: torch's `acc_events`.
+    /// Sets whether each recording also contains those of earlier cycles: torch's `acc_events`.
     pub fn accumulate(mut self, is_on: bool) -> Self {
         self.accumulates = is_on;
         self
     }
 
-    /// A profiler that is not enabled does nothing, and its `stop` gives nothing.
+    /// Sets whether the profiler is enabled. If not, it does nothing, and its `stop` returns `None`.
     pub fn enabled(mut self, is_on: bool) -> Self {
         self.is_enabled = is_on;
         self
     }
 
-    /// Appends to a file while recording, so that what was recorded is there even when the program is killed. Without
-    /// one, the recording is kept in memory.
+    /// Appends to a file while recording, so that everything that was written can be read after the program is killed. The
+    /// default is to keep the recording in memory.
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.options.destination = Destination::File { path: path.into(), is_durable: false };
         self
     }
 
-    /// The same, and waits after each write until the disk has it: for power loss, not for a killed program.
+    /// The same as [`file`](Self::file), and syncs the file to the disk after each write, which protects against power loss.
     pub fn durable_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.options.destination = Destination::File { path: path.into(), is_durable: true };
         self
     }
 
-    /// How often what was recorded is written; what is younger is lost when the program is killed. 20 ms if not said.
+    /// Sets the interval at which records are written. Records younger than this are lost if the program is killed. The
+    /// default is 20 ms, the minimum 1 ms.
     pub fn flush_interval(mut self, interval: Duration) -> Self {
         self.options.flush_interval = interval.max(Duration::from_millis(1));
         self
     }
 
-    /// How many bytes may wait to be written; what finds no room is dropped and counted. 64 MiB if not said.
+    /// Sets the limit of records that wait to be written, in bytes. Records beyond it are dropped and counted. The default is
+    /// 64 MiB.
     pub fn buffer_bytes(mut self, bytes: usize) -> Self {
         self.options.buffer_bytes = bytes;
         self
     }
 
-    /// Keeps the recording in memory, in at most so many bytes; what finds no room is dropped and counted. 1 GiB if nothing
-    /// is said.
+    /// Keeps the recording in memory, with this limit in bytes. Records beyond it are dropped and counted. The default is
+    /// 1 GiB.
     pub fn memory_bytes(mut self, bytes: usize) -> Self {
         self.options.destination = Destination::Memory { bytes };
         self

@@ -1,4 +1,4 @@
-//! The flight recorder: the last seconds, always in memory, written out when something goes wrong.
+//! The flight recorder: keeps the last seconds in memory and writes them to a file when something goes wrong.
 
 #[cfg(unix)]
 use super::signal::Signal;
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, Once, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use std::{fs, panic};
 
-/// What a flight recorder keeps, and when it writes; [`FlightRecorder::builder`] gives the defaults.
+/// The options of a flight recorder: what it keeps and when it writes. [`FlightRecorder::builder`] returns the defaults.
 #[derive(Clone, Debug)]
 #[must_use = "a builder records nothing until it is started"]
 pub struct FlightBuilder {
@@ -30,53 +30,54 @@ pub struct FlightBuilder {
 }
 
 impl FlightBuilder {
-    /// How long things are kept. 10 s if not said.
+    /// Sets how long records are kept. The default is 10 s.
     pub fn keep(mut self, keep: Duration) -> Self {
         self.keep = keep;
         self
     }
 
-    /// How many bytes of records are kept at most. 256 MiB if not said.
+    /// Sets the limit of the kept records, in bytes. The default is 256 MiB.
     pub fn bytes(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
         self
     }
 
-    /// Also writes when a thread panics, whoever catches it.
+    /// Also writes when a thread panics, even if the panic is caught.
     pub fn on_panic(mut self, is_on: bool) -> Self {
         self.on_panic = is_on;
         self
     }
 
-    /// Also writes when the process gets the signal `SIGUSR1`. On Unix only.
+    /// Also writes when the process receives the signal `SIGUSR1`. Only on Unix.
     #[cfg(unix)]
     pub fn on_signal(mut self, is_on: bool) -> Self {
         self.on_signal = is_on;
         self
     }
 
-    /// Also writes when a step takes longer than this, even while it still does; once for each such step.
+    /// Also writes when a step takes longer than this, once for each such step and before the step ends.
     pub fn slow_step(mut self, bound: Duration) -> Self {
         self.slow_step = Some(bound);
         self
     }
 
-    /// Records the shapes, types and values that spans tell of their inputs.
+    /// Records the shapes, types and values of inputs that spans have as arguments.
     pub fn record_shapes(mut self, is_on: bool) -> Self {
         self.options.record_shapes = is_on;
         self
     }
 
-    /// Records every allocation that [`memory`](crate::memory) hears of.
+    /// Records every allocation that is reported to [`memory`](crate::memory).
     pub fn profile_memory(mut self, is_on: bool) -> Self {
         self.options.profile_memory = is_on;
         self
     }
 
-    /// Starts to record.
+    /// Starts the flight recorder.
     ///
     /// # Errors
-    /// [`RecordError::AlreadyRecording`]; those of making the folder, and of asking for the signal.
+    /// Returns [`RecordError::AlreadyRecording`] if a profiler records, and [`RecordError::Io`] if the folder cannot be created
+    /// or the signal handler cannot be installed.
     pub fn start(self) -> Result<FlightRecorder, RecordError> {
         fs::create_dir_all(&self.folder)?;
         let watch = Arc::new(Watch {
@@ -89,17 +90,17 @@ impl FlightBuilder {
         let mut options = self.options;
         options.destination = Destination::Ring { keep: self.keep, bytes: self.bytes };
         let its_watch = Arc::clone(&watch);
-        let mut session = Session::prepare_with(&options, 0, Box::new(move |stream| its_watch.look(stream)))?;
+        let mut session = Session::prepare_with(&options, 0, Box::new(move |stream| its_watch.on_flush(stream)))?;
         session.enable();
         let shared = Arc::new(Shared { session: Mutex::new(Some(session)), watch });
         if self.on_panic {
-            tell_of_panics(&shared);
+            dump_on_panic(&shared);
         }
         Ok(FlightRecorder { shared })
     }
 }
 
-/// What the writer's thread looks at between two flushes.
+/// The conditions for a dump, which the writer thread checks after each flush.
 #[derive(Debug, Default)]
 struct Watch {
     folder: PathBuf,
@@ -108,14 +109,14 @@ struct Watch {
     signal: Option<Signal>,
     step: Mutex<Option<Instant>>,
     steps: AtomicU64,
-    /// The step, counted from 1, that was written last because it was slow.
-    told: AtomicU64,
+    /// The last step, counted from 1, that was dumped because it was slow.
+    dumped_step: AtomicU64,
     dumps: AtomicU64,
     last: Mutex<Option<PathBuf>>,
 }
 
 impl Watch {
-    fn look(&self, stream: &mut Stream) {
+    fn on_flush(&self, stream: &mut Stream) {
         if self.is_signalled() || self.is_newly_slow() {
             let _ = self.dump(stream);
         }
@@ -123,7 +124,7 @@ impl Watch {
 
     #[cfg(unix)]
     fn is_signalled(&self) -> bool {
-        self.signal.is_some() && Signal::has_come()
+        self.signal.is_some() && Signal::take_received()
     }
 
     #[cfg(not(unix))]
@@ -131,12 +132,12 @@ impl Watch {
         false
     }
 
-    /// Whether the present step is over the bound, and nobody said so yet.
+    /// Returns whether the present step exceeds the bound and was not reported yet.
     fn is_newly_slow(&self) -> bool {
         let step = self.steps.load(Ordering::Relaxed);
         let began = *hold(&self.step);
         let is_slow = began.zip(self.bound).is_some_and(|(began, bound)| began.elapsed() > bound);
-        is_slow && self.told.swap(step, Ordering::Relaxed) != step
+        is_slow && self.dumped_step.swap(step, Ordering::Relaxed) != step
     }
 
     fn dump(&self, stream: &mut Stream) -> Result<PathBuf, RecordError> {
@@ -144,7 +145,7 @@ impl Watch {
         let number = self.dumps.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}_{}.{unix}.{number}.ktrace", host_name(), std::process::id());
         let path = self.folder.join(name);
-        // Under another name until it is whole, so that nobody reads half of it.
+        // Written under another name first, so that no program reads an incomplete file.
         let unfinished = path.with_extension("unfinished");
         fs::write(&unfinished, stream.so_far())?;
         fs::rename(&unfinished, &path)?;
@@ -160,7 +161,7 @@ struct Shared {
 
 impl Shared {
     fn dump(&self) -> Result<PathBuf, RecordError> {
-        // A panic in here must not come back here: see the hook.
+        // Marks the thread as busy, so that the panic hook ignores a panic in here.
         local::unrecorded(|| {
             let session = hold(&self.session);
             let session = session.as_ref().ok_or(RecordError::NotStarted)?;
@@ -169,8 +170,8 @@ impl Shared {
     }
 }
 
-/// Keeps the last seconds and writes them to a file of its folder, `HOST_PID.TIME.NUMBER.ktrace`, when asked: by
-/// [`dump`](FlightRecorder::dump), and as its [builder](FlightRecorder::builder) says.
+/// Keeps the last seconds of a recording and writes them to the file `HOST_PID.TIME.NUMBER.ktrace` in its folder: on
+/// [`dump`](FlightRecorder::dump), and on the conditions that are set with its [builder](FlightRecorder::builder).
 ///
 /// ```no_run
 /// use kinetoscope::FlightRecorder;
@@ -188,7 +189,7 @@ pub struct FlightRecorder {
 }
 
 impl FlightRecorder {
-    /// Keeps 10 s in at most 256 MiB, and writes to this folder when asked.
+    /// Returns a builder for a flight recorder that keeps 10 s in at most 256 MiB and writes to this folder.
     pub fn builder(folder: impl Into<PathBuf>) -> FlightBuilder {
         FlightBuilder {
             options: Options::default(),
@@ -202,15 +203,15 @@ impl FlightRecorder {
         }
     }
 
-    /// Writes what is kept; the path of the file.
+    /// Writes the kept records to a file and returns its path.
     ///
     /// # Errors
-    /// Those of the file.
+    /// Returns [`RecordError::Io`] if the file cannot be written, and [`RecordError::Forked`] in a forked child.
     pub fn dump(&self) -> Result<PathBuf, RecordError> {
         self.shared.dump()
     }
 
-    /// A step ends and the next begins. A step that took longer than the bound is written, if it was not yet.
+    /// Ends a step and begins the next one. If the step took longer than the bound and was not written yet, it is written now.
     pub fn step(&self) {
         let watch = &self.shared.watch;
         if watch.is_newly_slow() {
@@ -220,19 +221,19 @@ impl FlightRecorder {
         watch.steps.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The file that was written last.
+    /// Returns the path of the last file that was written.
     pub fn last_dump(&self) -> Option<PathBuf> {
         hold(&self.shared.watch.last).clone()
     }
 
-    /// How many files were written.
+    /// Returns the number of files for which writing was started.
     pub fn dumps(&self) -> u64 {
         self.shared.watch.dumps.load(Ordering::Relaxed)
     }
 }
 
 impl Drop for FlightRecorder {
-    /// Stops to record; nothing is written.
+    /// Stops recording without writing a file.
     fn drop(&mut self) {
         let session = hold(&self.shared.session).take();
         if let Some(session) = session {
@@ -243,15 +244,15 @@ impl Drop for FlightRecorder {
 
 static ON_PANIC: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
 
-/// Adds to what the program does on a panic; once, for whichever flight recorder is there then.
-fn tell_of_panics(shared: &Arc<Shared>) {
+/// Adds a panic hook that dumps the present flight recorder. The hook is installed once and calls the previous one first.
+fn dump_on_panic(shared: &Arc<Shared>) {
     static HOOK: Once = Once::new();
     *hold(&ON_PANIC) = Arc::downgrade(shared);
     HOOK.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             before(info);
-            // A panic of the recorder itself, whose locks this thread holds.
+            // The recorder itself panicked: this thread may hold its locks.
             if local::is_busy() {
                 return;
             }
@@ -270,16 +271,16 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn a_panic_of_the_recorder_itself_waits_for_no_lock() {
+    fn a_panic_inside_the_recorder_does_not_deadlock() {
         let folder = tempfile::tempdir().expect("a folder");
         let flight = FlightRecorder::builder(folder.path()).on_panic(true).start().expect("a start");
         let (done, is_done) = channel();
         let shared = Arc::clone(&flight.shared);
-        // A thread of its own, since it would never end.
+        // On another thread, because a deadlock would block this one.
         thread::spawn(move || {
             let panicked = panic::catch_unwind(panic::AssertUnwindSafe(|| {
                 let session = hold(&shared.session);
-                let session = session.as_ref().expect("it runs");
+                let session = session.as_ref().expect("a running session");
                 let _ = session.with_stream(|_| panic!("while the stream is locked"));
             }));
             done.send(panicked.is_err()).expect("a receiver");
@@ -287,6 +288,6 @@ mod tests {
         assert_eq!(is_done.recv_timeout(Duration::from_secs(20)), Ok(true));
         assert_eq!(flight.dumps(), 0);
         let _ = thread::spawn(|| panic!("elsewhere")).join();
-        assert_eq!(flight.dumps(), 1, "it still writes");
+        assert_eq!(flight.dumps(), 1, "a panic elsewhere still writes a dump");
     }
 }

@@ -1,4 +1,4 @@
-//! What is done with a recording when it is ready: torch's `on_trace_ready`.
+//! Handlers for finished recordings: torch's `on_trace_ready`.
 
 use super::recording::Recording;
 use crate::error::RecordError;
@@ -14,11 +14,11 @@ use {
     kinetoscope_core::write::execution_trace::execution_trace, kinetoscope_core::write::file_name,
 };
 
-/// What is done with each recording.
+/// A function that is called with each recording.
 pub type Handler = Box<dyn FnMut(&Recording) -> Result<(), RecordError> + Send>;
 
-/// Writes each recording as it is into a folder, as `WORKER.TIME.ktrace`. The worker is `HOST_PID` if none is given; the time
-/// is in ns since 1970.
+/// Returns a handler that writes each recording to the folder as `WORKER.TIME.ktrace`. The default worker is `HOST_PID`; the
+/// time is in ns since 1970.
 pub fn ktrace_handler(folder: impl Into<PathBuf>, worker_name: Option<&str>) -> Handler {
     let folder = folder.into();
     let worker = worker_name.map_or_else(|| format!("{}_{}", host_name(), std::process::id()), str::to_owned);
@@ -28,8 +28,9 @@ pub fn ktrace_handler(folder: impl Into<PathBuf>, worker_name: Option<&str>) -> 
     })
 }
 
-/// Writes each recording as a Chrome trace into a folder, under the names that TensorBoard's profiler plugin looks for:
-/// `WORKER.TIME.pt.trace.json`, with `.gz` behind it where it is compressed. The worker is `HOST_PID` if none is given.
+/// Returns a handler that writes each recording to the folder as a Chrome trace, with the file name that TensorBoard's
+/// profiler plugin expects: `WORKER.TIME.pt.trace.json`, or `.json.gz` if it is compressed. The default worker is
+/// `HOST_PID`.
 #[cfg(feature = "analysis")]
 pub fn tensorboard_trace_handler(
     folder: impl Into<PathBuf>,
@@ -46,7 +47,7 @@ pub fn tensorboard_trace_handler(
     })
 }
 
-/// Prints torch's table of each recording to standard output.
+/// Returns a handler that prints torch's table of each recording to standard output.
 #[cfg(feature = "analysis")]
 pub fn print_table(options: TableOptions) -> Handler {
     Box::new(move |recording| {
@@ -55,8 +56,8 @@ pub fn print_table(options: TableOptions) -> Handler {
     })
 }
 
-/// Writes each recording as an execution trace: the first to `path`, those of later cycles with the step before the
-/// extension.
+/// Returns a handler that writes each recording as an execution trace: the first one to `path`, those of later cycles to
+/// `path` with its extension replaced by `STEP.json`.
 #[cfg(feature = "analysis")]
 pub fn execution_trace_handler(path: impl Into<PathBuf>) -> Handler {
     let path = path.into();
@@ -70,7 +71,7 @@ pub fn execution_trace_handler(path: impl Into<PathBuf>) -> Handler {
     })
 }
 
-/// The time now, in ns since 1970.
+/// Returns the time in ns since 1970.
 fn unix_ns() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64)
 }

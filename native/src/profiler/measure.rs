@@ -1,20 +1,21 @@
-//! How long something takes and how much memory it needs, several times over: `torch_geometric`'s `profileit` and `timeit`.
+//! Measures time and peak memory over several runs: `torch_geometric`'s `profileit` and `timeit`.
 
 pub use super::stats::{DeviceMemory, RunStats, StatsSummary, summarize};
 use crate::memory::Device;
 use std::time::{Duration, Instant};
 
-/// Runs something and tells how long it took; divided, where it covers several rounds. 0 and 1 leave it as it is.
+/// Runs a function. Returns its result, and its duration divided by `avg_time_divisor`; a divisor of 0 counts as 1.
 pub fn timeit<T>(avg_time_divisor: u32, run: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
     let result = run();
     (result, start.elapsed() / avg_time_divisor.max(1))
 }
 
-/// Measures runs of the same work.
+/// Measures several runs of the same work.
 ///
-/// Peaks are those of what [`memory`](crate::memory) hears of: of the host, where its allocator is the global one; of the
-/// device, what the framework told. What the driver says of the device needs the feature `nvml`.
+/// Memory peaks are those of [`memory`](crate::memory): of the host, if the global allocator is a
+/// [`ProfilingAllocator`](crate::ProfilingAllocator); of the device, as far as a framework reports allocations. Free and used
+/// memory of the device are the driver's and need the feature `nvml`.
 ///
 /// ```
 /// use kinetoscope::ProfileIt;
@@ -29,18 +30,18 @@ pub fn timeit<T>(avg_time_divisor: u32, run: impl FnOnce() -> T) -> (T, Duration
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct ProfileIt {
-    /// The ordinal of the CUDA device that is looked at.
+    /// The ordinal of the CUDA device that is measured.
     device: Option<u8>,
     runs: Vec<RunStats>,
 }
 
 impl ProfileIt {
-    /// Measures a CUDA device too.
+    /// Returns a `ProfileIt` that also measures the memory of a CUDA device.
     pub fn on_device(ordinal: u8) -> ProfileIt {
         ProfileIt { device: Some(ordinal), runs: Vec::new() }
     }
 
-    /// Runs something and measures it.
+    /// Runs and measures a function.
     pub fn run<T>(&mut self, run: impl FnOnce() -> T) -> T {
         let device = self.device.map(Device::Cuda);
         for memory in [Some(Device::Cpu), device].into_iter().flatten() {
@@ -57,17 +58,17 @@ impl ProfileIt {
         result
     }
 
-    /// What each run came to, in order.
+    /// Returns the measurements of all runs, in order.
     pub fn runs(&self) -> &[RunStats] {
         &self.runs
     }
 
-    /// All runs together; nothing where there was none.
+    /// Returns the summary of all runs; `None` if there were none.
     pub fn summary(&self) -> Option<StatsSummary> {
         summarize(&self.runs)
     }
 
-    /// The summary as CSV: a line of names and one of values.
+    /// Returns the summary as CSV, a line of names and a line of values; empty if there were no runs.
     pub fn csv(&self) -> String {
         self.summary().map(|summary| summary.to_csv()).unwrap_or_default()
     }
@@ -85,8 +86,8 @@ fn memory_of(ordinal: u8) -> DeviceMemory {
     }
 }
 
-/// What the driver says is free and in use on a CUDA device, by anyone, in bytes; nothing where there is no driver, no such
-/// device, or the feature `nvml` is off.
+/// Returns free and used memory of a CUDA device, over all processes, in bytes, as the driver reports them. Returns `None` if
+/// there is no driver, no such device or no feature `nvml`.
 pub fn driver_memory(ordinal: u8) -> Option<(i64, i64)> {
     #[cfg(feature = "nvml")]
     {

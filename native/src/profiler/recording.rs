@@ -1,4 +1,4 @@
-//! What a profiler recorded.
+//! A finished recording.
 
 use crate::error::RecordError;
 use crate::output::statistics::Statistics;
@@ -19,22 +19,22 @@ use {
     std::fmt::Write,
 };
 
-/// What was recorded: its bytes and, with the feature `analysis`, the trace that they hold.
+/// A finished recording: its bytes and, with the feature `analysis`, the trace that was read from them.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Recording {
-    /// What the recorder reports about itself.
+    /// The recorder's statistics about this recording.
     pub statistics: Statistics,
-    /// The step of the profiler at whose end it was handed over.
+    /// The profiler's step number when the recording was finished.
     pub step: u64,
-    /// The trace: what a file of the recording gives when it is read.
+    /// The trace, as it is read from the bytes.
     #[cfg(feature = "analysis")]
     pub trace: Trace,
     bytes: Vec<u8>,
 }
 
 impl Recording {
-    /// Reads the trace, where there is the engine to do it.
+    /// Creates a recording. With the feature `analysis`, the trace is read from the bytes.
     #[cfg_attr(not(feature = "analysis"), allow(clippy::unnecessary_wraps))]
     pub(crate) fn new(bytes: Vec<u8>, statistics: Statistics, step: u64) -> Result<Recording, RecordError> {
         Ok(Recording {
@@ -46,15 +46,16 @@ impl Recording {
         })
     }
 
-    /// The recording as the recorder wrote it: what [`save`](Recording::save) writes.
+    /// Returns the bytes in the recorder's format, which [`save`](Recording::save) writes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Writes the recording as the recorder has it (`.ktrace`), which the command line, the page and the engine read.
+    /// Writes the recording to a file in the recorder's format (`.ktrace`), which the command line, the page and the engine
+    /// read.
     ///
     /// # Errors
-    /// Those of the file.
+    /// Returns [`RecordError::Io`] if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), RecordError> {
         Ok(fs::write(path, &self.bytes)?)
     }
@@ -63,53 +64,54 @@ impl Recording {
 /// Needs the feature `analysis`.
 #[cfg(feature = "analysis")]
 impl Recording {
-    /// torch's `events()`.
+    /// Returns torch's `events()`.
     pub fn events(&self) -> FunctionEvents {
         FunctionEvents::new(&self.trace)
     }
 
-    /// torch's `key_averages()`.
+    /// Returns torch's `key_averages()`.
     pub fn key_averages(&self, by: GroupBy) -> Vec<Average> {
         key_averages(&self.events(), &self.trace.table, by)
     }
 
-    /// torch's `total_average()`.
+    /// Returns torch's `total_average()`.
     pub fn total_average(&self) -> Average {
         total_average(&self.events(), &self.trace.table)
     }
 
-    /// torch's `key_averages().table()`.
+    /// Returns torch's `key_averages().table()`.
     pub fn table(&self, by: GroupBy, options: &TableOptions) -> String {
         let events = self.events();
         let rows = key_averages(&events, &self.trace.table, by);
         render(&rows, Recorded::of(&events), options)
     }
 
-    /// Writes a Chrome trace as Kineto does; compressed where the name ends in `.gz`.
+    /// Writes a Chrome trace in the form of Kineto's. It is compressed if the name ends in `.gz`.
     ///
     /// # Errors
-    /// Those of the file.
+    /// Returns [`RecordError::Io`] if the file cannot be written.
     pub fn export_chrome_trace(&self, path: impl AsRef<Path>) -> Result<(), RecordError> {
         let output = Output::create(Some(path.as_ref()))?;
         let written = chrome::write(&self.trace.table, output, |_| true);
         Ok(written.map_err(|_| std::io::Error::other("the trace could not be written"))?.finish()?)
     }
 
-    /// Writes torch's `export_stacks()`: a line a stack, with the metric in whole microseconds at its end. Needs
+    /// Writes torch's `export_stacks()`: one line for each stack, which ends with the metric in whole microseconds. Needs
     /// `with_stack`.
     ///
     /// # Errors
-    /// Those of the file.
+    /// Returns [`RecordError::Io`] if the file cannot be written.
     pub fn export_stacks(&self, path: impl AsRef<Path>, metric: Metric) -> Result<(), RecordError> {
         let text = export(&self.events(), &self.trace.table, metric);
         write(path.as_ref(), &text)
     }
 
-    /// Writes torch's `export_memory_timeline()`: a page for a name in `.html`, raw entries for one in `raw.json.gz`,
-    /// JSON for any other. The device is `cpu` or `cuda:0`. Needs `profile_memory`.
+    /// Writes torch's `export_memory_timeline()`: an HTML page if the name ends in `.html`, raw entries if it ends in
+    /// `raw.json.gz`, otherwise JSON. The device is `cpu` or, for example, `cuda:0`. Needs `profile_memory`.
     ///
     /// # Errors
-    /// Those of the file, and [`RecordError::Trace`] when the device has no memory events.
+    /// Returns [`RecordError::Io`] if the file cannot be written, and [`RecordError::Trace`] if the device has no memory
+    /// events.
     pub fn export_memory_timeline(
         &self,
         path: impl AsRef<Path>,

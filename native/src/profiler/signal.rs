@@ -1,4 +1,4 @@
-//! `SIGUSR1` while a flight recorder wants it: a flag, and what handled the signal before.
+//! The handler of `SIGUSR1` while a flight recorder uses it: sets a flag and calls the previous handler.
 
 use crate::hot::lock::hold;
 use std::io;
@@ -7,24 +7,24 @@ use std::ptr::null;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-static HAS_COME: AtomicBool = AtomicBool::new(false);
-/// The function that handled the signal before, where there was one.
+static RECEIVED: AtomicBool = AtomicBool::new(false);
+/// The previous handler of the signal, or one of the constants `SIG_DFL` and `SIG_IGN`.
 static BEFORE: AtomicUsize = AtomicUsize::new(0);
-/// What was installed before, and how many want the signal.
+/// The previous action of the signal, while our handler is installed.
 static INSTALLED: Mutex<Option<libc::sigaction>> = Mutex::new(None);
 
-/// Handles the signal until it is dropped; then what handled it before does again.
+/// Handles the signal until this guard is dropped, which restores the previous handler.
 #[derive(Debug)]
 pub(crate) struct Signal(());
 
 impl Signal {
-    /// Installs the handler. One flight recorder runs at a time, so one `Signal` does.
+    /// Installs the handler. One flight recorder runs at a time, so that one flag suffices.
     pub(crate) fn watch() -> io::Result<Signal> {
         let mut installed = hold(&INSTALLED);
-        HAS_COME.store(false, Ordering::Relaxed);
+        RECEIVED.store(false, Ordering::Relaxed);
         if installed.is_none() {
-            // SAFETY: zeros are an action without flags and with an empty mask; the handler only uses atomics and what was
-            // installed before.
+            // SAFETY: zeros are an action without flags and with an empty mask; the handler only uses atomics and calls the
+            // previous handler.
             let before = unsafe {
                 let mut action: libc::sigaction = zeroed();
                 action.sa_sigaction = handle as extern "C" fn(_, _, _) as usize;
@@ -37,17 +37,17 @@ impl Signal {
         Ok(Signal(()))
     }
 
-    /// Whether the signal came since this was last called.
-    pub(crate) fn has_come() -> bool {
-        HAS_COME.swap(false, Ordering::Relaxed)
+    /// Returns whether the signal was received since the last call.
+    pub(crate) fn take_received() -> bool {
+        RECEIVED.swap(false, Ordering::Relaxed)
     }
 }
 
 impl Drop for Signal {
-    /// Another handler that was installed meanwhile stays, and ours behind it.
+    /// Restores the previous handler. If another handler was installed meanwhile, it stays, and ours stays behind it.
     fn drop(&mut self) {
         let mut installed = hold(&INSTALLED);
-        // SAFETY: the actions are ours or were the system's.
+        // SAFETY: the actions are our own or were returned by the system.
         unsafe {
             let is_ours = exchange(null())
                 .is_ok_and(|now| now.sa_sigaction == handle as extern "C" fn(_, _, _) as usize);
@@ -58,9 +58,9 @@ impl Drop for Signal {
     }
 }
 
-/// Installs an action, unless it is null; the one that was installed.
+/// Installs an action, unless it is null. Returns the previous action.
 unsafe fn exchange(action: *const libc::sigaction) -> io::Result<libc::sigaction> {
-    // SAFETY: the place is ours; the caller answers for the action.
+    // SAFETY: `before` is a local variable; the caller guarantees that the action is valid or null.
     unsafe {
         let mut before = zeroed();
         if libc::sigaction(libc::SIGUSR1, action, &raw mut before) == 0 {
@@ -72,11 +72,11 @@ unsafe fn exchange(action: *const libc::sigaction) -> io::Result<libc::sigaction
 }
 
 extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    HAS_COME.store(true, Ordering::Relaxed);
+    RECEIVED.store(true, Ordering::Relaxed);
     let before = BEFORE.load(Ordering::Relaxed);
     if before != libc::SIG_DFL && before != libc::SIG_IGN {
         type Handler = extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
-        // SAFETY: neither of the two constants, hence a handler. One that takes only the number ignores the rest.
+        // SAFETY: not one of the two constants, hence a handler. A handler that takes only the number ignores the rest.
         unsafe { std::mem::transmute::<usize, Handler>(before)(signal, info, context) };
     }
 }

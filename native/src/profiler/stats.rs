@@ -1,52 +1,52 @@
-//! Statistics over several runs of one piece of work, as `torch_geometric.profile` keeps them: time, and peaks of device
-//! memory. Who measures brings the clock and the numbers.
+//! Statistics over several runs of the same work, as in `torch_geometric.profile`: time and memory peaks. The measurements
+//! themselves are made in [`measure`](super::measure).
 
-/// What a device's memory came to in one run, in bytes.
+/// Memory of a device in one run, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceMemory {
-    /// Most that tensors held.
+    /// The peak of the bytes allocated for tensors.
     pub max_allocated: i64,
-    /// Most that the allocator held.
+    /// The peak of the bytes that the allocator held.
     pub max_reserved: i64,
-    /// Most that was in use, with what waited to be freed.
+    /// The peak of the bytes in use, including blocks that wait to be freed.
     pub max_active: i64,
-    /// What the driver said was free afterwards.
+    /// The free memory after the run, as the driver reports it.
     pub free: i64,
-    /// What the driver said was in use afterwards, by anyone.
+    /// The memory used by all processes after the run, as the driver reports it.
     pub used: i64,
 }
 
-/// One run: `torch_geometric`'s `Stats`.
+/// The measurements of one run: `torch_geometric`'s `Stats`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunStats {
-    /// How long it took, in ns.
+    /// The duration, in ns.
     pub time_ns: i64,
-    /// Most that it held of the host's memory, beyond what was held before, in bytes.
+    /// The peak of allocated host memory, in bytes, relative to the start of the run.
     pub host_max_allocated: Option<i64>,
-    /// The device's memory, where there is a device.
+    /// The memory of the device, if one was measured.
     pub device: Option<DeviceMemory>,
 }
 
-/// Several runs: `torch_geometric`'s `StatsSummary`.
+/// The summary of several runs: `torch_geometric`'s `StatsSummary`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StatsSummary {
-    /// How many runs.
+    /// The number of runs.
     pub runs: usize,
-    /// Their mean time, in ns.
+    /// The mean duration, in ns.
     pub time_mean_ns: f64,
-    /// The standard deviation of a sample (divided by runs − 1), in ns; `None` for one run.
+    /// The sample standard deviation of the duration (divided by runs − 1), in ns; `None` for one run.
     pub time_std_ns: Option<f64>,
-    /// The most that a run held of the host's memory, in bytes.
+    /// The largest peak of allocated host memory, in bytes.
     pub host_max_allocated: Option<i64>,
-    /// The largest of each peak, the least that was free and the most that was used, over the runs with a device.
+    /// Over the runs with a device: the largest of each peak, the least free and the most used memory.
     pub device: Option<DeviceMemory>,
 }
 
-/// The names of the values of a summary, as CSV has them.
+/// The header of the CSV.
 const HEADER: &str = "runs,time_mean_ns,time_std_ns,host_max_allocated_bytes,max_allocated_bytes,max_reserved_bytes,\
                       max_active_bytes,min_free_bytes,max_used_bytes";
 
-/// Summarizes runs; `None` when there are none.
+/// Summarizes runs. Returns `None` if there are none.
 pub fn summarize(runs: &[RunStats]) -> Option<StatsSummary> {
     let n = runs.len() as f64;
     let sum: i128 = runs.iter().map(|r| i128::from(r.time_ns)).sum();
@@ -69,7 +69,7 @@ pub fn summarize(runs: &[RunStats]) -> Option<StatsSummary> {
 }
 
 impl StatsSummary {
-    /// The summary as CSV: a line of names and one of values, empty where there is none. Times are in ns, sizes in bytes.
+    /// Returns the summary as CSV: a line of names and a line of values. A missing value is empty. Times are in ns, sizes in bytes.
     pub fn to_csv(&self) -> String {
         let bytes =
             |of: fn(&DeviceMemory) -> i64| self.device.as_ref().map(of).map(|bytes| bytes.to_string());
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn summaries_take_the_worst_of_memory_and_the_spread_of_time() {
+    fn summary_has_the_worst_memory_values_and_the_standard_deviation_of_time() {
         let memory = |peak: i64, free: i64| DeviceMemory {
             max_allocated: peak,
             max_reserved: peak + 1,
