@@ -1,15 +1,16 @@
-//! CUDA devices: kernels, copies, memsets, calls of runtime and driver, synchronization and memory, from CUPTI.
+//! CUDA devices: kernels, memcpys, memsets, runtime and driver calls, synchronization and memory, recorded through CUPTI.
 //!
-//! Everything is loaded while the program runs. Whatever is missing is an [`Unavailable`], not an error: the trace has it
-//! among its warnings, and the CPU is recorded. Without the feature `cuda` the reason is that.
+//! The CUDA driver and CUPTI are loaded at run time. If one of them is missing, devices are not recorded: the trace has the
+//! reason, an [`Unavailable`], among its warnings if CUDA was requested, and the CPU is recorded. Without the feature `cuda`
+//! the reason is [`Unavailable::NotCompiled`].
 //!
-//! | module | what it has |
+//! | module | contents |
 //! |---|---|
-//! | `loader`, `driver`, `cupti`, `library` | the libraries: where they are found, and their functions |
-//! | `collector`, `buffers` | one recording: kinds on and off, buffers that CUPTI fills |
-//! | `decode`, `decoded` | records of CUPTI 12.0 to 13.5: from bytes to values |
-//! | `encode`, `occupancy` | these values as words of a recording |
-//! | `external` | ids of spans passed to CUPTI, so that calls carry them |
+//! | `loader`, `driver`, `cupti`, `library` | finds and loads the libraries; tables of their functions |
+//! | `collector`, `buffers` | enables CUPTI for one recording; the buffers that CUPTI writes to |
+//! | `decode`, `decoded` | decodes the activity records of CUPTI 12.0 to 13.5 |
+//! | `encode`, `occupancy` | encodes them as words of a recording |
+//! | `external` | passes the ids of spans to CUPTI as external correlation ids |
 
 mod properties;
 mod unavailable;
@@ -47,10 +48,10 @@ pub(crate) mod collector;
 pub use properties::DeviceProperties;
 pub use unavailable::{CUPTI_VARIABLE, DRIVER_VARIABLE, Unavailable};
 
-/// The devices that can be recorded; looked for once in a process.
+/// Returns the devices that can be recorded. The libraries are loaded once in a process.
 ///
 /// # Errors
-/// Why there are none; [`Unavailable::NotCompiled`] without the feature `cuda`.
+/// Returns the reason if devices cannot be recorded: without the feature `cuda`, [`Unavailable::NotCompiled`].
 pub fn probe() -> Result<&'static [DeviceProperties], Unavailable> {
     #[cfg(feature = "cuda")]
     return loader::cuda().map(|cuda| cuda.devices.as_slice());

@@ -45,7 +45,9 @@ impl fmt::Display for RecordError {
             RecordError::BadMetadata { key, reason } => {
                 write!(f, "the metadata of {key} is not valid JSON: {reason}")
             }
-            RecordError::Forked => f.write_str("the recording belongs to the parent process, which forked this one"),
+            RecordError::Forked => {
+                f.write_str("the recording belongs to the parent process, which forked this one")
+            }
             RecordError::Io(error) => error.fmt(f),
             RecordError::BadSchedule(reason) => f.write_str(reason),
             #[cfg(feature = "analysis")]

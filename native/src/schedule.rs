@@ -83,8 +83,9 @@ impl Schedule {
 
     /// Returns a warning about a schedule that is valid but may mislead.
     pub fn warning(&self) -> Option<&'static str> {
-        (self.warmup == 0)
-            .then_some("without warm-up steps, the first recorded steps include the cost of starting the tracer")
+        (self.warmup == 0).then_some(
+            "without warm-up steps, the first recorded steps include the cost of starting the tracer",
+        )
     }
 
     /// Returns the action of a step, counted from 0.

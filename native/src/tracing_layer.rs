@@ -1,8 +1,8 @@
-//! Spans and events of the `tracing` crate: whatever is instrumented with it, such as candle, is recorded.
+//! A layer for the `tracing` crate: records the spans and events of code that is instrumented with it, such as candle.
 //!
-//! A span is recorded each time that it is entered, on the thread that enters it: the polls of an asynchronous function
-//! are spans of their own, and what other tasks do between them is not in them. Fields are arguments. An event is a moment
-//! whose name is its message.
+//! A span is recorded each time that it is entered, on the thread that enters it. Each poll of an asynchronous function is
+//! therefore a span of its own, which does not contain the work of other tasks between polls. Fields are recorded as
+//! arguments. An event is recorded as an instant event with its message as name.
 
 use crate::error::RecordError;
 use crate::hot::local::unrecorded;
@@ -28,8 +28,8 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-/// Starts a profiler, and gives a layer that brings it what `tracing` hears of. Dropping the guard stops the profiler,
-/// which calls its handlers.
+/// Starts a profiler and returns a layer that records the spans and events of `tracing`. Dropping the guard stops the
+/// profiler, which calls its handlers.
 ///
 /// ```
 /// use kinetoscope::Profiler;
@@ -40,35 +40,35 @@ use tracing_subscriber::registry::LookupSpan;
 /// tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
 ///     let _span = tracing::info_span!("work", batch = 3).entered();
 /// });
-/// let recording = guard.finish()?.expect("it was enabled");
+/// let recording = guard.finish()?.expect("recording was enabled");
 /// assert_eq!(recording.statistics.records, 2);
 /// # Ok::<(), kinetoscope::RecordError>(())
 /// ```
 ///
 /// # Errors
-/// As [`Profiler::start`].
+/// The same as of [`Profiler::start`].
 pub fn layer(profiler: ProfilerBuilder) -> Result<(TracingLayer, FlushGuard), RecordError> {
     #[cfg(unix)]
     fork::register_lock(|| Box::new(CALLSITES.write().unwrap_or_else(PoisonError::into_inner)));
     Ok((TracingLayer, FlushGuard { profiler: Some(profiler.start()?) }))
 }
 
-/// Stops the profiler when it is dropped.
+/// A guard that stops the profiler when it is dropped.
 #[must_use = "the profiler stops when this is dropped"]
 pub struct FlushGuard {
     profiler: Option<Profiler>,
 }
 
 impl FlushGuard {
-    /// The profiler, for its steps.
+    /// Returns the profiler, for example to call [`Profiler::step`].
     pub fn profiler(&mut self) -> Option<&mut Profiler> {
         self.profiler.as_mut()
     }
 
-    /// Stops the profiler, and gives what it recorded last.
+    /// Stops the profiler and returns its last recording.
     ///
     /// # Errors
-    /// As [`Profiler::stop`].
+    /// The same as of [`Profiler::stop`].
     pub fn finish(mut self) -> Result<Option<Recording>, RecordError> {
         self.profiler.take().map_or(Ok(None), |mut profiler| profiler.stop())
     }
@@ -84,11 +84,12 @@ impl Drop for FlushGuard {
     }
 }
 
-/// Brings spans and events to whatever profiler is recording; while none is, a span costs a load and a branch.
+/// The layer, which records spans and events while any profiler of the process records. While none records, a span costs one
+/// load and one branch in this layer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TracingLayer;
 
-/// A call site of `tracing`: its site here, and the numbers of its fields' names.
+/// A call site of `tracing`: its [`Site`], and the numbers of its fields' names in the registry.
 struct Callsite {
     site: Site,
     keys: Vec<u32>,
@@ -113,27 +114,27 @@ fn callsite(metadata: &'static Metadata<'static>) -> &'static Callsite {
         let kind = if metadata.is_span() { Kind::Op } else { Kind::Other };
         let made = Callsite { site: Site::new(metadata.name(), kind, file, line), keys };
         let mut callsites = CALLSITES.write().unwrap_or_else(PoisonError::into_inner);
-        // Call sites live as long as the program, and there are as many as its source has.
+        // Leaked: call sites are static, and their number is limited by the program's source.
         *callsites.get_or_insert_default().entry(id).or_insert_with(|| Box::leak(Box::new(made)))
     })
 }
 
-/// What a field can be, kept until its span is entered.
+/// The value of a field, which is kept until its span is entered.
 #[derive(Clone, Debug)]
-enum Kept {
+enum FieldValue {
     Int(i64),
     Float(f64),
     Bool(bool),
     Text(String),
 }
 
-impl Value for Kept {
+impl Value for FieldValue {
     fn put(&self, key: u32, args: &mut Args) {
         match self {
-            Kept::Int(value) => value.put(key, args),
-            Kept::Float(value) => value.put(key, args),
-            Kept::Bool(value) => value.put(key, args),
-            Kept::Text(value) => value.put(key, args),
+            FieldValue::Int(value) => value.put(key, args),
+            FieldValue::Float(value) => value.put(key, args),
+            FieldValue::Bool(value) => value.put(key, args),
+            FieldValue::Text(value) => value.put(key, args),
         }
     }
 }
@@ -141,11 +142,11 @@ impl Value for Kept {
 /// The fields of a span.
 struct Fields {
     callsite: &'static Callsite,
-    values: Vec<(u32, Kept)>,
+    values: Vec<(u32, FieldValue)>,
 }
 
 impl Fields {
-    fn keep(&mut self, field: &Field, value: Kept) {
+    fn keep(&mut self, field: &Field, value: FieldValue) {
         let key = self.callsite.keys.get(field.index()).copied().unwrap_or(key::VALUE);
         self.values.retain(|(known, _)| *known != key);
         self.values.push((key, value));
@@ -154,34 +155,34 @@ impl Fields {
 
 impl Visit for Fields {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.keep(field, Kept::Text(format!("{value:?}")));
+        self.keep(field, FieldValue::Text(format!("{value:?}")));
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.keep(field, Kept::Text(value.to_owned()));
+        self.keep(field, FieldValue::Text(value.to_owned()));
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.keep(field, Kept::Int(value));
+        self.keep(field, FieldValue::Int(value));
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.keep(field, i64::try_from(value).map_or(Kept::Float(value as f64), Kept::Int));
+        self.keep(field, i64::try_from(value).map_or(FieldValue::Float(value as f64), FieldValue::Int));
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.keep(field, Kept::Float(value));
+        self.keep(field, FieldValue::Float(value));
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.keep(field, Kept::Bool(value));
+        self.keep(field, FieldValue::Bool(value));
     }
 }
 
-/// A span that this thread is in.
+/// A span that the calling thread has entered.
 struct Entered {
     id: u64,
-    /// 0 where it is not recorded.
+    /// The state when the span was entered; 0 if it is not recorded.
     state: u32,
     site: &'static Site,
 }
@@ -222,7 +223,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
         if now == 0 {
             return;
         }
-        let begun = unrecorded(|| {
+        let prepared = unrecorded(|| {
             let span = context.span(id)?;
             let mut args = Args::new(now);
             if let Some(fields) = span.extensions().get::<Fields>() {
@@ -230,7 +231,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
             }
             Some((args, &callsite(span.metadata()).site))
         });
-        let Some((args, site)) = begun else { return };
+        let Some((args, site)) = prepared else { return };
         let state = span::begin_with(args, site);
         let entered = Entered { id: id.into_u64(), state, site };
         let _ = ENTERED.try_with(|stack| unrecorded(|| stack.borrow_mut().push(entered)));
@@ -259,7 +260,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
     }
 }
 
-/// Ends a span. Spans may be left in another order than they were entered: those above it end with it, and begin anew.
+/// Ends a span. If spans are exited in another order than the reverse of their entry, the spans above this one end too and
+/// begin again.
 fn exit(stack: &mut Vec<Entered>, id: u64) {
     let Some(at) = stack.iter().rposition(|entered| entered.id == id) else { return };
     let above = stack.split_off(at + 1);

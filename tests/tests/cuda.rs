@@ -237,8 +237,8 @@ fn what_comes_in_no_order_is_linked_all_the_same() {
     assert_eq!((&copy["dur"], &copy["args"]["memory bandwidth (GB/s)"]), (&json!(0.0), &Value::Null));
     assert_eq!(run.trace["kinetoscope"]["devices"]["unknown"], 1);
     let warnings = run.warnings();
-    assert!(warnings.contains(&"1 activity records are of kinds that are not read"), "{warnings:?}");
-    assert!(warnings.contains(&"1 activity records had no times"), "{warnings:?}");
+    assert!(warnings.contains(&"1 activity records are of unsupported kinds"), "{warnings:?}");
+    assert!(warnings.contains(&"1 activity records had no timestamps"), "{warnings:?}");
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn reason(variables: &[(&str, &str)]) -> (String, String) {
     assert_eq!(run.named("on the CPU").len(), 1);
     let warnings = run.warnings();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    let told = warnings[0].strip_prefix("CUDA was asked for and is not recorded: ").expect("the warning");
+    let told = warnings[0].strip_prefix("CUDA was requested but is not recorded: ").expect("the warning");
     (run.said.clone(), told.to_owned())
 }
 
@@ -308,13 +308,17 @@ fn every_failure_has_a_reason_and_leaves_the_cpu() {
         (
             &[("CUDA_FAKE_INIT", "100")],
             "Driver { call: \"cuInit\"",
-            "the CUDA driver refused: cuInit gave 100",
+            "the CUDA driver failed: cuInit returned 100",
         ),
-        (&[("CUDA_FAKE_DEVICES", "0")], "NoDevice", "the CUDA driver knows of no device"),
+        (&[("CUDA_FAKE_DEVICES", "0")], "NoDevice", "the CUDA driver reports no device"),
         (&[(CUPTI_VARIABLE, "/nowhere.so")], "NoCupti", "CUPTI was not found; set KINETOSCOPE_CUPTI_LIBRARY"),
         (&[(CUPTI_VARIABLE, nvtx)], "MissingSymbol", "the cupti library has no function cuptiGetVersion"),
         (&[("CUPTI_FAKE_VERSION", "17")], "OldCupti(17)", "CUPTI has version 17"),
-        (&[("CUPTI_FAKE_FAIL", "cuptiGetVersion:999")], "Cupti", "CUPTI refused: cuptiGetVersion gave 999"),
+        (
+            &[("CUPTI_FAKE_FAIL", "cuptiGetVersion:999")],
+            "Cupti",
+            "CUPTI failed: cuptiGetVersion returned 999",
+        ),
     ] {
         let (said, warning) = reason(variables);
         assert!(said.starts_with(&format!("Err({typed}")), "{said}");
@@ -328,19 +332,19 @@ fn what_fails_when_recording_begins_is_told_too() {
         ("cuptiSubscribe:39", "another profiler uses CUPTI in this process"),
         (
             "cuptiActivityRegisterCallbacks:7",
-            "CUPTI refused: cuptiActivityRegisterCallbacks gave 7, CUPTI_FAKE_ERROR_7",
+            "CUPTI failed: cuptiActivityRegisterCallbacks returned 7, CUPTI_FAKE_ERROR_7",
         ),
-        ("cuptiActivityEnable:15", "CUPTI refused: cuptiActivityEnable gave 15, CUPTI_FAKE_ERROR_15"),
+        ("cuptiActivityEnable:15", "CUPTI failed: cuptiActivityEnable returned 15, CUPTI_FAKE_ERROR_15"),
     ] {
         let (said, warning) = reason(&[("CUPTI_FAKE_FAIL", fails)]);
         assert_eq!((said.as_str(), warning.as_str()), ("Ok(2)", told));
     }
     let damaged = run("whole", &[("CUPTI_FAKE_FAIL", "cuptiActivityGetNextRecord:21")]);
-    assert!(damaged.warnings().iter().any(|warning| warning.contains("could not be read to their end")));
+    assert!(damaged.warnings().iter().any(|warning| warning.contains("could not be read completely")));
     let taken = run("taken", &[]);
     assert_eq!(
         taken.warnings(),
-        ["CUDA was asked for and is not recorded: another profiler uses CUPTI in this process"]
+        ["CUDA was requested but is not recorded: another profiler uses CUPTI in this process"]
     );
 }
 

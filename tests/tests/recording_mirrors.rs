@@ -64,7 +64,7 @@ fn samples_of_devices_are_counters() {
     assert_eq!(told("GPU 1 temperature (C)", "temperature"), Some(41));
     assert_eq!(told("GPU 1 power (mW)", "power"), None);
     // A machine without a driver says so; one that has it adds samples of its own.
-    let warning = "device metrics were asked for and NVML is not there";
+    let warning = "device metrics were requested but NVML is not available";
     let warnings = table.metadata.value("WARNING").map(|warnings| warnings.to_string()).unwrap_or_default();
     assert_eq!(warnings.contains(warning), sample_now(0).is_none());
 }

@@ -1,5 +1,5 @@
-//! Buffers that CUPTI fills: its callbacks move them between lists and do nothing else. They outlast recordings, since
-//! CUPTI may hand one back at any time.
+//! The buffers that CUPTI writes activity records to. CUPTI's callbacks only move them between two queues. Buffers outlast
+//! recordings, because CUPTI may return one at any time.
 
 use crossbeam_queue::ArrayQueue;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -11,16 +11,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 /// The size of a buffer, in bytes.
 pub(crate) const BYTES: usize = 4 << 20;
 
-/// How many buffers are made ahead.
-const READY: usize = 4;
+/// The number of buffers that are allocated ahead.
+const PREALLOCATED: usize = 4;
 
-/// The most that there can be, in use or not: 4 GiB.
-const MOST: usize = 1024;
+/// The maximum number of buffers, in use or not: 4 GiB.
+const MAX_BUFFERS: usize = 1024;
 
-/// A buffer, by its address.
+/// The address of a buffer.
 struct Buffer(*mut u8);
 
-// SAFETY: a buffer is memory of nobody's own; whoever took it from a list is the only one that knows it.
+// SAFETY: a buffer is not tied to a thread; the thread that took it from a queue has exclusive access to it.
 unsafe impl Send for Buffer {}
 
 /// A buffer with records in its first `used` bytes.
@@ -35,47 +35,47 @@ pub(crate) struct Buffers {
     made: AtomicUsize,
     limit: AtomicUsize,
     may_refuse: AtomicBool,
-    /// How often CUPTI asked for one beyond the limit.
-    short: AtomicU64,
+    /// The number of requests for a buffer beyond the limit.
+    over_limit: AtomicU64,
 }
 
 pub(crate) fn buffers() -> &'static Buffers {
     static BUFFERS: OnceLock<Buffers> = OnceLock::new();
     BUFFERS.get_or_init(|| Buffers {
-        free: ArrayQueue::new(MOST),
-        filled: ArrayQueue::new(MOST),
+        free: ArrayQueue::new(MAX_BUFFERS),
+        filled: ArrayQueue::new(MAX_BUFFERS),
         made: AtomicUsize::new(0),
         limit: AtomicUsize::new(0),
         may_refuse: AtomicBool::new(false),
-        short: AtomicU64::new(0),
+        over_limit: AtomicU64::new(0),
     })
 }
 
 const fn layout() -> Layout {
     match Layout::from_size_align(BYTES, 4096) {
         Ok(layout) => layout,
-        Err(_) => panic!("a size that is one"),
+        Err(_) => panic!("the size and the alignment are valid"),
     }
 }
 
 impl Buffers {
-    /// Sets how much memory there may be, in bytes, and whether CUPTI can be refused a buffer; makes some.
+    /// Sets the memory limit, in bytes, and whether CUPTI may be given a null buffer. Allocates a few buffers ahead.
     pub(crate) fn prepare(&self, bytes: usize, may_refuse: bool) {
-        self.limit.store((bytes / BYTES).clamp(2, MOST), Ordering::Relaxed);
+        self.limit.store((bytes / BYTES).clamp(2, MAX_BUFFERS), Ordering::Relaxed);
         self.may_refuse.store(may_refuse, Ordering::Relaxed);
-        while self.free.len() < READY
+        while self.free.len() < PREALLOCATED
             && let Some(buffer) = self.make(true)
         {
             let _ = self.free.push(buffer);
         }
     }
 
-    /// How often CUPTI asked for a buffer beyond the limit since this was asked last.
-    pub(crate) fn take_short(&self) -> u64 {
-        self.short.swap(0, Ordering::Relaxed)
+    /// Returns the number of requests beyond the limit since the last call.
+    pub(crate) fn take_over_limit(&self) -> u64 {
+        self.over_limit.swap(0, Ordering::Relaxed)
     }
 
-    /// Reads the buffers that were filled, oldest first.
+    /// Passes the buffers with records to `read`, oldest first, and returns them to the free ones.
     pub(crate) fn drain(&self, mut read: impl FnMut(*mut u8, usize)) {
         while let Some(Filled { buffer, used }) = self.filled.pop() {
             read(buffer.0, used);
@@ -84,11 +84,11 @@ impl Buffers {
     }
 
     fn make(&self, is_limited: bool) -> Option<Buffer> {
-        let limit = if is_limited { self.limit.load(Ordering::Relaxed) } else { MOST };
+        let limit = if is_limited { self.limit.load(Ordering::Relaxed) } else { MAX_BUFFERS };
         let more = |made: usize| (made < limit).then_some(made + 1);
         self.made.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
-        // By the system's allocator: that of the program may be one that records.
-        // SAFETY: the layout has a size.
+        // With the system's allocator, because the program's may record its allocations.
+        // SAFETY: the size of the layout is not zero.
         let address = unsafe { System.alloc_zeroed(layout()) };
         if address.is_null() {
             self.made.fetch_sub(1, Ordering::Relaxed);
@@ -101,16 +101,16 @@ impl Buffers {
         if let Some(buffer) = self.free.pop().or_else(|| self.make(true)) {
             return Some(buffer);
         }
-        self.short.fetch_add(1, Ordering::Relaxed);
-        // A CUPTI before 12.9 does not stand being given nothing.
+        self.over_limit.fetch_add(1, Ordering::Relaxed);
+        // CUPTI before 12.9 does not tolerate a null buffer.
         if self.may_refuse.load(Ordering::Relaxed) { None } else { self.make(false) }
     }
 }
 
-/// CUPTI asks for a buffer.
+/// The callback with which CUPTI requests a buffer.
 pub(crate) extern "C" fn requested(address: *mut *mut u8, size: *mut usize, most_records: *mut usize) {
     let (buffer, bytes) = buffers().empty().map_or((null_mut(), 0), |buffer| (buffer.0, BYTES));
-    // SAFETY: CUPTI's own places.
+    // SAFETY: the pointers are CUPTI's out parameters.
     unsafe {
         *address = buffer;
         *size = bytes;
@@ -118,10 +118,10 @@ pub(crate) extern "C" fn requested(address: *mut *mut u8, size: *mut usize, most
     }
 }
 
-/// CUPTI hands one back.
+/// The callback with which CUPTI returns a buffer.
 pub(crate) extern "C" fn completed(_: *mut c_void, _: u32, address: *mut u8, _: usize, used: usize) {
     if !address.is_null() {
-        // There is room for all that were ever made.
+        // The queue has room for all buffers.
         let _ = buffers().filled.push(Filled { buffer: Buffer(address), used: used.min(BYTES) });
     }
 }

@@ -1,4 +1,4 @@
-//! Devices of one recording: CUPTI switched on, its buffers read, and switched off.
+//! The collector of device activities for one recording: enables CUPTI, reads its buffers, and disables it.
 
 use super::buffers::{buffers, completed, requested};
 use super::cupti::{Cupti, code};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-/// What is always recorded.
+/// The activity kinds that are always recorded.
 const KINDS: [u32; 10] = [
     kind::CONCURRENT_KERNEL,
     kind::MEMCPY,
@@ -26,24 +26,24 @@ const KINDS: [u32; 10] = [
     kind::OVERHEAD,
 ];
 
-/// How often CUPTI hands over buffers that are not full, in ms.
+/// The period at which CUPTI returns buffers that are not full, in ms.
 const FLUSH_PERIOD: u32 = 500;
 
-/// `CUPTI_ACTIVITY_FLAG_FLUSH_FORCED`: also buffers with records that are not finished.
+/// `CUPTI_ACTIVITY_FLAG_FLUSH_FORCED`: also flushes buffers with records that are not complete.
 const FORCED: u32 = 1;
 
-/// From this version on CUPTI stands it when it asks for a buffer and gets none.
+/// The first version of CUPTI that tolerates a null buffer in reply to a request.
 const ALLOWS_NULL_BUFFER: u32 = 27;
 
-/// Records what devices do.
+/// Records device activities through CUPTI.
 pub(crate) struct Collector {
     cuda: &'static Cuda,
     subscriber: usize,
     kinds: Vec<u32>,
     encoder: Encoder,
-    /// Records that CUPTI itself had no room for.
+    /// Records that CUPTI dropped because it had no buffer.
     dropped: u64,
-    failed: u64,
+    unreadable_buffers: u64,
     words: Vec<u64>,
     is_on: bool,
 }
@@ -51,15 +51,15 @@ pub(crate) struct Collector {
 extern "C" fn ignore(_: *mut c_void, _: u32, _: u32, _: *const c_void) {}
 
 impl Collector {
-    /// Switches CUPTI on: everything from here on is recorded, and what lies before the window is left out by the reader, so
-    /// that the first kernel of a window finds CUPTI at work.
+    /// Enables CUPTI. This happens before the window of the recording starts, so that CUPTI is running when the first kernel
+    /// of the window is launched. The reader leaves out what is before the window.
     pub(crate) fn start(options: &Options) -> Result<Collector, Unavailable> {
         let cuda = cuda()?;
         let cupti = &cuda.cupti;
         buffers().drain(|_, _| {});
         buffers().prepare(options.device_buffer_bytes, cuda.version >= ALLOWS_NULL_BUFFER);
         let mut subscriber = null_mut();
-        // SAFETY: the place is ours; the callback is there for good, and nothing is asked to call it.
+        // SAFETY: the out parameter is a local variable; the callback is a static function, and no event is enabled for it.
         cupti
             .check("cuptiSubscribe", unsafe { (cupti.subscribe)(&raw mut subscriber, ignore, null_mut()) })?;
         let mut collector = Collector {
@@ -68,64 +68,66 @@ impl Collector {
             kinds: Vec::new(),
             encoder: Encoder::new(cuda.devices.clone()),
             dropped: 0,
-            failed: 0,
+            unreadable_buffers: 0,
             words: Vec::new(),
             is_on: true,
         };
-        collector.switch_on(options)?;
+        collector.enable_activities(options)?;
         Ok(collector)
     }
 
-    fn switch_on(&mut self, options: &Options) -> Result<(), Unavailable> {
+    fn enable_activities(&mut self, options: &Options) -> Result<(), Unavailable> {
         let cupti = &self.cuda.cupti;
         cupti.use_system_ids();
-        // SAFETY: the callbacks are there for good, and do what CUPTI asks of such.
+        // SAFETY: the callbacks are static functions, and do what CUPTI requires of them.
         cupti.check("cuptiActivityRegisterCallbacks", unsafe { (cupti.register)(requested, completed) })?;
-        if let Some(tell) = cupti.event_times {
-            // SAFETY: has no conditions; where it is refused, events are told without times.
-            unsafe { tell(1) };
+        if let Some(enable) = cupti.event_times {
+            // SAFETY: the function has no preconditions. If it fails, events have no times.
+            unsafe { enable(1) };
         }
         let memory = options.profile_memory.then_some(kind::MEMORY2);
         let ranges = options.nvtx_ranges.then_some(kind::MARKER);
         for kind in KINDS.into_iter().chain(memory).chain(ranges) {
-            // SAFETY: a plain number, which CUPTI checks.
+            // SAFETY: the argument is a plain number, which CUPTI validates.
             cupti.check("cuptiActivityEnable", unsafe { (cupti.enable)(kind) })?;
             self.kinds.push(kind);
         }
-        // Where CUPTI can, it makes no record of what would be left out.
-        for (switch, calls) in [cupti.runtime_call, cupti.driver_call].into_iter().zip(&self.cuda.left_out) {
+        // If CUPTI supports it, calls that would be left out are not recorded at all.
+        for (switch, calls) in
+            [cupti.runtime_call, cupti.driver_call].into_iter().zip(&self.cuda.skipped_calls)
+        {
             for (switch, cbid) in
                 switch.iter().flat_map(|switch| calls.iter().map(move |cbid| (switch, cbid)))
             {
-                // SAFETY: plain numbers, which CUPTI checks.
+                // SAFETY: the arguments are plain numbers, which CUPTI validates.
                 unsafe { switch(*cbid, 0) };
             }
         }
         if let Some(period) = cupti.flush_period {
-            // SAFETY: has no conditions; where it is refused, buffers come when they are full.
+            // SAFETY: the function has no preconditions. If it fails, buffers are returned when they are full.
             unsafe { period(FLUSH_PERIOD) };
         }
         Ok(())
     }
 
-    /// Waits for the devices to finish what they were asked for.
+    /// Waits until the devices have finished the work submitted to them.
     pub(crate) fn synchronize(&self) {
         self.cuda.driver.synchronize(&self.cuda.devices);
     }
 
-    /// Asks CUPTI for what it has so far: records that are finished.
+    /// Requests the buffers with complete records from CUPTI.
     pub(crate) fn flush(&self) {
-        // SAFETY: CUPTI hands its buffers to callbacks that stay.
+        // SAFETY: CUPTI passes its buffers to callbacks that are static functions.
         unsafe { (self.cuda.cupti.flush)(0) };
     }
 
-    /// Switches CUPTI off; what it still had is in buffers then.
+    /// Disables CUPTI. The remaining records are then in the buffers.
     pub(crate) fn stop(&mut self) {
         if !std::mem::replace(&mut self.is_on, false) {
             return;
         }
         let cupti = &self.cuda.cupti;
-        // SAFETY: numbers that were taken before; CUPTI hands its buffers to callbacks that stay.
+        // SAFETY: the kinds and the subscriber are valid; CUPTI passes its buffers to callbacks that are static functions.
         unsafe {
             (cupti.flush)(FORCED);
             for kind in &self.kinds {
@@ -139,28 +141,28 @@ impl Collector {
         }
     }
 
-    /// The words of what was recorded since the last time, and how many records were lost meanwhile.
+    /// Returns the words of the records since the last call, and how many records CUPTI dropped meanwhile.
     pub(crate) fn take(&mut self) -> (&[u64], u64) {
         self.words.clear();
-        let Collector { cuda, encoder, words, failed, .. } = self;
+        let Collector { cuda, encoder, words, unreadable_buffers, .. } = self;
         buffers().drain(|buffer, used| {
-            // SAFETY: CUPTI filled so many bytes of the buffer, and is done with it.
-            *failed += u64::from(!unsafe { read(cuda, buffer, used, encoder, words) });
+            // SAFETY: CUPTI wrote `used` bytes to the buffer and has returned it.
+            *unreadable_buffers += u64::from(!unsafe { read(cuda, buffer, used, encoder, words) });
         });
         let mut dropped = 0;
-        // SAFETY: the place is ours; no context stands for all.
-        let is_told = unsafe { (cuda.cupti.dropped)(null_mut(), 0, &raw mut dropped) } == code::SUCCESS;
-        let dropped = if is_told { dropped as u64 } else { 0 };
+        // SAFETY: the out parameter is a local variable; a null context means all contexts.
+        let is_known = unsafe { (cuda.cupti.dropped)(null_mut(), 0, &raw mut dropped) } == code::SUCCESS;
+        let dropped = if is_known { dropped as u64 } else { 0 };
         self.dropped += dropped;
         (&self.words, dropped)
     }
 
-    /// The time on CUPTI's clock, in ns.
+    /// Returns the time of CUPTI's clock, in ns.
     pub(crate) fn time(&self) -> Option<u64> {
         self.cuda.cupti.time()
     }
 
-    /// What a trace tells of the devices.
+    /// Returns the metadata about devices, CUPTI and the driver.
     pub(crate) fn members(&self) -> [(&'static str, Value); 3] {
         [
             ("deviceProperties", self.cuda.devices.iter().map(DeviceProperties::to_json).collect()),
@@ -169,8 +171,8 @@ impl Collector {
         ]
     }
 
-    /// What was recorded and what was not, in records, for the trace's own statistics.
-    pub(crate) fn told(&self) -> Value {
+    /// Returns the numbers of recorded and lost records, for the statistics in the trace.
+    pub(crate) fn to_json(&self) -> Value {
         let lost = self.encoder.lost;
         json!({
             "records": self.encoder.records,
@@ -181,17 +183,17 @@ impl Collector {
         })
     }
 
-    /// What a person should know.
+    /// Returns warnings about lost records.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let lost = self.encoder.lost;
-        let (short_of_room, failed) = (buffers().take_short(), self.failed);
+        let (over_limit, unreadable) = (buffers().take_over_limit(), self.unreadable_buffers);
         [
-            (self.dropped, "activity records were dropped by CUPTI for want of buffers"),
-            (short_of_room, "times CUPTI asked for more buffers than `device_buffer_bytes` allows"),
-            (lost.unknown, "activity records are of kinds that are not read"),
-            (lost.short, "activity records were shorter than their kind"),
-            (lost.untimed, "activity records had no times"),
-            (failed, "buffers of CUPTI could not be read to their end"),
+            (self.dropped, "activity records were dropped by CUPTI because it had no buffer"),
+            (over_limit, "times CUPTI requested more buffers than `device_buffer_bytes` allows"),
+            (lost.unknown, "activity records are of unsupported kinds"),
+            (lost.short, "activity records were shorter than the size of their kind"),
+            (lost.untimed, "activity records had no timestamps"),
+            (unreadable, "buffers of CUPTI could not be read completely"),
         ]
         .into_iter()
         .filter(|(count, _)| *count > 0)
@@ -206,20 +208,20 @@ impl Drop for Collector {
     }
 }
 
-/// Reads the records of a buffer; false where CUPTI does not know how it goes on.
+/// Reads the records of a buffer. Returns false if CUPTI cannot find the next record.
 ///
 /// # Safety
-/// CUPTI filled the first `used` bytes of the buffer, and is done with it.
+/// CUPTI wrote the first `used` bytes of the buffer and has returned it.
 unsafe fn read(cuda: &Cuda, buffer: *mut u8, used: usize, encoder: &mut Encoder, out: &mut Vec<u64>) -> bool {
     let Cupti { next, .. } = cuda.cupti;
     let mut record = null_mut();
     loop {
-        // SAFETY: the caller's promise; the place is ours.
+        // SAFETY: guaranteed by the caller; the out parameter is a local variable.
         match unsafe { next(buffer, used, &raw mut record) } {
             code::SUCCESS => {}
             code => return code == code::END,
         }
-        // SAFETY: CUPTI's records lie within the buffer, and texts that they name stay.
+        // SAFETY: CUPTI's records are within the buffer, and the strings that they point to stay valid.
         unsafe {
             let Some(at) = usize::try_from(record.offset_from(buffer)).ok().filter(|at| *at < used) else {
                 return false;

@@ -1,4 +1,4 @@
-//! CUPTI: where it is found, and its functions.
+//! CUPTI: finds and loads the library; the table of its functions.
 
 use super::library::{functions, load, loaded};
 use super::unavailable::{CUPTI_VARIABLE, Unavailable};
@@ -6,14 +6,14 @@ use std::ffi::{CStr, OsString, c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::{env, fs, ptr};
 
-/// What CUPTI calls for an empty buffer: places for its address, its size and the most records in it.
+/// CUPTI's callback to request an empty buffer. Out parameters: address, size, and the maximum number of records in it.
 pub(crate) type Requested = extern "C" fn(*mut *mut u8, *mut usize, *mut usize);
-/// What it calls with one that has records: context, stream, address, size, and how much of it is in use.
+/// CUPTI's callback to return a buffer with records: context, stream, address, size, and the number of bytes in use.
 pub(crate) type Completed = extern "C" fn(*mut c_void, u32, *mut u8, usize, usize);
 type Callback = extern "C" fn(*mut c_void, u32, u32, *const c_void);
 
 functions! {
-    /// What is asked of CUPTI.
+    /// The functions of CUPTI that are used.
     Cupti {
         version = b"cuptiGetVersion" (*mut u32),
         subscribe = b"cuptiSubscribe" (*mut *mut c_void, Callback, *mut c_void),
@@ -39,7 +39,7 @@ functions! {
     }
 }
 
-/// CUPTI's result codes that mean something here: `CUptiResult`.
+/// The result codes of CUPTI that are handled: `CUptiResult`.
 pub mod code {
     /// `CUPTI_SUCCESS`.
     pub const SUCCESS: u32 = 0;
@@ -49,24 +49,24 @@ pub mod code {
     pub const SUBSCRIBED: u32 = 39;
 }
 
-/// The name of a function whose number CUPTI does not know.
+/// The name that CUPTI returns for an unknown function number.
 pub(crate) const UNKNOWN_CALL: &str = "INVALID";
 
-/// `CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM`: threads by the system's ids.
+/// `CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM`: records have the system's thread ids.
 const SYSTEM_IDS: u32 = 1;
 
-/// The version of CUDA 12.0's CUPTI: older ones have other records.
-const OLDEST: u32 = 18;
+/// The version of CUPTI in CUDA 12.0. The records of older versions have other layouts.
+const OLDEST_VERSION: u32 = 18;
 
 impl Cupti {
-    /// Loads CUPTI for a driver that runs up to this version of CUDA. To be called where there is a driver and a device only:
-    /// CUPTI 13.2 ends the program where there is none.
+    /// Loads CUPTI for a driver that supports CUDA up to this version. Must be called only if there are a driver and a
+    /// device: without them, CUPTI 13.2 terminates the program.
     pub(crate) fn load(cuda: u32) -> Result<(Cupti, u32), Unavailable> {
         let cupti = Cupti::find(cuda)?;
         let mut version = 0;
-        // SAFETY: there is a driver; the place is ours.
+        // SAFETY: there is a driver; the out parameter is a local variable.
         cupti.check("cuptiGetVersion", unsafe { (cupti.version)(&raw mut version) })?;
-        if version < OLDEST {
+        if version < OLDEST_VERSION {
             return Err(Unavailable::OldCupti(version));
         }
         Ok((cupti, version))
@@ -94,7 +94,7 @@ impl Cupti {
         Err(Unavailable::NoCupti(tried))
     }
 
-    /// A result code, with CUPTI's own text.
+    /// Converts a result code to a result. Errors have CUPTI's own text.
     pub(crate) fn check(&self, call: &'static str, code: u32) -> Result<(), Unavailable> {
         match code {
             code::SUCCESS => Ok(()),
@@ -105,17 +105,17 @@ impl Cupti {
 
     fn text_of(&self, code: u32) -> String {
         let mut text = ptr::null();
-        // SAFETY: the place is ours; what is put there is a text of CUPTI's own, which stays.
+        // SAFETY: the out parameter is a local variable; CUPTI stores a pointer to a static string in it.
         let known = unsafe { (self.code_text)(code, &raw mut text) } == code::SUCCESS;
         if known {
-            // SAFETY: as above.
+            // SAFETY: a static string, as above.
             unsafe { text_at(text as u64) }.unwrap_or_default()
         } else {
             "an unknown error".to_owned()
         }
     }
 
-    /// The name of a function by its number, without the version at its end.
+    /// Returns the name of a function by its number, without the version suffix.
     pub(crate) fn name_of(&self, is_driver: bool, cbid: u32) -> String {
         let mut text = ptr::null();
         let domain = if is_driver { 1 } else { 2 };
@@ -126,32 +126,33 @@ impl Cupti {
         name.map_or_else(|| UNKNOWN_CALL.to_owned(), |name| without_version(&name).to_owned())
     }
 
-    /// Has threads told by the system's ids, which spans have too.
+    /// Makes CUPTI record threads with the system's ids, which spans have too.
     pub(crate) fn use_system_ids(&self) {
         if let Some(set) = self.thread_ids {
-            // SAFETY: has no conditions; where it is refused, calls are on lanes of their own.
+            // SAFETY: the function has no preconditions. If it fails, calls are on tracks of their own.
             unsafe { set(SYSTEM_IDS) };
         }
     }
 
-    /// The time on CUPTI's clock, in ns.
+    /// Returns the time of CUPTI's clock, in ns.
     pub(crate) fn time(&self) -> Option<u64> {
         let mut time = 0;
-        // SAFETY: the place is ours.
+        // SAFETY: the out parameter is a local variable.
         (unsafe { (self.timestamp)(&raw mut time) } == code::SUCCESS).then_some(time)
     }
 }
 
-/// The text at an address; nothing at 0.
+/// Returns the string at an address; `None` for address 0.
 ///
 /// # Safety
-/// The address is 0 or that of a C string that stays meanwhile.
+/// The address is 0 or that of a C string that stays valid during the call.
 pub(crate) unsafe fn text_at(address: u64) -> Option<String> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     (address != 0).then(|| unsafe { CStr::from_ptr(address as *const c_char) }.to_string_lossy().into_owned())
 }
 
-/// `cudaLaunchKernel_v7000` is `cudaLaunchKernel`; the `_v2` of the driver's functions stays.
+/// Removes the version suffix of a runtime function: `cudaLaunchKernel_v7000` becomes `cudaLaunchKernel`. The suffix `_v2`
+/// of a driver function is kept.
 fn without_version(name: &str) -> &str {
     match name.rsplit_once("_v") {
         Some((rest, digits)) if digits.len() >= 4 && digits.bytes().all(|b| b.is_ascii_digit()) => rest,
@@ -159,7 +160,7 @@ fn without_version(name: &str) -> &str {
     }
 }
 
-/// The file's names, newest first; those that are newer than the driver last.
+/// Returns the file names to try, newest first; versions that are newer than the driver come after the matching one.
 fn names(cuda: u32) -> Vec<&'static str> {
     let mut names = vec!["libcupti.so.13", "libcupti.so.12"];
     if cuda < 13_000 {
@@ -169,7 +170,7 @@ fn names(cuda: u32) -> Vec<&'static str> {
     names
 }
 
-/// Where CUPTI may lie: beside Python's packages, then in a toolkit.
+/// Returns the folders where CUPTI may be: those of Python packages, then those of CUDA toolkits.
 fn folders() -> Vec<PathBuf> {
     let roots = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(env::var_os).map(PathBuf::from);
     let home = env::var_os("HOME").map(|home| Path::new(&home).join(".local"));
@@ -182,7 +183,7 @@ fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// The folders of CUPTI's wheels below a Python's root: `nvidia/cuda_cupti/lib`, and from 13.0 on `nvidia/cu13/lib`.
+/// Returns the folders of CUPTI's wheels below a Python root: `nvidia/cuda_cupti/lib`, and from 13.0 on `nvidia/cu13/lib`.
 fn wheels(root: &Path) -> Vec<PathBuf> {
     let within = |folder: PathBuf, begin: &str| -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -201,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_left_off_names() {
+    fn version_suffixes_are_removed_from_names() {
         for (name, expected) in [
             ("cudaLaunchKernel_v7000", "cudaLaunchKernel"),
             ("cudaLaunchKernelExC_v11060", "cudaLaunchKernelExC"),
@@ -214,13 +215,13 @@ mod tests {
     }
 
     #[test]
-    fn the_drivers_own_version_comes_first() {
+    fn the_version_of_the_driver_is_tried_first() {
         assert_eq!(names(12_060)[0], "libcupti.so.12");
         assert_eq!(names(13_000)[0], "libcupti.so.13");
     }
 
     #[test]
-    fn wheels_are_found_below_a_root() {
+    fn folders_of_wheels_are_found_below_a_root() {
         let root = tempfile::tempdir().expect("a folder");
         for part in ["cuda_cupti", "cu13", "nccl"] {
             let folder = root.path().join("lib/python3.11/site-packages/nvidia").join(part).join("lib");

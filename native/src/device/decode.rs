@@ -1,42 +1,42 @@
-//! CUPTI's activity records: a pure function from bytes to what they say.
+//! Decodes CUPTI's activity records: a pure function from bytes to values.
 //!
-//! Between CUPTI 12.0 and 13.5 no field moved and structs only grew, so that each is read by its first bytes: as many as the
-//! version that wrote it has of the kind. Fields behind them are absent.
+//! From CUPTI 12.0 to 13.5 no field moved and structs only grew. A record is read up to the size that its kind has in the
+//! version of CUPTI that wrote it; fields beyond that size are absent.
 
 use super::decoded::{Copy, Decoded, Kernel, Place, Span};
 
-/// The kinds that are read: `CUpti_ActivityKind`. Written out, because the bindings of `cudarc` would have programs that
-/// link CUDA dynamically link CUPTI too.
+/// The kinds that are read: `CUpti_ActivityKind`. Defined here, because with the bindings of `cudarc` a program that links
+/// CUDA dynamically would have to link CUPTI too.
 pub mod kind {
-    /// Copies.
+    /// Memcpys.
     pub const MEMCPY: u32 = 1;
-    /// Fills.
+    /// Memsets.
     pub const MEMSET: u32 = 2;
-    /// Kernels, one after the other.
+    /// Kernels, serialized by CUPTI.
     pub const KERNEL: u32 = 3;
-    /// Calls of the driver.
+    /// Calls of the driver API.
     pub const DRIVER: u32 = 4;
-    /// Calls of the runtime.
+    /// Calls of the runtime API.
     pub const RUNTIME: u32 = 5;
-    /// Kernels, as they run.
+    /// Kernels that may run concurrently.
     pub const CONCURRENT_KERNEL: u32 = 10;
-    /// NVTX.
+    /// NVTX markers.
     pub const MARKER: u32 = 12;
-    /// CUPTI's own work.
+    /// Overhead of CUPTI and the driver.
     pub const OVERHEAD: u32 = 17;
-    /// Copies from one device to another.
+    /// Memcpys between devices (peer to peer).
     pub const MEMCPY2: u32 = 22;
-    /// Events that were recorded on streams.
+    /// CUDA events recorded on streams.
     pub const CUDA_EVENT: u32 = 36;
-    /// Waiting.
+    /// Synchronization.
     pub const SYNCHRONIZATION: u32 = 38;
-    /// Which call belongs to which span.
+    /// External correlation: the span in which a call was made.
     pub const EXTERNAL_CORRELATION: u32 = 39;
-    /// Memory of devices.
+    /// Memory allocations and frees.
     pub const MEMORY2: u32 = 49;
 }
 
-/// CUPTI's version of a toolkit: `cuptiGetVersion` counts to 28 in CUDA 12, and is `MMmm00` like thereafter.
+/// CUPTI versions by toolkit. `cuptiGetVersion` returns small numbers up to 28 for CUDA 12, and `MMmm00` from CUDA 13 on.
 const CUDA_12_6: u32 = 24;
 const CUDA_12_8: u32 = 26;
 const CUDA_13_0: u32 = 130_000;
@@ -45,9 +45,9 @@ const CUDA_13_3: u32 = 130_300;
 const CUDA_13_4: u32 = 130_400;
 const CUDA_13_5: u32 = 130_500;
 
-/// How many bytes a record of this kind has in this version of CUPTI; nothing for kinds that are not read.
+/// Returns the size of a record of this kind in this version of CUPTI, in bytes; `None` for kinds that are not read.
 pub fn size_of_record(kind: u32, version: u32) -> Option<usize> {
-    // Sizes from a version on, newest first.
+    // The first version with a size, and the size; newest first.
     let sizes: &[(u32, usize)] = match kind {
         kind::KERNEL | kind::CONCURRENT_KERNEL => {
             &[(CUDA_13_4, 248), (CUDA_13_3, 232), (CUDA_13_1, 224), (CUDA_13_0, 216), (0, 208)]
@@ -55,7 +55,7 @@ pub fn size_of_record(kind: u32, version: u32) -> Option<usize> {
         kind::MEMCPY => &[(CUDA_13_4, 112), (CUDA_12_8, 96), (0, 88)],
         kind::MEMSET => &[(CUDA_13_4, 104), (0, 88)],
         kind::MEMCPY2 => &[(0, 96)],
-        // What was added to overhead in 12.3 and 12.4 is not read.
+        // The fields that were added to overhead records in 12.3 and 12.4 are not read.
         kind::DRIVER | kind::RUNTIME | kind::OVERHEAD => &[(0, 40)],
         kind::SYNCHRONIZATION => &[(CUDA_12_8, 56), (0, 40)],
         kind::EXTERNAL_CORRELATION => &[(0, 24)],
@@ -67,7 +67,7 @@ pub fn size_of_record(kind: u32, version: u32) -> Option<usize> {
     sizes.iter().find(|(from, _)| version >= *from).map(|(_, size)| *size)
 }
 
-/// The first bytes of a record, as many as its version has.
+/// The bytes of a record, up to its size in the version that wrote it. Fields beyond it read as 0.
 #[derive(Clone, Copy)]
 struct View<'a>(&'a [u8]);
 
@@ -100,7 +100,7 @@ impl View<'_> {
         Span { start: self.u64(at), end: self.u64(at + 8) }
     }
 
-    /// Device, context and stream stand together; so do the graph's node, the graph and the channel, mostly.
+    /// Reads a [`Place`]. Device, context and stream are adjacent; the offsets of the other fields depend on the kind.
     fn place(self, device: usize, correlation: usize, node: usize, [graph, channel]: [usize; 2]) -> Place {
         Place {
             device: self.u32(device),
@@ -114,7 +114,7 @@ impl View<'_> {
     }
 }
 
-/// Reads one record, which a CUPTI of this version wrote. `bytes` may go on behind it.
+/// Decodes one record that was written by this version of CUPTI. `bytes` may continue after it.
 pub fn decode(bytes: &[u8], version: u32) -> Decoded {
     let kind = View(bytes).u32(0);
     let Some(size) = size_of_record(kind, version) else { return Decoded::Unknown(kind) };

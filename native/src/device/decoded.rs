@@ -1,15 +1,15 @@
-//! What activity records of CUPTI say, whatever version wrote them.
+//! Decoded activity records of CUPTI, in a form that does not depend on the version.
 
-/// When something began and ended, in ns of CUPTI's clock; 0 and 0 where it was not timed.
+/// Start and end, in ns of CUPTI's clock; both 0 if the activity was not timed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// When it began.
+    /// The start.
     pub start: u64,
-    /// When it ended.
+    /// The end.
     pub end: u64,
 }
 
-/// Where and on whose behalf a device did something.
+/// Where a device activity ran, and the call that caused it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// The ordinal of the device.
@@ -18,96 +18,96 @@ pub struct Place {
     pub context: u32,
     /// The number of the stream.
     pub stream: u32,
-    /// What it has in common with the call that caused it.
+    /// The correlation id, which is also that of the call.
     pub correlation: u32,
-    /// The graph it is of; 0 for none.
+    /// The id of the CUDA graph; 0 for none.
     pub graph: u32,
-    /// The node of the graph.
+    /// The id of the graph node.
     pub node: u64,
-    /// The hardware channel, and its type: 1 for compute, 2 for copies.
+    /// The hardware channel, and its type: 1 for compute, 2 for copies (`CUpti_ChannelType`).
     pub channel: (u32, u32),
 }
 
 /// A kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kernel {
-    /// When.
+    /// Start and end.
     pub span: Span,
-    /// Where.
+    /// Device, context, stream and correlation.
     pub place: Place,
-    /// The address of its mangled name, a C string of CUPTI's.
+    /// The address of the mangled name, a C string owned by CUPTI.
     pub name: u64,
-    /// Blocks in each direction.
+    /// The size of the grid, in blocks.
     pub grid: [u32; 3],
-    /// Threads of a block in each direction.
+    /// The size of a block, in threads.
     pub block: [u32; 3],
-    /// Blocks of a cluster in each direction; 0 for none.
+    /// The size of a cluster, in blocks; 0 without clusters.
     pub cluster: [u32; 3],
-    /// Registers of a thread.
+    /// Registers per thread.
     pub registers: u16,
-    /// Bytes of shared memory of a block, static and dynamic.
+    /// Static and dynamic shared memory per block, in bytes.
     pub shared: [u32; 2],
-    /// When it was queued; 0 unless latency timestamps are on.
+    /// The time at which it was queued, in ns; 0 unless latency timestamps are enabled.
     pub queued: u64,
-    /// The priority of the stream; from CUPTI 13.1 on.
+    /// The priority of the stream; `None` before CUPTI 13.1.
     pub priority: Option<i32>,
 }
 
-/// A copy.
+/// A memcpy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Copy {
-    /// When.
+    /// Start and end.
     pub span: Span,
-    /// Where.
+    /// Device, context, stream and correlation.
     pub place: Place,
-    /// CUPTI's number of the direction.
+    /// CUPTI's number of the kind of copy (`CUpti_ActivityMemcpyKind`).
     pub direction: u8,
-    /// CUPTI's numbers of the memories that it is from and to.
+    /// CUPTI's numbers of the source's and the destination's kind of memory (`CUpti_ActivityMemoryKind`).
     pub memories: [u8; 2],
-    /// How much, in bytes.
+    /// The size, in bytes.
     pub bytes: u64,
-    /// Device and context that it is from, and those that it is to, for a copy between devices.
+    /// For a copy between devices: device and context of the source, and of the destination.
     pub peers: Option<[(u32, u32); 2]>,
 }
 
-/// What a record says.
+/// A decoded record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decoded {
     /// A kernel.
     Kernel(Kernel),
-    /// A copy.
+    /// A memcpy.
     Copy(Copy),
-    /// A fill of so many bytes of a kind of memory.
+    /// A memset.
     Fill {
-        /// When.
+        /// Start and end.
         span: Span,
-        /// Where.
+        /// Device, context, stream and correlation.
         place: Place,
-        /// CUPTI's number of the memory.
+        /// CUPTI's number of the kind of memory.
         memory: u16,
-        /// How much.
+        /// The size, in bytes.
         bytes: u64,
     },
-    /// A call.
+    /// A call of the driver or the runtime API.
     Call {
-        /// Of the driver, not of the runtime.
+        /// Whether it is a call of the driver.
         is_driver: bool,
-        /// When.
+        /// Start and end.
         span: Span,
-        /// CUPTI's number of the function.
+        /// CUPTI's number of the function (callback id).
         cbid: u32,
         /// The calling thread.
         thread: u32,
-        /// What it has in common with what it caused.
+        /// The correlation id, which is also that of the device activities it caused.
         correlation: u32,
-        /// What it returned; 0 for success.
+        /// The return value; 0 for success.
         result: u32,
     },
-    /// Waiting.
+    /// A synchronization.
     Sync {
-        /// When.
+        /// Start and end.
         span: Span,
-        /// CUPTI's number of what was waited for.
+        /// CUPTI's number of the kind of synchronization.
         what: u32,
         /// The number of the context.
         context: u32,
@@ -118,18 +118,18 @@ pub enum Decoded {
         /// The number of the event; `u32::MAX` for none.
         event: u32,
     },
-    /// A call belongs to a span.
+    /// The external correlation of a call: the span in which it was made.
     External {
-        /// CUPTI's number of the kind.
+        /// CUPTI's number of the external kind.
         kind: u32,
         /// The id of the span.
         id: u64,
         /// The call's correlation.
         correlation: u32,
     },
-    /// An event was recorded on a stream.
+    /// A CUDA event that was recorded on a stream.
     Event {
-        /// When; 0 where the device did not tell.
+        /// The time, in ns; 0 if device timestamps are not available.
         time: u64,
         /// The number of the context.
         context: u32,
@@ -140,45 +140,45 @@ pub enum Decoded {
         /// The call's correlation.
         correlation: u32,
     },
-    /// CUPTI's own work.
+    /// Overhead of CUPTI or the driver.
     Overhead {
-        /// When.
+        /// Start and end.
         span: Span,
-        /// CUPTI's number of what it was.
+        /// CUPTI's number of the kind of overhead.
         what: u32,
     },
-    /// Memory of a device.
+    /// An allocation or a free.
     Memory {
-        /// When.
+        /// The time, in ns.
         time: u64,
-        /// It was freed, not allocated.
+        /// Whether it is a free.
         is_release: bool,
-        /// CUPTI's number of the memory.
+        /// CUPTI's number of the kind of memory.
         memory: u32,
-        /// Where it is.
+        /// The address.
         address: u64,
-        /// How much.
+        /// The size, in bytes.
         bytes: u64,
         /// The ordinal of the device.
         device: u32,
         /// The call's correlation.
         correlation: u32,
     },
-    /// One end of a range of NVTX, or a moment.
+    /// The start or the end of an NVTX range, or an instant event.
     Marker {
-        /// When.
+        /// The time, in ns.
         time: u64,
-        /// 1 for a moment, 2 for a begin, 4 for an end, and others.
+        /// 1 for an instant event, 2 for a start, 4 for an end, and others (`CUpti_ActivityFlag`).
         flags: u32,
-        /// What both ends have in common.
+        /// The id that start and end of a range share.
         id: u32,
         /// The thread.
         thread: u32,
-        /// The addresses of its name, 0 at an end, and of its domain's, 0 for none.
+        /// The addresses of the marker's name, 0 at an end, and of the domain's name, 0 for none.
         texts: [u64; 2],
     },
-    /// A kind that is not read.
+    /// A record of a kind that is not read, with the kind.
     Unknown(u32),
-    /// Fewer bytes than the kind has.
+    /// A record with fewer bytes than its kind has, with the kind.
     Short(u32),
 }

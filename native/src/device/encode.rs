@@ -1,4 +1,4 @@
-//! What CUPTI's records say, in the words of a recording, under the names that Kineto gives.
+//! Encodes decoded records of CUPTI as words of a recording, with the event names of Kineto.
 
 use super::cupti::{Cupti, text_at};
 use super::decoded::{Copy, Decoded, Kernel, Place, Span};
@@ -8,8 +8,8 @@ use crate::hot::registry::registry;
 use kinetoscope_stream::activity::{Activity, MISSING, NO_STREAM, WORDS, head};
 use std::collections::HashMap;
 
-/// Calls of the runtime that Kineto leaves out: they ask for nothing of a device.
-const LEFT_OUT: [&str; 6] = [
+/// Calls of the runtime API that are left out, as Kineto does: they submit no work to a device.
+const SKIPPED_RUNTIME_CALLS: [&str; 6] = [
     "cudaGetDevice",
     "cudaSetDevice",
     "cudaGetLastError",
@@ -18,9 +18,9 @@ const LEFT_OUT: [&str; 6] = [
     "cudaEventDestroy",
 ];
 
-/// Calls of the driver that are kept, by how their names begin: those that ask a device for something, wait for it, or change
-/// its memory. Kineto keeps fewer, because a program of PyTorch's calls the runtime; one of Rust's calls the driver.
-const KEPT: [&str; 25] = [
+/// Prefixes of the driver calls that are recorded: those that submit work to a device, wait for it, or change its memory.
+/// Kineto records fewer, because PyTorch programs call the runtime API, whereas Rust programs call the driver API.
+const RECORDED_DRIVER_CALLS: [&str; 25] = [
     "cuLaunch",
     "cuGraphLaunch",
     "cuGraphInstantiate",
@@ -48,16 +48,21 @@ const KEPT: [&str; 25] = [
     "cuCtxSynchronize",
 ];
 
-/// Whether a call of this name is recorded.
-pub(crate) fn is_kept(is_driver: bool, name: &str) -> bool {
-    if is_driver { KEPT.iter().any(|begin| name.starts_with(begin)) } else { !LEFT_OUT.contains(&name) }
+/// Returns whether a call with this name is recorded.
+pub(crate) fn is_recorded(is_driver: bool, name: &str) -> bool {
+    if is_driver {
+        RECORDED_DRIVER_CALLS.iter().any(|begin| name.starts_with(begin))
+    } else {
+        !SKIPPED_RUNTIME_CALLS.contains(&name)
+    }
 }
 
 const MEMORIES: [&str; 8] =
     ["Unknown", "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static"];
 const DIRECTIONS: [&str; 11] =
     ["<unknown>", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"];
-const WAITS: [&str; 5] = ["Unknown Sync", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"];
+const SYNCHRONIZATIONS: [&str; 5] =
+    ["Unknown Sync", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"];
 const OVERHEADS: [&str; 8] = [
     "Driver Compiler",
     "Buffer Flush",
@@ -73,40 +78,41 @@ fn name_in(names: &[&'static str], number: u32, unknown: &'static str) -> &'stat
     names.get(number as usize).copied().unwrap_or(unknown)
 }
 
-/// CUPTI's numbers of memory that is a device's: of the device, managed, and their static kinds.
-fn is_of_device(memory: u32) -> bool {
+/// Returns whether CUPTI's kind of memory is memory of a device: device, managed, or one of their static kinds.
+fn is_device_memory(memory: u32) -> bool {
     matches!(memory, 3 | 5 | 6 | 7)
 }
 
-/// What could not be recorded, in records.
+/// The numbers of records that could not be recorded.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lost {
-    /// Of kinds that are not read.
+    /// Records of kinds that are not read.
     pub(crate) unknown: u64,
-    /// Shorter than their kind.
+    /// Records with fewer bytes than their kind has.
     pub(crate) short: u64,
-    /// Without times.
+    /// Records without timestamps.
     pub(crate) untimed: u64,
 }
 
-/// Puts records into words.
+/// Encodes records as words.
 pub(crate) struct Encoder {
     devices: Vec<DeviceProperties>,
-    /// The names of kernels by their mangled ones.
+    /// The numbers of kernel names in the registry, by mangled name.
     kernels: HashMap<String, u32>,
-    /// The names of calls, by whether they are the driver's and their number; nothing for those that are left out.
+    /// The numbers of call names in the registry, by API (driver or not) and function number; `None` for calls that are left out.
     calls: HashMap<(bool, u32), Option<u32>>,
-    /// Ranges of NVTX that began: time, name and domain.
+    /// Open NVTX ranges, by id: start, name and domain.
     ranges: HashMap<u32, (u64, [u32; 2])>,
     pub(crate) lost: Lost,
     pub(crate) records: u64,
 }
 
+/// Returns the number of a name in the registry.
 fn id(name: &str) -> u32 {
     registry().add_name(name)
 }
 
-/// GB/s; missing for what took no time.
+/// Returns the bandwidth in GB/s, as the bits of an `f64`; [`MISSING`] if the duration is 0.
 fn bandwidth(bytes: u64, span: Span) -> u64 {
     match span.end.saturating_sub(span.start) {
         0 => MISSING,
@@ -114,21 +120,21 @@ fn bandwidth(bytes: u64, span: Span) -> u64 {
     }
 }
 
-/// What comes before the values of a record.
+/// The fields that all records have, before their values.
 #[derive(Clone, Copy)]
 struct Head {
     activity: Activity,
     name: u32,
     span: Span,
-    /// Device or thread, and stream.
-    lane: [u32; 2],
+    /// The track: device or thread, and stream.
+    track: [u32; 2],
     correlation: u32,
 }
 
 fn put(out: &mut Vec<u64>, of: Head, values: &[u64]) {
     out.push(head(of.activity, (WORDS - 1 + values.len()) as u16, of.name));
-    let lane = u64::from(of.lane[0]) | u64::from(of.lane[1]) << 32;
-    out.extend([of.span.start, of.span.end, lane, u64::from(of.correlation)]);
+    let track = u64::from(of.track[0]) | u64::from(of.track[1]) << 32;
+    out.extend([of.span.start, of.span.end, track, u64::from(of.correlation)]);
     out.extend_from_slice(values);
 }
 
@@ -144,15 +150,15 @@ impl Encoder {
         }
     }
 
-    /// Appends a record's words, if there is anything to tell.
+    /// Appends the words of a record, unless it is left out.
     ///
     /// # Safety
-    /// Addresses of texts in the record are those of C strings, as CUPTI's are.
+    /// Addresses of strings in the record are those of valid C strings, as in CUPTI's records.
     pub(crate) unsafe fn encode(&mut self, decoded: &Decoded, cupti: &Cupti, out: &mut Vec<u64>) {
         let before = out.len();
         match *decoded {
             Decoded::Kernel(ref kernel) => {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 let name = unsafe { text_at(kernel.name) };
                 self.kernel(kernel, name.as_deref().unwrap_or("unknown"), out);
             }
@@ -166,51 +172,51 @@ impl Encoder {
                 let activity = if is_driver { Activity::Driver } else { Activity::Runtime };
                 let values: &[u64] = &[u64::from(cbid), u64::from(result)];
                 let values = if result == 0 { &values[..1] } else { values };
-                let lane = [thread, NO_STREAM];
-                self.timed(out, Head { activity, name, span, lane, correlation }, values);
+                let track = [thread, NO_STREAM];
+                self.timed(out, Head { activity, name, span, track, correlation }, values);
             }
             Decoded::Sync { span, what, context, stream, correlation, event } => {
-                let name = id(name_in(&WAITS, what, WAITS[0]));
+                let name = id(name_in(&SYNCHRONIZATIONS, what, SYNCHRONIZATIONS[0]));
                 let event = if event == u32::MAX { MISSING } else { u64::from(event) };
                 let values = [u64::from(context), u64::from(name), event];
-                let lane = [0, stream];
-                self.timed(out, Head { activity: Activity::Sync, name, span, lane, correlation }, &values);
+                let track = [0, stream];
+                self.timed(out, Head { activity: Activity::Sync, name, span, track, correlation }, &values);
             }
             Decoded::External { kind, id, correlation } => {
-                let (activity, lane) = (Activity::External, [kind, NO_STREAM]);
-                put(out, Head { activity, name: 0, span: Span::default(), lane, correlation }, &[id]);
+                let (activity, track) = (Activity::External, [kind, NO_STREAM]);
+                put(out, Head { activity, name: 0, span: Span::default(), track, correlation }, &[id]);
             }
             Decoded::Event { time, context, stream, event, correlation } => {
-                // As Kineto, a nanosecond, so that viewers show it.
+                // A duration of 1 ns, as in Kineto, so that viewers show the event.
                 let end = if time == 0 { 0 } else { time + 1 };
                 let (activity, span) = (Activity::Event, Span { start: time, end });
                 let values = [u64::from(context), u64::from(event)];
                 put(
                     out,
-                    Head { activity, name: id("cudaEvent"), span, lane: [0, stream], correlation },
+                    Head { activity, name: id("cudaEvent"), span, track: [0, stream], correlation },
                     &values,
                 );
             }
             Decoded::Overhead { span, what } => {
-                let (activity, name, lane) = (Activity::Overhead, id(overhead(what)), [0, NO_STREAM]);
-                self.timed(out, Head { activity, name, span, lane, correlation: 0 }, &[]);
+                let (activity, name, track) = (Activity::Overhead, id(overhead(what)), [0, NO_STREAM]);
+                self.timed(out, Head { activity, name, span, track, correlation: 0 }, &[]);
             }
             Decoded::Memory { time, is_release, memory, address, bytes, device, correlation } => {
-                if is_of_device(memory) {
+                if is_device_memory(memory) {
                     let (activity, span) = (Activity::Memory, Span { start: time, end: time });
                     let bytes = if is_release { bytes.wrapping_neg() } else { bytes };
-                    let lane = [device, NO_STREAM];
-                    put(out, Head { activity, name: 0, span, lane, correlation }, &[address, bytes]);
+                    let track = [device, NO_STREAM];
+                    put(out, Head { activity, name: 0, span, track, correlation }, &[address, bytes]);
                 }
             }
             Decoded::Marker { time, flags, id: of, thread, texts } => {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 let texts = texts.map(|address| unsafe { text_at(address) }.map_or(0, |text| id(&text)));
                 if let Some((start, [name, domain])) = self.range(of, flags, time, texts) {
                     let domain = if domain == 0 { id("default") } else { domain };
                     let (activity, span) = (Activity::Range, Span { start, end: time });
-                    let lane = [thread, NO_STREAM];
-                    put(out, Head { activity, name, span, lane, correlation: 0 }, &[u64::from(domain)]);
+                    let track = [thread, NO_STREAM];
+                    put(out, Head { activity, name, span, track, correlation: 0 }, &[u64::from(domain)]);
                 }
             }
             Decoded::Unknown(_) => self.lost.unknown += 1,
@@ -227,7 +233,7 @@ impl Encoder {
         }
     }
 
-    /// What a device did: its own values, with what all have around them.
+    /// Appends a device activity: the values that all kinds have, around the kind's own values.
     fn on_device(
         &mut self,
         activity: Activity,
@@ -241,30 +247,30 @@ impl Encoder {
         values.extend_from_slice(own);
         values.extend([u64::from(place.graph), place.node]);
         values.extend([u64::from(place.channel.0), u64::from(place.channel.1)]);
-        let (lane, correlation) = ([place.device, place.stream], place.correlation);
-        self.timed(out, Head { activity, name, span, lane, correlation }, &values);
+        let (track, correlation) = ([place.device, place.stream], place.correlation);
+        self.timed(out, Head { activity, name, span, track, correlation }, &values);
     }
 
     fn kernel(&mut self, kernel: &Kernel, mangled: &str, out: &mut Vec<u64>) {
         let name = self.kernel_name(mangled);
         let device = self.devices.iter().find(|device| device.ordinal == kernel.place.device);
-        let fills = occupancy(kernel, device.unwrap_or(&DeviceProperties::default()));
+        let usage = occupancy(kernel, device.unwrap_or(&DeviceProperties::default()));
         let place = &kernel.place;
         let mut values = vec![
             u64::from(place.context),
             kernel.queued,
             u64::from(kernel.registers),
             kernel.shared.iter().map(|bytes| u64::from(*bytes)).sum(),
-            f64::from(fills.blocks_per_sm).to_bits(),
-            f64::from(fills.warps_per_sm).to_bits(),
+            f64::from(usage.blocks_per_sm).to_bits(),
+            f64::from(usage.warps_per_sm).to_bits(),
         ];
         values.extend(kernel.grid.into_iter().chain(kernel.block).map(u64::from));
-        values.extend([fills.percent as u64, u64::from(place.graph), place.node]);
+        values.extend([usage.percent as u64, u64::from(place.graph), place.node]);
         values.extend([u64::from(place.channel.0), u64::from(place.channel.1)]);
         values.extend(kernel.cluster.map(u64::from));
         values.push(kernel.priority.map_or(MISSING, |priority| i64::from(priority) as u64));
-        let (lane, correlation) = ([place.device, place.stream], place.correlation);
-        let head = Head { activity: Activity::Kernel, name, span: kernel.span, lane, correlation };
+        let (track, correlation) = ([place.device, place.stream], place.correlation);
+        let head = Head { activity: Activity::Kernel, name, span: kernel.span, track, correlation };
         self.timed(out, head, &values);
     }
 
@@ -293,20 +299,21 @@ impl Encoder {
         }
     }
 
-    /// The name of a call; nothing for one that is left out.
+    /// Returns the number of a call's name; `None` if the call is left out.
     fn call(&mut self, is_driver: bool, cbid: u32, cupti: &Cupti) -> Option<u32> {
         *self.calls.entry((is_driver, cbid)).or_insert_with(|| {
             let name = cupti.name_of(is_driver, cbid);
-            is_kept(is_driver, &name).then(|| id(&name))
+            is_recorded(is_driver, &name).then(|| id(&name))
         })
     }
 
-    /// One end of a range of NVTX: when it began, its name and its domain, once both ends are known. A moment is both.
+    /// Processes the start or the end of an NVTX range. Returns start, name and domain once the range is complete. An instant
+    /// event is complete at once.
     fn range(&mut self, id: u32, flags: u32, time: u64, texts: [u32; 2]) -> Option<(u64, [u32; 2])> {
-        const MOMENT: u32 = 1;
+        const INSTANT: u32 = 1;
         const BEGIN: u32 = 2;
         const END: u32 = 4;
-        if flags & MOMENT != 0 {
+        if flags & INSTANT != 0 {
             return Some((time, texts));
         }
         if flags & BEGIN != 0 {
@@ -316,7 +323,7 @@ impl Encoder {
     }
 }
 
-/// The name of CUPTI's own work: numbers are 1 and then multiples of 0x10000.
+/// Returns the name of a kind of overhead. CUPTI's numbers are 1, followed by multiples of 0x10000.
 fn overhead(what: u32) -> &'static str {
     match what {
         0 => "Unknown",

@@ -1,10 +1,11 @@
-//! Which span a thread is in, told to CUPTI: calls to a device carry its id.
+//! External correlation: passes the ids of spans to CUPTI, which attributes CUDA calls of the thread to them.
 
 use super::loader::cuda;
 use kinetoscope_stream::activity::span_kind;
 use kinetoscope_stream::record::Kind;
 
-/// The stack of ids that spans of this kind are on; nothing for those that are on none.
+/// Returns the external kind, which has its own stack of ids in CUPTI, for a kind of span; `None` for spans that are not
+/// passed to CUPTI.
 fn stack_of(kind: Kind) -> Option<u32> {
     match kind {
         Kind::Op => Some(span_kind::OP),
@@ -13,19 +14,19 @@ fn stack_of(kind: Kind) -> Option<u32> {
     }
 }
 
-/// A span begins on this thread.
+/// Pushes the id of a span that begins on the calling thread.
 pub(crate) fn push(kind: Kind, id: u64) {
     if let (Some(stack), Ok(cuda)) = (stack_of(kind), cuda()) {
-        // SAFETY: plain numbers.
+        // SAFETY: the arguments are plain numbers.
         unsafe { (cuda.cupti.push)(stack, id) };
     }
 }
 
-/// The innermost span of this kind ends on this thread.
+/// Pops the id of the calling thread's innermost span of this kind.
 pub(crate) fn pop(kind: Kind) {
     if let (Some(stack), Ok(cuda)) = (stack_of(kind), cuda()) {
         let mut id = 0;
-        // SAFETY: the place is ours; a stack that is empty is refused.
+        // SAFETY: the out parameter is a local variable; CUPTI returns an error if the stack is empty.
         unsafe { (cuda.cupti.pop)(stack, &raw mut id) };
     }
 }

@@ -1,12 +1,12 @@
-//! Functions of a library that is loaded while the program runs: each is looked for before anything is called.
+//! Tables of functions of libraries that are loaded at run time. All functions are looked up before any is called.
 
 use super::unavailable::Unavailable;
 use libloading::Library;
 use std::error::Error;
 use std::ffi::OsStr;
 
-/// Declares a table of a library's functions, all of which return a result code, as a plain integer: an enum of Rust's may
-/// have no value that it does not name, and newer libraries have such.
+/// Declares a table of a library's functions. All return a result code as a plain integer: newer libraries may return codes
+/// that a Rust enum would not contain, which would be undefined behaviour.
 macro_rules! functions {
     ($(#[$doc:meta])* $name:ident { $($field:ident = $symbol:literal ($($arg:ty),* $(,)?),)* }
      optional { $($maybe:ident = $maybe_symbol:literal ($($maybe_arg:ty),* $(,)?),)* }) => {
@@ -14,12 +14,12 @@ macro_rules! functions {
         pub(crate) struct $name {
             $(pub(crate) $field: unsafe extern "C" fn($($arg),*) -> u32,)*
             $(pub(crate) $maybe: Option<unsafe extern "C" fn($($maybe_arg),*) -> u32>,)*
-            /// What the functions are in.
+            /// Keeps the library loaded, which contains the functions.
             _library: libloading::Library,
         }
 
         impl $name {
-            /// Looks for every function.
+            /// Looks up all functions.
             fn of(library: libloading::Library) -> Result<$name, super::unavailable::Unavailable> {
                 // SAFETY: these are the types of the functions in every version of the library, and the table keeps it
                 // loaded.
@@ -37,14 +37,14 @@ macro_rules! functions {
 
 pub(crate) use functions;
 
-/// A library that has no function of this name.
+/// Returns the error for a library that lacks a function.
 pub(crate) fn missing(library: &'static str, symbol: &[u8]) -> Unavailable {
     Unavailable::MissingSymbol { library, symbol: String::from_utf8_lossy(symbol).into_owned() }
 }
 
-/// Loads a library; the system's words where that fails.
+/// Loads a library. The error is the system's message, with the name of the library.
 pub(crate) fn load(name: &OsStr) -> Result<Library, String> {
-    // SAFETY: the initialisers of CUDA's libraries do no harm; whoever names another one answers for it.
+    // SAFETY: the initialisers of CUDA's libraries are harmless; a user who names another library is responsible for it.
     unsafe { Library::new(name) }.map_err(|error| {
         let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
         if reason.contains(&*name.to_string_lossy()) {
@@ -55,12 +55,12 @@ pub(crate) fn load(name: &OsStr) -> Result<Library, String> {
     })
 }
 
-/// A library that the program has loaded already.
+/// Returns a library if the program has loaded it already.
 pub(crate) fn loaded(name: &str) -> Option<Library> {
     #[cfg(unix)]
     {
         use libloading::os::unix;
-        // SAFETY: nothing is loaded that is not there.
+        // SAFETY: `RTLD_NOLOAD` loads nothing, so that no initialiser runs.
         unsafe { unix::Library::open(Some(name), libc::RTLD_NOLOAD | unix::RTLD_LAZY) }
             .ok()
             .map(Library::from)

@@ -1,46 +1,46 @@
-//! How many blocks of a kernel fit on a multiprocessor, by the rules of NVIDIA's occupancy calculator.
+//! The theoretical occupancy of a kernel, by the rules of NVIDIA's occupancy calculator.
 
 use super::decoded::Kernel;
 use super::properties::DeviceProperties;
 
-/// Threads of a warp, on every device so far.
+/// Threads per warp, on all devices so far.
 const WARP: u32 = 32;
 
-/// How a kernel fills a device.
+/// The occupancy of a device by a kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Occupancy {
-    /// Blocks for each multiprocessor.
+    /// Blocks of the grid per multiprocessor.
     pub blocks_per_sm: f32,
-    /// Warps for each multiprocessor.
+    /// Warps of the grid per multiprocessor.
     pub warps_per_sm: f32,
-    /// Threads that run at once, of those that could, in percent.
+    /// Threads that can run at once, in percent of the multiprocessor's maximum.
     pub percent: i64,
 }
 
-/// How a kernel fills a device. Unlike Kineto, which takes 48 KiB for the most shared memory that a block may have, this
-/// takes what the device allows, so that kernels with more are not said to run nowhere.
+/// Computes the occupancy of a device by a kernel. Kineto assumes a limit of 48 KiB of shared memory per block; this uses the
+/// device's limit, so that kernels with more shared memory do not get an occupancy of 0.
 pub(super) fn occupancy(kernel: &Kernel, device: &DeviceProperties) -> Occupancy {
     let product = |[x, y, z]: [u32; 3]| u64::from(x) * u64::from(y) * u64::from(z);
     let threads = product(kernel.block);
     let blocks_per_sm = product(kernel.grid) as f32 / device.multiprocessors as f32;
     let active = active_blocks(kernel, threads, device) as f32;
-    let share =
+    let fraction =
         active.min(blocks_per_sm) * threads as f32 / device.max_threads_per_multiprocessor.max(1) as f32;
     Occupancy {
         blocks_per_sm,
         warps_per_sm: blocks_per_sm * threads as f32 / WARP as f32,
-        percent: if share.is_finite() { (share * 100.0).round() as i64 } else { 0 },
+        percent: if fraction.is_finite() { (fraction * 100.0).round() as i64 } else { 0 },
     }
 }
 
-/// How many blocks a multiprocessor holds at once: the least of what warps, registers, shared memory and slots allow.
+/// Returns how many blocks can be resident on a multiprocessor: the minimum over the limits of warps, registers, shared memory and block slots.
 fn active_blocks(kernel: &Kernel, threads: u64, device: &DeviceProperties) -> u64 {
     let warps = threads.div_ceil(u64::from(WARP)).max(1);
     let by_warps = u64::from(device.max_threads_per_multiprocessor / WARP) / warps;
     let of_warp = (u64::from(kernel.registers) * u64::from(WARP)).next_multiple_of(256);
     let by_registers = match of_warp {
         0 => u64::MAX,
-        // A multiprocessor has four parts, each with its registers.
+        // A multiprocessor has four sub-partitions, each with its own registers.
         registers => u64::from(device.registers_per_multiprocessor / 4) / registers * 4 / warps,
     };
     let unit = if device.capability.0 >= 8 { 128 } else { 256 };
@@ -80,8 +80,8 @@ mod tests {
     }
 
     #[test]
-    fn each_limit_counts() {
-        // Few blocks; warps; registers; shared memory; slots.
+    fn each_limit_can_determine_the_occupancy() {
+        // Limited by the number of blocks, warps, registers, shared memory, block slots.
         for (kernel, percent) in [
             (kernel(80, 512, 16, 0), 25),
             (kernel(8000, 1024, 16, 0), 100),
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_memory_above_48_kib_is_not_nothing() {
+    fn occupancy_with_shared_memory_above_48_kib_is_not_zero() {
         let a100 = DeviceProperties {
             multiprocessors: 108,
             shared_memory_per_multiprocessor: 167_936,
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_tells_nothing_gives_infinity_and_no_percent() {
+    fn unknown_device_properties_give_infinite_blocks_and_zero_percent() {
         let none = occupancy(&kernel(1, 32, 0, 0), &DeviceProperties::default());
         assert!(none.blocks_per_sm.is_infinite());
         assert_eq!(none.percent, 0);

@@ -1,10 +1,10 @@
-//! What stands for devices where the feature `cuda` is off: nothing.
+//! The collector for a build without the feature `cuda`: it cannot be created.
 
 use super::unavailable::Unavailable;
 use crate::options::Options;
 use serde_json::Value;
 
-/// There is none.
+/// A type without values.
 pub(crate) enum Collector {}
 
 impl Collector {
@@ -36,7 +36,7 @@ impl Collector {
         match *self {}
     }
 
-    pub(crate) fn told(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         match *self {}
     }
 

@@ -1,45 +1,45 @@
-//! What a device is.
+//! Properties of a device.
 
 #[cfg(feature = "cuda")]
 use serde_json::{Value, json};
 
-/// What a device is, by CUDA's device attributes. Memory is in bytes.
+/// Properties of a CUDA device, from its attributes. Memory sizes are in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceProperties {
-    /// Its ordinal.
+    /// The ordinal.
     pub ordinal: u32,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its memory.
+    /// The total memory.
     pub memory: u64,
-    /// Its compute capability, major and minor.
+    /// The compute capability, major and minor.
     pub capability: (u32, u32),
-    /// Streaming multiprocessors.
+    /// The number of streaming multiprocessors.
     pub multiprocessors: u32,
-    /// Threads of a block, at most.
+    /// Maximum number of threads per block.
     pub max_threads_per_block: u32,
-    /// Threads of a multiprocessor, at most.
+    /// Maximum number of threads per multiprocessor.
     pub max_threads_per_multiprocessor: u32,
-    /// Blocks of a multiprocessor, at most.
+    /// Maximum number of blocks per multiprocessor.
     pub max_blocks_per_multiprocessor: u32,
-    /// Registers of a block, at most.
+    /// Maximum number of registers per block.
     pub registers_per_block: u32,
-    /// Registers of a multiprocessor.
+    /// Number of registers per multiprocessor.
     pub registers_per_multiprocessor: u32,
-    /// Threads of a warp.
+    /// Number of threads per warp.
     pub warp_size: u32,
-    /// Shared memory of a block, where it asks for no more.
+    /// Maximum shared memory per block without opt-in.
     pub shared_memory_per_block: u32,
-    /// Shared memory of a block, at most.
+    /// Maximum shared memory per block with opt-in.
     pub shared_memory_per_block_optin: u32,
-    /// Shared memory of a multiprocessor.
+    /// Shared memory per multiprocessor.
     pub shared_memory_per_multiprocessor: u32,
-    /// Shared memory of a block that the driver takes for itself.
+    /// Shared memory per block that the driver reserves.
     pub reserved_shared_memory_per_block: u32,
 }
 
 impl DeviceProperties {
-    /// The device as an entry of `deviceProperties`, under Kineto's keys.
+    /// Returns the device as an entry of `deviceProperties`, with Kineto's keys.
     #[cfg(feature = "cuda")]
     pub(crate) fn to_json(&self) -> Value {
         json!({

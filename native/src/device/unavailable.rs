@@ -1,50 +1,50 @@
-//! Why devices are not recorded.
+//! The reasons why devices cannot be recorded.
 
 use std::fmt;
 
-/// A file that is loaded in place of `libcuda.so.1`.
+/// The environment variable with the path of a library to load instead of `libcuda.so.1`.
 pub const DRIVER_VARIABLE: &str = "KINETOSCOPE_CUDA_LIBRARY";
 
-/// A file that is loaded in place of the CUPTI that would be found.
+/// The environment variable with the path of the CUPTI library. Without it, CUPTI is searched for.
 pub const CUPTI_VARIABLE: &str = "KINETOSCOPE_CUPTI_LIBRARY";
 
-/// Why devices are not recorded. A profiler says so in the trace's warnings, and records the CPU.
+/// The reason why devices cannot be recorded. If CUDA was requested, the trace has it as a warning; the CPU is recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unavailable {
     /// This crate was compiled without its feature `cuda`.
     NotCompiled,
-    /// There is no driver: `libcuda` could not be loaded, for this reason.
+    /// There is no driver: `libcuda` could not be loaded, with the system's message.
     NoDriver(String),
     /// A library lacks a function.
     MissingSymbol {
         /// `Driver` or `Cupti`.
         library: &'static str,
-        /// The function.
+        /// The name of the function.
         symbol: String,
     },
-    /// The driver refused.
+    /// A call of the driver failed.
     Driver {
         /// The function that failed.
         call: &'static str,
         /// CUDA's error code.
         code: u32,
     },
-    /// The driver knows of no device.
+    /// The driver reports no device.
     NoDevice,
-    /// CUPTI could not be loaded from any of these places.
+    /// CUPTI could not be loaded; the error of each attempt.
     NoCupti(Vec<String>),
-    /// This CUPTI is older than CUDA 12.0.
+    /// CUPTI is older than that of CUDA 12.0; its version.
     OldCupti(u32),
     /// Another profiler uses CUPTI in this process.
     Subscribed,
-    /// CUPTI refused.
+    /// A call of CUPTI failed.
     Cupti {
         /// The function that failed.
         call: &'static str,
         /// CUPTI's error code.
         code: u32,
-        /// What CUPTI says of it.
+        /// CUPTI's text for the code.
         text: String,
     },
 }
@@ -59,17 +59,19 @@ impl fmt::Display for Unavailable {
             Unavailable::MissingSymbol { library, symbol } => {
                 write!(f, "the {} library has no function {symbol}", library.to_lowercase())
             }
-            Unavailable::Driver { call, code } => write!(f, "the CUDA driver refused: {call} gave {code}"),
-            Unavailable::NoDevice => f.write_str("the CUDA driver knows of no device"),
+            Unavailable::Driver { call, code } => write!(f, "the CUDA driver failed: {call} returned {code}"),
+            Unavailable::NoDevice => f.write_str("the CUDA driver reports no device"),
             Unavailable::NoCupti(tried) => {
-                write!(f, "CUPTI was not found; set {CUPTI_VARIABLE} to its file. Tried: ")?;
+                write!(f, "CUPTI was not found; set {CUPTI_VARIABLE} to its path. Tried: ")?;
                 f.write_str(&tried.join("; "))
             }
             Unavailable::OldCupti(version) => {
-                write!(f, "CUPTI has version {version}: CUDA 12.0, version 18, is the oldest that is read")
+                write!(f, "CUPTI has version {version}; the oldest supported version is 18, of CUDA 12.0")
             }
             Unavailable::Subscribed => f.write_str("another profiler uses CUPTI in this process"),
-            Unavailable::Cupti { call, code, text } => write!(f, "CUPTI refused: {call} gave {code}, {text}"),
+            Unavailable::Cupti { call, code, text } => {
+                write!(f, "CUPTI failed: {call} returned {code}, {text}")
+            }
         }
     }
 }

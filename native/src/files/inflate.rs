@@ -1,9 +1,9 @@
-//! The fast inflater behind the engine's gzip rules: flate2 on zlib-rs.
+//! The inflater for gzip input: flate2 with zlib-rs. The engine handles the gzip format around it.
 
 use flate2::{Decompress, FlushDecompress, Status};
 use kinetoscope_core::read::gzip::{GzipMember, MemberState, Step};
 
-/// One gzip member inflated by zlib-rs.
+/// One gzip member, inflated by zlib-rs.
 pub struct ZlibMember(Decompress);
 
 impl Default for ZlibMember {

@@ -1,6 +1,6 @@
-//! Traces from files, folders and standard input.
+//! Reads traces from files, folders and standard input.
 //!
-//! One thread reads and decompresses, the other parses; between them stands a short queue of buffers that are used again.
+//! One thread reads and decompresses, another parses. A short queue of reused buffers connects them.
 
 use crate::files::inflate::ZlibMember;
 use kinetoscope_core::diagnostics::Diagnostics;
@@ -14,22 +14,22 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread;
 
-/// Why a trace could not be read, and which.
+/// The error of reading a trace, with the name of its source.
 #[derive(Debug)]
 pub struct InputError {
     /// The name of the source.
     pub source_name: String,
-    /// What is wrong with it.
+    /// The error.
     pub reason: Reason,
 }
 
-/// Why a trace could not be read.
+/// The reason why a trace could not be read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The operating system did not give the bytes.
+    /// An I/O error.
     Io(io::Error),
-    /// The bytes are not a trace.
+    /// The input is not a trace.
     Trace(Error),
 }
 
@@ -64,7 +64,7 @@ impl From<Error> for Reason {
     }
 }
 
-/// Where a trace comes from.
+/// The source of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Standard input.
@@ -74,7 +74,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// What the source is called in reports.
+    /// Returns the name of the source in reports.
     pub fn name(&self) -> String {
         match self {
             Source::Stdin => "standard input".to_owned(),
@@ -84,7 +84,7 @@ impl Source {
         }
     }
 
-    /// The size in bytes, where it is known.
+    /// Returns the size in bytes, if it is known.
     pub fn size(&self) -> Option<u64> {
         match self {
             Source::Stdin => None,
@@ -92,10 +92,10 @@ impl Source {
         }
     }
 
-    /// The bytes of the source.
+    /// Opens the source.
     ///
     /// # Errors
-    /// Those of opening the file.
+    /// Returns an error if the file cannot be opened.
     pub fn reader(&self) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
             Source::Stdin => Box::new(io::stdin()),
@@ -104,10 +104,11 @@ impl Source {
     }
 }
 
-/// The sources that the arguments of a command line name: files, `-`, and every trace in a folder and below it.
+/// Returns the sources for arguments of a command line: files, `-` for standard input, and all traces in a folder and its
+/// subfolders.
 ///
 /// # Errors
-/// Those of reading a folder; a folder without traces is an error too.
+/// Returns an error if a folder cannot be read or contains no traces.
 pub fn sources(arguments: &[PathBuf]) -> io::Result<Vec<Source>> {
     let mut sources = Vec::new();
     for argument in arguments {
@@ -145,42 +146,42 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// How far a reading has come.
+/// The progress of reading a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes of the source that were read, compressed as they are.
+    /// Bytes that were read from the source, before decompression.
     pub bytes: u64,
     /// Events that were read.
     pub events: usize,
 }
 
-/// Reads a file.
+/// Reads a trace from a file.
 ///
 /// # Errors
-/// Those of the file, and [`Reason::Trace`] when it is not a trace.
+/// Returns [`Reason::Io`] if the file cannot be read, and [`Reason::Trace`] if it is not a trace.
 pub fn open(path: impl AsRef<Path>) -> Result<Trace, InputError> {
     read(&Source::File(path.as_ref().to_path_buf()), |_| {})
 }
 
-const READ: usize = 256 << 10;
-const QUEUE: usize = 8;
+const READ_BYTES: usize = 256 << 10;
+const QUEUED_PIECES: usize = 8;
 
-/// An unpacker with this machine's inflater.
+/// Returns an unpacker that inflates with [`ZlibMember`].
 pub fn unpacker() -> Unpacker {
     Unpacker::new(Box::<ZlibMember>::default())
 }
 
-/// Reads a source, telling `progress` how far it has come.
+/// Reads a trace from a source and reports its progress to `progress`.
 ///
 /// # Errors
-/// Those of the source, and [`Reason::Trace`] when it is not a trace.
+/// Returns [`Reason::Io`] if the source cannot be read, and [`Reason::Trace`] if it is not a trace.
 pub fn read(source: &Source, progress: impl FnMut(Progress)) -> Result<Trace, InputError> {
     read_text(source, progress).map_err(|reason| InputError { source_name: source.name(), reason })
 }
 
 fn read_text(source: &Source, mut progress: impl FnMut(Progress)) -> Result<Trace, Reason> {
     let input = source.reader()?;
-    let (filled, queue) = sync_channel::<Piece>(QUEUE);
+    let (filled, queue) = sync_channel::<Piece>(QUEUED_PIECES);
     let (give_back, empty) = channel::<Vec<u8>>();
     let unpacking = thread::spawn(move || unpack(input, &filled, &empty));
     let mut text = TextReader::default();
@@ -199,14 +200,16 @@ fn read_text(source: &Source, mut progress: impl FnMut(Progress)) -> Result<Trac
     Ok(Trace::new(table, diagnostics))
 }
 
-/// A piece of decompressed text, and how many bytes of the source had been read by then.
+/// A piece of decompressed text, and the number of bytes read from the source so far.
 struct Piece {
     text: Vec<u8>,
     bytes: u64,
 }
 
-/// Nobody wants more text.
+/// The receiver of the text is closed.
 struct Closed;
+
+/// Reads and decompresses the input, and sends the text in pieces. Ends early if the receiver is closed.
 
 fn unpack(
     mut input: Box<dyn Read + Send>,
@@ -214,7 +217,7 @@ fn unpack(
     empty: &Receiver<Vec<u8>>,
 ) -> io::Result<Diagnostics> {
     let mut unpacker = unpacker();
-    let mut buffer = vec![0; READ];
+    let mut buffer = vec![0; READ_BYTES];
     let mut bytes = 0;
     loop {
         let length = match input.read(&mut buffer) {

@@ -1,4 +1,4 @@
-//! Text to files and standard output, compressed where the name says so.
+//! Writes text to files and standard output, with gzip if the file name ends in `.gz`.
 
 use crate::io_error::with_path;
 use flate2::Compression;
@@ -13,7 +13,7 @@ enum Sink {
     Gzip(Box<GzEncoder<Box<dyn Write>>>),
 }
 
-/// A [`fmt::Write`] over a file; the first error is kept and told by [`Output::finish`].
+/// A [`fmt::Write`] for a file or standard output. The first error is kept and returned by [`Output::finish`].
 pub struct Output {
     sink: Sink,
     path: Option<PathBuf>,
@@ -21,10 +21,10 @@ pub struct Output {
 }
 
 impl Output {
-    /// Writes to `path`, or to standard output without one. A name that ends in `.gz` is compressed.
+    /// Creates the file, or writes to standard output without a path. If the name ends in `.gz`, the text is compressed.
     ///
     /// # Errors
-    /// Those of creating the file, and one for a name that ends in `.zst`: zstd is read, but not written.
+    /// Returns an error if the file cannot be created or its name ends in `.zst`: zstd can be read, but not written.
     pub fn create(path: Option<&Path>) -> io::Result<Output> {
         let Some(path) = path else {
             let plain = Box::new(BufWriter::with_capacity(64 << 10, io::stdout()));
@@ -45,10 +45,10 @@ impl Output {
         Ok(Output { sink, path: Some(path.to_path_buf()), error: None })
     }
 
-    /// Ends the output.
+    /// Finishes the output.
     ///
     /// # Errors
-    /// The first error of any write. A reader that closed the pipe is none.
+    /// Returns the first error of any write. A closed pipe is not an error.
     pub fn finish(self) -> io::Result<()> {
         let ended = match self.sink {
             Sink::Plain(mut plain) => plain.flush(),

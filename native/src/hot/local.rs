@@ -82,7 +82,9 @@ pub(crate) fn overhead_ns(state: u32) -> f64 {
 fn measured_overhead_ns(state: u32) -> f64 {
     static SITE: Site = Site::new("overhead", Kind::Op, file!(), line!());
     let local = Local::new();
-    let (Some(_), Some(chunk)) = (local.without_reentry(|| id_of(&SITE)), pool().scratch()) else { return 0.0 };
+    let (Some(_), Some(chunk)) = (local.without_reentry(|| id_of(&SITE)), pool().scratch()) else {
+        return 0.0;
+    };
     local.state.set(state);
     local.chunk.set(Some(chunk));
     local.base.set(ticks(state));
@@ -142,7 +144,8 @@ pub(crate) fn unrecorded<T>(run: impl FnOnce() -> T) -> T {
 
 /// Returns the number of this thread in the recording; `None` if the recorder itself is running on this thread.
 pub(crate) fn thread_number(state: u32) -> Option<u32> {
-    LOCAL.with(|local| (local.state.get() == state || local.join_recording(state)).then(|| local.thread.get()))
+    LOCAL
+        .with(|local| (local.state.get() == state || local.join_recording(state)).then(|| local.thread.get()))
 }
 
 impl Local {

@@ -103,7 +103,7 @@ impl Ring {
 /// The largest depth in a record: depths are stored modulo 64.
 const MAX_DEPTH: usize = 63;
 
-/// Returns the long_form form of a short begin: a head slot without arguments.
+/// Returns the long form of a short begin: a head slot without arguments.
 fn long_form(short: Short) -> Vec<u8> {
     let word = Word::pack(Tag::Begin, 0, short.depth, short.site);
     [word, short.ticks].into_iter().flat_map(u64::to_le_bytes).collect()

@@ -90,7 +90,8 @@ impl FlightBuilder {
         let mut options = self.options;
         options.destination = Destination::Ring { keep: self.keep, bytes: self.bytes };
         let its_watch = Arc::clone(&watch);
-        let mut session = Session::prepare_with(&options, 0, Box::new(move |stream| its_watch.on_flush(stream)))?;
+        let mut session =
+            Session::prepare_with(&options, 0, Box::new(move |stream| its_watch.on_flush(stream)))?;
         session.enable();
         let shared = Arc::new(Shared { session: Mutex::new(Some(session)), watch });
         if self.on_panic {
@@ -226,7 +227,7 @@ impl FlightRecorder {
         hold(&self.shared.watch.last).clone()
     }
 
-    /// Returns the number of files for which writing was started.
+    /// Returns the number of dumps, including those that could not be written.
     pub fn dumps(&self) -> u64 {
         self.shared.watch.dumps.load(Ordering::Relaxed)
     }
