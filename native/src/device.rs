@@ -1,8 +1,9 @@
-//! CUDA devices: kernels, memcpys, memsets, runtime and driver calls, synchronization and memory, recorded through CUPTI.
+//! CUDA devices: kernels, memcpys, memsets, runtime and driver calls, synchronization and memory, recorded through
+//! CUPTI.
 //!
-//! The CUDA driver and CUPTI are loaded at run time. If one of them is missing, devices are not recorded: the trace has the
-//! reason, an [`Unavailable`], among its warnings if CUDA was requested, and the CPU is recorded. Without the feature `cuda`
-//! the reason is [`Unavailable::NotCompiled`].
+//! The CUDA driver and CUPTI are loaded at run time. If one of them is missing, devices are not recorded: the trace has
+//! the reason, an [`Unavailable`], among its warnings if CUDA was requested, and the CPU is recorded. Without the
+//! feature `cuda` the reason is [`Unavailable::NotCompiled`].
 //!
 //! | module | contents |
 //! |---|---|

@@ -1,6 +1,6 @@
 //! A profiler for Rust programs: it records spans, counters, allocations and the work of CUDA devices while the program
-//! runs. With the feature `analysis` it also reads traces of PyTorch (Kineto), Chrome traces and its own recordings, and
-//! computes PyTorch's tables and exports from them.
+//! runs. With the feature `analysis` it also reads traces of PyTorch (Kineto), Chrome traces and its own recordings,
+//! and computes PyTorch's tables and exports from them.
 //!
 //! # Example
 //!
@@ -27,8 +27,8 @@
 //! }
 //! ```
 //!
-//! The command `kinetoscope service.ktrace`, the web page and the npm package read the file. With the feature `analysis` the
-//! program itself can print tables and write Chrome traces and files for TensorBoard.
+//! The command `kinetoscope service.ktrace`, the web page and the npm package read the file. With the feature
+//! `analysis` the program itself can print tables and write Chrome traces and files for TensorBoard.
 //!
 //! # Features
 //!
@@ -41,8 +41,8 @@
 //! | `nvml` | memory, utilization, clocks, power and temperature of CUDA devices as counters |
 //! | `nvtx`, `itt` | spans as NVTX ranges (Nsight) or ITT tasks (`VTune`) |
 //!
-//! A library should depend on this crate with `default-features = false`. Its [`spans`] then compile to nothing unless the
-//! program enables `record`.
+//! A library should depend on this crate with `default-features = false`. Its [`spans`] then compile to nothing unless
+//! the program enables `record`.
 //!
 //! # Costs
 //!
@@ -57,13 +57,14 @@
 //!
 //! # Limits
 //!
-//! - Recorded data waits in buffers until a thread writes it, at least every 20 ms. If all buffers are full, records are
-//!   dropped and counted; the trace then has the diagnostic `dropped_record`. The recorder never blocks the program.
+//! - Recorded data waits in buffers until a thread writes it, at least every 20 ms. If all buffers are full, records
+//!   are dropped and counted; the trace then has the diagnostic `dropped_record`. The recorder never blocks the
+//!   program.
 //! - Guards must be dropped in the reverse order of their creation, as variables are. Otherwise durations are wrong.
 //! - At most 1023 threads that live at the same time are recorded.
 //! - A string argument is cut at 8 KiB. Arguments of one span beyond 64 KiB, and shapes beyond 8 KiB, are left out.
-//! - One profiler records at a time in a process. A child process after `fork` does not record until it starts a recording
-//!   of its own.
+//! - One profiler records at a time in a process. A child process after `fork` does not record until it starts a
+//!   recording of its own.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

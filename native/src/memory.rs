@@ -1,5 +1,5 @@
-//! Allocations: those of the program, through a global allocator that records them, and those that a framework reports for its
-//! devices.
+//! Allocations: those of the program, through a global allocator that records them, and those that a framework reports
+//! for its devices.
 //!
 //! Totals and peaks of a [`Device`] are counted from the start of the program, also while nothing records.
 
@@ -18,7 +18,8 @@ pub enum Device {
     Cuda(u8),
 }
 
-/// The number of entries of [`TOTALS`]: the host and 32 CUDA devices. Devices with a higher ordinal share the last entry.
+/// The number of entries of [`TOTALS`]: the host and 32 CUDA devices. Devices with a higher ordinal share the last
+/// entry.
 const DEVICES: usize = 33;
 
 struct Totals {
@@ -52,12 +53,14 @@ impl Device {
         self.totals().allocated.load(Ordering::Relaxed)
     }
 
-    /// Returns the most bytes that were allocated at once since the program started or [`Device::reset_peak`] was called.
+    /// Returns the most bytes that were allocated at once since the program started or [`Device::reset_peak`] was
+    /// called.
     pub fn peak(self) -> i64 {
         self.totals().peak.load(Ordering::Relaxed)
     }
 
-    /// Returns the bytes that the device's allocator holds, in use or not, as of the last [`record_reserved`]; 0 for the host.
+    /// Returns the bytes that the device's allocator holds, in use or not, as of the last [`record_reserved`]; 0 for
+    /// the host.
     pub fn reserved(self) -> i64 {
         self.totals().reserved.load(Ordering::Relaxed)
     }

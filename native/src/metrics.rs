@@ -21,8 +21,8 @@ pub(crate) fn nvml() -> Option<&'static Nvml> {
 pub struct Sample {
     /// Memory used by all processes, and free memory, in bytes.
     pub memory: Option<(u64, u64)>,
-    /// The share of the driver's last sampling period in which a kernel ran, and in which memory was read or written, in
-    /// percent.
+    /// The share of the driver's last sampling period in which a kernel ran, and in which memory was read or written,
+    /// in percent.
     pub utilization: Option<(u32, u32)>,
     /// The graphics clock and the memory clock, in MHz.
     pub clocks: Option<(u32, u32)>,

@@ -1,7 +1,7 @@
 //! Mirrors: spans are also emitted to another profiler, as NVTX ranges or ITT tasks.
 //!
-//! [`ProfilerBuilder::mirror`] mirrors spans in addition to recording them. [`emit_nvtx`] and [`emit_itt`] emit spans without
-//! recording.
+//! [`ProfilerBuilder::mirror`] mirrors spans in addition to recording them. [`emit_nvtx`] and [`emit_itt`] emit spans
+//! without recording.
 //!
 //! [`ProfilerBuilder::mirror`]: crate::ProfilerBuilder::mirror
 

@@ -1,5 +1,5 @@
-//! One recording, from its start to its bytes: the writer thread collects published records and writes them to a file, to
-//! memory or to a ring buffer.
+//! One recording, from its start to its bytes: the writer thread collects published records and writes them to a file,
+//! to memory or to a ring buffer.
 
 pub(crate) mod batch;
 pub(crate) mod document;

@@ -1,5 +1,5 @@
-//! The profiler: the counterpart of `torch.profiler.profile`. Its builder sets what is recorded, its schedule sets which
-//! steps, and its handlers receive the recordings.
+//! The profiler: the counterpart of `torch.profiler.profile`. Its builder sets what is recorded, its schedule sets
+//! which steps, and its handlers receive the recordings.
 
 mod builder;
 pub(crate) mod flight;
@@ -61,7 +61,8 @@ pub struct Profiler {
 }
 
 impl Profiler {
-    /// Returns a builder with torch's defaults: all available activities, without shapes, memory, stacks, FLOPs or modules.
+    /// Returns a builder with torch's defaults: all available activities, without shapes, memory, stacks, FLOPs or
+    /// modules.
     pub fn builder() -> ProfilerBuilder {
         ProfilerBuilder::new()
     }
@@ -88,8 +89,8 @@ impl Profiler {
     /// Starts the profiler, at step 0.
     ///
     /// # Errors
-    /// Returns [`RecordError::AlreadyStarted`] if it is started, [`RecordError::AlreadyRecording`] if another profiler of this
-    /// process records, and [`RecordError::Io`] if the file cannot be opened.
+    /// Returns [`RecordError::AlreadyStarted`] if it is started, [`RecordError::AlreadyRecording`] if another profiler
+    /// of this process records, and [`RecordError::Io`] if the file cannot be opened.
     pub fn start(&mut self) -> Result<(), RecordError> {
         if !self.is_enabled {
             return Ok(());
@@ -107,8 +108,8 @@ impl Profiler {
     /// Ends a step and begins the next one.
     ///
     /// # Errors
-    /// Returns [`RecordError::NotStarted`] if the profiler is not started, and the errors of a recording that starts or ends
-    /// here and of its handlers.
+    /// Returns [`RecordError::NotStarted`] if the profiler is not started, and the errors of a recording that starts or
+    /// ends here and of its handlers.
     pub fn step(&mut self) -> Result<(), RecordError> {
         if !self.is_enabled {
             return Ok(());
@@ -135,7 +136,8 @@ impl Profiler {
         self.action
     }
 
-    /// Stops the profiler and returns the last recording; `None` if no step was recorded or the profiler is not enabled.
+    /// Stops the profiler and returns the last recording; `None` if no step was recorded or the profiler is not
+    /// enabled.
     ///
     /// # Errors
     /// Returns [`RecordError::NotStarted`] if the profiler is not started, and the errors of the recording and of its
@@ -238,7 +240,8 @@ impl ProfilerBuilder {
 }
 
 impl Drop for Profiler {
-    /// Ends the recording if one is running. Unlike `stop`, this does not call the handlers; a file keeps what was written.
+    /// Ends the recording if one is running. Unlike `stop`, this does not call the handlers; a file keeps what was
+    /// written.
     fn drop(&mut self) {
         self.step_scope = None;
         if let Some(session) = self.session.take() {

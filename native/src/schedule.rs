@@ -1,8 +1,8 @@
 //! `torch.profiler.schedule`: which steps are recorded, and what a profiler does between two steps.
 //!
-//! A cycle is `wait` steps in which nothing is done, `warmup` steps of tracing whose results are dropped, and `active` steps
-//! that are recorded. It is repeated `repeat` times, or until the profiler stops. `skip_first` steps come before the first
-//! cycle.
+//! A cycle is `wait` steps in which nothing is done, `warmup` steps of tracing whose results are dropped, and `active`
+//! steps that are recorded. It is repeated `repeat` times, or until the profiler stops. `skip_first` steps come before
+//! the first cycle.
 
 use crate::error::RecordError;
 
@@ -132,8 +132,8 @@ impl Transition {
     }
 }
 
-/// Returns the operations between the actions of two consecutive steps, in order: torch's `action_map`. `from` is `None`
-/// before the first step, `to` is `None` after the last one.
+/// Returns the operations between the actions of two consecutive steps, in order: torch's `action_map`. `from` is
+/// `None` before the first step, `to` is `None` after the last one.
 pub fn transitions(from: Option<ProfilerAction>, to: Option<ProfilerAction>) -> &'static [Transition] {
     use ProfilerAction::{None as Nothing, Record, RecordAndSave, Warmup};
     use Transition::{PrepareTrace, StartTrace, StopTrace, TraceReady};
@@ -155,7 +155,8 @@ pub fn transitions(from: Option<ProfilerAction>, to: Option<ProfilerAction>) -> 
     }
 }
 
-/// Returns whether traced steps are lost because `to` follows `from`. A custom schedule function can return such a sequence.
+/// Returns whether traced steps are lost because `to` follows `from`. A custom schedule function can return such a
+/// sequence.
 pub fn is_misordered(from: ProfilerAction, to: ProfilerAction) -> bool {
     use ProfilerAction::{None as Nothing, Record, Warmup};
     matches!((from, to), (Warmup | Record, Nothing) | (Record, Warmup))

@@ -1,7 +1,7 @@
 //! Instrumentation: macros and functions for spans, instant events, counters, flows and modules.
 //!
-//! Without the feature `record` they compile to nothing, so that a library can use them at no cost. With it, a span costs
-//! one load and one branch while no profiler records.
+//! Without the feature `record` they compile to nothing, so that a library can use them at no cost. With it, a span
+//! costs one load and one branch while no profiler records.
 //!
 //! ```
 //! use kinetoscope::{counter, instant, scope};

@@ -4,8 +4,8 @@ use crate::hot::lock::hold;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
-/// Counts the steps of several components (*requesters*). The step of the program is the highest count, so that a step that
-/// two components mark counts once.
+/// Counts the steps of several components (*requesters*). The step of the program is the highest count, so that a step
+/// that two components mark counts once.
 #[derive(Clone, Debug, Default)]
 pub struct StepTracker {
     steps: BTreeMap<String, u64>,

@@ -1,7 +1,7 @@
 //! A layer for the `tracing` crate: records the spans and events of code that is instrumented with it, such as candle.
 //!
-//! A span is recorded each time that it is entered, on the thread that enters it. Each poll of an asynchronous function is
-//! therefore a span of its own, which does not contain the work of other tasks between polls. Fields are recorded as
+//! A span is recorded each time that it is entered, on the thread that enters it. Each poll of an asynchronous function
+//! is therefore a span of its own, which does not contain the work of other tasks between polls. Fields are recorded as
 //! arguments. An event is recorded as an instant event with its message as name.
 
 use crate::error::RecordError;
@@ -84,8 +84,8 @@ impl Drop for FlushGuard {
     }
 }
 
-/// The layer, which records spans and events while any profiler of the process records. While none records, a span costs one
-/// load and one branch in this layer.
+/// The layer, which records spans and events while any profiler of the process records. While none records, a span
+/// costs one load and one branch in this layer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TracingLayer;
 
@@ -260,8 +260,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
     }
 }
 
-/// Ends a span. If spans are exited in another order than the reverse of their entry, the spans above this one end too and
-/// begin again.
+/// Ends a span. If spans are exited in another order than the reverse of their entry, the spans above this one end too
+/// and begin again.
 fn exit(stack: &mut Vec<Entered>, id: u64) {
     let Some(at) = stack.iter().rposition(|entered| entered.id == id) else { return };
     let above = stack.split_off(at + 1);

@@ -1,5 +1,5 @@
-//! The buffers that CUPTI writes activity records to. CUPTI's callbacks only move them between two queues. Buffers outlast
-//! recordings, because CUPTI may return one at any time.
+//! The buffers that CUPTI writes activity records to. CUPTI's callbacks only move them between two queues. Buffers
+//! outlast recordings, because CUPTI may return one at any time.
 
 use crossbeam_queue::ArrayQueue;
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -51,15 +51,16 @@ pub(crate) struct Collector {
 extern "C" fn ignore(_: *mut c_void, _: u32, _: u32, _: *const c_void) {}
 
 impl Collector {
-    /// Enables CUPTI. This happens before the window of the recording starts, so that CUPTI is running when the first kernel
-    /// of the window is launched. The reader leaves out what is before the window.
+    /// Enables CUPTI. This happens before the window of the recording starts, so that CUPTI is running when the first
+    /// kernel of the window is launched. The reader leaves out what is before the window.
     pub(crate) fn start(options: &Options) -> Result<Collector, Unavailable> {
         let cuda = cuda()?;
         let cupti = &cuda.cupti;
         buffers().drain(|_, _| {});
         buffers().prepare(options.device_buffer_bytes, cuda.version >= ALLOWS_NULL_BUFFER);
         let mut subscriber = null_mut();
-        // SAFETY: the out parameter is a local variable; the callback is a static function, and no event is enabled for it.
+        // SAFETY: the out parameter is a local variable; the callback is a static function, and no event is enabled for
+        // it.
         cupti
             .check("cuptiSubscribe", unsafe { (cupti.subscribe)(&raw mut subscriber, ignore, null_mut()) })?;
         let mut collector = Collector {
@@ -127,7 +128,8 @@ impl Collector {
             return;
         }
         let cupti = &self.cuda.cupti;
-        // SAFETY: the kinds and the subscriber are valid; CUPTI passes its buffers to callbacks that are static functions.
+        // SAFETY: the kinds and the subscriber are valid; CUPTI passes its buffers to callbacks that are static
+        // functions.
         unsafe {
             (cupti.flush)(FORCED);
             for kind in &self.kinds {

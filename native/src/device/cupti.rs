@@ -151,8 +151,8 @@ pub(crate) unsafe fn text_at(address: u64) -> Option<String> {
     (address != 0).then(|| unsafe { CStr::from_ptr(address as *const c_char) }.to_string_lossy().into_owned())
 }
 
-/// Removes the version suffix of a runtime function: `cudaLaunchKernel_v7000` becomes `cudaLaunchKernel`. The suffix `_v2`
-/// of a driver function is kept.
+/// Removes the version suffix of a runtime function: `cudaLaunchKernel_v7000` becomes `cudaLaunchKernel`. The suffix
+/// `_v2` of a driver function is kept.
 fn without_version(name: &str) -> &str {
     match name.rsplit_once("_v") {
         Some((rest, digits)) if digits.len() >= 4 && digits.bytes().all(|b| b.is_ascii_digit()) => rest,
@@ -183,7 +183,8 @@ fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Returns the folders of CUPTI's wheels below a Python root: `nvidia/cuda_cupti/lib`, and from 13.0 on `nvidia/cu13/lib`.
+/// Returns the folders of CUPTI's wheels below a Python root: `nvidia/cuda_cupti/lib`, and from 13.0 on
+/// `nvidia/cu13/lib`.
 fn wheels(root: &Path) -> Vec<PathBuf> {
     let within = |folder: PathBuf, begin: &str| -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());

@@ -1,12 +1,12 @@
 //! Decodes CUPTI's activity records: a pure function from bytes to values.
 //!
-//! From CUPTI 12.0 to 13.5 no field moved and structs only grew. A record is read up to the size that its kind has in the
-//! version of CUPTI that wrote it; fields beyond that size are absent.
+//! From CUPTI 12.0 to 13.5 no field moved and structs only grew. A record is read up to the size that its kind has in
+//! the version of CUPTI that wrote it; fields beyond that size are absent.
 
 use super::decoded::{Copy, Decoded, Kernel, Place, Span};
 
-/// The kinds that are read: `CUpti_ActivityKind`. Defined here, because with the bindings of `cudarc` a program that links
-/// CUDA dynamically would have to link CUPTI too.
+/// The kinds that are read: `CUpti_ActivityKind`. Defined here, because with the bindings of `cudarc` a program that
+/// links CUDA dynamically would have to link CUPTI too.
 pub mod kind {
     /// Memcpys.
     pub const MEMCPY: u32 = 1;
@@ -36,7 +36,8 @@ pub mod kind {
     pub const MEMORY2: u32 = 49;
 }
 
-/// CUPTI versions by toolkit. `cuptiGetVersion` returns small numbers up to 28 for CUDA 12, and `MMmm00` from CUDA 13 on.
+/// CUPTI versions by toolkit. `cuptiGetVersion` returns small numbers up to 28 for CUDA 12, and `MMmm00` from CUDA 13
+/// on.
 const CUDA_12_6: u32 = 24;
 const CUDA_12_8: u32 = 26;
 const CUDA_13_0: u32 = 130_000;

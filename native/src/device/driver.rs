@@ -116,12 +116,13 @@ impl Driver {
         })
     }
 
-    /// Waits until the devices have finished the work submitted to their primary contexts, which the runtime, cudarc and
-    /// candle use. A primary context that is not active is not created.
+    /// Waits until the devices have finished the work submitted to their primary contexts, which the runtime, cudarc
+    /// and candle use. A primary context that is not active is not created.
     pub(crate) fn synchronize(&self, devices: &[DeviceProperties]) {
         for device in devices {
             let (mut handle, mut flags, mut is_active, mut context) = (0, 0, 0, null_mut());
-            // SAFETY: the driver is initialised and out parameters are local variables; each retain is followed by a release, and each push by a pop.
+            // SAFETY: the driver is initialised and out parameters are local variables; each retain is followed by a
+            // release, and each push by a pop.
             unsafe {
                 if (self.device)(&raw mut handle, device.ordinal as c_int) != 0
                     || (self.state)(handle, &raw mut flags, &raw mut is_active) != 0

@@ -18,8 +18,9 @@ const SKIPPED_RUNTIME_CALLS: [&str; 6] = [
     "cudaEventDestroy",
 ];
 
-/// Prefixes of the driver calls that are recorded: those that submit work to a device, wait for it, or change its memory.
-/// Kineto records fewer, because PyTorch programs call the runtime API, whereas Rust programs call the driver API.
+/// Prefixes of the driver calls that are recorded: those that submit work to a device, wait for it, or change its
+/// memory. Kineto records fewer, because PyTorch programs call the runtime API, whereas Rust programs call the driver
+/// API.
 const RECORDED_DRIVER_CALLS: [&str; 25] = [
     "cuLaunch",
     "cuGraphLaunch",
@@ -99,7 +100,8 @@ pub(crate) struct Encoder {
     devices: Vec<DeviceProperties>,
     /// The numbers of kernel names in the registry, by mangled name.
     kernels: HashMap<String, u32>,
-    /// The numbers of call names in the registry, by API (driver or not) and function number; `None` for calls that are left out.
+    /// The numbers of call names in the registry, by API (driver or not) and function number; `None` for calls that are
+    /// left out.
     calls: HashMap<(bool, u32), Option<u32>>,
     /// Open NVTX ranges, by id: start, name and domain.
     ranges: HashMap<u32, (u64, [u32; 2])>,
@@ -307,8 +309,8 @@ impl Encoder {
         })
     }
 
-    /// Processes the start or the end of an NVTX range. Returns start, name and domain once the range is complete. An instant
-    /// event is complete at once.
+    /// Processes the start or the end of an NVTX range. Returns start, name and domain once the range is complete. An
+    /// instant event is complete at once.
     fn range(&mut self, id: u32, flags: u32, time: u64, texts: [u32; 2]) -> Option<(u64, [u32; 2])> {
         const INSTANT: u32 = 1;
         const BEGIN: u32 = 2;

@@ -4,8 +4,8 @@ use super::loader::cuda;
 use kinetoscope_stream::activity::span_kind;
 use kinetoscope_stream::record::Kind;
 
-/// Returns the external kind, which has its own stack of ids in CUPTI, for a kind of span; `None` for spans that are not
-/// passed to CUPTI.
+/// Returns the external kind, which has its own stack of ids in CUPTI, for a kind of span; `None` for spans that are
+/// not passed to CUPTI.
 fn stack_of(kind: Kind) -> Option<u32> {
     match kind {
         Kind::Op => Some(span_kind::OP),

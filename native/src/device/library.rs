@@ -5,8 +5,8 @@ use libloading::Library;
 use std::error::Error;
 use std::ffi::OsStr;
 
-/// Declares a table of a library's functions. All return a result code as a plain integer: newer libraries may return codes
-/// that a Rust enum would not contain, which would be undefined behaviour.
+/// Declares a table of a library's functions. All return a result code as a plain integer: newer libraries may return
+/// codes that a Rust enum would not contain, which would be undefined behaviour.
 macro_rules! functions {
     ($(#[$doc:meta])* $name:ident { $($field:ident = $symbol:literal ($($arg:ty),* $(,)?),)* }
      optional { $($maybe:ident = $maybe_symbol:literal ($($maybe_arg:ty),* $(,)?),)* }) => {
@@ -44,7 +44,8 @@ pub(crate) fn missing(library: &'static str, symbol: &[u8]) -> Unavailable {
 
 /// Loads a library. The error is the system's message, with the name of the library.
 pub(crate) fn load(name: &OsStr) -> Result<Library, String> {
-    // SAFETY: the initialisers of CUDA's libraries are harmless; a user who names another library is responsible for it.
+    // SAFETY: the initialisers of CUDA's libraries are harmless; a user who names another library is responsible for
+    // it.
     unsafe { Library::new(name) }.map_err(|error| {
         let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
         if reason.contains(&*name.to_string_lossy()) {

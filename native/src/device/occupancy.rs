@@ -17,8 +17,8 @@ pub(super) struct Occupancy {
     pub percent: i64,
 }
 
-/// Computes the occupancy of a device by a kernel. Kineto assumes a limit of 48 KiB of shared memory per block; this uses the
-/// device's limit, so that kernels with more shared memory do not get an occupancy of 0.
+/// Computes the occupancy of a device by a kernel. Kineto assumes a limit of 48 KiB of shared memory per block; this
+/// uses the device's limit, so that kernels with more shared memory do not get an occupancy of 0.
 pub(super) fn occupancy(kernel: &Kernel, device: &DeviceProperties) -> Occupancy {
     let product = |[x, y, z]: [u32; 3]| u64::from(x) * u64::from(y) * u64::from(z);
     let threads = product(kernel.block);
@@ -33,7 +33,8 @@ pub(super) fn occupancy(kernel: &Kernel, device: &DeviceProperties) -> Occupancy
     }
 }
 
-/// Returns how many blocks can be resident on a multiprocessor: the minimum over the limits of warps, registers, shared memory and block slots.
+/// Returns how many blocks can be resident on a multiprocessor: the minimum over the limits of warps, registers, shared
+/// memory and block slots.
 fn active_blocks(kernel: &Kernel, threads: u64, device: &DeviceProperties) -> u64 {
     let warps = threads.div_ceil(u64::from(WARP)).max(1);
     let by_warps = u64::from(device.max_threads_per_multiprocessor / WARP) / warps;

@@ -8,7 +8,8 @@ pub const DRIVER_VARIABLE: &str = "KINETOSCOPE_CUDA_LIBRARY";
 /// The environment variable with the path of the CUPTI library. Without it, CUPTI is searched for.
 pub const CUPTI_VARIABLE: &str = "KINETOSCOPE_CUPTI_LIBRARY";
 
-/// The reason why devices cannot be recorded. If CUDA was requested, the trace has it as a warning; the CPU is recorded.
+/// The reason why devices cannot be recorded. If CUDA was requested, the trace has it as a warning; the CPU is
+/// recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unavailable {

@@ -104,8 +104,8 @@ impl Source {
     }
 }
 
-/// Returns the sources for arguments of a command line: files, `-` for standard input, and all traces in a folder and its
-/// subfolders.
+/// Returns the sources for arguments of a command line: files, `-` for standard input, and all traces in a folder and
+/// its subfolders.
 ///
 /// # Errors
 /// Returns an error if a folder cannot be read or contains no traces.
@@ -210,7 +210,6 @@ struct Piece {
 struct Closed;
 
 /// Reads and decompresses the input, and sends the text in pieces. Ends early if the receiver is closed.
-
 fn unpack(
     mut input: Box<dyn Read + Send>,
     filled: &SyncSender<Piece>,

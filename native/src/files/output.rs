@@ -21,7 +21,8 @@ pub struct Output {
 }
 
 impl Output {
-    /// Creates the file, or writes to standard output without a path. If the name ends in `.gz`, the text is compressed.
+    /// Creates the file, or writes to standard output without a path. If the name ends in `.gz`, the text is
+    /// compressed.
     ///
     /// # Errors
     /// Returns an error if the file cannot be created or its name ends in `.zst`: zstd can be read, but not written.

@@ -2,10 +2,10 @@
 //!
 //! The protocol, which `tests/tests/chunk_model.rs` checks under every interleaving:
 //! - Only the owner writes words, each once, and only at or above the published length.
-//! - The owner publishes a length (release) after it has written the words below it. The reader loads the length (acquire)
-//!   and reads only words below it.
-//! - The owner seals a chunk when it will not write to it again. The reader loads the seal before the length: if the chunk is
-//!   sealed, that length is final. Only after it has read that far may another thread take the chunk.
+//! - The owner publishes a length (release) after it has written the words below it. The reader loads the length
+//!   (acquire) and reads only words below it.
+//! - The owner seals a chunk when it will not write to it again. The reader loads the seal before the length: if the
+//!   chunk is sealed, that length is final. Only after it has read that far may another thread take the chunk.
 
 use super::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell, WORDS, with_bytes};
 

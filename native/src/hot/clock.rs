@@ -1,7 +1,8 @@
-//! The clock of records: the processor's time stamp counter if its rate is constant, otherwise the system's monotonic clock.
+//! The clock of records: the processor's time stamp counter if its rate is constant, otherwise the system's monotonic
+//! clock.
 //!
-//! Records hold ticks. While recording, ticks and Unix time are read together every few milliseconds, and the reader of the
-//! recording interpolates between these pairs. The length of a tick is not assumed.
+//! Records hold ticks. While recording, ticks and Unix time are read together every few milliseconds, and the reader of
+//! the recording interpolates between these pairs. The length of a tick is not assumed.
 
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -39,8 +40,8 @@ impl Clock {
         }
     }
 
-    /// Returns ticks and ns since 1970 at the same time: the most precise of eight readings, which is the one with the fewest
-    /// ticks between its begin and its end.
+    /// Returns ticks and ns since 1970 at the same time: the most precise of eight readings, which is the one with the
+    /// fewest ticks between its begin and its end.
     pub(crate) fn reading(self) -> (u64, i64) {
         let once = || {
             let (before, ns, after) = (self.ticks(), monotonic_ns(), self.ticks());
@@ -52,8 +53,8 @@ impl Clock {
     }
 }
 
-/// Returns the offset from the monotonic clock to Unix time, in ns. Computed once, so that a change of the system's clock
-/// does not shift records.
+/// Returns the offset from the monotonic clock to Unix time, in ns. Computed once, so that a change of the system's
+/// clock does not shift records.
 fn unix_offset_ns() -> i64 {
     static OFFSET: OnceLock<i64> = OnceLock::new();
     *OFFSET.get_or_init(|| {

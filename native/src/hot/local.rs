@@ -1,5 +1,5 @@
-//! The state of each thread, and the hot path: the begin or the end of a span is one store into the thread's chunk and one
-//! store that publishes it.
+//! The state of each thread, and the hot path: the begin or the end of a span is one store into the thread's chunk and
+//! one store that publishes it.
 
 use crate::hot::chunk::Chunk;
 use crate::hot::clock::Clock;
@@ -102,8 +102,8 @@ fn measured_overhead_ns(state: u32) -> f64 {
     best
 }
 
-/// Writes a record of several slots at once and sets its ticks and, for the begin of a span, its depth. Returns false if the
-/// record was dropped.
+/// Writes a record of several slots at once and sets its ticks and, for the begin of a span, its depth. Returns false
+/// if the record was dropped.
 pub(crate) fn write(state: u32, record: &mut [Slot]) -> bool {
     LOCAL.with(|local| local.write(state, record))
 }
@@ -277,7 +277,8 @@ impl Local {
         chunk.is_some()
     }
 
-    /// Adds the thread to a recording in which it has not recorded yet. Returns false while the recorder itself is running.
+    /// Adds the thread to a recording in which it has not recorded yet. Returns false while the recorder itself is
+    /// running.
     fn join_recording(&self, state: u32) -> bool {
         if self.is_busy.get() {
             return false;

@@ -1,5 +1,5 @@
-//! The pool: chunks that no thread owns, and the queue of chunks that threads took and the writer has not seen yet. Both are
-//! lock-free.
+//! The pool: chunks that no thread owns, and the queue of chunks that threads took and the writer has not seen yet.
+//! No operation waits.
 
 use crate::hot::chunk::Chunk;
 use crossbeam_queue::ArrayQueue;
@@ -77,7 +77,8 @@ impl Pool {
     pub(crate) fn shrink(&self) {
         while let Some(chunk) = self.free.pop() {
             self.made.fetch_sub(1, Ordering::Relaxed);
-            // SAFETY: allocated by `make` with this layout; it was removed from the queue, so no other thread has access to it.
+            // SAFETY: allocated by `make` with this layout; it was removed from the queue, so no other thread has
+            // access to it.
             unsafe { System.dealloc(std::ptr::from_ref(chunk).cast_mut().cast(), Layout::new::<Chunk>()) };
         }
     }

@@ -1,4 +1,5 @@
-//! The registry of call sites, names and threads. Records refer to them by number; each is registered once, under a lock.
+//! The registry of call sites, names and threads. Records refer to them by number; each is registered once, under a
+//! lock.
 
 use crate::hot::lock::hold;
 use crate::hot::system::Thread;
@@ -7,7 +8,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-/// A call site: the name, the kind and the source position of a span or event. Each use of a macro has one static `Site`.
+/// A call site: the name, the kind and the source position of a span or event. Each use of a macro has one static
+/// `Site`.
 #[derive(Debug)]
 pub struct Site {
     pub(crate) name: &'static str,

@@ -1,5 +1,5 @@
-//! Call stacks. Each address is symbolized once, and each distinct stack is formatted once and then recorded as the number
-//! of its string.
+//! Call stacks. Each address is symbolized once, and each distinct stack is formatted once and then recorded as the
+//! number of its string.
 
 use crate::hot::local::unrecorded;
 use crate::hot::lock::hold;
@@ -33,12 +33,13 @@ pub(crate) fn lock() -> MutexGuard<'static, Option<Stacks>> {
     hold(&STACKS)
 }
 
-/// Captures the call stack and returns the number of its string: frames as `file(line): function`, innermost first, each
-/// followed by `;`, as in Kineto's `Call stack`. Frames of the recorder itself are left out.
+/// Captures the call stack and returns the number of its string: frames as `file(line): function`, innermost first,
+/// each followed by `;`, as in Kineto's `Call stack`. Frames of the recorder itself are left out.
 #[cold]
 pub(crate) fn capture() -> u32 {
     unrecorded(|| {
-        // Locked first: `fork` holds this lock, so that no other thread is inside `backtrace`, which has a lock of its own.
+        // Locked first: `fork` holds this lock, so that no other thread is inside `backtrace`, which has a lock of its
+        // own.
         let mut stacks = lock();
         let mut addresses = Vec::with_capacity(MAX_FRAMES);
         backtrace::trace(|frame| {

@@ -1,5 +1,5 @@
-//! ITT tasks, which `VTune` shows. Intel's library loads the collector that an environment variable names when it is first
-//! called. Without a collector, or without the feature `itt`, these functions do nothing.
+//! ITT tasks, which `VTune` shows. Intel's library loads the collector that an environment variable names when it is
+//! first called. Without a collector, or without the feature `itt`, these functions do nothing.
 
 #[cfg(feature = "itt")]
 use ittapi::{Domain, Event, Task};

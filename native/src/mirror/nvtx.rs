@@ -1,5 +1,5 @@
-//! NVTX ranges, which Nsight shows, through `libnvToolsExt`, which is loaded at run time. Without the library, or without the
-//! feature `nvtx`, these functions do nothing.
+//! NVTX ranges, which Nsight shows, through `libnvToolsExt`, which is loaded at run time. Without the library, or
+//! without the feature `nvtx`, these functions do nothing.
 
 #[cfg(feature = "nvtx")]
 use libloading::Library;
@@ -34,8 +34,8 @@ fn load() -> Option<Nvtx> {
             .map(Into::into)
             .into()
     });
-    // SAFETY: loading runs the library's initialisers, and those of NVTX are harmless; the functions have these types in
-    // every version of NVTX, and the library stays loaded as long as the table with them is kept.
+    // SAFETY: loading runs the library's initialisers, and those of NVTX are harmless; the functions have these types
+    // in every version of NVTX, and the library stays loaded as long as the table with them is kept.
     names.iter().find_map(|name| unsafe {
         let library = Library::new(name).ok()?;
         let (push, pop, mark) = (

@@ -1,4 +1,5 @@
-//! A batch: what the writer writes at once. It consists of blocks and of references to records in the chunks of their threads.
+//! A batch: what the writer writes at once. It consists of blocks and of references to records in the chunks of their
+//! threads.
 
 use crate::hot::chunk::Chunk;
 use kinetoscope_stream::block::{self, BlockKind, HEAD_BYTES};

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 /// A member of the trace's top-level object: key and value.
 pub(crate) type Member = (String, Value);
 
-/// Three months in ns. The base time is rounded down to a multiple of it, so that all ranks of a run have the same base.
+/// Three months in ns. The base time is rounded down to a multiple of it, so that all ranks of a run have the same
+/// base.
 const BASE_NS: i64 = 7_889_238 * 1_000_000_000;
 
 /// Formats the members of an object as JSON, without the braces.

@@ -1,7 +1,7 @@
 //! Handlers of `fork`. The child process has a copy of the recorder's memory but not its threads, and does not record.
 //!
-//! All locks of the recorder are held during `fork`, so that none stays locked in the child, which can start a recording of
-//! its own. [`Held`] lists them in the order in which they are locked.
+//! All locks of the recorder are held during `fork`, so that none stays locked in the child, which can start a
+//! recording of its own. [`Held`] lists them in the order in which they are locked.
 
 use crate::hot::chunk::Chunk;
 use crate::hot::local;

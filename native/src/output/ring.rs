@@ -1,5 +1,5 @@
-//! The ring buffer: the last seconds of a recording. Older batches are dropped, but the begins of spans that are still open
-//! are kept.
+//! The ring buffer: the last seconds of a recording. Older batches are dropped, but the begins of spans that are still
+//! open are kept.
 
 use crate::output::batch::{Batch, block};
 use kinetoscope_stream::block::{BlockKind, Found, HEAD_BYTES, find, u64_at};

@@ -123,7 +123,8 @@ impl Session {
     /// Calls a function with the stream while the writer is locked out.
     ///
     /// # Errors
-    /// Returns [`RecordError::Forked`] in a forked child, where the thread that may hold the stream's lock does not exist.
+    /// Returns [`RecordError::Forked`] in a forked child, where the thread that may hold the stream's lock does not
+    /// exist.
     pub(crate) fn with_stream<T>(&self, run: impl FnOnce(&mut Stream) -> T) -> Result<T, RecordError> {
         if self.process != std::process::id() {
             return Err(RecordError::Forked);

@@ -69,8 +69,8 @@ impl Sink {
     }
 }
 
-/// Writes a batch to a file. Definitions come before the records that refer to them, so that a file can be read wherever it
-/// is cut.
+/// Writes a batch to a file. Definitions come before the records that refer to them, so that a file can be read
+/// wherever it is cut.
 fn write(file: &mut File, batch: &Batch, is_durable: bool) -> io::Result<()> {
     file.write_all(&batch.definitions)?;
     file.write_all(&batch.notes)?;

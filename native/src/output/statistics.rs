@@ -25,8 +25,8 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Returns an estimate of the time that recording took from the program, summed over all threads: half the cost of a span
-    /// for each record.
+    /// Returns an estimate of the time that recording took from the program, summed over all threads: half the cost of
+    /// a span for each record.
     pub fn overhead(&self) -> Duration {
         Duration::from_nanos((self.records as f64 * self.overhead_ns_per_span / 2.0) as u64)
     }

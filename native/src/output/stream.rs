@@ -120,7 +120,8 @@ impl Stream {
         }
     }
 
-    /// Collects the words that were published since the last flush. Returns the chunks that are sealed and read to their end.
+    /// Collects the words that were published since the last flush. Returns the chunks that are sealed and read to
+    /// their end.
     fn collect(&self, batch: &mut Batch) -> Vec<&'static Chunk> {
         let mut done = Vec::new();
         let mut active = hold(&ACTIVE);
@@ -256,8 +257,8 @@ impl Stream {
         }
     }
 
-    /// Returns the time of the devices' clock and ticks at the same time: the most precise of eight readings, which is the one
-    /// with the fewest ticks between its begin and its end.
+    /// Returns the time of the devices' clock and ticks at the same time: the most precise of eight readings, which is
+    /// the one with the fewest ticks between its begin and its end.
     fn device_reading(&self, devices: &Collector) -> Option<(u64, u64)> {
         let once = || {
             let (before, time, after) = (self.clock.ticks(), devices.time()?, self.clock.ticks());

@@ -33,7 +33,8 @@ impl Writer {
             local::never_record();
             its_ready.wait();
             while !its_end.load(Ordering::Acquire) {
-                // The age of a record when it is written is the pause, the time to write, and the time to wake a thread.
+                // The age of a record when it is written is the pause, the time to write, and the time to wake a
+                // thread.
                 thread::park_timeout(interval / 4);
                 awake();
                 let mut stream = hold(&its_stream);

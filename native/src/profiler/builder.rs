@@ -37,30 +37,30 @@ impl ProfilerBuilder {
         }
     }
 
-    /// Sets the activities to record. The default is all [supported](crate::profiler::supported_activities) ones. If CUDA is
-    /// requested and not available, the trace has a warning with the reason, and the rest is recorded.
+    /// Sets the activities to record. The default is all [supported](crate::profiler::supported_activities) ones. If
+    /// CUDA is requested and not available, the trace has a warning with the reason, and the rest is recorded.
     pub fn activities(mut self, activities: &[Activity]) -> Self {
         let is_requested = activities.contains(&Activity::Cuda);
         self.options.devices = if is_requested { Devices::Requested } else { Devices::Off };
         self
     }
 
-    /// Also records the NVTX ranges that the program itself emits, on all threads. Needs CUDA, and CUPTI as NVTX's injection
-    /// library: set `NVTX_INJECTION64_PATH` to the path of CUPTI before the program starts.
+    /// Also records the NVTX ranges that the program itself emits, on all threads. Needs CUDA, and CUPTI as NVTX's
+    /// injection library: set `NVTX_INJECTION64_PATH` to the path of CUPTI before the program starts.
     pub fn nvtx_ranges(mut self, is_on: bool) -> Self {
         self.options.nvtx_ranges = is_on;
         self
     }
 
-    /// Sets the limit of CUPTI's activity buffers that wait to be read, in bytes. Records beyond it are dropped and counted.
-    /// The default is 128 MiB.
+    /// Sets the limit of CUPTI's activity buffers that wait to be read, in bytes. Records beyond it are dropped and
+    /// counted. The default is 128 MiB.
     pub fn device_buffer_bytes(mut self, bytes: usize) -> Self {
         self.options.device_buffer_bytes = bytes;
         self
     }
 
-    /// Samples the devices at this interval and records memory, utilization, clocks, power and temperature as counters. Needs
-    /// the feature `nvml` and a driver.
+    /// Samples the devices at this interval and records memory, utilization, clocks, power and temperature as counters.
+    /// Needs the feature `nvml` and a driver.
     pub fn device_metrics(mut self, every: Duration) -> Self {
         self.options.device_metrics = Some(every);
         self
@@ -116,8 +116,8 @@ impl ProfilerBuilder {
         self
     }
 
-    /// Adds a handler for each recording: one of [`handlers`](crate::handlers), or any function. Handlers are called in the
-    /// order in which they were added.
+    /// Adds a handler for each recording: one of [`handlers`](crate::handlers), or any function. Handlers are called in
+    /// the order in which they were added.
     pub fn on_trace_ready(
         mut self,
         handler: impl FnMut(&Recording) -> Result<(), RecordError> + Send + 'static,
@@ -144,14 +144,15 @@ impl ProfilerBuilder {
         self
     }
 
-    /// Appends to a file while recording, so that everything that was written can be read after the program is killed. The
-    /// default is to keep the recording in memory.
+    /// Appends to a file while recording, so that everything that was written can be read after the program is killed.
+    /// The default is to keep the recording in memory.
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.options.destination = Destination::File { path: path.into(), is_durable: false };
         self
     }
 
-    /// The same as [`file`](Self::file), and syncs the file to the disk after each write, which protects against power loss.
+    /// The same as [`file`](Self::file), and syncs the file to the disk after each write, which protects against power
+    /// loss.
     pub fn durable_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.options.destination = Destination::File { path: path.into(), is_durable: true };
         self
@@ -164,15 +165,15 @@ impl ProfilerBuilder {
         self
     }
 
-    /// Sets the limit of records that wait to be written, in bytes. Records beyond it are dropped and counted. The default is
-    /// 64 MiB.
+    /// Sets the limit of records that wait to be written, in bytes. Records beyond it are dropped and counted. The
+    /// default is 64 MiB.
     pub fn buffer_bytes(mut self, bytes: usize) -> Self {
         self.options.buffer_bytes = bytes;
         self
     }
 
-    /// Keeps the recording in memory, with this limit in bytes. Records beyond it are dropped and counted. The default is
-    /// 1 GiB.
+    /// Keeps the recording in memory, with this limit in bytes. Records beyond it are dropped and counted. The default
+    /// is 1 GiB.
     pub fn memory_bytes(mut self, bytes: usize) -> Self {
         self.options.destination = Destination::Memory { bytes };
         self

@@ -15,7 +15,8 @@ use std::sync::{Arc, Mutex, Once, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use std::{fs, panic};
 
-/// The options of a flight recorder: what it keeps and when it writes. [`FlightRecorder::builder`] returns the defaults.
+/// The options of a flight recorder: what it keeps and when it writes. [`FlightRecorder::builder`] returns the
+/// defaults.
 #[derive(Clone, Debug)]
 #[must_use = "a builder records nothing until it is started"]
 pub struct FlightBuilder {
@@ -76,8 +77,8 @@ impl FlightBuilder {
     /// Starts the flight recorder.
     ///
     /// # Errors
-    /// Returns [`RecordError::AlreadyRecording`] if a profiler records, and [`RecordError::Io`] if the folder cannot be created
-    /// or the signal handler cannot be installed.
+    /// Returns [`RecordError::AlreadyRecording`] if a profiler records, and [`RecordError::Io`] if the folder cannot be
+    /// created or the signal handler cannot be installed.
     pub fn start(self) -> Result<FlightRecorder, RecordError> {
         fs::create_dir_all(&self.folder)?;
         let watch = Arc::new(Watch {
@@ -212,7 +213,8 @@ impl FlightRecorder {
         self.shared.dump()
     }
 
-    /// Ends a step and begins the next one. If the step took longer than the bound and was not written yet, it is written now.
+    /// Ends a step and begins the next one. If the step took longer than the bound and was not written yet, it is
+    /// written now.
     pub fn step(&self) {
         let watch = &self.shared.watch;
         if watch.is_newly_slow() {
@@ -245,7 +247,8 @@ impl Drop for FlightRecorder {
 
 static ON_PANIC: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
 
-/// Adds a panic hook that dumps the present flight recorder. The hook is installed once and calls the previous one first.
+/// Adds a panic hook that dumps the present flight recorder. The hook is installed once and calls the previous one
+/// first.
 fn dump_on_panic(shared: &Arc<Shared>) {
     static HOOK: Once = Once::new();
     *hold(&ON_PANIC) = Arc::downgrade(shared);

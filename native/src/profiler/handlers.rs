@@ -17,8 +17,8 @@ use {
 /// A function that is called with each recording.
 pub type Handler = Box<dyn FnMut(&Recording) -> Result<(), RecordError> + Send>;
 
-/// Returns a handler that writes each recording to the folder as `WORKER.TIME.ktrace`. The default worker is `HOST_PID`; the
-/// time is in ns since 1970.
+/// Returns a handler that writes each recording to the folder as `WORKER.TIME.ktrace`. The default worker is
+/// `HOST_PID`; the time is in ns since 1970.
 pub fn ktrace_handler(folder: impl Into<PathBuf>, worker_name: Option<&str>) -> Handler {
     let folder = folder.into();
     let worker = worker_name.map_or_else(|| format!("{}_{}", host_name(), std::process::id()), str::to_owned);
@@ -56,8 +56,8 @@ pub fn print_table(options: TableOptions) -> Handler {
     })
 }
 
-/// Returns a handler that writes each recording as an execution trace: the first one to `path`, those of later cycles to
-/// `path` with its extension replaced by `STEP.json`.
+/// Returns a handler that writes each recording as an execution trace: the first one to `path`, those of later cycles
+/// to `path` with its extension replaced by `STEP.json`.
 #[cfg(feature = "analysis")]
 pub fn execution_trace_handler(path: impl Into<PathBuf>) -> Handler {
     let path = path.into();

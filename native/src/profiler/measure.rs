@@ -14,8 +14,8 @@ pub fn timeit<T>(avg_time_divisor: u32, run: impl FnOnce() -> T) -> (T, Duration
 /// Measures several runs of the same work.
 ///
 /// Memory peaks are those of [`memory`](crate::memory): of the host, if the global allocator is a
-/// [`ProfilingAllocator`](crate::ProfilingAllocator); of the device, as far as a framework reports allocations. Free and used
-/// memory of the device are the driver's and need the feature `nvml`.
+/// [`ProfilingAllocator`](crate::ProfilingAllocator); of the device, as far as a framework reports allocations. Free
+/// and used memory of the device are the driver's and need the feature `nvml`.
 ///
 /// ```
 /// use kinetoscope::ProfileIt;
@@ -86,8 +86,8 @@ fn memory_of(ordinal: u8) -> DeviceMemory {
     }
 }
 
-/// Returns free and used memory of a CUDA device, over all processes, in bytes, as the driver reports them. Returns `None` if
-/// there is no driver, no such device or no feature `nvml`.
+/// Returns free and used memory of a CUDA device, over all processes, in bytes, as the driver reports them. Returns
+/// `None` if there is no driver, no such device or no feature `nvml`.
 pub fn driver_memory(ordinal: u8) -> Option<(i64, i64)> {
     #[cfg(feature = "nvml")]
     {

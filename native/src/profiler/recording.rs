@@ -51,8 +51,8 @@ impl Recording {
         &self.bytes
     }
 
-    /// Writes the recording to a file in the recorder's format (`.ktrace`), which the command line, the page and the engine
-    /// read.
+    /// Writes the recording to a file in the recorder's format (`.ktrace`), which the command line, the page and the
+    /// engine read.
     ///
     /// # Errors
     /// Returns [`RecordError::Io`] if the file cannot be written.
@@ -96,8 +96,8 @@ impl Recording {
         Ok(written.map_err(|_| std::io::Error::other("the trace could not be written"))?.finish()?)
     }
 
-    /// Writes torch's `export_stacks()`: one line for each stack, which ends with the metric in whole microseconds. Needs
-    /// `with_stack`.
+    /// Writes torch's `export_stacks()`: one line for each stack, which ends with the metric in whole microseconds.
+    /// Needs `with_stack`.
     ///
     /// # Errors
     /// Returns [`RecordError::Io`] if the file cannot be written.
@@ -110,8 +110,8 @@ impl Recording {
     /// `raw.json.gz`, otherwise JSON. The device is `cpu` or, for example, `cuda:0`. Needs `profile_memory`.
     ///
     /// # Errors
-    /// Returns [`RecordError::Io`] if the file cannot be written, and [`RecordError::Trace`] if the device has no memory
-    /// events.
+    /// Returns [`RecordError::Io`] if the file cannot be written, and [`RecordError::Trace`] if the device has no
+    /// memory events.
     pub fn export_memory_timeline(
         &self,
         path: impl AsRef<Path>,

@@ -23,8 +23,8 @@ impl Signal {
         let mut installed = hold(&INSTALLED);
         RECEIVED.store(false, Ordering::Relaxed);
         if installed.is_none() {
-            // SAFETY: zeros are an action without flags and with an empty mask; the handler only uses atomics and calls the
-            // previous handler.
+            // SAFETY: zeros are an action without flags and with an empty mask; the handler only uses atomics and calls
+            // the previous handler.
             let before = unsafe {
                 let mut action: libc::sigaction = zeroed();
                 action.sa_sigaction = handle as extern "C" fn(_, _, _) as usize;

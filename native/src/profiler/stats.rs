@@ -1,5 +1,5 @@
-//! Statistics over several runs of the same work, as in `torch_geometric.profile`: time and memory peaks. The measurements
-//! themselves are made in [`measure`](super::measure).
+//! Statistics over several runs of the same work, as in `torch_geometric.profile`: time and memory peaks. The
+//! measurements themselves are made in [`measure`](super::measure).
 
 /// Memory of a device in one run, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,7 +69,8 @@ pub fn summarize(runs: &[RunStats]) -> Option<StatsSummary> {
 }
 
 impl StatsSummary {
-    /// Returns the summary as CSV: a line of names and a line of values. A missing value is empty. Times are in ns, sizes in bytes.
+    /// Returns the summary as CSV: a line of names and a line of values. A missing value is empty. Times are in ns,
+    /// sizes in bytes.
     pub fn to_csv(&self) -> String {
         let bytes =
             |of: fn(&DeviceMemory) -> i64| self.device.as_ref().map(of).map(|bytes| bytes.to_string());

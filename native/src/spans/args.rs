@@ -1,4 +1,5 @@
-//! The arguments of a record. They are collected outside the thread's chunk and copied into it at once, with the record.
+//! The arguments of a record. They are collected outside the thread's chunk and copied into it at once, with the
+//! record.
 
 use super::sequence::Sequence;
 use crate::hot::local;
@@ -156,7 +157,8 @@ impl Args {
         self.dtypes(&types);
     }
 
-    /// Adds `Input type`, one for each input: torch's name, `Scalar`, or an empty string. Recorded with `record_shapes`.
+    /// Adds `Input type`, one for each input: torch's name, `Scalar`, or an empty string. Recorded with
+    /// `record_shapes`.
     pub fn dtypes(&mut self, dtypes: &[&str]) {
         self.texts(key::INPUT_TYPE, dtypes.iter().copied());
     }

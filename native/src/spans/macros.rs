@@ -1,8 +1,8 @@
 //! The macros. Each expands to a static call site; arguments are evaluated only while spans are recorded or mirrored.
 //!
-//! An argument is `word: value` for the arguments that PyTorch defines (`shapes`, `strides`, `dtype`, `dtypes`, `concrete`,
-//! `flops`, `sequence`, `backward`) and `name = value` for any other. `?value` and `%value` format a value with `Debug` and
-//! `Display`.
+//! An argument is `word: value` for the arguments that PyTorch defines (`shapes`, `strides`, `dtype`, `dtypes`,
+//! `concrete`, `flops`, `sequence`, `backward`) and `name = value` for any other. `?value` and `%value` format a value
+//! with `Debug` and `Display`.
 
 /// Begins an operator: a span that ends when the returned guard is dropped. The name is a constant.
 ///

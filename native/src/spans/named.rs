@@ -17,8 +17,8 @@ fn range(name: impl FnOnce() -> String) -> Scope {
     if state() == 0 { record_function("") } else { record_function(&name()) }
 }
 
-/// Returns an iterator over batches. Each call of `next` is an annotation `enumerate(DataLoader)#NAME.__next__`, which the
-/// findings about slow input use.
+/// Returns an iterator over batches. Each call of `next` is an annotation `enumerate(DataLoader)#NAME.__next__`, which
+/// the findings about slow input use.
 pub fn data_loader<I: IntoIterator>(name: &str, batches: I) -> DataLoader<I::IntoIter> {
     DataLoader { name: format!("enumerate(DataLoader)#{name}.__next__"), batches: batches.into_iter() }
 }

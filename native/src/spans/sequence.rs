@@ -4,8 +4,8 @@
 use crate::hot::local;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// The sequence number of a forward operator, which links its backward operator to it: `scope!("mul", sequence: number)`
-/// and, on any thread, `scope!("MulBackward0", backward: number)`.
+/// The sequence number of a forward operator, which links its backward operator to it:
+/// `scope!("mul", sequence: number)` and, on any thread, `scope!("MulBackward0", backward: number)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequence {
     /// torch's `Sequence number`.
