@@ -1,7 +1,8 @@
 //! Asynchronous code with tokio. `cargo run --release -p kinetoscope --features analysis,tracing --example async_tokio`
 //!
-//! A span stays on its thread, and a task does not: `tracing` enters a task's span for each of its polls, so that time is
-//! told of whoever used it. An asynchronous span lasts from its making to its drop, wherever that is.
+//! A span belongs to one thread, but a task may move between threads. `tracing` enters a task's span for each poll, so
+//! that each thread's time is attributed to the task that used it. An asynchronous span lasts from its creation to its
+//! drop, on any thread.
 
 use kinetoscope::Profiler;
 use kinetoscope::RecordError;
@@ -45,7 +46,7 @@ fn main() -> Result<(), RecordError> {
     let Some(recording) = guard.finish()? else { return Ok(()) };
     println!("{}", recording.table(GroupBy::default(), &TableOptions::default()));
     println!(
-        "{} requests were under way at some time; each waited 5 ms, which no span on a thread has in it.",
+        "{} requests were recorded as asynchronous spans. Each waited for 5 ms, which no span of a thread contains.",
         recording.trace.pairs.asyncs.len()
     );
     let path = std::env::temp_dir().join("async_tokio.pt.trace.json.gz");

@@ -1,7 +1,7 @@
-//! Kernels of one's own. `cargo run --release -p kinetoscope --features analysis,cuda --example cuda`
+//! A custom kernel. `cargo run --release -p kinetoscope --features analysis,cuda --example cuda`
 //!
-//! The kernels are compiled while the program runs and launched by cudarc. The trace has them on the stream that they ran on,
-//! each with the span that launched it; the table has their times beside those of the CPU.
+//! The kernel is compiled at run time and launched through cudarc. The trace shows each launch on its stream, linked to
+//! the span that launched it. The table shows device time next to CPU time.
 
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc;
@@ -29,9 +29,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             return Ok(());
         }
     }
-    // SAFETY: looks for the library's file, which does nothing when it is loaded.
+    // SAFETY: tries to load the library, whose initialisers are harmless.
     if !unsafe { nvrtc::sys::is_culib_present() } {
-        println!("The kernel cannot be compiled: libnvrtc is not there.");
+        println!("The kernel cannot be compiled: libnvrtc is not available.");
         return Ok(());
     }
     let activities = [Activity::Cpu, Activity::Cuda];
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (a, count) = (2f32, COUNT as i32);
         let mut launch = stream.launch_builder(&kernel);
         launch.arg(&a).arg(&x).arg(&mut y).arg(&count);
-        // SAFETY: the arguments are those of the kernel, which writes within `y`.
+        // SAFETY: the arguments match the kernel's parameters, and the kernel writes only within `y`.
         unsafe { launch.launch(LaunchConfig::for_num_elems(COUNT as u32)) }?;
     }
     let sum: f64 = stream.clone_dtoh(&y)?.into_iter().map(f64::from).sum();

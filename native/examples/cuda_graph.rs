@@ -1,7 +1,7 @@
 //! A CUDA graph. `cargo run --release -p kinetoscope --features analysis,cuda --example cuda_graph`
 //!
-//! What a stream was asked for is captured once and launched again with a single call: the trace has one arrow that leads from
-//! each launch to all that it caused, and every node's number.
+//! The work of a stream is captured once and launched several times, with one call each. The trace has a flow from each
+//! launch to all its activities, and the node id of each activity.
 
 use cudarc::driver::CudaContext;
 use cudarc::driver::sys::{CUgraphInstantiate_flags as Flags, CUstreamCaptureMode as Mode};
@@ -24,8 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let source = stream.alloc_zeros::<f32>(COUNT)?;
     let mut target = stream.alloc_zeros::<f32>(COUNT)?;
     stream.synchronize()?;
-    // Events between streams cannot be captured, and there is one stream.
-    // SAFETY: nothing is used on another stream.
+    // The events that cudarc records for synchronization between streams cannot be captured. There is only one stream.
+    // SAFETY: no memory is used on another stream.
     unsafe { context.disable_event_tracking() };
     stream.begin_capture(Mode::CU_STREAM_CAPTURE_MODE_RELAXED)?;
     for _ in 0..NODES {

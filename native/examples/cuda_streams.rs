@@ -1,8 +1,9 @@
-//! Copies beside work. `cargo run --release -p kinetoscope --features analysis,cuda,nvml --example cuda_streams`
+//! Copies that overlap with work.
+//! `cargo run --release -p kinetoscope --features analysis,cuda,nvml --example cuda_streams`
 //!
-//! Two streams, one that copies the next input while the other works on the last: the timeline shows them side by side,
-//! with arrows from the calls, and the summary how much of the copying is exposed. With the feature `nvml` it also shows the
-//! device's load, clocks and memory.
+//! One stream copies the next input while another works on the last one. The timeline shows both streams with flow
+//! arrows from the calls; the summary shows how much of the copying is exposed. With the feature `nvml` the timeline
+//! also shows utilization, clocks and memory of the device.
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DriverError};
 use kinetoscope::device::probe;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 const COUNT: usize = 1 << 24;
 
-/// Work without a kernel of one's own: copies within the device.
+/// Some work for the device without a custom kernel: copies within its memory.
 fn work(
     stream: &Arc<CudaStream>,
     input: &CudaSlice<f32>,
@@ -33,8 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut profiler = builder.device_metrics(Duration::from_millis(10)).start()?;
     let context = CudaContext::new(0)?;
     let (copying, working) = (context.new_stream()?, context.new_stream()?);
-    // Memory that the device reads by itself: copies from any other wait for the CPU.
-    // SAFETY: it is written before it is read.
+    // Pinned memory, which the device reads directly. Copies from pageable memory block the CPU.
+    // SAFETY: the memory is written before it is read.
     let mut host = unsafe { context.alloc_pinned::<f32>(COUNT) }?;
     host.as_mut_slice()?.fill(1.0);
     let mut inputs = [copying.alloc_zeros::<f32>(COUNT)?, copying.alloc_zeros::<f32>(COUNT)?];
@@ -54,6 +55,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let Some(recording) = profiler.stop()? else { return Ok(()) };
     let path = std::env::temp_dir().join("cuda_streams.pt.trace.json.gz");
     recording.export_chrome_trace(&path)?;
-    println!("The trace is in {}: `kinetoscope summary` says how much copying is exposed.", path.display());
+    println!("The trace is in {}: `kinetoscope summary` shows how much copying is exposed.", path.display());
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The flight recorder. `cargo run --release -p kinetoscope --features analysis,tracing --example flight_recorder`
 //!
-//! It is always on and keeps the last seconds; a file is written when a step is slow, on a panic, on a signal, or when
-//! asked.
+//! It always records and keeps the last seconds in memory. A file is written when a step is slow, on a panic, on a
+//! signal, or when the program requests it.
 
 use kinetoscope::FlightRecorder;
 use kinetoscope::RecordError;
@@ -23,7 +23,7 @@ fn main() -> Result<(), RecordError> {
         let _step = scope!("step", number = number);
         {
             let _load = scope!("load");
-            // One of the twenty hangs.
+            // One of the twenty steps is slow.
             sleep(Duration::from_millis(if number == 13 { 120 } else { 5 }));
         }
         let _compute = scope!("compute");
@@ -36,6 +36,6 @@ fn main() -> Result<(), RecordError> {
     if let Some(row) = slowest {
         println!("the longest load in {} took {} ms", path.display(), table.dur(row) / 1_000_000);
     }
-    println!("`kinetoscope view {}` shows what led to it.", path.display());
+    println!("`kinetoscope view {}` shows the seconds before it.", path.display());
     Ok(())
 }

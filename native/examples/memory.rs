@@ -1,7 +1,7 @@
 //! Memory. `cargo run --release -p kinetoscope --features analysis,tracing --example memory`
 //!
-//! The program's allocator tells of every allocation, and a framework can tell of those on its devices. Measures of whole
-//! runs need no trace.
+//! The global allocator records every allocation of the program, and a framework can report the allocations on its
+//! devices. Time and peak memory of complete runs are measured without a trace.
 
 use kinetoscope::Profiler;
 use kinetoscope::RecordError;
@@ -22,7 +22,7 @@ fn layers(count: usize) -> Vec<Vec<f32>> {
 
 fn sum(layers: &[Vec<f32>]) -> f32 {
     let _span = scope!("sum");
-    // A copy that nobody needs: the table shows it.
+    // An unnecessary copy, which the table shows.
     let all: Vec<f32> = layers.concat();
     all.iter().sum()
 }

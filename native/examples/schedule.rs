@@ -1,7 +1,8 @@
-//! A schedule, and files for TensorBoard. `cargo run --release -p kinetoscope --features analysis,tracing --example schedule`
+//! A schedule, and files for TensorBoard.
+//! `cargo run --release -p kinetoscope --features analysis,tracing --example schedule`
 //!
-//! A long training is not recorded whole: a schedule waits, warms up, records some steps, and does it again. Each cycle is
-//! handed to a handler.
+//! Of a long training, only some steps are recorded: a schedule waits, warms up, records some steps, and repeats. The
+//! recording of each cycle is passed to handlers.
 
 use kinetoscope::Profiler;
 use kinetoscope::handlers::tensorboard_trace_handler;
@@ -37,7 +38,7 @@ fn main() -> Result<(), RecordError> {
             Ok(())
         })
         .start()?;
-    // The findings about a slow input and a slow optimizer look for these names.
+    // The findings about slow input and a slow optimizer recognise the names of these annotations.
     let batches = (0..10).inspect(|_| pause(300));
     for _batch in data_loader("Batches", batches) {
         drop(optimizer_zero_grad("SGD"));
@@ -56,6 +57,6 @@ fn main() -> Result<(), RecordError> {
         profiler.step()?;
     }
     profiler.stop()?;
-    println!("The traces are in {}: `kinetoscope steps {0}` parts their steps.", folder.display());
+    println!("The traces are in {}: `kinetoscope steps {0}` breaks down their steps.", folder.display());
     Ok(())
 }

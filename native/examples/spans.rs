@@ -1,6 +1,6 @@
 //! Spans and a table. `cargo run --release -p kinetoscope --features analysis,tracing --example spans`
 //!
-//! Two lines record: one that starts the profiler, one that stops it. What lies between says of itself what it does.
+//! One line starts the profiler and one stops it. The code between them is instrumented with spans.
 
 use kinetoscope::Profiler;
 use kinetoscope::RecordError;
@@ -20,7 +20,7 @@ impl Matrix {
         Matrix { sizes: [rows, columns], values: (0..rows * columns).map(|at| at as f32 % 7.0).collect() }
     }
 
-    /// Shapes, types and operations are looked at only while somebody records them.
+    /// Multiplies two matrices. Shapes, types and FLOPs of the span are evaluated only while a profiler records.
     fn times(&self, other: &Matrix) -> Matrix {
         let ([rows, inner], [_, columns]) = (self.sizes, other.sizes);
         let _span = scope!("matmul", shapes: [self.sizes, other.sizes], dtype: "float", flops: 2 * rows * inner * columns);

@@ -1,8 +1,8 @@
-//! Trains a candle model: `cargo run --release` in this folder. With `--features cuda`, which needs the CUDA toolkit, it
-//! trains on a CUDA device, whose work is then in the trace too.
+//! Trains a candle model: `cargo run --release` in this folder. With `--features cuda`, which needs the CUDA toolkit,
+//! it trains on a CUDA device, and the trace also contains the device's work.
 //!
-//! Functions are instrumented with `tracing`, as candle's own models are; modules and operators say what they are. The
-//! trace is what the page shows as its sample.
+//! Functions are instrumented with `tracing`, as candle's own models are; modules and operators are instrumented with
+//! kinetoscope's spans. The trace is the sample trace of the web page.
 
 use candle_core::{D, DType, Device, Result, Tensor, Var};
 use candle_nn::loss::cross_entropy;
@@ -54,7 +54,7 @@ impl Linear {
     }
 }
 
-/// Attention over the parts of a picture, and two layers behind it.
+/// An attention layer, followed by two linear layers.
 struct Net {
     query: Linear,
     key: Linear,
@@ -113,7 +113,7 @@ impl Net {
     }
 }
 
-/// Points around a centre for each class.
+/// Returns a batch of points around the centre of each class, and the classes.
 #[instrument(skip(device))]
 fn batch(width: usize, number: usize, device: &Device) -> Result<(Tensor, Tensor)> {
     let classes: Vec<u32> = (0..BATCH).map(|at| ((at * 7 + number) % CLASSES) as u32).collect();
