@@ -160,7 +160,8 @@ fn without_version(name: &str) -> &str {
     }
 }
 
-/// Returns the file names to try, newest first; versions that are newer than the driver come after the matching one.
+/// Returns the file names to try: newest first, but a version that is newer than the driver after the matching one, and
+/// the name without a version last.
 fn names(cuda: u32) -> Vec<&'static str> {
     let mut names = vec!["libcupti.so.13", "libcupti.so.12"];
     if cuda < 13_000 {

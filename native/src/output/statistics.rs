@@ -16,7 +16,7 @@ pub struct Statistics {
     pub disable: Duration,
     /// The number of records. A span is two records.
     pub records: u64,
-    /// The number of records that were dropped for lack of memory or because a write failed.
+    /// The number of records that were dropped for lack of memory, by CUPTI, or because a write failed.
     pub dropped: u64,
     /// The size of the recording in bytes.
     pub bytes: u64,

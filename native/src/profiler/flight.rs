@@ -56,7 +56,7 @@ impl FlightBuilder {
         self
     }
 
-    /// Also writes when a step takes longer than this, once for each such step and before the step ends.
+    /// Also writes when a step takes longer than this, once for each such step, even while the step is still running.
     pub fn slow_step(mut self, bound: Duration) -> Self {
         self.slow_step = Some(bound);
         self
