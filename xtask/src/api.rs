@@ -1,5 +1,5 @@
-//! The public items of the published libraries, compared with lists in `tests/data/public-api`. A difference is either a
-//! mistake or wanted: `BLESS=1 cargo xtask api` writes the lists anew.
+//! Compares the public items of the published libraries with the lists in `tests/data/public-api`. A difference is
+//! either a mistake or intended: `BLESS=1 cargo xtask api` rewrites the lists.
 
 use crate::shell::{Failure, cargo, root, run, target};
 use crate::tally::Tally;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 const CRATES: [&str; 3] = ["kinetoscope-stream", "kinetoscope-core", "kinetoscope"];
 
-/// The most lines that a difference prints.
+/// The maximum number of lines printed per difference.
 const SHOWN: usize = 40;
 
-/// Compares the lists of all crates, with all their features.
+/// Compares the lists of all crates, built with all their features.
 pub(crate) fn check() -> Result<Tally, Failure> {
     let is_blessed = std::env::var_os("BLESS").is_some_and(|value| value == "1");
     let mut faults = Vec::new();
@@ -22,8 +22,8 @@ pub(crate) fn check() -> Result<Tally, Failure> {
             write(&expected, &items)?;
             continue;
         }
-        let before =
-            fs::read_to_string(&expected).map_err(|e| format!("{}: {e}; see BLESS=1", expected.display()))?;
+        let before = fs::read_to_string(&expected)
+            .map_err(|e| format!("{}: {e}; `BLESS=1 cargo xtask api` writes it", expected.display()))?;
         let difference = difference(&before, &items);
         if !difference.is_empty() {
             faults.push(format!("{package}: {} public items changed", difference.len()));
@@ -37,8 +37,8 @@ pub(crate) fn check() -> Result<Tally, Failure> {
     }
 }
 
-/// Has rustdoc write what it knows of a crate. The format is unstable, so the stable compiler is made to accept it; a target
-/// folder of its own, since some build scripts then run anew.
+/// Writes rustdoc's JSON for a crate and returns its path. The format is unstable, so `RUSTC_BOOTSTRAP` makes the
+/// stable compiler accept it. The target folder is separate because some build scripts then run again.
 fn rustdoc_json(package: &str) -> Result<PathBuf, Failure> {
     let built = target().join("api");
     let mut rustdoc = cargo(&["rustdoc", "--quiet", "--lib", "--all-features", "--locked", "-p", package]);
@@ -47,7 +47,7 @@ fn rustdoc_json(package: &str) -> Result<PathBuf, Failure> {
     Ok(built.join("doc").join(format!("{}.json", package.replace('-', "_"))))
 }
 
-/// The public items in rustdoc's file, one a line.
+/// Returns the public items in rustdoc's JSON file, one per line.
 fn items(json: &Path) -> Result<String, Failure> {
     let mut list = cargo(&["run", "--quiet", "--locked", "--manifest-path", "tests/public-api/Cargo.toml"]);
     list.arg("--target-dir").arg(target().join("api/tool")).arg("--").arg(json);
@@ -65,7 +65,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     written.map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Lines of one list that the other lacks: `-` is gone, `+` is new.
+/// Returns the lines that only one of the two lists has: `-` for removed, `+` for added.
 fn difference(before: &str, after: &str) -> Vec<String> {
     let missing = |sign: char, from: &str, other: &str| -> Vec<String> {
         let known: std::collections::HashSet<&str> = other.lines().collect();
@@ -81,7 +81,7 @@ mod tests {
     use super::difference;
 
     #[test]
-    fn a_difference_names_what_is_gone_and_what_is_new() {
+    fn differences_list_removed_and_added_items() {
         assert_eq!(difference("a\nb\n", "b\nc\n"), ["  - a", "  + c"]);
         assert!(difference("a\nb\n", "a\nb\n").is_empty());
     }

@@ -1,4 +1,5 @@
-//! Whole-process figures: each command several times in turn with the one it is compared with, medians and their ratio.
+//! Measurements of complete processes: each command runs several times, alternating with its baseline; prints medians
+//! and their ratio.
 
 use crate::shell::{Failure, root, run, target};
 use crate::{native, npm, package};
@@ -58,7 +59,8 @@ pub(crate) fn measure_all(events: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Legacy records: ten millions of them pair, nest and average in 3 s and 100 bytes each, however they look.
+/// Measures legacy records. Ten million of them must be paired, nested and averaged in 3 s and 100 bytes each, for
+/// every shape.
 fn records() -> Result<(), Failure> {
     for shape in ["typical", "one-name", "deep"] {
         let mut runs: Vec<(f64, f64)> =
@@ -66,24 +68,24 @@ fn records() -> Result<(), Failure> {
         runs.sort_by(|a, b| a.0.total_cmp(&b.0));
         let ((seconds, bytes), tenth) = (runs[1], pair_records("1000000", shape)?.0);
         println!(
-            "| 10000000 legacy records, {shape} | pair, nest, average; ten times a tenth: {:.2} | {seconds:.2} s | {bytes:.0} bytes a record |",
+            "| 10000000 legacy records, {shape} | pair, nest, average; time against 10 × 1000000: {:.2} | {seconds:.2} s | {bytes:.0} bytes a record |",
             seconds / tenth / 10.0
         );
         if seconds > 3.0 || bytes > 100.0 {
-            return Err("legacy records may take 3 s and 100 bytes each".to_owned());
+            return Err("legacy records exceed 3 s or 100 bytes each".to_owned());
         }
     }
     Ok(())
 }
 
-/// Seconds and bytes by record, as `pair-records` prints them.
+/// Returns seconds and bytes per record, as `pair-records` prints them.
 fn pair_records(count: &str, shape: &str) -> Result<(f64, f64), Failure> {
     let output =
         Command::new(program("pair-records")).args([count, shape]).output().map_err(|e| e.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let before =
         |mark: &str| -> Option<f64> { text.split(mark).next()?.split_whitespace().last()?.parse().ok() };
-    before(" s (").zip(before(" bytes")).ok_or_else(|| format!("pair-records said: {text}"))
+    before(" s (").zip(before(" bytes")).ok_or_else(|| format!("unexpected output of pair-records: {text}"))
 }
 
 fn path(path: &Path) -> Result<String, Failure> {
@@ -94,7 +96,7 @@ fn program(name: &str) -> String {
     target().join("release").join(name).display().to_string()
 }
 
-/// A generated trace of this many events, made once.
+/// Returns a generated trace of this many events; it is generated once.
 fn generated(events: u64) -> Result<PathBuf, Failure> {
     let folder = target().join("bench");
     fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
@@ -125,7 +127,7 @@ struct Figures {
     megabytes: u64,
 }
 
-/// One run: wall time, and the peak memory that the operating system counted.
+/// Runs a command once. Returns the wall time in seconds and the peak memory that the operating system counted, in MB.
 fn once(program: &str, arguments: &[&str]) -> Result<(f64, u64), Failure> {
     let start = Instant::now();
     let output = Command::new("/usr/bin/time")
@@ -157,7 +159,7 @@ fn measure(program: &str, arguments: &[&str]) -> Result<Figures, Failure> {
     Ok(Figures { seconds: median(&mut seconds), megabytes: runs.iter().map(|r| r.1).max().unwrap_or(0) })
 }
 
-/// The median of summary's time by gzip's, run in turn.
+/// Returns the median ratio of the times of `kinetoscope summary` and `gzip`, which run alternately.
 fn paired(trace: &Path) -> Result<f64, Failure> {
     let trace = path(trace)?;
     let mut ratios = Vec::new();
@@ -168,13 +170,13 @@ fn paired(trace: &Path) -> Result<f64, Failure> {
     Ok(median(&mut ratios))
 }
 
-/// How much longer than native the package may take, how much more memory, and what a trace of 4 GB may come to hold.
+/// The limits of the package: its time and its memory relative to native, and its memory for a trace of 4 GB, in bytes.
 const SLOWEST: f64 = 2.5;
 const LARGEST: f64 = 1.3;
 const HUGE_EVENTS: u64 = 14_000_000;
 const HUGE_LIMIT: u64 = 1_500_000_000;
 
-/// The npm package in Node against the same work natively on one thread.
+/// Measures the npm package in Node against the same work done natively on one thread.
 fn package(trace: &Path) -> Result<(), Failure> {
     let trace = path(trace)?;
     let (mut native, mut node, mut ratios, mut memory) = (Vec::new(), Vec::new(), Vec::new(), (0, 0));
@@ -192,7 +194,9 @@ fn package(trace: &Path) -> Result<(), Failure> {
     println!("| the same | npm package in Node | {:.2} s | {} MB |", median(&mut node), memory.1);
     println!("| | ratio, median of {RUNS} pairs | {ratio:.2} | {share:.2} |");
     if ratio > SLOWEST || share > LARGEST {
-        return Err(format!("the package may take {SLOWEST} times the time and {LARGEST} times the memory"));
+        return Err(format!(
+            "the package exceeds {SLOWEST} times the native time or {LARGEST} times the native memory"
+        ));
     }
     let huge = generated(HUGE_EVENTS)?;
     let figures = in_node(&path(&huge)?, &[&HUGE_LIMIT.to_string()])?;
@@ -201,12 +205,13 @@ fn package(trace: &Path) -> Result<(), Failure> {
         figures.seconds, figures.megabytes
     );
     if figures.megabytes > HUGE_LIMIT / 1_000_000 {
-        return Err(format!("{} MB are over the limit", figures.megabytes));
+        return Err(format!("{} MB exceed the memory limit", figures.megabytes));
     }
     Ok(())
 }
 
-/// One run of `tests/js/bench.js`, whose memory is that of the engine; a trace that is not read whole is an error.
+/// Runs `tests/js/bench.js` once; the memory is that of the engine. Returns an error if the trace is not read
+/// completely.
 fn in_node(trace: &str, arguments: &[&str]) -> Result<Figures, Failure> {
     let mut node = Command::new("node");
     node.args(["tests/js/bench.js", trace]).args(arguments).current_dir(root()).stderr(Stdio::inherit());

@@ -1,4 +1,4 @@
-//! The book: the pages of `docs` as a site, also below the page's folder.
+//! Builds the book, which is the pages of `docs` as a static site, and copies it into the folder of the page.
 
 use crate::shell::{Failure, cache, cargo, root, run, target};
 use crate::tally::Tally;
@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Builds the book in `target/book`, and copies it to `web/dist/book` if the page was built. Its examples, links and generated pages
-/// are checked by the test `book` of kinetoscope-cli.
+/// Builds the book in `target/book`, and copies it to `web/dist/book` if the page was built. Its examples, links and
+/// generated pages are checked by the test `book` of kinetoscope-cli.
 pub(crate) fn build() -> Result<Tally, Failure> {
     let out = target().join("book");
     run(Command::new(builder()?).arg(root().join("docs")).arg(&out))?;
@@ -20,7 +20,7 @@ pub(crate) fn build() -> Result<Tally, Failure> {
     Ok(Tally::PASSED)
 }
 
-/// The program that builds it, compiled in the cache.
+/// Compiles the program that builds the book, in the cache, and returns its path.
 fn builder() -> Result<PathBuf, Failure> {
     let built = cache().join("book");
     let mut build = cargo(&["build", "--locked", "--quiet", "--target-dir"]);

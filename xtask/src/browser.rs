@@ -1,4 +1,4 @@
-//! The browser of the tests: one that is installed, else Debian's.
+//! Finds the browser for the tests: an installed one, otherwise Debian's.
 
 use crate::shell::Failure;
 use crate::toolchain::debian;
@@ -6,8 +6,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where Chromium and Chrome are, on Debian and elsewhere. Chromium's headless shell comes first: a page of a test takes a third
-/// of the time in it.
+/// The paths of Chromium and Chrome, on Debian and elsewhere. Chromium's headless shell is first: a browser test takes
+/// a third of the time in it.
 const PLACES: [&str; 7] = [
     "/usr/bin/chromium-headless-shell",
     "/usr/bin/chromium",
@@ -18,7 +18,7 @@ const PLACES: [&str; 7] = [
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
-/// Installs the browser and the font, where they are missing and can be installed.
+/// Installs the browser and the font if they are missing and can be installed.
 pub(crate) fn install_if_missing() -> Result<(), Failure> {
     if env::var_os("CHROMIUM").is_none() && found().is_none() {
         let instead = "install Chromium or Chrome, or set CHROMIUM to the path of one";
@@ -27,7 +27,7 @@ pub(crate) fn install_if_missing() -> Result<(), Failure> {
     font()
 }
 
-/// Tells a command where the browser is: what `CHROMIUM` names, what is installed, else what can be.
+/// Sets `CHROMIUM` for a command to an installed browser, unless the variable is set. Installs one if necessary.
 pub(crate) fn locate(command: &mut Command) -> Result<(), Failure> {
     install_if_missing()?;
     if env::var_os("CHROMIUM").is_none() {
@@ -40,11 +40,15 @@ fn found() -> Option<PathBuf> {
     PLACES.iter().map(PathBuf::from).find(|path| path.exists())
 }
 
-/// The font that the pictures are compared in.
+/// Installs the font that the reference pictures are rendered in.
 fn font() -> Result<(), Failure> {
     const FONT: &str = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
     if Path::new("/usr/bin/apt-get").exists() {
-        debian::provide(&[FONT], &["fonts-dejavu-core"], "the pictures are compared in DejaVu Sans")?;
+        debian::provide(
+            &[FONT],
+            &["fonts-dejavu-core"],
+            "install DejaVu Sans, in which the reference pictures are rendered",
+        )?;
     }
     Ok(())
 }

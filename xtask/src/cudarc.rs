@@ -1,23 +1,23 @@
-//! The recorder leaves the version of CUDA to the program: programs that choose it in three ways are built, and `cudarc` must
-//! have got the version that each of them chose.
+//! Checks that the recorder leaves the choice of the CUDA version to the program: builds three programs that choose it
+//! in different ways and compares the version that `cudarc` was built for.
 
 use crate::shell::{Failure, cargo, root, target};
 use crate::tally::Tally;
 use std::fs;
 use std::path::Path;
 
-/// Major and minor.
+/// Major and minor version.
 type Version = (u32, u32);
 
-/// The program, what is done with it, and the version that it chooses; none for the newest that `cudarc` knows.
+/// The program, the cargo command, and the version that it selects; `None` is the newest that `cudarc` supports.
 const PROGRAMS: [(&str, &str, Option<Version>); 3] = [
     ("alone", "build", None),
     ("selects", "build", Some((12, 8))),
-    // Linking would need the toolkit.
+    // Linking needs the toolkit.
     ("build-system", "check", Some((12, 6))),
 ];
 
-/// What `nvcc --version` prints in the toolkit 12.6.
+/// A script that prints what `nvcc --version` of the toolkit 12.6 prints.
 const NVCC: &str = "#!/bin/sh\nprintf 'a\\nb\\nc\\nCuda compilation tools, release 12.6, V12.6.20\\n'\n";
 
 /// Builds the programs of `tests/cudarc`.
@@ -53,7 +53,7 @@ fn write_nvcc(folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Looks at what cargo says of `cudarc`'s build script: the version that it found, and that it links no CUPTI.
+/// Checks cargo's message about `cudarc`'s build script: the version that it found, and that it does not link CUPTI.
 fn expect(program: &str, messages: &str, version: Option<Version>) -> Result<(), Failure> {
     let is_cudarc = |line: &&str| line.contains("build-script-executed") && line.contains("#cudarc@");
     let built = messages.lines().find(is_cudarc).ok_or_else(|| format!("{program}: cudarc was not built"))?;
@@ -63,7 +63,7 @@ fn expect(program: &str, messages: &str, version: Option<Version>) -> Result<(),
     let has = |name: &str, number: u32| built.contains(&format!("[\"{name}\",\"{number}\"]"));
     match version {
         Some((major, minor)) if !(has("CUDA_MAJOR_VERSION", major) && has("CUDA_MINOR_VERSION", minor)) => {
-            Err(format!("{program}: the version of CUDA is not {major}.{minor}: {built}"))
+            Err(format!("{program}: cudarc was not built for CUDA {major}.{minor}: {built}"))
         }
         _ => Ok(()),
     }

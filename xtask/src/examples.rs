@@ -1,4 +1,4 @@
-//! The examples: each runs, and what it wrote is read.
+//! Runs the examples and reads the files that they write.
 
 use crate::rust_tests::program;
 use crate::shell::{Failure, cargo, root, run, sources_of, target};
@@ -8,10 +8,10 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The least number of examples.
+/// The minimum number of examples.
 const LEAST: usize = 8;
 
-/// Runs every example, as the tests have built them, and reads what each wrote.
+/// Runs every example, as built by the tests, and reads the files that it wrote.
 pub(crate) fn run_all() -> Result<Tally, Failure> {
     let mut sum = Tally::default();
     for entry in fs::read_dir(root().join("native/examples")).map_err(|e| e.to_string())? {
@@ -20,17 +20,21 @@ pub(crate) fn run_all() -> Result<Tally, Failure> {
             sum.add(example(name)?);
         }
     }
-    if sum.passed + sum.skipped < LEAST { Err(format!("only {sum}")) } else { Ok(sum) }
+    if sum.passed + sum.skipped < LEAST {
+        Err(format!("fewer than {LEAST} examples: {sum}"))
+    } else {
+        Ok(sum)
+    }
 }
 
-/// The example that trains a candle model, which is a crate of its own.
+/// Runs the example that trains a candle model. It is a separate crate.
 pub(crate) fn candle() -> Result<Tally, Failure> {
     let mut candle = cargo(&["run", "--quiet", "--target-dir"]);
     candle.arg(target().join("candle")).current_dir(root().join("native/examples/candle"));
     run_and_check("candle", &mut candle)
 }
 
-/// Runs an example with an empty folder for what it writes.
+/// Runs an example with an empty folder as `TMPDIR` for its files.
 fn run_and_check(name: &str, command: &mut Command) -> Result<Tally, Failure> {
     let folder = target().join("xtask/examples").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -46,7 +50,8 @@ fn example(name: &str) -> Result<Tally, Failure> {
     )
 }
 
-/// An example without the device that it is about says so; every other one leaves a file, and every trace reads without loss.
+/// Checks the output of an example. It is skipped if it reports that its device is missing; otherwise it must have
+/// written a file, and every trace must be read without loss.
 fn check(name: &str, folder: &Path, output: &Output) -> Result<Tally, Failure> {
     let text = String::from_utf8_lossy(&output.stdout);
     println!("{name}: {}\n{text}{}", output.status, String::from_utf8_lossy(&output.stderr));

@@ -1,11 +1,11 @@
-//! The features of the published crates: none, each alone, and sets that programs use. Lints are errors, so that code which
-//! only another feature uses is found.
+//! Checks the features of the published crates: none, each alone, and combinations that programs use. Lints are errors,
+//! so that code which is used only with another feature is found.
 
 use crate::shell::{Failure, cargo, root, run};
 use crate::tally::Tally;
 use std::fs;
 
-/// The package, its folder, and the sets of features that are checked beyond none, each and all.
+/// The package, its folder, and the feature sets that are checked in addition to none, each and all.
 const CRATES: [(&str, &str, &[&str]); 4] = [
     ("kinetoscope-stream", "core/stream", &[]),
     ("kinetoscope-core", "core", &[]),
@@ -13,7 +13,7 @@ const CRATES: [(&str, &str, &[&str]); 4] = [
     ("kinetoscope-cli", "native/cli", &[]),
 ];
 
-/// Checks every crate without its development dependencies, whose features could hide what is missing.
+/// Checks every crate without its development dependencies, because their features could enable what the crate lacks.
 pub(crate) fn check() -> Result<Tally, Failure> {
     for (package, folder, sets) in CRATES {
         let manifest = root().join(folder).join("Cargo.toml");
@@ -39,7 +39,7 @@ fn check_set(package: &str, set: &str) -> Result<(), Failure> {
     run(&mut clippy).map_err(|e| format!("{package} with features [{set}]: {e}"))
 }
 
-/// The names in the table `[features]` of a manifest, without `default`, which is a set of the others.
+/// Returns the names in the table `[features]` of a manifest, without `default`, which is a set of the others.
 fn features(manifest: &str) -> Vec<String> {
     let table = manifest.lines().skip_while(|line| *line != "[features]").skip(1);
     let entries = table.take_while(|line| !line.starts_with('['));
@@ -52,7 +52,7 @@ mod tests {
     use super::features;
 
     #[test]
-    fn features_are_read_from_their_table_only() {
+    fn features_are_read_only_from_the_features_table() {
         let manifest = "[package]\nname = \"a\"\n\n[features]\ndefault = [\"b\"]\n# c = d\nb = []\ne = [\"dep:f\"]\n\n\
                         [dependencies]\nf = \"1\"\n";
         assert_eq!(features(manifest), ["b", "e"]);

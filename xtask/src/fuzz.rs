@@ -1,5 +1,5 @@
-//! The fuzz targets, built by the stable compiler: libFuzzer's coverage needs no nightly, only LLVM's flags. The crates
-//! hold no unsafe code, so no sanitizer is needed to see a fault.
+//! Builds and runs the fuzz targets with the stable compiler: LLVM's flags request the coverage that libFuzzer needs,
+//! so no nightly compiler is required. The crates contain no unsafe code, so a fault shows without a sanitizer.
 
 use crate::seed;
 use crate::shell::{self, Failure, cargo, root, target};
@@ -14,36 +14,37 @@ const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions";
 
-/// How many inputs the test command tries with each target: with the one seed, the same ones everywhere.
+/// The number of inputs that the test command tries with each target. The seed is fixed, so the inputs are always the
+/// same.
 const RUNS: u64 = 10_000;
 
-/// How long the slow tests try inputs of a fresh seed, in seconds.
+/// How long the slow tests try inputs from a fresh seed, in seconds.
 const SECONDS: u64 = 120;
 
-/// What ends a run of each target.
+/// The condition that ends the run of a target.
 enum End {
     Inputs(u64),
     Seconds(u64),
 }
 
-/// Tries the same inputs every time: what a run finds, the next one finds too.
+/// Tries the same inputs in every run, so that a fault is reproducible.
 pub(crate) fn regress() -> Result<Tally, Failure> {
     run(&End::Inputs(RUNS), 1)
 }
 
-/// Tries inputs that were not tried before.
+/// Tries inputs from a fresh seed.
 pub(crate) fn explore() -> Result<Tally, Failure> {
     fresh(SECONDS)
 }
 
-/// Tries inputs of a fresh seed for so many seconds; the seed is printed, so that the run can be repeated.
+/// Tries inputs from a fresh seed for this many seconds in all. Prints the seed, so that the run can be repeated.
 pub(crate) fn fresh(seconds: u64) -> Result<Tally, Failure> {
     let seed = seed::fresh()?;
     println!("seed {seed}");
     run(&End::Seconds((seconds / TARGETS.len() as u64).max(1)), seed)
 }
 
-/// Builds every target and runs each.
+/// Builds and runs every target.
 fn run(end: &End, seed: u64) -> Result<Tally, Failure> {
     let folder = root().join("tests/fuzz");
     let (host, target_folder) = (host()?, target().join("fuzz"));
@@ -58,7 +59,7 @@ fn run(end: &End, seed: u64) -> Result<Tally, Failure> {
         let corpus = folder.join("corpus").join(target);
         let artifacts = folder.join("artifacts").join(target);
         let _ = fs::remove_dir_all(&corpus);
-        fill(&corpus)?;
+        create_corpus(&corpus)?;
         fs::create_dir_all(&artifacts).map_err(|e| e.to_string())?;
         let mut fuzzer = Command::new(target_folder.join(&host).join("release").join(target));
         fuzzer
@@ -77,11 +78,11 @@ fn host() -> Result<String, Failure> {
     let output = Command::new("rustc").arg("-vV").output().map_err(|e| e.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = text.lines().find_map(|l| l.strip_prefix("host: "));
-    line.map(str::to_owned).ok_or_else(|| "rustc does not tell its host".to_owned())
+    line.map(str::to_owned).ok_or_else(|| "`rustc -vV` prints no host".to_owned())
 }
 
-/// Starts a corpus from the small fixtures.
-fn fill(corpus: &Path) -> Result<(), Failure> {
+/// Creates a corpus from the small fixtures.
+fn create_corpus(corpus: &Path) -> Result<(), Failure> {
     fs::create_dir_all(corpus).map_err(|e| e.to_string())?;
     let records = ["legacy_pairs", "interval_memory", "negative_correlation"];
     let records = records.map(|case| format!("tests/data/torch/synthetic/{case}"));

@@ -1,4 +1,5 @@
-//! The architecture as a list: who may import whom. Nothing imports upward, and no imports form a circle.
+//! Checks the architecture: a list of which module may import which. No import goes to a higher layer, and no imports
+//! form a cycle.
 
 mod graph;
 mod rust;
@@ -7,15 +8,15 @@ mod typescript;
 
 use crate::shell::{Failure, root, sources_of};
 use crate::tally::Tally;
-use graph::{Graph, circle, room, upward};
+use graph::{Graph, cycle, module_of, upward};
 use std::fs;
 use std::path::Path;
 
-/// The rooms of a folder by floor, lowest first.
-type Floors = &'static [&'static [&'static str]];
+/// The modules of a folder by layer, lowest first.
+type Layers = &'static [&'static [&'static str]];
 
-/// Folders whose imports form no circle. Where the rooms are listed, they use only rooms of lower floors.
-const RUST: [(&str, Floors); 9] = [
+/// Folders whose imports form no cycle. Where layers are listed, a module imports only modules of lower layers.
+const RUST: [(&str, Layers); 9] = [
     ("core/stream/src", &[&["activity", "block", "record"], &["lib"]]),
     (
         "core/src",
@@ -72,7 +73,7 @@ const RUST: [(&str, Floors); 9] = [
 ];
 
 /// The same for TypeScript.
-const TYPESCRIPT: [(&str, Floors); 2] = [
+const TYPESCRIPT: [(&str, Layers); 2] = [
     (
         "web/src",
         &[
@@ -88,7 +89,7 @@ const TYPESCRIPT: [(&str, Floors); 2] = [
     ("wasm/js/src", &[]),
 ];
 
-/// The crates of this repository that a crate may name, by its folder.
+/// The crates of this repository that a crate may name, by the folder of its sources.
 const CRATES: [(&str, &[&str]); 7] = [
     ("core/stream/src", &[]),
     ("core/src", &["kinetoscope_stream"]),
@@ -99,17 +100,17 @@ const CRATES: [(&str, &[&str]); 7] = [
     ("tests", &["kinetoscope_stream", "kinetoscope_core", "kinetoscope", "kinetoscope_tests"]),
 ];
 
-/// Crates that have no std, by no feature.
+/// Crates that never use std, whatever their features.
 const WITHOUT_STD: [&str; 2] = ["core/stream/src", "core/src"];
 
 /// Checks every source file.
 pub(crate) fn check() -> Result<Tally, Failure> {
     let mut faults = Vec::new();
-    for (folder, floors) in RUST {
-        faults.extend(structure(folder, &rust::graph(&root().join(folder))?, floors)?);
+    for (folder, layers) in RUST {
+        faults.extend(structure(folder, &rust::graph(&root().join(folder))?, layers)?);
     }
-    for (folder, floors) in TYPESCRIPT {
-        faults.extend(structure(folder, &typescript::graph(&root().join(folder))?, floors)?);
+    for (folder, layers) in TYPESCRIPT {
+        faults.extend(structure(folder, &typescript::graph(&root().join(folder))?, layers)?);
     }
     for (folder, allowed) in CRATES {
         for path in sources_of(&root().join(folder), &["rs"])? {
@@ -120,21 +121,21 @@ pub(crate) fn check() -> Result<Tally, Failure> {
     if faults.is_empty() { Ok(Tally::PASSED) } else { Err(faults.join("\n")) }
 }
 
-/// What is wrong with how the files of a folder import each other.
-fn structure(folder: &str, graph: &Graph, floors: Floors) -> Result<Vec<String>, Failure> {
+/// Returns the faults in the imports between the files of a folder.
+fn structure(folder: &str, graph: &Graph, layers: Layers) -> Result<Vec<String>, Failure> {
     if graph.len() < 3 {
-        return Err(format!("{folder}: only {} files were found to check", graph.len()));
+        return Err(format!("{folder}: only {} source files were found", graph.len()));
     }
     let mut faults = Vec::new();
-    if let Some(files) = circle(graph) {
-        faults.push(format!("{folder}: a circle of imports: {}", files.join(" → ")));
+    if let Some(files) = cycle(graph) {
+        faults.push(format!("{folder}: an import cycle: {}", files.join(" → ")));
     }
-    // The file that names the modules of a room is the room's own.
+    // The file named after the folder declares the modules and is not one of them.
     let named = Path::new(folder).file_name().map(|name| name.to_string_lossy().into_owned());
     let parent = named.unwrap_or_default();
-    let inside: Graph = graph.clone().into_iter().filter(|(file, _)| room(file) != parent).collect();
-    if !floors.is_empty() {
-        faults.extend(upward(&inside, floors).into_iter().map(|fault| format!("{folder}: {fault}")));
+    let inside: Graph = graph.clone().into_iter().filter(|(file, _)| module_of(file) != parent).collect();
+    if !layers.is_empty() {
+        faults.extend(upward(&inside, layers).into_iter().map(|fault| format!("{folder}: {fault}")));
     }
     Ok(faults)
 }
@@ -149,11 +150,11 @@ fn crate_faults(folder: &str, allowed: &[&str], path: &Path, text: &str) -> Vec<
             faults.push(format!("{}: {folder} may not use {name}", path.display()));
         }
         if begins && name == "std" && WITHOUT_STD.contains(&folder) {
-            faults.push(format!("{}: {folder} has no std", path.display()));
+            faults.push(format!("{}: {folder} may not use std", path.display()));
         }
         let is_usual = ["super", "Category", "prelude"].contains(&name);
         if begins && tokens.get(at + 2) == Some(&"*") && tokens.get(at + 3) == Some(&";") && !is_usual {
-            faults.push(format!("{}: imports everything of {name}", path.display()));
+            faults.push(format!("{}: glob import of {name}", path.display()));
         }
     }
     faults

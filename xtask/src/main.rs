@@ -1,4 +1,4 @@
-//! `cargo xtask …`: everything that is more than one command.
+//! `cargo xtask …`: everything that takes more than one command.
 
 mod api;
 mod bench;
@@ -35,19 +35,21 @@ use std::process::ExitCode;
 const HELP: &str = "cargo xtask COMMAND
 
   test                 everything that must hold
-  test slow            what takes longer: CUPTI's libraries, candle, fuzzing with a fresh seed, ThreadSanitizer, the page
-                       from a file, large traces
-  test STEP…           single steps of either, as `test lints`; any other word lists them
-  fuzz [SECONDS]       build the fuzz targets and run each for a while with a fresh seed (default 60 in all)
+  test                 run the checks of every change
+  test slow            run the checks that take longer: CUPTI's libraries, candle, fuzzing with a fresh seed,
+                       ThreadSanitizer, the page from a file, large traces, and others
+  test STEP…           run single steps of either, such as `test lints`; `test help` lists the steps
+  fuzz [SECONDS]       build and run the fuzz targets with a fresh seed, for SECONDS in all (default 60)
   package              build the npm package in wasm/js
   page                 build the page in web/dist: a folder, and one file with everything inline
   book                 build the book in target/book, and in web/dist/book if the page was built
-  test-page [ARGS]     its tests in Chromium; ARGS are Playwright's
-  screenshots          make the pictures of the README anew
-  release --dry-run    package everything, install it from the packages into empty projects, run it; publishes nothing
-  test-gpu [FOLDER]    what needs a GPU: every kind of activity, counts, times, graphs, overhead, torch.profiler beside it
-  overhead             what a recorded span costs, beside other tracers
-  bench [EVENTS]       whole-process figures on a generated trace (default 2000000), as the README shows them
+  test-page [ARGS]     test the page in Chromium; ARGS are passed to Playwright
+  screenshots          render the pictures of the README again
+  release --dry-run    package everything, install it from the packages into empty projects, run it; publish nothing
+  test-gpu [FOLDER]    run the checks that need a GPU: activities, counts, times, CUDA graphs, overhead, and a
+                       comparison with torch.profiler; recordings and traces are written to FOLDER
+  overhead             measure the cost of a recorded span, compared with other tracers
+  bench [EVENTS]       measure complete processes on a generated trace (default 2000000 events), as in the README
 ";
 
 fn main() -> ExitCode {
@@ -90,14 +92,14 @@ fn help() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Runs one step here, and ends with what it counted.
+/// Runs one step in this process and prints its tally.
 fn one(step: &Step) -> Result<(), Failure> {
     let tally = (step.run)()?;
     println!("{tally}");
     if tally.failed == 0 { Ok(()) } else { Err(format!("{} failed", step.name)) }
 }
 
-/// The steps of these names.
+/// Returns the steps of these names.
 fn chosen(names: &[&str]) -> Result<Vec<Step>, Failure> {
     names.iter().map(|name| plan::find(name).copied().ok_or_else(|| no_step(name))).collect()
 }

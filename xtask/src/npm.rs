@@ -1,4 +1,4 @@
-//! npm packages, at the versions of a package-lock.json.
+//! Installs npm packages, at the versions of a package-lock.json.
 
 use crate::shell::{Failure, root, run};
 use crate::tally::Tally;
@@ -6,10 +6,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The folders with packages.
+/// The folders that have a package.json.
 const FOLDERS: [&str; 4] = ["wasm/js", "tests/js", "web", "tests/browser"];
 
-/// Installs every folder's packages.
+/// Installs the packages of every folder.
 pub(crate) fn install_all() -> Result<Tally, Failure> {
     for folder in FOLDERS {
         install(&root().join(folder))?;
@@ -17,7 +17,7 @@ pub(crate) fn install_all() -> Result<Tally, Failure> {
     Ok(Tally::PASSED)
 }
 
-/// Installs what the lock file of a folder names, unless it was installed already.
+/// Installs the packages in the lock file of a folder, unless they are already installed.
 pub(crate) fn install(folder: &Path) -> Result<(), Failure> {
     let lock = fs::read(folder.join("package-lock.json")).map_err(|e| format!("package-lock.json: {e}"))?;
     let stamp = folder.join("node_modules/.installed");
@@ -29,14 +29,14 @@ pub(crate) fn install(folder: &Path) -> Result<(), Failure> {
     fs::write(&stamp, lock).map_err(|e| format!("{}: {e}", stamp.display()))
 }
 
-/// A script of a folder's package.json.
+/// Returns the command that runs a script of a folder's package.json.
 pub(crate) fn script(folder: &Path, name: &str) -> Result<Command, Failure> {
     let mut npm = npm(folder)?;
     npm.args(["run", name]);
     Ok(npm)
 }
 
-/// A program of an installed package.
+/// Returns the command that runs a program of an installed package.
 pub(crate) fn program(folder: &Path, name: &str) -> Result<Command, Failure> {
     let path = folder.join("node_modules/.bin").join(name);
     if path.exists() { Ok(Command::new(path)) } else { Err(format!("{} is not installed", path.display())) }

@@ -1,4 +1,4 @@
-//! The npm package: the engine as WebAssembly, its glue, and the TypeScript around it.
+//! Builds and tests the npm package: the engine as WebAssembly, its glue, and the TypeScript API.
 
 use crate::shell::{Failure, is_current, root, run, sources_of, target};
 use crate::tally::{Tally, run_counted};
@@ -7,23 +7,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The engine is compiled for the smallest size, which would leave even the smallest functions of its hot loops uninlined:
-/// with this it takes 15 KB more after gzip and two thirds of the time.
+/// The engine is compiled for the smallest size, which would not inline even the smallest functions of its hot loops.
+/// With this threshold it is 15 KB larger after gzip and takes two thirds of the time.
 const INLINING: &str = "-Cllvm-args=-inline-threshold=75";
 
-/// What every engine of WebAssembly has had since 2023.
+/// A feature that every WebAssembly engine has had since 2023.
 const SIMD: &str = "-Ctarget-feature=+simd128";
 
-/// The size limit of the `.wasm` after gzip, in bytes. The aim is 400,000; the redaction rules and the execution trace export
-/// exceed it.
+/// The size limit of the `.wasm` after gzip, in bytes. The goal is 400,000; the redaction rules and the execution trace
+/// export exceed it.
 const LARGEST: u64 = 410_000;
 
-/// The folder of the package.
+/// Returns the folder of the package.
 pub(crate) fn folder() -> PathBuf {
     root().join("wasm/js")
 }
 
-/// Builds the package into `wasm/js/dist` and prints the table of its sizes.
+/// Builds the package into `wasm/js/dist` and prints its size.
 pub(crate) fn build() -> Result<(), Failure> {
     let dist = folder().join("dist");
     let _ = fs::remove_dir_all(&dist);
@@ -41,7 +41,7 @@ pub(crate) fn build() -> Result<(), Failure> {
     check_size(&dist.join("kinetoscope.wasm"))
 }
 
-/// Builds the package unless it is there and newer than what it is made of.
+/// Builds the package unless it exists and is newer than its sources.
 pub(crate) fn build_if_stale() -> Result<(), Failure> {
     let built = folder().join("dist/wasm-text.js");
     let mut sources =
@@ -65,7 +65,7 @@ pub(crate) fn step() -> Result<Tally, Failure> {
     Ok(Tally::PASSED)
 }
 
-/// Runs the tests of the package: agreement with the native engine, damaged input, installation, Chromium, the examples.
+/// Runs the tests of the package: agreement with the native engine, installation, examples, the book, damaged input.
 pub(crate) fn test() -> Result<Tally, Failure> {
     let tests = root().join("tests/js");
     npm::install(&tests)?;
@@ -82,7 +82,7 @@ pub(crate) fn test() -> Result<Tally, Failure> {
     run_counted(node.args(suites.map(|suite| format!("{suite}.test.js"))).current_dir(tests))
 }
 
-/// Compiles the engine and makes its glue.
+/// Compiles the engine and generates its glue. Returns the folder of the result.
 fn compile() -> Result<PathBuf, Failure> {
     let built = target().join("wasm");
     let mut cargo = toolchain::wasm(&[INLINING, SIMD])?;
@@ -98,7 +98,7 @@ fn compile() -> Result<PathBuf, Failure> {
 fn optimize(input: &Path, output: &Path) -> Result<(), Failure> {
     let mut optimizer = npm::program(&folder(), "wasm-opt")?;
     let features = ["--enable-bulk-memory", "--enable-nontrapping-float-to-int", "--enable-simd"];
-    // Rust puts nothing but the far end of the stack into the first kilobyte of memory.
+    // The first kilobyte of memory contains only the far end of the stack, as Rust lays it out.
     let size = ["-O3", "--low-memory-unused", "--strip-debug"];
     run(optimizer.arg(input).arg("-o").arg(output).args(size).args(features))
 }
@@ -109,13 +109,13 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     fs::copy(from, to).map(drop).map_err(|e| format!("{}: {e}", from.display()))
 }
 
-/// Prints what the engine takes, plain and after gzip; too large a file is an error.
+/// Prints the size of the engine, plain and after gzip. Returns an error if it exceeds the limit.
 fn check_size(wasm: &Path) -> Result<(), Failure> {
     let bytes = fs::metadata(wasm).map_err(|e| format!("{}: {e}", wasm.display()))?.len();
     let packed = tools::gzip_length(wasm)?;
     println!("kinetoscope.wasm: {bytes} bytes, {packed} after gzip");
     if packed > LARGEST {
-        return Err(format!("kinetoscope.wasm takes {packed} bytes after gzip, more than {LARGEST}"));
+        return Err(format!("kinetoscope.wasm is {packed} bytes after gzip; the limit is {LARGEST}"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The page: a folder for any static host and one file that holds everything, with their sizes.
+//! Builds and tests the page: a folder for any static host, and one file that contains everything. Checks their sizes.
 
 use crate::shell::{Failure, is_current, root, run, sources_of};
 use crate::tally::{Tally, run_counted};
@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The most that a first visit loads, after gzip, in bytes.
+/// The maximum size of a first visit's download, after gzip, in bytes.
 const FIRST_LOAD: u64 = 900_000;
 
-/// The largest page that is one file, in bytes.
+/// The maximum size of the single-file page, in bytes.
 const ONE_FILE: u64 = 2_500_000;
 
 fn folder() -> PathBuf {
@@ -34,7 +34,7 @@ pub(crate) fn run_all() -> Result<Tally, Failure> {
     Ok(sum)
 }
 
-/// Builds the page unless it is there and newer than what it is made of, and gives it to the binary.
+/// Builds the page unless it exists and is newer than its sources, and copies it to where the binary includes it.
 fn build_if_stale() -> Result<(), Failure> {
     let single = folder().join("dist/kinetoscope.html");
     let mut sources = sources_of(&folder().join("src"), &["ts", "tsx", "css"])?;
@@ -45,48 +45,48 @@ fn build_if_stale() -> Result<(), Failure> {
     if !is_current(&single, &sources) {
         run(npm::script(&folder(), "build")?.arg("--silent"))?;
     }
-    let given = native::page_in_command_line();
+    let included = native::page_in_command_line();
     let page = fs::read(&single).map_err(|e| format!("{}: {e}", single.display()))?;
-    // A new file has the binary compiled again.
-    if !fs::read(&given).is_ok_and(|there| there == page) {
-        fs::write(&given, page).map_err(|e| format!("{}: {e}", given.display()))?;
+    // A new file makes cargo compile the binary again, so the file is written only if it differs.
+    if !fs::read(&included).is_ok_and(|there| there == page) {
+        fs::write(&included, page).map_err(|e| format!("{}: {e}", included.display()))?;
     }
     sizes(&folder().join("dist"))
 }
 
-/// What of the page is tested, as arguments of Playwright.
+/// Playwright's arguments for each selection of tests.
 const OVER_HTTP: [&str; 2] = ["--project=http", "--project=file-smoke"];
 const FROM_A_FILE: [&str; 1] = ["--project=file"];
 const SPEED: [&str; 2] = ["--project=speed", "--workers=1"];
 
-/// Everything over HTTP, and the most important things from a file.
+/// Runs all tests over HTTP, and the smoke tests from a file.
 pub(crate) fn test() -> Result<Tally, Failure> {
     run_counted(&mut playwright(&OVER_HTTP.map(str::to_owned))?)
 }
 
-/// Everything from a file.
+/// Runs all tests from a file.
 pub(crate) fn test_from_a_file() -> Result<Tally, Failure> {
     run_counted(&mut playwright(&FROM_A_FILE.map(str::to_owned))?)
 }
 
-/// Traces of 60 MB, 500 MB and 2 GB.
+/// Runs the speed tests, with traces of 60 MB, 500 MB and 2 GB.
 pub(crate) fn test_speed() -> Result<Tally, Failure> {
     native::release_binaries()?;
     run_counted(&mut playwright(&SPEED.map(str::to_owned))?)
 }
 
-/// Runs Playwright with a person's arguments.
+/// Runs Playwright with the arguments of the command line.
 pub(crate) fn test_with(arguments: &[String]) -> Result<(), Failure> {
     run(&mut playwright(arguments)?)
 }
 
-/// Makes the pictures of the README anew.
+/// Renders the pictures of the README again.
 pub(crate) fn screenshots() -> Result<(), Failure> {
     native::release_binaries()?;
     test_with(&["--config=pictures.config.ts".to_owned()])
 }
 
-/// Playwright in Chromium, once the page is built and the binary that serves it.
+/// Builds the page and the binary that serves it, and returns the command that runs Playwright in Chromium.
 fn playwright(arguments: &[String]) -> Result<Command, Failure> {
     npm::install(&tests())?;
     package::build_if_stale()?;
@@ -111,7 +111,9 @@ fn sizes(dist: &Path) -> Result<(), Failure> {
     println!("| page | bytes |\n|---|---:|");
     println!("| first load of the folder, after gzip | {first} |\n| kinetoscope.html | {single} |");
     if first > FIRST_LOAD || single > ONE_FILE {
-        return Err(format!("the limits are {FIRST_LOAD} and {ONE_FILE} bytes"));
+        return Err(format!(
+            "the limits are {FIRST_LOAD} bytes for the first load and {ONE_FILE} for kinetoscope.html"
+        ));
     }
     Ok(())
 }

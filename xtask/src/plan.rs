@@ -1,5 +1,5 @@
-//! The plans: which steps there are, what each needs, and what runs beside what. What takes longest, with what waits for it,
-//! comes first.
+//! The plans: the steps, what each step needs, and which steps run at the same time. Steps that take longest, including
+//! the steps that wait for them, are listed first.
 
 use crate::schedule::{Load, Step};
 use crate::shell::Failure;
@@ -15,7 +15,7 @@ const fn step(name: &'static str, load: Load, needs: &'static [&'static str], ru
     Step { name, run, needs, load }
 }
 
-/// The test command.
+/// The steps of `cargo xtask test`.
 pub(crate) const TEST: [Step; 19] = [
     step("packages", Load::Waits, &[], packages),
     step("npm", Load::Waits, &[], npm::install_all),
@@ -38,7 +38,7 @@ pub(crate) const TEST: [Step; 19] = [
     step("test-page", Load::Alone, &["page", "packages", "build"], page::test),
 ];
 
-/// What takes longer than a person waits, after the test command.
+/// The steps of `cargo xtask test slow`: checks that take longer.
 pub(crate) const SLOW: [Step; 15] = [
     step("readme", Load::Shares, &[], native::first_command),
     step("book", Load::Shares, &[], book::build),
@@ -57,27 +57,27 @@ pub(crate) const SLOW: [Step; 15] = [
     step("speed", Load::Alone, &[], page::test_speed),
 ];
 
-/// The step of this name.
+/// Returns the step of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Step> {
     TEST.iter().chain(&SLOW).find(|step| step.name == name)
 }
 
-/// What Debian has of browsers and toolchains, where it is missing.
+/// Installs missing browsers and toolchains from Debian's packages.
 fn packages() -> Result<Tally, Failure> {
     toolchain::install_if_missing()?;
     browser::install_if_missing()?;
     Ok(Tally::PASSED)
 }
 
-/// The tools for WebAssembly.
+/// Builds the tools for WebAssembly.
 fn wasm_tools() -> Result<Tally, Failure> {
-    // Builds the library for WebAssembly where rustup cannot add it.
+    // Builds the standard library for WebAssembly if rustup cannot add the target.
     toolchain::wasm(&[])?;
     tools::bindgen()?;
     Ok(Tally::PASSED)
 }
 
-/// The Rust tests, then the examples.
+/// Runs the Rust tests, then the examples.
 fn tests_and_examples() -> Result<Tally, Failure> {
     let mut sum = rust_tests::test()?;
     sum.add(examples::run_all()?);

@@ -1,5 +1,5 @@
-//! A release without publishing: every crate and the npm package are packaged, installed from their packages into empty
-//! projects, and run. What is tested is what a package holds, not the repository.
+//! Rehearses a release without publishing: packages every crate and the npm package, installs them from their packages
+//! into empty projects, and runs them. The contents of the packages are tested, not the repository.
 
 mod command;
 mod crates;
@@ -16,23 +16,23 @@ use std::path::{Path, PathBuf};
 struct Row {
     name: String,
     files: usize,
-    /// Of the package, compressed.
+    /// The size of the compressed package.
     bytes: u64,
     dependencies: usize,
-    /// Of a debug build or an installation, with nothing built before.
+    /// The time of a debug build or an installation without earlier build output.
     seconds: f64,
 }
 
-/// The command; without `--dry-run` it refuses.
+/// Runs the command. Without `--dry-run` it returns an error.
 pub(crate) fn run_all(arguments: &[String]) -> Result<(), Failure> {
     if arguments == ["--dry-run"] {
         return dry_run();
     }
-    Err("publishing is done by hand, by the checklist in CONTRIBUTING.md; `cargo xtask release --dry-run` rehearses it"
+    Err("publishing is manual: follow the checklist in CONTRIBUTING.md; `cargo xtask release --dry-run` rehearses it"
         .to_owned())
 }
 
-/// The same as a step of the slow tests.
+/// Runs the same as a step of the slow tests.
 pub(crate) fn rehearse() -> Result<Tally, Failure> {
     dry_run()?;
     Ok(Tally::PASSED)
@@ -51,8 +51,8 @@ pub(crate) fn dry_run() -> Result<(), Failure> {
     fs::remove_dir_all(place.join("build")).map_err(|e| e.to_string())
 }
 
-/// An empty folder. A manifest and a setting for all below it: none of the packages is a member of a workspace, and each is
-/// found where it was unpacked.
+/// Creates an empty folder. Its manifest and configuration apply to everything below it: no package is a member of a
+/// workspace, and each dependency is taken from where its package was unpacked.
 fn place() -> Result<PathBuf, Failure> {
     let place = target().join("release-dry-run");
     let make = || {
@@ -67,13 +67,13 @@ fn place() -> Result<PathBuf, Failure> {
     Ok(place)
 }
 
-/// The length of a file in bytes.
+/// Returns the length of a file in bytes.
 fn length(file: &Path) -> Result<u64, Failure> {
     fs::metadata(file).map(|m| m.len()).map_err(|e| format!("{}: {e}", file.display()))
 }
 
 fn print(rows: &[Row]) {
-    println!("\nTo be published, in this order; builds are debug builds, from nothing:\n");
+    println!("\nTo be published, in this order; build times are of clean debug builds:\n");
     println!("| package | version | files | bytes | dependencies | build, s |");
     println!("|---|---|---:|---:|---:|---:|");
     for Row { name, files, bytes, dependencies, seconds } in rows {

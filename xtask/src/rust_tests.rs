@@ -1,4 +1,5 @@
-//! The Rust tests: built by one cargo command, then several binaries at a time, where `cargo test` runs one after the other.
+//! Runs the Rust tests. One cargo command builds them; then several test binaries run at a time, where `cargo test`
+//! runs one after the other.
 
 use crate::seed;
 use crate::shell::{Failure, cargo, run, target};
@@ -12,30 +13,32 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The tests of xtask itself are built and run apart: the workspace's build would replace the program that runs.
+/// Selects the workspace without xtask. Its tests are built and run separately, because a build of the workspace would
+/// replace the running program.
 pub(crate) const WORKSPACE: [&str; 3] = ["--workspace", "--exclude", "xtask"];
 
-/// Those that take longest begin first.
+/// Test binaries that take longest; they start first.
 const LONGEST: [&str; 6] = ["timeline", "torch_goldens", "corpus", "properties", "fixtures", "cuda"];
 
-/// Those that measure how late something is: they run after the others, one at a time.
+/// Test binaries that measure latencies. They run after the others, one at a time.
 const TIMED: [&str; 1] = ["recording_crash"];
 
-/// Fewer tests than this were not all of them.
+/// The minimum number of tests; a smaller number means that some were not run.
 const LEAST: usize = 250;
 
-/// Where `proptest` finds the seed of its random inputs. With the one seed they are the same ones everywhere.
+/// The variable from which `proptest` takes the seed of its random inputs. The default seed is fixed, so that every run
+/// has the same inputs.
 const SEED: &str = "PROPTEST_RNG_SEED";
 
-/// Those with random inputs.
+/// Test binaries with random inputs.
 const RANDOM: [&str; 5] = ["properties", "records", "redact", "sums", "timeline"];
 
-/// A program of tests.
+/// A test binary.
 #[derive(Debug, PartialEq, Eq)]
 struct Binary {
     name: String,
     path: PathBuf,
-    /// Where cargo runs it: its package.
+    /// The folder of its package, where cargo runs it.
     folder: PathBuf,
 }
 
@@ -56,10 +59,10 @@ pub(crate) fn test() -> Result<Tally, Failure> {
     let cores = thread::available_parallelism().map_or(2, usize::from);
     let mut sum = run_all(others, cores)?;
     sum.add(run_all(timed, 1)?);
-    if sum.passed + sum.skipped < LEAST { Err(format!("only {sum}")) } else { Ok(sum) }
+    if sum.passed + sum.skipped < LEAST { Err(format!("fewer than {LEAST} tests: {sum}")) } else { Ok(sum) }
 }
 
-/// Runs one file of tests with a variable set.
+/// Runs one test file with an environment variable set.
 pub(crate) fn test_one(name: &str, variable: &str, value: impl AsRef<OsStr>) -> Result<Tally, Failure> {
     let mut sum = Tally::default();
     for binary in binaries(&["--test", name])? {
@@ -68,7 +71,7 @@ pub(crate) fn test_one(name: &str, variable: &str, value: impl AsRef<OsStr>) -> 
     Ok(sum)
 }
 
-/// Tries random inputs that were not tried before; the seed is printed, so that the run can be repeated.
+/// Tries random inputs from a fresh seed. Prints the seed, so that the run can be repeated.
 pub(crate) fn fresh() -> Result<Tally, Failure> {
     let seed = seed::fresh()?.to_string();
     println!("{SEED}={seed}");
@@ -79,12 +82,12 @@ pub(crate) fn fresh() -> Result<Tally, Failure> {
     Ok(sum)
 }
 
-/// The tests in the documentation.
+/// Runs the documentation tests.
 pub(crate) fn doc_tests() -> Result<Tally, Failure> {
     count(cargo(&["test", "--doc", "--quiet"]).args(WORKSPACE))
 }
 
-/// Runs cargo's own tests, one file after the other.
+/// Runs a `cargo test` command and counts its results.
 pub(crate) fn count(tests: &mut Command) -> Result<Tally, Failure> {
     let output = tests.stderr(Stdio::inherit()).output().map_err(|e| format!("{tests:?}: {e}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
@@ -93,12 +96,12 @@ pub(crate) fn count(tests: &mut Command) -> Result<Tally, Failure> {
     if output.status.success() == (sum.failed == 0) { Ok(sum) } else { Err(output.status.to_string()) }
 }
 
-/// The binaries of the workspace, built where they are not.
+/// Builds the test binaries of the workspace that `which` selects, and returns them.
 fn binaries(which: &[&str]) -> Result<Vec<Binary>, Failure> {
     listed(cargo(&["test", "--no-run", "--quiet"]).args(WORKSPACE).args(which))
 }
 
-/// What cargo says that it built.
+/// Returns the test binaries in the messages of a cargo command.
 fn listed(build: &mut Command) -> Result<Vec<Binary>, Failure> {
     let output = build.arg("--message-format=json").stderr(Stdio::inherit()).output();
     let output = output.map_err(|e| format!("{build:?}: {e}"))?;
@@ -113,7 +116,7 @@ fn messages(output: &[u8]) -> Vec<Value> {
     output.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
 }
 
-/// A program of tests; other programs are built with them.
+/// Returns the test binary in a message of cargo, or `None` for other programs.
 fn binary(message: &Value) -> Option<Binary> {
     let is_test = message["profile"]["test"] == true;
     let path = message["executable"].as_str().filter(|_| is_test)?;
@@ -130,7 +133,7 @@ fn print_errors(output: &[u8]) {
     }
 }
 
-/// So many at a time, with one thread of tests each.
+/// Runs the binaries, `at_once` at a time, with one test thread each.
 fn run_all(binaries: Vec<Binary>, at_once: usize) -> Result<Tally, Failure> {
     let left = Mutex::new(binaries.into_iter());
     let sum = Mutex::new(Ok(Tally::default()));
@@ -170,7 +173,8 @@ fn command(binary: &Binary) -> Command {
     command
 }
 
-/// Prints what a binary printed, and counts: a test that says that it was skipped did not pass.
+/// Prints the output of a binary and counts its results: a test that prints a `SKIPPED` line counts as skipped, not
+/// passed.
 fn report(binary: &Binary, output: std::io::Result<Output>) -> Result<Tally, Failure> {
     let output = output.map_err(|e| format!("{}: {e}", binary.path.display()))?;
     let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
@@ -183,7 +187,7 @@ fn report(binary: &Binary, output: std::io::Result<Output>) -> Result<Tally, Fai
     if output.status.success() == (sum.failed == 0) {
         Ok(sum)
     } else {
-        Err(format!("{} ended with {}, having counted {sum}", binary.name, output.status))
+        Err(format!("{} ended with {}; {sum}", binary.name, output.status))
     }
 }
 
@@ -193,7 +197,7 @@ fn tally(text: &str) -> Tally {
     sum
 }
 
-/// A program that is built with the tests.
+/// Returns the path of a program that is built with the tests.
 pub(crate) fn program(name: &str) -> PathBuf {
     target().join("debug").join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
 }
@@ -204,7 +208,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn programs_of_tests_are_found_in_cargos_messages() {
+    fn test_binaries_are_found_in_cargo_messages() {
         let message = |test: bool, executable: serde_json::Value| {
             json!({ "reason": "compiler-artifact", "manifest_path": "/a/tests/Cargo.toml", "target": { "name": "cli" },
                 "profile": { "test": test }, "executable": executable })

@@ -1,5 +1,5 @@
-//! Runs the steps of a plan, at the same time where they allow it. Each is a process of its own with its output in a file,
-//! waits for the steps that it needs, and shares the processor or has it alone.
+//! Runs the steps of a plan, several at a time where their load permits. Each step is a separate process with its
+//! output in a file. It starts after the steps that it needs.
 
 use crate::shell::{Failure, root, target};
 use crate::tally::{Tally, is_skip, skip_line};
@@ -13,24 +13,24 @@ use std::time::Instant;
 /// One step of a plan.
 #[derive(Clone, Copy)]
 pub(crate) struct Step {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub(crate) name: &'static str,
     pub(crate) run: fn() -> Result<Tally, Failure>,
-    /// The steps of the plan that must have passed before it begins.
+    /// The steps that must have passed before it starts, if they are in the plan.
     pub(crate) needs: &'static [&'static str],
     pub(crate) load: Load,
 }
 
-/// What a step takes of the machine.
+/// How a step uses the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Load {
-    /// It waits most of the time, for a network or a disk.
+    /// Waits most of the time, for a network or a disk.
     Waits,
-    /// It runs beside others.
+    /// Runs at the same time as others.
     Shares,
-    /// It shares, and compiles into `target/debug`, which cargo lets one command at a time do.
+    /// Like `Shares`, and compiles into `target/debug`, which only one cargo command can do at a time.
     Debug,
-    /// It keeps every core busy by itself, or measures times.
+    /// Keeps every core busy, or measures times; runs alone.
     Alone,
 }
 
@@ -42,7 +42,7 @@ enum State {
     Failed,
 }
 
-/// The steps of a plan and how far each is.
+/// The steps of a plan and their states.
 struct Progress<'a> {
     steps: &'a [Step],
     states: Vec<State>,
@@ -50,7 +50,7 @@ struct Progress<'a> {
     skips: Vec<String>,
 }
 
-/// Runs the steps, prints what each took, lists what was skipped, and ends with the sum.
+/// Runs the steps, prints the time and the result of each, lists what was skipped, and prints the sum.
 pub(crate) fn run(steps: &[Step]) -> Result<(), Failure> {
     let logs = target().join("xtask/logs");
     fs::create_dir_all(&logs).map_err(|e| format!("{}: {e}", logs.display()))?;
@@ -59,7 +59,7 @@ pub(crate) fn run(steps: &[Step]) -> Result<(), Failure> {
     let mut progress = Progress::new(steps);
     let (sender, ended) = mpsc::channel();
     loop {
-        progress.skip_what_lost_its_needs();
+        progress.skip_dependents_of_failed();
         while let Some(at) = progress.next(cores) {
             progress.states[at] = State::Running;
             let name = steps[at].name;
@@ -83,14 +83,14 @@ pub(crate) fn run(steps: &[Step]) -> Result<(), Failure> {
     }
     println!("{:.0} s", begun.elapsed().as_secs_f64());
     println!("{}", progress.sum);
-    if progress.sum.failed == 0 { Ok(()) } else { Err("there are failures, see above".to_owned()) }
+    if progress.sum.failed == 0 { Ok(()) } else { Err("some steps failed, see above".to_owned()) }
 }
 
-/// Runs this program for one step, its output in a file.
+/// Runs this program for one step and writes its output to a file.
 fn run_one(name: &str, log: &Path) -> Result<bool, Failure> {
-    let say = |error: std::io::Error| format!("{}: {error}", log.display());
-    let out = fs::File::create(log).map_err(say)?;
-    let errors = out.try_clone().map_err(say)?;
+    let failure = |error: std::io::Error| format!("{}: {error}", log.display());
+    let out = fs::File::create(log).map_err(failure)?;
+    let errors = out.try_clone().map_err(failure)?;
     let program = std::env::current_exe().map_err(|e| e.to_string())?;
     let mut step = Command::new(program);
     let status = step.args(["test", name]).current_dir(root()).stdout(out).stderr(errors).status();
@@ -107,7 +107,7 @@ impl<'a> Progress<'a> {
         self.steps.iter().position(|step| step.name == name).map(|at| self.states[at])
     }
 
-    /// The first step that may begin now.
+    /// Returns the first step that may start now.
     fn next(&self, cores: usize) -> Option<usize> {
         let running = |is_meant: &dyn Fn(Load) -> bool| {
             let states = self.steps.iter().zip(&self.states);
@@ -128,8 +128,8 @@ impl<'a> Progress<'a> {
         })
     }
 
-    /// What needs a step that failed cannot run: it is skipped, and so is what needs it in turn.
-    fn skip_what_lost_its_needs(&mut self) {
+    /// Skips the steps that need a failed step, and the steps that need those in turn.
+    fn skip_dependents_of_failed(&mut self) {
         let lost = |progress: &Progress| {
             progress.steps.iter().enumerate().find_map(|(at, step)| {
                 let failed = |name: &&&str| progress.state(name) == Some(State::Failed);
@@ -145,7 +145,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Counts a step that ended, collects its skips, and prints its output where it failed.
+    /// Counts a step that ended, collects its skips, and prints its output if it failed.
     fn end(&mut self, at: usize, seconds: f64, passed: Result<bool, Failure>, text: &str) {
         let name = self.steps[at].name;
         self.skips.extend(text.lines().filter(|line| is_skip(line)).map(str::to_owned));
@@ -186,25 +186,25 @@ mod tests {
     }
 
     #[test]
-    fn steps_begin_when_there_is_room_and_what_they_need() {
+    fn a_step_starts_when_cores_are_free_and_its_needs_have_passed() {
         let mut progress = Progress::new(&STEPS);
         assert_eq!(next(&progress, 2), Some("alone"));
         progress.states[0] = State::Running;
         assert_eq!(next(&progress, 2), Some("network"));
         progress.states[1] = State::Running;
-        assert_eq!(next(&progress, 2), None, "one runs alone");
+        assert_eq!(next(&progress, 2), None, "a step that runs alone is running");
         progress.end(0, 1.0, Ok(true), "1 passed, 0 failed, 0 skipped");
         progress.states[2] = State::Running;
-        assert_eq!(next(&progress, 2), None, "one build at a time, and the page waits for the network");
+        assert_eq!(next(&progress, 2), None, "a build is running, and `page` needs `network`");
         progress.end(1, 1.0, Ok(true), "1 passed, 0 failed, 0 skipped");
         assert_eq!((next(&progress, 1), next(&progress, 2)), (None, Some("page")));
     }
 
     #[test]
-    fn what_needs_a_failed_step_is_skipped() {
+    fn steps_that_need_a_failed_step_are_skipped() {
         let mut progress = Progress::new(&STEPS);
         progress.end(1, 1.0, Ok(false), "SKIPPED a: b\n2 passed, 3 failed, 1 skipped\n");
-        progress.skip_what_lost_its_needs();
+        progress.skip_dependents_of_failed();
         assert_eq!(progress.sum, Tally { passed: 2, failed: 3, skipped: 3 });
         assert_eq!(progress.skips[0], "SKIPPED a: b");
         assert_eq!(progress.skips[1], "SKIPPED page: it needs network, which failed");

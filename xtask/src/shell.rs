@@ -1,25 +1,25 @@
-//! What every step needs: where the repository is, how a command is run, and what a failure is. It imports no other module.
+//! Paths, commands and failures, used by every step. This module imports no other module.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What went wrong, for a person.
+/// An error message for people.
 pub(crate) type Failure = String;
 
-/// The repository's root.
+/// Returns the root of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
 }
 
-/// Where cargo builds, and where everything else that is made goes.
+/// Returns the target folder: the output of cargo and everything else that is generated.
 pub(crate) fn target() -> PathBuf {
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
-/// Where installed tools and libraries are kept, outside of the repository, so that another checkout finds them too:
-/// `KINETOSCOPE_CACHE`, else the user's cache.
+/// Returns the folder for installed tools and libraries. It is outside of the repository, so that all checkouts share
+/// it: `KINETOSCOPE_CACHE`, otherwise the user's cache.
 pub(crate) fn cache() -> PathBuf {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let of_user = || set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
@@ -28,29 +28,29 @@ pub(crate) fn cache() -> PathBuf {
         .unwrap_or_else(|| target().join("cache"))
 }
 
-/// A cargo command in the repository.
+/// Returns a cargo command that runs in the root of the repository.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root());
     command
 }
 
-/// Runs a command to its end.
+/// Runs a command and returns an error if it fails.
 pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     let status = command.status().map_err(|e| format!("{command:?}: {e}"))?;
     if status.success() { Ok(()) } else { Err(format!("{command:?} failed: {status}")) }
 }
 
-/// Every file below a folder with one of these extensions, without what is built, installed or data.
+/// Returns every file below a folder with one of these extensions, except generated files, installed packages and data.
 pub(crate) fn sources_of(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     for entry in entries {
         let path = entry.map_err(|e| e.to_string())?.path();
         if path.is_dir() {
-            let is_left_out =
+            let is_excluded =
                 ["target", "data", "corpus", "node_modules"].iter().any(|name| path.ends_with(name));
-            if !is_left_out {
+            if !is_excluded {
                 found.extend(sources_of(&path, extensions)?);
             }
         } else if path.extension().is_some_and(|e| extensions.iter().any(|wanted| e == *wanted)) {
@@ -61,7 +61,7 @@ pub(crate) fn sources_of(folder: &Path, extensions: &[&str]) -> Result<Vec<PathB
     Ok(found)
 }
 
-/// Whether a file is there and none of what it is made of was changed after it.
+/// Whether a file exists and is not older than any of its sources.
 pub(crate) fn is_current(made: &Path, sources: &[PathBuf]) -> bool {
     let changed = |path: &Path| fs::metadata(path).and_then(|m| m.modified()).ok();
     let made = changed(made);

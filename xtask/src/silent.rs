@@ -1,12 +1,12 @@
-//! What is left of spans where the recorder is compiled out: nothing. Compares the instructions of functions with and
-//! without them.
+//! Checks that spans leave no code when the recorder is compiled out: compares the instructions of functions with and
+//! without spans.
 
 use crate::shell::{Failure, cargo, root, run, target};
 use crate::tally::Tally;
 use std::collections::BTreeMap;
 use std::fs;
 
-/// The least number of functions that are to be compared.
+/// The minimum number of function pairs.
 const FUNCTIONS: usize = 4;
 
 /// Compiles `tests/silent` and compares each `spanned_…` with its `plain_…`.
@@ -29,23 +29,23 @@ pub(crate) fn check() -> Result<Tally, Failure> {
         let (with, without) =
             (&functions[&format!("spanned_{kind}")], functions.get(&format!("plain_{kind}")));
         if with.is_empty() || Some(with) != without {
-            return Err(format!("a span leaves code behind in spanned_{kind}:\n{}", with.join("\n")));
+            return Err(format!("spanned_{kind} differs from plain_{kind}:\n{}", with.join("\n")));
         }
     }
     if kinds.len() < FUNCTIONS {
-        return Err(format!("only {} functions were compared", kinds.len()));
+        return Err(format!("only {} pairs of functions were compared", kinds.len()));
     }
     Ok(Tally { passed: kinds.len(), ..Tally::default() })
 }
 
-/// The instructions of each function, labels and directives left out. The compiler makes one of functions that are the
-/// same, and says so.
+/// Returns the instructions of each function, without labels and directives. The compiler merges identical functions
+/// and writes an alias (`name = other`).
 fn functions(text: &str) -> BTreeMap<String, Vec<String>> {
     let mut functions: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut current = String::new();
     for line in text.lines().map(str::trim) {
         if let Some(label) = line.strip_suffix(':') {
-            // Labels of its own begin with a dot; the last one is behind its end.
+            // Local labels begin with a dot; the last one follows the end of the function.
             if !label.starts_with('.') || label.starts_with(".Lfunc_end") {
                 label.trim_start_matches('.').clone_into(&mut current);
             }
@@ -63,7 +63,7 @@ fn functions(text: &str) -> BTreeMap<String, Vec<String>> {
     functions
 }
 
-/// A jump names a label that is numbered over the whole file.
+/// Replaces the labels in an instruction, which are numbered over the complete file.
 fn without_labels(instruction: &str) -> String {
     let is_label = |word: &str| word.starts_with(".LBB") || word.starts_with(".LCPI");
     let words = instruction.split_whitespace().map(|word| if is_label(word) { ".L" } else { word });

@@ -1,11 +1,11 @@
-//! The steps that are a command or two.
+//! Steps of one or two commands.
 
 use crate::rust_tests::{self, WORKSPACE};
 use crate::shell::{Failure, cargo, root, run, target};
 use crate::tally::{Tally, skip};
 use std::process::{Command, Stdio};
 
-/// Crates outside of the workspace, whose format is checked too.
+/// Crates outside of the workspace whose format is also checked.
 const APART: [&str; 7] = [
     "docs/builder",
     "native/examples/candle",
@@ -16,7 +16,7 @@ const APART: [&str; 7] = [
     "wasm/bindgen",
 ];
 
-/// The features of the library that are checked without the others.
+/// The feature sets of the library that are checked separately.
 const FEATURES: [&str; 2] = ["", "record"];
 
 pub(crate) fn format() -> Result<Tally, Failure> {
@@ -32,7 +32,7 @@ pub(crate) fn lints() -> Result<Tally, Failure> {
     Ok(Tally::PASSED)
 }
 
-/// The library with none of its features, and with the recorder alone.
+/// Checks the library with none of its features, and with the recorder alone.
 pub(crate) fn library() -> Result<Tally, Failure> {
     for features in FEATURES {
         let mut check = cargo(&["check", "-p", "kinetoscope", "--no-default-features", "--quiet"]);
@@ -46,32 +46,32 @@ pub(crate) fn docs() -> Result<Tally, Failure> {
     Ok(Tally::PASSED)
 }
 
-/// What needs a GPU, where there is a driver; recordings and traces stay in a folder.
+/// Runs the GPU checks if there is a driver.
 pub(crate) fn gpu() -> Result<Tally, Failure> {
     let driver = Command::new("nvidia-smi").arg("-L").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !driver.is_ok_and(|status| status.success()) {
-        return Ok(skip("test-gpu", "no NVIDIA driver answers"));
+        return Ok(skip("test-gpu", "`nvidia-smi` finds no GPU"));
     }
     test_gpu(&[])?;
     Ok(Tally::PASSED)
 }
 
-/// What needs a GPU; recordings and traces stay in a folder.
+/// Runs the GPU checks. Recordings and traces are written to the folder.
 pub(crate) fn test_gpu(folder: &[String]) -> Result<(), Failure> {
     run(cargo(&["run", "--release", "--quiet", "-p", "kinetoscope-gpu-checks", "--"]).args(folder))
 }
 
-/// What a recorded span costs, beside other tracers.
+/// Benchmarks the cost of a recorded span, compared with other tracers.
 pub(crate) fn overhead() -> Result<(), Failure> {
     let mut bench = cargo(&["bench", "--quiet", "--target-dir"]);
     run(bench.arg(target().join("overhead")).current_dir(root().join("tests/overhead")))
 }
 
-/// The threads of the recorder under `ThreadSanitizer`, by the stable compiler, which ships its runtime. The standard library
-/// is not instrumented then, and what is reported of its channels, between the tests' own threads, is no race.
+/// Runs the recorder's threads under `ThreadSanitizer`, with the stable compiler, which ships its runtime. The standard
+/// library is not instrumented, so reports about its channels between the tests' own threads are not races.
 pub(crate) fn sanitizer() -> Result<Tally, Failure> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-        return Ok(skip("sanitizer", "it is run on Linux on x86-64 only"));
+        return Ok(skip("sanitizer", "runs on Linux on x86-64 only"));
     }
     let mut tests =
         cargo(&["test", "--quiet", "-p", "kinetoscope-tests", "--target", "x86_64-unknown-linux-gnu"]);

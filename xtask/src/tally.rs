@@ -1,14 +1,14 @@
-//! How many checks passed, failed and were skipped. Every step ends with these numbers in one form of words, and every test
-//! that cannot run says `SKIPPED name: reason`, so that whoever started the step can count.
+//! Counts of checks that passed, failed and were skipped. Every step ends with these numbers in one format, and every
+//! test that cannot run prints `SKIPPED name: reason`, so that the caller can count them.
 
 use crate::shell::Failure;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-/// What a line that reports a skip begins with.
+/// The prefix of a line that reports a skip.
 const SKIPPED: &str = "SKIPPED ";
 
-/// Counted checks.
+/// The counts of checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) passed: usize,
@@ -30,7 +30,7 @@ impl Tally {
         self.skipped += other.skipped;
     }
 
-    /// `N passed, N failed, N skipped`.
+    /// Parses `N passed, N failed, N skipped`.
     pub(crate) fn of_line(line: &str) -> Option<Tally> {
         let mut counts = line.trim().split(", ");
         let mut next = |word: &str| counts.next()?.strip_suffix(word)?.trim_end().parse().ok();
@@ -38,7 +38,7 @@ impl Tally {
         counts.next().is_none().then_some(tally)
     }
 
-    /// What libtest says at its end, as in `test result: ok. 9 passed; 0 failed; 1 ignored; …`.
+    /// Parses the last line of libtest's output, such as `test result: ok. 9 passed; 0 failed; 1 ignored; …`.
     pub(crate) fn of_libtest(line: &str) -> Option<Tally> {
         let (_, counts) = line.strip_prefix("test result: ")?.split_once(". ")?;
         let count = |word: &str| -> Option<usize> {
@@ -54,13 +54,13 @@ impl std::fmt::Display for Tally {
     }
 }
 
-/// Reports a check that cannot run here.
+/// Prints the line that reports a skip, and returns one skipped check.
 pub(crate) fn skip(name: &str, reason: &str) -> Tally {
     println!("{}", skip_line(name, reason));
     Tally::SKIPPED
 }
 
-/// The line that reports a skip.
+/// Returns the line that reports a skip.
 pub(crate) fn skip_line(name: &str, reason: &str) -> String {
     format!("{SKIPPED}{name}: {reason}")
 }
@@ -70,7 +70,7 @@ pub(crate) fn is_skip(line: &str) -> bool {
     line.starts_with(SKIPPED)
 }
 
-/// Runs a command that prints a tally, and passes on what it prints.
+/// Runs a command that prints a tally, forwards its output, and returns the tally.
 pub(crate) fn run_counted(command: &mut Command) -> Result<Tally, Failure> {
     let spawned = command.stdout(Stdio::piped()).spawn();
     let failure = |error: &dyn std::fmt::Display| format!("{command:?}: {error}");
@@ -84,7 +84,7 @@ pub(crate) fn run_counted(command: &mut Command) -> Result<Tally, Failure> {
     let status = child.wait().map_err(|e| failure(&e))?;
     match tally {
         Some(tally) if status.success() == (tally.failed == 0) => Ok(tally),
-        Some(tally) => Err(failure(&format!("{status}, although it counts {tally}"))),
+        Some(tally) => Err(failure(&format!("{status} contradicts its count: {tally}"))),
         None => Err(failure(&format!("{status}, without a count of its tests"))),
     }
 }
@@ -94,7 +94,7 @@ mod tests {
     use super::Tally;
 
     #[test]
-    fn a_tally_is_read_as_it_is_written() {
+    fn a_printed_tally_is_parsed() {
         let tally = Tally { passed: 3, failed: 1, skipped: 20 };
         assert_eq!(tally.to_string(), "3 passed, 1 failed, 20 skipped");
         assert_eq!(Tally::of_line(&tally.to_string()), Some(tally));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_of_libtest_is_read() {
+    fn the_summary_of_libtest_is_parsed() {
         let line = "test result: FAILED. 9 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.04s";
         assert_eq!(Tally::of_libtest(line), Some(Tally { passed: 9, failed: 2, skipped: 1 }));
         assert_eq!(Tally::of_libtest("test result: ok."), None);

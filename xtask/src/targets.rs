@@ -1,5 +1,5 @@
-//! The published crates on other systems, as far as `cargo check` goes: nothing is linked and nothing runs. Where the active
-//! toolchain has no std for a target, Debian's compiler builds it from the library's source.
+//! Checks the published crates for other systems with `cargo check`: nothing is linked or run. If the active toolchain
+//! has no std for a target, Debian's compiler builds it from the library's source.
 
 use crate::shell::{self, Failure, cargo, root, run};
 use crate::tally::{Tally, skip};
@@ -9,18 +9,18 @@ const TARGETS: [&str; 3] = ["x86_64-pc-windows-msvc", "x86_64-apple-darwin", "aa
 
 const PACKAGES: [&str; 4] = ["kinetoscope-stream", "kinetoscope-core", "kinetoscope", "kinetoscope-cli"];
 
-/// Every feature but `itt`, whose dependency compiles C for the target.
+/// Every feature except `itt`, whose dependency compiles C code for the target.
 const FEATURES: &str =
     "kinetoscope/analysis,kinetoscope/tracing,kinetoscope/cuda,kinetoscope/nvml,kinetoscope/nvtx";
 
-/// What is compiled is thrown away: no time for optimising it.
+/// Disables optimisation and debug information, because the output is not used.
 const SETTINGS: [&str; 3] = [
     "profile.dev.package.\"*\".opt-level=0",
     "profile.dev.build-override.opt-level=0",
     "profile.dev.debug=false",
 ];
 
-/// Checks the recorder alone, as most programs have it, and everything together; a warning is an error.
+/// Checks the recorder with its default features, and all crates with `FEATURES`; warnings are errors.
 pub(crate) fn check() -> Result<Tally, Failure> {
     let mut sum = Tally::default();
     for target in TARGETS {
@@ -39,18 +39,18 @@ pub(crate) fn check() -> Result<Tally, Failure> {
     Ok(sum)
 }
 
-/// The inner error says why nothing was checked.
+/// The inner error is the reason why nothing was checked.
 fn check_one(target: &str, selection: &[&str]) -> Result<Result<(), Failure>, Failure> {
     let mut check = if has_target(target) {
         let mut check = cargo(&["check"]);
         check.env("RUSTFLAGS", "-D warnings");
         check
     } else {
-        if let Err(reason) = debian::need(target) {
+        if let Err(reason) = debian::require(target) {
             return Ok(Err(reason));
         }
         let mut check = debian::cargo();
-        // With RUSTFLAGS, the warnings of the library itself would be errors.
+        // With RUSTFLAGS, warnings of the standard library itself would be errors.
         check.args(["check", "-Z", "build-std=std,panic_abort", "-Z", "warnings"]);
         check.args(["--config", "build.warnings=\"deny\""]).env_remove("RUSTFLAGS");
         check

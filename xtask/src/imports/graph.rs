@@ -1,17 +1,17 @@
-//! Files and what they import: circles, and imports that go up.
+//! The graph of imports between files: cycles, and imports of higher layers.
 
 use std::collections::BTreeMap;
 
 /// The files of a folder, by their paths in it, and the files that each imports.
 pub(super) type Graph = BTreeMap<String, Vec<String>>;
 
-/// A circle, as the files on it in the order of their imports; `None` where there is none.
-pub(super) fn circle(graph: &Graph) -> Option<Vec<String>> {
+/// Returns a cycle as its files in the order of their imports, or `None` if there is none.
+pub(super) fn cycle(graph: &Graph) -> Option<Vec<String>> {
     let mut done: BTreeMap<&str, bool> = BTreeMap::new();
     graph.keys().find_map(|file| walk(graph, file, &mut Vec::new(), &mut done))
 }
 
-/// Follows the imports of a file; `done` is false for files on the way, true for those that lead to no circle.
+/// Follows the imports of a file; `done` is false for files on the current path, true for files that lead to no cycle.
 fn walk<'a>(
     graph: &'a Graph,
     file: &'a str,
@@ -34,19 +34,19 @@ fn walk<'a>(
     found
 }
 
-/// The imports between the rooms of a folder that do not go down. `floors` are the rooms, lowest first; rooms of one floor do
-/// not know each other. A room is a file or a folder, without an extension.
-pub(super) fn upward(graph: &Graph, floors: &[&[&str]]) -> Vec<String> {
-    let floor = |room: &str| floors.iter().position(|rooms| rooms.contains(&room));
+/// Returns the imports between the modules of a folder that do not go to a lower layer. `layers` are the modules,
+/// lowest first; modules of one layer do not import each other. A module is a file or a folder, without an extension.
+pub(super) fn upward(graph: &Graph, layers: &[&[&str]]) -> Vec<String> {
+    let layer = |module: &str| layers.iter().position(|modules| modules.contains(&module));
     let mut faults = Vec::new();
     for (file, imports) in graph {
-        let own = room(file);
-        let Some(own_floor) = floor(own) else {
-            faults.push(format!("{file}: {own} is on no floor"));
+        let own = module_of(file);
+        let Some(own_layer) = layer(own) else {
+            faults.push(format!("{file}: {own} is in no layer"));
             continue;
         };
-        for other in imports.iter().filter(|other| room(other) != own) {
-            if floor(room(other)).is_none_or(|other| other >= own_floor) {
+        for other in imports.iter().filter(|other| module_of(other) != own) {
+            if layer(module_of(other)).is_none_or(|other| other >= own_layer) {
                 faults.push(format!("{file} may not import {other}"));
             }
         }
@@ -54,8 +54,8 @@ pub(super) fn upward(graph: &Graph, floors: &[&[&str]]) -> Vec<String> {
     faults
 }
 
-/// The first part of a path, without an extension.
-pub(super) fn room(path: &str) -> &str {
+/// Returns the first component of a path, without an extension.
+pub(super) fn module_of(path: &str) -> &str {
     let first = path.split('/').next().unwrap_or(path);
     first.split('.').next().unwrap_or(first)
 }
@@ -69,21 +69,20 @@ mod tests {
     }
 
     #[test]
-    fn circles_are_found_and_diamonds_are_none() {
+    fn cycles_are_found_and_diamonds_are_not_cycles() {
         let diamond =
             graph(&[("a.rs", &["b.rs", "c.rs"]), ("b.rs", &["d.rs"]), ("c.rs", &["d.rs"]), ("d.rs", &[])]);
-        assert_eq!(circle(&diamond), None);
+        assert_eq!(cycle(&diamond), None);
         let closed = graph(&[("a.rs", &["b.rs"]), ("b.rs", &["c.rs"]), ("c.rs", &["b.rs"])]);
-        assert_eq!(circle(&closed), Some(vec!["b.rs".to_owned(), "c.rs".to_owned()]));
+        assert_eq!(cycle(&closed), Some(vec!["b.rs".to_owned(), "c.rs".to_owned()]));
     }
 
     #[test]
-    fn imports_go_down_and_not_aside() {
-        let floors: &[&[&str]] = &[&["ground"], &["left", "right"]];
-        let good =
-            graph(&[("left.rs", &["ground/a.rs"]), ("ground/a.rs", &["ground/b.rs"]), ("right.rs", &[])]);
-        assert_eq!(upward(&good, floors), Vec::<String>::new());
-        let bad = graph(&[("ground/a.rs", &["left.rs"]), ("left.rs", &["right.rs"]), ("new.rs", &[])]);
-        assert_eq!(upward(&bad, floors).len(), 3);
+    fn imports_within_a_layer_or_upward_are_faults() {
+        let layers: &[&[&str]] = &[&["base"], &["left", "right"]];
+        let good = graph(&[("left.rs", &["base/a.rs"]), ("base/a.rs", &["base/b.rs"]), ("right.rs", &[])]);
+        assert_eq!(upward(&good, layers), Vec::<String>::new());
+        let bad = graph(&[("base/a.rs", &["left.rs"]), ("left.rs", &["right.rs"]), ("new.rs", &[])]);
+        assert_eq!(upward(&bad, layers).len(), 3);
     }
 }

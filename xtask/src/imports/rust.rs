@@ -1,4 +1,4 @@
-//! The imports of a Rust crate, read from its text: every path that begins with `crate` or `super`.
+//! The imports of a Rust crate, found in its source text: every path that begins with `crate` or `super`.
 
 use super::graph::Graph;
 use super::tokens::tokens;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// The files of a crate and the files that each uses.
+/// Returns the files of a crate and the files that each uses.
 pub(super) fn graph(folder: &Path) -> Result<Graph, Failure> {
     let mut texts = BTreeMap::new();
     for path in sources_of(folder, &["rs"])? {
@@ -30,16 +30,16 @@ pub(super) fn graph(folder: &Path) -> Result<Graph, Failure> {
     Ok(texts.iter().map(imports).collect())
 }
 
-/// The module that a file is; empty for the root of the crate.
+/// Returns the module path of a file; empty for the root of the crate.
 fn module(file: &str) -> Vec<&str> {
     let path = file.strip_suffix(".rs").unwrap_or(file);
     if ["lib", "main"].contains(&path) { Vec::new() } else { path.split('/').collect() }
 }
 
-/// Every path that begins in this crate, from its root. `own` is the file's module.
+/// Returns every path that begins in this crate, from its root. `own` is the file's module.
 fn paths<'a>(own: &[&'a str], tokens: &[&'a str]) -> Vec<Vec<&'a str>> {
     let mut found = Vec::new();
-    // How many braces are open, and at how many each inline module began.
+    // The number of open braces, and the number at which each inline module began.
     let (mut braces, mut inline): (usize, Vec<(usize, &str)>) = (0, Vec::new());
     for (at, token) in tokens.iter().enumerate() {
         match *token {
@@ -53,7 +53,7 @@ fn paths<'a>(own: &[&'a str], tokens: &[&'a str]) -> Vec<Vec<&'a str>> {
                 braces = braces.saturating_sub(1);
                 inline.retain(|(began, _)| *began < braces);
             }
-            // Tests of a file may use what is above it.
+            // The tests of a file may use modules above it.
             "crate" | "super" if inline.iter().any(|(_, name)| *name == "tests") => {}
             "crate" | "super" if at == 0 || !["::", "$"].contains(&tokens[at - 1]) => {
                 let mut base: Vec<&str> =
@@ -67,7 +67,7 @@ fn paths<'a>(own: &[&'a str], tokens: &[&'a str]) -> Vec<Vec<&'a str>> {
                     base.clear();
                     behind += 2;
                 }
-                // `pub(crate)` and `pub(super)` are no paths.
+                // `pub(crate)` and `pub(super)` are not paths.
                 if tokens.get(behind - 1) == Some(&"::") {
                     expand(&base, &tokens[behind..], &mut found);
                 }
@@ -78,7 +78,7 @@ fn paths<'a>(own: &[&'a str], tokens: &[&'a str]) -> Vec<Vec<&'a str>> {
     found
 }
 
-/// Adds the paths that go on from `base`, of which there are several where braces follow; how many tokens they take.
+/// Adds the paths that continue `base`, several if braces follow. Returns the number of tokens that they take.
 fn expand<'a>(base: &[&'a str], tokens: &[&'a str], found: &mut Vec<Vec<&'a str>>) -> usize {
     let mut path = base.to_vec();
     let mut at = 0;

@@ -1,6 +1,6 @@
-//! The words and signs of a Rust source, without comments, texts and characters.
+//! Splits a Rust source into words and punctuation, without comments, string literals and character literals.
 
-/// A word, or a sign; `::` is one sign.
+/// Returns the words and punctuation characters of a source; `::` is one token.
 pub(super) fn tokens(source: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = source;
@@ -28,7 +28,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// How long the comment, text or character at the start of `rest` is; 0 where there is none.
+/// Returns the length of the comment or literal at the start of `rest`, or 0 if there is none.
 fn skipped(rest: &str, token: &str) -> usize {
     let to = |end: &str, from: usize| rest[from..].find(end).map_or(rest.len(), |at| from + at + end.len());
     match token {
@@ -42,7 +42,7 @@ fn skipped(rest: &str, token: &str) -> usize {
     }
 }
 
-/// A text in quotes, which may hold escaped ones.
+/// Returns the length of a string literal, which may contain escaped quotes.
 fn text(rest: &str) -> usize {
     let mut is_escaped = false;
     for (at, c) in rest.char_indices().skip(1) {
@@ -56,7 +56,7 @@ fn text(rest: &str) -> usize {
     rest.len()
 }
 
-/// `"…"`, or with the same number of `#` before and behind.
+/// Returns the length of a raw string literal: `"…"`, or with the same number of `#` on both sides.
 fn raw_text(rest: &str, prefix: usize) -> usize {
     let hashes = rest[prefix..].bytes().take_while(|b| *b == b'#').count();
     let start = prefix + hashes;
@@ -67,7 +67,7 @@ fn raw_text(rest: &str, prefix: usize) -> usize {
     rest[start + 1..].find(&end).map_or(rest.len(), |at| start + 1 + at + end.len())
 }
 
-/// A character in quotes; 0 for a lifetime.
+/// Returns the length of a character literal, or 0 for a lifetime.
 fn character(rest: &str) -> usize {
     let mut inside = rest.char_indices().skip(1);
     match inside.next() {
@@ -82,7 +82,7 @@ mod tests {
     use super::tokens;
 
     #[test]
-    fn texts_comments_and_characters_are_left_out() {
+    fn strings_comments_and_characters_are_left_out() {
         let source = r##"use a::b; // crate::c
             /* super::d */ let x = ("crate::e \" f", r#"crate::"g"#, b'"', 'h', '\'', &'static i);"##;
         let expected = "use a :: b ; let x = ( , , b , , , & ' static i ) ;";

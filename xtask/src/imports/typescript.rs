@@ -1,4 +1,4 @@
-//! The imports of a folder of TypeScript, read from its text: every relative path that is imported or exported from.
+//! The imports of a TypeScript folder, found in its source text: every relative path that is imported or exported from.
 
 use super::graph::Graph;
 use crate::shell::{Failure, sources_of};
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path};
 
-/// The files of a folder and the files that each imports.
+/// Returns the files of a folder and the files that each imports.
 pub(super) fn graph(folder: &Path) -> Result<Graph, Failure> {
     let paths = sources_of(folder, &["ts", "tsx", "cts"])?;
     let inside = |path: &Path| path.strip_prefix(folder).map(|p| p.to_string_lossy().into_owned());
@@ -22,7 +22,7 @@ pub(super) fn graph(folder: &Path) -> Result<Graph, Failure> {
     Ok(graph)
 }
 
-/// The relative path in a line that imports. A statement over several lines has it in its last one.
+/// Returns the relative path in a line that imports. A statement over several lines has it in the last line.
 fn imported(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let is_comment = line.starts_with("//") || line.starts_with('*');
@@ -31,7 +31,7 @@ fn imported(line: &str) -> Option<&str> {
     behind.split('"').next().filter(|place| place.starts_with('.') && !is_comment)
 }
 
-/// The file that a relative path names; none for what is no source, such as a style sheet.
+/// Returns the file that a relative path names, or `None` for a file that is not a source, such as a style sheet.
 fn resolve(files: &BTreeSet<String>, from: &str, place: &str) -> Option<String> {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn relative_paths_become_files() {
+    fn relative_paths_resolve_to_files() {
         let files = ["model/a.ts", "views/b/index.tsx"].map(str::to_owned).into();
         let of = |line| imported(line).and_then(|place| resolve(&files, "views/c.ts", place));
         assert_eq!(of("import { A } from \"../model/a.js\";").as_deref(), Some("model/a.ts"));

@@ -1,4 +1,4 @@
-//! The command line, installed from its package: it answers, and it holds the page.
+//! Installs the command line from its package, runs it, and checks that it serves the page.
 
 use super::crates::Package;
 use super::{Row, projects};
@@ -15,12 +15,13 @@ const NAME: &str = "kinetoscope-cli";
 
 const TRACE: &str = "tests/data/healthy/small_gpu_trace.json";
 
-/// How long an answer of the page's server may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The read timeout for a response of the page's server.
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Installs it, and runs it on a trace of the tests and on what the recorder's project recorded.
+/// Installs the package, and runs the command on a trace of the tests and on the recording of the recorder's project.
 pub(super) fn install(place: &Path, packages: &[Package]) -> Result<Row, Failure> {
-    let package = packages.iter().find(|package| package.name == NAME).ok_or("it was not packaged")?;
+    let package =
+        packages.iter().find(|package| package.name == NAME).ok_or("kinetoscope-cli was not packaged")?;
     let mut install = cargo(&["install", "--quiet", "--debug", "--no-track", "--path"]);
     install.arg(&package.folder).arg("--root").arg(place.join("installed"));
     install.arg("--target-dir").arg(place.join("build").join(NAME));
@@ -29,14 +30,14 @@ pub(super) fn install(place: &Path, packages: &[Package]) -> Result<Row, Failure
     let seconds = start.elapsed().as_secs_f64();
     let program = place.join("installed/bin").join(format!("kinetoscope{EXE_SUFFIX}"));
     let trace = root().join(TRACE);
-    answer(&program, &trace, "aten::")?;
-    answer(&program, &projects::recording(place), "work")?;
+    expect_names(&program, &trace, "aten::")?;
+    expect_names(&program, &projects::recording(place), "work")?;
     view(&program, &trace, &package.folder.join("page/kinetoscope.html"))?;
     let dependencies = projects::dependencies(&package.folder, NAME)?.len();
     Ok(Row { name: NAME.to_owned(), files: package.files, bytes: package.bytes, dependencies, seconds })
 }
 
-fn answer(program: &Path, trace: &Path, expected: &str) -> Result<(), Failure> {
+fn expect_names(program: &Path, trace: &Path, expected: &str) -> Result<(), Failure> {
     let output = Command::new(program).arg("names").arg(trace).output().map_err(|e| e.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout);
     if output.status.success() && text.contains(expected) {
@@ -46,7 +47,7 @@ fn answer(program: &Path, trace: &Path, expected: &str) -> Result<(), Failure> {
     Err(format!("kinetoscope names {}: no `{expected}` in {text}{error}", trace.display()))
 }
 
-/// The page and the trace, byte by byte, from the address that `kinetoscope view` prints.
+/// Compares the page and the trace that `kinetoscope view` serves with the files, byte by byte.
 fn view(program: &Path, trace: &Path, page: &Path) -> Result<(), Failure> {
     let mut command = Command::new(program);
     command.args(["view", "--no-open"]).arg(trace).stdout(Stdio::piped());
@@ -69,19 +70,19 @@ fn fetch_both(server: &mut Child, trace: &Path, page: &Path) -> Result<(), Failu
         let body = fetch(host, &path).map_err(|e| format!("http://{host}/{path}: {e}"))?;
         let expected = fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
         if body != expected {
-            return Err(format!("kinetoscope view serves something else than {}", file.display()));
+            return Err(format!("kinetoscope view serves other content than {}", file.display()));
         }
     }
     Ok(())
 }
 
-/// The body of an answer.
+/// Returns the body of a response.
 fn fetch(host: &str, path: &str) -> std::io::Result<Vec<u8>> {
     let mut stream = TcpStream::connect(host)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(READ_TIMEOUT))?;
     write!(stream, "GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer)?;
-    let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n");
-    Ok(end.map_or_else(Vec::new, |end| answer.split_off(end + 4)))
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response)?;
+    let end = response.windows(4).position(|bytes| bytes == b"\r\n\r\n");
+    Ok(end.map_or_else(Vec::new, |end| response.split_off(end + 4)))
 }

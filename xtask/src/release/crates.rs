@@ -1,4 +1,4 @@
-//! The crates as packages, unpacked again.
+//! Packages the crates, checks the contents of the packages, and unpacks them.
 
 use super::length;
 use crate::shell::{Failure, cargo, run};
@@ -10,16 +10,16 @@ use std::process::Command;
 /// All packages have the version of the workspace.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The crates in the order in which they are published, each after those that it depends on.
+/// The crates in the order of publication: each after the crates that it depends on.
 const CRATES: [&str; 4] = ["kinetoscope-stream", "kinetoscope-core", "kinetoscope", "kinetoscope-cli"];
 
-/// What each package must hold.
+/// Files that each package must contain.
 const NEEDED: [&str; 4] = ["Cargo.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// What it may hold besides.
+/// Files and folders that it may also contain.
 const ALLOWED: [&str; 5] = ["src/", "examples/", "Cargo.lock", "Cargo.toml.orig", ".cargo_vcs_info.json"];
 
-/// What only the package of the command line holds, and must.
+/// Files that the package of the command line must contain, and no other package.
 const COMMAND: [&str; 2] = ["build.rs", "page/kinetoscope.html"];
 
 /// A crate's package.
@@ -27,11 +27,11 @@ pub(super) struct Package {
     pub(super) name: &'static str,
     pub(super) files: usize,
     pub(super) bytes: u64,
-    /// Where it was unpacked.
+    /// The folder where it was unpacked.
     pub(super) folder: PathBuf,
 }
 
-/// Cargo's configuration that takes each crate from its unpacked package.
+/// Returns the cargo configuration that takes each crate from its unpacked package.
 pub(super) fn patches() -> String {
     let mut text = "[patch.crates-io]\n".to_owned();
     for name in CRATES {
@@ -40,7 +40,7 @@ pub(super) fn patches() -> String {
     text
 }
 
-/// Packages every crate, and checks what its package holds.
+/// Packages every crate, checks the contents of its package, and unpacks it.
 pub(super) fn package_all(place: &Path) -> Result<Vec<Package>, Failure> {
     let mut package = cargo(&["package", "--quiet", "--allow-dirty", "--no-verify", "--target-dir"]);
     package.arg(place.join("cargo")).args(CRATES.iter().flat_map(|name| ["-p", name]));
@@ -60,7 +60,7 @@ fn unpack(place: &Path, name: &'static str) -> Result<Package, Failure> {
     Ok(Package { name, files: files.len(), bytes: length(&archive)?, folder: packages.join(folder) })
 }
 
-/// The files of an archive, without the folder that they are all in.
+/// Returns the files of an archive, relative to the folder that contains all of them.
 pub(super) fn files(archive: &Path, folder: &str) -> Result<Vec<String>, Failure> {
     let list = Command::new("tar").arg("-tzf").arg(archive).output().map_err(|e| format!("tar: {e}"))?;
     let text = String::from_utf8_lossy(&list.stdout).into_owned();
@@ -83,7 +83,7 @@ fn check(name: &str, files: &[String]) -> Result<(), Failure> {
             || ALLOWED.iter().any(|start| file == *start || (start.ends_with('/') && file.starts_with(start)))
     };
     match files.iter().find(|file| !is_allowed(file)) {
-        Some(file) => Err(format!("the package of {name} holds {file}")),
+        Some(file) => Err(format!("the package of {name} contains {file}")),
         None => Ok(()),
     }
 }
@@ -93,13 +93,16 @@ mod tests {
     use super::{NEEDED, check};
 
     #[test]
-    fn a_package_holds_what_it_must_and_nothing_else() {
+    fn packages_contain_exactly_the_allowed_files() {
         let files = |more: &[&str]| -> Vec<String> {
             NEEDED.iter().chain(more).map(|name| (*name).to_owned()).collect()
         };
         assert_eq!(check("kinetoscope", &files(&["src/lib.rs", "Cargo.lock"])), Ok(()));
         assert!(check("kinetoscope", &files(&["stream/src/lib.rs"])).is_err());
         assert!(check("kinetoscope", &files(&["src/lib.rs"])[1..]).is_err());
-        assert!(check("kinetoscope-cli", &files(&["src/main.rs", "build.rs"])).is_err(), "there is no page");
+        assert!(
+            check("kinetoscope-cli", &files(&["src/main.rs", "build.rs"])).is_err(),
+            "the page is missing"
+        );
     }
 }

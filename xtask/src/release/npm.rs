@@ -1,4 +1,4 @@
-//! The npm package, packed, and installed into an empty folder.
+//! Packs the npm package and installs it into an empty folder.
 
 use super::{Row, crates, length};
 use crate::package;
@@ -15,7 +15,7 @@ console.log(trace.length);
 trace.dispose();
 "#;
 
-/// Packs it, and has Node count the events of a trace.
+/// Packs and installs the package, and counts the events of a trace with it in Node.
 pub(super) fn install(place: &Path) -> Result<Row, Failure> {
     let tarball = place.join(format!("kinetoscope-{}.tgz", crates::VERSION));
     npm(&package::folder(), &["pack", "--pack-destination", &place.to_string_lossy()])?;
@@ -40,10 +40,10 @@ pub(super) fn install(place: &Path) -> Result<Row, Failure> {
             seconds,
         });
     }
-    Err(format!("Node counted `{events}` events"))
+    Err(format!("Node printed `{events}` instead of a number of events"))
 }
 
-/// The folders of installed packages, without the package itself.
+/// Returns the number of installed packages, without the package itself.
 fn dependencies(project: &Path) -> Result<usize, Failure> {
     let modules = project.join("node_modules");
     let entries = fs::read_dir(&modules).map_err(|e| format!("{}: {e}", modules.display()))?;

@@ -1,4 +1,4 @@
-//! Empty projects that depend on one crate each, as its package has it.
+//! Builds and runs empty projects that depend on one crate each, as packaged.
 
 use super::Row;
 use super::crates::Package;
@@ -9,21 +9,21 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// The most dependencies of the recorder.
+/// The maximum number of the recorder's dependencies.
 const MOST: usize = 25;
 
-/// What no recorder depends on unless it is asked to.
+/// Crates that the recorder must not depend on by default.
 const HEAVY: [&str; 4] = ["clap", "axum", "tokio", "kinetoscope-core"];
 
-/// A program of `tests/release` and what is needed to run it.
+/// A program of `tests/release` and what it needs to run.
 struct Project {
     source: &'static str,
     package: &'static str,
-    /// What is added to the dependency besides its version.
+    /// Settings of the dependency in addition to its version.
     settings: &'static str,
-    /// A file of the repository.
+    /// The argument: a file of the repository.
     argument: Option<&'static str>,
-    /// What it prints.
+    /// The end of its output.
     output: &'static str,
 }
 
@@ -58,7 +58,7 @@ const PROJECTS: [Project; 4] = [
     },
 ];
 
-/// Builds and runs all of them; a line of the table for each crate.
+/// Builds and runs all projects; returns a row of the table for each crate.
 pub(super) fn build_all(place: &Path, packages: &[Package]) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     for project in &PROJECTS {
@@ -80,7 +80,7 @@ pub(super) fn build_all(place: &Path, packages: &[Package]) -> Result<Vec<Row>, 
     Ok(rows)
 }
 
-/// Where the recorder's project left its recording.
+/// Returns the path of the recording that the recorder's project wrote.
 pub(super) fn recording(place: &Path) -> PathBuf {
     place.join("projects/recorder/run.ktrace")
 }
@@ -120,7 +120,7 @@ fn execute(place: &Path, project: &Project, folder: &Path) -> Result<(), Failure
     Err(format!("{}: {text}{}", project.source, String::from_utf8_lossy(&output.stderr)))
 }
 
-/// What a package brings along, each as name and version.
+/// Returns the dependencies of a package, each as name and version.
 pub(super) fn dependencies(folder: &Path, package: &str) -> Result<BTreeSet<String>, Failure> {
     let mut tree =
         cargo(&["tree", "--quiet", "-e", "normal", "--prefix", "none", "--no-dedupe", "-p", package]);
@@ -137,7 +137,7 @@ fn is_of(dependency: &str, package: &str) -> bool {
     dependency.split(' ').next() == Some(package)
 }
 
-/// The recorder is small, and spans that are compiled out need next to nothing.
+/// Checks that the recorder has few dependencies, and that disabled spans depend on the recording format only.
 fn check(project: &Project, dependencies: &BTreeSet<String>) -> Result<(), Failure> {
     let all = || dependencies.iter().cloned().collect::<Vec<_>>().join(", ");
     let is_wrong = match project.source {
@@ -149,7 +149,7 @@ fn check(project: &Project, dependencies: &BTreeSet<String>) -> Result<(), Failu
         _ => dependencies.is_empty(),
     };
     if is_wrong {
-        Err(format!("{} depends on {}: {}", project.source, dependencies.len(), all()))
+        Err(format!("{} has {} dependencies: {}", project.source, dependencies.len(), all()))
     } else {
         Ok(())
     }
@@ -160,7 +160,7 @@ mod tests {
     use super::{PROJECTS, check};
 
     #[test]
-    fn a_recorder_with_a_runtime_is_refused() {
+    fn a_recorder_with_a_runtime_or_too_many_dependencies_is_refused() {
         let recorder = PROJECTS.iter().find(|project| project.source == "recorder").expect("a recorder");
         let set = |names: &[&str]| names.iter().map(|name| format!("{name} v1.0.0")).collect();
         assert_eq!(check(recorder, &set(&["libc", "tokio-macros"])), Ok(()));

@@ -1,4 +1,4 @@
-//! Debian's compiler, which comes with the source of its library: std for any target is built from it.
+//! Debian's compiler. Its packages include the source of the standard library, so std can be built for any target.
 
 use crate::shell::{Failure, cache, run};
 use std::fs;
@@ -9,11 +9,11 @@ const RUSTC: &str = "/usr/bin/rustc";
 const CARGO: &str = "/usr/bin/cargo";
 const SOURCE: &str = "/usr/lib/rustlib/src/rust/library";
 pub(crate) const WASM_LINKER: &str = "/usr/bin/wasm-ld-19";
-/// The libraries without std.
+/// The libraries that do not need std.
 const BARE: [&str; 3] = ["libcore-", "liballoc-", "libcompiler_builtins-"];
 const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-19"];
 
-/// Debian's cargo with Debian's rustc, whatever rustup has set; unstable options are let through.
+/// Returns Debian's cargo with Debian's rustc, independent of rustup; unstable options are enabled.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(CARGO);
     command
@@ -24,20 +24,21 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// Installs the compiler where it is missing and can be installed.
-pub(crate) fn need(target: &str) -> Result<(), Failure> {
+/// Installs the compiler if it is missing and can be installed.
+pub(crate) fn require(target: &str) -> Result<(), Failure> {
     provide(&[RUSTC, CARGO, SOURCE, WASM_LINKER], &PACKAGES, &format!("run `rustup target add {target}`"))
 }
 
-/// Sees to it that these paths exist, by installing packages where that can be done; else says what to do instead.
+/// Ensures that these paths exist, by installing packages if possible. Otherwise the error names the alternative
+/// `instead`.
 pub(crate) fn provide(paths: &[&str], packages: &[&str], instead: &str) -> Result<(), Failure> {
-    let are_there = || paths.iter().all(|p| Path::new(p).exists());
-    if are_there() {
+    let all_exist = || paths.iter().all(|p| Path::new(p).exists());
+    if all_exist() {
         return Ok(());
     }
     if Path::new("/usr/bin/apt-get").exists() && is_root() {
         install(packages)?;
-        if are_there() {
+        if all_exist() {
             return Ok(());
         }
     }
@@ -59,8 +60,8 @@ fn install(packages: &[&str]) -> Result<(), Failure> {
     run(&mut install)
 }
 
-/// A private sysroot with std for a target of WebAssembly, built once for a version of the compiler and kept in the cache. Below
-/// it, `bare` is a sysroot without std.
+/// Returns a private sysroot with std for a WebAssembly target. It is built once per version of the compiler and kept
+/// in the cache. Its subfolder `bare` is a sysroot without std.
 pub(crate) fn sysroot(target: &str) -> Result<PathBuf, Failure> {
     let version = Command::new(RUSTC).arg("-vV").output().map_err(|e| format!("{RUSTC}: {e}"))?.stdout;
     let text = String::from_utf8_lossy(&version);
@@ -72,11 +73,11 @@ pub(crate) fn sysroot(target: &str) -> Result<PathBuf, Failure> {
     }
     let _ = fs::remove_dir_all(&sysroot);
     let build = sysroot.join("build");
-    let say = |what: &str, error: std::io::Error| format!("{}: {what}: {error}", sysroot.display());
-    fs::create_dir_all(build.join("src")).map_err(|e| say("src", e))?;
+    let failure = |what: &str, error: std::io::Error| format!("{}: {what}: {error}", sysroot.display());
+    fs::create_dir_all(build.join("src")).map_err(|e| failure("src", e))?;
     let manifest = "[package]\nname = \"sysroot\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n";
-    fs::write(build.join("Cargo.toml"), manifest).map_err(|e| say("Cargo.toml", e))?;
-    fs::write(build.join("src/lib.rs"), "").map_err(|e| say("lib.rs", e))?;
+    fs::write(build.join("Cargo.toml"), manifest).map_err(|e| failure("Cargo.toml", e))?;
+    fs::write(build.join("src/lib.rs"), "").map_err(|e| failure("lib.rs", e))?;
     let mut std = cargo();
     std.args(["build", "--release", "--quiet", "-Z", "build-std=std,panic_abort", "--target", target])
         .args(["--target-dir", "target"])
@@ -86,13 +87,13 @@ pub(crate) fn sysroot(target: &str) -> Result<PathBuf, Failure> {
         .env_remove("CARGO_TARGET_DIR")
         .current_dir(&build);
     run(&mut std)?;
-    assemble(&sysroot, &build, target).map_err(|e| say("libraries", e))?;
+    assemble(&sysroot, &build, target).map_err(|e| failure("libraries", e))?;
     let _ = fs::remove_dir_all(&build);
-    fs::write(&stamp, version).map_err(|e| say("stamp", e))?;
+    fs::write(&stamp, version).map_err(|e| failure("stamp", e))?;
     Ok(sysroot)
 }
 
-/// Copies the libraries to where rustc looks for them.
+/// Copies the libraries to the paths where rustc searches for them.
 fn assemble(sysroot: &Path, build: &Path, target: &str) -> std::io::Result<()> {
     let below = Path::new("lib/rustlib").join(target).join("lib");
     let (libraries, bare) = (sysroot.join(&below), sysroot.join("bare").join(&below));
