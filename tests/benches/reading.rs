@@ -1,4 +1,4 @@
-//! The parts of a reading: our event reader against `serde_json` on the same bytes, and the steps after it.
+//! Benchmarks of the steps of reading: our event reader against `serde_json` on the same bytes, and the steps after it.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use kinetoscope_core::analysis::overview::summary::summary;
@@ -11,7 +11,7 @@ use std::hint::black_box;
 
 const EVENTS: u64 = 100_000;
 
-/// An event as `serde_json` reads it with the least work: borrowed texts, arguments left as they stand.
+/// An event that `serde_json` reads with the least work: borrowed strings, unparsed arguments.
 #[derive(Deserialize)]
 struct Event<'a> {
     #[serde(borrow)]
@@ -66,7 +66,7 @@ fn reading(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("reading");
     group.throughput(Throughput::Bytes(text.len() as u64)).sample_size(20);
     group.bench_function("kinetoscope: every field kept", |b| b.iter(|| ours(&text)));
-    group.bench_function("serde_json: typed, arguments unread", |b| b.iter(|| typed(&text)));
+    group.bench_function("serde_json: typed, arguments unparsed", |b| b.iter(|| typed(&text)));
     group.bench_function("serde_json: every field kept", |b| b.iter(|| values(&text)));
     group.finish();
 }

@@ -1,4 +1,4 @@
-//! Records a span, and says whether devices can be recorded.
+//! Records a span and prints the number of devices that can be recorded.
 
 use kinetoscope::{Profiler, RecordError, device, scope};
 

@@ -1,4 +1,4 @@
-"""torch.profiler on the kernels that the checks recorded: the same names and counts, and durations within 2 %.
+"""Records the kernels of the checks with torch.profiler: names and counts must be equal, durations within 2 %.
 
 beside_torch.py KERNELS.ptx FOLDER, where FOLDER has saxpy.pt.trace.json.gz.
 """
@@ -21,7 +21,7 @@ cuda = ctypes.CDLL("libcuda.so.1")
 
 def check(code):
     if code:
-        raise RuntimeError(f"the driver gave {code}")
+        raise RuntimeError(f"the driver returned {code}")
 
 
 def function(module, name):
@@ -74,7 +74,7 @@ def main():
     holds = same_counts and abs(ratio - 1) < 0.02
     print(
         f"{'ok     ' if holds else 'FAILED '} torch.profiler on the same kernels: same names and counts: {same_counts}, "
-        f"our median duration is {ratio:.4f} of torch's; a launch costs {during:.0f} ns recorded by torch, {before:.0f} ns "
+        f"our median duration is {ratio:.4f} of torch's; a launch takes {during:.0f} ns recorded by torch, {before:.0f} ns "
         "not recorded, both from Python"
     )
     return 0 if holds else 1

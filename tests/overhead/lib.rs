@@ -1,1 +1,1 @@
-//! What a recorded span costs; see `benches/spans.rs`.
+//! Measures the cost of a recorded span; see `benches/spans.rs`.

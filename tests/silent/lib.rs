@@ -1,4 +1,4 @@
-//! Functions with spans, each beside the same without: without the recorder, both must be the same instructions.
+//! Pairs of functions with and without spans. Without the recorder, both must compile to the same instructions.
 
 use kinetoscope::AsyncScope;
 use kinetoscope::Module;
@@ -6,7 +6,7 @@ use kinetoscope::Sequence;
 use kinetoscope::spans::{Scope, is_recording, record_function};
 use kinetoscope::{async_scope, counter, flow_end, flow_start, instant, scope, user_scope};
 
-/// The work.
+/// The work of every function.
 #[inline(always)]
 fn work(values: &[u64], add: u64) -> u64 {
     values.iter().fold(add, |sum, value| sum.rotate_left(5) ^ value)
@@ -19,13 +19,13 @@ pub fn spanned_scope(values: &[u64], add: u64) -> u64 {
     work(values, add)
 }
 
-/// Without.
+/// Without a span.
 #[unsafe(no_mangle)]
 pub fn plain_scope(values: &[u64], add: u64) -> u64 {
     work(values, add)
 }
 
-/// With arguments, which nobody looks at.
+/// With arguments, which must not be evaluated.
 #[unsafe(no_mangle)]
 pub fn spanned_arguments(values: &[u64], add: u64) -> u64 {
     let _range = user_scope!("range", many = values.len());
@@ -34,13 +34,13 @@ pub fn spanned_arguments(values: &[u64], add: u64) -> u64 {
     work(values, add)
 }
 
-/// Without.
+/// Without a span.
 #[unsafe(no_mangle)]
 pub fn plain_arguments(values: &[u64], add: u64) -> u64 {
     work(values, add)
 }
 
-/// With everything else.
+/// With every other macro and guard.
 #[unsafe(no_mangle)]
 pub fn spanned_others(values: &[u64], add: u64) -> u64 {
     instant!("now", add = add);
@@ -53,7 +53,7 @@ pub fn spanned_others(values: &[u64], add: u64) -> u64 {
     sum
 }
 
-/// Without.
+/// Without spans.
 #[unsafe(no_mangle)]
 pub fn plain_others(values: &[u64], add: u64) -> u64 {
     work(values, add)
@@ -66,7 +66,7 @@ pub fn spanned_module(module: &Module, values: &[u64], add: u64) -> u64 {
     work(values, add)
 }
 
-/// Without.
+/// Without a module.
 #[unsafe(no_mangle)]
 pub fn plain_module(_: &Module, values: &[u64], add: u64) -> u64 {
     work(values, add)

@@ -1,5 +1,5 @@
-//! Records as CUPTI writes them, for tests: where fields lie is taken from the structs of CUDA 13.0 in cudarc, how long
-//! records are from the headers of each toolkit.
+//! Writes records as CUPTI does, for tests. The offsets of fields are from the structs of CUDA 13.0 in cudarc, the
+//! lengths of records from the headers of each toolkit.
 
 #![allow(missing_docs)] // The fields are CUPTI's.
 
@@ -11,10 +11,10 @@ use cudarc::cupti::sys::{
 use std::ffi::CStr;
 use std::mem::offset_of;
 
-/// How long records are in a toolkit, in bytes; those of other kinds never changed.
+/// The lengths of records in a toolkit, in bytes. Records of other kinds always have the same length.
 #[derive(Clone, Copy, Debug)]
 pub struct Toolkit {
-    /// What `cuptiGetVersion` says.
+    /// The version from `cuptiGetVersion`.
     pub version: u32,
     pub kernel: usize,
     pub memcpy: usize,
@@ -25,7 +25,7 @@ pub struct Toolkit {
     pub memory: usize,
 }
 
-/// From CUDA 12.0 to 13.5, as far as something changed.
+/// The versions between CUDA 12.0 and 13.5 in which a length changed.
 pub const TOOLKITS: [Toolkit; 13] = [
     sizes(18, [208, 88, 88, 40, 24, 40, 120]),
     sizes(20, [208, 88, 88, 40, 24, 40, 120]),
@@ -47,7 +47,7 @@ const fn sizes(version: u32, sizes: [usize; 7]) -> Toolkit {
     Toolkit { version, kernel, memcpy, memset, synchronization, cuda_event, overhead, memory }
 }
 
-/// Writes records of one version.
+/// Writes the records of one version.
 #[derive(Clone, Copy, Debug)]
 pub struct Writer {
     version: u32,
@@ -59,13 +59,13 @@ pub struct Bytes(pub Vec<u8>);
 
 impl Bytes {
     fn new(kind: Kind, size: usize) -> Bytes {
-        // What nobody sets is no 0, so that reading the wrong place shows.
+        // Unset bytes are not 0, so that a read at a wrong offset is detected.
         let mut bytes = Bytes(vec![0xEE; size]);
         bytes.set(0, (kind as u32).to_le_bytes());
         bytes
     }
 
-    /// Sets bytes, where the record has them.
+    /// Sets bytes, if the record is long enough.
     pub fn set<const N: usize>(&mut self, at: usize, value: [u8; N]) {
         if let Some(place) = self.0.get_mut(at..at + N) {
             place.copy_from_slice(&value);
@@ -80,7 +80,7 @@ macro_rules! fields {
     };
 }
 
-/// When, in ns of CUPTI's clock.
+/// Start and end, in ns of CUPTI's clock.
 pub type Span = (u64, u64);
 
 /// Device, context, stream.
@@ -95,7 +95,7 @@ impl Writer {
         *TOOLKITS.iter().rev().find(|toolkit| self.version >= toolkit.version).expect("a version from 18 on")
     }
 
-    /// A kernel of `grid` blocks of `block` threads, with 32 registers and 1 KiB of shared memory.
+    /// Returns a kernel of `grid` blocks of `block` threads, with 32 registers and 1 KiB of shared memory.
     pub fn kernel(
         self,
         name: &'static CStr,
@@ -113,18 +113,18 @@ impl Writer {
             name: name.as_ptr() as u64, queued: 0u64, graphNodeId: 0u64, graphId: 0u32,
             channelID: 3u32, channelType: 1u32, clusterX: 0u32, clusterY: 0u32, clusterZ: 0u32,
         });
-        // `priority`, which CUDA 13.0 does not have yet.
+        // `priority`, which the structs of CUDA 13.0 do not have.
         bytes.set(216, (-2i32).to_le_bytes());
         bytes
     }
 
-    /// Makes a kernel one of a graph's node.
+    /// Makes a kernel belong to a node of a graph.
     pub fn of_graph(mut kernel: Bytes, graph: u32, node: u64) -> Bytes {
         fields!(kernel: CUpti_ActivityKernel10 { graphId: graph, graphNodeId: node });
         kernel
     }
 
-    /// A copy from pageable memory to a device.
+    /// Returns a copy from pageable memory to a device.
     pub fn copy(self, bytes_copied: u64, span: Span, lane: Lane, correlation: u32) -> Bytes {
         let mut bytes = Bytes::new(Kind::CUPTI_ACTIVITY_KIND_MEMCPY, self.toolkit().memcpy);
         fields!(bytes: CUpti_ActivityMemcpy6 {
@@ -135,7 +135,7 @@ impl Writer {
         bytes
     }
 
-    /// A copy from one device to another.
+    /// Returns a copy from one device to another.
     pub fn peer_copy(
         self,
         bytes_copied: u64,
@@ -154,18 +154,18 @@ impl Writer {
         bytes
     }
 
-    /// A fill of a device's memory.
-    pub fn fill(self, bytes_filled: u64, span: Span, lane: Lane, correlation: u32) -> Bytes {
+    /// Returns a memset of device memory.
+    pub fn memset(self, bytes_set: u64, span: Span, lane: Lane, correlation: u32) -> Bytes {
         let mut bytes = Bytes::new(Kind::CUPTI_ACTIVITY_KIND_MEMSET, self.toolkit().memset);
         fields!(bytes: CUpti_ActivityMemset4 {
-            value: 0u32, bytes: bytes_filled, start: span.0, end: span.1,
+            value: 0u32, bytes: bytes_set, start: span.0, end: span.1,
             deviceId: lane.0, contextId: lane.1, streamId: lane.2, correlationId: correlation, memoryKind: 3u16,
             graphNodeId: 0u64, graphId: 0u32, channelID: 4u32, channelType: 2u32,
         });
         bytes
     }
 
-    /// A call of the driver or the runtime.
+    /// Returns a call of the driver or the runtime.
     pub fn call(
         self,
         is_driver: bool,
@@ -185,7 +185,8 @@ impl Writer {
         bytes
     }
 
-    /// Waiting: 1 for an event, 2 for one by a stream, 3 for a stream, 4 for a context.
+    /// Returns a synchronization: 1 for an event, 2 for a stream that waits for an event, 3 for a stream, 4 for a
+    /// context.
     pub fn sync(
         self,
         what: u32,
@@ -202,7 +203,7 @@ impl Writer {
         bytes
     }
 
-    /// A call belongs to a span.
+    /// Returns the record that assigns a call to a span.
     pub fn external(self, kind: u32, id: u64, correlation: u32) -> Bytes {
         let mut bytes = Bytes::new(Kind::CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, 24);
         fields!(bytes: CUpti_ActivityExternalCorrelation {
@@ -211,7 +212,7 @@ impl Writer {
         bytes
     }
 
-    /// An event was recorded on a stream.
+    /// Returns the recording of an event on a stream.
     pub fn event(self, event: u32, time: u64, (context, stream): (u32, u32), correlation: u32) -> Bytes {
         let mut bytes = Bytes::new(Kind::CUPTI_ACTIVITY_KIND_CUDA_EVENT, self.toolkit().cuda_event);
         fields!(bytes: CUpti_ActivityCudaEvent2 {
@@ -221,14 +222,14 @@ impl Writer {
         bytes
     }
 
-    /// CUPTI's own work.
+    /// Returns overhead of CUPTI itself.
     pub fn overhead(self, what: u32, span: Span) -> Bytes {
         let mut bytes = Bytes::new(Kind::CUPTI_ACTIVITY_KIND_OVERHEAD, self.toolkit().overhead);
         fields!(bytes: CUpti_ActivityOverhead3 { overheadKind: what, start: span.0, end: span.1 });
         bytes
     }
 
-    /// Memory of a device is allocated or released.
+    /// Returns an allocation or a release of device memory.
     pub fn memory(
         self,
         is_release: bool,
@@ -246,21 +247,21 @@ impl Writer {
         bytes
     }
 
-    /// One end of a range of NVTX, or a moment.
+    /// Returns one end of an NVTX range, or an instant event.
     pub fn marker(self, flags: u32, id: u32, time: u64, thread: u32, name: Option<&'static CStr>) -> Bytes {
         let mut bytes = Bytes::new(Kind::CUPTI_ACTIVITY_KIND_MARKER, 56);
         fields!(bytes: CUpti_ActivityMarker2 {
             flags: flags, timestamp: time, id: id, objectKind: 2u32,
             name: name.map_or(0, |name| name.as_ptr() as u64), domain: 0u64,
         });
-        // The object is a thread: its process, then itself.
+        // The object is a thread: process id, then thread id.
         let object = offset_of!(CUpti_ActivityMarker2, objectId);
         bytes.set(object, 1u32.to_le_bytes());
         bytes.set(object + 4, thread.to_le_bytes());
         bytes
     }
 
-    /// A kind that nobody reads.
+    /// Returns a record of a kind that is not read.
     pub fn unknown(self) -> Bytes {
         Bytes::new(Kind::CUPTI_ACTIVITY_KIND_PCIE, 64)
     }

@@ -1,4 +1,4 @@
-//! A trace as text, line by line: what fixtures are compared by.
+//! A trace as lines of text, which the fixtures are compared by.
 
 use kinetoscope_core::table::events::{Row, Table};
 use kinetoscope_core::table::layout::Place;
@@ -11,7 +11,7 @@ fn ns(value: i64) -> String {
     if value == time::NONE { "-".to_owned() } else { value.to_string() }
 }
 
-/// One event.
+/// Returns the line of one event.
 pub fn event(table: &Table, row: Row) -> String {
     let track = table.track(row);
     let id = |id| Some(table.names.get(id)).filter(|t| !t.is_empty()).unwrap_or("-").to_owned();
@@ -34,7 +34,7 @@ pub fn event(table: &Table, row: Row) -> String {
     line
 }
 
-/// Every event and all metadata.
+/// Returns the lines of every event and of all metadata.
 pub fn events(trace: &Trace) -> String {
     let table = &trace.table;
     let mut out = String::new();
@@ -47,7 +47,7 @@ pub fn events(trace: &Trace) -> String {
     out
 }
 
-/// Everything that was made of the events, without the diagnostics.
+/// Returns the events and everything derived from them, without the diagnostics.
 pub fn structure(trace: &Trace) -> String {
     let mut out = events(trace);
     for (name, pairs) in [
@@ -77,8 +77,8 @@ pub fn structure(trace: &Trace) -> String {
     out
 }
 
-/// The structure and the diagnostics.
-pub fn whole(trace: &Trace) -> String {
+/// Returns the structure and the diagnostics.
+pub fn complete(trace: &Trace) -> String {
     let mut out = structure(trace);
     for f in trace.diagnostics.findings() {
         let offset = f.first_offset.map_or("-".to_owned(), |o| o.to_string());

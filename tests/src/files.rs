@@ -1,15 +1,15 @@
-//! Fixtures and the corpus of real traces.
+//! Paths of fixtures and of the corpus of real traces.
 
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The folder of fixtures in the repository.
+/// Returns the folder of fixtures in the repository.
 pub fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data")
 }
 
-/// The path of a fake library, which is built together with the test.
+/// Returns the path of a fake library, which is built together with the test.
 pub fn fake(name: &str) -> PathBuf {
     let folder = std::env::current_exe().expect("a program").parent().expect("a folder").to_owned();
     let path = folder.join(format!("libkinetoscope_{name}_fake.so"));
@@ -17,35 +17,38 @@ pub fn fake(name: &str) -> PathBuf {
     path
 }
 
-/// Says that the test which asks is skipped, and why: past the test runner, which shows no output of tests that pass.
-/// `cargo xtask test` counts these lines.
+/// Reports that the calling test is skipped, and why. The line goes directly to stderr, because the test runner
+/// captures the output of tests that pass. `cargo xtask test` counts these lines.
 pub fn skip(reason: &str) {
     let thread = std::thread::current();
     let _ = writeln!(io::stderr(), "SKIPPED {}: {reason}", thread.name().unwrap_or("a test"));
 }
 
-/// A folder beside the repository that holds what cannot be in it. Where it is absent, `None`, and the test is skipped.
+/// Returns a folder next to the repository, for data that cannot be in it. If it is absent, reports a skip and returns
+/// `None`.
 pub fn shared(name: &str, holds: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared").join(name);
     if !folder.is_dir() {
-        skip(&format!("{holds} is not in ../shared/{name}"));
+        skip(&format!("{holds} not found in ../shared/{name}"));
         return None;
     }
     Some(folder)
 }
 
-/// The bytes of `path`, or of `path` with `.gz` behind it, decompressed.
+/// Returns the bytes of `path`, or the decompressed bytes of `path` with `.gz` appended.
 pub fn read(path: &Path) -> Option<Vec<u8>> {
     if let Ok(bytes) = fs::read(path) {
         return Some(bytes);
     }
     let packed = fs::read(format!("{}.gz", path.display())).ok()?;
     let mut bytes = Vec::new();
-    flate2::read::MultiGzDecoder::new(packed.as_slice()).read_to_end(&mut bytes).expect("a whole gzip file");
+    flate2::read::MultiGzDecoder::new(packed.as_slice())
+        .read_to_end(&mut bytes)
+        .expect("a complete gzip file");
     Some(bytes)
 }
 
-/// The folders below `folder`, sorted by name.
+/// Returns the folders in `folder`, sorted by name.
 pub fn folders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let mut folders: Vec<PathBuf> =

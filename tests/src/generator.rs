@@ -1,12 +1,12 @@
-//! Large Kineto-like traces from a seed: the same arguments give the same bytes.
+//! Generates large Kineto-like traces from a seed: equal arguments give equal bytes.
 //!
-//! A group is what one operator leaves behind in a real trace: a Python call, the operator with its shapes, an operator
-//! inside, the launch call, the kernel, and the arrow between the two. As Kineto does, the host's events come first and the
-//! device's after them. Times never repeat exactly, names and shapes do, as in a training loop.
+//! A group is what one operator produces in a real trace: a Python call, the operator with its shapes, an inner
+//! operator, the launch call, the kernel, and the flow between the two. As in Kineto, the host's events come first and
+//! the device's after them. Times never repeat exactly; names and shapes do, as in a training loop.
 
 use std::io::{self, Write};
 
-/// Events of one group.
+/// The number of events of one group.
 pub const GROUP: u64 = 7;
 
 const OPS: [(&str, &str); 12] = [
@@ -35,7 +35,7 @@ const KERNELS: [&str; 8] = [
     "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::func_wrapper_t<float, at::native::sum_functor<float, float, float>::operator()(at::TensorIterator&)::{lambda(float, float)#1}>, unsigned int, float, 4> >(at::native::ReduceOp<float>)",
 ];
 
-/// A number that looks random and depends on nothing but its arguments.
+/// Returns a pseudorandom number that depends only on its arguments.
 fn noise(seed: u64, at: u64, salt: u64) -> u64 {
     let mut x = seed ^ at.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ salt.wrapping_mul(0xd1b5_4a32_d192_ed03);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -43,7 +43,7 @@ fn noise(seed: u64, at: u64, salt: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Nanoseconds as Kineto writes them.
+/// Displays nanoseconds as Kineto writes them, in microseconds.
 struct Us(u64);
 
 impl std::fmt::Display for Us {
@@ -151,7 +151,7 @@ impl Group {
 /// Writes a trace of about `events` events.
 ///
 /// # Errors
-/// Those of the output.
+/// Returns the errors of the output.
 pub fn generate(out: &mut impl Write, events: u64, seed: u64) -> io::Result<()> {
     let groups = events / GROUP;
     write!(

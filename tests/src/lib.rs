@@ -1,4 +1,4 @@
-//! What the tests share: where fixtures are, the goldens of the real `PyTorch`, a generator of large traces.
+//! Shared by the tests: fixtures, the goldens of the real `PyTorch`, a generator of large traces.
 
 pub mod cupti_records;
 pub mod dump;
@@ -7,7 +7,7 @@ pub mod generator;
 pub mod torch;
 pub mod typescript;
 
-// The code of the README and of the book compiles and runs.
+// Compiles and runs the code of the README and of the book.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 #[doc = include_str!("../../docs/src/guides/rust-service.md")]

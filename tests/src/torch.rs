@@ -1,4 +1,4 @@
-//! The goldens of the real `PyTorch`, and what they are compared by.
+//! The goldens of the real `PyTorch`, and the comparison with them.
 
 use crate::files;
 use kinetoscope_core::trace::Trace;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// One golden case.
 pub struct Case {
-    /// Its group and name.
+    /// The group and the name.
     pub name: String,
     folder: PathBuf,
     /// The trace as this engine reads it.
@@ -16,13 +16,13 @@ pub struct Case {
 }
 
 impl Case {
-    /// The case in a folder, read from its `trace.json`.
+    /// Opens the case in a folder and reads its `trace.json`.
     pub fn open(folder: &Path, group: &str) -> Case {
         Case::open_as(folder, group, "trace.json")
             .unwrap_or_else(|| panic!("no trace in {}", folder.display()))
     }
 
-    /// The case in a folder, read from one of its files; none without the file.
+    /// Opens the case in a folder and reads one of its files; `None` if the file does not exist.
     pub fn open_as(folder: &Path, group: &str, file: &str) -> Option<Case> {
         let form = if file == "trace.json" { String::new() } else { format!(" ({file})") };
         let name = format!("{group}/{}{form}", folder.file_name().expect("a name").to_string_lossy());
@@ -31,24 +31,24 @@ impl Case {
         Some(Case { name, folder: folder.to_path_buf(), trace })
     }
 
-    /// A JSON file of the case.
+    /// Returns a JSON file of the case.
     pub fn json(&self, file: &str) -> Option<Value> {
         let bytes = files::read(&self.folder.join(file))?;
         Some(serde_json::from_slice(&bytes).unwrap_or_else(|e| panic!("{} {file}: {e}", self.name)))
     }
 
-    /// A text file of the case.
+    /// Returns a text file of the case.
     pub fn text(&self, file: &str) -> Option<String> {
         String::from_utf8(files::read(&self.folder.join(file))?).ok()
     }
 }
 
-/// The cases of a group, read from their traces.
+/// Opens the cases of a group.
 pub fn cases(group: &str) -> Vec<Case> {
     cases_as(group, "trace.json")
 }
 
-/// The cases of a group that have this file, read from it.
+/// Opens the cases of a group that have this file, and reads it.
 pub fn cases_as(group: &str, file: &str) -> Vec<Case> {
     let cases: Vec<Case> = files::folders(&files::data().join("torch").join(group))
         .iter()
@@ -58,14 +58,14 @@ pub fn cases_as(group: &str, file: &str) -> Vec<Case> {
     cases
 }
 
-/// Float microseconds as nanoseconds; anything further than 1e-6 us from a whole nanosecond is no such time.
+/// Converts float microseconds to nanoseconds; `None` if the value is further than 1e-6 us from an integer nanosecond.
 pub fn ns(value: &Value) -> Option<i64> {
     let us = value.as_f64()?;
     let ns = (us * 1e3).round();
     ((ns / 1e3 - us).abs() < 1e-6).then_some(ns as i64)
 }
 
-/// What differed, in the order met.
+/// The differences found, in order.
 #[derive(Default)]
 pub struct Differences {
     lines: Vec<String>,
@@ -82,7 +82,7 @@ impl Differences {
         }
     }
 
-    /// Compares two texts; shows the first line that differs.
+    /// Compares two texts and keeps the first line that differs.
     pub fn check_text(&mut self, what: impl FnOnce() -> String, ours: &str, theirs: &str) {
         self.compared += 1;
         if ours != theirs {
@@ -97,7 +97,7 @@ impl Differences {
         }
     }
 
-    /// Fails with every difference, or when fewer than `least` values were compared.
+    /// Panics with every difference, or if fewer than `least` values were compared.
     pub fn settle(self, least: usize) {
         let shown: Vec<&str> = self.lines.iter().take(40).map(String::as_str).collect();
         assert!(self.lines.is_empty(), "{} differences:\n{}", self.lines.len(), shown.join("\n"));

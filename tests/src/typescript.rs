@@ -1,4 +1,4 @@
-//! The TypeScript of the npm package that follows from the engine's lists: options, rows and methods of every query.
+//! Generates the TypeScript of the npm package from the engine's lists: options, rows and methods of every query.
 
 use kinetoscope_core::analysis::overview::preview;
 use kinetoscope_core::analysis::timeline::spans::Relation;
@@ -49,7 +49,7 @@ export interface Column<Key extends string = string> {
 export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Queries[V][\"row\"] & string>[] } = {
 ";
 
-/// The text of `wasm/js/src/queries.ts`.
+/// Returns the text of `wasm/js/src/queries.ts`.
 pub fn queries_ts() -> String {
     let mut out = HEAD.to_owned();
     for vocabulary in vocabularies() {
@@ -76,7 +76,7 @@ pub fn queries_ts() -> String {
     out
 }
 
-/// The text of `wasm/js/src/columns.ts`.
+/// Returns the text of `wasm/js/src/columns.ts`.
 pub fn columns_ts() -> String {
     let mut out = COLUMNS_HEAD.to_owned();
     for query in QUERIES {
@@ -94,12 +94,12 @@ pub fn columns_ts() -> String {
     out
 }
 
-/// The columns of every answer.
+/// Returns the columns of every answer.
 fn all_columns() -> impl Iterator<Item = &'static Column> {
     QUERIES.iter().flat_map(|query| query.columns).chain(preview::COLUMNS)
 }
 
-/// The objects in the cells of every answer, each before those inside of it.
+/// Returns the objects in the cells of every answer, each before the objects that it contains.
 fn records() -> Vec<&'static Record> {
     fn add(found: &mut Vec<&'static Record>, column: &Column) {
         if let CellType::Json(Shape::Record(record) | Shape::Records(record)) = column.kind
@@ -114,7 +114,7 @@ fn records() -> Vec<&'static Record> {
     found
 }
 
-/// The closed vocabularies of every answer, and of what the package says besides.
+/// Returns the closed vocabularies of every answer, and those that only the package itself uses.
 fn vocabularies() -> Vec<Vocabulary> {
     let mut found = vec![ErrorCode::VOCABULARY, Code::VOCABULARY, Severity::VOCABULARY, Relation::VOCABULARY];
     let members = records().into_iter().flat_map(|record| record.members);
@@ -157,7 +157,7 @@ fn pascal_case(name: &str) -> String {
     camel[..1].to_uppercase() + &camel[1..]
 }
 
-/// A name as the key of an object.
+/// Returns a name as the key of an object, quoted if necessary.
 fn key(name: &str) -> String {
     if name.contains('-') { format!("\"{name}\"") } else { name.to_owned() }
 }
@@ -221,7 +221,7 @@ fn shape_type(shape: Shape) -> String {
     }
 }
 
-/// The type of a column's values, in rows of one variant or of all kinds.
+/// Returns the type of a column's values, in the rows of one variant or of all kinds.
 fn member_type(column: &Column, variant: Option<&Variant>) -> String {
     let plain = match column.kind {
         CellType::Ns
@@ -265,7 +265,7 @@ fn row(out: &mut String, about: &str, name: &str, columns: &[Column]) {
     interface(out, name, columns, |column| member_type(column, None));
 }
 
-/// The rows of a query: one type, or one for each kind and their union.
+/// Writes the rows of a query: one type, or one for each kind and their union.
 fn rows(out: &mut String, query: &Query) {
     let name = pascal_case(query.name);
     let about = format!("A row of `{}`", query.name);
@@ -279,14 +279,14 @@ fn rows(out: &mut String, query: &Query) {
         interface(out, &name, query.columns, |column| member_type(column, Some(variant)));
     }
     out.push('\n');
-    doc(out, "", &format!("{about}; `kind` tells which columns it fills"));
+    doc(out, "", &format!("{about}; `kind` determines which columns it has"));
     let names = query.variants.iter().map(|variant| format!("{name}{}Row", variant.name));
     let _ = writeln!(out, "export type {name}Row = {};", names.collect::<Vec<_>>().join(" | "));
 }
 
-/// The interface of all queries, as methods.
+/// Writes the interface with a method for every query.
 fn answers(out: &mut String) {
-    out.push_str("\n/** Every analysis, as the command line has it. */\nexport interface Answers {\n");
+    out.push_str("\n/** Every analysis; the same as on the command line. */\nexport interface Answers {\n");
     for query in QUERIES {
         doc(out, "  ", query.about);
         let name = pascal_case(query.name);
@@ -296,7 +296,7 @@ fn answers(out: &mut String) {
     out.push_str("}\n");
 }
 
-/// What each query and export takes and gives, by name, and the same as values.
+/// Writes the options and rows of each query and export, by name, and the lists of their names as values.
 fn table(out: &mut String) {
     out.push_str("\n/** Options and rows of every query. */\nexport interface Queries {\n");
     for query in QUERIES {

@@ -51,7 +51,7 @@ fn a_reader_sees_what_was_published_and_all_of_it_once_it_is_sealed() {
             assert_eq!(words(&seen), [10, 11][..length]);
             assert!(!is_sealed || length == 2);
         }
-        writing.join().expect("no panic");
+        writing.join().expect("the thread should not panic");
     });
 }
 
@@ -76,6 +76,6 @@ fn a_sealed_chunk_can_be_taken_by_another_thread() {
             unsafe { chunk.write(0, 2) };
             chunk.publish(1);
         }
-        writing.join().expect("no panic");
+        writing.join().expect("the thread should not panic");
     });
 }

@@ -28,7 +28,7 @@ fn child(what: &str, path: &Path) -> Command {
 
 /// Runs a child to its end; what it printed.
 fn finish(child: &mut Command) -> String {
-    let output = child.output().expect("a child");
+    let output = child.output().expect("the child should run");
     assert!(output.status.success(), "{child:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }

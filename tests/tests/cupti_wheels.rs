@@ -1,5 +1,5 @@
-//! The real CUPTI of each toolkit steps over buffers of records as they are read here. `cargo xtask test cupti` fetches the
-//! libraries, which need no driver for this, and says where they are.
+//! The real CUPTI of each toolkit steps over buffers of records as they are read here. `cargo xtask test cupti` fetches
+//! the libraries, which need no driver for this, and says where they are.
 
 use kinetoscope::device::{CUPTI_VARIABLE, DRIVER_VARIABLE};
 use kinetoscope_tests::files::{fake, skip};
@@ -17,7 +17,7 @@ fn has_every_function(library: &Path) {
         .env(DRIVER_VARIABLE, fake("cuda"))
         .env(CUPTI_VARIABLE, library)
         .output()
-        .expect("a child");
+        .expect("the child should run");
     assert!(child.status.success(), "{}: {}", library.display(), String::from_utf8_lossy(&child.stderr));
     assert_eq!(String::from_utf8_lossy(&child.stdout).trim(), "Ok(2)", "{}", library.display());
     let trace = fs::read_to_string(trace).expect("a trace");
@@ -35,7 +35,7 @@ fn the_real_libraries_step_over_records_as_they_are_read() {
     let mut versions = Vec::new();
     for entry in fs::read_dir(&folder).expect("a folder").flatten() {
         let child = Command::new(env!("CARGO_BIN_EXE_cuda-child")).arg("step").arg(entry.path()).output();
-        let child = child.expect("a child");
+        let child = child.expect("the child should run");
         let said = String::from_utf8_lossy(&child.stdout).trim().to_owned();
         let failed = String::from_utf8_lossy(&child.stderr);
         assert!(child.status.success(), "{}: {failed}", entry.path().display());

@@ -1,5 +1,5 @@
-//! Every fixture, four ways: equal to its golden, sniffed in every packing, equal after a round trip, and equal however it
-//! is cut into chunks.
+//! Every fixture, four ways: equal to its golden, sniffed in every packing, equal after a round trip, and equal however
+//! it is cut into chunks.
 
 use kinetoscope_core::error::Error;
 use kinetoscope_core::queries::options::Options;
@@ -25,7 +25,7 @@ fn name(path: &Path) -> String {
 
 fn read(bytes: &[u8]) -> String {
     match Trace::read(bytes) {
-        Ok(trace) => dump::whole(&trace),
+        Ok(trace) => dump::complete(&trace),
         Err(error) => format!("refused: {error}\n"),
     }
 }
@@ -34,7 +34,7 @@ fn read_in_chunks<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut reader = TraceReader::default();
     let fed: Result<(), Error> = chunks.into_iter().try_for_each(|chunk| reader.feed(chunk));
     match fed.and_then(|()| reader.finish()) {
-        Ok(trace) => dump::whole(&trace),
+        Ok(trace) => dump::complete(&trace),
         Err(error) => format!("refused: {error}\n"),
     }
 }

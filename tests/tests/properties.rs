@@ -44,7 +44,7 @@ fn chunked(bytes: &[u8], sizes: &[usize]) -> Result<Trace, Error> {
 }
 
 fn whole(trace: &Result<Trace, Error>) -> String {
-    trace.as_ref().map_or_else(ToString::to_string, dump::whole)
+    trace.as_ref().map_or_else(ToString::to_string, dump::complete)
 }
 
 /// Whether a value is written as the twin wrote it.
@@ -206,8 +206,8 @@ proptest! {
         }
     }
 
-    /// Bytes changed, removed and doubled: never a panic, the same result however it is cut, and a repaired file that is
-    /// clean JSON with the same events.
+    /// Bytes changed, removed and doubled: never a panic, the same result however it is cut, and a repaired file that
+    /// is clean JSON with the same events.
     #[test]
     fn damage_is_survived(
         events in prop::collection::vec(prop_oneof![span(), mark()], 1..6),

@@ -34,7 +34,7 @@ fn text<'a>(trace: &'a Trace, name: &str, key: &str) -> Option<Field<'a>> {
 #[test]
 fn spans_nest_and_count_as_torchs_do() {
     let _alone = alone();
-    let mut profiler = Profiler::builder().start().expect("a start");
+    let mut profiler = Profiler::builder().start().expect("recording should start");
     {
         let _outer = user_scope!("outer");
         for _ in 0..3 {
@@ -77,7 +77,7 @@ const CLOCK_ERROR: i64 = 1_000_000;
 #[test]
 fn times_are_the_systems() {
     let _alone = alone();
-    let mut profiler = Profiler::builder().start().expect("a start");
+    let mut profiler = Profiler::builder().start().expect("recording should start");
     let before = std::time::SystemTime::now();
     let started = std::time::Instant::now();
     let within = {
@@ -106,7 +106,7 @@ fn times_are_the_systems() {
 #[test]
 fn arguments_are_kept_under_torchs_names() {
     let _alone = alone();
-    let mut profiler = Profiler::builder().record_shapes(true).start().expect("a start");
+    let mut profiler = Profiler::builder().record_shapes(true).start().expect("recording should start");
     {
         let (a, b) = (vec![2, 3], [3, 4]);
         let _span = scope!(
@@ -150,7 +150,7 @@ fn shapes_are_looked_at_only_where_they_are_recorded() {
     };
     drop(scope!("off", shapes: shapes()));
     assert_eq!(asked.load(Ordering::Relaxed), 0);
-    let mut profiler = Profiler::builder().start().expect("a start");
+    let mut profiler = Profiler::builder().start().expect("recording should start");
     drop(scope!("on", shapes: shapes()));
     let recording = stop(&mut profiler);
     assert_eq!(text(&recording.trace, "on", "Input Dims"), None);
@@ -159,7 +159,7 @@ fn shapes_are_looked_at_only_where_they_are_recorded() {
 #[test]
 fn flops_are_those_that_are_told_or_torchs_own() {
     let _alone = alone();
-    let mut profiler = Profiler::builder().with_flops(true).start().expect("a start");
+    let mut profiler = Profiler::builder().with_flops(true).start().expect("recording should start");
     drop(scope!("told", flops: 4000));
     drop(scope!("aten::mm", shapes: [[2, 3], [3, 4]], dtype: "float", concrete: ["", ""]));
     let recording = stop(&mut profiler);
@@ -184,7 +184,7 @@ fn modules_make_a_hierarchy() {
         let _act = act.scope();
         drop(scope!("aten::add"));
     };
-    let mut profiler = Profiler::builder().with_modules(true).start().expect("a start");
+    let mut profiler = Profiler::builder().with_modules(true).start().expect("recording should start");
     run();
     let recording = stop(&mut profiler);
     check(&recording);
@@ -195,7 +195,7 @@ fn modules_make_a_hierarchy() {
     let modules = module_rows(trace);
     let paths: Vec<&Cell> = modules.rows.iter().map(|row| &row[2]).collect();
     assert_eq!(paths.len(), 3, "{paths:?}");
-    let mut profiler = Profiler::builder().start().expect("a start");
+    let mut profiler = Profiler::builder().start().expect("recording should start");
     run();
     let recording = stop(&mut profiler);
     assert!(rows(&recording.trace, "nn.Module: Net_0").is_empty());
@@ -205,11 +205,11 @@ fn modules_make_a_hierarchy() {
 #[test]
 fn backward_is_linked_to_its_forward_on_another_thread() {
     let _alone = alone();
-    let mut profiler = Profiler::builder().start().expect("a start");
+    let mut profiler = Profiler::builder().start().expect("recording should start");
     let sequence = Sequence::next();
     drop(scope!("aten::mul", sequence: sequence));
     let other = thread::spawn(move || drop(scope!("MulBackward0", backward: sequence)));
-    other.join().expect("no panic");
+    other.join().expect("the thread should not panic");
     let recording = stop(&mut profiler);
     check(&recording);
     let trace = &recording.trace;
@@ -227,7 +227,7 @@ fn backward_is_linked_to_its_forward_on_another_thread() {
 #[test]
 fn moments_counters_arrows_and_asynchronous_spans() {
     let _alone = alone();
-    let mut profiler = Profiler::builder().start().expect("a start");
+    let mut profiler = Profiler::builder().start().expect("recording should start");
     {
         let _span = scope!("producer");
         instant!("here", reason = "cold");
@@ -242,7 +242,7 @@ fn moments_counters_arrows_and_asynchronous_spans() {
         drop(request);
     })
     .join()
-    .expect("no panic");
+    .expect("the thread should not panic");
     let recording = stop(&mut profiler);
     check(&recording);
     let trace = &recording.trace;
@@ -258,7 +258,7 @@ fn moments_counters_arrows_and_asynchronous_spans() {
 #[test]
 fn ranges_have_the_names_that_findings_look_for() {
     let _alone = alone();
-    let mut profiler = Profiler::builder().start().expect("a start");
+    let mut profiler = Profiler::builder().start().expect("recording should start");
     assert_eq!(data_loader("Batches", [1, 2]).sum::<i32>(), 3);
     drop(optimizer_step("SGD"));
     let recording = stop(&mut profiler);
@@ -275,7 +275,7 @@ fn stacks_end_in_a_positive_number() {
         let _span = scope!("busy");
         thread::sleep(std::time::Duration::from_millis(1));
     }
-    let mut profiler = Profiler::builder().with_stack(true).start().expect("a start");
+    let mut profiler = Profiler::builder().with_stack(true).start().expect("recording should start");
     busy();
     let recording = stop(&mut profiler);
     check(&recording);
@@ -303,7 +303,7 @@ fn deep_stacks_and_long_texts_are_kept() {
         }
     }
     let long = "ü".repeat(5000);
-    let mut profiler = Profiler::builder().start().expect("a start");
+    let mut profiler = Profiler::builder().start().expect("recording should start");
     down(700);
     drop(scope!("long", text = long));
     drop(record_function(""));

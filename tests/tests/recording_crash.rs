@@ -49,12 +49,12 @@ fn a_program_that_is_killed_200_times_leaves_200_files_that_read() {
     for round in 0..200 {
         let (file, log) = (folder.path().join(format!("{round}.ktrace")), folder.path().join("log"));
         let _ = fs::remove_file(&log);
-        let mut running = child("killed", &[&file, &log]).spawn().expect("a child");
+        let mut running = child("killed", &[&file, &log]).spawn().expect("the child should run");
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         sleep(Duration::from_micros(2000 + (seed >> 33) % 60_000));
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64;
-        running.kill().expect("it runs");
-        running.wait().expect("an end");
+        running.kill().expect("the child should be running");
+        running.wait().expect("the child should end");
         let log = logged(&log);
         if log.is_empty() {
             continue;
@@ -101,7 +101,7 @@ fn a_program_that_is_killed_200_times_leaves_200_files_that_read() {
 fn a_program_that_aborts_leaves_what_it_wrote() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("a.ktrace");
-    let ended = child("aborted", &[&file]).status().expect("a child");
+    let ended = child("aborted", &[&file]).status().expect("the child should run");
     assert!(!ended.success());
     let trace = open(&file).expect("a trace");
     assert_eq!(codes(&trace), [Code::Unclosed]);
@@ -112,7 +112,7 @@ fn a_program_that_aborts_leaves_what_it_wrote() {
 fn a_fork_records_nothing_for_its_parent_and_can_record_for_itself() {
     let folder = tempfile::tempdir().expect("a folder");
     let (file, own) = (folder.path().join("parent.ktrace"), folder.path().join("child.ktrace"));
-    let output = child("forked", &[&file, &own]).output().expect("a child");
+    let output = child("forked", &[&file, &own]).output().expect("the child should run");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let trace = open(&file).expect("a trace");
     assert_eq!(codes(&trace), []);
@@ -129,7 +129,7 @@ fn a_fork_records_nothing_for_its_parent_and_can_record_for_itself() {
 #[test]
 fn a_child_finds_no_lock_of_the_recorder_locked() {
     let folder = tempfile::tempdir().expect("a folder");
-    let output = child("forked-often", &[folder.path()]).output().expect("a child");
+    let output = child("forked-often", &[folder.path()]).output().expect("the child should run");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     for number in 0..40 {
         let trace = open(folder.path().join(format!("{number}.ktrace"))).expect("a trace");
@@ -143,7 +143,7 @@ fn a_child_finds_no_lock_of_the_recorder_locked() {
 #[test]
 fn a_signal_is_what_it_was_before_once_the_flight_is_over() {
     let folder = tempfile::tempdir().expect("a folder");
-    let output = child("signalled-after", &[folder.path()]).output().expect("a child");
+    let output = child("signalled-after", &[folder.path()]).output().expect("the child should run");
     assert_eq!(
         String::from_utf8_lossy(&output.stdout),
         "ready\n",
@@ -154,8 +154,11 @@ fn a_signal_is_what_it_was_before_once_the_flight_is_over() {
 }
 
 fn flown(how: &str, folder: &Path) -> Trace {
-    let mut running =
-        child(how, &[folder]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a child");
+    let mut running = child(how, &[folder])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the child should run");
     let mut lines =
         BufReader::new(running.stdout.take().expect("a pipe")).lines().map(|line| line.expect("a line"));
     if how == "signalled" {
@@ -164,7 +167,7 @@ fn flown(how: &str, folder: &Path) -> Trace {
         unsafe { libc::kill(running.id() as i32, libc::SIGUSR1) };
     }
     let path = lines.next().expect("a path");
-    assert!(running.wait().expect("an end").success());
+    assert!(running.wait().expect("the child should end").success());
     open(PathBuf::from(path)).expect("a trace")
 }
 
@@ -186,8 +189,10 @@ fn a_flight_is_written_on_a_panic_and_on_a_signal() {
 fn a_flight_keeps_the_last_seconds_and_what_still_runs() {
     let _alone = alone();
     let folder = tempfile::tempdir().expect("a folder");
-    let flight =
-        FlightRecorder::builder(folder.path()).keep(Duration::from_millis(200)).start().expect("a start");
+    let flight = FlightRecorder::builder(folder.path())
+        .keep(Duration::from_millis(200))
+        .start()
+        .expect("recording should start");
     let outer = user_scope!("outer", kind = "long");
     drop(scope!("old"));
     let until_forgotten = user_scope!("ends after its begin was forgotten");
@@ -217,7 +222,7 @@ fn a_slow_step_writes_the_flight_once_even_while_it_runs() {
     let flight = FlightRecorder::builder(folder.path())
         .slow_step(Duration::from_millis(100))
         .start()
-        .expect("a start");
+        .expect("recording should start");
     for _ in 0..5 {
         flight.step();
         drop(scope!("quick"));

@@ -24,7 +24,7 @@ fn syncs(path: &Path, is_durable: bool) -> (u32, u32) {
     let since = || SYNCED.load(Ordering::SeqCst) - before;
     let builder = Profiler::builder().flush_interval(Duration::from_millis(1));
     let builder = if is_durable { builder.durable_file(path) } else { builder.file(path) };
-    let mut profiler = builder.start().expect("a start");
+    let mut profiler = builder.start().expect("recording should start");
     drop(scope!("kept"));
     // Longer than many flushes take, unless what is waited for comes earlier.
     let patience = Instant::now() + Duration::from_secs(if is_durable { 30 } else { 1 });

@@ -17,7 +17,7 @@ static ALLOCATOR: ProfilingAllocator = ProfilingAllocator::system();
 
 fn allocations_are_positive_in_the_scope_that_makes_them_and_negative_in_that_which_frees_them() {
     let _alone = alone();
-    let mut profiler = Profiler::builder().profile_memory(true).start().expect("a start");
+    let mut profiler = Profiler::builder().profile_memory(true).start().expect("recording should start");
     let bytes = {
         let _scope = user_scope!("test_user_scope_alloc");
         black_box(vec![1u8; 100_000])
@@ -52,7 +52,7 @@ fn allocations_are_positive_in_the_scope_that_makes_them_and_negative_in_that_wh
 
 fn memory_grows_and_moves_by_reallocation() {
     let _alone = alone();
-    let mut profiler = Profiler::builder().profile_memory(true).start().expect("a start");
+    let mut profiler = Profiler::builder().profile_memory(true).start().expect("recording should start");
     let work = scope!("work");
     let mut list: Vec<u64> = Vec::with_capacity(1000);
     list.resize(100_000, 7);
@@ -72,7 +72,7 @@ fn memory_grows_and_moves_by_reallocation() {
 
 fn nothing_is_recorded_where_nobody_asked() {
     let _alone = alone();
-    let mut profiler = Profiler::builder().start().expect("a start");
+    let mut profiler = Profiler::builder().start().expect("recording should start");
     drop(black_box(vec![1u8; 1000]));
     drop(scope!("work"));
     let recording = profiler.stop().expect("a recording").expect("a recording");
@@ -82,7 +82,7 @@ fn nothing_is_recorded_where_nobody_asked() {
 fn a_frameworks_own_allocator_can_tell_of_a_device_and_of_running_out() {
     let _alone = alone();
     let device = Device::Cuda(3);
-    let mut profiler = Profiler::builder().profile_memory(true).start().expect("a start");
+    let mut profiler = Profiler::builder().profile_memory(true).start().expect("recording should start");
     {
         let _scope = scope!("on the device");
         record_reserved(device, 1 << 20);

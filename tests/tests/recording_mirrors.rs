@@ -31,7 +31,7 @@ fn nvtx_hears_of_every_range_with_and_without_a_recording() {
         .env(nvtx::LIBRARY_VARIABLE, fake("nvtx"))
         .env("NVTX_FAKE_LOG", &log)
         .output()
-        .expect("a child");
+        .expect("the child should run");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let told = fs::read_to_string(log).expect("a log");
     let step = "push Optimizer.step#SGD.step";
@@ -42,7 +42,8 @@ fn nvtx_hears_of_every_range_with_and_without_a_recording() {
 #[test]
 fn samples_of_devices_are_counters() {
     let _alone = alone();
-    let mut profiler = Profiler::builder().device_metrics(Duration::from_millis(5)).start().expect("a start");
+    let mut profiler =
+        Profiler::builder().device_metrics(Duration::from_millis(5)).start().expect("recording should start");
     let sample = Sample {
         memory: Some((3 << 30, 1 << 30)),
         utilization: Some((75, 20)),
@@ -78,11 +79,11 @@ fn absent_libraries_are_fine() {
     }
     nvtx::range_pop();
     itt::range_pop();
-    let emit = emit_itt().expect("a start");
+    let emit = emit_itt().expect("recording should start");
     drop(scope!("told to nobody"));
     assert!(matches!(Profiler::builder().start(), Err(RecordError::AlreadyRecording)));
     drop(emit);
-    let mut profiler = Profiler::builder().mirror(Mirror::Itt).start().expect("a start");
+    let mut profiler = Profiler::builder().mirror(Mirror::Itt).start().expect("recording should start");
     drop(scope!("recorded"));
     let recording = profiler.stop().expect("a recording").expect("a recording");
     assert_eq!(recording.events().len(), 1);
@@ -96,7 +97,7 @@ fn attribute<'a>(node: &'a Value, name: &str) -> &'a Value {
 #[test]
 fn an_execution_trace_has_the_form_of_real_ones() {
     let _alone = alone();
-    let mut profiler = Profiler::builder().record_shapes(true).start().expect("a start");
+    let mut profiler = Profiler::builder().record_shapes(true).start().expect("recording should start");
     let sequence = Sequence::next();
     {
         let _step = user_scope!("step");
@@ -104,7 +105,9 @@ fn an_execution_trace_has_the_form_of_real_ones() {
             dtypes: ["float", "float", "float", "Scalar"], concrete: ["", "", "", 1.5], sequence: sequence);
         drop(scope!("aten::t"));
     }
-    thread::spawn(move || drop(scope!("AddmmBackward0", backward: sequence))).join().expect("no panic");
+    thread::spawn(move || drop(scope!("AddmmBackward0", backward: sequence)))
+        .join()
+        .expect("the thread should not panic");
     let recording = profiler.stop().expect("a recording").expect("a recording");
     let written: Value = serde_json::from_str(&execution_trace(&recording.trace)).expect("JSON");
     let nodes = written["nodes"].as_array().expect("nodes");
@@ -175,7 +178,7 @@ fn execution_traces_follow_a_schedule() {
         .schedule(Schedule::new(args).expect("a schedule"))
         .on_trace_ready(execution_trace_handler(folder.path().join("et.json")))
         .start()
-        .expect("a start");
+        .expect("recording should start");
     for _ in 0..6 {
         drop(scope!("work"));
         profiler.step().expect("a step");

@@ -53,7 +53,7 @@ fn a_schedule_records_its_steps_and_hands_each_cycle_over() {
         })
         .build();
     assert_eq!(asked.load(Ordering::Relaxed), 0);
-    profiler.start().expect("a start");
+    profiler.start().expect("recording should start");
     for step in 0..10 {
         assert_eq!(profiler.action(), Some(plan.action(step)));
         assert_eq!(profiler.step_number(), step);
@@ -74,7 +74,7 @@ fn cycles_can_be_accumulated() {
             .schedule(schedule(0, 1, 2, 2))
             .accumulate(accumulates)
             .start()
-            .expect("a start");
+            .expect("recording should start");
         for _ in 0..6 {
             drop(scope!("work"));
             profiler.step().expect("a step");
@@ -88,15 +88,18 @@ fn cycles_can_be_accumulated() {
 #[test]
 fn threads_of_accumulated_cycles_keep_their_lanes() {
     let _alone = alone();
-    let mut profiler =
-        Profiler::builder().schedule(schedule(0, 1, 1, 2)).accumulate(true).start().expect("a start");
+    let mut profiler = Profiler::builder()
+        .schedule(schedule(0, 1, 1, 2))
+        .accumulate(true)
+        .start()
+        .expect("recording should start");
     let mut ids = Vec::new();
     for number in 0..4 {
         let work = thread::spawn(move || {
             let _span = operator(&format!("work {number}"));
             tid()
         });
-        ids.push(work.join().expect("no panic"));
+        ids.push(work.join().expect("the thread should not panic"));
         profiler.step().expect("a step");
     }
     let recording = stop(&mut profiler);
@@ -115,7 +118,7 @@ fn several_steppers_count_as_one() {
     steps::mark_step("Optimizer");
     steps::mark_step("Loader");
     assert_eq!(steps::current_step(), before + 1);
-    let mut profiler = Profiler::builder().start().expect("a start");
+    let mut profiler = Profiler::builder().start().expect("recording should start");
     profiler.step().expect("a step");
     profiler.step().expect("a step");
     assert_eq!(steps::current_step(), before + 2);
@@ -132,7 +135,7 @@ fn tensorboard_finds_its_files() {
             .schedule(schedule(1, 1, 2, 2))
             .on_trace_ready(tensorboard_trace_handler(folder.path().join("logs"), Some("worker"), gzip))
             .start()
-            .expect("a start");
+            .expect("recording should start");
         for _ in 0..10 {
             drop(scope!("work"));
             profiler.step().expect("a step");
@@ -157,7 +160,7 @@ fn tensorboard_finds_its_files() {
 #[test]
 fn metadata_is_in_the_file() {
     let _alone = alone();
-    let mut profiler = Profiler::builder().metadata("run", 7).start().expect("a start");
+    let mut profiler = Profiler::builder().metadata("run", 7).start().expect("recording should start");
     profiler.add_metadata("test_key1", "value \"quoted\"");
     profiler.add_metadata_json("test_key2", "[1, 2, {\"a\": null}]").expect("JSON");
     let error = profiler.add_metadata_json("bad", "[1,").expect_err("no JSON");
@@ -178,8 +181,10 @@ fn metadata_is_in_the_file() {
 #[test]
 fn an_empty_recording_is_a_file_with_a_warning() {
     let _alone = alone();
-    let mut profiler =
-        Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]).start().expect("a start");
+    let mut profiler = Profiler::builder()
+        .activities(&[Activity::Cpu, Activity::Cuda])
+        .start()
+        .expect("recording should start");
     let recording = stop(&mut profiler);
     let document = check(&recording);
     let warnings: Vec<&str> =
@@ -196,28 +201,28 @@ fn wrong_use_is_an_error_and_no_panic() {
     let mut profiler = Profiler::builder().build();
     assert!(matches!(profiler.step(), Err(RecordError::NotStarted)));
     assert!(matches!(profiler.stop(), Err(RecordError::NotStarted)));
-    profiler.start().expect("a start");
+    profiler.start().expect("recording should start");
     assert!(matches!(profiler.start(), Err(RecordError::AlreadyStarted)));
     assert!(matches!(Profiler::builder().start(), Err(RecordError::AlreadyRecording)));
     stop(&mut profiler);
     assert!(matches!(profiler.stop(), Err(RecordError::NotStarted)));
     // It can be used again, and one that is dropped makes room for the next.
-    profiler.start().expect("a start");
+    profiler.start().expect("recording should start");
     drop(profiler);
-    let mut disabled = Profiler::builder().enabled(false).start().expect("a start");
+    let mut disabled = Profiler::builder().enabled(false).start().expect("recording should start");
     assert!(!kinetoscope::spans::is_recording());
     disabled.step().expect("a step");
     assert!(disabled.stop().expect("a stop").is_none());
     let mut other = Profiler::builder().file("/nowhere/at/all").build();
     assert!(matches!(other.start(), Err(RecordError::Io(_))));
-    Profiler::builder().start().expect("a start");
+    Profiler::builder().start().expect("recording should start");
 }
 
 #[test]
 fn a_handler_that_fails_is_told_of() {
     let _alone = alone();
     let fails = |_: &Recording| Err(RecordError::Handler("no more room".into()));
-    let mut profiler = Profiler::builder().on_trace_ready(fails).start().expect("a start");
+    let mut profiler = Profiler::builder().on_trace_ready(fails).start().expect("recording should start");
     let error = profiler.stop().expect_err("it fails");
     assert!(error.to_string().contains("no more room"));
     assert_eq!(ProfilerAction::Record.as_str(), "RECORD");
@@ -232,7 +237,7 @@ fn repeated_profiles_take_no_more_memory() {
         text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("pages") * 4096
     };
     let round = || {
-        let mut profiler = Profiler::builder().record_shapes(true).start().expect("a start");
+        let mut profiler = Profiler::builder().record_shapes(true).start().expect("recording should start");
         for at in 0..2000 {
             let _span = scope!("span", shapes: [[1, 2]], at = at);
         }
@@ -248,7 +253,7 @@ fn repeated_profiles_take_no_more_memory() {
 #[test]
 fn a_handler_prints_torchs_table() {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_recording-child")).arg("printed").output();
-    let output = output.expect("a child");
+    let output = output.expect("the child should run");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout);
     let line = |start: &str| text.lines().find(|line| line.trim_start().starts_with(start)).expect(start);

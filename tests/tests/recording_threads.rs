@@ -46,20 +46,20 @@ fn every_thread_has_its_own_lane_whenever_it_began_and_ends() {
         let _late = scope!("too late");
     });
     started.wait();
-    let mut profiler = Profiler::builder().start().expect("a start");
+    let mut profiler = Profiler::builder().start().expect("recording should start");
     go.wait();
     let before_id = told.recv().expect("the id");
     let inside = thread::spawn(|| {
         let _span = scope!("in a thread from inside");
         tid()
     });
-    let inside_id = inside.join().expect("no panic");
+    let inside_id = inside.join().expect("the thread should not panic");
     {
         let _span = scope!("in the main thread");
     }
     let recording = stop(&mut profiler);
     end.wait();
-    before.expect("a thread").join().expect("no panic");
+    before.expect("a thread").join().expect("the thread should not panic");
     check(&recording);
     let trace = &recording.trace;
     let of = |name: &str| thread_id(&trace.table, row(trace, name));
@@ -85,7 +85,7 @@ fn every_thread_has_its_own_lane_whenever_it_began_and_ends() {
 #[test]
 fn many_threads_lose_nothing() {
     let _alone = alone();
-    let mut profiler = Profiler::builder().start().expect("a start");
+    let mut profiler = Profiler::builder().start().expect("recording should start");
     let threads: Vec<_> = (0..8)
         .map(|number| {
             thread::spawn(move || {
@@ -97,7 +97,7 @@ fn many_threads_lose_nothing() {
         })
         .collect();
     for thread in threads {
-        thread.join().expect("no panic");
+        thread.join().expect("the thread should not panic");
     }
     let recording = stop(&mut profiler);
     assert_eq!(recording.statistics.dropped, 0);
@@ -117,7 +117,7 @@ fn many_threads_lose_nothing() {
 #[test]
 fn what_finds_no_room_is_counted() {
     let _alone = alone();
-    let mut profiler = Profiler::builder().memory_bytes(200_000).start().expect("a start");
+    let mut profiler = Profiler::builder().memory_bytes(200_000).start().expect("recording should start");
     for _ in 0..50_000 {
         let _span = scope!("span");
     }
@@ -132,7 +132,7 @@ fn what_finds_no_room_is_counted() {
 #[test]
 fn a_panic_ends_the_spans_that_it_leaves() {
     let _alone = alone();
-    let mut profiler = Profiler::builder().start().expect("a start");
+    let mut profiler = Profiler::builder().start().expect("recording should start");
     {
         let _outer = scope!("outer");
         let caught = std::panic::catch_unwind(|| {
@@ -158,7 +158,7 @@ fn threads_can_record_while_their_own_values_are_destroyed() {
         }
     }
     thread_local! { static LAST: Last = const { Last }; }
-    let mut profiler = Profiler::builder().start().expect("a start");
+    let mut profiler = Profiler::builder().start().expect("recording should start");
     for records_first in [true, false] {
         thread::spawn(move || {
             if records_first {
@@ -168,7 +168,7 @@ fn threads_can_record_while_their_own_values_are_destroyed() {
             drop(scope!("second"));
         })
         .join()
-        .expect("no panic");
+        .expect("the thread should not panic");
     }
     let recording = stop(&mut profiler);
     check(&recording);

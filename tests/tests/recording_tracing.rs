@@ -17,7 +17,7 @@ use tracing_subscriber::registry;
 
 fn record(run: impl FnOnce()) -> Recording {
     let _alone = alone();
-    let (layer, guard) = layer(Profiler::builder()).expect("a start");
+    let (layer, guard) = layer(Profiler::builder()).expect("recording should start");
     with_default(registry().with(layer), run);
     let recording = guard.finish().expect("a recording").expect("a recording");
     check(&recording);
@@ -91,13 +91,13 @@ fn busy() {
 #[test]
 fn asynchronous_functions_are_spans_of_their_polls() {
     let _alone = alone();
-    let (layer, guard) = layer(Profiler::builder()).expect("a start");
+    let (layer, guard) = layer(Profiler::builder()).expect("recording should start");
     let subscriber = set_default(registry().with(layer));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(async {
         let tasks = (0..4).map(|number| tokio::spawn(waiting(number).instrument(info_span!("outer"))));
         for task in tasks.collect::<Vec<_>>() {
-            task.await.expect("no panic");
+            task.await.expect("the thread should not panic");
         }
     });
     drop(subscriber);
@@ -123,7 +123,7 @@ fn asynchronous_functions_are_spans_of_their_polls() {
 #[test]
 fn several_threads_of_a_runtime_record_into_lanes_of_their_own() {
     let _alone = alone();
-    let (layer, guard) = layer(Profiler::builder()).expect("a start");
+    let (layer, guard) = layer(Profiler::builder()).expect("recording should start");
     let dispatch = tracing::Dispatch::new(registry().with(layer));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(3)
@@ -136,7 +136,7 @@ fn several_threads_of_a_runtime_record_into_lanes_of_their_own() {
             tokio::spawn(waiting(number).with_subscriber(dispatch.clone()))
         });
         for task in tasks.collect::<Vec<_>>() {
-            task.await.expect("no panic");
+            task.await.expect("the thread should not panic");
         }
     });
     drop(runtime);

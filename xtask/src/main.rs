@@ -34,7 +34,6 @@ use std::process::ExitCode;
 
 const HELP: &str = "cargo xtask COMMAND
 
-  test                 everything that must hold
   test                 run the checks of every change
   test slow            run the checks that take longer: CUPTI's libraries, candle, fuzzing with a fresh seed,
                        ThreadSanitizer, the page from a file, large traces, and others

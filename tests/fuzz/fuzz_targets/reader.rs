@@ -1,4 +1,4 @@
-//! The reader alone: the same table and diagnostics however the bytes are cut.
+//! Fuzzes the reader alone: the table and the diagnostics do not depend on how the input is split into chunks.
 #![no_main]
 
 use kinetoscope_core::trace::TextReader;

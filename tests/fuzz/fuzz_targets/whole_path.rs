@@ -1,4 +1,4 @@
-//! From bytes to every answer and back to bytes: no panic, every identity holds, what is written reads back.
+//! Fuzzes reading, every query and every export: nothing panics, every identity holds, and exported traces can be read.
 #![no_main]
 
 use kinetoscope_core::analysis::timeline::counters::counters;
@@ -12,7 +12,7 @@ use kinetoscope_core::trace::Trace;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
-/// Options with which an export has something to do.
+/// Returns options with which an export changes something.
 fn options(export: &Export) -> Options {
     let object = match export.name {
         "folded" => json!({"lanes": true}),
@@ -28,7 +28,7 @@ fn written(trace: &Trace, export: &Export) -> String {
     match export.begin(trace, &options(export), b"salt") {
         Ok(Started::Writing(mut writing)) => while writing.next(trace, &mut text) {},
         Ok(Started::Skipped) => {}
-        // The only one that not every trace has.
+        // The only export that can fail: not every trace has memory events.
         Err(error) => assert_eq!(export.name, "memory-timeline", "{error}"),
     }
     text
@@ -59,7 +59,7 @@ fuzz_target!(|data: &[u8]| {
     for export in EXPORTS {
         let text = written(&trace, export);
         if export.name == "chrome" && !trace.table.is_empty() {
-            let again = Trace::read(text.as_bytes()).expect("what was written is a trace");
+            let again = Trace::read(text.as_bytes()).expect("the exported trace should be readable");
             assert_eq!(again.table.len(), trace.table.len());
             assert_eq!(written(&again, export), text);
         }

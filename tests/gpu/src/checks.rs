@@ -1,4 +1,4 @@
-//! What must hold on a machine with a GPU. Each check says what it measured.
+//! The checks that need a GPU. Each returns a line with its measurements.
 
 use crate::trace::{call, counts, int, named, rows};
 use crate::work::{COUNT, Work};
@@ -16,22 +16,22 @@ use std::time::{Duration, Instant};
 
 type Outcome = Result<String, Box<dyn Error>>;
 
-/// A check: its name, and what it does with a folder for what should be kept.
+/// A check: its name, and a function that takes the folder for its recordings.
 pub(crate) type Check = (&'static str, fn(&Work, &Path) -> Outcome);
 
 pub(crate) const CHECKS: [Check; 9] = [
-    ("every kind of activity is seen", kinds),
-    ("every launched kernel is there, 100 times", every_kernel),
+    ("every kind of activity is recorded", kinds),
+    ("every launched kernel is recorded, 100 times", every_kernel),
     ("a kernel begins after its call and lies in the window", order),
-    ("a kernel of 100 ms takes as long as the event timer says", long_kernel),
-    ("a graph's nodes are those of its launch", graph),
+    ("a kernel of 100 ms lasts as long as CUDA events measure", long_kernel),
+    ("kernels of a graph belong to its launch", graph),
     ("kernels of two streams overlap", two_streams),
-    ("results do not change", results),
-    ("a launch costs", overhead),
-    ("a recording for others to compare with", saxpy_for_comparison),
+    ("recording does not change results", results),
+    ("the overhead of a launch", overhead),
+    ("a recording for comparisons", saxpy_for_comparison),
 ];
 
-/// Records what `work` does; the recording is kept in a file too.
+/// Records `work`, and writes the recording to files.
 fn record(
     folder: &Path,
     name: &str,
@@ -48,7 +48,7 @@ fn record(
     Ok(recording)
 }
 
-/// Fails with a text unless something holds.
+/// Returns an error with this message unless the condition holds.
 fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Box<dyn Error>> {
     if holds { Ok(()) } else { Err(otherwise().into()) }
 }
@@ -76,7 +76,7 @@ fn kinds(work: &Work, folder: &Path) -> Outcome {
     }
     let memory = table.rows().filter(|&row| table.name(row) == "[memory]").count();
     let counters = table.rows().filter(|&row| table.name(row).starts_with("GPU 0 ")).count();
-    ensure(memory > 0, || "no [memory]".to_owned())?;
+    ensure(memory > 0, || "no [memory] events".to_owned())?;
     let findings = recording.trace.diagnostics.findings();
     ensure(findings.is_empty(), || format!("diagnostics: {findings:?}"))?;
     Ok(format!("{seen:?}, {memory} [memory], {counters} samples of counters"))
@@ -102,17 +102,17 @@ fn order(work: &Work, folder: &Path) -> Outcome {
         Ok(())
     })?;
     let table = &recording.trace.table;
-    let window = rows(table, "Trace").next().ok_or("no window")?;
+    let window = rows(table, "Trace").next().ok_or("the trace has no window event")?;
     let mut least = i64::MAX;
     for kernel in rows(table, "kernel") {
-        let call = call(table, kernel).ok_or("a kernel without its call")?;
-        ensure(int(table, kernel, "External id").is_some(), || "a kernel without a span".to_owned())?;
+        let call = call(table, kernel).ok_or("a kernel has no call")?;
+        ensure(int(table, kernel, "External id").is_some(), || "a kernel has no span".to_owned())?;
         least = least.min(table.ts(kernel) - table.ts(call));
         let is_inside = table.ts(kernel) >= table.ts(window) && table.end(kernel) <= table.end(window);
-        ensure(is_inside, || "a kernel outside of the window".to_owned())?;
+        ensure(is_inside, || "a kernel lies outside of the window".to_owned())?;
     }
     ensure(least >= 0, || format!("a kernel begins {} ns before its call", -least))?;
-    Ok(format!("the shortest way from a call to its kernel is {least} ns"))
+    Ok(format!("the shortest time from a call to its kernel is {least} ns"))
 }
 
 fn long_kernel(work: &Work, folder: &Path) -> Outcome {
@@ -128,8 +128,8 @@ fn long_kernel(work: &Work, folder: &Path) -> Outcome {
     let table = &recording.trace.table;
     let kernel = *named(table, "kernel", "spin").first().ok_or("no kernel")?;
     let ours = table.dur(kernel) as f64 / 1e6;
-    ensure((ours / timed - 1.0).abs() < 0.01, || format!("{ours} ms, and {timed} ms by events"))?;
-    Ok(format!("{ours:.3} ms, and {timed:.3} ms by events"))
+    ensure((ours / timed - 1.0).abs() < 0.01, || format!("{ours} ms, and {timed} ms by CUDA events"))?;
+    Ok(format!("{ours:.3} ms, and {timed:.3} ms by CUDA events"))
 }
 
 fn graph(work: &Work, folder: &Path) -> Outcome {
@@ -165,9 +165,9 @@ fn two_streams(work: &Work, folder: &Path) -> Outcome {
     let kernels = named(table, "kernel", "spin");
     let [a, b] = kernels[..] else { return Err(format!("{} kernels", kernels.len()).into()) };
     let common = table.end(a).min(table.end(b)) - table.ts(a).max(table.ts(b));
-    ensure(table.track_id(a) != table.track_id(b), || "both on one stream".to_owned())?;
-    ensure(common > 10_000_000, || format!("together for {common} ns of 20 ms"))?;
-    Ok(format!("together for {:.1} of 20 ms", common as f64 / 1e6))
+    ensure(table.track_id(a) != table.track_id(b), || "both kernels are on one stream".to_owned())?;
+    ensure(common > 10_000_000, || format!("the kernels overlap for {common} ns of 20 ms"))?;
+    Ok(format!("the kernels overlap for {:.1} of 20 ms", common as f64 / 1e6))
 }
 
 fn results(work: &Work, folder: &Path) -> Outcome {
@@ -177,11 +177,11 @@ fn results(work: &Work, folder: &Path) -> Outcome {
         with = work.rounds(10)?;
         Ok(())
     })?;
-    ensure(with == without, || "they do".to_owned())?;
-    Ok(format!("{} numbers are the same", with.len()))
+    ensure(with == without, || "recording changes the results".to_owned())?;
+    Ok(format!("{} numbers are equal", with.len()))
 }
 
-/// The host's time for a launch, in ns: the median of several rounds.
+/// Measures the host time of a launch, in ns: the median of several rounds.
 fn launch_ns(work: &Work) -> Result<f64, Box<dyn Error>> {
     const LAUNCHES: u32 = 2000;
     let mut rounds = Vec::new();
@@ -204,13 +204,13 @@ fn overhead(work: &Work, folder: &Path) -> Outcome {
         Ok(())
     })?;
     let after = launch_ns(work)?;
-    // The large ones are nobody's golden.
+    // These recordings are large, and no test uses them.
     for end in ["ktrace", "pt.trace.json.gz"] {
         fs::remove_file(folder.join(format!("overhead.{end}")))?;
     }
-    let mut told = String::new();
-    write!(told, "{during:.0} ns recorded, {before:.0} ns before and {after:.0} ns after")?;
-    Ok(told)
+    let mut text = String::new();
+    write!(text, "{during:.0} ns recorded, {before:.0} ns before and {after:.0} ns after")?;
+    Ok(text)
 }
 
 fn saxpy_for_comparison(work: &Work, folder: &Path) -> Outcome {

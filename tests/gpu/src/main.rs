@@ -1,5 +1,5 @@
-//! Checks that need a GPU: `cargo xtask test-gpu [FOLDER]`. Prints what each measured; recordings and traces stay in the
-//! folder. Where Python has torch, `torch.profiler` looks at the same kernels.
+//! Checks that need a GPU: `cargo xtask test-gpu [FOLDER]`. Prints the measurements; recordings and traces are written
+//! to the folder. If Python has torch, `torch.profiler` records the same kernels for comparison.
 
 mod checks;
 mod trace;
@@ -27,30 +27,30 @@ fn main() -> ExitCode {
     {
         Ok(work) => work,
         Err(reason) => {
-            eprintln!("Nothing can be checked: {reason}.");
+            eprintln!("The checks cannot run: {reason}.");
             return ExitCode::FAILURE;
         }
     };
     let mut failed = 0;
     for (name, check) in CHECKS {
         match check(&work, &folder) {
-            Ok(told) => println!("ok      {name}: {told}"),
+            Ok(measured) => println!("ok      {name}: {measured}"),
             Err(reason) => {
                 failed += 1;
                 println!("FAILED  {name}: {reason}");
             }
         }
     }
-    failed += u32::from(!beside_torch(&folder));
+    failed += u32::from(!matches_torch(&folder));
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// `torch.profiler` on the same kernels; false where it sees others.
-fn beside_torch(folder: &PathBuf) -> bool {
+/// Runs `torch.profiler` on the same kernels; false if its results differ.
+fn matches_torch(folder: &PathBuf) -> bool {
     let has_torch =
         Command::new("python3").args(["-c", "import torch; assert torch.cuda.is_available()"]).output();
     if !has_torch.is_ok_and(|output| output.status.success()) {
-        println!("SKIPPED torch.profiler on the same kernels: Python has no torch with CUDA here");
+        println!("SKIPPED torch.profiler on the same kernels: Python has no torch with CUDA");
         return true;
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/beside_torch.py");

@@ -1,26 +1,26 @@
-//! What the checks ask of a trace.
+//! Lookups in a trace, for the checks.
 
 use kinetoscope_core::table::events::{Row, Table};
 use kinetoscope_core::table::fields::Value;
 use kinetoscope_core::table::layout::Place;
 use std::collections::BTreeMap;
 
-/// The rows of a category.
+/// Returns the rows of a category.
 pub(crate) fn rows<'a>(table: &'a Table, category: &'a str) -> impl Iterator<Item = Row> + 'a {
     table.rows().filter(move |&row| table.cat(row) == category)
 }
 
-/// The rows of a category with a name.
+/// Returns the rows of a category with a name.
 pub(crate) fn named(table: &Table, category: &str, name: &str) -> Vec<Row> {
     rows(table, category).filter(|&row| table.name(row) == name).collect()
 }
 
-/// An argument that is an integer.
+/// Returns an integer argument.
 pub(crate) fn int(table: &Table, row: Row, key: &str) -> Option<i64> {
     table.field_named(row, Place::Args, key).as_ref().and_then(Value::as_i64)
 }
 
-/// How many rows each category has.
+/// Returns the number of rows of each category.
 pub(crate) fn counts(table: &Table) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for row in table.rows() {
@@ -29,7 +29,7 @@ pub(crate) fn counts(table: &Table) -> BTreeMap<String, usize> {
     counts
 }
 
-/// The call that a row was caused by.
+/// Returns the call that caused a row.
 pub(crate) fn call(table: &Table, row: Row) -> Option<Row> {
     let correlation = int(table, row, "correlation")?;
     let calls = rows(table, "cuda_driver").chain(rows(table, "cuda_runtime"));

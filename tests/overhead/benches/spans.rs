@@ -1,6 +1,6 @@
-//! What a recorded span costs: begin and end, one after the other, on one thread and on two, beside other tracers that
-//! record the same, all in one run. What is recorded goes nowhere (`/dev/null`, a sink, a reporter that does nothing), so
-//! that no disk is measured; each tracer's own background thread runs meanwhile.
+//! Measures the cost of a recorded span: begin and end, one after the other, on one thread and on two, compared with
+//! other tracers that record the same, all in one run. The output is discarded (`/dev/null`, a sink, a reporter that
+//! does nothing), so that no disk is measured; each tracer's own background thread runs at the same time.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use fastrace::collector::{Config, Reporter, SpanRecord};
@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tracing_subscriber::layer::SubscriberExt;
 
-/// How many spans are recorded under one root, or in one frame, where a tracer wants such a thing.
+/// The number of spans under one root, or in one frame, for tracers that need one.
 const BATCH: u64 = 1000;
 
 fn nothing(count: u64) {
@@ -25,7 +25,7 @@ fn nothing(count: u64) {
 #[cfg(target_arch = "x86_64")]
 fn counter(count: u64) {
     for _ in 0..count * 2 {
-        // SAFETY: every x86-64 processor has the instruction.
+        // SAFETY: every x86-64 processor has this instruction.
         black_box(unsafe { core::arch::x86_64::_rdtsc() });
     }
 }
@@ -86,7 +86,7 @@ fn with_tracy(count: u64) {
     }
 }
 
-/// How long `threads` threads take for `count` spans each.
+/// Returns the time that `threads` threads take for `count` spans each.
 fn on_threads(threads: usize, count: u64, run: fn(u64)) -> Duration {
     let barrier = Barrier::new(threads);
     thread::scope(|scope| {
@@ -98,7 +98,11 @@ fn on_threads(threads: usize, count: u64, run: fn(u64)) -> Duration {
             start.elapsed()
         };
         let running: Vec<_> = (0..threads).map(|_| scope.spawn(each)).collect();
-        running.into_iter().map(|thread| thread.join().expect("no panic")).max().unwrap_or_default()
+        running
+            .into_iter()
+            .map(|thread| thread.join().expect("the thread should not panic"))
+            .max()
+            .unwrap_or_default()
     })
 }
 
@@ -110,9 +114,9 @@ fn measure(criterion: &mut Criterion, name: &str, run: fn(u64)) {
     }
 }
 
-struct Nowhere;
+struct Discard;
 
-impl Reporter for Nowhere {
+impl Reporter for Discard {
     fn report(&mut self, _: Vec<SpanRecord>) {}
 }
 
@@ -123,21 +127,22 @@ fn spans(criterion: &mut Criterion) {
     measure(criterion, "clock: 2 Instant::now", instant);
     measure(criterion, "kinetoscope, not recording", kinetoscope);
     {
-        let profiler = Profiler::builder().file("/dev/null").start().expect("a start");
+        let profiler = Profiler::builder().file("/dev/null").start().expect("recording should start");
         measure(criterion, "kinetoscope", kinetoscope);
         measure(criterion, "kinetoscope, 2 arguments", with_arguments);
         drop(profiler);
     }
-    fastrace::set_reporter(Nowhere, Config::default());
+    fastrace::set_reporter(Discard, Config::default());
     measure(criterion, "fastrace", with_fastrace);
     puffin::set_scopes_on(true);
     measure(criterion, "puffin", with_puffin);
     puffin::set_scopes_on(false);
     let (layer, guard) = tracing_chrome::ChromeLayerBuilder::new().writer(std::io::sink()).build();
-    tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer)).expect("the first");
+    tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer))
+        .expect("no subscriber should be set");
     measure(criterion, "tracing + tracing-chrome", with_tracing);
     drop(guard);
-    // It keeps everything until a viewer connects: a short run, last.
+    // It keeps everything in memory until a viewer connects, so it runs briefly and last.
     let _client = tracy_client::Client::start();
     measure(criterion, "tracy-client", with_tracy);
 }

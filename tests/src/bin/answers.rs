@@ -1,6 +1,6 @@
-//! Every query's JSON of each trace that standard input names, a path a line; a line of JSON for each on standard output:
-//! `{"answers":{QUERY:TEXT,…}}`, or `{"error":MESSAGE}` for what cannot be read. The texts are those of `kinetoscope QUERY
-//! PATH --format json`, from one process that reads each trace once.
+//! Prints the answers to every query for each trace whose path is a line of standard input. Standard output gets a line
+//! of JSON for each: `{"answers":{QUERY:TEXT,…}}`, or `{"error":MESSAGE}` if the trace cannot be read. The texts equal
+//! those of `kinetoscope QUERY PATH --format json`, but each trace is read once.
 
 use kinetoscope::files::{Source, read};
 use kinetoscope_core::queries::options::Options;

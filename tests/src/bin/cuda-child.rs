@@ -1,5 +1,5 @@
-//! A program that uses CUDA's fakes, for the tests that look at what is recorded of it: `cuda-child WHAT OUT`. Which
-//! libraries stand in is said by the recorder's own variables.
+//! A program that uses the CUDA fakes, for the tests that check its recording: `cuda-child WHAT OUT`. The recorder's
+//! environment variables name the fake libraries.
 
 use kinetoscope::FlightRecorder;
 use kinetoscope::ProfilerBuilder;
@@ -31,7 +31,7 @@ fn main() {
         }
         "flight" => return flight(Path::new(&args[2])),
         "loaded" => {
-            // SAFETY: the fake does nothing when it is loaded.
+            // SAFETY: loading the fake runs no code.
             let own = unsafe { Library::new("libcupti.so.12") }.expect("a library");
             assert!(probe().is_ok());
             let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux");
@@ -42,27 +42,29 @@ fn main() {
             cpu_only(both())
         }
         "silent" => cpu_only(Profiler::builder()),
-        "whole" => whole(both()),
-        "file" => whole(both().file(&args[2])),
+        "everything" => everything(both()),
+        "file" => everything(both().file(&args[2])),
         "disordered" => disordered(),
         "starved" => starved(),
         "again" => again(),
         "taken" => taken(),
-        other => panic!("{other} is not known"),
+        other => panic!("unknown argument {other}"),
     };
     if args[1] != "file" {
         recording.export_chrome_trace(Path::new(&args[2])).expect("a file");
     }
 }
 
-/// Has a real CUPTI step over a buffer of records, and reads each.
-fn step(library: &Path) {
-    // SAFETY: CUPTI does nothing when it is loaded.
+/// Makes a real CUPTI iterate over a buffer of records, and decodes each.
+fn iterate(library: &Path) {
+    // SAFETY: loading CUPTI runs no code of its own.
     let library = unsafe { Library::new(library) }.expect("a library");
     let mut version = 0u32;
-    // SAFETY: the function's type; the place is ours.
+    // SAFETY: the symbol has this type; the pointer is to a local variable.
     unsafe {
-        let get = library.get::<unsafe extern "C" fn(*mut u32) -> u32>(b"cuptiGetVersion").expect("there");
+        let get = library
+            .get::<unsafe extern "C" fn(*mut u32) -> u32>(b"cuptiGetVersion")
+            .expect("the function should exist");
         assert_eq!(get(&raw mut version), 0);
     }
     let writer = Writer::new(version);
@@ -71,7 +73,7 @@ fn step(library: &Path) {
         writer.kernel(NAME, span, lane, 1, [2, 64]),
         writer.copy(64, span, lane, 2),
         writer.peer_copy(64, span, lane, [(0, 1), (1, 2)], 3),
-        writer.fill(64, span, lane, 4),
+        writer.memset(64, span, lane, 4),
         writer.call(false, 211, span, 77, 5, 0),
         writer.call(true, 307, span, 77, 6, 0),
         writer.external(3, 9, 5),
@@ -81,16 +83,16 @@ fn step(library: &Path) {
         writer.memory(false, 0x7000, 64, 9, 1, 9),
         writer.marker(2, 1, 9, 77, Some(c"range")),
     ];
-    // As CUPTI's own buffers: aligned to words, and longer than what is in use.
+    // Like CUPTI's own buffers: aligned to words, and longer than the bytes in use.
     let bytes: Vec<u8> = records.iter().flat_map(|record| record.0.iter().copied()).collect();
     let mut buffer = vec![0u64; 1 << 16];
-    // SAFETY: the buffer is longer; the function's type; records lie within the buffer.
+    // SAFETY: the symbol has this type; the buffer is longer than the records, which lie within it.
     let found: Vec<Decoded> = unsafe {
         let start = buffer.as_mut_ptr().cast::<u8>();
         start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
         let next = library
             .get::<unsafe extern "C" fn(*mut u8, usize, *mut *mut u8) -> u32>(b"cuptiActivityGetNextRecord")
-            .expect("there");
+            .expect("the function should exist");
         let mut record = std::ptr::null_mut();
         std::iter::from_fn(|| {
             let is_there = next(start, bytes.len(), &raw mut record) == 0;
@@ -111,7 +113,7 @@ fn stop(mut profiler: Profiler) -> Recording {
 }
 
 fn cpu_only(builder: ProfilerBuilder) -> Recording {
-    let profiler = builder.start().expect("a start");
+    let profiler = builder.start().expect("recording should start");
     drop(scope!("on the CPU"));
     stop(profiler)
 }
@@ -120,7 +122,7 @@ fn both() -> ProfilerBuilder {
     Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]).profile_memory(true).nvtx_ranges(true)
 }
 
-/// The fakes, as the program that is recorded sees them.
+/// The fakes, loaded by the recorded program itself.
 struct Gpu {
     cupti: Library,
     writer: Writer,
@@ -137,63 +139,67 @@ impl Gpu {
         let path = env::var_os(CUPTI_VARIABLE).expect("a fake library");
         let version = env::var("CUPTI_FAKE_VERSION").ok().and_then(|text| text.parse().ok());
         Gpu {
-            // SAFETY: the fake does nothing when it is loaded.
+            // SAFETY: loading the fake runs no code.
             cupti: unsafe { Library::new(path) }.expect("a library"),
             writer: Writer::new(version.unwrap_or(130_000)),
             correlation: Cell::new(0),
         }
     }
 
-    /// The time on CUPTI's clock.
+    /// Returns the time on CUPTI's clock, in ns.
     fn now(&self) -> u64 {
         let mut time = 0u64;
-        // SAFETY: the function's type; the place is ours.
+        // SAFETY: the symbol has this type; the pointer is to a local variable.
         unsafe {
-            let get =
-                self.cupti.get::<unsafe extern "C" fn(*mut u64) -> u32>(b"cuptiGetTimestamp").expect("there");
+            let get = self
+                .cupti
+                .get::<unsafe extern "C" fn(*mut u64) -> u32>(b"cuptiGetTimestamp")
+                .expect("the function should exist");
             get(&raw mut time);
         }
         time
     }
 
     fn put(&self, bytes: &Bytes) -> bool {
-        // SAFETY: the function's type; so many bytes are there.
+        // SAFETY: the symbol has this type; the pointer is valid for the length of the slice.
         unsafe {
             let put = self
                 .cupti
                 .get::<unsafe extern "C" fn(*const u8, usize) -> bool>(b"cupti_fake_put")
-                .expect("there");
+                .expect("the function should exist");
             put(bytes.0.as_ptr(), bytes.0.len())
         }
     }
 
-    /// So many kinds are on.
+    /// Asserts that this number of kinds is enabled.
     fn assert_on(&self, kinds: usize) {
-        // SAFETY: the function's type.
+        // SAFETY: the symbol has this type.
         let on = unsafe {
-            self.cupti.get::<unsafe extern "C" fn() -> usize>(b"cupti_fake_kinds").expect("there")()
+            self.cupti
+                .get::<unsafe extern "C" fn() -> usize>(b"cupti_fake_kinds")
+                .expect("the function should exist")()
         };
         assert_eq!(on, kinds);
     }
 
     fn is_off(&self, is_driver: bool, cbid: u32) -> bool {
-        // SAFETY: the function's type.
+        // SAFETY: the symbol has this type.
         unsafe {
             let is_off = self.cupti.get::<unsafe extern "C" fn(bool, u32) -> bool>(b"cupti_fake_is_off");
-            is_off.expect("there")(is_driver, cbid)
+            is_off.expect("the function should exist")(is_driver, cbid)
         }
     }
 
-    /// The span that this thread is in, as CUPTI was told; 0 for none.
+    /// Returns the current span of this thread, as passed to CUPTI; 0 if there is none.
     fn span(&self, kind: u32) -> u64 {
-        // SAFETY: the function's type.
+        // SAFETY: the symbol has this type.
         unsafe {
             let span = self.cupti.get::<unsafe extern "C" fn(u32) -> u64>(b"cupti_fake_span");
-            span.expect("there")(kind)
+            span.expect("the function should exist")(kind)
         }
     }
 
-    /// Records of the spans that this thread is in.
+    /// Puts records of the current spans of this thread.
     fn put_spans(&self, correlation: u32) {
         for kind in [3, 4] {
             let id = self.span(kind);
@@ -203,7 +209,7 @@ impl Gpu {
         }
     }
 
-    /// A call that takes 20 µs; its correlation and when it ended.
+    /// Puts a call of 20 µs; returns its correlation id and its end.
     fn call(&self, is_driver: bool, cbid: u32) -> (u32, u64) {
         self.correlation.set(self.correlation.get() + 1);
         let correlation = self.correlation.get();
@@ -215,7 +221,7 @@ impl Gpu {
         (correlation, end)
     }
 
-    /// Launches a kernel that runs 10 µs.
+    /// Puts a launch of a kernel that runs for 10 µs.
     fn launch(&self, lane: Lane) -> u32 {
         let (correlation, end) = self.call(false, 211);
         self.put(&self.writer.kernel(NAME, (end + 1000, end + 11_000), lane, correlation, [320, 256]));
@@ -223,26 +229,28 @@ impl Gpu {
     }
 }
 
-/// How often somebody waited for a device.
+/// Returns the number of context synchronizations.
 fn synchronized() -> u32 {
     let path = env::var_os(DRIVER_VARIABLE).expect("a fake library");
-    // SAFETY: the fake is loaded already; the function's type.
+    // SAFETY: the fake is already loaded; the symbol has this type.
     unsafe {
         let driver = Library::new(path).expect("a library");
-        driver.get::<unsafe extern "C" fn() -> u32>(b"cuda_fake_synchronized").expect("there")()
+        driver
+            .get::<unsafe extern "C" fn() -> u32>(b"cuda_fake_synchronized")
+            .expect("the function should exist")()
     }
 }
 
 fn thread_id() -> u32 {
-    // SAFETY: has no conditions.
+    // SAFETY: the call has no preconditions.
     unsafe { libc::gettid() as u32 }
 }
 
-/// Everything that there is, once or twice.
-fn whole(builder: ProfilerBuilder) -> Recording {
+/// Puts records of every kind, once or twice.
+fn everything(builder: ProfilerBuilder) -> Recording {
     let gpu = Gpu::new();
     let writer = gpu.writer;
-    let profiler = builder.start().expect("a start");
+    let profiler = builder.start().expect("recording should start");
     gpu.assert_on(12);
     let is_off = [(false, 17), (true, 4), (false, 211), (true, 307)]
         .map(|(is_driver, cbid)| gpu.is_off(is_driver, cbid));
@@ -266,7 +274,7 @@ fn whole(builder: ProfilerBuilder) -> Recording {
     }
     let (copy, end) = gpu.call(true, 277);
     gpu.put(&writer.copy(1_000_000, (end, end + 10_000), STREAM, copy));
-    gpu.put(&writer.fill(4096, (end + 10_000, end + 11_000), STREAM, copy));
+    gpu.put(&writer.memset(4096, (end + 10_000, end + 11_000), STREAM, copy));
     gpu.put(&writer.peer_copy(2_000_000, (end, end + 10_000), OTHER_DEVICE, [(1, 2), (0, 1)], copy));
     gpu.launch(OTHER_DEVICE);
     let recorded = gpu.call(false, 135).0;
@@ -283,17 +291,21 @@ fn whole(builder: ProfilerBuilder) -> Recording {
     sleep(Duration::from_millis(1));
     let recording = stop(profiler);
     gpu.assert_on(0);
-    assert_eq!(synchronized(), 1, "the one device that has a context, which is given back");
+    assert_eq!(
+        synchronized(),
+        1,
+        "the device that has a context is synchronized once, and its context is released"
+    );
     recording
 }
 
-/// Buffers in no order, kinds that nobody knows, records without times, and some of before the recording.
+/// Puts records out of order, of unknown kinds, without times, and from before the recording.
 fn disordered() -> Recording {
     let gpu = Gpu::new();
     let writer = gpu.writer;
     let before = gpu.now();
     sleep(Duration::from_millis(1));
-    let profiler = both().start().expect("a start");
+    let profiler = both().start().expect("recording should start");
     let start = gpu.now();
     let id = {
         let _op = scope!("late");
@@ -303,7 +315,7 @@ fn disordered() -> Recording {
     };
     gpu.put(&writer.kernel(NAME, (start + 500_000, start + 600_000), STREAM, 70, [1, 32]));
     gpu.put(&writer.unknown());
-    // Longer than the flush interval: what belongs together is read apart.
+    // Longer than the flush interval, so that records that belong together are read separately.
     sleep(Duration::from_millis(30));
     gpu.put(&writer.call(false, 211, (start + 100_000, start + 200_000), thread_id(), 70, 0));
     gpu.put(&writer.external(3, id, 70));
@@ -319,11 +331,11 @@ fn disordered() -> Recording {
     stop(profiler)
 }
 
-/// More records than there are buffers, before anybody reads one.
+/// Puts more records than there are buffers, before any is read.
 fn starved() -> Recording {
     let gpu = Gpu::new();
     let builder = both().device_buffer_bytes(8 << 20).flush_interval(Duration::from_secs(60));
-    let profiler = builder.start().expect("a start");
+    let profiler = builder.start().expect("recording should start");
     let start = gpu.now();
     let put = (0..60_000u64).filter(|&number| {
         let span = (start + number, start + number + 1);
@@ -334,31 +346,31 @@ fn starved() -> Recording {
     stop(profiler)
 }
 
-/// A recording after another, in which buffers of the first still come in; and threads that use the device.
+/// Records a second time, while buffers of the first recording still arrive, and uses the device on another thread.
 fn again() -> Recording {
-    let first = both().start().expect("a start");
+    let first = both().start().expect("recording should start");
     let gpu = Gpu::new();
     gpu.launch(STREAM);
     sleep(Duration::from_millis(1));
     let table = stop(first).trace.table;
     assert!(table.rows().any(|row| table.name(row) == "saxpy(float, float*, float*)"));
-    // Nothing is recorded, and nobody gives buffers back to CUPTI: it takes what there is.
+    // Nothing is recorded, and no buffer is released to CUPTI, so it uses the buffers that it has.
     gpu.launch(STREAM);
     sleep(Duration::from_millis(30));
-    let second = both().start().expect("a start");
+    let second = both().start().expect("recording should start");
     thread::spawn(|| {
         let _op = scope!("on a thread");
         Gpu::new().launch(SECOND);
     })
     .join()
-    .expect("no panic");
+    .expect("the thread should not panic");
     sleep(Duration::from_millis(1));
     stop(second)
 }
 
-/// The last seconds, asked for at once: CUPTI is asked for what it has.
+/// Dumps a flight recording at once, which makes CUPTI flush its records.
 fn flight(folder: &Path) {
-    let flight = FlightRecorder::builder(folder).start().expect("a start");
+    let flight = FlightRecorder::builder(folder).start().expect("recording should start");
     let gpu = Gpu::new();
     {
         let _op = scope!("before the trouble");
@@ -368,7 +380,7 @@ fn flight(folder: &Path) {
     flight.dump().expect("a file");
 }
 
-/// Another profiler was there first.
+/// Subscribes to CUPTI before the recorder does.
 fn taken() -> Recording {
     let gpu = Gpu::new();
     assert!(env::var_os(DRIVER_VARIABLE).is_some());
@@ -380,7 +392,7 @@ fn taken() -> Recording {
             .get::<unsafe extern "C" fn(*mut *mut c_void, *const c_void, *mut c_void) -> u32>(
                 b"cuptiSubscribe",
             )
-            .expect("there");
+            .expect("the function should exist");
         assert_eq!(subscribe(&raw mut handle, std::ptr::null(), std::ptr::null_mut()), 0);
     }
     cpu_only(both())

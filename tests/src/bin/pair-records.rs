@@ -1,6 +1,6 @@
 //! Pairs, nests and averages many legacy records: `pair-records COUNT [typical|one-name|deep]`.
 //!
-//! Prints seconds of each step, and the peak of memory by record: that of the process, less what it held before.
+//! Prints the seconds of each step and the peak memory per record: the peak of the process, less its use before.
 
 use kinetoscope_core::analysis::torch::averages::{GroupBy, key_averages};
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
@@ -8,7 +8,7 @@ use kinetoscope_core::records::{Kind, Record, Records};
 use std::error::Error;
 use std::time::Instant;
 
-/// The most memory that the process ever held, in bytes.
+/// Returns the peak memory of the process, in bytes.
 fn peak() -> Result<u64, Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).ok_or("no VmHWM")?;
@@ -16,7 +16,7 @@ fn peak() -> Result<u64, Box<dyn Error>> {
     Ok(kib << 10)
 }
 
-/// Ranges nested `depth` deep, over and over, with an allocation in every tenth.
+/// Generates ranges nested `depth` deep, repeatedly, with an allocation in every tenth.
 fn records(count: usize, names: usize, depth: usize) -> Records {
     let mut records = Records::default();
     let names: Vec<_> = (0..names).map(|n| records.name(&format!("aten::op_{n}"))).collect();
@@ -27,7 +27,7 @@ fn records(count: usize, names: usize, depth: usize) -> Records {
         for level in 0..depth {
             handle += 1;
             time += 700;
-            // A name that repeats the one around it would be merged.
+            // A range with the name of its parent would be merged.
             let name = names[(handle as usize + level) % names.len()];
             let node_id = (level % 2) as i64 - 1;
             let node_id = if names.len() > 1 { -1 } else { node_id };

@@ -1,4 +1,4 @@
-//! A program that records and comes to a bad end, for the tests that look at what is left: `recording-child HOW PATH…`.
+//! A program that records and is killed, crashes or forks, for the tests of what remains: `recording-child HOW PATH…`.
 
 use kinetoscope::TableOptions;
 use kinetoscope::handlers::print_table;
@@ -27,7 +27,7 @@ fn main() {
         "panicked" => flight(path(2), |_| {
             let thread = thread::spawn(|| {
                 let _span = scope!("in the thread that panics");
-                panic!("as it should");
+                panic!("an intended panic");
             });
             let _ = thread.join();
         }),
@@ -42,38 +42,39 @@ fn main() {
                 thread::sleep(Duration::from_millis(1));
             }
         }),
-        other => panic!("{other} is not known"),
+        other => panic!("unknown argument {other}"),
     }
 }
 
-/// Records number after number, and logs each with the time when its span was over.
+/// Records consecutive numbers, and logs each with the time at which its span ended.
 fn killed(recording: &Path, log: &Path) {
     let mut log = File::create(log).expect("a file");
     let _profiler = Profiler::builder()
         .file(recording)
         .flush_interval(Duration::from_millis(5))
         .start()
-        .expect("a start");
+        .expect("recording should start");
     let _whole = user_scope!("whole");
     for number in 0u64.. {
         drop(scope!("number", n = number));
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64;
         let entry = u128::from(number) | u128::from(now) << 64;
-        log.write_all(&entry.to_le_bytes()).expect("a write");
+        log.write_all(&entry.to_le_bytes()).expect("the write should succeed");
     }
 }
 
-/// Has a handler print the table of a recording.
+/// Prints the table of a recording in a handler.
 fn printed() {
     let options = TableOptions::default().with_row_limit(Some(1));
-    let mut profiler = Profiler::builder().on_trace_ready(print_table(options)).start().expect("a start");
+    let mut profiler =
+        Profiler::builder().on_trace_ready(print_table(options)).start().expect("recording should start");
     for _ in 0..3 {
         drop(operator("aten::mm"));
     }
     profiler.stop().expect("a recording");
 }
 
-/// Tells NVTX of the same ranges twice: instead of recording them, and besides.
+/// Passes the same ranges to NVTX twice: without recording them, and while recording them.
 fn mirrored() {
     let ranges = || {
         let _outer = scope!("outer");
@@ -82,19 +83,19 @@ fn mirrored() {
         drop(optimizer_step("SGD"));
     };
     assert!(nvtx::is_available());
-    let emit = emit_nvtx().expect("nobody records");
-    assert!(!is_recording(), "emitting is not recording");
+    let emit = emit_nvtx().expect("nothing is being recorded");
+    assert!(!is_recording(), "emitting to NVTX does not record");
     ranges();
     drop(emit);
     ranges();
-    let mut profiler = Profiler::builder().mirror(Mirror::Nvtx).start().expect("a start");
+    let mut profiler = Profiler::builder().mirror(Mirror::Nvtx).start().expect("recording should start");
     ranges();
     let recording = profiler.stop().expect("a recording").expect("a recording");
     assert_eq!(recording.events().len(), 3);
     ranges();
 }
 
-/// Everything of the recorder that locks something.
+/// Uses everything of the recorder that takes a lock.
 fn lock_all(name: &str) {
     let _module = Module::new(name, "field");
     mark_step(name);
@@ -102,12 +103,13 @@ fn lock_all(name: &str) {
     drop(scope!("with a stack"));
 }
 
-/// Forks again and again while other threads use every lock of the recorder; each child uses them too, in time.
+/// Forks repeatedly while other threads use every lock of the recorder; each child uses them too, within a time limit.
 fn forked_often(folder: &Path) {
     use tracing_subscriber::layer::SubscriberExt;
-    let (layer, guard) =
-        kinetoscope::tracing_layer::layer(Profiler::builder().with_stack(true)).expect("a start");
-    tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer)).expect("the first");
+    let (layer, guard) = kinetoscope::tracing_layer::layer(Profiler::builder().with_stack(true))
+        .expect("recording should start");
+    tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer))
+        .expect("no subscriber should be set");
     let is_over = Arc::new(AtomicBool::new(false));
     let threads: Vec<_> = (0..4)
         .map(|_| {
@@ -120,27 +122,30 @@ fn forked_often(folder: &Path) {
         })
         .collect();
     for number in 0..40 {
-        // SAFETY: the child uses what the recorder has put in order, and ends without going back.
+        // SAFETY: the child uses only what the recorder restores after a fork, and exits without returning.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            // SAFETY: ends a child that waits for ever.
+            // SAFETY: ends a child that waits forever.
             unsafe { libc::alarm(20) };
             let file = folder.join(format!("{number}.ktrace"));
-            let mut own =
-                Profiler::builder().with_stack(true).file(file).start().expect("a start of its own");
+            let mut own = Profiler::builder()
+                .with_stack(true)
+                .file(file)
+                .start()
+                .expect("the child should record on its own");
             lock_all("of the child");
             own.stop().expect("a recording");
-            // SAFETY: ends the process without what the parent wants to do at its end.
+            // SAFETY: exits the process without running the parent's exit handlers.
             unsafe { libc::_exit(0) };
         }
         let mut status = 0;
-        // SAFETY: the child is ours, the pointer is to an integer of ours.
+        // SAFETY: the child is ours; the pointer is to a local integer.
         unsafe { libc::waitpid(child, &raw mut status, 0) };
         assert_eq!(status, 0, "child {number} failed");
     }
     is_over.store(true, Ordering::Relaxed);
     for thread in threads {
-        thread.join().expect("no panic");
+        thread.join().expect("the thread should not panic");
     }
     guard.finish().expect("a recording");
 }
@@ -151,10 +156,11 @@ extern "C" fn count(_: libc::c_int) {
     HANDLED.fetch_add(1, Ordering::Relaxed);
 }
 
-/// What handled `SIGUSR1` before a flight recorder does while it runs, and does again after it.
+/// Checks that the handler of `SIGUSR1` from before a flight recorder runs while the recorder exists, and again after
+/// it.
 fn signalled_after(folder: &Path) {
-    let start = || FlightRecorder::builder(folder).on_signal(true).start().expect("a start");
-    // SAFETY: signals of this process to itself, and a handler that counts.
+    let start = || FlightRecorder::builder(folder).on_signal(true).start().expect("recording should start");
+    // SAFETY: the process signals itself; the handler only counts.
     let raise = || unsafe { libc::raise(libc::SIGUSR1) };
     let handler: extern "C" fn(libc::c_int) = count;
     // SAFETY: as above.
@@ -177,38 +183,42 @@ fn signalled_after(folder: &Path) {
 }
 
 fn aborted(recording: &Path) {
-    let _profiler = Profiler::builder().file(recording).start().expect("a start");
+    let _profiler = Profiler::builder().file(recording).start().expect("recording should start");
     drop(scope!("before"));
     thread::sleep(Duration::from_millis(100));
     process::abort();
 }
 
 fn forked(recording: &Path, of_child: &Path) {
-    let mut profiler = Profiler::builder().file(recording).start().expect("a start");
+    let mut profiler = Profiler::builder().file(recording).start().expect("recording should start");
     let busy = thread::spawn(|| (0..50_000).for_each(|_| drop(scope!("another thread"))));
     drop(scope!("before the fork"));
-    // SAFETY: the child uses nothing that another thread may hold.
+    // SAFETY: the child uses nothing that another thread may have locked.
     let child = unsafe { libc::fork() };
     if child == 0 {
         drop(scope!("in the child"));
         assert!(matches!(profiler.stop(), Err(RecordError::Forked)));
-        let mut own = Profiler::builder().file(of_child).start().expect("a start of its own");
+        let mut own = Profiler::builder().file(of_child).start().expect("the child should record on its own");
         drop(scope!("in the child's own recording"));
         own.stop().expect("a recording");
-        // SAFETY: ends the process without what the parent wants to do at its end.
+        // SAFETY: exits the process without running the parent's exit handlers.
         unsafe { libc::_exit(0) };
     }
     let mut status = 0;
-    // SAFETY: the child is ours, the pointer is to an integer of ours.
+    // SAFETY: the child is ours; the pointer is to a local integer.
     unsafe { libc::waitpid(child, &raw mut status, 0) };
     assert_eq!(status, 0, "the child failed");
     drop(scope!("after the fork"));
-    busy.join().expect("no panic");
+    busy.join().expect("the thread should not panic");
     profiler.stop().expect("a recording");
 }
 
 fn flight(folder: &Path, go_wrong: impl FnOnce(&FlightRecorder)) {
-    let flight = FlightRecorder::builder(folder).on_panic(true).on_signal(true).start().expect("a start");
+    let flight = FlightRecorder::builder(folder)
+        .on_panic(true)
+        .on_signal(true)
+        .start()
+        .expect("recording should start");
     {
         let _span = scope!("before");
         go_wrong(&flight);

@@ -1,4 +1,4 @@
-//! `kinetoscope summary FILE` on one thread, for a fair comparison with an engine that has only one.
+//! `kinetoscope summary FILE` on one thread, for a fair comparison with a single-threaded engine.
 
 use kinetoscope::files::unpacker;
 use kinetoscope_core::queries::options::Options;

@@ -1,10 +1,10 @@
-//! A fake `libcuda`: a driver with two devices, or whatever its variables say.
+//! A fake `libcuda`: a driver with two devices, which environment variables change.
 //!
-//! | variable | what it does |
+//! | variable | meaning |
 //! |---|---|
-//! | `CUDA_FAKE_INIT` | what `cuInit` returns |
-//! | `CUDA_FAKE_DEVICES` | how many devices there are |
-//! | `CUDA_FAKE_VERSION` | what `cuDriverGetVersion` says |
+//! | `CUDA_FAKE_INIT` | the result of `cuInit` |
+//! | `CUDA_FAKE_DEVICES` | the number of devices |
+//! | `CUDA_FAKE_VERSION` | the version from `cuDriverGetVersion` |
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -26,17 +26,17 @@ fn devices() -> c_int {
     variable("CUDA_FAKE_DEVICES", 2)
 }
 
-/// Puts a value, once the driver is started.
+/// Writes a value if the driver is initialized.
 unsafe fn put<T>(place: *mut T, value: T) -> c_int {
     if IS_STARTED.load(Ordering::Relaxed) == 0 {
         return NOT_INITIALIZED;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { place.write(value) };
     0
 }
 
-/// Starts the driver.
+/// Initializes the driver.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuInit(_: c_uint) -> c_int {
     IS_STARTED.store(1, Ordering::Relaxed);
@@ -44,27 +44,27 @@ pub extern "C" fn cuInit(_: c_uint) -> c_int {
 }
 
 /// # Safety
-/// The place is one.
+/// The pointer must be valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDriverGetVersion(version: *mut c_int) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { put(version, variable("CUDA_FAKE_VERSION", 13_000)) }
 }
 
 /// # Safety
-/// The place is one.
+/// The pointer must be valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetCount(count: *mut c_int) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { put(count, devices()) }
 }
 
 /// # Safety
-/// The place is one.
+/// The pointer must be valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGet(device: *mut c_int, ordinal: c_int) -> c_int {
     if ordinal < devices() {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { put(device, ordinal) }
     } else {
         INVALID_DEVICE
@@ -72,26 +72,26 @@ pub unsafe extern "C" fn cuDeviceGet(device: *mut c_int, ordinal: c_int) -> c_in
 }
 
 /// # Safety
-/// The place has room for `length` bytes.
+/// The pointer must be valid for writes of `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetName(place: *mut c_char, length: c_int, device: c_int) -> c_int {
     let name = format!("Fake {device}\0");
     let bytes = name.len().min(length as usize);
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { std::ptr::copy_nonoverlapping(name.as_ptr().cast(), place, bytes) };
     0
 }
 
 /// # Safety
-/// The place is one.
+/// The pointer must be valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceTotalMem_v2(bytes: *mut usize, _: c_int) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { put(bytes, 16 << 30) }
 }
 
 /// # Safety
-/// The place is one.
+/// The pointer must be valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, _: c_int) -> c_int {
     let known = match attribute {
@@ -107,21 +107,21 @@ pub unsafe extern "C" fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_in
         97 => 166_912,
         _ => return 1,
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { put(value, known) }
 }
 
 /// The first device has a primary context, the second none.
 ///
 /// # Safety
-/// The places are some.
+/// The pointers must be valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDevicePrimaryCtxGetState(
     device: c_int,
     flags: *mut c_uint,
     is_active: *mut c_int,
 ) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         put(flags, 0);
         put(is_active, c_int::from(device == 0))
@@ -129,14 +129,14 @@ pub unsafe extern "C" fn cuDevicePrimaryCtxGetState(
 }
 
 /// # Safety
-/// The place is one.
+/// The pointer must be valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, device: c_int) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { put(context, (device + 1) as usize as *mut c_void) }
 }
 
-/// Gives a context back.
+/// Releases a context.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDevicePrimaryCtxRelease_v2(_: c_int) -> c_int {
     0
@@ -150,22 +150,22 @@ pub extern "C" fn cuCtxPushCurrent_v2(_: *mut c_void) -> c_int {
 }
 
 /// # Safety
-/// The place is one.
+/// The pointer must be valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxPopCurrent_v2(context: *mut *mut c_void) -> c_int {
     PUSHED.fetch_sub(1, Ordering::Relaxed);
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { put(context, std::ptr::null_mut()) }
 }
 
-/// Waits for nothing, and counts.
+/// Returns at once and counts the call.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSynchronize() -> c_int {
     SYNCHRONIZED.fetch_add(1, Ordering::Relaxed);
     0
 }
 
-/// How often somebody waited, if every context that was made current no longer is.
+/// Returns the number of synchronizations, or `u32::MAX` if a pushed context was not popped.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuda_fake_synchronized() -> u32 {
     if PUSHED.load(Ordering::Relaxed) == 0 { SYNCHRONIZED.load(Ordering::Relaxed) } else { u32::MAX }

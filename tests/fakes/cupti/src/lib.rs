@@ -1,10 +1,10 @@
-//! A fake `libcupti`: it hands over the records that a test puts in, in buffers that it asks for, as CUPTI does.
+//! A fake `libcupti`: it delivers the records that a test puts in, in buffers that it requests, as CUPTI does.
 //!
-//! | variable | what it does |
+//! | variable | meaning |
 //! |---|---|
-//! | `CUPTI_FAKE_VERSION` | what `cuptiGetVersion` says |
-//! | `CUPTI_FAKE_FAIL` | `function:code`: what a function returns |
-//! | `CUPTI_FAKE_LATE` | hands a buffer over when it is flushed for the last time, from another thread, and one after that |
+//! | `CUPTI_FAKE_VERSION` | the version from `cuptiGetVersion` |
+//! | `CUPTI_FAKE_FAIL` | `function:code`: the result of a function |
+//! | `CUPTI_FAKE_LATE` | delivers a buffer at the last flush, from another thread, and another one after that |
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -19,7 +19,7 @@ const END: u32 = 12;
 const EMPTY: u32 = 37;
 /// `CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED`.
 const SUBSCRIBED: u32 = 39;
-/// What the fake's clock is ahead of the system's, in ns.
+/// How far the fake's clock is ahead of the system's, in ns.
 const AHEAD: u64 = 1_000_000_000_000;
 
 type Requested = extern "C" fn(*mut *mut u8, *mut usize, *mut usize);
@@ -28,12 +28,12 @@ type Completed = extern "C" fn(*mut c_void, u32, *mut u8, usize, usize);
 #[derive(Default)]
 struct State {
     callbacks: Option<(Requested, Completed)>,
-    /// The buffer that is being filled: address, size, and how much is in use.
+    /// The buffer that is being written: address, size, and number of bytes in use.
     current: Option<(usize, usize, usize)>,
-    /// Where records begin, by the address of their buffer.
+    /// The offsets of records, by the address of their buffer.
     records: HashMap<usize, Vec<usize>>,
     kinds: Vec<u32>,
-    /// Calls that are off, by whether they are the driver's.
+    /// The disabled calls: whether it is a driver call, and its id.
     off: HashSet<(bool, u32)>,
     subscribers: u32,
     dropped: usize,
@@ -49,25 +49,25 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a function is to return.
-fn verdict(function: &str) -> u32 {
+/// Returns the result that a function must return.
+fn result_of(function: &str) -> u32 {
     let wish = std::env::var("CUPTI_FAKE_FAIL").unwrap_or_default();
     let code = wish.split_once(':').filter(|(name, _)| *name == function);
     code.and_then(|(_, code)| code.parse().ok()).unwrap_or(0)
 }
 
 /// # Safety
-/// The place is one.
+/// The pointer must be valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuptiGetVersion(version: *mut u32) -> u32 {
     let said = std::env::var("CUPTI_FAKE_VERSION").ok().and_then(|text| text.parse().ok());
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { version.write(said.unwrap_or(130_000)) };
     verdict("cuptiGetVersion")
 }
 
 /// # Safety
-/// The place is one.
+/// The pointer must be valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuptiSubscribe(handle: *mut *mut c_void, _: *const c_void, _: *mut c_void) -> u32 {
     let mut state = state();
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn cuptiSubscribe(handle: *mut *mut c_void, _: *const c_vo
         return SUBSCRIBED;
     }
     state.subscribers += 1;
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { handle.write(16 as *mut c_void) };
     verdict("cuptiSubscribe")
 }
@@ -87,21 +87,21 @@ pub extern "C" fn cuptiUnsubscribe(_: *mut c_void) -> u32 {
     0
 }
 
-/// Switches a kind on.
+/// Enables a kind of records.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuptiActivityEnable(kind: u32) -> u32 {
     state().kinds.push(kind);
     verdict("cuptiActivityEnable")
 }
 
-/// Switches a kind off.
+/// Disables a kind of records.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuptiActivityDisable(kind: u32) -> u32 {
     state().kinds.retain(|on| *on != kind);
     0
 }
 
-/// Switches a call of the driver on or off.
+/// Enables or disables a driver call.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuptiActivityEnableDriverApi(cbid: u32, is_on: u8) -> u32 {
     assert_eq!(is_on, 0);
@@ -109,7 +109,7 @@ pub extern "C" fn cuptiActivityEnableDriverApi(cbid: u32, is_on: u8) -> u32 {
     0
 }
 
-/// Switches a call of the runtime on or off.
+/// Enables or disables a runtime call.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuptiActivityEnableRuntimeApi(cbid: u32, is_on: u8) -> u32 {
     assert_eq!(is_on, 0);
@@ -117,14 +117,14 @@ pub extern "C" fn cuptiActivityEnableRuntimeApi(cbid: u32, is_on: u8) -> u32 {
     0
 }
 
-/// Keeps the callbacks.
+/// Stores the callbacks.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuptiActivityRegisterCallbacks(requested: Requested, completed: Completed) -> u32 {
     state().callbacks = Some((requested, completed));
     verdict("cuptiActivityRegisterCallbacks")
 }
 
-/// Hands the present buffer over.
+/// Delivers the current buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuptiActivityFlushAll(_: u32) -> u32 {
     let (current, callbacks) = {
@@ -134,12 +134,16 @@ pub extern "C" fn cuptiActivityFlushAll(_: u32) -> u32 {
     if let (Some((address, size, used)), Some((_, completed))) = (current, callbacks) {
         if std::env::var_os("CUPTI_FAKE_LATE").is_some() {
             let late = move || completed(null_mut(), 0, address as *mut u8, size, used);
-            std::thread::spawn(late).join().expect("no panic");
-            // One that nobody waits for any more.
+            std::thread::spawn(late).join().expect("the thread should not panic");
+            // A buffer that arrives after the recorder stopped waiting.
             std::thread::spawn(move || {
                 std::thread::sleep(std::time::Duration::from_millis(20));
                 let (mut address, mut size, mut most) = (null_mut(), 0, 0);
-                callbacks.expect("there").0(&raw mut address, &raw mut size, &raw mut most);
+                callbacks.expect("the function should exist").0(
+                    &raw mut address,
+                    &raw mut size,
+                    &raw mut most,
+                );
                 completed(null_mut(), 0, address, size, 0);
             });
         } else {
@@ -150,16 +154,16 @@ pub extern "C" fn cuptiActivityFlushAll(_: u32) -> u32 {
 }
 
 /// # Safety
-/// The buffer is one that was handed over, and the place holds nothing or a record of it.
+/// The buffer must be one that was delivered, and the pointer must hold null or a record of that buffer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuptiActivityGetNextRecord(buffer: *mut u8, _: usize, record: *mut *mut u8) -> u32 {
     let state = state();
     let Some(starts) = state.records.get(&(buffer as usize)) else { return END };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let last = unsafe { *record } as usize;
     let next = if last == 0 { 0 } else { starts.partition_point(|start| buffer as usize + start <= last) };
     match starts.get(next) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         Some(start) => unsafe { record.write(buffer.add(*start)) },
         None => return END,
     }
@@ -167,29 +171,29 @@ pub unsafe extern "C" fn cuptiActivityGetNextRecord(buffer: *mut u8, _: usize, r
 }
 
 /// # Safety
-/// The place is one.
+/// The pointer must be valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuptiActivityGetNumDroppedRecords(
     _: *mut c_void,
     _: u32,
     dropped: *mut usize,
 ) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { dropped.write(std::mem::take(&mut state().dropped)) };
     0
 }
 
 /// # Safety
-/// The place is one.
+/// The pointer must be valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuptiGetTimestamp(time: *mut u64) -> u32 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64;
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { time.write(now + AHEAD) };
     0
 }
 
-/// Puts a span on this thread's stack.
+/// Pushes a span on this thread's stack.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuptiActivityPushExternalCorrelationId(kind: u32, id: u64) -> u32 {
     SPANS.with(|spans| spans.borrow_mut().entry(kind).or_default().push(id));
@@ -197,12 +201,12 @@ pub extern "C" fn cuptiActivityPushExternalCorrelationId(kind: u32, id: u64) -> 
 }
 
 /// # Safety
-/// The place is one.
+/// The pointer must be valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuptiActivityPopExternalCorrelationId(kind: u32, id: *mut u64) -> u32 {
     match SPANS.with(|spans| spans.borrow_mut().get_mut(&kind).and_then(Vec::pop)) {
         Some(last) => {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { id.write(last) };
             0
         }
@@ -211,7 +215,7 @@ pub unsafe extern "C" fn cuptiActivityPopExternalCorrelationId(kind: u32, id: *m
 }
 
 /// # Safety
-/// The place is one.
+/// The pointer must be valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuptiGetCallbackName(domain: u32, cbid: u32, name: *mut *const c_char) -> u32 {
     let known = match (domain, cbid) {
@@ -225,32 +229,32 @@ pub unsafe extern "C" fn cuptiGetCallbackName(domain: u32, cbid: u32, name: *mut
         (1, 4) => "cuDeviceGetCount",
         _ => return 1,
     };
-    // SAFETY: the caller's promise; the text stays.
-    unsafe { name.write(CString::new(known).expect("no zero").into_raw()) };
+    // SAFETY: guaranteed by the caller; the string is never freed.
+    unsafe { name.write(CString::new(known).expect("no null byte").into_raw()) };
     0
 }
 
 /// # Safety
-/// The place is one.
+/// The pointer must be valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuptiGetResultString(code: u32, text: *mut *const c_char) -> u32 {
-    let words = CString::new(format!("CUPTI_FAKE_ERROR_{code}")).expect("no zero");
-    // SAFETY: the caller's promise; the text stays.
+    let words = CString::new(format!("CUPTI_FAKE_ERROR_{code}")).expect("no null byte");
+    // SAFETY: guaranteed by the caller; the string is never freed.
     unsafe { text.write(words.into_raw()) };
     0
 }
 
-/// The kind of ids that threads have: those of the system.
+/// Accepts the system's thread ids only.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuptiSetThreadIdType(kind: c_int) -> u32 {
     assert_eq!(kind, 1);
     0
 }
 
-/// Puts a record in, in the present buffer or the next one; false where the program gave no buffer.
+/// Puts a record into the current buffer or the next one. Returns false if the program provides no buffer.
 ///
 /// # Safety
-/// So many bytes are there.
+/// `bytes` must be valid for reads of `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cupti_fake_put(bytes: *const u8, length: usize) -> bool {
     let mut state = state();
@@ -274,25 +278,25 @@ pub unsafe extern "C" fn cupti_fake_put(bytes: *const u8, length: usize) -> bool
     let Some((address, _, used)) = &mut state.current else { return false };
     let (address, at) = (*address, *used);
     *used += length;
-    // SAFETY: there is room for it behind what is in use.
+    // SAFETY: the buffer has room for the record after the bytes in use.
     unsafe { std::ptr::copy_nonoverlapping(bytes, (address + at) as *mut u8, length) };
     state.records.entry(address).or_default().push(at);
     true
 }
 
-/// The span that this thread is in, of a kind; 0 for none.
+/// Returns the current span of this thread for a kind, or 0 if there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn cupti_fake_span(kind: u32) -> u64 {
     SPANS.with(|spans| spans.borrow().get(&kind).and_then(|ids| ids.last().copied()).unwrap_or(0))
 }
 
-/// How many kinds are on.
+/// Returns the number of enabled kinds.
 #[unsafe(no_mangle)]
 pub extern "C" fn cupti_fake_kinds() -> usize {
     state().kinds.len()
 }
 
-/// Whether a call is off.
+/// Whether a call is disabled.
 #[unsafe(no_mangle)]
 pub extern "C" fn cupti_fake_is_off(is_driver: bool, cbid: u32) -> bool {
     state().off.contains(&(is_driver, cbid))
