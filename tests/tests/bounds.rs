@@ -1,4 +1,4 @@
-//! Times and sizes that are out of range, of every kind of file: what they become, and that each is counted.
+//! Out-of-range times and sizes in every kind of file: how they are clamped, and that each is counted.
 
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::table::bounds::MOST_NS;
@@ -17,7 +17,7 @@ fn span(dur: &str) -> String {
 }
 
 #[test]
-fn durations_that_sums_can_hold_stay_as_they_are() {
+fn durations_within_the_bounds_are_not_changed() {
     let trace = trace(&[span("9e9"), span("1e300"), span("5")]);
     let durations: Vec<i64> = trace.table.rows().map(|row| trace.table.dur(row)).collect();
     assert_eq!(durations, [9_000_000_000_000, time::LONGEST, 5000]);
@@ -26,7 +26,7 @@ fn durations_that_sums_can_hold_stay_as_they_are() {
 }
 
 #[test]
-fn long_durations_share_what_sums_can_hold() {
+fn long_durations_are_clamped_so_that_their_sum_fits() {
     let mut events: Vec<String> = (0..3000).map(|_| span("1e300")).collect();
     events.push(span("5"));
     let trace = trace(&events);
@@ -40,7 +40,7 @@ fn long_durations_share_what_sums_can_hold() {
 }
 
 #[test]
-fn a_size_beyond_a_petabyte_is_counted_once_an_event() {
+fn a_size_beyond_a_petabyte_is_counted_once_per_event() {
     let memory = |bytes: &str| {
         format!(
             r#"{{"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":1,"args":{{"Bytes":{bytes},"bytes":{bytes},"Device Type":0}}}}"#
@@ -61,7 +61,7 @@ fn a_size_beyond_a_petabyte_is_counted_once_an_event() {
 }
 
 #[test]
-fn sizes_of_records_and_of_results_are_counted_too() {
+fn clamped_sizes_of_records_and_results_are_counted() {
     let records = br#"{"threads":[[{"name":"","kind":"memory_alloc","cpu_memory_usage":9223372036854775807,
         "cuda_memory_usage":-9223372036854775807,"cpu_ns":1,"thread_id":1,"node_id":-1}]]}"#;
     let results =
@@ -82,7 +82,7 @@ const LEAST_SIZES: &[u8] =
     \x8a\x08\x00\x00\x00\x00\x00\x00\x00@ueau.";
 
 #[test]
-fn the_least_size_and_a_late_time_are_clamped_and_counted() {
+fn the_smallest_size_and_late_times_of_a_snapshot_are_clamped_and_counted() {
     let trace = Trace::read(LEAST_SIZES).expect("a snapshot");
     assert_eq!(trace.diagnostics.count(Code::SizeClamped), 1);
     assert_eq!(trace.diagnostics.count(Code::TimeClamped), 2);

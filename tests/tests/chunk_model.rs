@@ -1,18 +1,18 @@
-//! The protocol of a chunk, under every interleaving of its threads that the memory model allows.
+//! Checks the hand-over of a chunk with loom: every interleaving of its threads that the memory model allows.
 
 use loom::sync::Arc;
 use loom::thread;
 
-/// What the chunk is made of, in the checker's form.
+/// The types that the chunk uses, as loom provides them.
 mod sync {
     pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
     pub(crate) const WORDS: usize = 3;
 
-    /// As `record::sync::with_bytes`.
+    /// The same as `hot::sync::with_bytes`.
     pub(crate) unsafe fn with_bytes<T>(cells: &[UnsafeCell<u64>], read: impl FnOnce(&[u8]) -> T) -> T {
-        // SAFETY: what is to be checked.
+        // SAFETY: this is what the model checks.
         let words = cells.iter().map(|cell| cell.with(|word| unsafe { *word }));
         read(&words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
     }
@@ -29,14 +29,14 @@ fn words(bytes: &[u8]) -> Vec<u64> {
 }
 
 #[test]
-fn a_reader_sees_what_was_published_and_all_of_it_once_it_is_sealed() {
+fn a_reader_sees_published_words_and_all_words_of_a_sealed_chunk() {
     loom::model(|| {
         let chunk = Arc::new(Chunk::new());
         chunk.take(1, 2, 0);
         let owner = Arc::clone(&chunk);
         let writing = thread::spawn(move || {
             for at in 0..2 {
-                // SAFETY: this thread owns the chunk, and nothing behind `at` was published.
+                // SAFETY: this thread owns the chunk, and nothing from `at` on was published.
                 unsafe { owner.write(at, 10 + at as u64) };
                 owner.publish(at + 1);
             }
@@ -72,7 +72,7 @@ fn a_sealed_chunk_can_be_taken_by_another_thread() {
             chunk.read(0..chunk.published(), |bytes| seen.extend_from_slice(bytes));
             assert_eq!(words(&seen), [1]);
             chunk.take(1, 2, 0);
-            // SAFETY: nobody else knows it any more.
+            // SAFETY: no other thread accesses the chunk any more.
             unsafe { chunk.write(0, 2) };
             chunk.publish(1);
         }

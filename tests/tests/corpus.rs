@@ -1,5 +1,5 @@
-//! Real traces by other people, read in place: every event is read, every identity holds, what is written reads back
-//! equal, and what is no trace gets its refusal. Where the corpus is absent the test says so and how much it skipped.
+//! Real traces from other projects: every event is read, every identity holds, exported traces read back equal, and
+//! files that are not traces are refused. If the corpus is absent, the tests are skipped.
 
 use kinetoscope_core::analysis::device::device_time::device_times;
 use kinetoscope_core::analysis::device::steps::steps;
@@ -15,10 +15,10 @@ use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
 
-/// Files of the corpus when this was written.
+/// The number of files in the corpus when this was written.
 const FILES: usize = 139;
 
-/// Larger traces than this, in bytes of text, are not written and read again.
+/// Traces with more bytes of text than this are not exported and read again.
 const ROUND_TRIP: u64 = 12 << 20;
 
 fn corpus() -> Option<(PathBuf, Vec<Value>)> {
@@ -65,13 +65,13 @@ fn every_event_is_read_and_every_identity_holds() {
 }
 
 #[test]
-fn what_is_no_trace_is_refused_by_name() {
+fn errors_name_the_kind_of_files_that_are_not_traces() {
     let Some((folder, rows)) = corpus() else { return };
     for row in rows.iter().filter(|r| r["kind"] != "chrome-trace") {
         let name = row["file"].as_str().expect("a file");
         let read = kinetoscope::files::open(folder.join(name)).map(|trace| trace.table.len());
         let kind = row["kind"].as_str().expect("a kind");
-        // A snapshot is a trace of memory.
+        // A memory snapshot is read as a trace.
         if kind.starts_with("memory-snapshot") {
             assert!(read.is_ok_and(|events| events > 4000), "{name}");
             continue;
@@ -88,7 +88,7 @@ fn what_is_no_trace_is_refused_by_name() {
 }
 
 #[test]
-fn what_is_written_reads_back_equal() {
+fn exported_traces_read_back_equal() {
     let Some((folder, rows)) = corpus() else { return };
     let small = |r: &&Value| r["kind"] == "chrome-trace" && r["uncompressed"].as_u64() < Some(ROUND_TRIP);
     for row in rows.iter().filter(small) {
@@ -100,9 +100,9 @@ fn what_is_written_reads_back_equal() {
     }
 }
 
-/// Cuts at places that only the file's name decides.
+/// Chunk lengths are pseudorandom and depend only on the file's name.
 #[test]
-fn random_cuts_change_nothing() {
+fn the_result_does_not_depend_on_random_chunks() {
     let Some((folder, rows)) = corpus() else { return };
     let small = |r: &&Value| r["kind"] == "chrome-trace" && r["uncompressed"].as_u64() < Some(ROUND_TRIP / 3);
     for row in rows.iter().filter(small) {

@@ -1,4 +1,4 @@
-//! Devices, from the real loader to the trace, with fakes for the driver and for CUPTI.
+//! Device recording from the loader to the trace, with fakes of the driver and of CUPTI.
 
 mod recorder;
 
@@ -12,13 +12,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What a child printed, and its trace.
+/// The output of a child and its trace.
 struct Run {
-    said: String,
+    output: String,
     trace: Value,
 }
 
-/// A child with both fakes, which does something and leaves what it has at a path.
+/// Returns the command of a child with both fakes, which writes its recording to `path`.
 fn child(what: &str, path: &Path) -> Command {
     let mut child = Command::new(env!("CARGO_BIN_EXE_cuda-child"));
     child.arg(what).arg(path);
@@ -26,23 +26,23 @@ fn child(what: &str, path: &Path) -> Command {
     child
 }
 
-/// Runs a child to its end; what it printed.
+/// Runs a child and returns its output.
 fn finish(child: &mut Command) -> String {
     let output = child.output().expect("the child should run");
     assert!(output.status.success(), "{child:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-/// Runs a child with both fakes and these variables; its trace has no diagnostics.
+/// Runs a child with both fakes and these variables; its trace must have no diagnostics.
 fn run(what: &str, variables: &[(&str, &str)]) -> Run {
     run_with(what, variables, &[])
 }
 
-/// The same, with these diagnostics.
+/// Like [`run`], but the trace must have these diagnostics.
 fn run_with(what: &str, variables: &[(&str, &str)], expected: &[Code]) -> Run {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.json");
-    let said = finish(child(what, &path).envs(variables.iter().copied()));
+    let output = finish(child(what, &path).envs(variables.iter().copied()));
     let bytes = fs::read(path).expect("a trace");
     let read = Trace::read(&bytes).expect("a trace");
     let codes: Vec<Code> = read.diagnostics.findings().iter().map(|finding| finding.code).collect();
@@ -50,7 +50,7 @@ fn run_with(what: &str, variables: &[(&str, &str)], expected: &[Code]) -> Run {
     let trace: Value = serde_json::from_slice(&bytes).expect("JSON");
     check_schema(&trace);
     check_names_of_lanes(&trace);
-    Run { said, trace }
+    Run { output, trace }
 }
 
 impl Run {
@@ -73,27 +73,27 @@ fn number(event: &Value, key: &str) -> f64 {
     event[key].as_f64().unwrap_or_else(|| panic!("{key} of {event}"))
 }
 
-/// So many µs, to the nanosecond by which the clocks' lines are rounded.
+/// Asserts a duration in µs. The interpolated clock is rounded to nanoseconds.
 fn assert_lasts(event: &Value, duration: f64) {
     assert!((number(event, "dur") - duration).abs() < 0.0015, "{event}");
 }
 
-/// Versions of CUPTI between which records grew.
+/// Versions of CUPTI; records differ in length between them.
 const VERSIONS: [&str; 8] = ["18", "21", "24", "26", "28", "130000", "130100", "130400"];
 
 #[test]
 fn everything_is_linked_in_every_version() {
     for version in VERSIONS {
-        let run = run("whole", &[("CUPTI_FAKE_VERSION", version)]);
+        let run = run("everything", &[("CUPTI_FAKE_VERSION", version)]);
         assert_eq!(run.warnings(), [] as [&str; 0], "{version}");
         assert_eq!(run.trace["cupti_version"].to_string(), version);
         assert_eq!(run.trace["deviceProperties"].as_array().map(Vec::len), Some(2));
         kernels_belong_to_their_operators(&run, version);
-        arrows_lead_from_calls_to_what_they_caused(&run);
-        ranges_of_the_user_are_seen_on_streams(&run);
+        flows_connect_calls_with_device_events(&run);
+        user_annotations_appear_on_streams(&run);
         copies_have_kinetos_names_and_bandwidths(&run);
-        waiting_knows_what_it_waits_for(&run, version);
-        the_rest_is_there(&run);
+        synchronizations_have_stream_and_event(&run, version);
+        overhead_memory_and_nvtx_ranges_are_recorded(&run);
     }
 }
 
@@ -105,7 +105,7 @@ fn kernels_belong_to_their_operators(run: &Run, version: &str) {
     assert!(kernels.iter().all(|kernel| kernel["name"] == "saxpy(float, float*, float*)"));
     let of_op: Vec<_> = kernels.iter().filter(|kernel| &kernel["args"]["External id"] == id).collect();
     assert_eq!(of_op.len(), 2);
-    // Outside of an operator there is no id, even in a range of the user's.
+    // Outside of operators there is no id, even within a user annotation.
     assert_eq!(kernels.iter().filter(|kernel| kernel["args"]["External id"].is_null()).count(), 5);
     let first = of_op[0];
     assert_eq!((&first["pid"], &first["tid"]), (&json!(0), &json!(7)));
@@ -117,11 +117,11 @@ fn kernels_belong_to_their_operators(run: &Run, version: &str) {
         "grid": [320, 1, 1], "block": [256, 1, 1], "est. achieved occupancy %": 50, "graph id": 0, "graph node id": 0,
         "channel": 3, "channel_type": 1,
     });
-    let mut told = args.clone();
-    let priority = told.as_object_mut().and_then(|args| args.remove("priority"));
-    assert_eq!(told, expected);
+    let mut actual = args.clone();
+    let priority = actual.as_object_mut().and_then(|args| args.remove("priority"));
+    assert_eq!(actual, expected);
     assert_eq!(priority, (version == "130100" || version == "130400").then(|| json!(-2)), "{version}");
-    // The call lies inside the operator, on its thread, and the kernel begins after it began.
+    // The call lies inside the operator, on its thread, and the kernel does not begin before the call.
     let calls = run.named("cudaLaunchKernel");
     let call = calls.iter().find(|call| call["args"]["correlation"] == args["correlation"]).expect("a call");
     assert_eq!((&call["tid"], &call["args"]["External id"]), (&op["tid"], id));
@@ -133,7 +133,7 @@ fn kernels_belong_to_their_operators(run: &Run, version: &str) {
     assert!(nodes.iter().all(|n| n["args"]["correlation"] == nodes[0]["args"]["correlation"]));
 }
 
-fn arrows_lead_from_calls_to_what_they_caused(run: &Run) {
+fn flows_connect_calls_with_device_events(run: &Run) {
     let arrows = run.events("ac2g");
     let ends = |ph: &str| -> Vec<&Value> { arrows.iter().filter(|a| a["ph"] == ph).copied().collect() };
     let (starts, stops) = (ends("s"), ends("f"));
@@ -144,7 +144,7 @@ fn arrows_lead_from_calls_to_what_they_caused(run: &Run) {
         assert_eq!(starts.iter().filter(|start| start["id"] == stop["id"]).count(), 1, "{stop}");
     }
     assert!(starts.iter().all(|start| stops.iter().any(|stop| stop["id"] == start["id"])));
-    // Every end stands on an event.
+    // Both ends of every flow are at an event.
     let events = run.trace["traceEvents"].as_array().expect("events");
     for arrow in arrows {
         let stands = |e: &&Value| {
@@ -156,10 +156,10 @@ fn arrows_lead_from_calls_to_what_they_caused(run: &Run) {
     }
 }
 
-fn ranges_of_the_user_are_seen_on_streams(run: &Run) {
+fn user_annotations_appear_on_streams(run: &Run) {
     let step = run.named("step").into_iter().find(|event| event["cat"] == "user_annotation").expect("a step");
     let seen = run.events("gpu_user_annotation");
-    assert_eq!(seen.len(), 2, "one on each stream that worked for it");
+    assert_eq!(seen.len(), 2, "one on each stream with work of the annotation");
     for range in seen {
         assert_eq!(range["name"], "step");
         assert_eq!(range["args"], json!({ "External id": step["args"]["External id"] }));
@@ -182,16 +182,16 @@ fn copies_have_kinetos_names_and_bandwidths(run: &Run) {
     );
     let peer = run.named("Memcpy PtoP (Device -> Device)")[0];
     assert_eq!(peer["pid"], 1);
-    let told = |key: &str| peer["args"][key].as_i64().expect("a number");
-    assert_eq!(["fromDevice", "inDevice", "toDevice"].map(told), [1, 1, 0]);
-    assert_eq!(["fromContext", "inContext", "toContext"].map(told), [2, 2, 1]);
+    let number_of = |key: &str| peer["args"][key].as_i64().expect("a number");
+    assert_eq!(["fromDevice", "inDevice", "toDevice"].map(number_of), [1, 1, 0]);
+    assert_eq!(["fromContext", "inContext", "toContext"].map(number_of), [2, 2, 1]);
     assert_eq!(run.named("Memset (Device)")[0]["args"]["bytes"], 4096);
-    // The driver's call that caused them is kept, what only asks is not.
+    // The driver call that caused them is kept; calls that only query are not.
     assert_eq!(run.named("cuMemcpyHtoDAsync_v2")[0]["cat"], "cuda_driver");
     assert!(run.named("cuDeviceGetCount").is_empty() && run.named("cudaGetDevice").is_empty());
 }
 
-fn waiting_knows_what_it_waits_for(run: &Run, version: &str) {
+fn synchronizations_have_stream_and_event(run: &Run, version: &str) {
     let wait = run.named("Stream Wait Event")[0];
     let recorded = &run.named("cudaEventRecord")[0]["args"]["correlation"];
     assert_eq!(
@@ -203,12 +203,12 @@ fn waiting_knows_what_it_waits_for(run: &Run, version: &str) {
     let all = run.named("Context Sync")[0];
     assert_eq!((&all["tid"], &all["args"]["stream"]), (&json!(-1), &json!(-1)));
     assert!(all["args"]["wait_on_stream"].is_null());
-    // Events have times from CUDA 12.8 on.
+    // CUPTI reports the times of events from CUDA 12.8 on.
     let has_times = version.parse::<u32>().expect("a number") >= 26;
     assert_eq!(run.events("cuda_event").len(), usize::from(has_times));
 }
 
-fn the_rest_is_there(run: &Run) {
+fn overhead_memory_and_nvtx_ranges_are_recorded(run: &Run) {
     assert_eq!(run.named("Instrumentation")[0]["cat"], "overhead");
     let memory: Vec<&Value> =
         run.named("[memory]").into_iter().filter(|event| event["args"]["Device Type"] == 1).collect();
@@ -222,16 +222,16 @@ fn the_rest_is_there(run: &Run) {
 }
 
 #[test]
-fn what_comes_in_no_order_is_linked_all_the_same() {
+fn records_out_of_order_are_linked() {
     let run = run("disordered", &[]);
     let op = run.named("late")[0];
     let kernels = run.events("kernel");
-    assert_eq!(kernels.len(), 1, "none without times, none of before");
+    assert_eq!(kernels.len(), 1, "kernels without times or from before the recording are left out");
     assert_eq!(kernels[0]["args"]["External id"], op["args"]["External id"]);
     assert_eq!(run.events("ac2g").len(), 4);
     assert_eq!(run.named("cudaDeviceSynchronize")[0]["args"]["return value"], 700);
     let memory = run.named("[memory]");
-    assert_eq!(memory.len(), 1, "the framework told of more than the driver");
+    assert_eq!(memory.len(), 1, "the framework's records are preferred to the driver's");
     assert_eq!(memory[0]["args"]["Bytes"], 8);
     let copy = run.named("Memcpy HtoD (Pageable -> Device)")[0];
     assert_eq!((&copy["dur"], &copy["args"]["memory bandwidth (GB/s)"]), (&json!(0.0), &Value::Null));
@@ -242,12 +242,12 @@ fn what_comes_in_no_order_is_linked_all_the_same() {
 }
 
 #[test]
-fn what_finds_no_buffer_is_counted() {
-    // From 12.9 on CUPTI may be refused a buffer, and drops; before, it gets one beyond the limit.
-    // Kernels only: nothing launches them.
+fn records_without_a_buffer_are_counted() {
+    // From CUDA 12.9 on, a request of CUPTI for a buffer may be refused, and CUPTI drops records. Before, it gets a
+    // buffer beyond the limit. There are only kernels, without launches.
     let codes = [Code::KernelWithoutLaunch];
     let refused = run_with("starved", &[("CUPTI_FAKE_VERSION", "28")], &codes);
-    let put: usize = refused.said.parse().expect("a number");
+    let put: usize = refused.output.parse().expect("a number");
     assert!(put < 60_000);
     assert_eq!(refused.events("kernel").len(), put);
     assert_eq!(refused.trace["kinetoscope"]["devices"]["dropped"], 60_000 - put);
@@ -258,25 +258,25 @@ fn what_finds_no_buffer_is_counted() {
 }
 
 #[test]
-fn recordings_follow_each_other() {
+fn a_second_recording_has_no_kernels_of_the_first() {
     let run = run("again", &[]);
     let kernels = run.events("kernel");
-    assert_eq!(kernels.len(), 1, "those of before are not this recording's");
+    assert_eq!(kernels.len(), 1, "kernels from before the recording are left out");
     let op = run.named("on a thread")[0];
     assert_eq!(kernels[0]["args"]["External id"], op["args"]["External id"]);
     assert_eq!(run.named("cudaLaunchKernel")[0]["tid"], op["tid"]);
 }
 
 #[test]
-fn buffers_that_come_late_do_no_harm() {
-    for what in ["whole", "again"] {
+fn late_buffers_do_not_damage_a_recording() {
+    for what in ["everything", "again"] {
         let run = run(what, &[("CUPTI_FAKE_LATE", "1")]);
         assert!(!run.events("kernel").is_empty(), "{what}");
     }
 }
 
 #[test]
-fn a_flight_recorder_has_the_last_kernels() {
+fn a_flight_recording_contains_the_last_kernels() {
     let folder = tempfile::tempdir().expect("a folder");
     finish(&mut child("flight", folder.path()));
     let file = fs::read_dir(folder.path()).expect("a folder").flatten().next().expect("a file").path();
@@ -288,21 +288,21 @@ fn a_flight_recorder_has_the_last_kernels() {
     assert_eq!(trace.diagnostics.findings(), []);
 }
 
-/// Why devices are not recorded, as the probe says and as the trace does.
+/// Returns the reason why devices are not recorded, as the probe returns it and as the trace has it.
 fn reason(variables: &[(&str, &str)]) -> (String, String) {
     let run = run("probe", variables);
     assert_eq!(run.named("on the CPU").len(), 1);
     let warnings = run.warnings();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    let told = warnings[0].strip_prefix("CUDA was requested but is not recorded: ").expect("the warning");
-    (run.said.clone(), told.to_owned())
+    let reason = warnings[0].strip_prefix("CUDA was requested but is not recorded: ").expect("the warning");
+    (run.output.clone(), reason.to_owned())
 }
 
 #[test]
-fn every_failure_has_a_reason_and_leaves_the_cpu() {
+fn every_failure_has_a_reason_and_the_cpu_is_still_recorded() {
     let nvtx = fake("nvtx");
     let nvtx = nvtx.to_str().expect("a path");
-    for (variables, typed, told) in [
+    for (variables, typed, message) in [
         (&[(DRIVER_VARIABLE, "/nowhere.so")][..], "NoDriver", "there is no CUDA driver: "),
         (&[(DRIVER_VARIABLE, nvtx)], "MissingSymbol", "the driver library has no function cuInit"),
         (
@@ -320,15 +320,15 @@ fn every_failure_has_a_reason_and_leaves_the_cpu() {
             "CUPTI failed: cuptiGetVersion returned 999",
         ),
     ] {
-        let (said, warning) = reason(variables);
-        assert!(said.starts_with(&format!("Err({typed}")), "{said}");
-        assert!(warning.starts_with(told), "{warning}");
+        let (output, warning) = reason(variables);
+        assert!(output.starts_with(&format!("Err({typed}")), "{output}");
+        assert!(warning.starts_with(message), "{warning}");
     }
 }
 
 #[test]
-fn what_fails_when_recording_begins_is_told_too() {
-    for (fails, told) in [
+fn failures_at_the_start_of_recording_are_warnings() {
+    for (fails, message) in [
         ("cuptiSubscribe:39", "another profiler uses CUPTI in this process"),
         (
             "cuptiActivityRegisterCallbacks:7",
@@ -336,10 +336,10 @@ fn what_fails_when_recording_begins_is_told_too() {
         ),
         ("cuptiActivityEnable:15", "CUPTI failed: cuptiActivityEnable returned 15, CUPTI_FAKE_ERROR_15"),
     ] {
-        let (said, warning) = reason(&[("CUPTI_FAKE_FAIL", fails)]);
-        assert_eq!((said.as_str(), warning.as_str()), ("Ok(2)", told));
+        let (output, warning) = reason(&[("CUPTI_FAKE_FAIL", fails)]);
+        assert_eq!((output.as_str(), warning.as_str()), ("Ok(2)", message));
     }
-    let damaged = run("whole", &[("CUPTI_FAKE_FAIL", "cuptiActivityGetNextRecord:21")]);
+    let damaged = run("everything", &[("CUPTI_FAKE_FAIL", "cuptiActivityGetNextRecord:21")]);
     assert!(damaged.warnings().iter().any(|warning| warning.contains("could not be read completely")));
     let taken = run("taken", &[]);
     assert_eq!(
@@ -349,7 +349,7 @@ fn what_fails_when_recording_begins_is_told_too() {
 }
 
 #[test]
-fn cupti_is_found_where_it_lies() {
+fn cupti_is_found_in_every_supported_location() {
     let root = tempfile::tempdir().expect("a folder");
     let place = |folder: &str, name: &str| {
         let folder = root.path().join(folder);
@@ -360,7 +360,7 @@ fn cupti_is_found_where_it_lies() {
     place("venv12/lib/python3.11/site-packages/nvidia/cuda_cupti/lib", "libcupti.so.12");
     place("venv13/lib/python3.12/site-packages/nvidia/cu13/lib", "libcupti.so.13");
     place("bare", "libcupti.so.12");
-    // What is no library is passed over.
+    // A file that is not a library is skipped.
     let broken = root.path().join("broken/extras/CUPTI/lib64");
     fs::create_dir_all(&broken).expect("a folder");
     fs::write(broken.join("libcupti.so.13"), "no library").expect("a file");
@@ -373,7 +373,7 @@ fn cupti_is_found_where_it_lies() {
         ("probe", "CONDA_PREFIX", "venv13", &[], "Ok(2)"),
         ("probe", "LD_LIBRARY_PATH", "bare", &[], "Ok(2)"),
         ("probe", "CUDA_HOME", "broken", &bare, "Ok(2)"),
-        // The one that the program has loaded, though a newer one lies in the toolkit.
+        // The library that the program has loaded, although the toolkit has a newer one.
         ("loaded", "CUDA_HOME", "toolkit", &bare, "{\"12\"}"),
     ] {
         let trace = root.path().join("trace.json");
@@ -384,16 +384,16 @@ fn cupti_is_found_where_it_lies() {
 }
 
 #[test]
-fn a_machine_as_it_is_has_a_reason_or_devices() {
+fn without_fakes_there_are_devices_or_a_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.json");
-    let said = finish(child("probe", &path).env_remove(DRIVER_VARIABLE).env_remove(CUPTI_VARIABLE));
+    let output = finish(child("probe", &path).env_remove(DRIVER_VARIABLE).env_remove(CUPTI_VARIABLE));
     let trace: Value = serde_json::from_slice(&fs::read(path).expect("a trace")).expect("JSON");
-    assert_eq!(said.starts_with("Ok("), trace["WARNING"].is_null(), "{said}: {}", trace["WARNING"]);
+    assert_eq!(output.starts_with("Ok("), trace["WARNING"].is_null(), "{output}: {}", trace["WARNING"]);
 }
 
 #[test]
-fn who_did_not_ask_hears_nothing() {
+fn no_warning_without_the_cuda_activity() {
     let run = run("silent", &[(DRIVER_VARIABLE, "/nowhere.so")]);
     assert_eq!(run.warnings(), [] as [&str; 0]);
     assert_eq!(run.trace["deviceProperties"], json!([]));

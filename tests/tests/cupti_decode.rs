@@ -1,4 +1,4 @@
-//! Records of every version of CUPTI from 12.0 to 13.5 are read as they were written.
+//! Records of every CUPTI version from 12.0 to 13.5 are decoded to the values that were written.
 
 use kinetoscope::device::decode::{decode, kind, size_of_record};
 use kinetoscope::device::decoded::{Decoded, Span};
@@ -8,7 +8,7 @@ const SPAN: (u64, u64) = (1_700_000_000_000_000_001, 1_700_000_000_000_005_003);
 const TIMES: Span = Span { start: SPAN.0, end: SPAN.1 };
 const LANE: (u32, u32, u32) = (1, 2, 7);
 
-/// A record is read alike wherever it stands: alone, or before others.
+/// Decodes a record. The result must not depend on what follows the record.
 fn read(bytes: &Bytes, version: u32) -> Decoded {
     let alone = decode(&bytes.0, version);
     let mut followed = bytes.0.clone();
@@ -23,7 +23,7 @@ fn read(bytes: &Bytes, version: u32) -> Decoded {
 }
 
 #[test]
-fn sizes_are_those_of_the_headers() {
+fn record_sizes_equal_those_of_the_headers() {
     for toolkit in TOOLKITS {
         let size = |kind| size_of_record(kind, toolkit.version).expect("a kind that is read");
         assert_eq!((size(kind::CONCURRENT_KERNEL), size(kind::KERNEL)), (toolkit.kernel, toolkit.kernel));
@@ -37,7 +37,7 @@ fn sizes_are_those_of_the_headers() {
 }
 
 #[test]
-fn kernels_of_every_version() {
+fn kernels_of_every_version_are_decoded() {
     for Toolkit { version, .. } in TOOLKITS {
         let writer = Writer::new(version);
         let plain = writer.kernel(c"name", SPAN, LANE, 42, [640, 256]);
@@ -58,7 +58,7 @@ fn kernels_of_every_version() {
 }
 
 #[test]
-fn copies_and_fills_of_every_version() {
+fn memcpys_and_memsets_of_every_version_are_decoded() {
     for Toolkit { version, .. } in TOOLKITS {
         let writer = Writer::new(version);
         let Decoded::Copy(copy) = read(&writer.copy(4096, SPAN, LANE, 43), version) else {
@@ -72,7 +72,7 @@ fn copies_and_fills_of_every_version() {
         let Decoded::Copy(copy) = read(&bytes, version) else { panic!("{version}") };
         assert_eq!((copy.direction, copy.bytes, copy.peers), (10, 8192, Some(peers)));
         assert_eq!((copy.place.device, copy.place.correlation, copy.place.channel), (1, 44, (4, 2)));
-        let Decoded::Fill { span, place, memory, bytes } = read(&writer.fill(512, SPAN, LANE, 45), version)
+        let Decoded::Fill { span, place, memory, bytes } = read(&writer.memset(512, SPAN, LANE, 45), version)
         else {
             panic!("{version}")
         };
@@ -81,7 +81,7 @@ fn copies_and_fills_of_every_version() {
 }
 
 #[test]
-fn calls_waiting_and_links_of_every_version() {
+fn calls_synchronizations_and_correlations_of_every_version_are_decoded() {
     for Toolkit { version, .. } in TOOLKITS {
         let writer = Writer::new(version);
         for is_driver in [false, true] {
@@ -104,7 +104,7 @@ fn calls_waiting_and_links_of_every_version() {
 }
 
 #[test]
-fn memory_and_ranges_of_every_version() {
+fn memory_and_markers_of_every_version_are_decoded() {
     for Toolkit { version, .. } in TOOLKITS {
         let writer = Writer::new(version);
         for is_release in [false, true] {
@@ -125,10 +125,10 @@ fn memory_and_ranges_of_every_version() {
 }
 
 #[test]
-fn what_is_not_read_is_told() {
+fn unknown_kinds_and_later_versions_are_handled() {
     assert_eq!(decode(&Writer::new(18).unknown().0, 18), Decoded::Unknown(46));
     assert_eq!(decode(&[], 18), Decoded::Unknown(0));
-    // A version of the future: as the newest that is known.
+    // A later version is decoded like the newest known version.
     let writer = Writer::new(140_000);
     let kernel = writer.kernel(c"name", SPAN, LANE, 1, [1, 32]);
     assert!(matches!(decode(&kernel.0, 140_000), Decoded::Kernel(_)));

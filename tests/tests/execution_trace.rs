@@ -1,4 +1,4 @@
-//! Execution traces: what the recorder's own handler wrote before they were an export, and that pieces make the same text.
+//! Execution traces: they equal the goldens, and an export in pieces makes the same text.
 
 use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{Started, export};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::fs;
 
 #[test]
-fn equal_their_goldens() {
+fn execution_traces_equal_their_goldens() {
     for name in ["recording.ktrace", "recording_of_devices.ktrace", "small_gpu_trace.json"] {
         let trace = fs::read(files::data().join("healthy").join(name)).expect("a fixture");
         let trace = Trace::read(&trace).expect("a trace");
@@ -22,7 +22,7 @@ fn equal_their_goldens() {
 }
 
 #[test]
-fn pieces_and_the_export_make_the_same_text() {
+fn an_export_in_pieces_makes_the_same_text() {
     let trace = fs::read(files::data().join("healthy/recording.ktrace")).expect("a fixture");
     let trace = Trace::read(&trace).expect("a trace");
     let mut writer = ExecutionTraceWriter::new(&trace);
@@ -40,15 +40,15 @@ fn pieces_and_the_export_make_the_same_text() {
     assert_eq!(text, execution_trace(&trace));
 
     let begun = export("execution-trace").expect("an export").begin(&trace, &Options::default(), b"");
-    let Ok(Started::Writing(mut writing)) = begun else { panic!("nothing is written") };
+    let Ok(Started::Writing(mut writing)) = begun else { panic!("the export should not be skipped") };
     let mut exported = String::new();
     while writing.next(&trace, &mut exported) {}
     assert_eq!(exported, text);
 }
 
-/// The backward thread's lane stands before that of the forward thread.
+/// The track of the backward thread is before that of the forward thread.
 #[test]
-fn a_backward_operator_names_a_forward_operator_of_a_later_thread() {
+fn a_backward_operator_refers_to_a_forward_operator_of_a_later_thread() {
     let trace = Trace::read(
         br#"[{"ph":"X","cat":"cpu_op","name":"MulBackward0","pid":1,"tid":1,"ts":50,"dur":5,
               "args":{"Sequence number":7,"Fwd thread id":1}},

@@ -1,5 +1,5 @@
-//! Every fixture, four ways: equal to its golden, sniffed in every packing, equal after a round trip, and equal however
-//! it is cut into chunks.
+//! Every fixture equals its golden, is recognised in every compression, is equal after a round trip, and does not
+//! depend on how it is split into chunks.
 
 use kinetoscope_core::error::Error;
 use kinetoscope_core::queries::options::Options;
@@ -39,9 +39,9 @@ fn read_in_chunks<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
     }
 }
 
-/// A golden that is missing fails; `BLESS=1` writes all.
+/// A missing golden is a failure; `BLESS=1` writes all goldens.
 #[test]
-fn equal_their_goldens() {
+fn fixtures_equal_their_goldens() {
     let mut differences = Vec::new();
     for folder in ["healthy", "malformed", "refused"] {
         for path in fixtures(folder) {
@@ -54,7 +54,7 @@ fn equal_their_goldens() {
             }
             let theirs = fs::read_to_string(&golden).unwrap_or_else(|e| panic!("{}: {e}", golden.display()));
             if ours != theirs {
-                differences.push(format!("{}:\n{ours}--- is not\n{theirs}", name(&path)));
+                differences.push(format!("{}:\n{ours}--- differs from\n{theirs}", name(&path)));
             }
         }
     }
@@ -70,17 +70,17 @@ fn every_defect_has_a_diagnostic() {
 }
 
 #[test]
-fn a_cut_anywhere_changes_nothing() {
+fn the_result_does_not_depend_on_chunks() {
     for folder in ["healthy", "malformed", "refused"] {
         for path in fixtures(folder) {
             let bytes = fs::read(&path).expect("a fixture");
-            let whole = read(&bytes);
+            let expected = read(&bytes);
             for at in 0..=bytes.len() {
                 let cut = read_in_chunks([&bytes[..at], &bytes[at..]]);
-                assert_eq!(cut, whole, "{} cut at {at}", name(&path));
+                assert_eq!(cut, expected, "{} cut at {at}", name(&path));
             }
-            assert_eq!(read_in_chunks(bytes.chunks(1)), whole, "{} byte by byte", name(&path));
-            assert_eq!(read_in_chunks(bytes.chunks(7)), whole, "{} by sevens", name(&path));
+            assert_eq!(read_in_chunks(bytes.chunks(1)), expected, "{} in chunks of 1", name(&path));
+            assert_eq!(read_in_chunks(bytes.chunks(7)), expected, "{} in chunks of 7", name(&path));
         }
     }
 }
@@ -96,24 +96,24 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn every_packing_is_recognised() {
+fn every_compression_is_recognised() {
     for folder in ["healthy", "malformed"] {
         for path in fixtures(folder).iter().filter(|p| p.extension().is_some_and(|e| e == "json")) {
             let bytes = fs::read(path).expect("a fixture");
-            let whole = read(&bytes);
-            for packed in [gzip(&bytes), zstd(&bytes)] {
-                assert_eq!(read(&packed), whole, "{}", name(path));
-                assert_eq!(read_in_chunks(packed.chunks(3)), whole, "{} by threes", name(path));
+            let expected = read(&bytes);
+            for compressed in [gzip(&bytes), zstd(&bytes)] {
+                assert_eq!(read(&compressed), expected, "{}", name(path));
+                assert_eq!(read_in_chunks(compressed.chunks(3)), expected, "{} in chunks of 3", name(path));
             }
             let (a, b) = bytes.split_at(bytes.len() / 2);
-            assert_eq!(read(&[gzip(a), gzip(b)].concat()), whole, "{} in two members", name(path));
-            assert_eq!(read(&[zstd(a), zstd(b)].concat()), whole, "{} in two frames", name(path));
+            assert_eq!(read(&[gzip(a), gzip(b)].concat()), expected, "{} in two members", name(path));
+            assert_eq!(read(&[zstd(a), zstd(b)].concat()), expected, "{} in two frames", name(path));
         }
     }
 }
 
 #[test]
-fn what_is_written_reads_back_equal() {
+fn exported_traces_read_back_equal() {
     for folder in ["healthy", "malformed"] {
         for path in fixtures(folder) {
             let trace = Trace::read(&fs::read(&path).expect("a fixture")).expect("a trace");
@@ -128,19 +128,19 @@ fn what_is_written_reads_back_equal() {
     }
 }
 
-/// What fuzzing found, each named for what went wrong.
+/// Inputs found by fuzzing, each named after the defect that it caused.
 #[test]
-fn fuzzed_inputs_are_read_alike_however_they_are_cut() {
+fn results_of_fuzzed_inputs_do_not_depend_on_chunks() {
     let entries = fs::read_dir(files::data().join("fuzz")).expect("fuzzed inputs");
     for path in entries.map(|e| e.expect("an entry").path()) {
         let bytes = fs::read(&path).expect("a fixture");
-        let whole = read(&bytes);
+        let expected = read(&bytes);
         for at in 0..=bytes.len() {
             let cut = read_in_chunks([&bytes[..at], &bytes[at..]]);
-            assert_eq!(cut, whole, "{} cut at {at}", name(&path));
+            assert_eq!(cut, expected, "{} cut at {at}", name(&path));
         }
         for size in [1, 2, 3, 5, 7, 31] {
-            assert_eq!(read_in_chunks(bytes.chunks(size)), whole, "{} by {size}", name(&path));
+            assert_eq!(read_in_chunks(bytes.chunks(size)), expected, "{} by {size}", name(&path));
         }
         if let Ok(trace) = Trace::read(&bytes) {
             for query in QUERIES {

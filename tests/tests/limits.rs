@@ -1,4 +1,4 @@
-//! Past a limit an event is skipped and counted, and its neighbours are read.
+//! An event beyond a limit is skipped and counted, and its neighbours are read.
 
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::read::limits::Limits;
@@ -12,7 +12,7 @@ fn event(name: &str, extra: &str) -> String {
     format!(r#"{{"ph":"X","name":"{name}","pid":1,"tid":1,"ts":1,"dur":1,"args":{{"x":{extra}}}}}"#)
 }
 
-/// The names that are read and the codes that are counted, with small chunks and with one.
+/// Returns the names that are read and the codes that are counted; they must not depend on the chunks.
 fn read(text: &str) -> (Vec<String>, Vec<(Code, u64)>) {
     let once = |size: usize| {
         let mut reader = TextReader::new(small());
@@ -38,7 +38,7 @@ fn survivors() -> Vec<String> {
 }
 
 #[test]
-fn nesting() {
+fn events_nested_too_deeply_are_skipped() {
     let deep = format!("{}1{}", "[".repeat(9), "]".repeat(9));
     assert_eq!(between(&event("deep", &deep)), (survivors(), vec![(Code::NestingTooDeep, 1)]));
     let fine = format!("{}1{}", "[".repeat(5), "]".repeat(5));
@@ -46,7 +46,7 @@ fn nesting() {
 }
 
 #[test]
-fn texts() {
+fn events_with_too_long_strings_are_skipped() {
     assert_eq!(between(&event(&"n".repeat(65), "1")), (survivors(), vec![(Code::NameTooLong, 1)]));
     assert_eq!(between(&event(&"n".repeat(64), "1")).0.len(), 3);
     let long = format!("\"{}\"", "v".repeat(80));
@@ -54,7 +54,7 @@ fn texts() {
 }
 
 #[test]
-fn events() {
+fn too_large_events_are_skipped() {
     let many: Vec<String> = (0..120).map(|i| format!("\"k{i}\":\"}}{i}\"")).collect();
     let large = format!(r#"{{"ph":"X","name":"large","ts":1,"dur":1,"args":{{{}}}}}"#, many.join(","));
     assert!(large.len() > 2 * small().event_bytes);
@@ -62,7 +62,7 @@ fn events() {
 }
 
 #[test]
-fn metadata() {
+fn too_large_metadata_is_skipped() {
     let text =
         format!(r#"{{"big":[{}1],"traceEvents":[{}],"after":2}}"#, "1,".repeat(500), event("kept", "1"));
     let mut reader = TextReader::new(small());
@@ -77,7 +77,7 @@ fn metadata() {
 }
 
 #[test]
-fn memory() {
+fn reading_stops_at_the_memory_limit() {
     let text = format!("[{}", format!("{},", event("again", "123456")).repeat(60_000));
     let limits = Limits::default().with_memory_bytes(2_000_000);
     let once = |size: usize| {

@@ -1,4 +1,4 @@
-//! Memory: torch's timelines, snapshots of the CUDA allocator, and what a small trace shows.
+//! Memory: torch's timelines, snapshots of the CUDA allocator, and the query `memory`.
 
 use kinetoscope_core::analysis::device::memory::Memory;
 use kinetoscope_core::analysis::device::memory_rows::{COLUMNS, memory_rows};
@@ -11,8 +11,8 @@ use kinetoscope_tests::torch::cases;
 use serde_json::Value;
 use std::fs;
 
-/// What torch's raw timeline says of bytes that came or went: time, bytes. What was there before, and what only changed its
-/// version, is left out.
+/// The allocations and releases in torch's raw timeline: time, bytes. Memory that existed before, and changes of a
+/// version only, are left out.
 fn changes(raw: &Value) -> Vec<(i64, i64)> {
     let int = |entry: &Value, at: usize| entry[at].as_i64().expect("a number");
     let entries = raw.as_array().expect("entries").iter();
@@ -24,15 +24,15 @@ fn changes(raw: &Value) -> Vec<(i64, i64)> {
     changes
 }
 
-/// torch sorts bytes into categories by the identities of tensors, which no trace has; what comes and goes, and when, is
-/// the same.
+/// torch assigns bytes to categories by the identities of tensors, which are not in a trace. Allocations and releases,
+/// and their times, are the same.
 #[test]
-fn timelines_are_torchs_but_for_categories() {
+fn timelines_equal_torchs_except_for_categories() {
     let mut compared = 0;
     for case in cases("kineto") {
         let Some(raw) = case.json("memory_timeline.raw.json") else { continue };
         let memory = Memory::new(&case.trace);
-        let timeline = MemoryTimeline::new(&case.trace, &memory, Some("cpu")).expect("memory of the CPU");
+        let timeline = MemoryTimeline::new(&case.trace, &memory, Some("cpu")).expect("a timeline of the CPU");
         let json = |text: String| -> Value { serde_json::from_str(&text).expect("JSON") };
         assert_eq!(changes(&json(timeline.raw())), changes(&raw), "{}", case.name);
         // The same times in microseconds, with torch's rounding.
@@ -63,7 +63,7 @@ fn cell<'a>(row: &'a [Cell], key: &str) -> &'a Cell {
 }
 
 #[test]
-fn snapshots_of_every_protocol_say_the_same() {
+fn snapshots_of_every_pickle_protocol_are_read_alike() {
     for protocol in 2..=5 {
         let trace = read(&format!("small-protocol-{protocol}.pickle")).expect("a snapshot");
         let rows = memory_rows(&trace);
@@ -83,13 +83,13 @@ fn snapshots_of_every_protocol_say_the_same() {
         assert_eq!(cell(failed[0], "allocated_bytes"), &Cell::Bytes(1 << 40));
         let segments = lines(&rows, "segments");
         assert_eq!(cell(segments[0], "share"), &Cell::Share(0.5));
-        // It is a trace as any other.
+        // A snapshot can be exported like any other trace.
         assert_eq!(trace.table.base_ns() + trace.start_ns, 1_700_000_000_000_000_000);
     }
 }
 
 #[test]
-fn chunks_do_not_matter_to_a_snapshot() {
+fn a_snapshot_does_not_depend_on_chunks() {
     let bytes = fs::read(files::data().join("snapshots/small-protocol-4.pickle")).expect("a snapshot");
     let whole = memory_rows(&Trace::read(&bytes).expect("a snapshot"));
     for size in [1, 2, 7, 100] {
@@ -103,21 +103,21 @@ fn chunks_do_not_matter_to_a_snapshot() {
 }
 
 #[test]
-fn pickles_that_run_code_or_are_no_snapshots_are_refused() {
+fn pickles_that_run_code_or_are_not_snapshots_are_refused() {
     let why = |name: &str| read(name).expect_err("refused").to_string();
     assert!(why("runs-code.pickle").contains("runs code"), "{}", why("runs-code.pickle"));
     assert!(why("something-else.pickle").contains("something else"));
 }
 
-/// A list that holds itself twice, sixty times over, is small when what is shared is kept once.
+/// Sixty nested lists, each of which contains the next one twice, stay small because shared values are stored once.
 #[test]
-fn shared_values_do_not_grow() {
+fn shared_pickle_values_are_stored_once() {
     let trace = read("shared-many-times.pickle").expect("a snapshot");
     assert_eq!(lines(&memory_rows(&trace), "device").len(), 1);
 }
 
 #[test]
-fn a_real_snapshot_adds_up() {
+fn the_sums_of_a_real_snapshot_are_consistent() {
     let Some(folder) = files::shared("traces/cs336-magma27", "a real memory snapshot") else { return };
     let bytes = fs::read(folder.join("memory_snapshot.pickle")).expect("a snapshot");
     let trace = Trace::read(&bytes).expect("a snapshot");
@@ -127,13 +127,13 @@ fn a_real_snapshot_adds_up() {
     assert_eq!(device.allocated - device.freed, device.after - device.before);
     let live: i64 = memory.live(device.peak_at).map(|record| record.bytes).sum();
     assert!(live <= device.peak && device.peak <= device.reserved.expect("reserved"));
-    // What is left at the end is what the segments hold.
+    // The memory in use at the end equals the allocated bytes of the segments.
     let rows = memory_rows(&trace);
     assert_eq!(cell(lines(&rows, "segments")[0], "allocated_bytes"), &Cell::Bytes(device.after));
 }
 
 #[test]
-fn devices_without_memory_are_named() {
+fn errors_for_a_missing_device_list_the_devices_with_memory() {
     let trace = read("small-protocol-4.pickle").expect("a snapshot");
     let memory = Memory::new(&trace);
     let error = MemoryTimeline::new(&trace, &memory, Some("cuda:7")).err().expect("no such device");

@@ -1,4 +1,4 @@
-//! Random traces through the engine and through naive twins, and random damage through the reader.
+//! Random traces in the engine and in naive reference implementations, and random damage in the reader.
 
 mod random_events;
 
@@ -43,11 +43,11 @@ fn chunked(bytes: &[u8], sizes: &[usize]) -> Result<Trace, Error> {
     reader.finish()
 }
 
-fn whole(trace: &Result<Trace, Error>) -> String {
+fn complete(trace: &Result<Trace, Error>) -> String {
     trace.as_ref().map_or_else(ToString::to_string, dump::complete)
 }
 
-/// Whether a value is written as the twin wrote it.
+/// Whether a value is written as the reference implementation wrote it.
 fn is_written_as(ours: &str, theirs: &Value) -> bool {
     match theirs {
         Value::Number(n) => ours == n.to_string(),
@@ -55,7 +55,7 @@ fn is_written_as(ours: &str, theirs: &Value) -> bool {
     }
 }
 
-/// The spans of a track that a window shows, found one by one: level, start, end, row.
+/// Finds the visible spans of a window one by one: level, start, end, row.
 fn visible(trace: &Trace, window: Window) -> Vec<(u32, i64, i64, Row)> {
     let (table, tree) = (&trace.table, &trace.tree);
     let origin = trace.start_ns;
@@ -76,7 +76,7 @@ fn visible(trace: &Trace, window: Window) -> Vec<(u32, i64, i64, Row)> {
     out
 }
 
-/// Checks the tiles of a window against the spans found one by one.
+/// Compares the tiles of a window with the spans found one by one.
 fn check_tiles(trace: &Trace, window: Window) {
     let spans = visible(trace, window);
     let drawn = tiles(trace, window);
@@ -86,7 +86,7 @@ fn check_tiles(trace: &Trace, window: Window) {
     let alone: Vec<_> = drawn.iter().filter(|t| t.count == 1).map(box_of).collect();
     assert!(alone.iter().all(|one| spans.binary_search(one).is_ok()));
     for span in spans.iter().filter(|s| s.2 - s.1 >= pixel) {
-        assert!(alone.contains(span), "{span:?} has no box of its own");
+        assert!(alone.contains(span), "{span:?} has no tile of its own");
     }
     for tile in drawn.iter().filter(|t| t.count > 1) {
         let of_pixel = |ns: i64| (ns - window.start_ns).div_euclid(pixel);
@@ -104,9 +104,9 @@ fn check_tiles(trace: &Trace, window: Window) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, max_shrink_iters: 4000, ..ProptestConfig::default() })]
 
-    /// The twin: serde_json reads the whole document at once.
+    /// Reference implementation: serde_json reads the complete document.
     #[test]
-    fn events_are_what_serde_json_reads(events in events()) {
+    fn events_equal_those_that_serde_json_reads(events in events()) {
         let trace = read(text(&events).as_bytes()).expect("a trace");
         let table = &trace.table;
         prop_assert_eq!(table.len(), events.len());
@@ -123,14 +123,15 @@ proptest! {
             for ((field, value), (key, theirs)) in ours.into_iter().zip(&args) {
                 prop_assert_eq!(table.names.get(field.key), key);
                 let ours = value_json(value);
-                prop_assert!(is_written_as(&ours, theirs), "{} is not {}", ours, theirs);
+                prop_assert!(is_written_as(&ours, theirs), "{} differs from {}", ours, theirs);
             }
         }
     }
 
-    /// The twin of the tree: on a lane every child lies within its parent and after everything that ended before it.
+    /// Reference implementation of the tree: on a lane, every child lies within its parent and after all that ended
+    /// before.
     #[test]
-    fn lanes_nest_and_hold_every_span(events in events()) {
+    fn spans_of_a_lane_nest_and_every_span_has_one(events in events()) {
         let trace = read(text(&events).as_bytes()).expect("a trace");
         let (table, tree) = (&trace.table, &trace.tree);
         let mut rows = tree.rows().to_vec();
@@ -141,7 +142,7 @@ proptest! {
             for at in lane.positions() {
                 let row = tree.row(at);
                 let earlier = lane.positions().take_while(|&other| other < at);
-                // The innermost earlier span of the lane that contains this one, found by looking at all.
+                // The innermost earlier span of the lane that contains this one, found by a linear search.
                 let contains = |&other: &Position| {
                     let above = tree.row(other);
                     table.ts(above) <= table.ts(row) && table.end(row) <= table.end(above) && table.end(above) > table.ts(row)
@@ -156,9 +157,9 @@ proptest! {
         }
     }
 
-    /// The twin of the links: the first runtime call with the same correlation.
+    /// Reference implementation of the links: the first runtime call with the same correlation id.
     #[test]
-    fn launches_are_found_by_correlation(events in events()) {
+    fn launches_are_found_by_correlation_id(events in events()) {
         let trace = read(text(&events).as_bytes()).expect("a trace");
         for (row, event) in trace.table.rows().zip(&events) {
             let is_device = event["cat"] == "kernel" || event["cat"] == "gpu_memcpy";
@@ -171,9 +172,9 @@ proptest! {
         }
     }
 
-    /// The twin of the averages: counts and sums by name, in a map.
+    /// Reference implementation of the averages: counts and sums by name, in a map.
     #[test]
-    fn averages_add_up_by_name(events in events()) {
+    fn averages_equal_the_sums_by_name(events in events()) {
         let trace = read(text(&events).as_bytes()).expect("a trace");
         let all = FunctionEvents::new(&trace);
         let groups = key_averages(&all, &trace.table, GroupBy::default());
@@ -197,7 +198,7 @@ proptest! {
     }
 
     #[test]
-    fn identities_hold(events in events()) {
+    fn identities_hold_for_random_traces(events in events()) {
         let trace = read(text(&events).as_bytes()).expect("a trace");
         let all = FunctionEvents::new(&trace);
         let devices = device_times(&trace);
@@ -206,10 +207,10 @@ proptest! {
         }
     }
 
-    /// Bytes changed, removed and doubled: never a panic, the same result however it is cut, and a repaired file that
-    /// is clean JSON with the same events.
+    /// Changes, removes and duplicates bytes: nothing panics, the result does not depend on chunks, and the repaired
+    /// file is valid JSON with the same events.
     #[test]
-    fn damage_is_survived(
+    fn damaged_files_are_read_and_repaired(
         events in prop::collection::vec(prop_oneof![span(), mark()], 1..6),
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..8),
         sizes in prop::collection::vec(1..200usize, 1..6),
@@ -228,7 +229,7 @@ proptest! {
             }
         }
         let once = read(&bytes);
-        prop_assert_eq!(whole(&once), whole(&chunked(&bytes, &sizes)));
+        prop_assert_eq!(complete(&once), complete(&chunked(&bytes, &sizes)));
         let Ok(trace) = once else { return Ok(()) };
         let _ = summary(&trace);
         let mut repairer = Repairer::new(Unpacker::default(), String::new());
@@ -249,7 +250,7 @@ proptest! {
     }
 
     #[test]
-    fn tiles_show_what_is_there(events in events(), start in -50..500i64, length in 1..500i64, pixels in 1..40u32) {
+    fn tiles_show_every_visible_span(events in events(), start in -50..500i64, length in 1..500i64, pixels in 1..40u32) {
         if let Ok(trace) = read(text(&events).as_bytes()) {
             for track in 0..trace.table.tracks.all().len() as u32 {
                 let (start_ns, end_ns) = (start * 1000, (start + length) * 1000);

@@ -1,4 +1,4 @@
-//! Spans, moments and what they tell, as torch tells them.
+//! Spans, instant events and their arguments, compared with torch's format.
 
 mod recorder;
 
@@ -32,7 +32,7 @@ fn text<'a>(trace: &'a Trace, name: &str, key: &str) -> Option<Field<'a>> {
 }
 
 #[test]
-fn spans_nest_and_count_as_torchs_do() {
+fn spans_nest_and_are_counted_like_torchs() {
     let _alone = alone();
     let mut profiler = Profiler::builder().start().expect("recording should start");
     {
@@ -71,11 +71,11 @@ fn spans_nest_and_count_as_torchs_do() {
     assert_eq!(recording.statistics.records, 16);
 }
 
-/// How far a recording's line through readings of the system's clock may lie from it, in ns.
+/// The maximum difference between the interpolated times of a recording and the system's clock, in ns.
 const CLOCK_ERROR: i64 = 1_000_000;
 
 #[test]
-fn times_are_the_systems() {
+fn times_agree_with_the_system_clock() {
     let _alone = alone();
     let mut profiler = Profiler::builder().start().expect("recording should start");
     let before = std::time::SystemTime::now();
@@ -92,7 +92,7 @@ fn times_are_the_systems() {
     let row = row(&recording.trace, "sleep");
     assert!(
         table.dur(row) >= 30_000_000 && table.dur(row) <= took + took / 1000,
-        "{} of {took}",
+        "the span lasts {} ns, the clock measured {took} ns",
         table.dur(row)
     );
     let unix = table.base_ns() + table.ts(row);
@@ -104,7 +104,7 @@ fn times_are_the_systems() {
 }
 
 #[test]
-fn arguments_are_kept_under_torchs_names() {
+fn arguments_have_torchs_names() {
     let _alone = alone();
     let mut profiler = Profiler::builder().record_shapes(true).start().expect("recording should start");
     {
@@ -141,7 +141,7 @@ fn arguments_are_kept_under_torchs_names() {
 }
 
 #[test]
-fn shapes_are_looked_at_only_where_they_are_recorded() {
+fn shapes_are_evaluated_only_if_they_are_recorded() {
     let _alone = alone();
     let asked = AtomicUsize::new(0);
     let shapes = || {
@@ -157,23 +157,23 @@ fn shapes_are_looked_at_only_where_they_are_recorded() {
 }
 
 #[test]
-fn flops_are_those_that_are_told_or_torchs_own() {
+fn flops_are_taken_from_the_span_or_computed_by_torchs_formula() {
     let _alone = alone();
     let mut profiler = Profiler::builder().with_flops(true).start().expect("recording should start");
-    drop(scope!("told", flops: 4000));
+    drop(scope!("given", flops: 4000));
     drop(scope!("aten::mm", shapes: [[2, 3], [3, 4]], dtype: "float", concrete: ["", ""]));
     let recording = stop(&mut profiler);
     let document = check(&recording);
     assert_eq!((&document["with_flops"], &document["record_shapes"]), (&json!(1), &json!(1)));
     let averages = recording.key_averages(GroupBy::default());
     let flops = |name: &str| averages.iter().find(|row| row.key == name).map(|row| row.flops);
-    assert_eq!([flops("told"), flops("aten::mm")], [Some(4000), Some(2 * 2 * 3 * 4)]);
+    assert_eq!([flops("given"), flops("aten::mm")], [Some(4000), Some(2 * 2 * 3 * 4)]);
     let table = recording.table(GroupBy::default(), &TableOptions::default());
     assert!(table.contains("FLOPs"), "{table}");
 }
 
 #[test]
-fn modules_make_a_hierarchy() {
+fn nested_modules_form_a_hierarchy() {
     let _alone = alone();
     let (model, layer, act) =
         (Module::new("Net", "net"), Module::new("Block", "A0"), Module::new("Act", "B0"));
@@ -225,7 +225,7 @@ fn backward_is_linked_to_its_forward_on_another_thread() {
 }
 
 #[test]
-fn moments_counters_arrows_and_asynchronous_spans() {
+fn instants_counters_flows_and_async_spans_are_recorded() {
     let _alone = alone();
     let mut profiler = Profiler::builder().start().expect("recording should start");
     {
@@ -256,19 +256,19 @@ fn moments_counters_arrows_and_asynchronous_spans() {
 }
 
 #[test]
-fn ranges_have_the_names_that_findings_look_for() {
+fn training_loop_ranges_have_torchs_names() {
     let _alone = alone();
     let mut profiler = Profiler::builder().start().expect("recording should start");
     assert_eq!(data_loader("Batches", [1, 2]).sum::<i32>(), 3);
     drop(optimizer_step("SGD"));
     let recording = stop(&mut profiler);
-    // Two batches, and the call that finds no more.
+    // Two batches, and the call that finds no further batch.
     assert_eq!(rows(&recording.trace, "enumerate(DataLoader)#Batches.__next__").len(), 3);
     assert_eq!(rows(&recording.trace, "Optimizer.step#SGD.step").len(), 1);
 }
 
 #[test]
-fn stacks_end_in_a_positive_number() {
+fn exported_stacks_end_in_a_positive_number() {
     let _alone = alone();
     #[inline(never)]
     fn busy() {
@@ -294,7 +294,7 @@ fn stacks_end_in_a_positive_number() {
 }
 
 #[test]
-fn deep_stacks_and_long_texts_are_kept() {
+fn deeply_nested_spans_and_long_strings_are_kept() {
     let _alone = alone();
     fn down(depth: usize) {
         let _span = scope!("down");
@@ -317,9 +317,9 @@ fn deep_stacks_and_long_texts_are_kept() {
     assert!(kept.len() >= 8000 && long.starts_with(kept), "{} bytes", kept.len());
 }
 
-/// The example `native/examples/candle` wrote it; the page shows it as its sample.
+/// The trace was written by the example `native/examples/candle`; the page uses it as its sample.
 #[test]
-fn the_training_of_a_candle_model_is_whole() {
+fn the_candle_training_trace_is_complete() {
     let bytes = kinetoscope_tests::files::read(
         &kinetoscope_tests::files::data().join("candle/training.pt.trace.json"),
     )
@@ -330,7 +330,7 @@ fn the_training_of_a_candle_model_is_whole() {
     recorder::check_nesting(&trace.table);
     assert_eq!([rows(&trace, "ProfilerStep#3").len(), rows(&trace, "ProfilerStep#4").len()], [1, 1]);
     assert_eq!(rows(&trace, "matmul").len(), 14);
-    // Spans of the model itself, by `tracing`; modules in modules; what the allocator told.
+    // Spans of the model itself, recorded through `tracing`; nested modules; allocations of the allocator.
     assert_eq!([rows(&trace, "attend").len(), rows(&trace, "train").len()], [2, 2]);
     let hierarchy = trace.table.field_named(rows(&trace, "softmax")[0], Place::Args, "Module Hierarchy");
     assert_eq!(hierarchy.and_then(|v| v.as_str()), Some("TOP(Net)::forward.attention(Attention)::forward."));

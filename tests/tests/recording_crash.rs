@@ -1,4 +1,4 @@
-//! What is left of a recording when its program comes to a bad end.
+//! What remains of a recording when its program is killed, aborts, forks or panics.
 
 mod recorder;
 
@@ -29,7 +29,7 @@ fn codes(trace: &Trace) -> Vec<Code> {
     trace.diagnostics.findings().iter().map(|finding| finding.code).collect()
 }
 
-/// The numbers that a killed child had recorded, with the time after each, in ns.
+/// Returns the numbers that a killed child recorded, with the time after each, in ns.
 fn logged(path: &Path) -> Vec<(u64, u64)> {
     let bytes = fs::read(path).unwrap_or_default();
     let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
@@ -39,11 +39,11 @@ fn logged(path: &Path) -> Vec<(u64, u64)> {
 /// The flush interval of the child, in ns.
 const FLUSH_INTERVAL: u64 = 5_000_000;
 
-/// The same, and what the system may take until it lets the writer run, on a machine whose processors are all busy.
+/// The flush interval and the time until the system schedules the writer when all processors are busy, in ns.
 const OLDEST_LOSS: u64 = FLUSH_INTERVAL + 95_000_000;
 
 #[test]
-fn a_program_that_is_killed_200_times_leaves_200_files_that_read() {
+fn recordings_of_200_killed_programs_can_be_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let (mut seed, mut ages, mut total) = (0x2545_f491_4f6c_dd1du64, Vec::new(), 0);
     for round in 0..200 {
@@ -60,7 +60,7 @@ fn a_program_that_is_killed_200_times_leaves_200_files_that_read() {
             continue;
         }
         let trace = open(&file).expect("a trace");
-        // Truncated where the last write was under way.
+        // The file may be truncated within the last write.
         let is_expected = |code: &Code| matches!(code, Code::Unclosed | Code::Truncated);
         assert!(codes(&trace).iter().all(is_expected), "{:?}", trace.diagnostics.findings());
         let recorded: HashSet<i64> = rows(&trace, "number")
@@ -73,7 +73,7 @@ fn a_program_that_is_killed_200_times_leaves_200_files_that_read() {
         ages.push(age);
         assert!(
             age <= OLDEST_LOSS,
-            "round {round}: an event of {} ms before the end is lost",
+            "round {round}: an event from {} ms before the kill is lost",
             age / 1_000_000
         );
         if !recorded.is_empty() {
@@ -85,20 +85,20 @@ fn a_program_that_is_killed_200_times_leaves_200_files_that_read() {
     let (worst, in_time) =
         (ages.last().copied().unwrap_or(0), ages.partition_point(|age| *age <= FLUSH_INTERVAL));
     println!(
-        "{total} events; the oldest that was lost was {} µs old; {in_time} of {} in time",
+        "{total} events; the oldest lost event was {} µs old; {in_time} of {} files within the interval",
         worst / 1000,
         ages.len()
     );
     assert!(
         in_time * 10 >= ages.len() * 9,
-        "{in_time} of {} lost nothing older than the interval",
+        "only {in_time} of {} files lost nothing older than the interval",
         ages.len()
     );
     assert!(total > 10_000);
 }
 
 #[test]
-fn a_program_that_aborts_leaves_what_it_wrote() {
+fn the_recording_of_an_aborted_program_can_be_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("a.ktrace");
     let ended = child("aborted", &[&file]).status().expect("the child should run");
@@ -109,7 +109,7 @@ fn a_program_that_aborts_leaves_what_it_wrote() {
 }
 
 #[test]
-fn a_fork_records_nothing_for_its_parent_and_can_record_for_itself() {
+fn a_forked_child_does_not_record_for_its_parent_and_can_record_itself() {
     let folder = tempfile::tempdir().expect("a folder");
     let (file, own) = (folder.path().join("parent.ktrace"), folder.path().join("child.ktrace"));
     let output = child("forked", &[&file, &own]).output().expect("the child should run");
@@ -127,7 +127,7 @@ fn a_fork_records_nothing_for_its_parent_and_can_record_for_itself() {
 }
 
 #[test]
-fn a_child_finds_no_lock_of_the_recorder_locked() {
+fn no_recorder_lock_is_held_in_a_forked_child() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = child("forked-often", &[folder.path()]).output().expect("the child should run");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -141,7 +141,7 @@ fn a_child_finds_no_lock_of_the_recorder_locked() {
 }
 
 #[test]
-fn a_signal_is_what_it_was_before_once_the_flight_is_over() {
+fn a_flight_recorder_restores_the_signal_handler() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = child("signalled-after", &[folder.path()]).output().expect("the child should run");
     assert_eq!(
@@ -153,7 +153,7 @@ fn a_signal_is_what_it_was_before_once_the_flight_is_over() {
     assert_eq!(output.status.signal(), Some(libc::SIGUSR1));
 }
 
-fn flown(how: &str, folder: &Path) -> Trace {
+fn flight_trace(how: &str, folder: &Path) -> Trace {
     let mut running = child(how, &[folder])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -163,7 +163,7 @@ fn flown(how: &str, folder: &Path) -> Trace {
         BufReader::new(running.stdout.take().expect("a pipe")).lines().map(|line| line.expect("a line"));
     if how == "signalled" {
         assert_eq!(lines.next().as_deref(), Some("ready"));
-        // SAFETY: a child of ours, which runs.
+        // SAFETY: the process is our child and is still running.
         unsafe { libc::kill(running.id() as i32, libc::SIGUSR1) };
     }
     let path = lines.next().expect("a path");
@@ -172,21 +172,21 @@ fn flown(how: &str, folder: &Path) -> Trace {
 }
 
 #[test]
-fn a_flight_is_written_on_a_panic_and_on_a_signal() {
+fn a_flight_recording_is_written_on_a_panic_and_on_a_signal() {
     let folder = tempfile::tempdir().expect("a folder");
-    let trace = flown("panicked", folder.path());
+    let trace = flight_trace("panicked", folder.path());
     assert_eq!(codes(&trace), []);
     for name in ["before", "in the thread that panics"] {
         let row = row(&trace, name);
         assert_eq!(trace.table.field_named(row, Place::Args, "finished"), Some(Value::Bool(false)), "{name}");
     }
-    let trace = flown("signalled", folder.path());
+    let trace = flight_trace("signalled", folder.path());
     assert!(!rows(&trace, "waiting").is_empty());
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 2);
 }
 
 #[test]
-fn a_flight_keeps_the_last_seconds_and_what_still_runs() {
+fn a_flight_recording_keeps_the_last_seconds_and_open_spans() {
     let _alone = alone();
     let folder = tempfile::tempdir().expect("a folder");
     let flight = FlightRecorder::builder(folder.path())
@@ -195,12 +195,12 @@ fn a_flight_keeps_the_last_seconds_and_what_still_runs() {
         .expect("recording should start");
     let outer = user_scope!("outer", kind = "long");
     drop(scope!("old"));
-    let until_forgotten = user_scope!("ends after its begin was forgotten");
+    let begin_discarded = user_scope!("ends after its begin was discarded");
     for _ in 0..60 {
         drop(scope!("filling"));
         sleep(Duration::from_millis(10));
     }
-    drop(until_forgotten);
+    drop(begin_discarded);
     drop(scope!("new"));
     let trace = open(flight.dump().expect("a file")).expect("a trace");
     assert_eq!(codes(&trace), []);
@@ -209,14 +209,14 @@ fn a_flight_keeps_the_last_seconds_and_what_still_runs() {
     assert!((5..40).contains(&rows(&trace, "filling").len()));
     let (window, long) = (row(&trace, "Kinetoscope (0)"), row(&trace, "outer"));
     assert!(trace.table.dur(window) < 500_000_000);
-    assert!(trace.table.ts(long) < trace.table.ts(window), "it began before what is kept");
+    assert!(trace.table.ts(long) < trace.table.ts(window), "it began before the kept time");
     assert_eq!(trace.table.field_named(long, Place::Args, "kind").and_then(|v| v.as_str()), Some("long"));
-    assert!(trace.table.dur(row(&trace, "ends after its begin was forgotten")) > 500_000_000);
+    assert!(trace.table.dur(row(&trace, "ends after its begin was discarded")) > 500_000_000);
     drop(outer);
 }
 
 #[test]
-fn a_slow_step_writes_the_flight_once_even_while_it_runs() {
+fn a_slow_step_dumps_a_flight_recording_once_while_it_runs() {
     let _alone = alone();
     let folder = tempfile::tempdir().expect("a folder");
     let flight = FlightRecorder::builder(folder.path())

@@ -1,4 +1,4 @@
-//! A durable file waits for the disk after each write; an ordinary one does not.
+//! A durable file is synchronized with the disk after each write; an ordinary file is not.
 #![cfg(target_os = "linux")]
 
 use kinetoscope::files::open;
@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 
 static SYNCED: AtomicU32 = AtomicU32::new(0);
 
-/// Stands before the system's function of this name, which the standard library calls, and counts.
+/// Overrides the system's function of this name, which the standard library calls, and counts the calls.
 #[unsafe(no_mangle)]
 extern "C" fn fdatasync(descriptor: c_int) -> c_int {
     SYNCED.fetch_add(1, Ordering::SeqCst);
-    // SAFETY: the call takes a descriptor and touches no memory of this process.
+    // SAFETY: the call takes a descriptor and accesses no memory of this process.
     unsafe { libc::syscall(libc::SYS_fdatasync, c_long::from(descriptor)) as c_int }
 }
 
-/// How often the disk was waited for until a span was written, and then until the end.
+/// Returns the number of syncs until a span was written, and until the end.
 fn syncs(path: &Path, is_durable: bool) -> (u32, u32) {
     let before = SYNCED.load(Ordering::SeqCst);
     let since = || SYNCED.load(Ordering::SeqCst) - before;
@@ -26,9 +26,9 @@ fn syncs(path: &Path, is_durable: bool) -> (u32, u32) {
     let builder = if is_durable { builder.durable_file(path) } else { builder.file(path) };
     let mut profiler = builder.start().expect("recording should start");
     drop(scope!("kept"));
-    // Longer than many flushes take, unless what is waited for comes earlier.
-    let patience = Instant::now() + Duration::from_secs(if is_durable { 30 } else { 1 });
-    while since() == 0 && Instant::now() < patience {
+    // A timeout that is much longer than a flush; the loop usually ends earlier.
+    let deadline = Instant::now() + Duration::from_secs(if is_durable { 30 } else { 1 });
+    while since() == 0 && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(1));
     }
     let running = since();
@@ -40,10 +40,10 @@ fn syncs(path: &Path, is_durable: bool) -> (u32, u32) {
 }
 
 #[test]
-fn only_a_durable_file_waits_for_the_disk() {
+fn only_a_durable_file_is_synced() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (running, whole) = syncs(&folder.path().join("durable.ktrace"), true);
-    assert!(running > 0, "before the end");
-    assert!(whole > running, "and with what the end writes");
+    let (running, total) = syncs(&folder.path().join("durable.ktrace"), true);
+    assert!(running > 0, "a durable file should be synced while recording");
+    assert!(total > running, "a durable file should be synced at the end");
     assert_eq!(syncs(&folder.path().join("other.ktrace"), false), (0, 0));
 }

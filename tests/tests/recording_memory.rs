@@ -1,4 +1,4 @@
-//! Allocations of a program whose allocator tells of them.
+//! Allocations of a program that uses the recorder's allocator.
 
 mod recorder;
 
@@ -15,7 +15,7 @@ use std::hint::black_box;
 #[global_allocator]
 static ALLOCATOR: ProfilingAllocator = ProfilingAllocator::system();
 
-fn allocations_are_positive_in_the_scope_that_makes_them_and_negative_in_that_which_frees_them() {
+fn allocations_add_to_the_allocating_scope_and_releases_subtract_from_the_freeing_scope() {
     let _alone = alone();
     let mut profiler = Profiler::builder().profile_memory(true).start().expect("recording should start");
     let bytes = {
@@ -34,23 +34,23 @@ fn allocations_are_positive_in_the_scope_that_makes_them_and_negative_in_that_wh
     let of = |name: &str| averages.iter().find(|row| row.key == name).map(|row| row.cpu_memory_usage);
     assert_eq!(of("test_user_scope_alloc"), Some(100_000));
     assert_eq!(of("test_user_scope_dealloc"), Some(-100_000));
-    // What no scope was open for stands for itself, each an event of its own.
+    // An allocation outside of all scopes is a separate event.
     assert!(averages.iter().any(|row| row.key == "[memory]" && row.count >= 2));
     let trace = &recording.trace;
-    let told: Vec<[i64; 3]> = rows(trace, "[memory]")
+    let recorded: Vec<[i64; 3]> = rows(trace, "[memory]")
         .into_iter()
         .map(|row| {
             [Key::Bytes, Key::Addr, Key::TotalAllocated]
                 .map(|key| trace.table.int(row, key).expect("a number"))
         })
         .collect();
-    let at = told.iter().position(|memory| memory[0] == 5000).expect("the box");
-    let freed = told[at..].iter().find(|memory| memory[0] == -5000).expect("its end");
-    assert_eq!(freed[1], told[at][1], "one address");
-    assert_eq!(told[at][2] - freed[2], 5000);
+    let at = recorded.iter().position(|memory| memory[0] == 5000).expect("the box");
+    let freed = recorded[at..].iter().find(|memory| memory[0] == -5000).expect("its end");
+    assert_eq!(freed[1], recorded[at][1], "one address");
+    assert_eq!(recorded[at][2] - freed[2], 5000);
 }
 
-fn memory_grows_and_moves_by_reallocation() {
+fn reallocations_are_recorded_as_a_release_and_an_allocation() {
     let _alone = alone();
     let mut profiler = Profiler::builder().profile_memory(true).start().expect("recording should start");
     let work = scope!("work");
@@ -60,7 +60,7 @@ fn memory_grows_and_moves_by_reallocation() {
     drop(work);
     let recording = profiler.stop().expect("a recording").expect("a recording");
     let trace = &recording.trace;
-    // The test's own thread: others of this program allocate too.
+    // Only the test's own thread: other threads of this program also allocate.
     let own = trace.table.track_id(row(trace, "work"));
     let bytes: Vec<i64> = rows(trace, "[memory]")
         .into_iter()
@@ -70,7 +70,7 @@ fn memory_grows_and_moves_by_reallocation() {
     assert_eq!(bytes, [8000, -8000, 800_000, -800_000]);
 }
 
-fn nothing_is_recorded_where_nobody_asked() {
+fn memory_is_not_recorded_by_default() {
     let _alone = alone();
     let mut profiler = Profiler::builder().start().expect("recording should start");
     drop(black_box(vec![1u8; 1000]));
@@ -79,7 +79,7 @@ fn nothing_is_recorded_where_nobody_asked() {
     assert!(rows(&recording.trace, "[memory]").is_empty());
 }
 
-fn a_frameworks_own_allocator_can_tell_of_a_device_and_of_running_out() {
+fn a_framework_can_report_device_allocations_and_out_of_memory() {
     let _alone = alone();
     let device = Device::Cuda(3);
     let mut profiler = Profiler::builder().profile_memory(true).start().expect("recording should start");
@@ -98,12 +98,12 @@ fn a_frameworks_own_allocator_can_tell_of_a_device_and_of_running_out() {
     assert_eq!(number(failed, Key::Bytes), 1 << 40);
     assert_eq!(number(failed, Key::TotalAllocated), 4096);
     assert_eq!(number(failed, Key::TotalReserved), 1 << 20);
-    let told: Vec<_> = rows(trace, "[memory]")
+    let recorded: Vec<_> = rows(trace, "[memory]")
         .into_iter()
         .filter(|&row| number(row, Key::DeviceType) == 1)
         .map(|row| [Key::DeviceId, Key::Bytes, Key::TotalAllocated].map(|key| number(row, key)))
         .collect();
-    assert_eq!(told, [[3, 4096, 4096], [3, -4096, 0]]);
+    assert_eq!(recorded, [[3, 4096, 4096], [3, -4096, 0]]);
     let averages = recording.key_averages(GroupBy::default());
     let scope = averages.iter().find(|row| row.key == "on the device").expect("the scope");
     assert_eq!(scope.device_memory_usage, 4096);
@@ -112,10 +112,10 @@ fn a_frameworks_own_allocator_can_tell_of_a_device_and_of_running_out() {
     assert_eq!(device.peak(), 0);
 }
 
-/// One test, so that no other allocates meanwhile: torch counts what any thread allocates while a scope is open.
+/// The test runs alone: torch counts the allocations of every thread while a scope is open.
 #[test]
-fn memory_is_told_as_torch_tells_it() {
-    // The runner itself still allocates when it has begun a test.
+fn memory_events_have_torchs_form() {
+    // The test runner still allocates after it has started a test.
     std::thread::sleep(std::time::Duration::from_millis(300));
     allocations_are_positive_in_the_scope_that_makes_them_and_negative_in_that_which_frees_them();
     memory_grows_and_moves_by_reallocation();

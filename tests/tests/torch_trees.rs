@@ -177,12 +177,8 @@ fn overlaps_are_torchs() {
     let gold: Value = serde_json::from_slice(&bytes).expect("JSON");
     let rows = gold["rows"].as_array().expect("rows");
     for row in rows {
-        let pair = |value: &Value| {
-            (
-                value[0].as_i64().expect("recording should start"),
-                value[1].as_i64().expect("the child should end"),
-            )
-        };
+        let pair =
+            |value: &Value| (value[0].as_i64().expect("the start"), value[1].as_i64().expect("the end"));
         let intervals = row["intervals"].as_array().expect("intervals").iter().map(pair).collect();
         let overlap = Overlaps::new(intervals).with(pair(&row["event"]));
         assert_eq!(Some(overlap), row["overlap"].as_i64(), "{row}");

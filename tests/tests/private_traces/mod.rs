@@ -1,13 +1,13 @@
-//! Traces in which every field that the format has holds private words, in places where a careless rule would keep them.
+//! Traces in which every field of the format contains private words, in places where an incorrect rule would keep them.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// Words that are in no public vocabulary; nor is any part of four letters, nor can a pseudonym spell one.
+/// Words of no public vocabulary. None of their parts of four letters is public either, and no pseudonym can spell one.
 pub(crate) const WORDS: [&str; 6] =
     ["vorpkludge", "zyxwomp", "jibblewhizz", "fnordquux", "wuzzlegrob", "oblomovka"];
 
-/// Texts around a private word, which stands for `@`.
+/// Templates of texts; `@` is replaced by a private word.
 const PLACES: &str = "@|@.py|/home/@/model.py|aten::@|aten::add_@|aten::@_backward|aten::add.@|autograd::@|\
     autograd::engine::evaluate_function: @|autograd::engine::evaluate_function: @Backward0|@Backward0|Add@Backward0|at::@|\
     at::native::@|c10d::@|prims::@|profiler::@|nn.Module: @_0|nn.Module: Linear_@|process_@|thread_@|thread_name @|\
@@ -26,7 +26,7 @@ const PLACES: &str = "@|@.py|/home/@/model.py|aten::@|aten::add_@|aten::@_backwa
     PyTorch Profiler (@)|PyTorch Profiler @|<built-in method @ of type object at 0x7f>|line\\n@\\tend|@.out-dtype_Float|\
     True, @|1e@|-@|0x@|#@|@#1|[memory]@|ac2g @| @ |é@ß|__@__|TOP(@)::forward.@(@)::forward.";
 
-/// How a word is spelled: `wordWORD`, between digits, in pieces.
+/// Spells a word in one of several ways: `wordWORD`, between digits, in pieces.
 fn spell(word: &str, how: u8) -> String {
     let upper = word.to_uppercase();
     let alternating =
@@ -48,12 +48,12 @@ fn spell(word: &str, how: u8) -> String {
     }
 }
 
-/// A word with something behind each letter.
+/// Returns a word with `behind` after each letter.
 fn between(word: &str, behind: &str) -> String {
     word.chars().flat_map(|letter| [letter.to_string(), behind.to_owned()]).collect()
 }
 
-/// Private texts, in the order in which they are planted.
+/// Private texts, in the order in which they are inserted.
 pub(crate) fn texts() -> impl Strategy<Value = Vec<String>> {
     let places: Vec<&str> = PLACES.split('|').collect();
     let one = (prop::sample::select(places), prop::sample::select(WORDS.to_vec()), 0..16u8).prop_map(
@@ -62,7 +62,7 @@ pub(crate) fn texts() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(one, 40..120)
 }
 
-/// Every place with a word in it, for a test that leaves none out.
+/// Returns every template with a word in it, for a test that covers all of them.
 pub(crate) fn every_text() -> Vec<String> {
     PLACES
         .split('|')
@@ -70,15 +70,15 @@ pub(crate) fn every_text() -> Vec<String> {
         .collect()
 }
 
-/// Gives the planted texts one after the other, again and again.
-pub(crate) struct Planted<'a> {
+/// Returns the private texts one after the other, repeatedly.
+pub(crate) struct PrivateTexts<'a> {
     texts: &'a [String],
     next: usize,
 }
 
-impl<'a> Planted<'a> {
-    pub(crate) fn new(texts: &'a [String]) -> Planted<'a> {
-        Planted { texts, next: 0 }
+impl<'a> PrivateTexts<'a> {
+    pub(crate) fn new(texts: &'a [String]) -> PrivateTexts<'a> {
+        PrivateTexts { texts, next: 0 }
     }
 
     fn text(&mut self) -> String {
@@ -86,7 +86,7 @@ impl<'a> Planted<'a> {
         self.texts[(self.next - 1) % self.texts.len()].clone()
     }
 
-    /// A text, a list, an object, or a number beside them: in turn.
+    /// Returns, in turn, a string, a list, an object, and a number with a string.
     fn value(&mut self) -> Value {
         match self.next % 5 {
             0 => json!([self.text(), [self.text(), 7, true]]),
@@ -115,7 +115,7 @@ impl<'a> Planted<'a> {
 const CATEGORIES: &str = "cpu_op|user_annotation|python_function|cuda_runtime|cuda_driver|kernel|gpu_memcpy|gpu_memset|\
     gpu_user_annotation|cuda_sync|cuda_event|overhead|cpu_instant_event|Trace|mtia_ccp_events|Operator|Kernel";
 
-/// Keys of arguments that profilers and this tool write; texts are planted under all of them.
+/// Keys of arguments that profilers and this tool write; each gets a private text.
 const ARGS: &str = "Call stack|Module Hierarchy|Input Dims|Input type|Input Strides|Concrete Inputs|Output type|Input names|\
     Collective name|Process Group Name|Process Group Description|Process Group Ranks|In split size|dtype|kernel|kernel_name|\
     kernel_file|kernel_hash|kernel_backend|kernel_kwargs|name|labels|Trace name|cuda_sync_kind|copy kind|src kind|direction|\
@@ -128,25 +128,25 @@ const TOP: &str = "cname|scope|id|id2|bp|s|stack|sf|tts|overload_name|device_typ
 const METADATA: &str = "host_name|process_name|traceName|trace_id|displayTimeUnit|recorder|clock|INFO|WARNING|ERROR|username|\
     with_stack|record_shapes|cupti_version|roctracer_version|stack_table|PT_PROFILER_JOB_NAME|clientInfo|stackFrames|samples|pid";
 
-/// A Kineto trace: spans of every category, every phase of Chrome, and metadata, nested and flat.
+/// Returns a Kineto trace: spans of every category, every phase of Chrome, and metadata, nested and flat.
 pub(crate) fn kineto(texts: &[String]) -> String {
-    let mut planted = Planted::new(texts);
+    let mut private = PrivateTexts::new(texts);
     let mut events = Vec::new();
     for (at, cat) in CATEGORIES.split('|').enumerate() {
         for (start, length) in [(0, 90), (10, 30), (15, 10), (50, 20)] {
-            let mut args = planted.keyed("Call stack|name");
+            let mut args = private.keyed("Call stack|name");
             args.extend([
                 ("External id".to_owned(), json!(at + start)),
                 ("correlation".to_owned(), json!(at * 7 + 1)),
             ]);
             args.extend([("Bytes".to_owned(), json!(4096)), ("grid".to_owned(), json!([2, 3, 1]))]);
-            events.push(json!({"ph": "X", "cat": cat, "name": planted.text(), "pid": 1, "tid": at % 5, "ts": start * 10, "dur": length * 10, "args": args}));
+            events.push(json!({"ph": "X", "cat": cat, "name": private.text(), "pid": 1, "tid": at % 5, "ts": start * 10, "dur": length * 10, "args": args}));
         }
     }
-    events.push(json!({"ph": "X", "cat": "cpu_op", "name": planted.text(), "pid": 1, "tid": 1, "ts": 1.5, "dur": 2, "args": planted.keyed(ARGS)}));
-    let mut top = planted.keyed(TOP);
+    events.push(json!({"ph": "X", "cat": "cpu_op", "name": private.text(), "pid": 1, "tid": 1, "ts": 1.5, "dur": 2, "args": private.keyed(ARGS)}));
+    let mut top = private.keyed(TOP);
     top.extend(
-        [("ph", json!("X")), ("name", json!(planted.text())), ("ts", json!(3)), ("dur", json!(4))]
+        [("ph", json!("X")), ("name", json!(private.text())), ("ts", json!(3)), ("dur", json!(4))]
             .map(|(k, v)| (k.to_owned(), v)),
     );
     events.push(Value::Object(top));
@@ -154,33 +154,33 @@ pub(crate) fn kineto(texts: &[String]) -> String {
         "B", "E", "i", "I", "C", "b", "n", "e", "s", "t", "f", "M", "P", "N", "O", "D", "R", "S", "T", "F",
         "?", "ab",
     ] {
-        let lane = planted.text();
-        events.push(json!({"ph": ph, "cat": planted.text(), "name": planted.text(), "pid": lane, "tid": planted.value(),
-            "id": planted.text(), "scope": planted.text(), "ts": 100, "args": planted.keyed("value|snapshot|data")}));
+        let lane = private.text();
+        events.push(json!({"ph": ph, "cat": private.text(), "name": private.text(), "pid": lane, "tid": private.value(),
+            "id": private.text(), "scope": private.text(), "ts": 100, "args": private.keyed("value|snapshot|data")}));
     }
     for name in ["process_name", "thread_name", "process_labels", "thread_sort_index"] {
-        events.push(json!({"ph": "M", "name": name, "pid": 1, "tid": 1, "args": planted.keyed("name|labels|sort_index")}));
+        events.push(json!({"ph": "M", "name": name, "pid": 1, "tid": 1, "args": private.keyed("name|labels|sort_index")}));
     }
     for (ph, row) in [("s", 10), ("f", 50)] {
         events.push(json!({"ph": ph, "cat": "ac2g", "name": "ac2g", "id": 3, "pid": 1, "tid": 0, "ts": row * 10, "bp": "e"}));
     }
-    let mut document = planted.keyed(METADATA);
-    let device = planted.keyed("name|id|numSms");
-    let group = planted.keyed("pg_name|pg_desc|backend_config|ranks");
-    let mut distributed = planted.keyed("backend|nccl_version|rank|pg_count");
-    distributed.insert("pg_config".into(), json!([group, planted.text()]));
-    document.insert("deviceProperties".into(), json!([device, planted.text()]));
+    let mut document = private.keyed(METADATA);
+    let device = private.keyed("name|id|numSms");
+    let group = private.keyed("pg_name|pg_desc|backend_config|ranks");
+    let mut distributed = private.keyed("backend|nccl_version|rank|pg_count");
+    distributed.insert("pg_config".into(), json!([group, private.text()]));
+    document.insert("deviceProperties".into(), json!([device, private.text()]));
     document.insert("distributedInfo".into(), Value::Object(distributed));
-    document.insert("kinetoscope".into(), Value::Object(planted.keyed("bytes|devices")));
+    document.insert("kinetoscope".into(), Value::Object(private.keyed("bytes|devices")));
     document.insert("traceEvents".into(), Value::Array(events));
     Value::Object(document).to_string()
 }
 
-/// Records of torch's legacy profiler.
+/// Returns records of torch's legacy profiler.
 pub(crate) fn records(texts: &[String]) -> String {
-    let mut planted = Planted::new(texts);
+    let mut private = PrivateTexts::new(texts);
     let mut record = |kind: &str, name: String, ns: i64| {
-        let mut record = planted.keyed("shapes|stack|scope|concrete_inputs|extra");
+        let mut record = private.keyed("shapes|stack|scope|concrete_inputs|extra");
         let fixed =
             json!({"name": name, "kind": kind, "handle": ns, "node_id": -1, "thread_id": 1, "cpu_ns": ns});
         record.extend(fixed.as_object().cloned().unwrap_or_default());
@@ -196,25 +196,25 @@ pub(crate) fn records(texts: &[String]) -> String {
         record("pop", String::new(), 4000),
         record(&kind, texts[3].clone(), 5000),
     ]);
-    let mut document = Planted::new(texts).keyed("what|use_device");
+    let mut document = PrivateTexts::new(texts).keyed("what|use_device");
     document.insert("threads".into(), json!([list]));
     Value::Object(document).to_string()
 }
 
-/// The events of a profiling result.
+/// Returns the events of a profiling result.
 pub(crate) fn results(texts: &[String]) -> String {
-    let mut planted = Planted::new(texts);
+    let mut private = PrivateTexts::new(texts);
     let mut events = Vec::new();
     for at in 0..6i64 {
-        let mut event = planted
+        let mut event = private
             .keyed("stack|shapes|dtypes|concrete_inputs|kwinputs|metadata_json|overload_name|activity_type");
-        let fixed = json!({"name": planted.text(), "start_ns": 1_000_000 + at * 100, "end_ns": 1_000_050 + at * 100, "correlation_id": at,
+        let fixed = json!({"name": private.text(), "start_ns": 1_000_000 + at * 100, "end_ns": 1_000_050 + at * 100, "correlation_id": at,
             "linked_correlation_id": 0, "start_thread_id": 1, "end_thread_id": 1, "device_type": "CPU", "device_index": 0});
         event.extend(fixed.as_object().cloned().unwrap_or_default());
         events.push(Value::Object(event));
     }
-    let stacks = json!([planted.text(), planted.text()]);
+    let stacks = json!([private.text(), private.text()]);
     let events = Value::Array(events);
-    // The start comes first, as it is what such a file is recognized by.
+    // The start is first, because the reader recognizes the format by it.
     format!(r#"{{"trace_start_ns": 1000000, "n_events": 6, "stack_table": {stacks}, "events": {events}}}"#)
 }

@@ -1,10 +1,10 @@
-//! Random events, for the tests that share them.
+//! Random events, shared by several test files.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A name, with everything that JSON has to escape.
+/// Returns names, with every character that JSON has to escape.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         prop::sample::select(vec![
@@ -67,12 +67,12 @@ prop_compose! {
     }
 }
 
-/// The events of a trace.
+/// Returns the events of a trace.
 pub(crate) fn events() -> impl Strategy<Value = Vec<Value>> {
     prop::collection::vec(prop_oneof![3 => span(), 1 => mark()], 0..60)
 }
 
-/// The text of a trace.
+/// Returns the text of a trace.
 pub(crate) fn text(events: &[Value]) -> String {
     json!({"schemaVersion": 1, "traceEvents": events}).to_string()
 }

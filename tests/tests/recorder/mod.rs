@@ -1,6 +1,6 @@
-#![allow(dead_code)] // Not every test file uses all of it.
+#![allow(dead_code)] // Not every test file uses every function.
 
-//! What tests of the recorder share: one recording at a time, and what every trace of it must fulfil.
+//! Shared by the tests of the recorder: one recording at a time, and the properties that every trace of it has.
 
 use kinetoscope::Recording;
 use kinetoscope_core::table::category::Category;
@@ -10,30 +10,30 @@ use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Lets one test record at a time: there is one recording in a process.
+/// Waits until no other test records: a process has one recording at a time.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The rows with a name.
+/// Returns the rows with a name.
 pub(crate) fn rows(trace: &Trace, name: &str) -> Vec<Row> {
     trace.table.rows().filter(|&row| trace.table.name(row) == name && trace.table.ph(row) != b'M').collect()
 }
 
-/// The only row with a name.
+/// Returns the only row with a name.
 pub(crate) fn row(trace: &Trace, name: &str) -> Row {
     let rows = rows(trace, name);
     assert_eq!(rows.len(), 1, "{name}");
     rows[0]
 }
 
-/// The system's id of the thread that a row is on.
+/// Returns the system's id of the thread of a row.
 pub(crate) fn thread_id(table: &Table, row: Row) -> u64 {
     table.names.get(table.track(row).tid).parse().expect("the id of a thread")
 }
 
-/// The recording as a Chrome trace.
+/// Returns the recording as a Chrome trace.
 pub(crate) fn chrome(recording: &Recording) -> Value {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.json");
@@ -41,8 +41,8 @@ pub(crate) fn chrome(recording: &Recording) -> Value {
     serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("JSON")
 }
 
-/// What holds of every recording that ended by itself: no diagnostics, reads back from Chrome's form as the same
-/// events, spans of a lane nest, and the fields are Kineto's.
+/// Checks the properties of every recording that ended normally: no diagnostics, the Chrome trace reads back as the
+/// same events, spans of a track nest, and the fields are Kineto's.
 pub(crate) fn check(recording: &Recording) -> Value {
     assert_eq!(recording.trace.diagnostics.findings(), [], "diagnostics");
     let document = chrome(recording);
@@ -51,11 +51,11 @@ pub(crate) fn check(recording: &Recording) -> Value {
     assert_eq!(again.table.len(), recording.trace.table.len());
     check_nesting(&recording.trace.table);
     check_schema(&document);
-    check_names_of_lanes(&document);
+    check_track_names(&document);
     document
 }
 
-/// Perfetto refuses spans of one lane that overlap and do not nest.
+/// Checks that spans of a track nest. Perfetto rejects spans that overlap without nesting.
 pub(crate) fn check_nesting(table: &Table) {
     let mut lanes: HashMap<u32, Vec<(i64, i64)>> = HashMap::new();
     for row in table.rows().filter(|&row| table.is_span(row) && table.category(row) != Category::Window) {
@@ -66,17 +66,20 @@ pub(crate) fn check_nesting(table: &Table) {
         let mut open: Vec<i64> = Vec::new();
         for &(start, end) in spans.iter() {
             open.retain(|&until| until > start);
-            assert!(open.last().is_none_or(|&until| end <= until), "{start} to {end} sticks out of {open:?}");
+            assert!(
+                open.last().is_none_or(|&until| end <= until),
+                "{start} to {end} overlaps the end of {open:?}"
+            );
             open.push(end);
         }
     }
 }
 
-/// A lane has one name, and every lane of spans has one.
-pub(crate) fn check_names_of_lanes(document: &Value) {
+/// Checks that every track with spans has exactly one name.
+pub(crate) fn check_track_names(document: &Value) {
     let events = document["traceEvents"].as_array().expect("events");
-    let lanes = |is_meant: &dyn Fn(&Value) -> bool| -> Vec<String> {
-        events.iter().filter(|e| is_meant(e)).map(|e| format!("{} {}", e["pid"], e["tid"])).collect()
+    let lanes = |matches: &dyn Fn(&Value) -> bool| -> Vec<String> {
+        events.iter().filter(|e| matches(e)).map(|e| format!("{} {}", e["pid"], e["tid"])).collect()
     };
     let named = lanes(&|event| event["name"] == "thread_name");
     assert_eq!(named.iter().collect::<HashSet<_>>().len(), named.len(), "{named:?}");
@@ -84,7 +87,7 @@ pub(crate) fn check_names_of_lanes(document: &Value) {
     assert!(of_spans.iter().all(|lane| named.contains(lane)), "{named:?}");
 }
 
-/// The fields that Kineto's format has, by category, and those that are ours.
+/// Checks the fields of each category: those of Kineto's format, and ours.
 pub(crate) fn check_schema(document: &Value) {
     assert_eq!(document["recorder"], concat!("Kinetoscope ", env!("CARGO_PKG_VERSION")));
     for key in ["schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents"]
@@ -92,7 +95,7 @@ pub(crate) fn check_schema(document: &Value) {
         assert!(document.get(key).is_some(), "{key}");
     }
     let base = document["baseTimeNanoseconds"].as_i64().expect("ns");
-    assert_eq!(base % 7_889_238_000_000_000, 0, "a three-month grid");
+    assert_eq!(base % 7_889_238_000_000_000, 0, "the base time should be a multiple of three months");
     for event in document["traceEvents"].as_array().expect("events") {
         let object = event.as_object().expect("an object");
         let ph = event["ph"].as_str().expect("ph");
