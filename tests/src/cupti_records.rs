@@ -84,7 +84,7 @@ macro_rules! fields {
 pub type Span = (u64, u64);
 
 /// Device, context, stream.
-pub type Lane = (u32, u32, u32);
+pub type Stream = (u32, u32, u32);
 
 impl Writer {
     pub fn new(version: u32) -> Writer {
@@ -100,14 +100,14 @@ impl Writer {
         self,
         name: &'static CStr,
         span: Span,
-        lane: Lane,
+        stream: Stream,
         correlation: u32,
         [grid, block]: [i32; 2],
     ) -> Bytes {
         let mut bytes = Bytes::new(Kind::CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, self.toolkit().kernel);
         fields!(bytes: CUpti_ActivityKernel10 {
             registersPerThread: 32u16, start: span.0, end: span.1,
-            deviceId: lane.0, contextId: lane.1, streamId: lane.2,
+            deviceId: stream.0, contextId: stream.1, streamId: stream.2,
             gridX: grid, gridY: 1i32, gridZ: 1i32, blockX: block, blockY: 1i32, blockZ: 1i32,
             staticSharedMemory: 1024i32, dynamicSharedMemory: 0i32, correlationId: correlation,
             name: name.as_ptr() as u64, queued: 0u64, graphNodeId: 0u64, graphId: 0u32,
@@ -125,11 +125,11 @@ impl Writer {
     }
 
     /// Returns a copy from pageable memory to a device.
-    pub fn copy(self, bytes_copied: u64, span: Span, lane: Lane, correlation: u32) -> Bytes {
+    pub fn copy(self, bytes_copied: u64, span: Span, stream: Stream, correlation: u32) -> Bytes {
         let mut bytes = Bytes::new(Kind::CUPTI_ACTIVITY_KIND_MEMCPY, self.toolkit().memcpy);
         fields!(bytes: CUpti_ActivityMemcpy6 {
             copyKind: 1u8, srcKind: 1u8, dstKind: 3u8, flags: 1u8, bytes: bytes_copied, start: span.0, end: span.1,
-            deviceId: lane.0, contextId: lane.1, streamId: lane.2, correlationId: correlation,
+            deviceId: stream.0, contextId: stream.1, streamId: stream.2, correlationId: correlation,
             graphNodeId: 0u64, graphId: 0u32, channelID: 4u32, channelType: 2u32,
         });
         bytes
@@ -140,14 +140,14 @@ impl Writer {
         self,
         bytes_copied: u64,
         span: Span,
-        lane: Lane,
+        stream: Stream,
         [from, to]: [(u32, u32); 2],
         correlation: u32,
     ) -> Bytes {
         let mut bytes = Bytes::new(Kind::CUPTI_ACTIVITY_KIND_MEMCPY2, 96);
         fields!(bytes: CUpti_ActivityMemcpyPtoP4 {
             copyKind: 10u8, srcKind: 3u8, dstKind: 3u8, bytes: bytes_copied, start: span.0, end: span.1,
-            deviceId: lane.0, contextId: lane.1, streamId: lane.2, srcDeviceId: from.0, srcContextId: from.1,
+            deviceId: stream.0, contextId: stream.1, streamId: stream.2, srcDeviceId: from.0, srcContextId: from.1,
             dstDeviceId: to.0, dstContextId: to.1, correlationId: correlation,
             graphNodeId: 0u64, graphId: 0u32, channelID: 4u32, channelType: 2u32,
         });
@@ -155,11 +155,11 @@ impl Writer {
     }
 
     /// Returns a memset of device memory.
-    pub fn memset(self, bytes_set: u64, span: Span, lane: Lane, correlation: u32) -> Bytes {
+    pub fn memset(self, bytes_set: u64, span: Span, stream: Stream, correlation: u32) -> Bytes {
         let mut bytes = Bytes::new(Kind::CUPTI_ACTIVITY_KIND_MEMSET, self.toolkit().memset);
         fields!(bytes: CUpti_ActivityMemset4 {
             value: 0u32, bytes: bytes_set, start: span.0, end: span.1,
-            deviceId: lane.0, contextId: lane.1, streamId: lane.2, correlationId: correlation, memoryKind: 3u16,
+            deviceId: stream.0, contextId: stream.1, streamId: stream.2, correlationId: correlation, memoryKind: 3u16,
             graphNodeId: 0u64, graphId: 0u32, channelID: 4u32, channelType: 2u32,
         });
         bytes

@@ -134,8 +134,8 @@ fn kernels_belong_to_their_operators(run: &Run, version: &str) {
 }
 
 fn flows_connect_calls_with_device_events(run: &Run) {
-    let arrows = run.events("ac2g");
-    let ends = |ph: &str| -> Vec<&Value> { arrows.iter().filter(|a| a["ph"] == ph).copied().collect() };
+    let flows = run.events("ac2g");
+    let ends = |ph: &str| -> Vec<&Value> { flows.iter().filter(|a| a["ph"] == ph).copied().collect() };
     let (starts, stops) = (ends("s"), ends("f"));
     let caused =
         ["kernel", "gpu_memcpy", "gpu_memset", "cuda_sync"].map(|category| run.events(category).len());
@@ -146,13 +146,11 @@ fn flows_connect_calls_with_device_events(run: &Run) {
     assert!(starts.iter().all(|start| stops.iter().any(|stop| stop["id"] == start["id"])));
     // Both ends of every flow are at an event.
     let events = run.trace["traceEvents"].as_array().expect("events");
-    for arrow in arrows {
-        let stands = |e: &&Value| {
-            e["ph"] == "X"
-                && ["pid", "tid", "ts"].iter().all(|key| e[key] == arrow[key])
-                && e["cat"] != "ac2g"
+    for end in flows {
+        let is_at = |e: &&Value| {
+            e["ph"] == "X" && ["pid", "tid", "ts"].iter().all(|key| e[key] == end[key]) && e["cat"] != "ac2g"
         };
-        assert!(events.iter().any(|event| stands(&event)), "{arrow}");
+        assert!(events.iter().any(|event| is_at(&event)), "{end}");
     }
 }
 

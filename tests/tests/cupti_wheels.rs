@@ -1,5 +1,5 @@
-//! The real CUPTI of each toolkit steps over buffers of records as they are read here. `cargo xtask test cupti` fetches
-//! the libraries, which need no driver for this, and says where they are.
+//! The real CUPTI of each toolkit iterates over buffers of records with the lengths that the decoder uses. `cargo xtask
+//! test cupti` downloads the libraries, which need no driver for this, and passes their folder.
 
 use kinetoscope::device::{CUPTI_VARIABLE, DRIVER_VARIABLE};
 use kinetoscope_tests::files::{fake, skip};
@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// The loader is content with a real CUPTI; what it cannot do without a driver is told, and ends nothing.
+/// Checks that the loader accepts a real CUPTI. Calls that need a driver fail with a warning and do not end the
+/// program.
 fn has_every_function(library: &Path) {
     let folder = tempfile::tempdir().expect("a folder");
     let trace = folder.path().join("trace.json");
@@ -27,9 +28,9 @@ fn has_every_function(library: &Path) {
 const FOLDER_VARIABLE: &str = "KINETOSCOPE_CUPTI_WHEELS";
 
 #[test]
-fn the_real_libraries_step_over_records_as_they_are_read() {
+fn real_cupti_libraries_and_the_decoder_agree_on_record_lengths() {
     let Some(folder) = env::var_os(FOLDER_VARIABLE).map(PathBuf::from) else {
-        skip("`cargo xtask test slow` fetches CUPTI's libraries and runs this test");
+        skip("`cargo xtask test cupti` downloads CUPTI's libraries and runs this test");
         return;
     };
     let mut versions = Vec::new();
@@ -43,7 +44,7 @@ fn the_real_libraries_step_over_records_as_they_are_read() {
         has_every_function(&entry.path());
     }
     versions.sort_unstable();
-    println!("stepped over by CUPTI {versions:?}");
+    println!("iterated over by CUPTI {versions:?}");
     versions.dedup();
     assert!(versions.len() >= 8, "{versions:?}");
 }

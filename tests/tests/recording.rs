@@ -218,10 +218,10 @@ fn backward_is_linked_to_its_forward_on_another_thread() {
     assert_eq!(trace.table.int(backward, Key::SequenceNumber), Some(sequence.number));
     assert_eq!(trace.table.int(forward, Key::FwdThreadId), Some(0));
     assert!(trace.table.int(backward, Key::FwdThreadId) > Some(0));
-    let arrows = rows(trace, "fwdbwd");
-    assert_eq!(arrows.len(), 2);
-    assert_eq!(trace.pairs.flows, [(arrows[0], arrows[1])]);
-    assert_eq!(trace.table.track_id(arrows[1]), trace.table.track_id(backward));
+    let flows = rows(trace, "fwdbwd");
+    assert_eq!(flows.len(), 2);
+    assert_eq!(trace.pairs.flows, [(flows[0], flows[1])]);
+    assert_eq!(trace.table.track_id(flows[1]), trace.table.track_id(backward));
 }
 
 #[test]

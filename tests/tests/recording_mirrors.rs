@@ -1,4 +1,4 @@
-//! Other profilers that are told of spans; and what is measured and written beside a trace.
+//! Mirrors to other profilers, counters of devices, execution traces, and measurements of runs.
 
 mod recorder;
 
@@ -23,7 +23,7 @@ use std::time::Duration;
 use std::{env, fs, thread};
 
 #[test]
-fn nvtx_hears_of_every_range_with_and_without_a_recording() {
+fn nvtx_receives_every_range_with_and_without_a_recording() {
     let folder = tempfile::tempdir().expect("a folder");
     let log = folder.path().join("log");
     let output = Command::new(env!("CARGO_BIN_EXE_recording-child"))
@@ -33,14 +33,14 @@ fn nvtx_hears_of_every_range_with_and_without_a_recording() {
         .output()
         .expect("the child should run");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let told = fs::read_to_string(log).expect("a log");
+    let written = fs::read_to_string(log).expect("a log");
     let step = "push Optimizer.step#SGD.step";
     let once = ["push outer", "push a b", "mark now", step, "pop", "pop", "pop"];
-    assert_eq!(told.lines().collect::<Vec<_>>(), [once, once].concat());
+    assert_eq!(written.lines().collect::<Vec<_>>(), [once, once].concat());
 }
 
 #[test]
-fn samples_of_devices_are_counters() {
+fn device_samples_are_recorded_as_counters() {
     let _alone = alone();
     let mut profiler =
         Profiler::builder().device_metrics(Duration::from_millis(5)).start().expect("recording should start");
@@ -54,33 +54,33 @@ fn samples_of_devices_are_counters() {
     sample.record(1);
     let recording = profiler.stop().expect("a recording").expect("something was recorded");
     let table = &recording.trace.table;
-    let told = |name: &str, series: &str| {
+    let value = |name: &str, series: &str| {
         let row = table.rows().find(|&row| table.ph(row) == b'C' && table.name(row) == name)?;
         table.field_named(row, Place::Args, series)?.as_i64()
     };
-    assert_eq!(told("GPU 1 memory (bytes)", "used"), Some(3 << 30));
-    assert_eq!(told("GPU 1 memory (bytes)", "free"), Some(1 << 30));
-    assert_eq!(told("GPU 1 utilization (%)", "kernels"), Some(75));
-    assert_eq!(told("GPU 1 clocks (MHz)", "multiprocessors"), Some(1980));
-    assert_eq!(told("GPU 1 temperature (C)", "temperature"), Some(41));
-    assert_eq!(told("GPU 1 power (mW)", "power"), None);
-    // A machine without a driver says so; one that has it adds samples of its own.
+    assert_eq!(value("GPU 1 memory (bytes)", "used"), Some(3 << 30));
+    assert_eq!(value("GPU 1 memory (bytes)", "free"), Some(1 << 30));
+    assert_eq!(value("GPU 1 utilization (%)", "kernels"), Some(75));
+    assert_eq!(value("GPU 1 clocks (MHz)", "multiprocessors"), Some(1980));
+    assert_eq!(value("GPU 1 temperature (C)", "temperature"), Some(41));
+    assert_eq!(value("GPU 1 power (mW)", "power"), None);
+    // Without a driver there is a warning; with one, its own samples are recorded in addition.
     let warning = "device metrics were requested but NVML is not available";
     let warnings = table.metadata.value("WARNING").map(|warnings| warnings.to_string()).unwrap_or_default();
     assert_eq!(warnings.contains(warning), sample_now(0).is_none());
 }
 
 #[test]
-fn absent_libraries_are_fine() {
+fn without_the_libraries_mirroring_has_no_effect() {
     let _alone = alone();
     assert!(!itt::is_available() && !nvtx::is_available());
-    for tell in [nvtx::range_push, itt::range_push, nvtx::mark, itt::mark] {
-        tell("nobody listens");
+    for emit_name in [nvtx::range_push, itt::range_push, nvtx::mark, itt::mark] {
+        emit_name("ignored");
     }
     nvtx::range_pop();
     itt::range_pop();
     let emit = emit_itt().expect("recording should start");
-    drop(scope!("told to nobody"));
+    drop(scope!("emitted to a missing library"));
     assert!(matches!(Profiler::builder().start(), Err(RecordError::AlreadyRecording)));
     drop(emit);
     let mut profiler = Profiler::builder().mirror(Mirror::Itt).start().expect("recording should start");
@@ -95,7 +95,7 @@ fn attribute<'a>(node: &'a Value, name: &str) -> &'a Value {
 }
 
 #[test]
-fn an_execution_trace_has_the_form_of_real_ones() {
+fn an_execution_trace_has_the_format_of_pytorchs() {
     let _alone = alone();
     let mut profiler = Profiler::builder().record_shapes(true).start().expect("recording should start");
     let sequence = Sequence::next();
@@ -137,14 +137,14 @@ fn an_execution_trace_has_the_form_of_real_ones() {
     let count = ids.len();
     ids.dedup();
     assert_eq!(ids.len(), count);
-    // The reader knows it for what it is.
+    // The reader recognizes the format and refuses it.
     let error = Trace::read(written.to_string().as_bytes()).expect_err("no times");
     assert!(error.to_string().contains("execution trace"), "{error}");
-    same_keys_as_a_real_one(&written);
+    check_keys_against_pytorch(&written);
 }
 
-/// The keys of every level are those of a trace that PyTorch wrote.
-fn same_keys_as_a_real_one(written: &Value) {
+/// Checks that the keys of every level are those of a trace that PyTorch wrote.
+fn check_keys_against_pytorch(written: &Value) {
     let Some(folder) = kinetoscope_tests::files::shared("traces", "a real execution trace") else { return };
     let path = folder.join("param/1.0.3-chakra.0.0.4/resnet_1gpu_et.json.gz");
     let file = fs::File::open(path).expect("a trace");
@@ -170,7 +170,7 @@ fn same_keys_as_a_real_one(written: &Value) {
 }
 
 #[test]
-fn execution_traces_follow_a_schedule() {
+fn execution_traces_are_written_for_scheduled_steps() {
     let _alone = alone();
     let folder = tempfile::tempdir().expect("a folder");
     let args = ScheduleArgs { warmup: 1, active: 1, repeat: 2, ..ScheduleArgs::default() };
@@ -191,7 +191,7 @@ fn execution_traces_follow_a_schedule() {
 }
 
 #[test]
-fn runs_are_measured() {
+fn runs_are_timed_and_summarized() {
     let _alone = alone();
     let (result, took) = timeit(10, || {
         thread::sleep(Duration::from_millis(20));
@@ -206,7 +206,7 @@ fn runs_are_measured() {
     assert_eq!(profile.runs().len(), 2);
     let summary = profile.summary().expect("two runs");
     assert!(summary.time_mean_ns >= 1e7 && summary.time_std_ns.is_some_and(|std| std > 1e6));
-    // There is no such device here, and nobody tells of one.
+    // There is no device with this number, and none reports memory.
     assert_eq!(driver_memory(40), None);
     let csv = profile.csv();
     let lines: Vec<&str> = csv.lines().collect();

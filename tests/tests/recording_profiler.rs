@@ -32,7 +32,7 @@ fn schedule(wait: i64, warmup: i64, active: i64, repeat: i64) -> Schedule {
 }
 
 #[test]
-fn a_schedule_records_its_steps_and_hands_each_cycle_over() {
+fn a_schedule_records_its_steps_and_passes_each_cycle_to_the_handler() {
     let _alone = alone();
     let (asked, handed) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (its_asked, its_handed) = (Arc::clone(&asked), Arc::clone(&handed));
@@ -67,7 +67,7 @@ fn a_schedule_records_its_steps_and_hands_each_cycle_over() {
 }
 
 #[test]
-fn cycles_can_be_accumulated() {
+fn accumulated_cycles_are_in_one_recording() {
     let _alone = alone();
     for (accumulates, expected) in [(false, 2), (true, 4)] {
         let mut profiler = Profiler::builder()
@@ -86,7 +86,7 @@ fn cycles_can_be_accumulated() {
 }
 
 #[test]
-fn threads_of_accumulated_cycles_keep_their_lanes() {
+fn threads_keep_their_tracks_in_accumulated_cycles() {
     let _alone = alone();
     let mut profiler = Profiler::builder()
         .schedule(schedule(0, 1, 1, 2))
@@ -111,7 +111,7 @@ fn threads_of_accumulated_cycles_keep_their_lanes() {
 }
 
 #[test]
-fn several_steppers_count_as_one() {
+fn steps_of_several_requesters_are_counted_once() {
     let _alone = alone();
     let before = steps::current_step();
     ["Optimizer", "Loader", "ProfilerStep"].into_iter().for_each(steps::init_steps);
@@ -127,7 +127,7 @@ fn several_steppers_count_as_one() {
 }
 
 #[test]
-fn tensorboard_finds_its_files() {
+fn files_for_tensorboard_have_its_names() {
     let _alone = alone();
     for gzip in [false, true] {
         let folder = tempfile::tempdir().expect("a folder");
@@ -158,12 +158,12 @@ fn tensorboard_finds_its_files() {
 }
 
 #[test]
-fn metadata_is_in_the_file() {
+fn metadata_is_written_to_the_file() {
     let _alone = alone();
     let mut profiler = Profiler::builder().metadata("run", 7).start().expect("recording should start");
     profiler.add_metadata("test_key1", "value \"quoted\"");
     profiler.add_metadata_json("test_key2", "[1, 2, {\"a\": null}]").expect("JSON");
-    let error = profiler.add_metadata_json("bad", "[1,").expect_err("no JSON");
+    let error = profiler.add_metadata_json("bad", "[1,").expect_err("invalid JSON");
     assert!(matches!(&error, RecordError::BadMetadata { key, .. } if key == "bad"), "{error}");
     drop(scope!("work"));
     let document = check(&stop(&mut profiler));
@@ -179,7 +179,7 @@ fn metadata_is_in_the_file() {
 }
 
 #[test]
-fn an_empty_recording_is_a_file_with_a_warning() {
+fn an_empty_recording_is_written_with_a_warning() {
     let _alone = alone();
     let mut profiler = Profiler::builder()
         .activities(&[Activity::Cpu, Activity::Cuda])
@@ -196,7 +196,7 @@ fn an_empty_recording_is_a_file_with_a_warning() {
 }
 
 #[test]
-fn wrong_use_is_an_error_and_no_panic() {
+fn incorrect_use_is_an_error() {
     let _alone = alone();
     let mut profiler = Profiler::builder().build();
     assert!(matches!(profiler.step(), Err(RecordError::NotStarted)));
@@ -206,7 +206,7 @@ fn wrong_use_is_an_error_and_no_panic() {
     assert!(matches!(Profiler::builder().start(), Err(RecordError::AlreadyRecording)));
     stop(&mut profiler);
     assert!(matches!(profiler.stop(), Err(RecordError::NotStarted)));
-    // It can be used again, and one that is dropped makes room for the next.
+    // A stopped profiler can start again, and dropping one allows the next to start.
     profiler.start().expect("recording should start");
     drop(profiler);
     let mut disabled = Profiler::builder().enabled(false).start().expect("recording should start");
@@ -219,18 +219,18 @@ fn wrong_use_is_an_error_and_no_panic() {
 }
 
 #[test]
-fn a_handler_that_fails_is_told_of() {
+fn the_error_of_a_handler_is_returned_by_stop() {
     let _alone = alone();
     let fails = |_: &Recording| Err(RecordError::Handler("no more room".into()));
     let mut profiler = Profiler::builder().on_trace_ready(fails).start().expect("recording should start");
-    let error = profiler.stop().expect_err("it fails");
+    let error = profiler.stop().expect_err("the handler fails");
     assert!(error.to_string().contains("no more room"));
     assert_eq!(ProfilerAction::Record.as_str(), "RECORD");
     assert_eq!(profiler.action(), None);
 }
 
 #[test]
-fn repeated_profiles_take_no_more_memory() {
+fn repeated_recordings_do_not_leak_memory() {
     let _alone = alone();
     let resident = || -> u64 {
         let text = std::fs::read_to_string("/proc/self/statm").expect("Linux");
@@ -247,7 +247,7 @@ fn repeated_profiles_take_no_more_memory() {
     let before = resident();
     (0..50).for_each(|_| round());
     let after = resident();
-    assert!(after < before + (4 << 20), "{before} bytes became {after}");
+    assert!(after < before + (4 << 20), "memory grew from {before} to {after} bytes");
 }
 
 #[test]

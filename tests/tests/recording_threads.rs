@@ -1,4 +1,4 @@
-//! Which thread did what, whenever it began and ends, and what finds no room.
+//! The threads of a recording: their tracks, whenever they begin and end, and dropped records.
 
 mod recorder;
 
@@ -26,11 +26,11 @@ fn text<'a>(trace: &'a Trace, name: &str, key: &str) -> Option<Field<'a>> {
 }
 
 #[test]
-fn every_thread_has_its_own_lane_whenever_it_began_and_ends() {
+fn every_thread_has_its_own_track_whenever_it_begins_and_ends() {
     let _alone = alone();
     let (started, go, end) =
         (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
-    let (barriers, (tell, told)) = ([&started, &go, &end].map(Arc::clone), mpsc::channel());
+    let (barriers, (sender, receiver)) = ([&started, &go, &end].map(Arc::clone), mpsc::channel());
     let before = thread::Builder::new().name("before".into()).spawn(move || {
         let [started, go, end] = barriers;
         let _too_early = scope!("too early");
@@ -39,8 +39,8 @@ fn every_thread_has_its_own_lane_whenever_it_began_and_ends() {
         {
             let _span = scope!("in a thread from before");
         }
-        let outliving = scope!("outlives the profile");
-        tell.send(tid()).expect("somebody listens");
+        let outliving = scope!("outlives the recording");
+        sender.send(tid()).expect("the receiver should exist");
         end.wait();
         drop(outliving);
         let _late = scope!("too late");
@@ -48,7 +48,7 @@ fn every_thread_has_its_own_lane_whenever_it_began_and_ends() {
     started.wait();
     let mut profiler = Profiler::builder().start().expect("recording should start");
     go.wait();
-    let before_id = told.recv().expect("the id");
+    let before_id = receiver.recv().expect("the id");
     let inside = thread::spawn(|| {
         let _span = scope!("in a thread from inside");
         tid()
@@ -68,8 +68,8 @@ fn every_thread_has_its_own_lane_whenever_it_began_and_ends() {
     assert_eq!(of("in the main thread"), tid());
     assert!(rows(trace, "too early").is_empty());
     assert!(rows(trace, "too late").is_empty());
-    // What had not ended lasts to the end of the window and says so.
-    let open = row(trace, "outlives the profile");
+    // A span that had not ended lasts to the end of the window and is marked as unfinished.
+    let open = row(trace, "outlives the recording");
     assert_eq!(trace.table.field_named(open, Place::Args, "finished"), Some(Field::Bool(false)));
     let window = row(trace, "Kinetoscope (0)");
     assert!((trace.table.end(open) - trace.table.end(window)).abs() <= 1);
@@ -83,7 +83,7 @@ fn every_thread_has_its_own_lane_whenever_it_began_and_ends() {
 }
 
 #[test]
-fn many_threads_lose_nothing() {
+fn no_record_of_many_threads_is_lost() {
     let _alone = alone();
     let mut profiler = Profiler::builder().start().expect("recording should start");
     let threads: Vec<_> = (0..8)
@@ -115,22 +115,23 @@ fn many_threads_lose_nothing() {
 }
 
 #[test]
-fn what_finds_no_room_is_counted() {
+fn records_beyond_the_memory_limit_are_counted() {
     let _alone = alone();
     let mut profiler = Profiler::builder().memory_bytes(200_000).start().expect("recording should start");
     for _ in 0..50_000 {
         let _span = scope!("span");
     }
     let recording = stop(&mut profiler);
-    let told = recording.trace.diagnostics.findings();
-    let dropped = told.iter().find(|finding| finding.code.as_str() == "dropped_record").expect("a finding");
+    let findings = recording.trace.diagnostics.findings();
+    let dropped =
+        findings.iter().find(|finding| finding.code.as_str() == "dropped_record").expect("a finding");
     assert_eq!(dropped.count, recording.statistics.dropped);
     assert_eq!(recording.statistics.dropped + recording.statistics.records, 100_000);
     assert!(recording.statistics.dropped > 50_000);
 }
 
 #[test]
-fn a_panic_ends_the_spans_that_it_leaves() {
+fn a_panic_ends_the_spans_that_it_unwinds() {
     let _alone = alone();
     let mut profiler = Profiler::builder().start().expect("recording should start");
     {
@@ -149,7 +150,7 @@ fn a_panic_ends_the_spans_that_it_leaves() {
 }
 
 #[test]
-fn threads_can_record_while_their_own_values_are_destroyed() {
+fn threads_can_record_while_their_thread_locals_are_destroyed() {
     let _alone = alone();
     struct Last;
     impl Drop for Last {

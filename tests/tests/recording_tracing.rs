@@ -1,4 +1,4 @@
-//! What is instrumented with `tracing`, as it is recorded.
+//! Recordings of programs that are instrumented with `tracing`.
 
 mod recorder;
 
@@ -34,7 +34,7 @@ fn instrumented(batch: usize, name: &str) {
 }
 
 #[test]
-fn fields_are_arguments_and_events_are_moments() {
+fn fields_are_arguments_and_events_are_instants() {
     let recording = record(|| {
         instrumented(3, "x");
         let span = info_span!("late", ratio = 0.5, yes = true, later = tracing::field::Empty);
@@ -60,7 +60,7 @@ fn fields_are_arguments_and_events_are_moments() {
 }
 
 #[test]
-fn spans_that_are_left_out_of_order_stay_right() {
+fn spans_exited_out_of_order_have_correct_times() {
     let recording = record(|| {
         let (a, b) = (info_span!("a"), info_span!("b"));
         let in_a = a.enter();
@@ -71,7 +71,7 @@ fn spans_that_are_left_out_of_order_stay_right() {
     });
     let trace = &recording.trace;
     let (a, b, c) = (row(trace, "a"), rows(trace, "b"), row(trace, "c"));
-    assert_eq!(b.len(), 2, "b was in a, and then went on without it");
+    assert_eq!(b.len(), 2, "b is split at the exit of a");
     assert!(trace.table.end(a) <= trace.table.ts(b[1]) && trace.table.end(b[0]) <= trace.table.end(a));
     assert!(trace.table.ts(c) >= trace.table.ts(b[1]) && trace.table.end(c) <= trace.table.end(b[1]));
 }
@@ -89,7 +89,7 @@ fn busy() {
 }
 
 #[test]
-fn asynchronous_functions_are_spans_of_their_polls() {
+fn each_poll_of_an_async_function_is_a_span() {
     let _alone = alone();
     let (layer, guard) = layer(Profiler::builder()).expect("recording should start");
     let subscriber = set_default(registry().with(layer));
@@ -97,7 +97,7 @@ fn asynchronous_functions_are_spans_of_their_polls() {
     runtime.block_on(async {
         let tasks = (0..4).map(|number| tokio::spawn(waiting(number).instrument(info_span!("outer"))));
         for task in tasks.collect::<Vec<_>>() {
-            task.await.expect("the thread should not panic");
+            task.await.expect("the task should not panic");
         }
     });
     drop(subscriber);
@@ -105,9 +105,13 @@ fn asynchronous_functions_are_spans_of_their_polls() {
     check(&recording);
     let (table, tree) = (&recording.trace.table, &recording.trace.tree);
     let polls = rows(&recording.trace, "waiting");
-    assert_eq!(polls.len(), 12, "each task was polled twice, and left what it held when it was done");
+    assert_eq!(
+        polls.len(),
+        12,
+        "each task is polled twice, and its span is entered once more when it is dropped"
+    );
     let waited: i64 = polls.iter().map(|&poll| table.dur(poll)).sum();
-    assert!(waited < 60_000_000, "{waited} ns: the time between the polls is nobody's");
+    assert!(waited < 60_000_000, "{waited} ns include the time between the polls");
     for busy in rows(&recording.trace, "busy") {
         let at = tree.positions().find(|&at| tree.row(at) == busy).expect("a span");
         let around = tree.parent(at).expect("a parent");
@@ -121,7 +125,7 @@ fn asynchronous_functions_are_spans_of_their_polls() {
 }
 
 #[test]
-fn several_threads_of_a_runtime_record_into_lanes_of_their_own() {
+fn every_thread_of_a_runtime_has_its_own_track() {
     let _alone = alone();
     let (layer, guard) = layer(Profiler::builder()).expect("recording should start");
     let dispatch = tracing::Dispatch::new(registry().with(layer));
@@ -136,7 +140,7 @@ fn several_threads_of_a_runtime_record_into_lanes_of_their_own() {
             tokio::spawn(waiting(number).with_subscriber(dispatch.clone()))
         });
         for task in tasks.collect::<Vec<_>>() {
-            task.await.expect("the thread should not panic");
+            task.await.expect("the task should not panic");
         }
     });
     drop(runtime);

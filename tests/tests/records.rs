@@ -1,4 +1,5 @@
-//! Random lists of legacy records: nothing panics, nothing is lost, and a naive twin finds the same events.
+//! Random lists of legacy records: nothing panics, nothing is lost, and a naive reference implementation finds the same
+//! events.
 
 use kinetoscope_core::analysis::torch::event_rows::event_rows;
 use kinetoscope_core::analysis::torch::function_events::{FunctionEvent, FunctionEvents};
@@ -10,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 
-/// A record as the twin sees it.
+/// A record, as the reference implementation uses it.
 #[derive(Clone, Debug)]
 struct Plain {
     kind: Kind,
@@ -44,7 +45,7 @@ prop_compose! {
     }
 }
 
-/// Lists whose times go on from record to record; the first begins with the start.
+/// Returns lists whose times increase from record to record; the first list begins with the start mark.
 fn lists() -> impl Strategy<Value = Vec<Vec<Plain>>> {
     prop::collection::vec(prop::collection::vec(record(), 0..60), 1..4).prop_map(|mut lists| {
         let start = Plain {
@@ -73,8 +74,8 @@ fn lists() -> impl Strategy<Value = Vec<Vec<Plain>>> {
 /// An event: name, thread, node, start, end, bytes, asynchronous, remote.
 type Event = (String, i64, i64, i64, i64, i64, bool, bool);
 
-/// torch's pairing, as simply as it can be said.
-fn twin(lists: &[Vec<Plain>]) -> Vec<Event> {
+/// Reference implementation of torch's pairing, written for simplicity.
+fn reference(lists: &[Vec<Plain>]) -> Vec<Event> {
     let origin = lists[0][0].time;
     let mut events = Vec::new();
     for list in lists {
@@ -125,7 +126,7 @@ fn twin(lists: &[Vec<Plain>]) -> Vec<Event> {
     events
 }
 
-/// The events before torch's tree merges some: with them, what merging took is given back by not comparing at all.
+/// Returns the events, and how many torch's tree merged. Merged events cannot be compared one by one.
 fn events(trace: &Trace) -> (Vec<Event>, usize) {
     let all = FunctionEvents::new(trace);
     let table = &trace.table;
@@ -193,9 +194,9 @@ fn written(lists: &[Vec<Plain>]) -> Trace {
     Trace::read(json!({"threads": lists}).to_string().as_bytes()).expect("records")
 }
 
-/// Device events around a range give it device time; what is inside of it is in that time.
+/// Device events around a range give it device time, which includes that of inner ranges.
 #[test]
-fn live_records_have_device_times() {
+fn pushed_records_have_device_times() {
     let mut records = Records::default();
     let (start, outer, inner) =
         (records.name("__start_profile"), records.name("aten::linear"), records.name("aten::addmm"));
@@ -221,8 +222,8 @@ fn live_records_have_device_times() {
 
 proptest! {
     #[test]
-    fn a_naive_twin_pairs_the_same(lists in lists()) {
-        let expected = twin(&lists);
+    fn pairs_equal_those_of_the_reference(lists in lists()) {
+        let expected = reference(&lists);
         for trace in [pushed(&lists), written(&lists)] {
             let (found, merged) = events(&trace);
             prop_assert_eq!(found.len() + merged, expected.len());
@@ -242,7 +243,7 @@ proptest! {
         let diagnostics = |code| trace.diagnostics.count(code);
         let left_out = diagnostics(Code::HiddenRecord) + diagnostics(Code::RepeatedPush);
         let unmatched = diagnostics(Code::UnmatchedPush) + diagnostics(Code::UnmatchedPop);
-        // Each push and pop is in a pair or has a diagnostic, and so is what else was left out.
+        // Each push and pop is in a pair or has a diagnostic; so do other records that were left out.
         let others = count(Kind::Mark) + count(Kind::MemoryAlloc);
         let accounted = 2 * pairs + unmatched + left_out;
         let records = trace.table.len() as u64;

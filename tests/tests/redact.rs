@@ -1,4 +1,4 @@
-//! Redaction: no private word passes, in any field and in any spelling; structure, times and public names stay.
+//! Redaction: private words in every field and every spelling are removed; structure, times and public names are kept.
 
 mod private_traces;
 
@@ -14,10 +14,10 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// Names of torch, of calls and of kernels that a redacted trace is to show.
+/// Names of torch, of API calls and of kernels that a redacted trace must keep.
 const PUBLIC: &str = include_str!("private_traces/public_names.txt");
 
-/// Parts of this many letters count as a word.
+/// The number of letters from which a part of a word counts as a leak.
 const PART: usize = 4;
 
 fn redact(trace: &Trace, salt: &[u8]) -> String {
@@ -37,7 +37,7 @@ fn parts(word: &str) -> impl Iterator<Item = &str> {
     (0..=word.len() - PART).map(move |at| &word[at..at + PART])
 }
 
-/// Every part of a private word that a text holds, also with digits and `_` between its letters.
+/// Returns every part of a private word in a text, also with digits and `_` between its letters.
 fn leaks(text: &str) -> BTreeSet<&'static str> {
     let text = text.to_ascii_lowercase();
     let letters: String = text.chars().filter(|c| !c.is_ascii_digit() && *c != '_').collect();
@@ -45,7 +45,7 @@ fn leaks(text: &str) -> BTreeSet<&'static str> {
     WORDS.iter().flat_map(|word| parts(word)).filter(found).collect()
 }
 
-/// Everything that redaction leaves: times, phases, nesting, and what is linked to what.
+/// Returns everything that redaction keeps: times, phases, nesting and links.
 fn structure(trace: &Trace) -> String {
     let table = &trace.table;
     let rows: Vec<_> = table
@@ -70,7 +70,7 @@ fn structure(trace: &Trace) -> String {
     )
 }
 
-/// Texts that are equal stay equal, and others stay different.
+/// Checks that equal texts stay equal and different texts stay different.
 fn same_names(before: &Trace, after: &Trace) -> Result<(), TestCaseError> {
     let (mut there, mut back) = (BTreeMap::new(), BTreeMap::new());
     for row in before.table.rows() {
@@ -86,9 +86,9 @@ fn check(document: &str) -> Result<(), TestCaseError> {
     let before = read(document.as_bytes());
     let redacted = redact(&before, b"salt");
     let found = leaks(&redacted);
-    prop_assert!(found.is_empty(), "{:?} in\n{}", found, redacted);
+    prop_assert!(found.is_empty(), "{:?} leaked in\n{}", found, redacted);
     let found = leaks(&audit(&before.table).to_csv());
-    prop_assert!(found.is_empty(), "{:?} in the audit", found);
+    prop_assert!(found.is_empty(), "{:?} leaked in the audit", found);
     let after = read(redacted.as_bytes());
     if before.table.metadata.source == after.table.metadata.source {
         prop_assert_eq!(structure(&before), structure(&after));
@@ -101,7 +101,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_private_word_passes(texts in texts()) {
+    fn private_words_are_removed(texts in texts()) {
         for document in [kineto(&texts), records(&texts), results(&texts)] {
             check(&document)?;
         }
@@ -109,7 +109,7 @@ proptest! {
 }
 
 #[test]
-fn every_spelling_in_every_place_is_hidden() {
+fn every_spelling_of_a_private_word_is_removed_in_every_place() {
     let texts = every_text();
     for start in (0..texts.len()).step_by(97) {
         let mut turned = texts.clone();
@@ -118,7 +118,7 @@ fn every_spelling_in_every_place_is_hidden() {
             check(&document).unwrap_or_else(|e| panic!("{e}"));
         }
     }
-    // As a name and as a value of each key alone, in every category.
+    // Each text also as a name and as the value of each key alone, in every category.
     for cat in
         ["cpu_op", "user_annotation", "python_function", "kernel", "gpu_memcpy", "cuda_runtime", "overhead"]
     {
@@ -131,7 +131,7 @@ fn every_spelling_in_every_place_is_hidden() {
 }
 
 #[test]
-fn no_date_and_no_telephone_number_passes() {
+fn dates_and_telephone_numbers_are_removed() {
     const NUMBERS: [&[&str]; 3] =
         [&["2024", "11", "22"], &["555", "123", "4567"], &["4111", "1111", "1111", "1111"]];
     const BETWEEN: [&str; 8] = ["", "-", "_", " ", "::", ".", "/", ":"];
@@ -170,7 +170,7 @@ fn no_date_and_no_telephone_number_passes() {
 }
 
 #[test]
-fn the_private_words_are_in_no_public_text() {
+fn no_public_text_contains_a_private_word() {
     assert_eq!(leaks(PUBLIC), BTreeSet::new());
     assert_eq!(leaks(include_str!("../../core/src/write/redact/words.txt")), BTreeSet::new());
     for part in WORDS.iter().flat_map(|word| parts(word)) {
@@ -179,7 +179,7 @@ fn the_private_words_are_in_no_public_text() {
 }
 
 #[test]
-fn public_names_stay() {
+fn public_names_are_kept() {
     let mut lost = Vec::new();
     for (cat, name) in PUBLIC.lines().filter_map(|line| line.split_once('\t')) {
         let event =
@@ -199,7 +199,7 @@ fn redacted(text: &str) -> Value {
 }
 
 #[test]
-fn values_of_public_keys_stay_and_others_go() {
+fn values_of_public_keys_are_kept_and_others_removed() {
     let args = r#"{"External id":7,"correlation":9,"Input Dims":[[2,3],[]],"Input type":["float","c10::Half","Falcon"],
         "Concrete Inputs":["","True","[1, 2]","1e-05","10.1.2.3","cuda:0"],"grid":[1,2,3],"Process Group Name":"0",
         "Process Group Description":"payments","bytes":"616","stream":"0x0","cuda_sync_kind":"Stream Wait Event",
@@ -250,7 +250,7 @@ fn values_of_public_keys_stay_and_others_go() {
 }
 
 #[test]
-fn values_of_a_programs_own_counters_are_hidden_under_every_key() {
+fn values_of_custom_counters_are_removed_under_every_key() {
     let text = r#"[{"ph":"C","name":"GPU 0 Utilization","pid":1,"ts":1,"args":{"used":90}},
         {"ph":"C","name":"payroll","pid":1,"ts":1,"args":{"used":81000,"size":[7000]}},
         {"ph":"X","name":"payroll","pid":1,"tid":1,"ts":1,"dur":1,"args":{"used":5}}]"#;
@@ -260,7 +260,7 @@ fn values_of_a_programs_own_counters_are_hidden_under_every_key() {
 }
 
 #[test]
-fn frames_of_chrome_keep_what_refers_to_them() {
+fn references_to_stack_frames_stay_valid() {
     let text = r#"{"stackFrames":{"5":{"name":"payroll","category":"falcon","parent":"4"},"4":{"name":"torch/_ops.py(1): __call__"},"payroll":{}},
         "traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"sf":5},{"ph":"X","name":"a","pid":1,"tid":1,"ts":2,"dur":1,"sf":"payroll"}]}"#;
     let document = redacted(text);
@@ -273,7 +273,7 @@ fn frames_of_chrome_keep_what_refers_to_them() {
 }
 
 #[test]
-fn a_pseudonym_depends_on_the_salt_and_on_nothing_else() {
+fn a_pseudonym_depends_only_on_the_text_and_the_salt() {
     let trace = read(br#"[{"ph":"X","name":"secret","cat":"secret","pid":"secret","tid":1,"ts":1,"dur":1,"args":{"secret":"secret"}}]"#);
     let one = redact(&trace, b"one");
     let event = &serde_json::from_str::<Value>(&one).expect("JSON")[0];
@@ -284,7 +284,7 @@ fn a_pseudonym_depends_on_the_salt_and_on_nothing_else() {
 }
 
 #[test]
-fn an_audit_shows_what_is_kept_and_counts_what_is_hidden() {
+fn an_audit_lists_kept_texts_and_counts_removed_ones() {
     let text = r#"{"host_name":"vorpkludge","traceEvents":[
         {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":2,"ts":1,"dur":1},
         {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":2,"ts":3,"dur":1,"args":{"Bytes":4,"zyxwomp":1}},
@@ -307,7 +307,7 @@ fn an_audit_shows_what_is_kept_and_counts_what_is_hidden() {
     assert_eq!(csv, expected);
 }
 
-/// Texts of a real trace that are private for sure: values of metadata about people and machines, and paths.
+/// Returns texts of a real trace that are certainly private: metadata about people and machines, and paths.
 fn private_texts(trace: &Trace) -> BTreeSet<String> {
     let about = [
         "host_name",
@@ -329,7 +329,7 @@ fn private_texts(trace: &Trace) -> BTreeSet<String> {
 }
 
 #[test]
-fn real_traces_keep_their_structure_and_no_paths_and_hosts() {
+fn redacted_real_traces_keep_their_structure_without_paths_and_hosts() {
     let Some(folder) = files::shared("traces", "the corpus of real traces") else { return };
     let manifest = fs::read(folder.join("MANIFEST.json")).expect("a manifest");
     let rows: Vec<Value> = serde_json::from_slice(&manifest).expect("a manifest");
@@ -358,7 +358,7 @@ fn real_traces_keep_their_structure_and_no_paths_and_hosts() {
 }
 
 #[test]
-fn recordings_and_snapshots_are_redacted_too() {
+fn recordings_and_snapshots_are_redacted() {
     for (file, words) in [
         (
             "healthy/recording.ktrace",

@@ -1,4 +1,4 @@
-//! Schedules, and what a profiler does between its steps, against torch.profiler.
+//! Schedules and the profiler's transitions between steps, compared with torch.profiler.
 
 use kinetoscope::schedule::{ProfilerAction, Schedule, ScheduleArgs, is_misordered, transitions};
 use kinetoscope_tests::files;
@@ -30,7 +30,7 @@ fn action(name: &str) -> ProfilerAction {
 }
 
 #[test]
-fn actions_are_torchs() {
+fn actions_equal_torchs() {
     let golden = golden("schedule.json");
     for (name, number) in golden["action_values"].as_object().expect("values") {
         assert_eq!(Some(action(name) as i64), number.as_i64());
@@ -72,14 +72,14 @@ fn the_largest_arguments_do_not_overflow() {
     assert_eq!(schedule.action(u64::MAX), ProfilerAction::None);
 }
 
-/// torch leaves the marks of the steps in its list; they are the recorder's.
-fn deeds_of(call: &Value) -> Vec<&str> {
+/// Returns torch's transitions without the step annotations, which the recorder itself writes.
+fn transitions_of(call: &Value) -> Vec<&str> {
     let did = call["did"].as_array().expect("transitions").iter().filter_map(Value::as_str);
     did.filter(|d| !d.contains("ProfilerStep#")).collect()
 }
 
 #[test]
-fn deeds_between_steps_are_torchs() {
+fn transitions_between_steps_equal_torchs() {
     for row in rows(&golden("profiler_transitions.json")) {
         let mut from = None;
         let mut warned = false;
@@ -87,7 +87,7 @@ fn deeds_between_steps_are_torchs() {
             let to =
                 (call["call"] != "stop").then(|| action(call["action_after"].as_str().expect("an action")));
             let done: Vec<&str> = transitions(from, to).iter().map(|d| d.as_str()).collect();
-            assert_eq!(done, deeds_of(call), "{}: {call}", row["schedule"]);
+            assert_eq!(done, transitions_of(call), "{}: {call}", row["schedule"]);
             warned |= from.zip(to).is_some_and(|(from, to)| is_misordered(from, to));
             from = to;
         }

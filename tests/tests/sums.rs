@@ -1,5 +1,5 @@
-//! Sums of the longest and of very many times and sizes: every query answers, no total is negative, and each is what a naive
-//! twin adds up in 128 bits, cut to what 64 hold. Tests are built with overflow checks.
+//! Sums of extreme and of very many times and sizes: every query answers, no total is negative, and each equals a
+//! reference sum in 128 bits, saturated to 64. Tests are built with overflow checks.
 
 use kinetoscope_core::analysis::device::kernels::kernel_groups;
 use kinetoscope_core::analysis::device::memory::Memory;
@@ -20,7 +20,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Microseconds at and beyond every bound.
+/// Returns microseconds at and beyond every bound.
 fn extreme() -> impl Strategy<Value = Value> {
     let bounds = [time::EARLIEST, time::LATEST, time::LONGEST, -time::LONGEST, 0, i64::MAX, i64::MIN]
         .map(|ns| json!(ns / 1000));
@@ -38,7 +38,7 @@ fn size() -> impl Strategy<Value = i64> {
     prop_oneof![Just(i64::MAX), Just(i64::MIN), Just(LARGEST), Just(-LARGEST), any::<i64>(), -1000..1000i64]
 }
 
-/// Sizes of tensors of which some have more elements than numbers have.
+/// Returns sizes of tensors, some with more elements than fit in 64 bits.
 fn dims() -> impl Strategy<Value = Value> {
     prop::collection::vec(prop::collection::vec(prop_oneof![size(), 0..9i64], 0..5), 0..4)
         .prop_map(Value::from)
@@ -99,7 +99,7 @@ prop_compose! {
     }
 }
 
-/// Each element so many times.
+/// Returns each event, repeated the given number of times.
 fn repeated(events: Vec<(Value, usize)>) -> Vec<Value> {
     events.into_iter().flat_map(|(event, times)| vec![event; times]).collect()
 }
@@ -116,8 +116,8 @@ fn saturated(sum: i128) -> i64 {
     i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// Columns that may be below zero: differences, points in time before the recording, and what is held of memory of which
-/// the trace shows releases only.
+/// Whether a column may be negative: differences, points in time before the recording, and memory in use when a trace
+/// shows only releases.
 fn is_signed(key: &str) -> bool {
     let others = ["start_ns", "end_ns", "at_ns", "growth_bytes", "peak_bytes", "share"];
     key.starts_with("self_") || key.contains("memory_usage") || others.contains(&key)
@@ -154,8 +154,8 @@ fn check_json(query: &str, value: &Value) {
     }
 }
 
-/// Every query, as a table and as rows.
-fn ask_everything(trace: &Trace) {
+/// Answers every query, as a table and as rows.
+fn answer_every_query(trace: &Trace) {
     for query in QUERIES {
         for for_reading in [false, true] {
             let options = Options::default();
@@ -171,7 +171,7 @@ fn ask_everything(trace: &Trace) {
     }
 }
 
-/// Sums by key, in 128 bits.
+/// Reference implementation: sums by key, in 128 bits.
 fn naive<K: Ord>(terms: impl IntoIterator<Item = (K, i64)>) -> BTreeMap<K, i64> {
     let mut sums: BTreeMap<K, i128> = BTreeMap::new();
     for (key, term) in terms {
@@ -184,7 +184,7 @@ fn spans(trace: &Trace) -> impl Iterator<Item = Row> {
     trace.table.rows().filter(|&row| trace.table.is_span(row))
 }
 
-/// Sums that count an event once: exact, and within the bound.
+/// Checks sums that count an event once: exact, and within the bound.
 fn check_sums_of_times(trace: &Trace) {
     let table = &trace.table;
     let all: i128 = spans(trace).map(|row| i128::from(table.dur(row))).sum();
@@ -214,7 +214,7 @@ fn check_sums_of_times(trace: &Trace) {
     }
 }
 
-/// Sums that count an event for everything around it: exact, or all that 64 bits hold.
+/// Checks sums that count an event in everything around it: exact, or saturated to 64 bits.
 fn check_sums_over_ancestors(trace: &Trace) {
     let table = &trace.table;
     let events = FunctionEvents::new(trace);
@@ -259,35 +259,35 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, max_shrink_iters: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn of_chrome_traces(events in many(chrome_event())) {
+    fn sums_of_chrome_traces_are_exact_or_saturated(events in many(chrome_event())) {
         let trace = read(&json!({"schemaVersion": 1, "traceEvents": events}));
         check_sums_of_times(&trace);
         check_sums_over_ancestors(&trace);
         check_sizes(&trace);
-        ask_everything(&trace);
+        answer_every_query(&trace);
     }
 
     #[test]
-    fn of_profiling_results(start in size(), events in many(result())) {
-        // The members of an object are sorted here, and the start has to come first.
+    fn sums_of_profiling_results_are_exact_or_saturated(start in size(), events in many(result())) {
+        // Written as text, because serde_json sorts the members and the start must come first.
         let text = format!(r#"{{"trace_start_ns":{start},"events":{}}}"#, Value::from(events));
         let trace = Trace::read(text.as_bytes()).expect("a trace");
         check_sums_of_times(&trace);
         check_sizes(&trace);
-        ask_everything(&trace);
+        answer_every_query(&trace);
     }
 
     #[test]
-    fn of_legacy_records(first in many(record()), second in many(record())) {
+    fn sums_of_legacy_records_are_exact_or_saturated(first in many(record()), second in many(record())) {
         let trace = read(&json!({"threads": [first, second]}));
         check_sums_of_times(&trace);
         check_sizes(&trace);
-        ask_everything(&trace);
+        answer_every_query(&trace);
     }
 }
 
 #[test]
-fn three_thousand_spans_without_an_end() {
+fn sums_of_three_thousand_unfinished_spans_are_exact_or_saturated() {
     let event = |at: usize| {
         json!({"ph": "X", "cat": if at.is_multiple_of(3) { "kernel" } else { "cpu_op" }, "name": "a", "pid": at % 2,
             "tid": at % 7, "ts": 0, "dur": 1e300})
@@ -296,5 +296,5 @@ fn three_thousand_spans_without_an_end() {
     let trace = read(&json!({"schemaVersion": 1, "traceEvents": events}));
     check_sums_of_times(&trace);
     check_sums_over_ancestors(&trace);
-    ask_everything(&trace);
+    answer_every_query(&trace);
 }

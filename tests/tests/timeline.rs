@@ -1,4 +1,5 @@
-//! What a timeline asks for, against naive twins on random traces, and by hand on small ones.
+//! The queries of the timeline, compared with naive reference implementations on random traces, and with fixed results
+//! on small ones.
 
 mod random_events;
 
@@ -22,7 +23,7 @@ fn read(events: &[Value]) -> Trace {
     Trace::read(text(events).as_bytes()).expect("a trace")
 }
 
-/// Every span: row, track, level on the track, position in the tree.
+/// Returns every span: row, track, level on the track, position in the tree.
 fn spans(trace: &Trace) -> Vec<(Row, u32, u32, Position)> {
     let tree = &trace.tree;
     let mut below: BTreeMap<u32, u32> = BTreeMap::new();
@@ -43,7 +44,7 @@ fn column<'a>(rows: &'a Rows, key: &str) -> Vec<&'a Cell> {
 fn number(cell: &Cell) -> i64 {
     match cell {
         Cell::Ns(n) | Cell::Int(n) => *n,
-        other => panic!("{other:?} is no number"),
+        other => panic!("{other:?} is not a number"),
     }
 }
 
@@ -64,7 +65,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 192, max_shrink_iters: 4000, ..ProptestConfig::default() })]
 
     #[test]
-    fn names_add_up_what_lies_in_the_window(events in events(), start in -50..450i64, length in 1..500i64, whole in any::<bool>()) {
+    fn names_sum_the_spans_in_the_window(events in events(), start in -50..450i64, length in 1..500i64, whole in any::<bool>()) {
         let trace = read(&events);
         let window = (!whole).then_some((start * 1000, (start + length) * 1000));
         let (from, to) = window.unwrap_or((i64::MIN / 4, i64::MAX / 4));
@@ -95,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn found_spans_are_those_of_the_names(events in events(), device_only in any::<bool>()) {
+    fn found_spans_are_those_with_the_names(events in events(), device_only in any::<bool>()) {
         let trace = read(&events);
         let names = ["aten::mm", "ProfilerStep#1"];
         let mut naive: Vec<_> = spans(&trace)
@@ -124,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn relations_go_both_ways(events in events()) {
+    fn relations_are_symmetric(events in events()) {
         let trace = read(&events);
         let (tree, links) = (&trace.tree, &trace.links);
         let all = spans(&trace);
@@ -154,7 +155,7 @@ proptest! {
         let mut points: Vec<(i64, f64)> = points.into_iter().map(|(at, value)| (at, f64::from(value))).collect();
         points.sort_by_key(|p| p.0);
         let counter = Counter { name: String::new(), process: String::new(), unit: Unit::Count, points: points.clone() };
-        // A window of whole ns a pixel, so that the twin can look at every ns.
+        // Each pixel is an integer number of ns, so that the reference can evaluate every ns.
         let length = length * i64::from(pixels);
         let curve = counter.curve(start, start + length, pixels);
         prop_assert_eq!([curve.low.len(), curve.high.len(), curve.mean.len()], [pixels as usize; 3]);
@@ -166,15 +167,15 @@ proptest! {
                 continue;
             }
             let mean = values.iter().sum::<f64>() / values.len() as f64;
-            prop_assert!((curve.mean[at] - mean).abs() < 1e-9, "{} is not {}", curve.mean[at], mean);
+            prop_assert!((curve.mean[at] - mean).abs() < 1e-9, "{} differs from {}", curve.mean[at], mean);
             let (low, high) = (values.iter().copied().fold(f64::INFINITY, f64::min), values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
-            // A value that was replaced at its own instant is still one that there was.
+            // A value that was replaced at its own time still counts.
             prop_assert!(curve.low[at] <= low && high <= curve.high[at]);
         }
     }
 
     #[test]
-    fn from_the_bottom_up_nothing_is_lost(events in events(), depth in 1..6usize) {
+    fn bottom_up_trees_keep_the_total_of_every_name(events in events(), depth in 1..6usize) {
         let trace = read(&events);
         for lane in trace.tree.lanes() {
             let nodes = merged(&trace, lane, &[]);
@@ -202,7 +203,8 @@ fn span(name: &str, cat: &str, tid: i64, ts: i64, dur: i64, args: &Value) -> Val
     json!({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": args})
 }
 
-/// A module with a module inside, an operator with a kernel in each, and the backward of one of them on another thread.
+/// Returns a module with an inner module, an operator with a kernel in each, and the backward operator of one of them
+/// on another thread.
 fn model() -> Vec<Value> {
     let python = |name: &str, ts, dur| span(name, "python_function", 1, ts, dur, &json!({}));
     let op = |name: &str, tid, ts, dur, args| span(name, "cpu_op", tid, ts, dur, &args);
@@ -226,7 +228,7 @@ fn model() -> Vec<Value> {
 }
 
 #[test]
-fn modules_have_their_device_work_forward_and_backward() {
+fn modules_include_the_device_work_of_forward_and_backward() {
     let rows = module_rows(&read(&model()));
     assert_eq!(texts(&rows, "path"), ["Net_0", "Net_0/Linear_0"]);
     assert_eq!(numbers(&rows, "count"), [1, 2]);
@@ -238,7 +240,7 @@ fn modules_have_their_device_work_forward_and_backward() {
 }
 
 #[test]
-fn a_trace_without_modules_has_none() {
+fn a_trace_without_modules_has_no_module_rows() {
     assert!(module_rows(&read(&[span("a", "cpu_op", 1, 0, 1, &json!({}))])).rows.is_empty());
 }
 
@@ -261,7 +263,7 @@ fn values(counters: &[Counter], name: &str) -> Vec<(i64, f64)> {
 }
 
 #[test]
-fn counters_are_what_was_recorded_and_what_devices_did() {
+fn counters_are_read_and_derived_from_device_work() {
     let counter = |ts: i64, args: Value| json!({"ph": "C", "name": "queue", "pid": 1, "tid": 1, "ts": ts, "args": args});
     let mut events = model();
     events.extend([
@@ -279,7 +281,7 @@ fn counters_are_what_was_recorded_and_what_devices_did() {
 }
 
 #[test]
-fn memory_is_a_counter_of_its_device() {
+fn memory_events_become_counters_of_their_device() {
     let record = |ts: i64, bytes: i64, total: i64| {
         let args = json!({"Total Reserved": 4096, "Total Allocated": total, "Bytes": bytes, "Addr": 7, "Device Id": 0, "Device Type": 1});
         json!({"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": ts, "s": "t", "args": args})
@@ -291,7 +293,7 @@ fn memory_is_a_counter_of_its_device() {
 }
 
 #[test]
-fn a_selected_backward_operator_leads_to_its_forward_from_around_and_inside() {
+fn spans_around_and_inside_operators_have_their_forward_and_backward_relations() {
     let trace = read(&model());
     let row = |name: &str| trace.table.rows().find(|&row| trace.table.name(row) == name).expect(name);
     let of = |name: &str, wanted: Relation| -> Vec<String> {
@@ -309,23 +311,23 @@ fn a_selected_backward_operator_leads_to_its_forward_from_around_and_inside() {
 }
 
 #[test]
-fn arrows_of_the_file_lead_from_the_innermost_span_to_the_innermost_span() {
-    let arrow = |ph: &str, tid: i64, ts: i64, cat: &str| json!({"ph": ph, "cat": cat, "name": "arrow", "id": 1, "pid": 1, "tid": tid, "ts": ts, "bp": "e"});
+fn flows_of_the_file_connect_the_innermost_spans() {
+    let flow = |ph: &str, tid: i64, ts: i64, cat: &str| json!({"ph": ph, "cat": cat, "name": "flow", "id": 1, "pid": 1, "tid": tid, "ts": ts, "bp": "e"});
     let op = |name: &str, tid, ts, dur| span(name, "other", tid, ts, dur, &json!({}));
     let events = |cat: &str| {
         vec![
             op("outer", 1, 0, 100),
             op("inner", 1, 10, 20),
             op("target", 2, 50, 10),
-            arrow("s", 1, 15, cat),
-            arrow("f", 2, 55, cat),
+            flow("s", 1, 15, cat),
+            flow("f", 2, 55, cat),
         ]
     };
     let of = |trace: &Trace, name: &str| -> Vec<(Relation, String)> {
         let row = trace.table.rows().find(|&row| trace.table.name(row) == name).expect(name);
         let (_, found) = related(trace, row);
-        let arrows = found.iter().filter(|r| matches!(r.0, Relation::FlowFrom | Relation::FlowTo));
-        arrows.map(|r| (r.0, trace.table.name(r.1.row).to_owned())).collect()
+        let flows = found.iter().filter(|r| matches!(r.0, Relation::FlowFrom | Relation::FlowTo));
+        flows.map(|r| (r.0, trace.table.name(r.1.row).to_owned())).collect()
     };
     let trace = read(&events("mine"));
     assert_eq!(of(&trace, "inner"), [(Relation::FlowTo, "target".to_owned())]);

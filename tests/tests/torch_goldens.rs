@@ -1,9 +1,9 @@
-//! Key averages, totals, events, tables and stacks equal those of the real `PyTorch`.
+//! Key averages, totals, events, tables and stacks are compared with those of the real `PyTorch`.
 //!
-//! Times are compared as whole nanoseconds, everything else exactly. What a trace does not carry is listed in
-//! [`exception`], case by case; nothing else may differ.
+//! Times are compared in integer nanoseconds, everything else exactly. Fields that a trace does not contain are listed
+//! in [`exception`], case by case; nothing else may differ.
 //!
-//! One file, since every test goes through the same cases with the same exceptions and comparisons.
+//! This is one file because every test uses the same cases, exceptions and comparisons.
 
 use kinetoscope_core::analysis::device::device_time::device_times;
 use kinetoscope_core::analysis::device::steps::steps;
@@ -25,10 +25,11 @@ use kinetoscope_tests::files;
 use kinetoscope_tests::torch::{Case, Differences, cases, cases_as, ns};
 use serde_json::Value;
 
-/// Why a field of a case cannot be known from its trace.
+/// Returns the reason why a field of a case cannot be computed from its trace.
 fn exception(case: &str, field: &str) -> Option<&'static str> {
     match (case, field) {
-        // A range that ended on another thread has no self time in torch; the trace does not say where it ended.
+        // A range that ended on another thread has no self time in torch; the trace does not contain the thread of the
+        // end.
         ("kineto/distributed_gloo", "self_cpu_time_total" | "is_async" | "tables" | "total") => {
             Some("is_async")
         }
@@ -44,11 +45,11 @@ fn exception(case: &str, field: &str) -> Option<&'static str> {
         ) => Some("is_async"),
         // Scope 2, a TorchScript call, is not in the trace.
         ("kineto/module_hierarchy_ts" | "kineto/source", "scope") => Some("TorchScript scope"),
-        // Two threads ran forward operators and no arrow says which of them a backward function belongs to.
+        // Two threads ran forward operators, and no flow links a backward function to one of them.
         ("kineto/multithreaded_training_no_arrows", "stack" | "rows" | "tables" | "stacks") => {
-            Some("no arrows")
+            Some("no flows")
         }
-        // The writer turns names that are not ASCII into `unknown`.
+        // The writer replaces names that are not ASCII with `unknown`.
         ("kineto/odd_names", "name" | "rows" | "tables" | "total") => Some("names not written"),
         // events() accumulated two cycles, the trace holds the last one.
         ("kineto/acc_events", _) => Some("accumulated events"),
@@ -56,7 +57,7 @@ fn exception(case: &str, field: &str) -> Option<&'static str> {
     }
 }
 
-/// Every case that torch made something of: traces, the results behind them, made-up results, legacy records.
+/// Returns every case with results of torch: traces, profiling results behind them, synthetic results, legacy records.
 fn all_cases() -> Vec<Case> {
     let mut all = cases("kineto");
     all.extend(cases("patterns"));
@@ -73,7 +74,7 @@ fn events_of(case: &Case) -> Option<Value> {
     case.json("events.json").or_else(|| case.json("expected_events.json"))
 }
 
-/// What a golden is grouped by.
+/// Returns the grouping of a golden.
 fn group_by(golden: &Value) -> GroupBy {
     let mut by = GroupBy::default().by_stack(golden["group_by_stack_n"].as_u64().expect("depth") as usize);
     by.shape = golden["group_by_input_shape"] == true;
@@ -103,7 +104,7 @@ fn compare_average(d: &mut Differences, case: &str, at: &str, ours: &Average, go
     check("count", Some(ours.count as i64), int("count"));
     check("cpu_time_total", Some(ours.cpu_time_total_ns), ns(&gold["cpu_time_total"]));
     check("self_cpu_time_total", Some(ours.self_cpu_time_total_ns), ns(&gold["self_cpu_time_total"]));
-    // Times between device events are finer than nanoseconds.
+    // Times between device events have a finer resolution than nanoseconds.
     let micro = |us: f64| (us * 1e6).round() as i64;
     let times = [
         ("device_time_total", ours.torch_us.device_time_total, ours.device_time_total_ns),
@@ -147,7 +148,7 @@ fn compare_average(d: &mut Differences, case: &str, at: &str, ours: &Average, go
 }
 
 #[test]
-fn key_averages_are_torchs() {
+fn key_averages_equal_torchs() {
     let mut d = Differences::default();
     for case in all_cases() {
         let table = &case.trace.table;
@@ -174,7 +175,7 @@ fn key_averages_are_torchs() {
 }
 
 #[test]
-fn total_averages_are_torchs() {
+fn total_averages_equal_torchs() {
     let mut d = Differences::default();
     for case in all_cases() {
         let Some(gold) = case.json("expected_total_average.json") else { continue };
@@ -193,7 +194,7 @@ fn total_averages_are_torchs() {
 }
 
 #[test]
-fn events_and_their_tree_are_torchs() {
+fn events_and_their_tree_equal_torchs() {
     let mut d = Differences::default();
     for case in all_cases() {
         let gold = events_of(&case).expect("events");
@@ -254,9 +255,9 @@ fn events_and_their_tree_are_torchs() {
     d.settle(70_000);
 }
 
-/// What only a result or records say, under the names that the query `events` has.
+/// Fields that only profiling results or records have, under the names of the query `events`.
 #[test]
-fn fields_of_events_from_records_are_torchs() {
+fn fields_of_events_from_records_equal_torchs() {
     let mut d = Differences::default();
     for case in all_cases().into_iter().filter(|case| case.trace.table.metadata.source != Source::Chrome) {
         if case.name.starts_with("kineto/acc_events") {
@@ -292,7 +293,7 @@ fn fields_of_events_from_records_are_torchs() {
 }
 
 #[test]
-fn event_lists_as_chrome_traces_are_torchs() {
+fn event_lists_exported_as_chrome_traces_equal_torchs() {
     let mut d = Differences::default();
     for case in all_cases().into_iter().filter(|case| case.trace.table.metadata.source != Source::Chrome) {
         let golden = ["expected_eventlist_chrome_trace.json", "expected_chrome_trace.json"];
@@ -301,16 +302,16 @@ fn event_lists_as_chrome_traces_are_torchs() {
         let mut ours = String::new();
         while writer.next(&case.trace.table, &mut ours, usize::MAX) {}
         serde_json::from_str::<Value>(&ours).unwrap_or_else(|e| panic!("{}: {e}", case.name));
-        // torch writes names as they are.
+        // torch writes names without escaping them.
         let ours = ours.replace("\\t", "\t").replace("\\\"", "\"").replace("\\\\", "\\");
         d.check_text(|| case.name.clone(), &ours.replace("}, ", "},\n"), &gold.trim().replace("}, ", "},\n"));
     }
     d.settle(30);
 }
 
-/// What torch refuses is read here, with a diagnostic for what is wrong.
+/// Input that torch refuses is read, with a diagnostic for the defect.
 #[test]
-fn what_torch_refuses_has_a_diagnostic() {
+fn input_that_torch_refuses_has_a_diagnostic() {
     let mut refused = 0;
     for file in ["kineto_events.json", "records.json"] {
         for case in cases_as("synthetic", file) {
@@ -330,7 +331,7 @@ fn what_torch_refuses_has_a_diagnostic() {
     assert_eq!(refused, 5);
 }
 
-/// The options; nothing where torch would have no such column.
+/// Returns the options of a table, or `None` if torch has no such column.
 fn table_options(args: &Value) -> Option<TableOptions> {
     let mut options = TableOptions::default();
     for (name, value) in args.as_object().expect("arguments") {
@@ -356,7 +357,7 @@ fn table_options(args: &Value) -> Option<TableOptions> {
     Some(options)
 }
 
-/// What was recorded: of a result, the options that it was made with.
+/// Returns what was recorded; for a profiling result, the options that it was recorded with.
 fn recorded(case: &Case, events: &FunctionEvents) -> Recorded {
     let meta = case.json("meta.json").unwrap_or_default();
     let option = |name: &str, otherwise: bool| meta["options"][name].as_bool().unwrap_or(otherwise);
@@ -367,7 +368,7 @@ fn recorded(case: &Case, events: &FunctionEvents) -> Recorded {
 }
 
 #[test]
-fn tables_are_torchs_character_for_character() {
+fn tables_equal_torchs_character_by_character() {
     let mut d = Differences::default();
     for case in all_cases() {
         let Some(gold) = case.json("expected_tables.json") else { continue };
@@ -386,8 +387,8 @@ fn tables_are_torchs_character_for_character() {
             let ours = table_options(&golden["args"]).map(|options| render(&rows, recorded, &options));
             let what = || format!("{} {}", case.name, golden["label"]);
             match golden["error"].as_str() {
-                // torch cannot compare the missing FLOPs of a memory event, and forgets the device of legacy records;
-                // here the table is simply printed.
+                // torch cannot compare the missing FLOPs of a memory event, and loses the device of legacy records;
+                // this engine prints the table.
                 Some(error) if error.starts_with("TypeError") || error.contains("use_device") => {
                     assert!(ours.is_some());
                 }
@@ -403,7 +404,7 @@ fn tables_are_torchs_character_for_character() {
 }
 
 #[test]
-fn exported_stacks_are_torchs() {
+fn exported_stacks_equal_torchs() {
     let mut d = Differences::default();
     for case in all_cases() {
         let Some(gold) = case.json("expected_stacks.json") else { continue };
@@ -426,11 +427,11 @@ fn exported_stacks_are_torchs() {
     d.settle(25);
 }
 
-/// Older versions: 2.5.1 has exact times but attributes memory by rounded floats; 2.1.2 wrote whole microseconds, so every
-/// event may be off by one and may hang elsewhere: a merge of same-named events more or less, and stacks of backward
-/// functions that cannot be compared.
+/// Older versions: 2.5.1 has exact times but attributes memory by rounded floats. 2.1.2 wrote integer microseconds, so
+/// every event may be off by one and may have another parent: the number of merged events of equal names may differ,
+/// and stacks of backward functions cannot be compared.
 #[test]
-fn key_averages_of_older_versions_are_torchs() {
+fn key_averages_of_older_versions_equal_torchs() {
     let mut d = Differences::default();
     for (group, slack_ns) in [("compat/torch-2.5.1", 0), ("compat/torch-2.1.2", 1000)] {
         for case in cases(group) {
@@ -475,7 +476,7 @@ fn key_averages_of_older_versions_are_torchs() {
 }
 
 #[test]
-fn the_table_of_an_older_version_is_torchs() {
+fn the_table_of_an_older_version_equals_torchs() {
     let mut d = Differences::default();
     for case in cases("compat/torch-2.5.1") {
         let events = FunctionEvents::new(&case.trace);
@@ -493,7 +494,7 @@ fn the_table_of_an_older_version_is_torchs() {
 }
 
 #[test]
-fn the_large_trace_is_torchs() {
+fn averages_of_the_large_trace_equal_torchs() {
     let Some(folder) = files::shared("goldens/torch/large", "the golden of 312,413 events") else { return };
     let mut d = Differences::default();
     let case = Case::open(&folder, "large");
@@ -534,7 +535,7 @@ fn the_large_trace_is_torchs() {
     d.settle(10_000);
 }
 
-/// Record files are traces as any other: every analysis answers, and its identities hold.
+/// Every analysis reads record files like other traces, and its identities hold.
 #[test]
 fn identities_hold_for_records() {
     let mut checked = 0;

@@ -1,4 +1,4 @@
-//! The event tree, the anti-patterns found in it and `BasicEvaluation` equal those of the real `PyTorch`.
+//! The event tree, the anti-patterns found in it and `BasicEvaluation` are compared with those of the real `PyTorch`.
 
 use kinetoscope_core::analysis::torch::evaluation::{Call, Evaluation, Overlaps, Queued, calls, evaluate};
 use kinetoscope_core::analysis::torch::event_tree::{EventTree, Node};
@@ -9,12 +9,12 @@ use kinetoscope_tests::files;
 use kinetoscope_tests::torch::{Case, Differences, cases};
 use serde_json::Value;
 
-/// Why the tree of a case cannot be known from its trace.
+/// Returns the reason why the tree of a case cannot be computed from its trace.
 fn exception(case: &str) -> Option<&'static str> {
     match case {
         "kineto/acc_events" => Some("the trace holds the last of two cycles"),
         "kineto/odd_names" | "kineto/odd_python_names" => Some("names that are not ASCII are not written"),
-        "kineto/multithreaded_training_no_arrows" => Some("no arrow names the forward thread"),
+        "kineto/multithreaded_training_no_arrows" => Some("no flow links to the forward thread"),
         _ => None,
     }
 }
@@ -33,7 +33,7 @@ fn unix(table: &Table, ns: i64) -> i64 {
     table.base_ns() + ns
 }
 
-/// With overload names the trace says `aten::add.Tensor` where the tree says `aten::add`.
+/// With overload names, the trace has `aten::add.Tensor` where the tree has `aten::add`.
 fn plain_name(case: &Case, name: &str) -> String {
     let meta = case.json("meta.json").expect("options");
     let splits = meta["options"]["capture_overload_names"] == true && name.contains("::");
@@ -41,7 +41,7 @@ fn plain_name(case: &Case, name: &str) -> String {
 }
 
 #[test]
-fn event_trees_are_torchs() {
+fn event_trees_equal_torchs() {
     let mut d = Differences::default();
     for (case, gold) in tree_cases() {
         let (tree, table) = (EventTree::new(&case.trace), &case.trace.table);
@@ -77,7 +77,7 @@ fn event_trees_are_torchs() {
     d.settle(15_000);
 }
 
-/// The depth first positions of a tree's nodes, as the goldens count them.
+/// Returns the depth-first positions of a tree's nodes, as the goldens count them.
 fn positions(tree: &EventTree) -> Vec<usize> {
     let mut positions = vec![0; tree.len()];
     for (position, node) in tree.children.depth_first().into_iter().enumerate() {
@@ -100,7 +100,7 @@ fn compare_metrics(d: &mut Differences, case: &str, ours: &Evaluation, at: usize
 }
 
 #[test]
-fn evaluations_of_traces_are_torchs() {
+fn evaluations_of_traces_equal_torchs() {
     let mut d = Differences::default();
     for (case, _) in tree_cases() {
         let Some(gold) = case.json("expected_basic_evaluation.json") else { continue };
@@ -119,7 +119,7 @@ fn evaluations_of_traces_are_torchs() {
 }
 
 #[test]
-fn evaluations_of_queues_are_torchs() {
+fn evaluations_of_queues_equal_torchs() {
     let mut d = Differences::default();
     for folder in files::folders(&files::data().join("torch/synthetic")) {
         let read = |file: &str| -> Option<Value> {
@@ -139,7 +139,7 @@ fn evaluations_of_queues_are_torchs() {
                 parent: position(&n["parent"]).map(Node::new),
             })
             .collect();
-        // Of events whose names are methods torch sees no launches, and no copies among the kernels.
+        // If the names of events are methods, torch finds no launches, and no copies among the kernels.
         let sees_names = gold["name_is_method"] == false;
         let queued = |device: &str, wanted: fn(&str) -> bool, else_all: bool| -> Vec<Queued> {
             let is_wanted = |e: &&Value| {
@@ -172,7 +172,7 @@ fn evaluations_of_queues_are_torchs() {
 }
 
 #[test]
-fn overlaps_are_torchs() {
+fn overlaps_equal_torchs() {
     let bytes = files::read(&files::data().join("torch/units/intervals_overlap.json")).expect("a golden");
     let gold: Value = serde_json::from_slice(&bytes).expect("JSON");
     let rows = gold["rows"].as_array().expect("rows");
@@ -187,7 +187,7 @@ fn overlaps_are_torchs() {
 }
 
 #[test]
-fn patterns_are_torchs() {
+fn patterns_equal_torchs() {
     let names = NamePattern::new("aten::(mm|add)$", |name| matches!(name, "aten::mm" | "aten::add"));
     let mut patterns: Vec<&dyn Pattern> = ALL.to_vec();
     patterns.push(&names);
@@ -225,9 +225,9 @@ fn patterns_are_torchs() {
     d.settle(500);
 }
 
-/// The report is torch's in form and numbers; its sentences are our own.
+/// The report has torch's structure and numbers; its sentences are our own.
 #[test]
-fn reports_are_torchs_in_form() {
+fn reports_have_torchs_structure() {
     let mut reports = 0;
     for case in cases("patterns") {
         let Some(gold) = case.text("expected_report.txt") else { continue };

@@ -1,4 +1,5 @@
-//! The small rules of torch.profiler, one golden each: how numbers are written, which names and frames are shown.
+//! The formatting and selection rules of torch.profiler, one golden each: numbers, and which names and frames are
+//! shown.
 
 use kinetoscope_core::analysis::torch::averages::Average;
 use kinetoscope_core::analysis::torch::device_type::DeviceType;
@@ -27,7 +28,7 @@ fn text(value: &Value) -> &str {
 }
 
 #[test]
-fn sizes_times_and_shares_are_written_alike() {
+fn sizes_times_and_shares_are_formatted_like_torchs() {
     for row in rows("format_memory.json") {
         if let Some(count) = row["in"][0].as_i64() {
             assert_eq!(bytes(count), text(&row["out"]), "{row}");
@@ -39,7 +40,7 @@ fn sizes_times_and_shares_are_written_alike() {
         }
     }
     for row in rows("format_time_share.json") {
-        // torch refuses a part of nothing.
+        // torch refuses a share of zero.
         if let (Some(part), Some(whole), None) =
             (row["in"][0].as_f64(), row["in"][1].as_f64(), row["error"].as_str())
         {
@@ -49,7 +50,7 @@ fn sizes_times_and_shares_are_written_alike() {
 }
 
 #[test]
-fn names_and_frames_are_chosen_alike() {
+fn names_and_frames_are_filtered_like_torchs() {
     for row in rows("rewrite_name.json") {
         assert_eq!(rewrite_name(text(&row["in"])), text(&row["wildcard"]), "{row}");
     }
@@ -69,7 +70,7 @@ fn average(name: String, us: f64, flops: i64) -> Average {
 }
 
 #[test]
-fn tables_have_the_same_units() {
+fn tables_have_torchs_units() {
     for row in rows("table_time_unit.json") {
         let (Some(table), Some(us)) = (row["table"].as_str(), row["us"].as_f64()) else { continue };
         let mut options = TableOptions::default();
@@ -82,7 +83,7 @@ fn tables_have_the_same_units() {
     for row in rows("table_flops.json") {
         let flops: Option<Vec<i64>> =
             row["flops"].as_array().expect("flops").iter().map(Value::as_i64).collect();
-        // Only made-up events have broken numbers of operations.
+        // Only synthetic events have fractional or missing FLOPs.
         let (Some(flops), Some(table)) = (flops, row["averages_table"].as_str()) else { continue };
         let averages: Vec<Average> =
             flops.iter().enumerate().map(|(at, &flops)| average(format!("op{at}"), 5.0, flops)).collect();
@@ -96,7 +97,7 @@ fn golden(file: &str) -> Value {
 }
 
 #[test]
-fn numbers_of_devices_and_scopes_are_torchs() {
+fn numbers_of_devices_and_scopes_equal_torchs() {
     let gold = golden("enums.json");
     let devices = gold["DeviceType"].as_object().expect("devices");
     for (name, number) in devices {
@@ -139,7 +140,7 @@ fn files_for_tensorboard_have_torchs_names() {
 }
 
 #[test]
-fn a_profile_prints_its_events() {
+fn displaying_a_profile_prints_its_table() {
     assert_eq!(Profile::Unfinished(Source::Chrome).to_string(), "<unfinished torch.autograd.profile>");
     let case = &cases_as("legacy", "records.json")[0];
     let text = Profile::Finished(&case.trace).to_string();

@@ -1,5 +1,5 @@
-//! The npm package has the types and columns of every analysis and export of the engine, and real answers are of those
-//! types.
+//! The types and columns of the npm package are those of every analysis and export of the engine, and real answers
+//! conform to these types.
 
 use kinetoscope_core::analysis::overview::preview::Preview;
 use kinetoscope_core::queries::QUERIES;
@@ -13,18 +13,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 #[test]
-fn the_types_are_those_of_the_engine() {
+fn committed_types_match_the_engine() {
     for (name, text) in [("queries.ts", queries_ts()), ("columns.ts", columns_ts())] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wasm/js/src").join(name);
         if std::env::var_os("BLESS").is_some() {
             fs::write(&path, &text).expect(name);
         }
         let committed = fs::read_to_string(&path).unwrap_or_default();
-        assert_eq!(committed, text, "write {name} anew with BLESS=1");
+        assert_eq!(committed, text, "BLESS=1 writes {name}");
     }
 }
 
-/// The files of fixtures, those of torch among them that are traces.
+/// Collects the files of the fixtures; of torch's, only those that are traces.
 fn traces(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> =
         fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
@@ -43,7 +43,7 @@ fn traces(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether each row fills the columns that rows of its kind fill.
+/// Checks that each row has the columns of its kind.
 fn check_variants(rows: &Rows, variants: &[Variant], kinds: &mut BTreeSet<String>, what: &str) {
     let kind_at = rows.columns.iter().position(|column| column.key == "kind").expect("a kind");
     for row in &rows.rows {
@@ -61,7 +61,7 @@ fn check_variants(rows: &Rows, variants: &[Variant], kinds: &mut BTreeSet<String
 }
 
 #[test]
-fn answers_are_of_their_types() {
+fn answers_conform_to_their_types() {
     let mut paths = Vec::new();
     for folder in ["healthy", "malformed", "snapshots", "torch"] {
         traces(&files::data().join(folder), &mut paths);
@@ -92,7 +92,7 @@ fn answers_are_of_their_types() {
         .flat_map(|variant| variant.kinds)
         .map(|&kind| kind.to_owned())
         .collect();
-    assert_eq!(kinds, expected, "each kind is in some fixture");
+    assert_eq!(kinds, expected, "every kind should occur in a fixture");
 }
 
 fn check_cells(rows: &Rows, what: &str) {

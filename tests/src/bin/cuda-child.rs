@@ -10,7 +10,7 @@ use kinetoscope::device::{CUPTI_VARIABLE, DRIVER_VARIABLE, probe};
 use kinetoscope::memory::{Device, record_alloc};
 use kinetoscope::{Activity, Profiler, supported_activities};
 use kinetoscope::{scope, user_scope};
-use kinetoscope_tests::cupti_records::{Bytes, Lane, Writer};
+use kinetoscope_tests::cupti_records::{Bytes, Stream, Writer};
 use libloading::Library;
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -68,12 +68,12 @@ fn iterate(library: &Path) {
         assert_eq!(get(&raw mut version), 0);
     }
     let writer = Writer::new(version);
-    let (span, lane) = ((5, 9), (1, 2, 7));
+    let (span, stream) = ((5, 9), (1, 2, 7));
     let records = [
-        writer.kernel(NAME, span, lane, 1, [2, 64]),
-        writer.copy(64, span, lane, 2),
-        writer.peer_copy(64, span, lane, [(0, 1), (1, 2)], 3),
-        writer.memset(64, span, lane, 4),
+        writer.kernel(NAME, span, stream, 1, [2, 64]),
+        writer.copy(64, span, stream, 2),
+        writer.peer_copy(64, span, stream, [(0, 1), (1, 2)], 3),
+        writer.memset(64, span, stream, 4),
         writer.call(false, 211, span, 77, 5, 0),
         writer.call(true, 307, span, 77, 6, 0),
         writer.external(3, 9, 5),
@@ -129,9 +129,9 @@ struct Gpu {
     correlation: Cell<u32>,
 }
 
-const STREAM: Lane = (0, 1, 7);
-const SECOND: Lane = (0, 1, 13);
-const OTHER_DEVICE: Lane = (1, 2, 7);
+const STREAM: Stream = (0, 1, 7);
+const SECOND: Stream = (0, 1, 13);
+const OTHER_DEVICE: Stream = (1, 2, 7);
 const NAME: &CStr = c"_Z5saxpyfPfS_";
 
 impl Gpu {
@@ -222,9 +222,9 @@ impl Gpu {
     }
 
     /// Puts a launch of a kernel that runs for 10 µs.
-    fn launch(&self, lane: Lane) -> u32 {
+    fn launch(&self, stream: Stream) -> u32 {
         let (correlation, end) = self.call(false, 211);
-        self.put(&self.writer.kernel(NAME, (end + 1000, end + 11_000), lane, correlation, [320, 256]));
+        self.put(&self.writer.kernel(NAME, (end + 1000, end + 11_000), stream, correlation, [320, 256]));
         correlation
     }
 }

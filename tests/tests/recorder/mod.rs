@@ -57,11 +57,11 @@ pub(crate) fn check(recording: &Recording) -> Value {
 
 /// Checks that spans of a track nest. Perfetto rejects spans that overlap without nesting.
 pub(crate) fn check_nesting(table: &Table) {
-    let mut lanes: HashMap<u32, Vec<(i64, i64)>> = HashMap::new();
+    let mut tracks: HashMap<u32, Vec<(i64, i64)>> = HashMap::new();
     for row in table.rows().filter(|&row| table.is_span(row) && table.category(row) != Category::Window) {
-        lanes.entry(table.track_id(row).0).or_default().push((table.ts(row), table.end(row)));
+        tracks.entry(table.track_id(row).0).or_default().push((table.ts(row), table.end(row)));
     }
-    for spans in lanes.values_mut() {
+    for spans in tracks.values_mut() {
         spans.sort_by_key(|&(start, end)| (start, -end));
         let mut open: Vec<i64> = Vec::new();
         for &(start, end) in spans.iter() {
@@ -78,13 +78,13 @@ pub(crate) fn check_nesting(table: &Table) {
 /// Checks that every track with spans has exactly one name.
 pub(crate) fn check_track_names(document: &Value) {
     let events = document["traceEvents"].as_array().expect("events");
-    let lanes = |matches: &dyn Fn(&Value) -> bool| -> Vec<String> {
+    let tracks = |matches: &dyn Fn(&Value) -> bool| -> Vec<String> {
         events.iter().filter(|e| matches(e)).map(|e| format!("{} {}", e["pid"], e["tid"])).collect()
     };
-    let named = lanes(&|event| event["name"] == "thread_name");
+    let named = tracks(&|event| event["name"] == "thread_name");
     assert_eq!(named.iter().collect::<HashSet<_>>().len(), named.len(), "{named:?}");
-    let of_spans = lanes(&|event| event["ph"] == "X" && event["cat"] != "Trace");
-    assert!(of_spans.iter().all(|lane| named.contains(lane)), "{named:?}");
+    let of_spans = tracks(&|event| event["ph"] == "X" && event["cat"] != "Trace");
+    assert!(of_spans.iter().all(|track| named.contains(track)), "{named:?}");
 }
 
 /// Checks the fields of each category: those of Kineto's format, and ours.
