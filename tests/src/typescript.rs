@@ -114,7 +114,7 @@ fn records() -> Vec<&'static Record> {
     found
 }
 
-/// Returns the closed vocabularies of every answer, and those that only the package itself uses.
+/// Returns the closed vocabularies of every answer, and those that the package uses elsewhere.
 fn vocabularies() -> Vec<Vocabulary> {
     let mut found = vec![ErrorCode::VOCABULARY, Code::VOCABULARY, Severity::VOCABULARY, Relation::VOCABULARY];
     let members = records().into_iter().flat_map(|record| record.members);

@@ -6,7 +6,7 @@ use kinetoscope::device::{CUPTI_VARIABLE, DRIVER_VARIABLE};
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::files::fake;
-use recorder::{check_names_of_lanes, check_schema};
+use recorder::{check_track_names, check_schema};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -49,7 +49,7 @@ fn run_with(what: &str, variables: &[(&str, &str)], expected: &[Code]) -> Run {
     assert_eq!(codes, expected, "{what}: diagnostics");
     let trace: Value = serde_json::from_slice(&bytes).expect("JSON");
     check_schema(&trace);
-    check_names_of_lanes(&trace);
+    check_track_names(&trace);
     Run { output, trace }
 }
 

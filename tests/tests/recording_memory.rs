@@ -117,8 +117,8 @@ fn a_framework_can_report_device_allocations_and_out_of_memory() {
 fn memory_events_have_torchs_form() {
     // The test runner still allocates after it has started a test.
     std::thread::sleep(std::time::Duration::from_millis(300));
-    allocations_are_positive_in_the_scope_that_makes_them_and_negative_in_that_which_frees_them();
-    memory_grows_and_moves_by_reallocation();
-    nothing_is_recorded_where_nobody_asked();
-    a_frameworks_own_allocator_can_tell_of_a_device_and_of_running_out();
+    allocations_add_to_the_allocating_scope_and_releases_subtract_from_the_freeing_scope();
+    reallocations_are_recorded_as_a_release_and_an_allocation();
+    memory_is_not_recorded_by_default();
+    a_framework_can_report_device_allocations_and_out_of_memory();
 }

@@ -23,7 +23,7 @@ use std::time::Duration;
 fn main() {
     let args: Vec<String> = env::args().collect();
     let recording = match args[1].as_str() {
-        "step" => return step(Path::new(&args[2])),
+        "step" => return iterate(Path::new(&args[2])),
         "probe" => {
             println!("{:?}", probe().map(<[_]>::len));
             assert_eq!(supported_activities().contains(&Activity::Cuda), probe().is_ok());

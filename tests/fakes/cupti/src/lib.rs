@@ -63,7 +63,7 @@ pub unsafe extern "C" fn cuptiGetVersion(version: *mut u32) -> u32 {
     let said = std::env::var("CUPTI_FAKE_VERSION").ok().and_then(|text| text.parse().ok());
     // SAFETY: guaranteed by the caller.
     unsafe { version.write(said.unwrap_or(130_000)) };
-    verdict("cuptiGetVersion")
+    result_of("cuptiGetVersion")
 }
 
 /// # Safety
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn cuptiSubscribe(handle: *mut *mut c_void, _: *const c_vo
     state.subscribers += 1;
     // SAFETY: guaranteed by the caller.
     unsafe { handle.write(16 as *mut c_void) };
-    verdict("cuptiSubscribe")
+    result_of("cuptiSubscribe")
 }
 
 /// Ends a subscription.
@@ -91,7 +91,7 @@ pub extern "C" fn cuptiUnsubscribe(_: *mut c_void) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn cuptiActivityEnable(kind: u32) -> u32 {
     state().kinds.push(kind);
-    verdict("cuptiActivityEnable")
+    result_of("cuptiActivityEnable")
 }
 
 /// Disables a kind of records.
@@ -121,7 +121,7 @@ pub extern "C" fn cuptiActivityEnableRuntimeApi(cbid: u32, is_on: u8) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn cuptiActivityRegisterCallbacks(requested: Requested, completed: Completed) -> u32 {
     state().callbacks = Some((requested, completed));
-    verdict("cuptiActivityRegisterCallbacks")
+    result_of("cuptiActivityRegisterCallbacks")
 }
 
 /// Delivers the current buffer.
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn cuptiActivityGetNextRecord(buffer: *mut u8, _: usize, r
         Some(start) => unsafe { record.write(buffer.add(*start)) },
         None => return END,
     }
-    verdict("cuptiActivityGetNextRecord")
+    result_of("cuptiActivityGetNextRecord")
 }
 
 /// # Safety
