@@ -6,7 +6,7 @@ use kinetoscope::device::{CUPTI_VARIABLE, DRIVER_VARIABLE};
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::files::fake;
-use recorder::{check_track_names, check_schema};
+use recorder::{check_schema, check_track_names};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;

@@ -104,7 +104,7 @@ fn check_tiles(trace: &Trace, window: Window) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, max_shrink_iters: 4000, ..ProptestConfig::default() })]
 
-    /// Reference implementation: serde_json reads the complete document.
+    /// Reference implementation: `serde_json` reads the complete document.
     #[test]
     fn events_equal_those_that_serde_json_reads(events in events()) {
         let trace = read(text(&events).as_bytes()).expect("a trace");
