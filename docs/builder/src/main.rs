@@ -1,4 +1,4 @@
-//! Builds the book: `kinetoscope-book SOURCE FOLDER`. The library of mdBook compiles faster than its program.
+//! Builds the book: `kinetoscope-book SOURCE FOLDER`. It uses mdBook's library, which compiles faster than the mdBook program.
 
 use mdbook_driver::MDBook;
 use std::env::args;
