@@ -10,7 +10,7 @@ import { count } from "./model/format";
 import { VIEWS, type View } from "./model/views";
 import { addressOf, route, view } from "./state/route";
 import { current, loading, relation, traces, type OpenTrace } from "./state/session";
-import { T, VIEW_TEXTS, TEXTS } from "./strings";
+import { PAGE_TEXTS, TEXTS, VIEW_TEXTS } from "./strings";
 import { To } from "./components/parts";
 import { Compare } from "./views/compare";
 import { Findings } from "./views/findings";
@@ -23,7 +23,7 @@ import { Overview } from "./views/overview";
 import { Steps } from "./views/steps";
 import { TimelineView } from "./views/timeline";
 
-const S = TEXTS.app;
+const LABELS = TEXTS.app;
 
 const COMPONENTS: Record<View, (props: { open: OpenTrace }) => preact.JSX.Element> = {
   overview: Overview,
@@ -42,7 +42,7 @@ function Navigation() {
   // Read, so that the addresses follow the route.
   void route.value;
   return (
-    <nav class="nav" aria-label={S.views}>
+    <nav class="nav" aria-label={LABELS.views}>
       {VIEWS.map((name) => (
         <a
           key={name}
@@ -62,13 +62,13 @@ function Navigation() {
 function Unclear() {
   if (relation.value !== "unclear") return null;
   return (
-    <div class="banner" role="alertdialog" aria-label={T.unclear}>
-      {T.unclear}
+    <div class="banner" role="alertdialog" aria-label={PAGE_TEXTS.relationQuestion}>
+      {PAGE_TEXTS.relationQuestion}
       <button type="button" onClick={() => (relation.value = "ranks")}>
-        {T.areRanks}
+        {PAGE_TEXTS.ranksOfOneRun}
       </button>
       <button type="button" onClick={() => (relation.value = "runs")}>
-        {T.areRuns}
+        {PAGE_TEXTS.runsToCompare}
       </button>
     </div>
   );
@@ -79,9 +79,9 @@ function Damage({ open }: { open: OpenTrace }) {
   if (lost.length === 0) return null;
   return (
     <div class="banner warning" role="status">
-      {T.damaged(count(lost.reduce((sum, one) => sum + one.count, 0)))}{" "}
+      {PAGE_TEXTS.damaged(count(lost.reduce((sum, one) => sum + one.count, 0)))}{" "}
       <To view="overview" with={{ at: "trust" }}>
-        {T.damagedWhat}
+        {PAGE_TEXTS.damageDetails}
       </To>
     </div>
   );
@@ -91,7 +91,7 @@ export function App() {
   const open = current.value;
   const Shown = COMPONENTS[view.value];
   useEffect(() => {
-    document.title = open ? `${open.name} · ${VIEW_TEXTS[view.value].title} · ${T.title}` : T.title;
+    document.title = open ? `${open.name} · ${VIEW_TEXTS[view.value].title} · ${PAGE_TEXTS.title}` : PAGE_TEXTS.title;
   }, [open, view.value]);
   const isReading = loading.value.some((entry) => !entry.failure);
   return (
@@ -101,7 +101,7 @@ export function App() {
         href="#content"
         onClick={(event) => (event.preventDefault(), document.getElementById("content")?.focus())}
       >
-        {T.skip}
+        {PAGE_TEXTS.skipToContent}
       </a>
       <Topbar />
       {open && !isReading ? (

@@ -9,7 +9,7 @@ import { count } from "../model/format";
 import { search } from "../model/search";
 import { asTabs, sorted } from "../model/sorting";
 import { param, setParams } from "../state/route";
-import { T } from "../strings";
+import { PAGE_TEXTS } from "../strings";
 import { copy } from "./download";
 import { Save } from "./save";
 import { Table, valueIn, type Sort, type TableColumn } from "./table";
@@ -72,24 +72,24 @@ export function AnswerTable<V extends keyof Queries>(props: AnswerTableProps<V>)
       return column ? valueIn(column, row) : undefined;
     };
     await copy(asTabs(columns, ordered, valueOf));
-    say(T.copied);
+    say(PAGE_TEXTS.copied);
     setTimeout(() => say(""), 1500);
   };
   return (
     <>
       <div class="toolbar">
-        <SearchBox name="q" label={T.filter} />
+        <SearchBox name="q" label={PAGE_TEXTS.filter} />
         <span class="row-count" role="status">
-          {shown.length === rows.length ? "" : `${count(shown.length)} ${T.of} `}
-          {count(rows.length)} {T.rows}
+          {shown.length === rows.length ? "" : `${count(shown.length)} ${PAGE_TEXTS.of} `}
+          {count(rows.length)} {PAGE_TEXTS.rows}
         </span>
         {props.children}
         <span class="spring" />
         <span class="said" role="status">
           {said}
         </span>
-        <button type="button" data-hint={T.copyHint} onClick={() => void copyShown()}>
-          {T.copy}
+        <button type="button" data-hint={PAGE_TEXTS.copyHint} onClick={() => void copyShown()}>
+          {PAGE_TEXTS.copy}
         </button>
         <Save trace={trace} query={query} options={options} />
       </div>

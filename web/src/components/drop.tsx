@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { goToAddress, isFromFile, openFiles } from "../state/opening";
 import { traces } from "../state/session";
-import { T } from "../strings";
+import { PAGE_TEXTS } from "../strings";
 
 /** The files in a drop, those in folders included. */
 async function filesIn(transfer: DataTransfer): Promise<File[]> {
@@ -69,7 +69,7 @@ export function DropZone({ children }: { children: ComponentChildren }) {
   return (
     <div class="page">
       {children}
-      {over ? <div class="drop-over">{traces.value.length > 0 ? T.dropBeside : T.drop}</div> : null}
+      {over ? <div class="drop-over">{traces.value.length > 0 ? PAGE_TEXTS.dropToReplace : PAGE_TEXTS.drop}</div> : null}
     </div>
   );
 }

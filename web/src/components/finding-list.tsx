@@ -6,24 +6,24 @@ import type { View } from "../model/views";
 import { To } from "./parts";
 import { TEXTS } from "../strings";
 
-const S = TEXTS.findingList;
+const LABELS = TEXTS.findingList;
 const SHARED = TEXTS.shared;
 
 /** Where the evidence of a finding is. */
 const EVIDENCE: Record<FindingCode, { view: View; with?: Record<string, string>; label: string }> = {
-  gpu_idle: { view: "timeline", label: S.busyTimeOfTheDevice },
+  gpu_idle: { view: "timeline", label: LABELS.deviceBusyTime },
   exposed_communication: {
     view: "kernels",
     with: { q: "/nccl|rccl|mscclpp|hccl|oneccl|c10d::/i" },
-    label: S.communicationKernels,
+    label: LABELS.communicationKernels,
   },
-  pageable_copies: { view: "kernels", with: { q: "Pageable" }, label: S.pageableCopies },
-  short_kernels: { view: "kernels", with: { sort: "count", order: "down" }, label: S.kernelsByCount },
-  synchronization: { view: "operators", with: { q: "Synchronize" }, label: S.synchronizingCalls },
-  data_loading: { view: "operators", with: { q: "DataLoader" }, label: S.dataLoading },
+  pageable_copies: { view: "kernels", with: { q: "Pageable" }, label: LABELS.pageableCopies },
+  short_kernels: { view: "kernels", with: { sort: "count", order: "down" }, label: LABELS.kernelsByCount },
+  synchronization: { view: "operators", with: { q: "Synchronize" }, label: LABELS.synchronizingCalls },
+  data_loading: { view: "operators", with: { q: "DataLoader" }, label: LABELS.dataLoading },
   uneven_steps: { view: "steps", label: SHARED.steps },
-  trace_incomplete: { view: "overview", with: { at: "trust" }, label: S.whatWasLost },
-  overlapping_spans: { view: "overview", with: { at: "trust" }, label: S.whatWasOdd },
+  trace_incomplete: { view: "overview", with: { at: "trust" }, label: LABELS.lostData },
+  overlapping_spans: { view: "overview", with: { at: "trust" }, label: LABELS.diagnostics },
 };
 
 export function FindingList({ findings }: { findings: readonly Finding[] }) {

@@ -6,11 +6,11 @@ import type { Spans } from "kinetoscope/remote";
 import { count, time } from "../model/format";
 import { histogram, type Histogram } from "../model/histogram";
 import type { Answer } from "../state/ask";
-import { T, TEXTS, SAY } from "../strings";
+import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../strings";
 import { hint } from "./hints";
 import { Await, To } from "./parts";
 
-const S = TEXTS.instances;
+const LABELS = TEXTS.instances;
 const SHARED = TEXTS.shared;
 
 const SHOWN = 100;
@@ -18,14 +18,14 @@ const SHOWN = 100;
 function Bars({ data }: { data: Histogram }) {
   const greatest = Math.max(...data.counts, 1);
   const { counts, edges } = data;
-  const text = `${T.min} ${time(data.min)}, ${T.median} ${time(data.median)}, p95 ${time(data.p95)}, ${T.max} ${time(data.max)}`;
+  const text = `${PAGE_TEXTS.min} ${time(data.min)}, ${PAGE_TEXTS.median} ${time(data.median)}, p95 ${time(data.p95)}, ${PAGE_TEXTS.max} ${time(data.max)}`;
   return (
     <figure class="histogram">
       <svg
         viewBox={`0 0 ${counts.length * 10} 84`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${T.durations}: ${text}`}
+        aria-label={`${PAGE_TEXTS.durations}: ${text}`}
       >
         {counts.map((many, at) => (
           <rect
@@ -34,7 +34,7 @@ function Bars({ data }: { data: Histogram }) {
             width={9}
             y={80 - (many > 0 ? Math.max(2, (many / greatest) * 78) : 0)}
             height={many > 0 ? Math.max(2, (many / greatest) * 78) : 0}
-            data-hint={SAY.bin(count(many), time(edges[at] ?? 0), time(edges[at + 1] ?? 0))}
+            data-hint={TEMPLATES.histogramBin(count(many), time(edges[at] ?? 0), time(edges[at + 1] ?? 0))}
           />
         ))}
       </svg>
@@ -53,14 +53,14 @@ function List({ spans, lanes }: { spans: Spans; lanes: (track: number) => string
     <table class="instances">
       <thead>
         <tr>
-          <th scope="col" class="number" {...hint(S.howLongItTook)}>
-            {T.duration}
+          <th scope="col" class="number" {...hint(LABELS.durationHint)}>
+            {PAGE_TEXTS.duration}
           </th>
-          <th scope="col" class="number" {...hint(SHARED.whenItBeganAfterThe)}>
-            {T.start}
+          <th scope="col" class="number" {...hint(SHARED.startHint)}>
+            {PAGE_TEXTS.start}
           </th>
-          <th scope="col" {...hint(S.theThreadOrStreamThat)}>
-            {T.lane}
+          <th scope="col" {...hint(LABELS.trackHint)}>
+            {PAGE_TEXTS.track}
           </th>
         </tr>
       </thead>
@@ -99,19 +99,19 @@ export function Instances({
           <div class="instances-detail" data-instances={spans.length}>
             <div>
               <h3>
-                {T.durations}{" "}
+                {PAGE_TEXTS.durations}{" "}
                 <small>
-                  {count(spans.length)} {T.instances}
+                  {count(spans.length)} {PAGE_TEXTS.instances}
                 </small>
               </h3>
               <Bars data={histogram(durations)} />
             </div>
             <div class="instances-list">
               <h3>
-                {T.longest}{" "}
+                {PAGE_TEXTS.longest}{" "}
                 {spans.length > SHOWN ? (
                   <small>
-                    {SHOWN} {T.of} {count(spans.length)}
+                    {SHOWN} {PAGE_TEXTS.of} {count(spans.length)}
                   </small>
                 ) : null}
               </h3>

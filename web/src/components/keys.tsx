@@ -6,7 +6,7 @@ import { VIEWS } from "../model/views";
 import { go } from "../state/route";
 import { current } from "../state/session";
 import { nextTheme } from "../state/theme";
-import { T, VIEW_TEXTS } from "../strings";
+import { PAGE_TEXTS, VIEW_TEXTS } from "../strings";
 import { isForPage } from "./shortcut";
 
 /** Whether the sheet is shown. */
@@ -39,10 +39,10 @@ export function Keys() {
     else dialog.current?.close();
   }, [keysShown.value]);
   return (
-    <dialog ref={dialog} class="keys" aria-label={T.help} onClose={() => (keysShown.value = false)}>
-      <h2>{T.help}</h2>
+    <dialog ref={dialog} class="keys" aria-label={PAGE_TEXTS.keyboard} onClose={() => (keysShown.value = false)}>
+      <h2>{PAGE_TEXTS.keyboard}</h2>
       <dl>
-        {T.keys.map(([key, what]) => (
+        {PAGE_TEXTS.keyList.map(([key, what]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>
@@ -52,7 +52,7 @@ export function Keys() {
         ))}
       </dl>
       <button type="button" onClick={() => (keysShown.value = false)}>
-        {T.close}
+        {PAGE_TEXTS.close}
       </button>
     </dialog>
   );

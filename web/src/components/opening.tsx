@@ -5,7 +5,7 @@ import type { EarlyTop } from "kinetoscope/remote";
 import { bytes, count, time } from "../model/format";
 import { addressFailure, goToAddress, isFromFile, lostName, openFiles, openSample } from "../state/opening";
 import { cancel, dismissFailures, loading, type Loading } from "../state/session";
-import { T, TEXTS, SAY } from "../strings";
+import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../strings";
 
 const SHARED = TEXTS.shared;
 
@@ -41,7 +41,7 @@ export function FileButton(props: FileButtonProps) {
 
 function AddressForm() {
   const [text, setText] = useState("");
-  if (isFromFile) return <p class="quiet">{T.urlInFile}</p>;
+  if (isFromFile) return <p class="quiet">{PAGE_TEXTS.noAddressInFile}</p>;
   return (
     <form
       class="address"
@@ -52,13 +52,13 @@ function AddressForm() {
     >
       <input
         type="text"
-        aria-label={T.url}
-        placeholder={T.url}
-        data-hint={T.urlHint}
+        aria-label={PAGE_TEXTS.address}
+        placeholder={PAGE_TEXTS.address}
+        data-hint={PAGE_TEXTS.addressHint}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />
-      <button type="submit">{T.urlOpen}</button>
+      <button type="submit">{PAGE_TEXTS.openAddress}</button>
     </form>
   );
 }
@@ -66,11 +66,11 @@ function AddressForm() {
 function Choices() {
   return (
     <div class="choices">
-      <h1>{T.tagline}</h1>
-      <p class="privacy">{T.privacy}</p>
+      <h1>{PAGE_TEXTS.tagline}</h1>
+      <p class="privacy">{PAGE_TEXTS.privacy}</p>
       {lostName.value ? (
         <p class="lost-name" role="status">
-          {T.againHint(lostName.value)}
+          {PAGE_TEXTS.reopenHint(lostName.value)}
         </p>
       ) : null}
       <div class="drop-target">
@@ -81,12 +81,12 @@ function Choices() {
           <rect class="c4" x="12" y="26" width="17" height="8" rx="2" />
           <rect class="c5" x="40" y="26" width="20" height="8" rx="2" />
         </svg>
-        <FileButton class="primary" hasKey label={T.choose} onFiles={(files) => void openFiles(files)} />
-        <p class="quiet">{T.formats}</p>
+        <FileButton class="primary" hasKey label={PAGE_TEXTS.chooseFiles} onFiles={(files) => void openFiles(files)} />
+        <p class="quiet">{PAGE_TEXTS.formats}</p>
       </div>
       <div class="other-ways">
-        <button type="button" data-hint={T.sampleAbout} onClick={() => void openSample()}>
-          {T.sample}
+        <button type="button" data-hint={PAGE_TEXTS.sampleHint} onClick={() => void openSample()}>
+          {PAGE_TEXTS.sample}
         </button>
         <AddressForm />
       </div>
@@ -125,23 +125,23 @@ function Reading({ entry }: { entry: Loading }) {
   const left = share && share > 0.02 ? (seconds / share) * (1 - share) : undefined;
   const rate = seconds > 0.2 ? `${bytes(done / seconds)}/s` : "";
   const parts = [
-    totalBytes ? `${bytes(done)} ${T.of} ${bytes(totalBytes)}` : bytes(done),
-    `${count(progress?.events ?? 0)} ${T.events}`,
+    totalBytes ? `${bytes(done)} ${PAGE_TEXTS.of} ${bytes(totalBytes)}` : bytes(done),
+    `${count(progress?.events ?? 0)} ${PAGE_TEXTS.events}`,
     rate,
-    share === 1 ? T.finishing : left === undefined ? "" : SAY.left(left < 1 ? "< 1" : String(Math.round(left))),
+    share === 1 ? PAGE_TEXTS.finishing : left === undefined ? "" : TEMPLATES.secondsLeft(left < 1 ? "< 1" : String(Math.round(left))),
   ];
   return (
     <div class="reading" data-reading={entry.name}>
       <p class="reading-name">
-        {T.reading} <b>{entry.name}</b>
+        {PAGE_TEXTS.reading} <b>{entry.name}</b>
       </p>
-      <progress aria-label={`${T.reading} ${entry.name}`} max={1} {...(share === undefined ? {} : { value: share })} />
+      <progress aria-label={`${PAGE_TEXTS.reading} ${entry.name}`} max={1} {...(share === undefined ? {} : { value: share })} />
       <p class="reading-parts">{parts.filter((part) => part !== "").join(" · ")}</p>
       {progress ? (
         <div class="preview-lists">
           <p class="preview-wall">
-            {T.soFar}: <b data-preview="wall">{time(progress.preview.wall_ns)}</b>,{" "}
-            {SAY.preview(
+            {PAGE_TEXTS.soFar}: <b data-preview="wall">{time(progress.preview.wall_ns)}</b>,{" "}
+            {TEMPLATES.preview(
               count(progress.preview.operators),
               count(progress.preview.kernels),
               time(progress.preview.device_sum_ns),
@@ -163,12 +163,12 @@ export function FailureList() {
     <div class="failures" role="alert">
       {failed.map(({ name, failure }) => (
         <p key={name} class="failure" data-failure={failure?.code}>
-          <b>{name}</b> {T.failed}: {failure?.message}
-          {failure?.byteOffset === undefined ? "" : ` (${T.failedAt(count(failure.byteOffset))})`}
+          <b>{name}</b> {PAGE_TEXTS.openFailed}: {failure?.message}
+          {failure?.byteOffset === undefined ? "" : ` (${PAGE_TEXTS.openFailedAt(count(failure.byteOffset))})`}
         </p>
       ))}
       <button type="button" onClick={dismissFailures}>
-        {T.close}
+        {PAGE_TEXTS.close}
       </button>
     </div>
   );
@@ -190,7 +190,7 @@ export function Opening() {
         <Reading key={entry.name} entry={entry} />
       ))}
       <button type="button" onClick={cancel}>
-        {T.cancel}
+        {PAGE_TEXTS.cancel}
       </button>
     </div>
   );

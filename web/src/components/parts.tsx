@@ -5,7 +5,7 @@ import type { ReadonlySignal } from "@preact/signals";
 import type { Answer } from "../state/ask";
 import type { View } from "../model/views";
 import { addressOf } from "../state/route";
-import { MISSING, T, VIEW_TEXTS, SAY } from "../strings";
+import { MISSING, PAGE_TEXTS, TEMPLATES, VIEW_TEXTS } from "../strings";
 import { hint } from "./hints";
 
 /** The head of a view: its title and the question that it answers. */
@@ -31,7 +31,7 @@ export function Card(props: {
   note?: ComponentChildren;
   id?: string;
 }) {
-  const about = props.exact ? SAY.exactly(props.about, props.exact) : props.about;
+  const about = props.exact ? TEMPLATES.withExactValue(props.about, props.exact) : props.about;
   return (
     <div class="card" data-card={props.id}>
       <span class="card-label">{props.label}</span>
@@ -70,11 +70,11 @@ export function Missing({ of }: { of: keyof typeof MISSING }) {
     <div class="missing" data-missing={of}>
       <p class="missing-what">{what}</p>
       <p>
-        {T.record} <code>{torch}</code>
+        {PAGE_TEXTS.recordWith} <code>{torch}</code>
       </p>
       {rust ? (
         <p>
-          {T.recordInRust} <code>{rust}</code>
+          {PAGE_TEXTS.recordInRust} <code>{rust}</code>
         </p>
       ) : null}
       {where ? <p>{where}</p> : null}
@@ -91,7 +91,7 @@ export function Await<Value>(props: {
   if (answer.state === "waiting") {
     return (
       <div class="waiting" role="status">
-        <span class="spinner" aria-hidden="true" /> {T.waiting}
+        <span class="spinner" aria-hidden="true" /> {PAGE_TEXTS.computing}
       </div>
     );
   }

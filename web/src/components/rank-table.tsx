@@ -9,7 +9,7 @@ import { Panel } from "./parts";
 import { Table } from "./table";
 import { TEXTS } from "../strings";
 
-const S = TEXTS.rankTable;
+const LABELS = TEXTS.rankTable;
 const SHARED = TEXTS.shared;
 
 export function RankTable() {
@@ -34,9 +34,9 @@ export function RankTable() {
     };
   });
   return (
-    <Panel title={S.ranks} about={S.theTracesOfOneRun} id="ranks">
+    <Panel title={LABELS.ranks} about={LABELS.ranksHint} id="ranks">
       <Table
-        label={S.ranks}
+        label={LABELS.ranks}
         fit={16}
         rows={rows}
         keyOf={(row) => row.name}
@@ -44,9 +44,9 @@ export function RankTable() {
         columns={[
           {
             key: "rank",
-            title: S.rank,
+            title: LABELS.rank,
             kind: "int",
-            about: S.theRankByDistributedinfoOr,
+            about: LABELS.rankHint,
             width: "80px",
             show: (row) => <a href={addressOf("overview", { trace: row.at || undefined })}>{row.rank}</a>,
           },
@@ -54,29 +54,29 @@ export function RankTable() {
             key: "wall_ns",
             title: SHARED.wall,
             kind: "ns",
-            about: S.fromTheFirstEventTo,
+            about: LABELS.wallHint,
             bar: true,
           },
-          { key: "step_ns", title: S.meanStep, kind: "ns", about: S.theMeanWallTimeOf, bar: true },
+          { key: "step_ns", title: LABELS.meanStep, kind: "ns", about: LABELS.meanStepHint, bar: true },
           {
             key: "busy_ns",
-            title: S.busy,
+            title: LABELS.busy,
             kind: "ns",
-            about: S.timeInWhichAnyDevice,
+            about: LABELS.busyHint,
             bar: true,
             show: (row) => (row.busy === null ? "–" : `${time(row.busy_ns)} · ${share(row.busy)}`),
             width: "minmax(120px, 160px)",
           },
           {
             key: "communication_ns",
-            title: S.exposedCommunication,
+            title: LABELS.exposedCommunication,
             kind: "ns",
-            about: S.communicationWithNothingElseRunning,
+            about: LABELS.exposedCommunicationHint,
             bar: true,
             width: "minmax(120px, 170px)",
           },
-          { key: "idle_ns", title: SHARED.idle, kind: "ns", about: S.theDevicesWindowWithoutIts, bar: true },
-          { key: "name", title: S.file, kind: "text", about: S.theFile },
+          { key: "idle_ns", title: SHARED.idle, kind: "ns", about: LABELS.idleHint, bar: true },
+          { key: "name", title: LABELS.file, kind: "text", about: LABELS.fileHint },
         ]}
       />
     </Panel>

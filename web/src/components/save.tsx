@@ -1,7 +1,7 @@
 // An answer of the engine as a file: the very text that the command line prints.
 
 import type { RemoteTrace, Queries } from "kinetoscope/remote";
-import { T } from "../strings";
+import { PAGE_TEXTS } from "../strings";
 import { save } from "./download";
 
 const TYPES = { csv: "text/csv", json: "application/json" } as const;
@@ -23,11 +23,11 @@ export function Save<V extends keyof Queries>({ trace, query, options }: SavePro
     save(`${baseName(trace.name)}.${query}.${format}`, TYPES[format], await trace[format](query, options));
   return (
     <>
-      <button type="button" data-hint={T.csvHint} onClick={() => void file("csv")}>
-        {T.csv}
+      <button type="button" data-hint={PAGE_TEXTS.csvHint} onClick={() => void file("csv")}>
+        {PAGE_TEXTS.csv}
       </button>
-      <button type="button" data-hint={T.jsonHint} onClick={() => void file("json")}>
-        {T.json}
+      <button type="button" data-hint={PAGE_TEXTS.jsonHint} onClick={() => void file("json")}>
+        {PAGE_TEXTS.json}
       </button>
     </>
   );

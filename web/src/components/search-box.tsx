@@ -2,7 +2,7 @@
 
 import { search } from "../model/search";
 import { param, setParams } from "../state/route";
-import { T } from "../strings";
+import { PAGE_TEXTS } from "../strings";
 
 export interface SearchBoxProps {
   /** The parameter. */
@@ -14,7 +14,7 @@ export interface SearchBoxProps {
   onEnter?: (shift: boolean) => void;
 }
 
-export function SearchBox({ name, label, hint = T.filterHint, onEnter, class: kind = "" }: SearchBoxProps) {
+export function SearchBox({ name, label, hint = PAGE_TEXTS.filterHint, onEnter, class: kind = "" }: SearchBoxProps) {
   const text = param(name) ?? "";
   const { error } = search(text);
   return (

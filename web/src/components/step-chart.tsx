@@ -5,7 +5,7 @@ import uPlot from "uplot";
 import type { StepsRow } from "kinetoscope/remote";
 import { time } from "../model/format";
 import { STEP_PARTS } from "../model/steps";
-import { SAY } from "../strings";
+import { TEMPLATES } from "../strings";
 import { axis, Chart } from "./chart";
 import { hint } from "./hints";
 import { COLUMNS } from "kinetoscope/columns";
@@ -72,7 +72,7 @@ export function StepChart({
     }),
     [steps, parts, onStep],
   );
-  const label = SAY.stepsByPart(steps.length);
+  const label = TEMPLATES.stepBreakdown(steps.length);
   return (
     <>
       <Chart label={label} options={options} data={data} height={height} />

@@ -13,7 +13,7 @@ import { useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/h
 import type { ColumnKind } from "kinetoscope/columns";
 import { cell, exact, isNumeric } from "../model/format";
 import { sorted } from "../model/sorting";
-import { T } from "../strings";
+import { PAGE_TEXTS } from "../strings";
 
 export interface TableColumn<Row> {
   key: string;
@@ -213,7 +213,7 @@ export function Table<Row>(props: TableProps<Row>) {
             <HeadCell key={column.key} column={column} sort={sort} onSort={props.onSort ?? setOwn} />
           ))}
         </div>
-        {rows.length === 0 ? <p class="empty">{T.noMatch}</p> : null}
+        {rows.length === 0 ? <p class="empty">{PAGE_TEXTS.noMatchingRow}</p> : null}
         <div class="tbody" role="rowgroup" style={{ height: `${virtual.getTotalSize()}px` }}>
           {virtual.getVirtualItems().map((item) => {
             const row = rows[item.index] as Row;

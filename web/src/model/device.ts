@@ -1,10 +1,10 @@
 // A device's time as parts of its window.
 
 import type { DeviceTime, WorkClass } from "kinetoscope/remote";
-import { HINTS, IDLE_CAUSES, TEXTS, SAY } from "../strings";
+import { HINTS, IDLE_CAUSES, TEMPLATES, TEXTS } from "../strings";
 import { time } from "./format";
 
-const S = TEXTS.modelDevice;
+const LABELS = TEXTS.modelDevice;
 
 export interface TimePart {
   label: string;
@@ -53,11 +53,11 @@ export function windowParts(device: DeviceTime): TimePart[] {
   }));
   const overlapped = device.busy_ns - alone.reduce((sum, part) => sum + part.value, 0);
   const several = {
-    label: S.severalAtOnce,
+    label: LABELS.overlapped,
     value: overlapped,
     color: "c-overlapped",
-    about: S.timeInWhichWorkOf,
+    about: LABELS.overlappedHint,
     text: time(overlapped),
   };
-  return [...alone, several, ...idleParts(device).map((part) => ({ ...part, label: SAY.idle(part.label) }))];
+  return [...alone, several, ...idleParts(device).map((part) => ({ ...part, label: TEMPLATES.idleBecause(part.label) }))];
 }

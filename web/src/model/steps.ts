@@ -4,18 +4,18 @@ import type { StepsRow } from "kinetoscope/remote";
 import { quantile } from "./histogram";
 import { TEXTS } from "../strings";
 
-const S = TEXTS.modelSteps;
+const LABELS = TEXTS.modelSteps;
 
 /** The parts of a step's wall time, which they add up to. */
 export const STEP_PARTS = [
-  { key: "kernel_ns", label: S.kernels, color: "--c-compute" },
-  { key: "communication_ns", label: S.communication, color: "--c-communication" },
-  { key: "memcpy_ns", label: S.copies, color: "--c-memcpy" },
-  { key: "memset_ns", label: S.fills, color: "--c-memset" },
-  { key: "runtime_ns", label: S.runtimeCalls, color: "--c-runtime" },
-  { key: "data_loader_ns", label: S.dataLoading, color: "--c-data" },
-  { key: "cpu_op_ns", label: S.operators, color: "--c-op" },
-  { key: "other_ns", label: S.other, color: "--c-other" },
+  { key: "kernel_ns", label: LABELS.kernels, color: "--c-compute" },
+  { key: "communication_ns", label: LABELS.communication, color: "--c-communication" },
+  { key: "memcpy_ns", label: LABELS.memcpys, color: "--c-memcpy" },
+  { key: "memset_ns", label: LABELS.memsets, color: "--c-memset" },
+  { key: "runtime_ns", label: LABELS.runtimeCalls, color: "--c-runtime" },
+  { key: "data_loader_ns", label: LABELS.dataLoading, color: "--c-data" },
+  { key: "cpu_op_ns", label: LABELS.operators, color: "--c-op" },
+  { key: "other_ns", label: LABELS.other, color: "--c-other" },
 ] as const satisfies readonly { key: keyof StepsRow; label: string; color: string }[];
 
 /** How far a step is from the middle one, in median absolute deviations of wall time, scaled to standard deviations. */

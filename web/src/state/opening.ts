@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { sample } from "#sample";
 import { param, setParams } from "./route";
-import { T } from "../strings";
+import { PAGE_TEXTS } from "../strings";
 import { open } from "./session";
 
 /** Why an address could not be loaded. */
@@ -70,7 +70,7 @@ export function goToAddress(text: string): void {
   }
   const isOwn = place.origin === location.origin;
   if (isSingle && !isOwn) {
-    addressFailure.value = `${place.href}: ${T.urlInSingle}`;
+    addressFailure.value = `${place.href}: ${PAGE_TEXTS.noForeignOrigin}`;
     return;
   }
   const page = new URL(isSingle ? location.pathname : isOwn ? "index.html" : "remote.html", location.href);

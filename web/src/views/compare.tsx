@@ -15,9 +15,9 @@ import { rowsOf } from "../state/ask";
 import { numberParam, param, setParams } from "../state/route";
 import { addFiles } from "../state/opening";
 import { traces, type OpenTrace } from "../state/session";
-import { T, TEXTS, SAY, HINTS } from "../strings";
+import { HINTS, PAGE_TEXTS, TEMPLATES, TEXTS } from "../strings";
 
-const S = TEXTS.compare;
+const LABELS = TEXTS.compare;
 const SHARED = TEXTS.shared;
 
 const percent = (ratio: number): string => `${ratio >= 1 ? "+" : "−"}${Math.abs((ratio - 1) * 100).toFixed(1)}%`;
@@ -38,9 +38,9 @@ function Chooser({ name, label, at }: { name: "a" | "b"; label: string; at: numb
 }
 
 const KINDS = {
-  ops: { label: S.operatorsSelfCpuTime, column: S.selfCpu },
-  device: { label: S.operatorsSelfDeviceTime, column: S.selfDevice },
-  kernels: { label: SHARED.kernels, column: S.total },
+  ops: { label: LABELS.operatorsBySelfCpu, column: LABELS.selfCpu },
+  device: { label: LABELS.operatorsBySelfDevice, column: LABELS.selfDevice },
+  kernels: { label: SHARED.kernels, column: LABELS.total },
 } as const;
 
 type Kind = keyof typeof KINDS;
@@ -48,22 +48,22 @@ type Kind = keyof typeof KINDS;
 function columnsOf<Row>(title: string): TableColumn<Pair<Row>>[] {
   const count = (row: Row | undefined): number | null => (row as { count: number } | undefined)?.count ?? null;
   return [
-    { key: "name", title: SHARED.name, kind: "text", about: S.theOperatorOrKernel, width: "minmax(220px, 2fr)" },
+    { key: "name", title: SHARED.name, kind: "text", about: LABELS.nameHint, width: "minmax(220px, 2fr)" },
     {
       key: "change",
-      title: S.change,
+      title: LABELS.change,
       kind: "text",
-      about: S.newGoneChangedOrThe,
+      about: LABELS.changeHint,
       width: "90px",
       show: (row) => <span class={`change ${row.change}`}>{row.change}</span>,
     },
-    { key: "beforeNs", title: SAY.sideA(title), kind: "ns", about: S.inTheFirstRun, bar: true },
-    { key: "afterNs", title: SAY.sideB(title), kind: "ns", about: S.inTheSecondRun, bar: true },
+    { key: "beforeNs", title: TEMPLATES.inRunA(title), kind: "ns", about: LABELS.firstRunHint, bar: true },
+    { key: "afterNs", title: TEMPLATES.inRunB(title), kind: "ns", about: LABELS.secondRunHint, bar: true },
     {
       key: "difference",
-      title: S.difference,
+      title: LABELS.difference,
       kind: "ns",
-      about: S.bLessASortedBy,
+      about: LABELS.differenceHint,
       value: (row) => Math.abs(row.differenceNs),
       show: (row) => (
         <span
@@ -75,22 +75,22 @@ function columnsOf<Row>(title: string): TableColumn<Pair<Row>>[] {
       key: "ratio",
       title: "B / A",
       kind: "float",
-      about: S.howBIsToA,
+      about: LABELS.ratioHint,
       show: (row) => (row.ratio === null ? "–" : percent(row.ratio)),
     },
     {
       key: "countA",
-      title: S.callsA,
+      title: LABELS.callsA,
       kind: "int",
-      about: S.callsInTheFirstRun,
+      about: LABELS.callsAHint,
       value: (row) => count(row.before),
       width: "84px",
     },
     {
       key: "countB",
-      title: S.callsB,
+      title: LABELS.callsB,
       kind: "int",
-      about: S.callsInTheSecondRun,
+      about: LABELS.callsBHint,
       value: (row) => count(row.after),
       width: "84px",
     },
@@ -128,7 +128,7 @@ function Pairs<Row>({ pairs, title }: { pairs: readonly Pair<Row>[]; title: stri
   return (
     <>
       <div class="toolbar">
-        <SearchBox name="q" label={T.filter} />
+        <SearchBox name="q" label={PAGE_TEXTS.filter} />
         <label class="select">
           Change{" "}
           <select value={param("change") ?? ""} onChange={(event) => setParams({ change: event.currentTarget.value })}>
@@ -144,17 +144,17 @@ function Pairs<Row>({ pairs, title }: { pairs: readonly Pair<Row>[]; title: stri
           type="button"
           onClick={() => void copy(asTabs(keys, values, (key, row) => (row as Record<string, unknown>)[key]))}
         >
-          {T.copy}
+          {PAGE_TEXTS.copy}
         </button>
         <button type="button" onClick={() => save("compare.csv", "text/csv", csv())}>
-          {T.csv}
+          {PAGE_TEXTS.csv}
         </button>
         <button type="button" onClick={() => save("compare.json", "application/json", JSON.stringify(values))}>
-          {T.json}
+          {PAGE_TEXTS.json}
         </button>
       </div>
       <Table
-        label={S.comparison}
+        label={LABELS.comparison}
         columns={columns}
         rows={shown}
         keyOf={(pair) => pair.name}
@@ -172,19 +172,19 @@ function Totals({ a, b }: { a: SummaryRow; b: SummaryRow }) {
       <Card
         label={label}
         value={`${time(was)} → ${time(is)}`}
-        exact={SAY.and(exact("ns", was), exact("ns", is))}
+        exact={TEMPLATES.valuesOfBoth(exact("ns", was), exact("ns", is))}
         about={about}
         note={was > 0 ? percent(is / was) : undefined}
       />
     );
   return (
     <div class="cards cards-wide">
-      {card(S.wallTime, a.wall_ns, b.wall_ns, HINTS.wall)}
-      {card(S.meanStep, a.mean_step_ns ?? 0, b.mean_step_ns ?? 0, S.meanStepAbout)}
-      {card(S.selfCpu, a.self_cpu_time_total_ns, b.self_cpu_time_total_ns, HINTS.selfCpu)}
-      {card(S.deviceBusy, sum(a, "busy_ns"), sum(b, "busy_ns"), HINTS.deviceBusy)}
-      {card(S.deviceSum, sum(a, "sum_ns"), sum(b, "sum_ns"), HINTS.deviceSum)}
-      {card(S.deviceIdle, sum(a, "idle_ns"), sum(b, "idle_ns"), HINTS.deviceIdle)}
+      {card(LABELS.wallTime, a.wall_ns, b.wall_ns, HINTS.wall)}
+      {card(LABELS.meanStep, a.mean_step_ns ?? 0, b.mean_step_ns ?? 0, LABELS.meanStepHint)}
+      {card(LABELS.selfCpu, a.self_cpu_time_total_ns, b.self_cpu_time_total_ns, HINTS.selfCpu)}
+      {card(LABELS.deviceBusy, sum(a, "busy_ns"), sum(b, "busy_ns"), HINTS.deviceBusy)}
+      {card(LABELS.deviceSum, sum(a, "sum_ns"), sum(b, "sum_ns"), HINTS.deviceSum)}
+      {card(LABELS.deviceIdle, sum(a, "idle_ns"), sum(b, "idle_ns"), HINTS.deviceIdle)}
     </div>
   );
 }
@@ -258,14 +258,14 @@ export function Compare(_: { open: OpenTrace }) {
             <Chooser name="b" label="B" at={atB} />
           </>
         ) : null}
-        <FileButton label={T.compareWith} onFiles={(files) => void addFiles(files)} />
+        <FileButton label={PAGE_TEXTS.compareWith} onFiles={(files) => void addFiles(files)} />
       </Head>
       {a && b ? (
         <Two a={a} b={b} />
       ) : (
-        <Panel title={S.oneTraceIsOpen}>
+        <Panel title={LABELS.oneTraceOpen}>
           <p>
-            {T.compareWith}: it is opened beside <b>{traces.value[0]?.name}</b>. Or drop two files at once.
+            {PAGE_TEXTS.compareWith}: it is opened beside <b>{traces.value[0]?.name}</b>. Or drop two files at once.
           </p>
         </Panel>
       )}

@@ -9,9 +9,9 @@ import { Table } from "../components/table";
 import { time } from "../model/format";
 import { rowsOf } from "../state/ask";
 import type { OpenTrace } from "../state/session";
-import { TEXTS, SAY, T } from "../strings";
+import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../strings";
 
-const S = TEXTS.findings;
+const LABELS = TEXTS.findings;
 const SHARED = TEXTS.shared;
 
 /** A stretch of the timeline around something. */
@@ -32,22 +32,22 @@ function Patterns({ rows }: { rows: readonly PatternsRow[] }) {
       {rows.map((row) => (
         <li key={row.pattern + row.place + row.start_ns} data-pattern={row.pattern}>
           <p class="finding-message">
-            {row.pattern} <b>{row.count}×</b> {row.saving_ns === null ? "" : SAY.couldSave(time(row.saving_ns))}
+            {row.pattern} <b>{row.count}×</b> {row.saving_ns === null ? "" : TEMPLATES.possibleSaving(time(row.saving_ns))}
           </p>
           <p class="advice">{row.description}</p>
           <p>
-            {row.place ? <code>{row.place}</code> : null} {T.first}{" "}
+            {row.place ? <code>{row.place}</code> : null} {PAGE_TEXTS.first}{" "}
             <To
               view="timeline"
               with={{ ...around(row.start_ns, Math.max(row.cpu_time_ns / row.count, 1000)), q: row.event }}
             >
-              {SAY.at(row.event, time(row.start_ns))}
+              {TEMPLATES.whatAt(row.event, time(row.start_ns))}
             </To>
             {row.url ? (
               <>
                 {" "}
                 <a href={row.url} rel="noreferrer" target="_blank">
-                  {S.moreAboutIt}
+                  {LABELS.learnMore}
                 </a>
               </>
             ) : null}
@@ -61,7 +61,7 @@ function Patterns({ rows }: { rows: readonly PatternsRow[] }) {
 function Evaluation({ rows }: { rows: readonly EvaluationRow[] }) {
   return (
     <Table
-      label={S.callsDuringWhichTheQueue}
+      label={LABELS.emptyQueueCallsLabel}
       fit={14}
       rows={rows}
       keyOf={(row) => `${row.name} ${row.start_ns}`}
@@ -78,11 +78,11 @@ function Evaluation({ rows }: { rows: readonly EvaluationRow[] }) {
               </To>
             ),
           },
-          duration_ns: { title: S.took, bar: true },
-          idle_time_ns: { title: S.deviceIdle, bar: true },
-          fraction_idle: { title: S.idleShare },
-          queue_depth: { title: S.queue },
-          place: { title: S.calledFrom },
+          duration_ns: { title: LABELS.duration, bar: true },
+          idle_time_ns: { title: LABELS.deviceIdle, bar: true },
+          fraction_idle: { title: LABELS.idleShare },
+          queue_depth: { title: LABELS.queue },
+          place: { title: LABELS.calledFrom },
         },
       )}
     />
@@ -95,19 +95,19 @@ export function Findings({ open }: { open: OpenTrace }) {
       <Head view="findings" />
       <Await answer={rowsOf(open.trace, "summary")}>
         {([summary]) => (
-          <Panel title={SHARED.findingsDearestFirst} id="all-findings">
+          <Panel title={SHARED.findings} id="all-findings">
             {summary && summary.findings.length > 0 ? (
               <FindingList findings={summary.findings} />
             ) : (
-              <p class="good">{S.nothingLooksWrong}</p>
+              <p class="good">{LABELS.noFindings}</p>
             )}
           </Panel>
         )}
       </Await>
       <Panel
-        title={S.antiPatterns}
+        title={LABELS.antiPatterns}
         actions={<Save trace={open.trace} query="patterns" />}
-        about={S.knownMistakesLookedForAs}
+        about={LABELS.antiPatternsHint}
         id="patterns"
       >
         <Await answer={rowsOf(open.trace, "patterns")}>{(rows) => <Patterns rows={rows} />}</Await>
@@ -116,8 +116,8 @@ export function Findings({ open }: { open: OpenTrace }) {
         {(rows) =>
           rows.length === 0 ? null : (
             <Panel
-              title={S.callsDuringWhichTheLaunch}
-              about={S.theMostPromisingFirstTorchs}
+              title={LABELS.emptyQueueCalls}
+              about={LABELS.emptyQueueCallsHint}
               actions={<Save trace={open.trace} query="evaluation" />}
               id="evaluation"
             >

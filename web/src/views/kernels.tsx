@@ -8,9 +8,9 @@ import { ask, rowsOf } from "../state/ask";
 import { laneNames } from "../state/lanes";
 import { param, setParams } from "../state/route";
 import type { OpenTrace } from "../state/session";
-import { T, TEXTS } from "../strings";
+import { PAGE_TEXTS, TEXTS } from "../strings";
 
-const S = TEXTS.kernels;
+const LABELS = TEXTS.kernels;
 const SHARED = TEXTS.shared;
 
 const KEYS = ["short_name", "class", "sum_ns", "share", "mean_ns", "min_ns", "max_ns", "count"] as const;
@@ -24,7 +24,7 @@ function columns(rows: readonly KernelsRow[]) {
     sum_ns: { bar: true },
     share: { width: "76px" },
     count: { width: "78px" },
-    occupancy_percent: { title: S.occup, width: "78px" },
+    occupancy_percent: { title: LABELS.occupancyPercent, width: "78px" },
     op: {
       width: "minmax(100px, 1fr)",
       show: (row) =>
@@ -53,13 +53,13 @@ export function Kernels({ open }: { open: OpenTrace }) {
         {row.op ? (
           <>
             <To view="operators" with={{ q: row.op }}>
-              {T.inOperators}
+              {PAGE_TEXTS.inOperators}
             </To>{" "}
             ·{" "}
           </>
         ) : null}
         <To view="timeline" with={{ q: row.short_name }}>
-          {T.inTimeline}
+          {PAGE_TEXTS.inTimeline}
         </To>
       </p>
     </>
@@ -86,7 +86,7 @@ export function Kernels({ open }: { open: OpenTrace }) {
               <label class="select">
                 Class{" "}
                 <select value={wanted} onChange={(event) => setParams({ class: event.currentTarget.value })}>
-                  <option value="">{S.all}</option>
+                  <option value="">{LABELS.all}</option>
                   {classes.map((one) => (
                     <option key={one} value={one}>
                       {one}

@@ -12,9 +12,9 @@ import { bytes, count, exact, time } from "../model/format";
 import { ask, rowsOf } from "../state/ask";
 import { numberParam, param, setParams } from "../state/route";
 import type { OpenTrace } from "../state/session";
-import { TEXTS, SAY } from "../strings";
+import { TEMPLATES, TEXTS } from "../strings";
 
-const S = TEXTS.memory;
+const LABELS = TEXTS.memory;
 const SHARED = TEXTS.shared;
 
 /** How many points a curve is drawn with. */
@@ -37,10 +37,10 @@ function DeviceCards({ row }: { row: MemoryRow }) {
     );
   return (
     <div class="cards">
-      {size(S.peak, row.peak_bytes, S.peakAbout, row.at_ns === null ? undefined : SAY.when(time(row.at_ns)))}
-      {size(S.reservedMost, row.reserved_bytes, S.reservedAbout)}
-      {size(S.inAll, row.allocated_bytes, S.inAllAbout, SAY.allocations(count(row.count)))}
-      {size(S.growth, row.growth_bytes, S.growthAbout)}
+      {size(LABELS.peak, row.peak_bytes, LABELS.peakHint, row.at_ns === null ? undefined : TEMPLATES.peakTime(time(row.at_ns)))}
+      {size(LABELS.reservedPeak, row.reserved_bytes, LABELS.reservedPeakHint)}
+      {size(LABELS.totalAllocated, row.allocated_bytes, LABELS.totalAllocatedHint, TEMPLATES.allocations(count(row.count)))}
+      {size(LABELS.growth, row.growth_bytes, LABELS.growthHint)}
     </div>
   );
 }
@@ -75,13 +75,13 @@ function MemoryChart({ drawn, peakAt }: { drawn: Drawn; peakAt: number | null })
       series: [
         {},
         {
-          label: S.allocated,
+          label: LABELS.allocated,
           stroke: color("--curve"),
           fill: color("--curve-fill"),
           width: 1.5,
           points: { show: false },
         },
-        { label: S.reserved, stroke: color("--c-memcpy"), width: 1.5, dash: [5, 4], points: { show: false } },
+        { label: LABELS.reserved, stroke: color("--c-memcpy"), width: 1.5, dash: [5, 4], points: { show: false } },
       ],
       hooks: {
         setSelect: [
@@ -105,7 +105,7 @@ function MemoryChart({ drawn, peakAt }: { drawn: Drawn; peakAt: number | null })
     }),
     [drawn, peakAt],
   );
-  return <Chart label={SAY.memoryOver(time(start), time(end))} options={options} data={data} height={240} />;
+  return <Chart label={TEMPLATES.memoryOverTime(time(start), time(end))} options={options} data={data} height={240} />;
 }
 
 function Device(props: {
@@ -135,8 +135,8 @@ function Device(props: {
     <div class="memory-device" data-memory-device={row.device}>
       <DeviceCards row={row} />
       <Panel
-        title={SAY.overTime(row.device)}
-        about={S.whatWasAllocatedFilledAnd}
+        title={TEMPLATES.deviceOverTime(row.device)}
+        about={LABELS.chartHint}
         actions={
           <>
             <button
@@ -151,7 +151,7 @@ function Device(props: {
                 view="timeline"
                 with={{ start: row.at_ns - open.info.wall_ns * 0.01, end: row.at_ns + open.info.wall_ns * 0.01 }}
               >
-                {S.peakInTheTimeline}
+                {LABELS.peakInTheTimeline}
               </To>
             )}
           </>
@@ -160,8 +160,8 @@ function Device(props: {
         <Await answer={drawn}>{(value) => <MemoryChart drawn={value} peakAt={row.at_ns} />}</Await>
       </Panel>
       <div class="columns">
-        <Owners title={S.whoHeldThePeak} about={S.whatEachOperatorOrFunction} rows={atPeak} withShare />
-        <Owners title={S.neverReleased} about={S.whatEachOperatorOrFunction2} rows={kept} />
+        <Owners title={LABELS.ownersAtPeak} about={LABELS.ownersAtPeakHint} rows={atPeak} withShare />
+        <Owners title={LABELS.neverReleased} about={LABELS.neverReleasedHint} rows={kept} />
       </div>
     </div>
   );
@@ -174,7 +174,7 @@ function Owners(props: { title: string; about: string; rows: readonly MemoryRow[
     ["name", "allocated_bytes", ...(props.withShare ? (["share"] as const) : []), "count"],
     {
       name: {
-        title: S.owner,
+        title: LABELS.owner,
         show: (row) =>
           row.name && !row.name.startsWith("(") ? (
             <To view="operators" with={{ q: row.name }}>
@@ -184,9 +184,9 @@ function Owners(props: { title: string; about: string; rows: readonly MemoryRow[
             (row.name ?? "unknown")
           ),
       },
-      allocated_bytes: { title: S.held, bar: true },
+      allocated_bytes: { title: LABELS.held, bar: true },
       share: { width: "80px" },
-      count: { title: S.allocations, width: "100px" },
+      count: { title: LABELS.allocations, width: "100px" },
     },
   );
   return (
@@ -215,16 +215,16 @@ function ByOperator({ open, ops }: { open: OpenTrace; ops: readonly OpsRow[] }) 
     "count",
   ] as const;
   return (
-    <Panel title={S.allocatedLessReleasedByOperator} id="memory-operators">
+    <Panel title={LABELS.netAllocationByOperator} id="memory-operators">
       <AnswerTable
-        label={S.memoryByOperator}
+        label={LABELS.memoryByOperator}
         trace={open.trace}
         query="ops"
         rows={rows}
         fit={12}
         columns={columnsOf("ops", keys, {
           name: {
-            title: S.operator,
+            title: LABELS.operator,
             show: (row) => (
               <To view="operators" with={{ q: row.name }}>
                 {row.name}
@@ -267,11 +267,11 @@ function All({
     <>
       {failures.length > 0 ? (
         <p class="failure" role="status">
-          {SAY.failed(count(failures.reduce((sum, row) => sum + row.count, 0)))}
+          {TEMPLATES.failedAllocations(count(failures.reduce((sum, row) => sum + row.count, 0)))}
         </p>
       ) : null}
       {devices.length > 1 ? (
-        <div class="tabs" role="tablist" aria-label={S.devices}>
+        <div class="tabs" role="tablist" aria-label={LABELS.devices}>
           {devices.map((one, position) => (
             <button
               key={one.device}

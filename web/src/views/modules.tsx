@@ -7,9 +7,9 @@ import { Await, Head, Missing, To } from "../components/parts";
 import { rowsOf } from "../state/ask";
 import { param } from "../state/route";
 import type { OpenTrace } from "../state/session";
-import { SAY, TEXTS } from "../strings";
+import { TEMPLATES, TEXTS } from "../strings";
 
-const S = TEXTS.modules;
+const LABELS = TEXTS.modules;
 
 function visible(rows: readonly ModulesRow[], closed: ReadonlySet<string>): ModulesRow[] {
   let hiddenBelow = Infinity;
@@ -56,7 +56,7 @@ function Tree({ open, rows }: { open: OpenTrace; rows: readonly ModulesRow[] }) 
                   <button
                     type="button"
                     class="twist"
-                    aria-label={SAY.twist(closed.has(row.path), row.name)}
+                    aria-label={TEMPLATES.toggleRow(closed.has(row.path), row.name)}
                     aria-expanded={!closed.has(row.path)}
                     onClick={() => toggle(row.path)}
                   >
@@ -81,7 +81,7 @@ function Tree({ open, rows }: { open: OpenTrace; rows: readonly ModulesRow[] }) 
   );
   return (
     <AnswerTable
-      label={S.modules}
+      label={LABELS.modules}
       trace={open.trace}
       query="modules"
       rows={searched || param("sort") ? rows : visible(rows, closed)}

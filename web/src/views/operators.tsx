@@ -9,20 +9,20 @@ import { ask, rowsOf } from "../state/ask";
 import { laneNames } from "../state/lanes";
 import { param, setParams } from "../state/route";
 import type { OpenTrace } from "../state/session";
-import { T, TEXTS } from "../strings";
+import { PAGE_TEXTS, TEXTS } from "../strings";
 
-const S = TEXTS.operators;
+const LABELS = TEXTS.operators;
 const SHARED = TEXTS.shared;
 
 /** A row with its position, by which the engine knows its instances. */
 type Row = OpsRow & { at: number };
 
 const GROUPS = [
-  { value: "", label: S.name, by: [] },
-  { value: "shape", label: S.nameAndInputShapes, by: ["shape"] },
-  { value: "stack", label: S.nameAndStack, by: ["stack:5"] },
-  { value: "overload", label: S.nameAndOverload, by: ["overload"] },
-  { value: "module", label: S.nameAndModule, by: ["module"] },
+  { value: "", label: LABELS.byName, by: [] },
+  { value: "shape", label: LABELS.byShapes, by: ["shape"] },
+  { value: "stack", label: LABELS.byStack, by: ["stack:5"] },
+  { value: "overload", label: LABELS.byOverload, by: ["overload"] },
+  { value: "module", label: LABELS.byModule, by: ["module"] },
 ] as const satisfies readonly { value: string; label: string; by: NonNullable<OpsOptions["groupBy"]> }[];
 
 function columns(rows: readonly Row[], group: string) {
@@ -44,11 +44,11 @@ function columns(rows: readonly Row[], group: string) {
     cpu_time_total_ns: { title: SHARED.cpuTotal, ...bar },
     self_device_time_total_ns: { title: SHARED.selfDevice, ...bar },
     device_time_total_ns: { title: SHARED.deviceTotal, ...bar },
-    self_cpu_memory_usage_bytes: { title: S.cpuMem },
-    self_device_memory_usage_bytes: { title: S.deviceMem },
-    flops: { title: S.flops, kind: "amount" },
+    self_cpu_memory_usage_bytes: { title: LABELS.cpuMem },
+    self_device_memory_usage_bytes: { title: LABELS.deviceMem },
+    flops: { title: LABELS.flops, kind: "amount" },
     count: { title: SHARED.calls, width: "78px" },
-    input_shapes: { title: S.inputShapes, width: "minmax(160px, 1fr)" },
+    input_shapes: { title: LABELS.inputShapes, width: "minmax(160px, 1fr)" },
     stack: {
       title: group === "module" ? "Module" : "Stack",
       width: "minmax(160px, 1fr)",
@@ -57,9 +57,9 @@ function columns(rows: readonly Row[], group: string) {
   });
   const at = made.findIndex((column) => column.key === "count");
   const mean = {
-    title: S.cpuAvg,
+    title: LABELS.cpuAvg,
     kind: "ns" as const,
-    about: S.cpuTotalByTheCalls,
+    about: LABELS.cpuAvgHint,
     key: "cpu_time_ns",
     value: (row: OpsRow) => row.cpu_time_total_ns / row.count,
   };
@@ -81,11 +81,11 @@ export function Operators({ open }: { open: OpenTrace }) {
         />
         <p>
           <To view="flame" with={{ q: row.name }}>
-            {T.inFlame}
+            {PAGE_TEXTS.inCallTree}
           </To>{" "}
           ·{" "}
           <To view="timeline" with={{ q: row.name }}>
-            {T.inTimeline}
+            {PAGE_TEXTS.inTimeline}
           </To>
         </p>
       </>

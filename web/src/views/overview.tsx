@@ -17,14 +17,14 @@ import { shortName } from "../model/short-name";
 import { rowsOf, valueOf } from "../state/ask";
 import { go, param } from "../state/route";
 import { relation, type OpenTrace } from "../state/session";
-import { HINTS, IDLE_CAUSES, TEXTS, SAY } from "../strings";
+import { HINTS, IDLE_CAUSES, TEMPLATES, TEXTS } from "../strings";
 
-const S = TEXTS.overview;
+const LABELS = TEXTS.overview;
 const SHARED = TEXTS.shared;
 
 const TOP = [
-  { key: "name", title: SHARED.name, kind: "text", about: S.theName },
-  { key: "count", title: SHARED.calls, kind: "int", about: S.howOften, width: "72px" },
+  { key: "name", title: SHARED.name, kind: "text", about: LABELS.nameHint },
+  { key: "count", title: SHARED.calls, kind: "int", about: LABELS.callsHint, width: "72px" },
 ] as const;
 
 function Cards({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
@@ -34,10 +34,10 @@ function Cards({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
     <div class="cards">
       <Card
         id="wall"
-        label={S.wallTime}
+        label={LABELS.wallTime}
         {...ns(summary.wall_ns)}
         about={HINTS.wall}
-        note={SAY.events(count(open.info.events))}
+        note={TEMPLATES.events(count(open.info.events))}
       />
       {summary.steps > 0 ? (
         <Card
@@ -45,7 +45,7 @@ function Cards({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
           label={SHARED.steps}
           value={count(summary.steps)}
           about={HINTS.steps}
-          note={SAY.each(time(summary.mean_step_ns ?? 0))}
+          note={TEMPLATES.meanStep(time(summary.mean_step_ns ?? 0))}
         />
       ) : null}
       <Card id="self-cpu" label={SHARED.selfCpu} {...ns(summary.self_cpu_time_total_ns)} about={HINTS.selfCpu} />
@@ -54,27 +54,27 @@ function Cards({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
         <>
           <Card
             id="busy"
-            label={SAY.gpu(device.device, "busy")}
+            label={TEMPLATES.gpuCard(device.device, "busy")}
             {...ns(device.busy_ns)}
             about={HINTS.deviceBusy}
-            note={SAY.ofWall(share(device.busy_ns / (summary.wall_ns || 1)))}
+            note={TEMPLATES.shareOfWall(share(device.busy_ns / (summary.wall_ns || 1)))}
           />
           <Card
             id="sum"
-            label={SAY.gpu(device.device, "sum")}
+            label={TEMPLATES.gpuCard(device.device, "sum")}
             {...ns(device.sum_ns)}
             about={HINTS.deviceSum}
-            note={SAY.activities(count(device.activities))}
+            note={TEMPLATES.activities(count(device.activities))}
           />
           <Card
             id="idle"
-            label={SAY.gpu(device.device, "idle")}
+            label={TEMPLATES.gpuCard(device.device, "idle")}
             {...ns(device.idle_ns)}
             about={HINTS.deviceIdle}
             note={
               others.length > 0
-                ? SAY.moreDevices(others.length)
-                : SAY.ofIts(share(device.idle_ns / (device.window_ns || 1)), time(device.window_ns))
+                ? TEMPLATES.moreDevices(others.length)
+                : TEMPLATES.shareOfWindow(share(device.idle_ns / (device.window_ns || 1)), time(device.window_ns))
             }
           />
         </>
@@ -93,11 +93,11 @@ function Peaks({ open }: { open: OpenTrace }) {
         <Card
           key={row.device}
           id={`memory ${row.device}`}
-          label={SAY.peakOf(row.device)}
+          label={TEMPLATES.devicePeak(row.device)}
           value={bytes(row.peak_bytes ?? 0)}
           exact={exact("bytes", row.peak_bytes)}
           about={HINTS.peak}
-          note={<To view="memory">{TEXTS.memory.whoHeldThePeak}</To>}
+          note={<To view="memory">{TEXTS.memory.ownersAtPeak}</To>}
         />
       ))}
     </>
@@ -112,9 +112,9 @@ function TopModules({ open }: { open: OpenTrace }) {
   const rows = useMemo(() => sorted(modules, (row) => row[own], true).slice(0, 10), [modules, own]);
   if (rows.length === 0) return null;
   return (
-    <Panel title={S.topModules} id="top-modules" actions={<To view="modules">{S.all}</To>}>
+    <Panel title={LABELS.topModules} id="top-modules" actions={<To view="modules">{LABELS.all}</To>}>
       <Table
-        label={S.topModules}
+        label={LABELS.topModules}
         fit={10}
         rows={rows}
         keyOf={(row) => row.path}
@@ -139,9 +139,9 @@ function Device({ device }: { device: DeviceTime }) {
   return (
     <div class="device" data-device={device.device}>
       <h3>
-        {SAY.device(device.device)} <small>{SAY.window(time(device.window_ns))}</small>
+        {TEMPLATES.device(device.device)} <small>{TEMPLATES.deviceWindow(time(device.window_ns))}</small>
       </h3>
-      <Bar label={SAY.device(device.device)} parts={windowParts(device)} />
+      <Bar label={TEMPLATES.device(device.device)} parts={windowParts(device)} />
     </div>
   );
 }
@@ -149,29 +149,29 @@ function Device({ device }: { device: DeviceTime }) {
 function Gaps({ summary }: { summary: SummaryRow }) {
   if (summary.top_idle.length === 0) return null;
   return (
-    <Panel title={S.longestIdleGaps} about={HINTS.deviceIdle} id="gaps">
+    <Panel title={LABELS.longestIdleGaps} about={HINTS.deviceIdle} id="gaps">
       <Table
-        label={S.longestIdleGaps}
+        label={LABELS.longestIdleGaps}
         fit={8}
         rows={summary.top_idle.map((gap, at) => ({ ...gap, at }))}
         keyOf={(gap) => String(gap.at)}
         columns={[
-          { key: "device", title: SHARED.device, kind: "text", about: S.theDeviceThatWasIdle, width: "70px" },
-          { key: "idle_ns", title: SHARED.idle, kind: "ns", about: S.howLong, bar: true },
+          { key: "device", title: SHARED.device, kind: "text", about: LABELS.idleDeviceHint, width: "70px" },
+          { key: "idle_ns", title: SHARED.idle, kind: "ns", about: LABELS.idleTimeHint, bar: true },
           {
             key: "cause",
-            title: S.cause,
+            title: LABELS.cause,
             kind: "text",
             about: `${HINTS.hostLate} ${HINTS.hostWaiting} ${HINTS.queued}`,
             width: "120px",
             show: (gap) => IDLE_CAUSES[gap.cause],
           },
-          { key: "after", title: S.endedBy, kind: "text", about: S.theFirstWorkAfterThe },
+          { key: "after", title: LABELS.endedBy, kind: "text", about: LABELS.endedByHint },
           {
             key: "start_ns",
             title: SHARED.at,
             kind: "ns",
-            about: SHARED.whenItBeganAfterThe,
+            about: SHARED.startHint,
             show: (gap) => (
               <To
                 view="timeline"
@@ -191,9 +191,9 @@ function Tops({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
   return (
     <div class="columns">
       {summary.top_operators.length > 0 ? (
-        <Panel title={S.topOperators} id="top-operators" actions={<To view="operators">{S.all}</To>}>
+        <Panel title={LABELS.topOperators} id="top-operators" actions={<To view="operators">{LABELS.all}</To>}>
           <Table
-            label={S.topOperators}
+            label={LABELS.topOperators}
             fit={10}
             rows={summary.top_operators}
             keyOf={(row) => row.name}
@@ -211,7 +211,7 @@ function Tops({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
                 key: "self_cpu_time_total_ns",
                 title: SHARED.selfCpu,
                 kind: "ns",
-                about: S.timeOnTheCpuWithout,
+                about: LABELS.selfCpuHint,
                 bar: true,
               },
               summary.devices.length > 0
@@ -219,7 +219,7 @@ function Tops({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
                     key: "device_time_total_ns",
                     title: SHARED.device,
                     kind: "ns",
-                    about: S.sumOfTheDeviceWork,
+                    about: LABELS.deviceTimeHint,
                     bar: true,
                   }
                 : { key: "cpu_time_total_ns", title: SHARED.cpuTotal, kind: "ns", about: HINTS.cpuTotal, bar: true },
@@ -228,9 +228,9 @@ function Tops({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
         </Panel>
       ) : null}
       {summary.top_kernels.length > 0 ? (
-        <Panel title={S.topKernels} id="top-kernels" actions={<To view="kernels">{S.all}</To>}>
+        <Panel title={LABELS.topKernels} id="top-kernels" actions={<To view="kernels">{LABELS.all}</To>}>
           <Table
-            label={S.topKernels}
+            label={LABELS.topKernels}
             fit={10}
             rows={summary.top_kernels}
             keyOf={(row) => row.name + row.class}
@@ -244,22 +244,22 @@ function Tops({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
                 ),
               },
               TOP[1],
-              { key: "sum_ns", title: SHARED.total, kind: "ns", about: S.sumOfTheDurations, bar: true },
+              { key: "sum_ns", title: SHARED.total, kind: "ns", about: LABELS.kernelTotalHint, bar: true },
             ]}
           />
         </Panel>
       ) : null}
       {summary.top_operators.length === 0 && summary.top_tracks.length > 0 ? (
-        <Panel title={S.busiestLanes} id="top-tracks" actions={<To view="timeline">{S.timeline}</To>}>
+        <Panel title={LABELS.busiestTracks} id="top-tracks" actions={<To view="timeline">{LABELS.timeline}</To>}>
           <Table
-            label={S.busiestLanes}
+            label={LABELS.busiestTracks}
             fit={10}
             rows={summary.top_tracks}
             keyOf={(row) => row.name}
             columns={[
               TOP[0],
-              { key: "spans", title: S.spans, kind: "int", about: S.eventsWithADuration },
-              { key: "time_ns", title: SHARED.time, kind: "ns", about: S.timeInWhichAnySpan, bar: true },
+              { key: "spans", title: LABELS.spans, kind: "int", about: LABELS.spansHint },
+              { key: "time_ns", title: SHARED.time, kind: "ns", about: LABELS.trackTimeHint, bar: true },
             ]}
           />
         </Panel>
@@ -280,12 +280,12 @@ function Trust({ checks, isBelowAll }: { checks: readonly CheckRow[]; isBelowAll
   const broken = identities.filter((row) => row.holds === false);
   return (
     <div ref={place}>
-      <Panel title={S.canTheseNumbersBeTrusted} about={HINTS.trust} id="trust">
+      <Panel title={LABELS.dataQuality} about={HINTS.dataQuality} id="trust">
         <p class={broken.length > 0 ? "failure" : "good"} data-trust={broken.length === 0 ? "holds" : "broken"}>
-          {broken.length === 0 ? SAY.allHold(identities.length) : SAY.someBreak(broken.length, identities.length)}
+          {broken.length === 0 ? TEMPLATES.identitiesHold(identities.length) : TEMPLATES.identitiesBroken(broken.length, identities.length)}
         </p>
         <details open={broken.length > 0}>
-          <summary>{S.identities}</summary>
+          <summary>{LABELS.identities}</summary>
           <ul class="checks">
             {identities.map((row) => (
               <li key={row.name} class={row.holds ? "" : "failure"}>
@@ -300,13 +300,13 @@ function Trust({ checks, isBelowAll }: { checks: readonly CheckRow[]; isBelowAll
             {diagnostics.map((row) => (
               <li key={row.name} data-diagnostic={row.name}>
                 <span class={`severity ${row.kind}`}>{row.kind}</span> {row.description} <b>{count(row.count ?? 0)}×</b>
-                {row.first_offset === null ? "" : SAY.firstAt(count(row.first_offset))}
+                {row.first_offset === null ? "" : TEMPLATES.firstOffset(count(row.first_offset))}
                 {row.example ? <code>{row.example}</code> : null}
               </li>
             ))}
           </ul>
         ) : (
-          <p class="good">{S.nothingOddWasMetIn}</p>
+          <p class="good">{LABELS.noDiagnostics}</p>
         )}
       </Panel>
     </div>
@@ -320,10 +320,10 @@ export function Overview({ open }: { open: OpenTrace }) {
       <Head view="overview">
         <button
           type="button"
-          data-hint={S.thePageThatKinetoscopeTrace}
+          data-hint={LABELS.copyAsTextHint}
           onClick={async () => copy(await open.trace.table("summary"))}
         >
-          {S.copyAsText}
+          {LABELS.copyAsText}
         </button>
         <Save trace={open.trace} query="summary" />
         <span class="quiet">
@@ -337,19 +337,19 @@ export function Overview({ open }: { open: OpenTrace }) {
               <Cards summary={summary} open={open} />
               {relation.value === "ranks" ? <RankTable /> : null}
               {summary.findings.length > 0 ? (
-                <Panel title={SHARED.findingsDearestFirst} id="findings" actions={<To view="findings">{S.all}</To>}>
+                <Panel title={SHARED.findings} id="findings" actions={<To view="findings">{LABELS.all}</To>}>
                   <FindingList findings={summary.findings.slice(0, 4)} />
                 </Panel>
               ) : null}
               {summary.devices.length > 0 ? (
-                <Panel title={S.whereTheDevicesTimeWent} about={`${HINTS.deviceBusy} ${HINTS.exposed}`} id="devices">
+                <Panel title={LABELS.deviceTime} about={`${HINTS.deviceBusy} ${HINTS.exposed}`} id="devices">
                   {summary.devices.map((device) => (
                     <Device key={device.device} device={device} />
                   ))}
                 </Panel>
               ) : null}
               {steps.length > 1 ? (
-                <Panel title={SHARED.steps} id="steps" actions={<To view="steps">{S.all}</To>}>
+                <Panel title={SHARED.steps} id="steps" actions={<To view="steps">{LABELS.all}</To>}>
                   <StepChart steps={steps} onStep={(at) => go("steps", { open: steps[at]?.name })} />
                 </Panel>
               ) : null}

@@ -11,9 +11,9 @@ import { deviations, OUTLIER } from "../model/steps";
 import { rowsOf } from "../state/ask";
 import { setParams } from "../state/route";
 import type { OpenTrace } from "../state/session";
-import { T, TEXTS, SAY } from "../strings";
+import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../strings";
 
-const S = TEXTS.steps;
+const LABELS = TEXTS.steps;
 const SHARED = TEXTS.shared;
 
 type Row = StepsRow & { deviation: number };
@@ -26,10 +26,10 @@ function Cards({ rows }: { rows: readonly Row[] }) {
   const unlike = rows.filter((row) => Math.abs(row.deviation) >= OUTLIER).length;
   return (
     <div class="cards">
-      {card(S.medianStep, quantile(walls, 0.5), S.medianAbout)}
-      {card(S.shortest, walls[0] ?? 0, S.shortestAbout)}
-      {card(S.longest, walls[walls.length - 1] ?? 0, S.longestAbout)}
-      <Card label={S.outliers} value={String(unlike)} about={SAY.outliers(OUTLIER)} />
+      {card(LABELS.medianStep, quantile(walls, 0.5), LABELS.medianStepHint)}
+      {card(LABELS.shortest, walls[0] ?? 0, LABELS.shortestHint)}
+      {card(LABELS.longest, walls[walls.length - 1] ?? 0, LABELS.longestHint)}
+      <Card label={LABELS.outliers} value={String(unlike)} about={TEMPLATES.outlierHint(OUTLIER)} />
     </div>
   );
 }
@@ -44,7 +44,7 @@ function All({ open, found }: { open: OpenTrace; found: readonly StepsRow[] }) {
   return (
     <>
       <Cards rows={rows} />
-      <Panel title={S.wallTimeByPart}>
+      <Panel title={LABELS.wallTimeBreakdown}>
         <StepChart steps={rows} height={220} onStep={onStep} />
       </Panel>
       <AnswerTable
@@ -57,10 +57,10 @@ function All({ open, found }: { open: OpenTrace; found: readonly StepsRow[] }) {
         columns={[
           ...columnsOf("steps", ["name", "wall_ns"], {
             name: {
-              title: S.step,
+              title: LABELS.step,
               width: "minmax(150px, 1fr)",
               show: (row) => (
-                <To view="timeline" with={{ start: row.start_ns, end: row.start_ns + row.wall_ns }} hint={T.inTimeline}>
+                <To view="timeline" with={{ start: row.start_ns, end: row.start_ns + row.wall_ns }} hint={PAGE_TEXTS.inTimeline}>
                   {row.name}
                 </To>
               ),
@@ -69,7 +69,7 @@ function All({ open, found }: { open: OpenTrace; found: readonly StepsRow[] }) {
           }),
           {
             key: "deviation",
-            title: S.deviation,
+            title: LABELS.deviation,
             kind: "float",
             width: "96px",
             about:

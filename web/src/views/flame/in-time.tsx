@@ -8,9 +8,9 @@ import { time } from "../../model/format";
 import { search } from "../../model/search";
 import { ask } from "../../state/ask";
 import { go, numberParam, param, setParams } from "../../state/route";
-import { T, TEXTS, SAY } from "../../strings";
+import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../../strings";
 
-const S = TEXTS.flameInTime;
+const LABELS = TEXTS.flameInTime;
 
 interface TimedBox {
   name: string;
@@ -51,29 +51,29 @@ export function InTime({ trace, track }: { trace: RemoteTrace; track: TracksRow 
       {(tiles) => (
         <>
           <div class="toolbar">
-            <span class="quiet">{SAY.from(time(end - start), time(start))}</span>
+            <span class="quiet">{TEMPLATES.durationFrom(time(end - start), time(start))}</span>
             <button
               type="button"
               disabled={!isZoomed}
               onClick={() => setParams({ start: undefined, end: undefined }, "step")}
             >
-              {S.wholeLane}
+              {LABELS.resetZoom}
             </button>
             <button type="button" onClick={() => go("timeline", { start, end })}>
-              {T.inTimeline}
+              {PAGE_TEXTS.inTimeline}
             </button>
           </div>
           <FlameCanvas
-            label={SAY.callsOf(`${track.process} · ${track.thread}`)}
+            label={TEMPLATES.callsOnTrack(`${track.process} · ${track.thread}`)}
             boxes={timed(tiles, start, end)}
             matches={matches}
             onClick={(box) => box && setParams({ start: box.start, end: Math.max(box.end, box.start + 1) }, "step")}
-            idle={S.clickABoxToZoom}
+            idle={LABELS.zoomHint}
             tip={(box) => (
               <>
-                <b>{box.name}</b> {SAY.at(time(box.end - box.start), time(box.start))} ·{" "}
+                <b>{box.name}</b> {TEMPLATES.whatAt(time(box.end - box.start), time(box.start))} ·{" "}
                 <To view="timeline" with={{ event: box.event }}>
-                  {T.inTimeline}
+                  {PAGE_TEXTS.inTimeline}
                 </To>
               </>
             )}

@@ -13,13 +13,13 @@ import { TEXTS } from "../../strings";
 import { InTime } from "./in-time";
 import { Merged } from "./merged";
 
-const S = TEXTS.flame;
+const LABELS = TEXTS.flame;
 const SHARED = TEXTS.shared;
 
 const ORDERS = {
-  merged: { label: S.merged, about: S.allCallsOfTheSame },
-  "bottom-up": { label: S.bottomUp, about: S.eachNameWithItsSelf },
-  time: { label: S.inTime, about: S.everyCallWhereItHappened },
+  merged: { label: LABELS.merged, about: LABELS.mergedHint },
+  "bottom-up": { label: LABELS.bottomUp, about: LABELS.bottomUpHint },
+  time: { label: LABELS.timeOrder, about: LABELS.timeOrderHint },
 } as const;
 
 type Order = keyof typeof ORDERS;
@@ -53,8 +53,8 @@ function Tabs<Key extends string>(props: {
 }
 
 const METRICS = {
-  cpu: { label: S.cpuTime, about: S.howLongTheSpansWere },
-  device: { label: S.deviceTime, about: S.theDeviceWorkThatWas },
+  cpu: { label: LABELS.cpuTime, about: LABELS.cpuTimeHint },
+  device: { label: LABELS.deviceTime, about: LABELS.deviceTimeHint },
 } as const;
 
 /** The lane with the most spans or device work, of those that have what is searched for. */
@@ -97,7 +97,7 @@ export function FlameView({ open }: { open: OpenTrace }) {
   const toolbar = (chooser: preact.ComponentChildren) => (
     <div class="toolbar">
       <Tabs
-        label={S.order}
+        label={LABELS.order}
         of={ORDERS}
         value={order}
         onChange={(next) => setParams({ order: next, path: undefined })}
@@ -110,7 +110,7 @@ export function FlameView({ open }: { open: OpenTrace }) {
       <span class="spring" />
       <button
         type="button"
-        data-hint={S.allPathsAsFoldedStacks}
+        data-hint={LABELS.foldedHint}
         onClick={async () =>
           save(
             `${open.name}.folded`,

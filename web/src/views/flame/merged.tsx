@@ -15,10 +15,10 @@ import {
 import { count, share, time } from "../../model/format";
 import { search } from "../../model/search";
 import { param, setParams } from "../../state/route";
-import { T, TEXTS, SAY } from "../../strings";
+import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../../strings";
 import { TreeTable } from "./tree-table";
 
-const S = TEXTS.flameMerged;
+const LABELS = TEXTS.flameMerged;
 
 export function Merged({ lane, metric }: { lane: FlameLane; metric: Metric }) {
   const path = param("path");
@@ -32,15 +32,15 @@ export function Merged({ lane, metric }: { lane: FlameLane; metric: Metric }) {
   const whole = metricOf(lane.root, metric);
   const zoom = (node: FlameNode): void => setParams({ path: pathOf(node).join(SEPARATOR) }, "step");
   if (whole === 0)
-    return <p class="empty">{metric === "device" ? "No device work was launched on this lane." : T.nothing}</p>;
+    return <p class="empty">{metric === "device" ? "No device work was launched on this lane." : PAGE_TEXTS.nothing}</p>;
   return (
     <>
       <FlameCanvas
-        label={SAY.flameOf(lane.name)}
+        label={TEMPLATES.flameGraphOf(lane.name)}
         boxes={drawn}
         matches={matches}
         onClick={(box) => zoom(box?.node ?? lane.root)}
-        idle={S.clickABoxToZoom}
+        idle={LABELS.zoomHint}
         tip={({ node }) => (
           <>
             <b>{node.name}</b> {time(metricOf(node, metric))}, {share(metricOf(node, metric) / whole)} · self{" "}

@@ -3,9 +3,9 @@
 import { useMemo, useState } from "preact/hooks";
 import { Table, type TableColumn } from "../../components/table";
 import { metricOf, SEPARATOR, type FlameNode, type Metric } from "../../model/flame";
-import { SAY, TEXTS } from "../../strings";
+import { TEMPLATES, TEXTS } from "../../strings";
 
-const S = TEXTS.flameTreeTable;
+const LABELS = TEXTS.flameTreeTable;
 const SHARED = TEXTS.shared;
 
 type Row = FlameNode & { key: string };
@@ -55,7 +55,7 @@ export function TreeTable({ focus, metric, whole }: { focus: FlameNode; metric: 
       key: "name",
       title: SHARED.call,
       kind: "text",
-      about: S.theSpansNameOpenIt,
+      about: LABELS.callHint,
       width: "minmax(260px, 3fr)",
       show: (row) => (
         <span class="tree-name" style={{ paddingLeft: `${(row.depth - focus.depth - 1) * 14}px` }}>
@@ -63,7 +63,7 @@ export function TreeTable({ focus, metric, whole }: { focus: FlameNode; metric: 
             <button
               type="button"
               class="twist"
-              aria-label={SAY.twist(!opened.has(row.key), row.name)}
+              aria-label={TEMPLATES.toggleRow(!opened.has(row.key), row.name)}
               aria-expanded={opened.has(row.key)}
               onClick={() => toggle(row.key)}
             >
@@ -76,28 +76,28 @@ export function TreeTable({ focus, metric, whole }: { focus: FlameNode; metric: 
         </span>
       ),
     },
-    { key: "total", title: SHARED.total, kind: "ns", about: S.sumOfTheirDurations, bar: true },
-    { key: "self", title: S.self, kind: "ns", about: S.theSameWithoutTheSpans },
+    { key: "total", title: SHARED.total, kind: "ns", about: LABELS.totalHint, bar: true },
+    { key: "self", title: LABELS.self, kind: "ns", about: LABELS.selfHint },
     {
       key: "deviceTotal",
       title: SHARED.device,
       kind: "ns",
-      about: S.theDeviceWorkThatThey,
+      about: LABELS.deviceHint,
       bar: true,
     },
     {
       key: "share",
-      title: S.share,
+      title: LABELS.share,
       kind: "share",
-      about: S.thePartOfTheLane,
+      about: LABELS.shareHint,
       value: (row) => (whole > 0 ? metricOf(row, metric) / whole : 0),
       width: "80px",
     },
-    { key: "count", title: SHARED.calls, kind: "int", about: S.howManyCallsWereMerged, width: "80px" },
+    { key: "count", title: SHARED.calls, kind: "int", about: LABELS.callsHint, width: "80px" },
   ];
   return (
     <Table
-      label={S.callTree}
+      label={LABELS.callTree}
       columns={columns}
       rows={rows}
       keyOf={(row) => row.key}

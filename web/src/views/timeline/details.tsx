@@ -6,11 +6,11 @@ import { copy } from "../../components/download";
 import { exact, time } from "../../model/format";
 import { ask } from "../../state/ask";
 import { laneNames } from "../../state/lanes";
-import { RELATIONS, T, TEXTS } from "../../strings";
+import { PAGE_TEXTS, RELATIONS, TEXTS } from "../../strings";
 import type { Timeline } from "./controller";
 import { selectNeighbour } from "./neighbours";
 
-const S = TEXTS.timelineDetails;
+const LABELS = TEXTS.timelineDetails;
 const SHARED = TEXTS.shared;
 
 /** At most this many links of a kind are listed. */
@@ -79,32 +79,32 @@ export function Details({ timeline }: { timeline: Timeline }) {
   const [start, end] = [related.start_ns[0] as number, related.end_ns[0] as number];
   const id = related.event[0] as number;
   return (
-    <section class="panel details" aria-label={S.selectedEvent} data-event={id}>
+    <section class="panel details" aria-label={LABELS.selectedEvent} data-event={id}>
       <div class="panel-head">
         <h2 class="event-name">{name}</h2>
-        <button type="button" data-hint={SHARED.zoomToItF} onClick={() => timeline.fit()}>
+        <button type="button" data-hint={SHARED.zoomToSelection} onClick={() => timeline.fit()}>
           Zoom
         </button>
         <button
           type="button"
-          data-hint={S.theOneBeforeOnThis}
-          aria-label={S.previous}
+          data-hint={LABELS.previousHint}
+          aria-label={LABELS.previous}
           onClick={() => void selectNeighbour(timeline, -1)}
         >
           ‹
         </button>
         <button
           type="button"
-          data-hint={S.theOneAfterOnThis}
-          aria-label={S.next}
+          data-hint={LABELS.nextHint}
+          aria-label={LABELS.next}
           onClick={() => void selectNeighbour(timeline, 1)}
         >
           ›
         </button>
         <button
           type="button"
-          aria-label={T.close}
-          data-hint={SHARED.closeEsc}
+          aria-label={PAGE_TEXTS.close}
+          data-hint={SHARED.closeHint}
           onClick={() => timeline.select(undefined)}
         >
           ×
@@ -119,15 +119,15 @@ export function Details({ timeline }: { timeline: Timeline }) {
       </p>
       <p>
         <To view="operators" with={{ q: name }}>
-          {T.inOperators}
+          {PAGE_TEXTS.inOperators}
         </To>{" "}
         ·{" "}
         <To view="kernels" with={{ q: name }}>
-          {S.inTheKernels}
+          {LABELS.inKernels}
         </To>{" "}
         ·{" "}
         <To view="flame" with={{ q: name }}>
-          {T.inFlame}
+          {PAGE_TEXTS.inCallTree}
         </To>
       </p>
       <div class="details-body">
@@ -137,7 +137,7 @@ export function Details({ timeline }: { timeline: Timeline }) {
               <>
                 <Arguments event={event} />
                 <button type="button" onClick={() => void copy(JSON.stringify(event, undefined, 2))}>
-                  {T.copy} JSON
+                  {PAGE_TEXTS.copy} JSON
                 </button>
               </>
             )}

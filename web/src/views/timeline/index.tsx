@@ -8,13 +8,13 @@ import { cell, count, time } from "../../model/format";
 import type { Lane } from "../../model/timeline/layout";
 import { rowsOf } from "../../state/ask";
 import type { OpenTrace } from "../../state/session";
-import { T, TEXTS, SAY } from "../../strings";
+import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../../strings";
 import { Timeline } from "./controller";
 import { Details } from "./details";
 import { listen } from "./input";
 import { SelectionPanel } from "./selection";
 
-const S = TEXTS.timeline;
+const LABELS = TEXTS.timeline;
 const SHARED = TEXTS.shared;
 
 function Toolbar({ timeline }: { timeline: Timeline }) {
@@ -26,20 +26,20 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
       <SearchBox
         name="q"
         label={SHARED.search}
-        hint={SAY.searchHint(T.filterHint)}
+        hint={TEMPLATES.searchHint(PAGE_TEXTS.filterHint)}
         onEnter={(shift) => void timeline.goToMatch(shift ? -1 : 1)}
       />
       <span class="row-count" role="status" data-matches={found ? many : undefined}>
         {timeline.matches.searching.value
-          ? T.waiting
+          ? PAGE_TEXTS.computing
           : found
-            ? SAY.matches(at >= 0 ? count(at + 1) : undefined, count(many), many === 1)
+            ? TEMPLATES.matchCount(at >= 0 ? count(at + 1) : undefined, count(many), many === 1)
             : ""}
       </span>
       <button
         type="button"
-        aria-label={S.previousMatch}
-        data-hint={S.previousMatchShiftN}
+        aria-label={LABELS.previousMatch}
+        data-hint={LABELS.previousMatchHint}
         disabled={many === 0}
         onClick={() => void timeline.goToMatch(-1)}
       >
@@ -47,26 +47,26 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
       </button>
       <button
         type="button"
-        aria-label={S.nextMatch}
-        data-hint={S.nextMatchN}
+        aria-label={LABELS.nextMatch}
+        data-hint={LABELS.nextMatchHint}
         disabled={many === 0}
         onClick={() => void timeline.goToMatch(1)}
       >
         ›
       </button>
-      <SearchBox name="lanes" class="lanes" label={S.lanes} hint={SAY.lanesHint(T.filterHint)} />
+      <SearchBox name="lanes" class="lanes" label={LABELS.tracks} hint={TEMPLATES.tracksHint(PAGE_TEXTS.filterHint)} />
       <span class="spring" />
       <span
         class="quiet in-sight"
         data-view-start={Math.round(timeline.view.value.start)}
         data-view-end={Math.round(timeline.view.value.end)}
       >
-        {SAY.inSight(time(timeline.view.value.end - timeline.view.value.start))}
+        {TEMPLATES.visibleTime(time(timeline.view.value.end - timeline.view.value.start))}
       </span>
-      <button type="button" data-hint={T.sliceHint} onClick={() => void timeline.saveSlice()}>
-        {T.slice}
+      <button type="button" data-hint={PAGE_TEXTS.saveSliceHint} onClick={() => void timeline.saveSlice()}>
+        {PAGE_TEXTS.saveSlice}
       </button>
-      <button type="button" data-hint={S.theWholeTraceHome} onClick={() => timeline.setView(timeline.whole, "moving")}>
+      <button type="button" data-hint={LABELS.wholeTraceHint} onClick={() => timeline.setView(timeline.whole, "moving")}>
         Whole
       </button>
     </div>
@@ -78,7 +78,7 @@ function GutterEntry({ lane, timeline }: { lane: Lane; timeline: Timeline }) {
   if (lane.kind === "counter") {
     const most = cell(lane.unit === "bytes" ? "bytes" : lane.unit === "share" ? "share" : "float", lane.max);
     return (
-      <div class="lane-label counter-label" style={style} data-hint={SAY.counterHint(lane.title, most)}>
+      <div class="lane-label counter-label" style={style} data-hint={TEMPLATES.counterScale(lane.title, most)}>
         <span>{lane.title}</span>
         <small>{most}</small>
       </div>
@@ -115,11 +115,11 @@ function Tip({ timeline }: { timeline: Timeline }) {
         <>
           <b>{hovered.name}</b>{" "}
           {hovered.count > 1
-            ? SAY.morePixel(count(hovered.count - 1))
-            : SAY.at(time(hovered.end - hovered.start), time(hovered.start))}
+            ? TEMPLATES.moreInPixel(count(hovered.count - 1))
+            : TEMPLATES.whatAt(time(hovered.end - hovered.start), time(hovered.start))}
         </>
       ) : (
-        <span class="quiet">{T.timelineTip}</span>
+        <span class="quiet">{PAGE_TEXTS.timelineTip}</span>
       )}
     </p>
   );
@@ -172,7 +172,7 @@ function Drawn({ open, tracks, counters, steps }: Loaded) {
           ref={scroller}
           tabIndex={0}
           role="application"
-          aria-label={SAY.timelineOf(tracks.length)}
+          aria-label={TEMPLATES.timelineLabel(tracks.length)}
         >
           <div class="timeline-content" style={{ height: `${height + timeline.header}px` }}>
             <canvas ref={canvas} class="timeline-canvas" aria-hidden="true" />

@@ -7,10 +7,10 @@ import { Table } from "../../components/table";
 import { count, time } from "../../model/format";
 import { rowsOf } from "../../state/ask";
 import { setParams } from "../../state/route";
-import { T, TEXTS, SAY } from "../../strings";
+import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../../strings";
 import type { Timeline } from "./controller";
 
-const S = TEXTS.timelineSelection;
+const LABELS = TEXTS.timelineSelection;
 const SHARED = TEXTS.shared;
 
 const COLUMNS = columnsOf(
@@ -36,20 +36,20 @@ export function SelectionPanel({ timeline }: { timeline: Timeline }) {
   if (!selection) return null;
   const options = { time: [selection.start, selection.end] as const, tracks: selection.tracks };
   return (
-    <section class="panel details" aria-label={S.selection} data-selection>
+    <section class="panel details" aria-label={LABELS.selection} data-selection>
       <div class="panel-head">
         <h2>
-          {SAY.selected(time(selection.end - selection.start))}{" "}
-          <small>{SAY.onLanes(count(selection.tracks.length), selection.tracks.length === 1)}</small>
+          {TEMPLATES.selectedTime(time(selection.end - selection.start))}{" "}
+          <small>{TEMPLATES.onTracks(count(selection.tracks.length), selection.tracks.length === 1)}</small>
         </h2>
-        <button type="button" data-hint={SHARED.zoomToItF} onClick={() => timeline.fit()}>
+        <button type="button" data-hint={SHARED.zoomToSelection} onClick={() => timeline.fit()}>
           Zoom
         </button>
         <Save trace={timeline.trace} query="names" options={options} />
         <button
           type="button"
-          aria-label={T.close}
-          data-hint={SHARED.closeEsc}
+          aria-label={PAGE_TEXTS.close}
+          data-hint={SHARED.closeHint}
           onClick={() => setParams({ area: undefined })}
         >
           ×
@@ -58,7 +58,7 @@ export function SelectionPanel({ timeline }: { timeline: Timeline }) {
       <Await answer={rowsOf(timeline.trace, "names", options)}>
         {(rows) => (
           <Table
-            label={S.whatIsSelected}
+            label={LABELS.selectedEvents}
             fit={9}
             rows={rows}
             columns={COLUMNS}
