@@ -1,4 +1,4 @@
-// The content policy of each page, written into its head when it is built: what is not named there cannot be loaded.
+// Writes the content security policy of each page into its head at build time.
 
 import { createHash } from "node:crypto";
 import type { Plugin } from "vite";
@@ -9,7 +9,7 @@ const hashes = (html: string, tag: string): string[] =>
     .filter((text) => text.length > 0)
     .map((text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`);
 
-/** The policy of a page; `remote.html` narrows what it may connect to when it starts. */
+/** Returns the policy of a page. `remote.html` restricts `connect-src` further when it starts. */
 function policyOf(file: string, html: string, single: boolean): string {
   const connect = file === "remote.html" ? "*" : "'self'";
   const own = (tag: string): string => [...(single ? [] : ["'self'"]), ...hashes(html, tag)].join(" ");
@@ -25,7 +25,7 @@ function policyOf(file: string, html: string, single: boolean): string {
   ].join("; ");
 }
 
-/** What `remote.html` has before everything else: it may connect to the one origin that its address names. */
+/** The first script of `remote.html`: it restricts connections to its own origin and the origin in `?trace=`. */
 const NARROWING = `    <script>
       const policy = document.createElement("meta");
       const place = new URL(new URLSearchParams(location.search).get("trace") ?? ".", location.href);
@@ -42,7 +42,7 @@ function withPolicy(file: string, html: string, single: boolean): string {
   return html.replace(CHARSET, () => CHARSET + meta);
 }
 
-/** Adds the policy to the page, and beside it the same page for traces of other sites. */
+/** Adds the policy to the page, and emits `remote.html`, the same page for traces of other origins. */
 export function contentPolicy(single: boolean): Plugin {
   return {
     name: "content-policy",
@@ -52,7 +52,7 @@ export function contentPolicy(single: boolean): Plugin {
       order: "post",
       handler(_, bundle) {
         const page = bundle["index.html"];
-        if (page?.type !== "asset") throw new Error("there is no page");
+        if (page?.type !== "asset") throw new Error("the bundle has no index.html");
         const html = String(page.source);
         page.source = withPolicy("index.html", html, single);
         if (single) {

@@ -1,11 +1,12 @@
-// The page without a network: a service worker that keeps the files of the folder.
+// Offline support: a service worker that caches the files of the page.
 
 import { createHash } from "node:crypto";
 import type { Plugin } from "vite";
 
 /**
- * The worker's text. Pages come from the network first; other files, whose names tell their content, from what was kept when
- * they were first loaded, so that nothing is loaded that the page does not use.
+ * Returns the source of the service worker. Pages are loaded from the network first. Other files have content hashes in
+ * their names: they are cached at the first load and then served from the cache. Files that the page does not use are
+ * never loaded.
  */
 function workerOf(files: string[], version: string): string {
   return `const KEPT = "kinetoscope-${version}";
@@ -41,7 +42,7 @@ addEventListener("fetch", (event) => {
 `;
 }
 
-/** Writes the service worker of the folder. */
+/** Emits the service worker with the list of files. */
 export function offline(): Plugin {
   return {
     name: "offline",

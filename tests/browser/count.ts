@@ -1,4 +1,4 @@
-// A reporter for Playwright: names what was skipped and counts, in the form that `cargo xtask test` reads.
+// A Playwright reporter that prints skipped tests and counts in the form that `cargo xtask test` reads.
 
 import type { FullConfig, Reporter, Suite } from "@playwright/test/reporter";
 

@@ -1,4 +1,4 @@
-// The traces that the tests open, and the native binary to compare with.
+// The traces of the tests, and the native binary as a reference.
 
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -7,19 +7,19 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Where cargo builds. */
+/** Cargo's target directory. */
 export const target = resolve(root, process.env["CARGO_TARGET_DIR"] ?? "target");
 
 export const native = `${target}/debug/kinetoscope`;
 
-/** A trace of our own. */
+/** Returns the path of a trace in `tests/data`. */
 export const own = (path: string): string => `${root}tests/data/${path}`;
 
-/** Real traces of other people, which lie beside the repository. */
+/** Real traces from other projects, next to the repository. */
 const corpus = `${root}../shared/traces/`;
 
 export interface Real {
-  /** What it is of. */
+  /** What was traced. */
   of: string;
   files: string[];
 }
@@ -27,7 +27,7 @@ export interface Real {
 /** Why a test of real traces is skipped. */
 export const NO_CORPUS = "the real traces are not in ../shared/traces";
 
-/** One real trace of each kind; an empty list where there are none. */
+/** Returns one real trace of each kind; an empty list if there are none. */
 export function realTraces(): Real[] {
   if (!existsSync(corpus)) return [];
   const real = (of: string, ...files: string[]): Real => ({ of, files: files.map((file) => corpus + file) });
@@ -45,13 +45,13 @@ interface Document<Row> {
   rows: Row[];
 }
 
-/** Two runs of one program, before and after a change. */
+/** Returns traces of two runs of one program, before and after a change. */
 export function twoRuns(): [string, string] | undefined {
   if (!existsSync(corpus)) return undefined;
   return [`${corpus}hta/trace_diff/control/control.json.gz`, `${corpus}hta/trace_diff/test/test.json.gz`];
 }
 
-/** The rows that the command line prints as JSON. */
+/** Returns the rows that the command line prints as JSON. */
 export function rowsOf<Row = Record<string, unknown>>(query: string, file: string, ...options: string[]): Row[] {
   const text = execFileSync(native, [query, file, "--format", "json", ...options], {
     maxBuffer: 1 << 30,

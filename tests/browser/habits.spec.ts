@@ -1,4 +1,4 @@
-// What holds in every view: the address, keys, themes, accessibility, exports.
+// Behaviour of all views: the address, keys, themes, accessibility, exports.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -7,7 +7,7 @@ import { VIEWS } from "../../web/src/model/views";
 import { own, rowsOf } from "./files";
 import { drop, expect, open, rowsIn, sampleTrace, savedBy, settled, stepsTrace, test, view } from "./page";
 
-test("the address keeps the state, and back and forward walk it", async ({ opened: page }) => {
+test("the address keeps the state, and back and forward restore it", async ({ opened: page }) => {
   await open(page, sampleTrace);
   await view(page, "operators");
   await page.locator("[data-sort=count]").click();
@@ -27,7 +27,7 @@ test("the address keeps the state, and back and forward walk it", async ({ opene
   expect(await rowsIn(page.locator("[aria-label=Operators]"))).toEqual(before);
 });
 
-test("every view has a key, and the sheet lists them", { tag: "@smoke" }, async ({ opened: page }) => {
+test("every view has a key, and a dialog lists the keys", { tag: "@smoke" }, async ({ opened: page }) => {
   await open(page, sampleTrace);
   for (const [at, name] of VIEWS.entries()) {
     await page.keyboard.press(String((at + 1) % 10));
@@ -43,15 +43,15 @@ test("every view has a key, and the sheet lists them", { tag: "@smoke" }, async 
   await expect(page.getByLabel("Filter")).toHaveValue("conv");
 });
 
-test("the key for opening opens, before and after", async ({ opened: page }) => {
-  // Listened for from here on: the first listener takes a while to be heard of by the browser.
+test("the key o opens files with and without an open trace", async ({ opened: page }) => {
+  // The listener is added early: the browser takes a while to register the first one.
   let choosers = 0;
   page.on("filechooser", (chooser) => {
     choosers += 1;
     void chooser.setFiles(sampleTrace);
   });
   for (const times of [1, 2]) {
-    // A browser opens its chooser only for somebody who has touched the page.
+    // A browser opens the file chooser only after a user interaction.
     await page.locator("h1").click();
     await page.keyboard.press("o");
     await expect.poll(() => choosers).toBe(times);
@@ -60,7 +60,7 @@ test("the key for opening opens, before and after", async ({ opened: page }) => 
   }
 });
 
-test("a table is gone through by keyboard alone", async ({ opened: page }) => {
+test("a table can be used with the keyboard alone", async ({ opened: page }) => {
   await open(page, sampleTrace);
   await view(page, "operators");
   await expect(page.locator("[aria-label=Operators] .row").first()).toBeVisible();
@@ -76,7 +76,7 @@ test("a table is gone through by keyboard alone", async ({ opened: page }) => {
   await expect(page.locator(".tr.active")).toBeInViewport();
 });
 
-test("an instance leads to the timeline", async ({ opened: page }) => {
+test("an instance links to the timeline", async ({ opened: page }) => {
   await open(page, sampleTrace);
   await view(page, "operators");
   await page.getByLabel("Filter").fill("aten::addmm");
@@ -88,7 +88,7 @@ test("an instance leads to the timeline", async ({ opened: page }) => {
   await expect(page.getByLabel("Filter")).toHaveValue("aten::addmm");
 });
 
-test("filters take expressions and say when they are wrong", async ({ opened: page }) => {
+test("filters accept regular expressions and mark invalid ones", async ({ opened: page }) => {
   await open(page, sampleTrace);
   await view(page, "operators");
   const all = rowsOf<{ name: string }>("ops", sampleTrace);
@@ -101,7 +101,7 @@ test("filters take expressions and say when they are wrong", async ({ opened: pa
   await expect(page.locator(".empty")).toBeVisible();
 });
 
-test("exports are those of the command line", { tag: "@smoke" }, async ({ opened: page }) => {
+test("exports equal the output of the command line", { tag: "@smoke" }, async ({ opened: page }) => {
   await open(page, stepsTrace);
   for (const [name, query] of [
     ["operators", "ops"],
@@ -117,7 +117,7 @@ test("exports are those of the command line", { tag: "@smoke" }, async ({ opened
   }
 });
 
-test("the theme follows the system, and the choice stays", async ({ opened: page, place }) => {
+test("the theme follows the system, and a choice is stored", async ({ opened: page, place }) => {
   await page.emulateMedia({ colorScheme: "dark" });
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
   await page.locator("[data-theme-button]").click();
@@ -131,7 +131,7 @@ test("the theme follows the system, and the choice stays", async ({ opened: page
   }
 });
 
-test("explanations are shown on hover and on focus", async ({ opened: page }) => {
+test("tooltips are shown on hover and on focus", async ({ opened: page }) => {
   await open(page, sampleTrace);
   await page.locator("[data-card=wall] .card-value").hover();
   await expect(page.getByRole("tooltip")).toContainText("Exactly");
@@ -159,8 +159,8 @@ async function violations(page: Page): Promise<string[]> {
       .run()
       .then((result) => result.violations),
   );
-  const grave = found.filter((one) => one.impact === "serious" || one.impact === "critical");
-  return grave.map(
+  const serious = found.filter((one) => one.impact === "serious" || one.impact === "critical");
+  return serious.map(
     (one) =>
       `${one.id}: ${one.nodes
         .map((node) => node.html.slice(0, 160))
@@ -170,7 +170,7 @@ async function violations(page: Page): Promise<string[]> {
 }
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing serious, ${colorScheme}`, async ({ opened: page }) => {
+  test(`axe finds no serious violations, ${colorScheme}`, async ({ opened: page }) => {
     await page.emulateMedia({ colorScheme });
     expect(await violations(page), "start").toEqual([]);
     await open(page, own("healthy/small_gpu_trace.json"), stepsTrace);
@@ -186,7 +186,7 @@ for (const colorScheme of ["light", "dark"] as const) {
   });
 }
 
-test("a narrow page has no sideways scroll", async ({ opened: page }) => {
+test("a narrow page does not scroll horizontally", async ({ opened: page }) => {
   await page.setViewportSize({ width: 390, height: 800 });
   await open(page, sampleTrace);
   for (const name of VIEWS) {
@@ -200,8 +200,8 @@ test("a narrow page has no sideways scroll", async ({ opened: page }) => {
   }
 });
 
-// A page from a file is always offline.
-test("it works offline once it was there", { tag: "@http" }, async ({ opened: page, context }) => {
+// A page opened from a file is always available offline.
+test("the page works offline after the first visit", { tag: "@http" }, async ({ opened: page, context }) => {
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   const kept = () =>
     page.evaluate(async () => {
@@ -209,7 +209,7 @@ test("it works offline once it was there", { tag: "@http" }, async ({ opened: pa
       return (await Promise.all(requests)).flat().map((request) => request.url);
     });
   await expect.poll(async () => (await kept()).some((url) => url.endsWith(".wasm"))).toBe(true);
-  // Only the engine that this browser uses.
+  // Only one build of the engine is cached: the one that this browser uses.
   expect((await kept()).filter((url) => url.endsWith(".wasm"))).toHaveLength(1);
   await context.setOffline(true);
   await page.reload();

@@ -1,24 +1,24 @@
-// Every way to open a trace, and everything that can be wrong with one.
+// All ways to open a trace, and traces that cannot be read.
 
 import { readFileSync, readdirSync } from "node:fs";
 import { own } from "./files";
 import { drop, expect, open, sampleTrace, stepsTrace, test } from "./page";
 import { host } from "./server";
 
-test("files are picked", { tag: "@smoke" }, async ({ opened: page }) => {
+test("files are opened with the file chooser", { tag: "@smoke" }, async ({ opened: page }) => {
   await open(page, stepsTrace);
   await expect(page.locator(".trace-name")).toHaveText("trace.json.gz");
   await expect(page.locator("[data-card=steps]")).toBeVisible();
 });
 
-test("files are dropped, also on what is open", async ({ opened: page }) => {
+test("dropped files replace the open trace", async ({ opened: page }) => {
   await drop(page, [{ name: "one.json.gz", bytes: readFileSync(stepsTrace) }]);
   await expect(page.locator(".trace-name")).toHaveText("one.json.gz");
   await drop(page, [{ name: "two.json.gz", bytes: readFileSync(sampleTrace) }]);
   await expect(page.locator(".trace-name")).toHaveText("two.json.gz");
 });
 
-test("the sample opens, and comes again with the address", { tag: "@smoke" }, async ({ opened: page }) => {
+test("the sample opens, and opens again from the address", { tag: "@smoke" }, async ({ opened: page }) => {
   await page.getByRole("button", { name: "Try the sample" }).click();
   await expect(page.locator("nav")).toBeVisible();
   await page.locator("nav [data-view=operators]").click();
@@ -34,21 +34,21 @@ test("every kind of input opens", { tag: "@smoke" }, async ({ opened: page }) =>
     own("torch/legacy/memory_on/records.json.gz"),
   ]) {
     await open(page, file);
-    await expect(page.locator("[data-panel=trust]"), file).toBeVisible();
+    await expect(page.locator("[data-panel=data-quality]"), file).toBeVisible();
   }
 });
 
-test("what is damaged is shown as far as it could be read", async ({ opened: page }) => {
+test("the readable part of a damaged trace is shown", async ({ opened: page }) => {
   const whole = readFileSync(stepsTrace);
   const cut = whole.subarray(0, whole.length * 0.6);
   await drop(page, [{ name: "cut.json.gz", bytes: cut }]);
   await expect(page.locator(".banner.warning")).toBeVisible();
   await page.locator(".banner.warning a").click();
   await expect(page.locator("[data-diagnostic=compressed_cut]")).toBeVisible();
-  await expect(page.locator("[data-panel=trust]")).toBeInViewport();
+  await expect(page.locator("[data-panel=data-quality]")).toBeInViewport();
 });
 
-test("what is no trace gives its reason", async ({ opened: page }) => {
+test("a file that is not a trace is refused with a reason", async ({ opened: page }) => {
   const bad: [string, Buffer, string][] = [
     ["empty.json", Buffer.alloc(0), "empty"],
     ["page.html", Buffer.from("<!doctype html><p>404"), "not_a_trace"],
@@ -63,7 +63,7 @@ test("what is no trace gives its reason", async ({ opened: page }) => {
   }
 });
 
-test("one bad file does not spoil the others", async ({ opened: page }) => {
+test("a bad file does not prevent other files from opening", async ({ opened: page }) => {
   await drop(page, [
     { name: "good.json.gz", bytes: readFileSync(stepsTrace) },
     { name: "bad.json", bytes: Buffer.from("hello") },
@@ -72,8 +72,8 @@ test("one bad file does not spoil the others", async ({ opened: page }) => {
   await expect(page.locator("[data-failure=not_a_trace]")).toContainText("bad.json");
 });
 
-test("reading can be given up", async ({ opened: page }) => {
-  // A name and a size that promise much; the stream is long enough to be seen.
+test("reading can be cancelled", async ({ opened: page }) => {
+  // The file is large enough that its progress is visible.
   const event = `{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":1},`;
   await page.evaluate((text) => {
     const file = new File([`{"traceEvents":[`, ...Array.from({ length: 60 }, () => text.repeat(20_000))], "long.json");
@@ -90,9 +90,9 @@ test("reading can be given up", async ({ opened: page }) => {
   await open(page, stepsTrace);
 });
 
-// A page from a file may load nothing.
+// A page opened from a file cannot load addresses.
 test.describe("addresses", { tag: "@http" }, () => {
-  test("of this site, in the query and pasted", async ({ opened: page, site }) => {
+  test("of this site, in the query and in the form", async ({ opened: page, site }) => {
     await page.goto(`${site.url}?trace=given/trace.json.gz`);
     await expect(page.locator(".trace-name")).toHaveText("trace.json.gz");
     await page.locator("nav [data-view=steps]").click();
@@ -104,12 +104,12 @@ test.describe("addresses", { tag: "@http" }, () => {
     await expect(page.locator(".trace-name")).toHaveText("trace.json.gz");
   });
 
-  test("what is not there says so", async ({ page, site }) => {
+  test("a missing file gives an error", async ({ page, site }) => {
     await page.goto(`${site.url}?trace=nothing.json`);
     await expect(page.getByRole("alert")).toContainText("404");
   });
 
-  test("of another site, by a page that may connect to that one only", async ({ page, site }) => {
+  test("of another site, on a page that can only connect to that site", async ({ page, site }) => {
     const other = await host(own("torch/kineto/mlp_training"), { headers: { "access-control-allow-origin": "*" } });
     const third = await host(own("torch/kineto/mlp_training"), { headers: { "access-control-allow-origin": "*" } });
     await page.goto(site.url);
@@ -134,13 +134,13 @@ test.describe("addresses", { tag: "@http" }, () => {
       `${third.url}trace.json.gz`,
     );
     expect(elsewhere).toBe("refused");
-    expect(third.asked).toEqual([]);
+    expect(third.requested).toEqual([]);
     await other.close();
     await third.close();
   });
 });
 
-test("two files without ranks are two runs, ranks are ranks, else it is asked", async ({ opened: page }) => {
+test("files are ranks, two runs, or the user chooses", async ({ opened: page }) => {
   const bytes = readFileSync(stepsTrace);
   await drop(
     page,

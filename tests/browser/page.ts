@@ -1,14 +1,14 @@
-// What every test begins with: the page, and an eye on what it must never do.
+// Fixtures: the page, monitored for errors, warnings and foreign requests.
 
 import { test as base, expect, type Locator, type Page } from "@playwright/test";
 import { own } from "./files";
 import { dist, siteUrl } from "./site";
 
-/** Where the page comes from. */
+/** How the page is loaded. */
 export type Place = "http" | "file";
 
 interface Fixtures {
-  /** The page with nothing open. */
+  /** The page without an open trace. */
   opened: Page;
 }
 
@@ -18,7 +18,7 @@ interface Shared {
   site: { url: string };
 }
 
-/** Goes to the page, and collects what it must never do: errors, warnings, requests to elsewhere. */
+/** Opens the page. Returns a list that collects faults: errors, warnings, and requests to other origins. */
 export async function visit(page: Page, place: Place, site: { url: string }): Promise<string[]> {
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
@@ -47,24 +47,24 @@ export const test = base.extend<Fixtures, Shared>({
 
 export { expect };
 
-/** Opens files as a person does who picks them. */
+/** Opens files with the file chooser. */
 export async function open(page: Page, ...files: string[]): Promise<void> {
   await page.locator("input[type=file]").first().setInputFiles(files);
   await expect(page.locator("nav")).toBeVisible({ timeout: 30_000 });
 }
 
-/** Goes to a view by its link. */
+/** Opens a view with its link. */
 export async function view(page: Page, name: string): Promise<void> {
   await page.locator(`nav [data-view=${name}]`).click();
   await expect(page.locator(`main[data-view=${name}]`)).toBeVisible();
 }
 
-/** Waits until nothing is being computed. */
+/** Waits until no answer is pending. */
 export async function settled(page: Page): Promise<void> {
   await expect(page.locator(".waiting")).toHaveCount(0, { timeout: 60_000 });
 }
 
-/** The rows of a table that are in the document, each by the keys of its columns: numbers exactly, texts as they are shown. */
+/** Returns the rendered rows of a table by column key, with exact numbers and displayed texts. */
 export async function rowsIn(table: Locator): Promise<Record<string, string | number>[]> {
   await expect(table.locator(".row").first()).toBeVisible();
   return table.locator(".row > .tr").evaluateAll((rows) =>
@@ -81,7 +81,7 @@ export async function rowsIn(table: Locator): Promise<Record<string, string | nu
   );
 }
 
-/** What a button saves. */
+/** Clicks a button and returns the file that it saves. */
 export async function savedBy(page: Page, button: Locator): Promise<{ name: string; text: string }> {
   const waiting = page.waitForEvent("download");
   await button.click();
@@ -91,7 +91,7 @@ export async function savedBy(page: Page, button: Locator): Promise<{ name: stri
   return { name: download.suggestedFilename(), text: Buffer.concat(chunks).toString() };
 }
 
-/** Drops files on the page as a file manager does. */
+/** Drops files on the page. */
 export async function drop(page: Page, files: { name: string; bytes: Buffer }[]): Promise<void> {
   const given = files.map(({ name, bytes }) => ({ name, text: bytes.toString("base64") }));
   const transfer = await page.evaluateHandle((all) => {

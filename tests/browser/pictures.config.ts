@@ -1,4 +1,4 @@
-// Makes the pictures of the README: `cargo xtask screenshots`.
+// Takes the screenshots of the README: `cargo xtask screenshots`.
 
 import { defineConfig } from "@playwright/test";
 import { CHROMIUM } from "../js/browser.js";

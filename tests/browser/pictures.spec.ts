@@ -1,13 +1,13 @@
-// The main views as they were when somebody looked at them. `--update-snapshots` makes the pictures anew.
+// Compares the main views with reviewed screenshots. `--update-snapshots` updates them.
 
 import type { Page } from "@playwright/test";
 import { own } from "./files";
 import { expect, open, sampleTrace, settled, test, view } from "./page";
 
-// The one font is laid over the page, which its content policy would refuse.
+// The content security policy of the page would block the style sheet with the font.
 test.use({ bypassCSP: true });
 
-/** Lets chunks arrive and the canvas be drawn: the picture is the same twice in a row, which Playwright waits for. */
+/** Compares a view with its screenshot. Playwright waits until two screenshots in a row are equal. */
 async function shown(page: Page, name: string): Promise<void> {
   await settled(page);
   await page.mouse.move(0, 0);

@@ -1,4 +1,4 @@
-// The page in an installed Chromium: served over HTTP, and opened from a file.
+// Runs the page in an installed Chromium: served over HTTP, and opened from a file.
 
 import { defineConfig } from "@playwright/test";
 import { CHROMIUM } from "../js/browser.js";
@@ -7,7 +7,7 @@ import type { Place } from "./page";
 
 const SPEED = "speed.spec.ts";
 
-/** What is of the page over HTTP only; single tests of that kind have the tag @http. */
+/** Test files that only apply to HTTP; single tests of that kind have the tag @http. */
 const HTTP = [SPEED, "pictures.spec.ts", "view-command.spec.ts"];
 
 export default defineConfig<object, { place: Place }>({
@@ -27,7 +27,7 @@ export default defineConfig<object, { place: Place }>({
     { name: "http", use: { place: "http" }, testIgnore: SPEED },
     { name: "file-smoke", use: { place: "file" }, testIgnore: HTTP, grep: /@smoke/ },
     { name: "file", use: { place: "file" }, testIgnore: HTTP, grepInvert: /@http/ },
-    // One at a time: `--workers=1`.
+    // Run with `--workers=1`.
     { name: "speed", use: { place: "http" }, testMatch: SPEED },
   ],
 });

@@ -1,4 +1,4 @@
-// The pictures of the README, of traces of our own.
+// Takes the screenshots of the README.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${folder}/${name}.png` });
 }
 
-/** A generated run on a GPU. */
+/** Returns the path of a generated trace of a GPU run. */
 function generated(): string {
   const path = `${target}/readme.pt.trace.json`;
   writeFileSync(path, execFileSync(`${target}/release/generate-trace`, ["20000", "7"], { maxBuffer: 1 << 30 }));
@@ -24,7 +24,7 @@ function generated(): string {
 
 test.beforeAll(() => void mkdirSync(folder, { recursive: true }));
 
-test("overview and timeline of a run on a GPU", async ({ opened: page }) => {
+test("overview and timeline of a GPU run", async ({ opened: page }) => {
   await open(page, generated());
   await picture(page, "overview");
   await page.emulateMedia({ colorScheme: "dark" });
@@ -44,7 +44,7 @@ test("overview and timeline of a run on a GPU", async ({ opened: page }) => {
   await picture(page, "timeline");
 });
 
-test("call tree and memory of a training on a CPU", async ({ opened: page }) => {
+test("call tree and memory of a CPU training", async ({ opened: page }) => {
   await open(page, sampleTrace);
   await view(page, "flame");
   await picture(page, "call-tree");

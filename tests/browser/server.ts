@@ -1,4 +1,4 @@
-// A static host for the page, and one of another origin that lets everybody read.
+// A static file server for the page and for other origins.
 
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -13,22 +13,22 @@ const TYPES: Record<string, string> = {
 };
 
 export interface Host {
-  /** With a slash at its end. */
+  /** Ends with a slash. */
   url: string;
-  /** The paths that were asked for. */
-  asked: string[];
+  /** The requested paths. */
+  requested: string[];
   close(): Promise<void>;
 }
 
-/** Serves a folder on a loopback port of its own; `extra` names files by their path. */
+/** Serves a folder on a free loopback port; `extra` maps paths to other files. */
 export async function host(
   folder: string,
   options: { extra?: Record<string, string>; headers?: Record<string, string> } = {},
 ): Promise<Host> {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const server: Server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? "/", "http://localhost").pathname);
-    asked.push(path);
+    requested.push(path);
     const file = options.extra?.[path] ?? join(folder, normalize(path.endsWith("/") ? `${path}index.html` : path));
     if (!existsSync(file) || !statSync(file).isFile()) {
       response.writeHead(404).end();
@@ -42,7 +42,7 @@ export async function host(
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/`,
-    asked,
+    requested,
     close: () => new Promise((resolve) => (server.close(() => resolve()), server.closeAllConnections())),
   };
 }

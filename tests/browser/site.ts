@@ -1,22 +1,22 @@
-// The one server of the page, which every worker of the tests uses.
+// The server of the page, which all test workers share.
 
 import { own, root } from "./files";
 import { host } from "./server";
 
-/** The folder that is served. */
+/** The served folder. */
 export const dist = `${root}web/dist`;
 
-/** The variable with the server's address. */
+/** The environment variable with the server's address. */
 const SITE = "KINETOSCOPE_TEST_SITE";
 
-/** The server's address, with a slash at its end. */
+/** Returns the server's address, with a trailing slash. */
 export function siteUrl(): string {
   const url = process.env[SITE];
   if (url === undefined) throw new Error("the server was not started");
   return url;
 }
 
-/** Starts it before the first test; Playwright calls what is given back after the last. */
+/** Starts the server before the first test. Playwright calls the returned function after the last one. */
 export default async function start(): Promise<() => Promise<void>> {
   const site = await host(dist, {
     extra: { "/given/trace.json.gz": own("torch/kineto/mlp_training/trace.json.gz") },

@@ -1,4 +1,4 @@
-// How fast the page is: figures for the README, with limits far enough off that a busy machine does not fail them.
+// Benchmarks of the page: prints figures for the README; the limits are loose enough for a busy machine.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, openSync, closeSync, statSync } from "node:fs";
@@ -8,7 +8,7 @@ import { expect, settled, test, view } from "./page";
 
 const MB = 1e6;
 
-/** A generated trace of about so many bytes, made once. */
+/** Returns a trace of about this size; it is generated once. */
 function generated(bytes: number): string {
   const folder = `${target}/page-bench`;
   mkdirSync(folder, { recursive: true });
@@ -29,7 +29,7 @@ interface Opening {
   tasksOver50: number;
 }
 
-/** Opens a file and measures in the page: from the choice of the file to the first numbers and to all of them. */
+/** Opens a file and measures the time from its choice to the first numbers and to all numbers. */
 async function opening(page: Page, file: string): Promise<Opening> {
   await page.evaluate(() => {
     const found = { begun: 0, firstNumbers: 0, all: 0, longestTask: 0, tasksOver50: 0 };
@@ -42,14 +42,14 @@ async function opening(page: Page, file: string): Promise<Opening> {
         found.longestTask = Math.max(found.longestTask, entry.duration);
       }
     }).observe({ type: "longtask" });
-    const look = (): void => {
+    const poll = (): void => {
       const now = performance.now();
       if (found.begun && !found.firstNumbers && document.querySelector("[data-preview=wall], [data-card=wall]"))
         found.firstNumbers = now;
       if (found.begun && !found.all && document.querySelector("[data-card=wall]")) found.all = now;
-      if (!found.all) requestAnimationFrame(look);
+      if (!found.all) requestAnimationFrame(poll);
     };
-    look();
+    poll();
   });
   await page.locator("input[type=file]").first().setInputFiles(file);
   await expect(page.locator("[data-card=wall]")).toBeVisible({ timeout: 240_000 });
@@ -62,7 +62,7 @@ async function opening(page: Page, file: string): Promise<Opening> {
   });
 }
 
-const said = (what: string, file: string, opened: Opening): void => {
+const print = (what: string, file: string, opened: Opening): void => {
   const size = `${(statSync(file).size / MB).toFixed(0)} MB`;
   const { firstNumbers, all, longestTask, tasksOver50 } = opened;
   console.log(
@@ -73,7 +73,7 @@ const said = (what: string, file: string, opened: Opening): void => {
 test("60 MB", async ({ opened: page }) => {
   const file = generated(60 * MB);
   const measured = await opening(page, file);
-  said("small", file, measured);
+  print("small", file, measured);
   expect(measured.firstNumbers).toBeLessThan(5_000);
 });
 
@@ -81,7 +81,7 @@ test("500 MB, and a timeline of all its events", async ({ opened: page }) => {
   test.setTimeout(400_000);
   const file = generated(500 * MB);
   const measured = await opening(page, file);
-  said("large", file, measured);
+  print("large", file, measured);
   expect(measured.all).toBeLessThan(60_000);
   expect(measured.longestTask).toBeLessThan(500);
   await view(page, "timeline");
@@ -121,7 +121,7 @@ test("2 GB opens in a tab", async ({ opened: page }) => {
   test.setTimeout(600_000);
   const file = generated(2000 * MB);
   const measured = await opening(page, file);
-  said("very large", file, measured);
+  print("very large", file, measured);
   await view(page, "timeline");
   await settled(page);
 });

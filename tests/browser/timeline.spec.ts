@@ -1,4 +1,4 @@
-// The timeline by mouse, keyboard and search, and what it links.
+// The timeline with mouse, keyboard and search, and the relations of events.
 
 import type { Page } from "@playwright/test";
 import { own, rowsOf } from "./files";
@@ -26,7 +26,7 @@ async function opened(page: Page, file: string): Promise<{ x: number; y: number;
   return box;
 }
 
-/** The place of an event on the screen. */
+/** Returns the position of an event on the screen. */
 async function placeOf(
   page: Page,
   box: { x: number; y: number; width: number },
@@ -40,11 +40,11 @@ async function placeOf(
     .filter({ has: page.locator(`[data-lane=t${track}], span`) })
     .first()
     .boundingBox();
-  if (!label) throw new Error("no lane");
+  if (!label) throw new Error("the track has no label");
   return [box.x + ((time - start) / (end - start)) * box.width, label.y + depth * 18 + 9];
 }
 
-test("keys zoom, move and come back to the whole", { tag: "@smoke" }, async ({ opened: page }) => {
+test("keys zoom, move, and show the complete trace", { tag: "@smoke" }, async ({ opened: page }) => {
   await opened(page, sampleTrace);
   const whole = await inSight(page);
   await page.keyboard.press("w");
@@ -58,7 +58,7 @@ test("keys zoom, move and come back to the whole", { tag: "@smoke" }, async ({ o
   await expect.poll(async () => inSight(page)).toEqual(whole);
 });
 
-test("the wheel with Ctrl zooms at the pointer, Shift and drag move, the ruler zooms to what is dragged", async ({
+test("Ctrl + wheel zooms at the pointer, Shift + drag moves, dragging the ruler zooms to the range", async ({
   opened: page,
 }) => {
   const box = await opened(page, sampleTrace);
@@ -86,7 +86,7 @@ test("the wheel with Ctrl zooms at the pointer, Shift and drag move, the ruler z
   await expect.poll(async () => length(await inSight(page)) / length(whole)).toBeCloseTo(0.1, 1);
 });
 
-test("who wants less motion gets none", async ({ opened: page }) => {
+test("reduced motion disables animations", async ({ opened: page }) => {
   await page.emulateMedia({ reducedMotion: "reduce" });
   await opened(page, sampleTrace);
   const whole = await inSight(page);
@@ -98,7 +98,7 @@ test("who wants less motion gets none", async ({ opened: page }) => {
   expect(await inSight(page)).toEqual(near);
 });
 
-test("a click selects an event and shows all of it", async ({ opened: page }) => {
+test("a click selects an event and shows its details", async ({ opened: page }) => {
   const box = await opened(page, stepsTrace);
   const [step] = rowsOf<{ name: string; start_ns: number; wall_ns: number }>("steps", stepsTrace);
   if (!step) throw new Error("no step");
@@ -122,23 +122,27 @@ test("a click selects an event and shows all of it", async ({ opened: page }) =>
   await expect(details).toHaveCount(0);
 });
 
-test("a kernel is linked to its launch and its operator, and back", { tag: "@smoke" }, async ({ opened: page }) => {
-  const file = own("healthy/small_gpu_trace.json");
-  await opened(page, file);
-  const [kernel] = rowsOf<{ name: string; op: string }>("kernels", file);
-  await page.getByLabel("Search").fill(kernel?.name ?? "");
-  await page.getByLabel("Search").press("Enter");
-  const details = page.locator("[data-event]");
-  await expect(details.locator("[data-relation=launch]")).toContainText("LaunchKernel");
-  await expect(details.locator("[data-relation=operator]")).toContainText(kernel?.op ?? "");
-  await details.locator("[data-relation=operator] button").click();
-  await expect(details.locator("h2")).toHaveText(kernel?.op ?? "");
-  await expect(details.locator("[data-relation='device_work']")).toContainText(kernel?.name.slice(0, 12) ?? "");
-  await page.goBack();
-  await expect(details.locator("h2")).toHaveText(kernel?.name ?? "");
-});
+test(
+  "a kernel links to its launch and its operator, and the operator to the kernel",
+  { tag: "@smoke" },
+  async ({ opened: page }) => {
+    const file = own("healthy/small_gpu_trace.json");
+    await opened(page, file);
+    const [kernel] = rowsOf<{ name: string; op: string }>("kernels", file);
+    await page.getByLabel("Search").fill(kernel?.name ?? "");
+    await page.getByLabel("Search").press("Enter");
+    const details = page.locator("[data-event]");
+    await expect(details.locator("[data-relation=launch]")).toContainText("LaunchKernel");
+    await expect(details.locator("[data-relation=operator]")).toContainText(kernel?.op ?? "");
+    await details.locator("[data-relation=operator] button").click();
+    await expect(details.locator("h2")).toHaveText(kernel?.op ?? "");
+    await expect(details.locator("[data-relation='device_work']")).toContainText(kernel?.name.slice(0, 12) ?? "");
+    await page.goBack();
+    await expect(details.locator("h2")).toHaveText(kernel?.name ?? "");
+  },
+);
 
-test("forward and backward are linked", async ({ opened: page }) => {
+test("forward and backward operators are linked", async ({ opened: page }) => {
   await opened(page, sampleTrace);
   await page.getByLabel("Search").fill("/^AddmmBackward0$/");
   await page.getByLabel("Search").press("Enter");
@@ -150,7 +154,7 @@ test("forward and backward are linked", async ({ opened: page }) => {
   await expect(details.locator("[data-relation=backward]")).toContainText("AddmmBackward0");
 });
 
-test("matches are gone through in both directions, and counted as the command line counts them", async ({
+test("matches are visited in both directions, and their number equals that of the command line", async ({
   opened: page,
 }) => {
   await opened(page, sampleTrace);
@@ -159,20 +163,20 @@ test("matches are gone through in both directions, and counted as the command li
   );
   const many = names.reduce((sum, row) => sum + row.count, 0);
   await page.getByLabel("Search").fill("aten::mm");
-  const said = page.locator("[data-matches]");
-  await expect(said).toHaveAttribute("data-matches", String(many));
+  const status = page.locator("[data-matches]");
+  await expect(status).toHaveAttribute("data-matches", String(many));
   await page.getByRole("button", { name: "Next match" }).click();
-  await expect(said).toContainText(`1 of ${many}`);
+  await expect(status).toContainText(`1 of ${many}`);
   await page.getByRole("button", { name: "Previous match" }).click();
-  await expect(said).toContainText(`${many} of ${many}`);
+  await expect(status).toContainText(`${many} of ${many}`);
   await page.locator(".timeline-scroll").focus();
   await page.keyboard.press("n");
-  await expect(said).toContainText(`1 of ${many}`);
+  await expect(status).toContainText(`1 of ${many}`);
   await page.keyboard.press("Shift+N");
-  await expect(said).toContainText(`${many} of ${many}`);
+  await expect(status).toContainText(`${many} of ${many}`);
 });
 
-test("a box gives the statistics that the command line gives", async ({ opened: page }) => {
+test("the statistics of a selection equal those of the command line", async ({ opened: page }) => {
   const box = await opened(page, sampleTrace);
   await page.mouse.move(box.x + box.width * 0.3, box.y + 60);
   await page.mouse.down();
@@ -200,7 +204,7 @@ test("a box gives the statistics that the command line gives", async ({ opened: 
   await expect(panel).toBeVisible();
 });
 
-test("lanes are filtered, closed and opened; the address keeps it", async ({ opened: page }) => {
+test("tracks are filtered, closed and opened; the address keeps the state", async ({ opened: page }) => {
   await opened(page, sampleTrace);
   const before = await page.locator(".lane-label").count();
   await page.locator("[data-lane^=p]").first().click();
@@ -208,12 +212,12 @@ test("lanes are filtered, closed and opened; the address keeps it", async ({ ope
   await expect(page).toHaveURL(/closed=/);
   await page.locator("[data-lane^=p]").first().click();
   await expect(page.locator(".lane-label")).toHaveCount(before);
-  await page.getByLabel("Lanes", { exact: true }).fill("memory");
+  await page.getByLabel("Tracks", { exact: true }).fill("memory");
   await expect(page.locator(".track-label")).toHaveCount(0);
   await expect(page.locator(".counter-label")).not.toHaveCount(0);
 });
 
-test("what is in sight is saved as a trace", async ({ opened: page }) => {
+test("the visible range is saved as a trace", async ({ opened: page }) => {
   await opened(page, stepsTrace);
   const whole = await savedBy(page, page.getByRole("button", { name: "Save slice" }));
   expect(whole.name).toBe("trace.slice.json");
@@ -226,7 +230,7 @@ test("what is in sight is saved as a trace", async ({ opened: page }) => {
   expect(events(slice.text)).toBeGreaterThan(0);
 });
 
-test("the neighbours of an event are gone to", async ({ opened: page }) => {
+test("keys select the neighbours of an event", async ({ opened: page }) => {
   await opened(page, stepsTrace);
   const steps = rowsOf<{ name: string; start_ns: number }>("steps", stepsTrace).sort((a, b) => a.start_ns - b.start_ns);
   await page.getByLabel("Search").fill(steps[0]?.name ?? "");
@@ -241,7 +245,7 @@ test("the neighbours of an event are gone to", async ({ opened: page }) => {
   await expect(page.locator("[data-event]")).toHaveAttribute("data-event", first ?? "");
 });
 
-test("fingers move and pinch", { tag: "@http" }, async ({ browser, site }) => {
+test("touch moves and zooms", { tag: "@http" }, async ({ browser, site }) => {
   const context = await browser.newContext({ hasTouch: true, viewport: { width: 420, height: 820 } });
   const page = await context.newPage();
   await page.goto(site.url);
@@ -271,7 +275,7 @@ test("fingers move and pinch", { tag: "@http" }, async ({ browser, site }) => {
   await context.close();
 });
 
-test("everything is reached by keyboard", async ({ opened: page }) => {
+test("events and statistics can be selected with the keyboard alone", async ({ opened: page }) => {
   await opened(page, sampleTrace);
   const title = page.locator("[data-event] h2");
   await expect.poll(async () => (await page.keyboard.press("Enter"), title.count())).toBe(1);
@@ -287,11 +291,11 @@ test("everything is reached by keyboard", async ({ opened: page }) => {
   await expect(page.locator("[data-selection]")).toHaveCount(0);
 });
 
-test("arrows of the file are followed", async ({ opened: page }) => {
+test("flows of the file link events", async ({ opened: page }) => {
   const at = (name: string, tid: number, ts: number, dur: number) => ({ ph: "X", name, pid: 1, tid, ts, dur });
-  const arrow = (ph: string, tid: number, ts: number) => ({
+  const flow = (ph: string, tid: number, ts: number) => ({
     ph,
-    name: "arrow",
+    name: "flow",
     cat: "mine",
     id: 1,
     pid: 1,
@@ -299,8 +303,8 @@ test("arrows of the file are followed", async ({ opened: page }) => {
     ts,
     bp: "e",
   });
-  const events = [at("sender", 1, 0, 50), at("receiver", 2, 60, 50), arrow("s", 1, 20), arrow("f", 2, 80)];
-  await drop(page, [{ name: "arrows.json", bytes: Buffer.from(JSON.stringify(events)) }]);
+  const events = [at("sender", 1, 0, 50), at("receiver", 2, 60, 50), flow("s", 1, 20), flow("f", 2, 80)];
+  await drop(page, [{ name: "flows.json", bytes: Buffer.from(JSON.stringify(events)) }]);
   await view(page, "timeline");
   await page.getByLabel("Search").fill("sender");
   await page.getByLabel("Search").press("Enter");

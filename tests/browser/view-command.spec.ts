@@ -1,17 +1,17 @@
-// `kinetoscope view`: the page and the traces on a loopback address.
+// `kinetoscope view`: serves the page and the traces on a loopback address.
 
 import { spawn } from "node:child_process";
 import { request } from "node:http";
 import { native } from "./files";
 import { expect, sampleTrace, stepsTrace, test } from "./page";
 
-/** Starts it, gives its address, and ends it after the test. */
+/** Runs the command during `use`, which receives its address. */
 async function serving(files: string[], use: (url: URL) => Promise<void>): Promise<void> {
   const child = spawn(native, ["view", "--no-open", ...files], { stdio: ["ignore", "pipe", "ignore"] });
   try {
     const line = await new Promise<string>((resolve, reject) => {
       child.stdout.once("data", (data: Buffer) => resolve(data.toString().trim()));
-      child.once("exit", (code) => reject(new Error(`it ended with ${code}`)));
+      child.once("exit", (code) => reject(new Error(`kinetoscope view exited with ${code}`)));
     });
     await use(new URL(line));
   } finally {
@@ -27,12 +27,12 @@ function status(url: URL, headers: Record<string, string> = {}): Promise<number 
   });
 }
 
-test("opens a trace, and another one beside it", async ({ page }) => {
+test("opens two traces and no foreign connections", async ({ page }) => {
   await serving([sampleTrace, stepsTrace], async (url) => {
     expect(url.hostname).toBe("127.0.0.1");
     const elsewhere: string[] = [];
-    page.on("request", (asked) => {
-      const to = asked.url();
+    page.on("request", (sent) => {
+      const to = sent.url();
       if (!to.startsWith(url.origin) && !/^(data|blob):/.test(to)) elsewhere.push(to);
     });
     await page.goto(url.href);
@@ -46,7 +46,7 @@ test("opens a trace, and another one beside it", async ({ page }) => {
   });
 });
 
-test("nobody gets the trace by another name or without the secret", async () => {
+test("requests with another host name or without the secret are refused", async () => {
   await serving([stepsTrace], async (url) => {
     const trace = new URL(url.searchParams.get("trace") ?? "", url);
     expect(await status(trace)).toBe(200);

@@ -1,4 +1,4 @@
-// Every view on real traces of every kind: what it shows is what the command line says.
+// Every view on real traces of every kind: it shows the numbers that the command line prints.
 
 import { existsSync } from "node:fs";
 import { NO_CORPUS, realTraces, rowsOf, twoRuns, type Real } from "./files";
@@ -10,20 +10,20 @@ const real = realTraces();
 if (real.length === 0) test("real traces", () => test.skip(true, NO_CORPUS));
 
 const traces: Real[] = [
-  { of: "our own with modules and memory", files: [sampleTrace] },
-  { of: "our own with steps", files: [stepsTrace] },
+  { of: "sample with modules and memory", files: [sampleTrace] },
+  { of: "sample with steps", files: [stepsTrace] },
   ...real,
 ];
 
 type Row = Record<string, string | number | null | object>;
 
-/** Whether a view says what to record, because the trace lacks what it is of. */
+/** Whether a view reports that the trace lacks its data. */
 async function isMissing(page: Page, what: string): Promise<boolean> {
   await settled(page);
   return (await page.locator(`[data-missing=${what}]`).count()) > 0;
 }
 
-/** A table shows the rows of the command line, by the number that it is sorted by. */
+/** Checks that a table shows the rows of the command line, sorted by `sortKey`. */
 async function showsRows(page: Page, label: string, expected: Row[], sortKey: string, keys: string[]): Promise<void> {
   const ordered = [...expected].sort((a, b) => Number(b[sortKey]) - Number(a[sortKey]));
   const shown = await rowsIn(page.locator(`.table-scroll[aria-label="${label}"]`));
@@ -41,7 +41,7 @@ async function exactOf(page: Page, card: string): Promise<number> {
 
 for (const { of, files } of traces) {
   test.describe(of, () => {
-    // In one worker, one after the other: the trace is opened once for all views.
+    // Run in order in one worker: the trace is opened once for all views.
     test.describe.configure({ mode: "default" });
     const [file] = files as [string];
     let page: Page;
@@ -80,7 +80,7 @@ for (const { of, files } of traces) {
         Math.min(4, summary?.findings.length ?? 0),
       );
       const broken = rowsOf<{ holds: boolean | null }>("check", file).some((row) => row.holds === false);
-      await expect(page.locator("[data-trust]")).toHaveAttribute("data-trust", broken ? "broken" : "holds");
+      await expect(page.locator("[data-identities]")).toHaveAttribute("data-identities", broken ? "broken" : "holds");
       if (files.length > 1) await expect(page.locator("[data-panel=ranks] .row")).toHaveCount(files.length);
     });
 
@@ -184,7 +184,7 @@ for (const { of, files } of traces) {
         .sort((a, b) => Number(a.device === "CPU") - Number(b.device === "CPU"));
       const [device] = devices;
       expect(await exactOf(page, `${device?.device} Peak allocated`)).toBe(device?.peak_bytes);
-      expect(await exactOf(page, `${device?.device} Allocated in all`)).toBe(device?.allocated_bytes);
+      expect(await exactOf(page, `${device?.device} Total allocated`)).toBe(device?.allocated_bytes);
       await expect(page.locator(".u-over")).toBeVisible();
       if (devices.length > 1) await expect(page.getByRole("tab")).toHaveCount(devices.length);
     });

@@ -1,4 +1,4 @@
-// The frame around the views: header, navigation, opening, and what holds everywhere.
+// The frame of the page: header, navigation, opening of traces, and parts that all views share.
 
 import { useEffect } from "preact/hooks";
 import { Hints } from "./components/hints";
@@ -39,7 +39,7 @@ const COMPONENTS: Record<View, (props: { open: OpenTrace }) => preact.JSX.Elemen
 };
 
 function Navigation() {
-  // Read, so that the addresses follow the route.
+  // Subscribes to the route: the addresses of the links depend on it.
   void route.value;
   return (
     <nav class="nav" aria-label={LABELS.views}>
@@ -80,7 +80,7 @@ function Damage({ open }: { open: OpenTrace }) {
   return (
     <div class="banner warning" role="status">
       {PAGE_TEXTS.damaged(count(lost.reduce((sum, one) => sum + one.count, 0)))}{" "}
-      <To view="overview" with={{ at: "trust" }}>
+      <To view="overview" with={{ at: "data-quality" }}>
         {PAGE_TEXTS.damageDetails}
       </To>
     </div>

@@ -1,4 +1,4 @@
-// The page starts here.
+// The entry point of the page.
 
 import { render } from "preact";
 import { App } from "./app";
@@ -17,5 +17,5 @@ const warm = warmUp();
 render(<App />, document.getElementById("app") as HTMLElement);
 void openFromAddress();
 
-// The page that is one file is there without a network anyway.
+// The single-file page needs no cache.
 if (import.meta.env.MODE !== "single" && import.meta.env.PROD) void warm.then(keepForOffline);

@@ -1,4 +1,4 @@
-// A reporter for Vitest: names what was skipped and counts, in the form that `cargo xtask test` reads.
+// A Vitest reporter that prints skipped tests and counts in the form that `cargo xtask test` reads.
 
 import type { Reporter, TestModule } from "vitest/node";
 
@@ -6,7 +6,7 @@ export default class Count implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const counts = { passed: 0, failed: errors.length, skipped: 0 };
     for (const module of modules) {
-      // A file that cannot be read has no tests.
+      // A file that cannot be loaded has no tests.
       if (module.state() === "failed" && module.children.size === 0) counts.failed += 1;
       for (const test of module.children.allTests()) {
         const result = test.result();

@@ -1,4 +1,4 @@
-// What the views compute by themselves, without a page.
+// Tests of the computations of the views, without a page.
 
 import { describe, expect, test } from "vitest";
 import type { StepsRow } from "kinetoscope/remote";
@@ -11,7 +11,7 @@ import { asTabs, sorted } from "../src/model/sorting";
 import { deviations, OUTLIER } from "../src/model/steps";
 
 describe("format", () => {
-  test("times have the unit that keeps them short", () => {
+  test("a time is shown in the largest fitting unit", () => {
     expect([0, 7, 999, 1500, 999_960, 12_345_678, 1e9, 6.1e10].map(time)).toEqual([
       "0",
       "7 ns",
@@ -25,13 +25,13 @@ describe("format", () => {
     expect(time(-2500)).toBe("-2.50 µs");
   });
 
-  test("sizes are in powers of 1024, amounts of 1000", () => {
+  test("sizes use powers of 1024, amounts powers of 1000", () => {
     expect([0, 512, 1536, 3 * 1024 ** 3].map(bytes)).toEqual(["0", "512 B", "1.50 KB", "3 GB"]);
     expect([12, 67.2e12].map(amount)).toEqual(["12", "67.2 T"]);
     expect(share(0.1234)).toBe("12.3%");
   });
 
-  test("a cell without a value is a dash, and the exact value has its unit", () => {
+  test("a missing value is a dash, and an exact value has a unit", () => {
     expect(cell("ns", null)).toBe("–");
     expect(exact("ns", 1_234_567)).toBe("1,234,567 ns");
     expect(exact("bytes", 2048)).toBe("2,048 bytes");
@@ -40,7 +40,7 @@ describe("format", () => {
 });
 
 describe("search", () => {
-  test("a text is a part in any case, slashes make an expression", () => {
+  test("text matches case-insensitively, text between slashes is a regular expression", () => {
     expect(search("MM").matches("aten::addmm")).toBe(true);
     expect(search("/^aten::mm$/").matches("aten::addmm")).toBe(false);
     expect(search("/MM/i").matches("aten::mm")).toBe(true);
@@ -48,7 +48,7 @@ describe("search", () => {
     expect(search("").matches("")).toBe(true);
   });
 
-  test("a wrong expression matches nothing and says why; a global one keeps no place", () => {
+  test("an invalid expression matches nothing and has an error; a global one is stateless", () => {
     const wrong = search("/(/");
     expect(wrong.matches("(")).toBe(false);
     expect(wrong.error).toMatch(/\(/);
@@ -60,7 +60,7 @@ describe("search", () => {
 describe("ranks", () => {
   const of = (name: string, rank: number | null = null, worldSize: number | null = null) => ({ name, rank, worldSize });
 
-  test("names tell ranks", () => {
+  test("ranks are read from file names", () => {
     expect(
       ["rank3.json", "rank-12.pt.trace.json.gz", "worker_0.json", "trace_r7.json", "resnet50.json", "run.json"].map(
         rankOfName,
@@ -68,7 +68,7 @@ describe("ranks", () => {
     ).toEqual([3, 12, 0, 7, undefined, undefined]);
   });
 
-  test("ranks of one run, two runs, or a question", () => {
+  test("traces are ranks of one run, two runs, or unclear", () => {
     expect(relationOf([of("a")])).toBe("one");
     expect(relationOf([of("a", 0, 2), of("b", 1, 2)])).toBe("ranks");
     expect(relationOf([of("rank0.json"), of("rank1.json"), of("rank2.json")])).toBe("ranks");
@@ -80,7 +80,7 @@ describe("ranks", () => {
 });
 
 describe("sorting", () => {
-  test("what has no value comes last either way, and equal rows stay", () => {
+  test("missing values come last in both directions, and the sort is stable", () => {
     const rows = [
       { n: 2, id: "a" },
       { n: null, id: "b" },
@@ -95,7 +95,7 @@ describe("sorting", () => {
     expect(ids(false)).toBe("adcb");
   });
 
-  test("tabs and line ends in a text do not break a row", () => {
+  test("tabs and line breaks in a value do not break a row", () => {
     expect(asTabs([{ key: "a", title: "A" }], ["x\ty\nz"], (_, row) => row)).toBe("a\nx y z");
   });
 });
@@ -118,7 +118,7 @@ describe("histogram", () => {
 });
 
 describe("steps", () => {
-  test("the one that is unlike the others stands out", () => {
+  test("only the outlier exceeds the threshold", () => {
     const steps = [10, 11, 10, 9, 10, 50].map((wall_ns) => ({ wall_ns }) as StepsRow);
     const far = deviations(steps);
     expect(far.filter((one) => Math.abs(one) >= OUTLIER)).toHaveLength(1);
@@ -130,7 +130,7 @@ describe("steps", () => {
 describe("compare", () => {
   const row = (name: string, ns: number) => ({ name, ns });
 
-  test("changed, new, gone and the same, the greatest difference first", () => {
+  test("pairs are classified and sorted by absolute difference", () => {
     const before = [row("a", 100), row("b", 50), row("c", 1000)];
     const after = [row("a", 300), row("d", 20), row("c", 1010)];
     const pairs = compare(
@@ -149,7 +149,7 @@ describe("compare", () => {
     expect(pairs[2]?.ratio).toBeNull();
   });
 
-  test("rows of one name are added up", () => {
+  test("rows with the same name are added up", () => {
     const [pair] = compare(
       [row("a", 1), row("a", 2)],
       [row("a", 3)],

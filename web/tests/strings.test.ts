@@ -1,4 +1,4 @@
-// English texts stand in one file.
+// The page's English texts are in one file.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -7,7 +7,7 @@ const ATTRIBUTE = /\b(title|label|about|note|idle|placeholder|aria-label|data-hi
 
 const TEXT = />[^<>{}=;()&|?`]*[A-Za-z]{3,}[^<>{}=;()&|`]*<\/(p|h1|h2|h3|button|a|span|small|summary|To|option)>/;
 
-test("no view or part has a text of its own", () => {
+test("components take their texts from strings.ts", () => {
   const folder = new URL("../src/", import.meta.url).pathname;
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".tsx"));
   expect(files.length).toBeGreaterThan(20);

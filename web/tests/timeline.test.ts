@@ -1,4 +1,4 @@
-// What of a timeline and of flames needs no canvas.
+// Tests of the parts of timelines and flame graphs that need no canvas.
 
 import { describe, expect, test } from "vitest";
 import type { Columns, CountersRow, Tiles, TracksRow, TreeRow } from "kinetoscope/remote";
@@ -12,7 +12,7 @@ import { longestOn, longestWithin, neighbour } from "../src/model/timeline/pick"
 import { centered, clamped, moved, ticks, zoomed } from "../src/model/timeline/viewport";
 
 describe("viewport", () => {
-  test("zooming keeps the place under the pointer", () => {
+  test("zooming keeps the time under the pointer in place", () => {
     const nearer = zoomed({ start: 0, end: 100 }, 0.5, 25);
     expect(nearer).toEqual({ start: 12.5, end: 62.5 });
     expect((25 - nearer.start) / (nearer.end - nearer.start)).toBeCloseTo(0.25);
@@ -34,13 +34,13 @@ describe("viewport", () => {
     }
   });
 
-  test("what is gone to is in the middle, and large enough to be seen", () => {
+  test("a centered range is in the middle, and large enough to be visible", () => {
     expect(centered({ start: 0, end: 100 }, 200, 220)).toEqual({ start: 160, end: 260 });
     const far = centered({ start: 0, end: 1e9 }, 500, 600);
     expect(100 / (far.end - far.start)).toBeGreaterThan(0.05);
   });
 
-  test("ticks are round and in sight", () => {
+  test("ticks are round and visible", () => {
     const { step, times } = ticks({ start: 3, end: 97 }, 10);
     expect(step).toBe(10);
     expect(times).toEqual([10, 20, 30, 40, 50, 60, 70, 80, 90]);
@@ -48,7 +48,7 @@ describe("viewport", () => {
 });
 
 describe("chunks", () => {
-  test("cover what is in sight, at a level as fine as the screen", () => {
+  test("cover the visible range, at a level that matches the screen", () => {
     expect(levelOf(1)).toBe(0);
     expect(levelOf(1000)).toBe(10);
     expect(2 ** levelOf(700)).toBeGreaterThanOrEqual(700);
@@ -56,10 +56,10 @@ describe("chunks", () => {
     expect(places.map((place) => place.at)).toEqual([-1, 0, 1]);
   });
 
-  test("are asked for once, the coarser one stands in, and the oldest go", async () => {
-    const asked: string[] = [];
+  test("are requested once, replaced by coarser ones while missing, and evicted by age", async () => {
+    const requested: string[] = [];
     const chunks = new Chunks(
-      async ({ level, at }) => (asked.push(`${level}/${at}`), `${level}/${at}`),
+      async ({ level, at }) => (requested.push(`${level}/${at}`), `${level}/${at}`),
       () => undefined,
       3,
     );
@@ -67,7 +67,7 @@ describe("chunks", () => {
     chunks.want([{ of: 0, level: 4, at: 0 }]);
     chunks.want([{ of: 0, level: 4, at: 0 }]);
     await settle();
-    expect(asked).toEqual(["4/0"]);
+    expect(requested).toEqual(["4/0"]);
     expect(chunks.isIdle).toBe(true);
     expect(chunks.get({ of: 0, level: 1, at: 5 })).toBeUndefined();
     expect(chunks.coarser({ of: 0, level: 1, at: 5 })).toBe("4/0");
@@ -78,17 +78,17 @@ describe("chunks", () => {
     expect(chunks.get({ of: 0, level: 1, at: 3 })).toBe("1/3");
   });
 
-  test("what a view no longer wants is not asked for", async () => {
-    const asked: number[] = [];
+  test("requests that are not needed any more are dropped", async () => {
+    const requested: number[] = [];
     const chunks = new Chunks(
-      async ({ at }) => (asked.push(at), at),
+      async ({ at }) => (requested.push(at), at),
       () => undefined,
     );
     chunks.want(Array.from({ length: 20 }, (_, at) => ({ of: 0, level: 0, at })));
     chunks.want([{ of: 0, level: 0, at: 99 }]);
     await new Promise((resolve) => setTimeout(resolve));
-    expect(asked).toHaveLength(7);
-    expect(asked).toContain(99);
+    expect(requested).toHaveLength(7);
+    expect(requested).toContain(99);
   });
 });
 
@@ -104,7 +104,7 @@ const tiles = (rows: [depth: number, start: number, end: number, name: number][]
 });
 
 describe("boxes", () => {
-  test("each is drawn once, colour by colour, and found again", () => {
+  test("each is drawn once, grouped by colour, and found by position", () => {
     const made = boxesOf(
       tiles(
         [
@@ -124,7 +124,7 @@ describe("boxes", () => {
     expect([...made.wide]).toEqual([0, 2]);
   });
 
-  test("numbers do not change a colour, and long names lose what all have", () => {
+  test("digits do not change a colour, and long names are shortened", () => {
     expect(colorOf("layer_1")).toBe(colorOf("layer_27"));
     expect(colorOf("anything")).toBeLessThan(COLORS);
     expect(shortName("void at::native::vectorized_elementwise_kernel<4, float>(int)")).toBe(
@@ -141,7 +141,7 @@ describe("boxes", () => {
   });
 });
 
-describe("going through boxes by keyboard", () => {
+describe("keyboard navigation of boxes", () => {
   const drawn = tiles(
     [
       [0, 0, 100, 0],
@@ -153,7 +153,7 @@ describe("going through boxes by keyboard", () => {
     ["a"],
   );
 
-  test("the longest in sight, the longest inside, the next and the one before", () => {
+  test("finds the longest visible box, the longest child, and the neighbours", () => {
     expect(longestWithin(drawn, 10, 60)).toBe(0);
     expect(longestWithin(drawn, 200, 300)).toBeUndefined();
     expect(longestOn(drawn, 1, 0, 100)).toBe(2);
@@ -176,7 +176,7 @@ describe("layout", () => {
   ];
   const all = { closed: new Set<string>(), matches: () => true };
 
-  test("devices come first, with their counters, and empty tracks are left out", () => {
+  test("devices come first, with their counters, and empty tracks are omitted", () => {
     const { lanes, height } = layout(tracks, [counter(0, "device 0"), counter(1, "CPU")], all);
     expect(lanes.map((lane) => lane.title)).toEqual(["GPU 0", "busy", "stream 7", "python 9", "main", "CPU", "busy"]);
     expect(
@@ -185,7 +185,7 @@ describe("layout", () => {
     expect(laneAt({ lanes, height }, lanes[4]?.y ?? 0)?.title).toBe("main");
   });
 
-  test("what is closed takes less room, what does not match none", () => {
+  test("closed lanes are smaller, lanes that do not match are omitted", () => {
     const closed = layout(tracks, [], { ...all, closed: new Set(["pGPU 0", "dGPU 0", "t0"]) });
     expect(closed.lanes.map((lane) => lane.title)).toEqual(["GPU 0", "python 9", "main"]);
     expect(closed.lanes[2]?.height).toBe(18);
@@ -219,7 +219,7 @@ describe("flames", () => {
     },
   } as unknown as Columns<TreeRow>;
 
-  test("boxes are as wide as their share, the longest at the left", () => {
+  test("box widths are proportional to time, the longest on the left", () => {
     const [lane] = flames(columns);
     if (!lane) throw new Error("no lane");
     const of = (metric: "cpu" | "device") =>
@@ -230,7 +230,7 @@ describe("flames", () => {
     expect(of("device")).toEqual({ L: [0, 100], a: [0, 100], c: [0, 67], b: [67, 100] });
   });
 
-  test("a zoomed node fills the width below what is above it", () => {
+  test("a focused node and its ancestors fill the width", () => {
     const [lane] = flames(columns);
     const focus = nodeAt(lane?.root as never, ["a", "b"]);
     expect(pathOf(focus)).toEqual(["a", "b"]);

@@ -1,4 +1,4 @@
-// An analysis of the engine as a table: its columns with their meaning, a filter, the exports, and rows that open.
+// The result of a query as a table: columns with descriptions, a filter, exports, and rows that can be opened.
 
 import type { ComponentChildren } from "preact";
 import { SearchBox } from "./search-box";
@@ -14,7 +14,7 @@ import { copy } from "./download";
 import { Save } from "./save";
 import { Table, valueIn, type Sort, type TableColumn } from "./table";
 
-/** The columns of an analysis, by key and in this order, with what the view wants otherwise. */
+/** Returns the columns of a query with these keys, in this order; `changes` overrides their properties. */
 export function columnsOf<V extends keyof Queries>(
   query: V,
   keys: readonly (keyof Queries[V]["row"] & string)[],
@@ -27,7 +27,7 @@ export function columnsOf<V extends keyof Queries>(
   });
 }
 
-/** `self_cpu_time_total_ns` as `Self CPU time total`. */
+/** Returns a title for a key: `Self CPU time total` for `self_cpu_time_total_ns`. */
 function titleOf(key: string): string {
   const words = key
     .replace(/_(ns|bytes)$/, "")
@@ -43,17 +43,17 @@ export interface AnswerTableProps<V extends keyof Queries> {
   rows: readonly Queries[V]["row"][];
   columns: readonly TableColumn<Queries[V]["row"]>[];
   keyOf: (row: Queries[V]["row"]) => string;
-  /** The text that the filter looks at. */
+  /** The text that the filter matches. */
   textOf: (row: Queries[V]["row"]) => string;
   sort?: Sort;
   detail?: (row: Queries[V]["row"]) => ComponentChildren;
-  /** More to choose from, beside the filter. */
+  /** More controls next to the filter. */
   children?: ComponentChildren;
   label: string;
   fit?: number;
 }
 
-/** The filter, order and open row are in the address, so that a view has one such table. */
+/** Keeps the filter, order and open row in the address. A view can therefore have only one such table. */
 export function AnswerTable<V extends keyof Queries>(props: AnswerTableProps<V>) {
   const { trace, query, options, rows, columns, textOf } = props;
   const wanted = search(param("q") ?? "");
@@ -63,7 +63,7 @@ export function AnswerTable<V extends keyof Queries>(props: AnswerTableProps<V>)
     key === undefined
       ? undefined
       : { key, descending: param("order") ? param("order") === "down" : (props.sort?.descending ?? true) };
-  const [said, say] = useState("");
+  const [status, setStatus] = useState("");
   const copyShown = async (): Promise<void> => {
     const by = columns.find((column) => column.key === sort?.key);
     const ordered = by && sort ? sorted(shown, (row) => valueIn(by, row), sort.descending) : shown;
@@ -72,8 +72,8 @@ export function AnswerTable<V extends keyof Queries>(props: AnswerTableProps<V>)
       return column ? valueIn(column, row) : undefined;
     };
     await copy(asTabs(columns, ordered, valueOf));
-    say(PAGE_TEXTS.copied);
-    setTimeout(() => say(""), 1500);
+    setStatus(PAGE_TEXTS.copied);
+    setTimeout(() => setStatus(""), 1500);
   };
   return (
     <>
@@ -85,8 +85,8 @@ export function AnswerTable<V extends keyof Queries>(props: AnswerTableProps<V>)
         </span>
         {props.children}
         <span class="spring" />
-        <span class="said" role="status">
-          {said}
+        <span class="copy-status" role="status">
+          {status}
         </span>
         <button type="button" data-hint={PAGE_TEXTS.copyHint} onClick={() => void copyShown()}>
           {PAGE_TEXTS.copy}

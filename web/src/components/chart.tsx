@@ -1,4 +1,4 @@
-// A uPlot chart that follows its data, its width and the theme.
+// A uPlot chart that is updated when its data, its width or the theme changes.
 
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
@@ -6,13 +6,13 @@ import { theme } from "../state/theme";
 
 export interface ChartProps {
   label: string;
-  /** The options but for size; made anew when the theme changes. */
+  /** The options without the size; evaluated again when the theme changes. */
   options: (color: (name: string) => string) => Omit<uPlot.Options, "width" | "height">;
   data: uPlot.AlignedData;
   height: number;
 }
 
-/** The value of a colour of the theme. */
+/** Returns the value of a colour of the current theme. */
 export function themeColor(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
@@ -36,7 +36,7 @@ export function Chart(props: ChartProps) {
   return <div class="chart" ref={place} role="img" aria-label={props.label} />;
 }
 
-/** An axis in the colours of the theme. */
+/** Returns an axis in the colours of the theme. */
 export function axis(color: (name: string) => string, more: uPlot.Axis): uPlot.Axis {
   const grid = { stroke: color("--line"), width: 1 };
   return { stroke: color("--quiet"), grid, ticks: grid, font: "11px system-ui, sans-serif", size: 30, ...more };

@@ -1,6 +1,6 @@
-// Giving a text to whoever asked for it.
+// Saves and copies text.
 
-/** Saves a text as a file. */
+/** Saves text as a file. */
 export function save(name: string, type: string, text: string | Blob): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(text instanceof Blob ? text : new Blob([text], { type }));
@@ -9,7 +9,7 @@ export function save(name: string, type: string, text: string | Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** Copies a text; on pages without a clipboard, by way of a selection. */
+/** Copies text to the clipboard; where the clipboard API is not available, with a selection. */
 export async function copy(text: string): Promise<void> {
   if (navigator.clipboard && isSecureContext) return navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");

@@ -1,4 +1,4 @@
-// Dropping files anywhere on the page.
+// Files that are dropped or pasted anywhere on the page.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -6,7 +6,7 @@ import { goToAddress, isFromFile, openFiles } from "../state/opening";
 import { traces } from "../state/session";
 import { PAGE_TEXTS } from "../strings";
 
-/** The files in a drop, those in folders included. */
+/** Returns the dropped files, including those in folders. */
 async function filesIn(transfer: DataTransfer): Promise<File[]> {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry != null);
   if (!entries.some((entry) => entry.isDirectory)) return [...transfer.files];
@@ -69,7 +69,9 @@ export function DropZone({ children }: { children: ComponentChildren }) {
   return (
     <div class="page">
       {children}
-      {over ? <div class="drop-over">{traces.value.length > 0 ? PAGE_TEXTS.dropToReplace : PAGE_TEXTS.drop}</div> : null}
+      {over ? (
+        <div class="drop-over">{traces.value.length > 0 ? PAGE_TEXTS.dropToReplace : PAGE_TEXTS.drop}</div>
+      ) : null}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-// Findings with what they cost, what to do, and where to see it.
+// Findings with their cost, advice, and a link to the evidence.
 
 import type { Finding, FindingCode } from "kinetoscope/remote";
 import { time } from "../model/format";
@@ -9,7 +9,7 @@ import { TEXTS } from "../strings";
 const LABELS = TEXTS.findingList;
 const SHARED = TEXTS.shared;
 
-/** Where the evidence of a finding is. */
+/** The view that shows the evidence of a finding. */
 const EVIDENCE: Record<FindingCode, { view: View; with?: Record<string, string>; label: string }> = {
   gpu_idle: { view: "timeline", label: LABELS.deviceBusyTime },
   exposed_communication: {
@@ -22,8 +22,8 @@ const EVIDENCE: Record<FindingCode, { view: View; with?: Record<string, string>;
   synchronization: { view: "operators", with: { q: "Synchronize" }, label: LABELS.synchronizingCalls },
   data_loading: { view: "operators", with: { q: "DataLoader" }, label: LABELS.dataLoading },
   uneven_steps: { view: "steps", label: SHARED.steps },
-  trace_incomplete: { view: "overview", with: { at: "trust" }, label: LABELS.lostData },
-  overlapping_spans: { view: "overview", with: { at: "trust" }, label: LABELS.diagnostics },
+  trace_incomplete: { view: "overview", with: { at: "data-quality" }, label: LABELS.lostData },
+  overlapping_spans: { view: "overview", with: { at: "data-quality" }, label: LABELS.diagnostics },
 };
 
 export function FindingList({ findings }: { findings: readonly Finding[] }) {
@@ -33,7 +33,7 @@ export function FindingList({ findings }: { findings: readonly Finding[] }) {
         const evidence = EVIDENCE[finding.code];
         return (
           <li key={finding.code + finding.message} data-finding={finding.code}>
-            <span class="cost">{finding.cost_ns > 0 ? time(finding.cost_ns) : "trust"}</span>
+            <span class="cost">{finding.cost_ns > 0 ? time(finding.cost_ns) : LABELS.noCost}</span>
             <div>
               <p class="finding-message">{finding.message}</p>
               <p class="advice">{finding.advice}</p>

@@ -1,4 +1,4 @@
-// A flame in a scrolled canvas: hover, click.
+// A flame graph in a scrolled canvas, with hover and click.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { drawFlame, FLAME_LEVEL, flameBoxAt, type DrawnBox } from "../drawing/flame";
@@ -10,7 +10,7 @@ export interface FlameCanvasProps<Box extends DrawnBox> {
   boxes: readonly Box[];
   matches: ((name: string) => boolean) | undefined;
   onClick: (box: Box | undefined) => void;
-  /** What is said about the box under the pointer. */
+  /** The description of the box under the pointer. */
   tip: (box: Box) => preact.ComponentChildren;
   idle: string;
 }

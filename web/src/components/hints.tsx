@@ -1,4 +1,4 @@
-// Explanations: whatever has a `data-hint` shows it on hover and on focus.
+// Tooltips: an element with `data-hint` shows its text on hover and on focus.
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -9,7 +9,7 @@ interface Shown {
   above: boolean;
 }
 
-/** The attributes of an element with an explanation that can be reached by keyboard. */
+/** Returns the attributes of an element with a tooltip that can be reached by keyboard. */
 export function hint(text: string): { "data-hint": string; tabIndex: number } {
   return { "data-hint": text, tabIndex: 0 };
 }
@@ -21,14 +21,14 @@ function place(target: Element, text: string): Shown {
   return { text, x, y: above ? box.top - 6 : box.bottom + 6, above };
 }
 
-/** Shows the explanation of what the pointer or the focus is on. */
+/** Shows the tooltip of the element under the pointer or with the focus. */
 export function Hints() {
   const [shown, setShown] = useState<Shown | undefined>();
   useEffect(() => {
     const show = (event: Event): void => {
       const target = event.target instanceof Element ? event.target.closest("[data-hint]") : null;
       const text = target?.getAttribute("data-hint");
-      // A click focuses, too: only the keyboard's focus explains.
+      // A click also sets the focus; only keyboard focus shows the tooltip.
       const explains = target && text && (event.type !== "focusin" || target.matches(":focus-visible"));
       setShown(explains ? place(target, text) : undefined);
     };

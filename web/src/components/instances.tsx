@@ -1,4 +1,4 @@
-// The instances behind a row: how their durations are spread, the longest of them, each with its place on the timeline.
+// The instances of a row: a histogram of their durations, and the longest ones with links to the timeline.
 
 import { useMemo } from "preact/hooks";
 import type { ReadonlySignal } from "@preact/signals";
@@ -43,7 +43,7 @@ function Bars({ data }: { data: Histogram }) {
   );
 }
 
-function List({ spans, lanes }: { spans: Spans; lanes: (track: number) => string }) {
+function List({ spans, tracks }: { spans: Spans; tracks: (track: number) => string }) {
   const longest = useMemo(() => {
     const order = Array.from({ length: spans.length }, (_, at) => at);
     const duration = (at: number): number => (spans.end_ns[at] ?? 0) - (spans.start_ns[at] ?? 0);
@@ -73,7 +73,7 @@ function List({ spans, lanes }: { spans: Spans; lanes: (track: number) => string
                 {time(spans.start_ns[at] ?? 0)}
               </To>
             </td>
-            <td>{lanes(spans.track[at] ?? 0)}</td>
+            <td>{tracks(spans.track[at] ?? 0)}</td>
           </tr>
         ))}
       </tbody>
@@ -83,10 +83,10 @@ function List({ spans, lanes }: { spans: Spans; lanes: (track: number) => string
 
 export function Instances({
   answer,
-  lanes,
+  tracks,
 }: {
   answer: ReadonlySignal<Answer<Spans>>;
-  lanes: (track: number) => string;
+  tracks: (track: number) => string;
 }) {
   return (
     <Await answer={answer}>
@@ -115,7 +115,7 @@ export function Instances({
                   </small>
                 ) : null}
               </h3>
-              <List spans={spans} lanes={lanes} />
+              <List spans={spans} tracks={tracks} />
             </div>
           </div>
         );

@@ -1,4 +1,4 @@
-// The keys of the page, and the sheet that lists them.
+// Keyboard shortcuts of the page, and the dialog that lists them.
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -9,10 +9,10 @@ import { nextTheme } from "../state/theme";
 import { PAGE_TEXTS, VIEW_TEXTS } from "../strings";
 import { isForPage } from "./shortcut";
 
-/** Whether the sheet is shown. */
+/** Whether the dialog is shown. */
 export const keysShown = signal(false);
 
-function take(event: KeyboardEvent): void {
+function handleKey(event: KeyboardEvent): void {
   if (event.key === "t") nextTheme();
   else if (event.key === "?") keysShown.value = !keysShown.value;
   else if (event.key === "o") document.querySelector<HTMLButtonElement>("[data-open]")?.click();
@@ -29,7 +29,7 @@ export function Keys() {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
-      if (isForPage(event)) take(event);
+      if (isForPage(event)) handleKey(event);
     };
     document.addEventListener("keydown", press);
     return () => document.removeEventListener("keydown", press);

@@ -1,4 +1,4 @@
-// What there is before a trace is open: how to open one, how far it is, why it failed.
+// The start page: ways to open a trace, progress while reading, and failures.
 
 import { useRef, useState } from "preact/hooks";
 import type { EarlyTop } from "kinetoscope/remote";
@@ -13,7 +13,7 @@ interface FileButtonProps {
   label: string;
   onFiles: (files: File[]) => void;
   class?: string;
-  /** The one that the key for opening presses. */
+  /** Whether the key `o` clicks this button. */
   hasKey?: boolean;
 }
 
@@ -128,14 +128,22 @@ function Reading({ entry }: { entry: Loading }) {
     totalBytes ? `${bytes(done)} ${PAGE_TEXTS.of} ${bytes(totalBytes)}` : bytes(done),
     `${count(progress?.events ?? 0)} ${PAGE_TEXTS.events}`,
     rate,
-    share === 1 ? PAGE_TEXTS.finishing : left === undefined ? "" : TEMPLATES.secondsLeft(left < 1 ? "< 1" : String(Math.round(left))),
+    share === 1
+      ? PAGE_TEXTS.finishing
+      : left === undefined
+        ? ""
+        : TEMPLATES.secondsLeft(left < 1 ? "< 1" : String(Math.round(left))),
   ];
   return (
     <div class="reading" data-reading={entry.name}>
       <p class="reading-name">
         {PAGE_TEXTS.reading} <b>{entry.name}</b>
       </p>
-      <progress aria-label={`${PAGE_TEXTS.reading} ${entry.name}`} max={1} {...(share === undefined ? {} : { value: share })} />
+      <progress
+        aria-label={`${PAGE_TEXTS.reading} ${entry.name}`}
+        max={1}
+        {...(share === undefined ? {} : { value: share })}
+      />
       <p class="reading-parts">{parts.filter((part) => part !== "").join(" · ")}</p>
       {progress ? (
         <div class="preview-lists">
@@ -155,7 +163,7 @@ function Reading({ entry }: { entry: Loading }) {
   );
 }
 
-/** Files that could not be opened, each with its reason. */
+/** Lists the files that could not be opened, with reasons. */
 export function FailureList() {
   const failed = loading.value.filter((entry) => entry.failure);
   if (failed.length === 0) return null;

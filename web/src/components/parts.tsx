@@ -1,4 +1,4 @@
-// Small parts that every view is made of.
+// Small components that the views share.
 
 import type { ComponentChildren } from "preact";
 import type { ReadonlySignal } from "@preact/signals";
@@ -22,7 +22,7 @@ export function Head({ view, children }: { view: View; children?: ComponentChild
   );
 }
 
-/** One number with its explanation. */
+/** A number with its description. */
 export function Card(props: {
   label: string;
   value: string;
@@ -43,7 +43,7 @@ export function Card(props: {
   );
 }
 
-/** A titled part of a view. */
+/** A section of a view with a title. */
 export function Panel(props: {
   title: string;
   about?: string;
@@ -63,7 +63,7 @@ export function Panel(props: {
   );
 }
 
-/** What to record to get what this trace lacks. */
+/** Describes how to record the data that this trace lacks. */
 export function Missing({ of }: { of: keyof typeof MISSING }) {
   const { what, torch, rust, where } = MISSING[of];
   return (
@@ -82,7 +82,7 @@ export function Missing({ of }: { of: keyof typeof MISSING }) {
   );
 }
 
-/** Waits for an answer, then shows it. */
+/** Shows an answer once it is ready. */
 export function Await<Value>(props: {
   answer: ReadonlySignal<Answer<Value>>;
   children: (value: Value) => ComponentChildren;
@@ -122,13 +122,13 @@ export function To(props: {
 export interface Part {
   label: string;
   value: number;
-  /** The class of its colour. */
+  /** The CSS class of its colour. */
   color: string;
   about: string;
   text: string;
 }
 
-/** Parts of a whole as one bar, with a legend that names and explains each. */
+/** A stacked bar with a legend that names and describes each part. */
 export function Bar({ parts, label }: { parts: readonly Part[]; label: string }) {
   const whole = parts.reduce((sum, part) => sum + part.value, 0);
   const shown = parts.filter((part) => part.value > 0);

@@ -1,4 +1,4 @@
-// The ranks of a run side by side.
+// Compares the ranks of a run.
 
 import { rankOf } from "../model/ranks";
 import { share, time } from "../model/format";

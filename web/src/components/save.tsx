@@ -1,4 +1,4 @@
-// An answer of the engine as a file: the very text that the command line prints.
+// Saves an answer of the engine as a file with the same text that the command line prints.
 
 import type { RemoteTrace, Queries } from "kinetoscope/remote";
 import { PAGE_TEXTS } from "../strings";
@@ -12,12 +12,12 @@ export interface SaveProps<V extends keyof Queries> {
   options?: Queries[V]["options"] | undefined;
 }
 
-/** A file's name without what says that it is a trace. */
+/** Returns a file name without the extensions of traces. */
 export function baseName(name: string): string {
   return name.replace(/(\.pt|\.trace|\.json|\.gz|\.zst|\.ktrace|\.pickle)+$/, "");
 }
 
-/** Buttons that save all rows of an analysis. */
+/** Buttons that save all rows of a query. */
 export function Save<V extends keyof Queries>({ trace, query, options }: SaveProps<V>) {
   const file = async (format: "csv" | "json"): Promise<void> =>
     save(`${baseName(trace.name)}.${query}.${format}`, TYPES[format], await trace[format](query, options));

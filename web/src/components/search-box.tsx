@@ -1,14 +1,14 @@
-// A box for a text or a regular expression, kept in a parameter of the address.
+// An input for text or a regular expression, kept in a parameter of the address.
 
 import { search } from "../model/search";
 import { param, setParams } from "../state/route";
 import { PAGE_TEXTS } from "../strings";
 
 export interface SearchBoxProps {
-  /** The parameter. */
+  /** The name of the parameter. */
   name: string;
   label: string;
-  /** What is explained; how to search, unless given. */
+  /** The tooltip; the syntax of searches by default. */
   hint?: string;
   class?: string;
   onEnter?: (shift: boolean) => void;

@@ -1,6 +1,6 @@
-// Keys of the page.
+// Keyboard shortcuts.
 
-/** Whether a key is meant for the page: not typed into something, and no combination of the browser's. */
+/** Whether a key is a shortcut of the page: not typed into a field, and without Ctrl, Meta or Alt. */
 export function isForPage(event: KeyboardEvent): boolean {
   const typed = event.target instanceof Element && event.target.closest("input, textarea, select");
   return !typed && !event.ctrlKey && !event.metaKey && !event.altKey;

@@ -1,4 +1,4 @@
-// The steps as stacked bars of their parts.
+// A stacked bar chart of the steps.
 
 import { useMemo } from "preact/hooks";
 import uPlot from "uplot";
@@ -12,7 +12,7 @@ import { COLUMNS } from "kinetoscope/columns";
 
 const about = (key: string): string => COLUMNS.steps.find((column) => column.key === key)?.about ?? "";
 
-/** The parts that occur in any step. */
+/** Returns the parts that take time in at least one step. */
 export function usedParts(steps: readonly StepsRow[]): (typeof STEP_PARTS)[number][] {
   return STEP_PARTS.filter((part) => steps.some((step) => step[part.key] > 0));
 }
@@ -29,7 +29,7 @@ export function StepChart({
   const parts = useMemo(() => usedParts(steps), [steps]);
   const data = useMemo((): uPlot.AlignedData => {
     const sums = steps.map(() => 0);
-    // Each series reaches from the ground to its own top; drawn from the highest down, the lower ones cover it.
+    // Each series is drawn from zero to its cumulative sum, the highest first; the lower ones cover it.
     const tops = parts.map((part) => steps.map((step, at) => (sums[at] = (sums[at] as number) + step[part.key])));
     return [steps.map((_, at) => at), ...tops.reverse()];
   }, [steps, parts]);

@@ -1,5 +1,5 @@
-// A table of many rows: only those in sight are in the document. Sorted by its heads, moved through by keyboard, a row
-// opens to its detail.
+// A virtualized table: only the visible rows are in the document. It can be sorted by its headers and navigated by keyboard,
+// and a row can be opened to show details.
 
 import {
   Virtualizer,
@@ -20,13 +20,13 @@ export interface TableColumn<Row> {
   title: string;
   kind: ColumnKind;
   about: string;
-  /** In the units of a CSS grid. */
+  /** A track size of a CSS grid. */
   width?: string;
-  /** The value, where it is no member of the row. */
+  /** Returns the value if it is not a member of the row. */
   value?: (row: Row) => unknown;
-  /** What is shown in place of the formatted value. */
+  /** Renders the cell in place of the formatted value. */
   show?: (row: Row) => ComponentChildren;
-  /** Draws a bar behind the number: its share of the column's greatest. */
+  /** Draws a bar behind the number, relative to the largest value of the column. */
   bar?: boolean;
 }
 
@@ -36,25 +36,25 @@ export interface Sort {
 }
 
 export interface TableProps<Row> {
-  /** What the table is called for assistive technology. */
+  /** The name of the table for assistive technology. */
   label: string;
   columns: readonly TableColumn<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
   sort?: Sort | undefined;
   onSort?: (sort: Sort) => void;
-  /** What a row opens to. */
+  /** Renders the details of an open row. */
   detail?: (row: Row) => ComponentChildren;
-  /** The open row. */
+  /** The key of the open row. */
   open?: string | undefined;
   onOpen?: (key: string | undefined) => void;
-  /** As high as its rows, up to this many. */
+  /** Makes the table as high as its rows, up to this number of rows. */
   fit?: number;
 }
 
 const ROW = 30;
 
-/** Texts of so many characters may be cut. */
+/** Texts with more characters than this may be truncated. */
 const LONG = 24;
 
 export function valueIn<Row>(column: TableColumn<Row>, row: Row): unknown {
@@ -112,7 +112,7 @@ function HeadCell<Row>(props: {
   );
 }
 
-/** What a cell explains: the exact number and its meaning, or a text that may not fit. */
+/** Returns the tooltip of a cell: the exact number and its description, or a text that may not fit. */
 function hintOf<Row>(column: TableColumn<Row>, value: unknown): string | undefined {
   if (isNumeric(column.kind)) return `${exact(column.kind, value)}. ${column.about}`;
   return typeof value === "string" && value.length > LONG ? value : undefined;
@@ -200,7 +200,7 @@ export function Table<Row>(props: TableProps<Row>) {
       <div
         class="table-scroll"
         ref={scroller}
-        // Only the rows of a grid can be open or closed.
+        // Only rows of a grid may have `aria-expanded`.
         role={detail ? "treegrid" : "table"}
         aria-label={props.label}
         aria-rowcount={rows.length + 1}

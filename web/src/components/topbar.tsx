@@ -1,4 +1,4 @@
-// The header: what is open, which of several traces is shown, the theme, the keyboard sheet.
+// The header: the open traces, the theme, the keyboard shortcuts.
 
 import { rankOf } from "../model/ranks";
 import { openFiles } from "../state/opening";

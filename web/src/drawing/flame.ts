@@ -1,20 +1,20 @@
-// Flames as pixels.
+// Draws flame graphs.
 
 import { colorOf } from "../model/colors";
 import { shortName } from "../model/short-name";
 import type { Palette } from "./palette";
 import { FONT, fitted } from "./text";
 
-/** The height of a level. */
+/** The height of a level in pixels. */
 export const FLAME_LEVEL = 20;
 
 export interface DrawnBox {
   name: string;
-  /** Parts of the width. */
+  /** Fractions of the width. */
   from: number;
   to: number;
   depth: number;
-  /** Above what is zoomed to. */
+  /** Whether the box is an ancestor of the focused node. */
   faded?: boolean;
 }
 
@@ -65,7 +65,7 @@ function drawBox(scene: FlameScene, box: DrawnBox): void {
   if (text) context.fillText(text, Math.max(x, 0) + 4, y + FLAME_LEVEL / 2);
 }
 
-/** The box at a place. */
+/** Returns the box at a position. */
 export function flameBoxAt<Box extends DrawnBox>(
   boxes: readonly Box[],
   x: number,

@@ -1,4 +1,4 @@
-// The colours of a drawing, read from the styles once for each theme.
+// The colours of the canvas drawings, read from the styles.
 
 import { COLORS } from "../model/colors";
 

@@ -1,10 +1,10 @@
-// Texts that fit: widths are measured once.
+// Truncates text to a width; measured widths are cached.
 
 export const FONT = "11px system-ui, -apple-system, 'Segoe UI', sans-serif";
 
 const widths = new Map<string, number>();
 
-/** The width of a text in pixels, in the font that is set. */
+/** Returns the width of a text in pixels, in the font of the context. */
 export function widthOf(context: CanvasRenderingContext2D, text: string): number {
   const found = widths.get(text);
   if (found !== undefined) return found;
@@ -14,7 +14,7 @@ export function widthOf(context: CanvasRenderingContext2D, text: string): number
   return width;
 }
 
-/** As much of a text as has room, with … where something is missing; nothing when it would be a letter or two. */
+/** Truncates a text to `room` pixels and appends `…`; returns an empty string if fewer than three letters fit. */
 export function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
   const width = widthOf(context, text);
   if (width <= room) return text;

@@ -1,4 +1,4 @@
-// The timeline as pixels: a pure function of what is given.
+// Draws the timeline: a pure function of its scene.
 
 import type { Curve, Related, Relation, Spans } from "kinetoscope/remote";
 import { time } from "../model/format";
@@ -9,7 +9,7 @@ import { ticks, type Viewport } from "../model/timeline/viewport";
 import type { Palette } from "./palette";
 import { FONT, fitted } from "./text";
 
-/** The height of the ruler with the steps below it. */
+/** The heights of the ruler and of the strip with the steps below it, in pixels. */
 export const RULER = 26;
 export const STEPS = 18;
 
@@ -19,7 +19,7 @@ export interface Step {
   end: number;
 }
 
-/** An area that was selected: a stretch of time on some tracks. */
+/** A selected area: a time range, and a vertical range of the layout. */
 export interface Area {
   start: number;
   end: number;
@@ -43,11 +43,11 @@ export interface Scene {
   selected: Related | undefined;
   hovered: { track: number; depth: number; start: number; end: number } | undefined;
   area: Area | undefined;
-  /** Names that a search found; the others are dimmed. */
+  /** The names that a search found; spans with other names are dimmed. */
   found: { names: ReadonlySet<string>; spans: Spans } | undefined;
 }
 
-/** What is in sight of the layout. */
+/** Returns the visible lanes of the layout. */
 export function lanesInSight({
   layout,
   scroll,
@@ -113,7 +113,7 @@ function track(scene: Scene, lane: Lane & { kind: "track" }): void {
   }
 }
 
-/** While a chunk is on its way, the part of a coarser one that covers it. */
+/** Draws the matching part of a coarser chunk while the chunk itself is being loaded. */
 function coarserChunk(scene: Scene, lane: Lane & { kind: "track" }, top: number, place: Place): void {
   const found = scene.boxes.coarser(place);
   if (!found) return;
@@ -129,7 +129,7 @@ function coarserChunk(scene: Scene, lane: Lane & { kind: "track" }, top: number,
   context.restore();
 }
 
-/** Draws a chunk; a box that began in an earlier chunk was drawn with that one, where that one is in sight. */
+/** Draws a chunk. Boxes that began in an earlier chunk are skipped if that chunk is visible and draws them. */
 function chunk(
   scene: Scene,
   lane: Lane & { kind: "track" },
@@ -208,7 +208,7 @@ function counter(scene: Scene, lane: Lane & { kind: "counter" }): void {
     context.fillStyle = palette.curve;
     for (let at = first; at < values.length; at += 1) {
       const start = place.at * chunkLength(place.level) + at * pixel;
-      // Whole pixels, so that no seams show.
+      // Integer pixels avoid visible seams.
       const x = Math.floor(xOf(scene, start));
       if (x > width) break;
       const value = values[at] as number;
@@ -242,7 +242,7 @@ interface Position {
   y: number;
 }
 
-/** Where a span is drawn; on a closed or hidden lane, nowhere. */
+/** Returns the position of a span, or `undefined` if its track is hidden. */
 function positionOf(
   scene: Scene,
   span: { track: number; depth: number; start: number; end: number },
@@ -275,13 +275,13 @@ const spanAt = (spans: Spans, at: number) => ({
   end: spans.end_ns[at] as number,
 });
 
-/** What comes before the selected span; arrows go from it. */
+/** Relations to causes of the selected span: flow arrows are drawn from them to the span. */
 const CAUSES: readonly Relation[] = ["launch", "operator", "forward", "flow_from"];
 
-/** More arrows than this are a blot. */
+/** The largest number of flow arrows that are drawn; more would be unreadable. */
 const MOST_ARROWS = 400;
 
-/** The selected span, and arrows between it and what it is linked to: from cause to effect. */
+/** Draws the selected span and flow arrows between it and related spans, from cause to effect. */
 function links(scene: Scene, related: Related): void {
   const { palette } = scene;
   const own = related.relation.indexOf("self");
@@ -341,7 +341,7 @@ function ruler(scene: Scene): void {
   if (scene.found) matches(scene, scene.found.spans);
 }
 
-/** As many digits as the steps between ticks need. */
+/** Formats a tick with as many digits as the distance between ticks needs. */
 function tickText(at: number, step: number): string {
   if (at === 0) return "0";
   const size = Math.abs(at);
@@ -366,7 +366,7 @@ function stepStrip(scene: Scene): void {
   });
 }
 
-/** Where the matches of a search are, as marks on the ruler; one a pixel. */
+/** Marks the matches of a search on the ruler, at most one per pixel. */
 function matches(scene: Scene, spans: Spans): void {
   const { context, width, palette, view } = scene;
   context.fillStyle = palette.arrow;
@@ -381,5 +381,5 @@ function matches(scene: Scene, spans: Spans): void {
   }
 }
 
-/** How many pixels a curve of a chunk is asked for with. */
+/** The number of pixels that is requested for the curve of a chunk. */
 export const CURVE_PIXELS = CHUNK_PIXELS / 2;

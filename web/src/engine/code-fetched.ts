@@ -1,12 +1,12 @@
-// The engine's code as a file beside the page.
+// The engine as a separate file that is fetched.
 
 import wasm from "kinetoscope/kinetoscope.wasm?url";
 
-/** Compiles the engine. */
+/** Fetches and compiles the engine. */
 export async function engineCode(): Promise<WebAssembly.Module> {
   const response = await fetch(wasm);
   if (!response.ok) throw new Error(`${response.url}: ${response.status} ${response.statusText}`);
-  // A host that does not know the type of WebAssembly cannot have it compiled while it arrives.
+  // Streaming compilation requires the media type `application/wasm`, which not every host sends.
   if (response.headers.get("content-type") === "application/wasm") return WebAssembly.compileStreaming(response);
   return WebAssembly.compile(await response.arrayBuffer());
 }

@@ -1,4 +1,4 @@
-// The engine's code within the page, for a page that is one file.
+// The engine inside the page, for the single-file build.
 
 import text from "kinetoscope/kinetoscope.wasm?url";
 import { bytesOf } from "./data-url";

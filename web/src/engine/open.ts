@@ -1,4 +1,4 @@
-// Opens traces, each in a worker of its own, so that they are read side by side and give their memory back.
+// Opens traces, each in its own worker: they are read in parallel, and closing a trace frees its memory.
 
 import { engineCode } from "#engine-code";
 import { createRemoteClient, type OpenOptions, type RemoteTrace, type Reply } from "kinetoscope/remote";
@@ -7,7 +7,7 @@ import type { Begin } from "./worker";
 
 let code: Promise<WebAssembly.Module> | undefined;
 
-/** Compiles the engine once; a failure can be tried again. */
+/** Compiles the engine once. After a failure, the next call tries again. */
 function compiled(): Promise<WebAssembly.Module> {
   code ??= engineCode().catch((thrown: unknown) => {
     code = undefined;
@@ -16,13 +16,13 @@ function compiled(): Promise<WebAssembly.Module> {
   return code;
 }
 
-/** Begins to compile the engine before anybody asks for it. */
+/** Compiles the engine before the first trace is opened. */
 export async function warmUp(): Promise<void> {
-  // Who opens a trace is told what went wrong.
+  // A failure is reported when a trace is opened.
   await compiled().catch(() => undefined);
 }
 
-/** What a trace is opened from. */
+/** The source of a trace. */
 export type Input = File | Response;
 
 /** Opens one trace. */

@@ -1,11 +1,11 @@
-// Which colour a name has, in every drawing of it.
+// Maps names to colours, the same in all drawings.
 
-/** How many colours there are: `--box-0` and so on in the styles. */
+/** The number of colours: `--box-0` and so on in the styles. */
 export const COLORS = 16;
 
 const known = new Map<string, number>();
 
-/** The number of a name's colour. Numbers in the name do not count, so that layers of one kind look alike. */
+/** Returns the colour of a name. Digits are ignored, so that layers of one kind have the same colour. */
 export function colorOf(name: string): number {
   const found = known.get(name);
   if (found !== undefined) return found;

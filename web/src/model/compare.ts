@@ -1,4 +1,4 @@
-// Two answers joined by name: what changed, what is new, what is gone.
+// Joins two answers by name: rows that changed, are new, or are gone.
 
 export type Change = "changed" | "same" | "new" | "gone";
 
@@ -8,17 +8,17 @@ export interface Pair<Row> {
   after: Row | undefined;
   beforeNs: number;
   afterNs: number;
-  /** After less before, in ns. */
+  /** After minus before, in ns. */
   differenceNs: number;
-  /** After by before; nothing where there was nothing before. */
+  /** After divided by before; null if there was no time before. */
   ratio: number | null;
   change: Change;
 }
 
-/** A change of less than this part of the longer of the two is none. */
+/** Differences up to this fraction of the longer time count as no change. */
 const NOISE = 0.02;
 
-/** Rows of the same name are added up. */
+/** Groups rows by name; the times of rows with the same name are added up. */
 function byName<Row>(
   rows: readonly Row[],
   nameOf: (row: Row) => string,
@@ -33,7 +33,7 @@ function byName<Row>(
   return found;
 }
 
-/** Every name of either, the greatest difference first. */
+/** Returns a pair for every name in either answer, the largest difference first. */
 export function compare<Row>(
   before: readonly Row[],
   after: readonly Row[],

@@ -1,4 +1,4 @@
-// A device's time as parts of its window.
+// Breaks down the window of a device.
 
 import type { DeviceTime, WorkClass } from "kinetoscope/remote";
 import { HINTS, IDLE_CAUSES, TEMPLATES, TEXTS } from "../strings";
@@ -21,7 +21,7 @@ const CLASS_COLORS: Record<WorkClass, string> = {
   memset: "c-memset",
 };
 
-/** The idle time by cause. */
+/** Returns the idle time by cause. */
 export function idleParts(device: DeviceTime): TimePart[] {
   const { host_late_ns, host_waiting_ns, queued_ns, unknown_ns } = device.idle_causes;
   const part = (label: string, value: number, color: string, about: string): TimePart => ({
@@ -40,8 +40,8 @@ export function idleParts(device: DeviceTime): TimePart[] {
 }
 
 /**
- * The window of a device: what each class kept busy on its own, what several classes kept busy at once, and the idle time by
- * cause. The parts add up to the window.
+ * Breaks down the window of a device: the time in which only one class of work was running, by class; the time in which
+ * several were running; and the idle time by cause. The parts add up to the window.
  */
 export function windowParts(device: DeviceTime): TimePart[] {
   const alone = device.classes.map((one) => ({
@@ -59,5 +59,9 @@ export function windowParts(device: DeviceTime): TimePart[] {
     about: LABELS.overlappedHint,
     text: time(overlapped),
   };
-  return [...alone, several, ...idleParts(device).map((part) => ({ ...part, label: TEMPLATES.idleBecause(part.label) }))];
+  return [
+    ...alone,
+    several,
+    ...idleParts(device).map((part) => ({ ...part, label: TEMPLATES.idleBecause(part.label) })),
+  ];
 }

@@ -1,4 +1,4 @@
-// Call trees as flames: from the rows of `tree` to boxes.
+// Flame graphs: call trees from the rows of `tree`, and their boxes.
 
 import type { Columns, TreeRow } from "kinetoscope/remote";
 
@@ -16,18 +16,18 @@ export interface FlameNode {
 
 export interface FlameLane {
   name: string;
-  /** Stands for the whole lane; the lane's outermost spans are its children. */
+  /** Represents the lane; its children are the outermost spans. */
   root: FlameNode;
 }
 
 export type Metric = "cpu" | "device";
 
-/** Between the names of a path in an address. */
+/** Separates the names of a path in an address. */
 export const SEPARATOR = "\u001f";
 
 const NONE = 0xffffffff;
 
-/** The trees of all lanes. The rows come depth first, those of a lane behind a row for the lane itself. */
+/** Returns the trees of all lanes. The rows are in depth-first order, after a row for the lane itself. */
 export function flames({ length, columns }: Columns<TreeRow>): FlameLane[] {
   const lanes: FlameLane[] = [];
   let path: FlameNode[] = [];
@@ -66,18 +66,18 @@ export function metricOf(node: FlameNode, metric: Metric): number {
 
 export interface FlameBox {
   node: FlameNode;
-  /** Parts of the width. */
+  /** Fractions of the width. */
   from: number;
   to: number;
   depth: number;
 }
 
-/** Boxes narrower than this part of the width are left out: no screen shows them. */
+/** Boxes narrower than this fraction of the width are omitted: no screen shows them. */
 const NARROWEST = 1 / 4000;
 
 /**
- * The boxes of a tree, left-heavy: the longest first. What is above `focus` fills the width; `focus` and what is below it
- * are drawn to scale.
+ * Returns the boxes of a tree in left-heavy order: the longest first. Ancestors of `focus` have the full width; `focus` and
+ * its descendants are drawn to scale.
  */
 export function boxes(focus: FlameNode, metric: Metric): FlameBox[] {
   const found: FlameBox[] = [];
@@ -100,14 +100,14 @@ export function boxes(focus: FlameNode, metric: Metric): FlameBox[] {
   return found;
 }
 
-/** The names from the outermost span to a node. */
+/** Returns the names from the outermost span to a node. */
 export function pathOf(node: FlameNode): string[] {
   const names: string[] = [];
   for (let at: FlameNode | undefined = node; at?.parent; at = at.parent) names.unshift(at.name);
   return names;
 }
 
-/** The node at a path, or the last one on the way to it. */
+/** Returns the node at a path, or the last existing node on the path. */
 export function nodeAt(root: FlameNode, path: readonly string[]): FlameNode {
   let node = root;
   for (const name of path) {

@@ -1,10 +1,10 @@
-// How values are written: the units of the field, short enough for a table.
+// Formats values with units, short enough for a table.
 
 import type { ColumnKind } from "kinetoscope/columns";
 
 const group = new Intl.NumberFormat("en-US");
 
-/** A number of at most four digits. */
+/** Formats a number with about three significant digits. */
 function short(value: number): string {
   const size = Math.abs(value);
   if (size >= 100 || Number.isInteger(value)) return group.format(Math.round(value));
@@ -21,32 +21,32 @@ function scaled(value: number, step: number, units: readonly string[]): string {
   return `${short(size)} ${units[at]}`;
 }
 
-/** A duration in ns: `12.3 ms`. */
+/** Formats a duration in ns: `12.3 ms`. */
 export function time(ns: number): string {
   return ns === 0 ? "0" : scaled(ns, 1000, ["ns", "µs", "ms", "s"]);
 }
 
-/** A size: `1.50 GB` of 1024³ bytes, as torch counts them. */
+/** Formats a size: `1.50 GB`, with 1 GB = 1024³ bytes as in torch. */
 export function bytes(count: number): string {
   return count === 0 ? "0" : scaled(count, 1024, ["B", "KB", "MB", "GB", "TB", "PB"]);
 }
 
-/** A large amount with an SI prefix: `1.20 T`. */
+/** Formats a large number with an SI prefix: `1.20 T`. */
 export function amount(value: number): string {
   return scaled(value, 1000, ["", "k", "M", "G", "T", "P", "E"]).trimEnd();
 }
 
-/** A share of 1: `12.3%`. */
+/** Formats a fraction as a percentage: `12.3%`. */
 export function share(value: number): string {
   return `${(value * 100).toFixed(1)}%`;
 }
 
-/** A count: `1,234`. */
+/** Formats a count: `1,234`. */
 export function count(value: number): string {
   return group.format(value);
 }
 
-/** A value of a column, as it is shown. */
+/** Formats a value of a column. */
 export function cell(kind: ColumnKind, value: unknown): string {
   if (value === null || value === undefined) return "–";
   switch (kind) {
@@ -76,7 +76,7 @@ export function cell(kind: ColumnKind, value: unknown): string {
 
 const UNITS: Partial<Record<ColumnKind, string>> = { ns: "ns", bytes: "bytes" };
 
-/** The whole value, for whoever wants to know it exactly. */
+/** Formats a value without rounding. */
 export function exact(kind: ColumnKind, value: unknown): string {
   if (typeof value !== "number") return cell(kind, value);
   const unit = UNITS[kind];
@@ -84,7 +84,7 @@ export function exact(kind: ColumnKind, value: unknown): string {
   return unit ? `${number} ${unit}` : number;
 }
 
-/** Whether values of a kind are compared as numbers. */
+/** Whether values of a kind are sorted as numbers. */
 export function isNumeric(kind: ColumnKind): boolean {
   return kind !== "text" && kind !== "json" && kind !== "bool";
 }

@@ -1,7 +1,7 @@
-// Durations in bins.
+// Histograms of durations.
 
 export interface Histogram {
-  /** The edges of the bins in ns, one more than there are counts. */
+  /** The edges of the bins in ns: one more than counts. */
   edges: number[];
   counts: number[];
   min: number;
@@ -10,7 +10,7 @@ export interface Histogram {
   max: number;
 }
 
-/** The value below which a share of sorted values lies. */
+/** Returns a quantile of sorted values, with linear interpolation. */
 export function quantile(sorted: Float64Array, share: number): number {
   if (sorted.length === 0) return NaN;
   const at = (sorted.length - 1) * share;
@@ -19,7 +19,7 @@ export function quantile(sorted: Float64Array, share: number): number {
   return low + (high - low) * (at - Math.floor(at));
 }
 
-/** Bins of equal width on a logarithmic axis when the longest is over 20 times the shortest, else of equal width. */
+/** Returns bins of equal width; on a logarithmic axis if the longest duration is over 20 times the shortest. */
 export function histogram(durations: Float64Array, bins = 40): Histogram {
   const sorted = durations.slice().sort();
   const min = sorted[0] ?? 0;

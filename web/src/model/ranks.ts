@@ -1,4 +1,4 @@
-// What several traces are to each other: ranks of one run, or runs to compare.
+// How several traces are related: ranks of one run, or runs to compare.
 
 export type Relation = "one" | "ranks" | "runs" | "unclear";
 
@@ -9,20 +9,20 @@ export interface Origin {
   worldSize: number | null;
 }
 
-/** The rank that a file name tells: `rank3.json`, `rank-3.pt.trace.json.gz`, `worker_3`, `trace_r3`. */
+/** Returns the rank in a file name: `rank3.json`, `rank-3.pt.trace.json.gz`, `worker_3`, `trace_r3`. */
 export function rankOfName(name: string): number | undefined {
   const found = /(?:^|[^a-z])(?:rank|worker|gpu|r)[-_. ]?(\d+)(?!\d)/i.exec(name);
   return found ? Number(found[1]) : undefined;
 }
 
-/** The rank of a trace, by what it says itself, else by its name. */
+/** Returns the rank of a trace from its metadata, else from its name. */
 export function rankOf(origin: Origin): number | undefined {
   return origin.rank ?? rankOfName(origin.name);
 }
 
 /**
- * Ranks of one run when all say which rank they are, no two the same and all of one world; two runs when two traces are of
- * one rank or say none; else unclear.
+ * Returns `ranks` if all traces have different ranks and the same world size, `runs` if there are two traces with the same
+ * rank or without ranks, and `unclear` otherwise.
  */
 export function relationOf(origins: readonly Origin[]): Relation {
   if (origins.length < 2) return "one";

@@ -1,14 +1,14 @@
-// What a text in a search box means: a part of a name in any case, or a regular expression between slashes.
+// The syntax of search boxes: a case-insensitive part of a name, or a regular expression between slashes.
 
 export interface Search {
   matches(text: string): boolean;
-  /** Why the text is no regular expression. */
+  /** Why the text is not a valid regular expression. */
   error?: string;
 }
 
 const EVERYTHING: Search = { matches: () => true };
 
-/** `/re/` and `/re/i` are regular expressions; anything else is looked for as it is. */
+/** Parses a search: `/re/` and `/re/i` are regular expressions, anything else is matched literally. */
 export function search(text: string): Search {
   const wanted = text.trim();
   if (wanted === "") return EVERYTHING;

@@ -1,9 +1,9 @@
-// Long names, short.
+// Shortens the names of kernels and operators.
 
-/** A name as it fits into a box: without the parts that all names have. */
+/** Shortens a name for a box: removes `void`, namespaces, template arguments and parameters. */
 export function shortName(name: string): string {
   const plain = name.replace(/^void /, "").replaceAll("(anonymous namespace)::", "");
-  // What a CUTLASS kernel does is in its parameter.
+  // The template argument of a CUTLASS kernel describes its operation.
   const operation = /\bKernel2?<(\w{12,})/.exec(plain)?.[1];
   if (operation) return operation;
   const cut = /^[^<(]{8,}[<(]/.exec(plain);

@@ -1,6 +1,6 @@
-// Rows in the order of a column.
+// Sorts and copies rows.
 
-/** A copy in order; what has no value comes last either way, and equal rows stay as they are. */
+/** Returns a sorted copy. Rows without a value come last in both directions; the sort is stable. */
 export function sorted<Row>(rows: readonly Row[], valueOf: (row: Row) => unknown, descending: boolean): Row[] {
   const sign = descending ? -1 : 1;
   const isNone = (value: unknown): boolean => value === null || value === undefined || Number.isNaN(value);
@@ -16,7 +16,7 @@ export function sorted<Row>(rows: readonly Row[], valueOf: (row: Row) => unknown
   return pairs.map((pair) => pair.row);
 }
 
-/** Rows as lines of cells between tabs, for a spreadsheet. */
+/** Formats rows as tab-separated text for a spreadsheet. */
 export function asTabs<Row>(
   columns: readonly { key: string; title: string }[],
   rows: readonly Row[],

@@ -1,4 +1,4 @@
-// The parts of steps, and which steps are unlike the others.
+// The breakdown of steps, and outliers.
 
 import type { StepsRow } from "kinetoscope/remote";
 import { quantile } from "./histogram";
@@ -6,7 +6,7 @@ import { TEXTS } from "../strings";
 
 const LABELS = TEXTS.modelSteps;
 
-/** The parts of a step's wall time, which they add up to. */
+/** The parts of a step; they add up to its wall time. */
 export const STEP_PARTS = [
   { key: "kernel_ns", label: LABELS.kernels, color: "--c-compute" },
   { key: "communication_ns", label: LABELS.communication, color: "--c-communication" },
@@ -18,7 +18,7 @@ export const STEP_PARTS = [
   { key: "other_ns", label: LABELS.other, color: "--c-other" },
 ] as const satisfies readonly { key: keyof StepsRow; label: string; color: string }[];
 
-/** How far a step is from the middle one, in median absolute deviations of wall time, scaled to standard deviations. */
+/** Returns the distance of each wall time from the median, in median absolute deviations times 1.4826. */
 export function deviations(steps: readonly StepsRow[]): number[] {
   const walls = Float64Array.from(steps, (step) => step.wall_ns);
   const median = quantile(walls.slice().sort(), 0.5);
@@ -26,5 +26,5 @@ export function deviations(steps: readonly StepsRow[]): number[] {
   return steps.map((step) => (mad > 0 ? (step.wall_ns - median) / mad : 0));
 }
 
-/** From how many deviations on a step counts as unlike the others (Iglewicz and Hoaglin's 3.5). */
+/** The number of deviations from which a step counts as an outlier (3.5 by Iglewicz and Hoaglin). */
 export const OUTLIER = 3.5;

@@ -1,4 +1,4 @@
-// Questions to a trace whose answers are kept: every view that asks the same shares one answer.
+// Cached queries: views with the same query share one answer.
 
 import { signal, type ReadonlySignal } from "@preact/signals";
 import type { RemoteTrace, Queries } from "kinetoscope/remote";
@@ -7,11 +7,11 @@ export type Answer<T> = { state: "waiting" } | { state: "ready"; value: T } | { 
 
 const answers = new WeakMap<RemoteTrace, Map<string, ReadonlySignal<Answer<unknown>>>>();
 
-/** The answer to a question, which is asked once for each trace and key. */
+/** Returns the answer to a query, which runs once for each trace and key. */
 export function ask<T>(
   trace: RemoteTrace,
   key: string,
-  question: (trace: RemoteTrace) => Promise<T>,
+  query: (trace: RemoteTrace) => Promise<T>,
 ): ReadonlySignal<Answer<T>> {
   let known = answers.get(trace);
   if (!known) answers.set(trace, (known = new Map()));
@@ -19,7 +19,7 @@ export function ask<T>(
   if (found) return found as ReadonlySignal<Answer<T>>;
   const answer = signal<Answer<T>>({ state: "waiting" });
   known.set(key, answer);
-  question(trace).then(
+  query(trace).then(
     (value) => (answer.value = { state: "ready", value }),
     (thrown: unknown) => {
       known.delete(key);
@@ -29,7 +29,7 @@ export function ask<T>(
   return answer;
 }
 
-/** The rows of an analysis. */
+/** Returns the rows of a query. */
 export function rowsOf<V extends keyof Queries>(
   trace: RemoteTrace,
   query: V,
@@ -38,7 +38,7 @@ export function rowsOf<V extends keyof Queries>(
   return ask(trace, `${query} ${JSON.stringify(options ?? {})}`, (from) => from.rows(query, options));
 }
 
-/** The value of an answer that is there. */
+/** Returns the value of an answer if it is ready. */
 export function valueOf<T>(answer: Answer<T>): T | undefined {
   return answer.state === "ready" ? answer.value : undefined;
 }

@@ -1,6 +1,6 @@
-// Keeps the page for a time without a network.
+// Makes the page available offline.
 
-/** Starts the service worker, and has it keep what was loaded before it was there. */
+/** Starts the service worker, and makes it cache the files that were loaded before it was active. */
 export async function keepForOffline(): Promise<void> {
   if (!("serviceWorker" in navigator)) return;
   try {
@@ -9,11 +9,11 @@ export async function keepForOffline(): Promise<void> {
     if (!worker.controller) await new Promise((resolve) => (worker.oncontrollerchange = resolve));
     const loaded = performance.getEntriesByType("resource").map((entry) => entry.name);
     const own = [location.href, ...loaded].filter((name) => name.startsWith(new URL(".", location.href).href));
-    // From the cache of the browser, so that nothing is loaded twice.
+    // Read from the browser's cache, so that nothing is downloaded twice.
     await Promise.all(
       own.map((name) => fetch(name, { cache: "force-cache" }).then((response) => response.arrayBuffer())),
     );
   } catch {
-    // Some browsers and hosts allow no service worker; the page works as well.
+    // Some browsers and hosts do not allow service workers; the page works without one.
   }
 }

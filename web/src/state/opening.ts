@@ -1,4 +1,4 @@
-// From what a person gives to what is opened: files, an address, the sample.
+// Opens traces from files, an address, or the sample.
 
 import { signal } from "@preact/signals";
 import { sample } from "#sample";
@@ -9,7 +9,7 @@ import { open } from "./session";
 /** Why an address could not be loaded. */
 export const addressFailure = signal("");
 
-/** The trace that the address of a reloaded page speaks of, which only its owner can give again. */
+/** The name of the local file that was open before the page was reloaded; the user has to open it again. */
 export const lostName = signal<string | undefined>(undefined);
 
 const KEY = "kinetoscope.name";
@@ -18,7 +18,7 @@ function remember(name: string): void {
   try {
     sessionStorage.setItem(KEY, name);
   } catch {
-    // A page from a file may have no storage.
+    // A page opened from a file may have no storage.
   }
 }
 
@@ -30,7 +30,7 @@ function remembered(): string | undefined {
   }
 }
 
-/** Opens files instead of what is open. */
+/** Replaces the open traces with files. */
 export async function openFiles(files: readonly File[]): Promise<void> {
   if (files.length === 0) return;
   addressFailure.value = "";
@@ -42,8 +42,8 @@ export async function openFiles(files: readonly File[]): Promise<void> {
   await open(files);
 }
 
-/** Opens files beside what is open. */
-export const addFiles = (files: readonly File[]): Promise<void> => open(files, "beside");
+/** Opens files in addition to the open traces. */
+export const addFiles = (files: readonly File[]): Promise<void> => open(files, "add");
 
 /** Opens the built-in sample. */
 export async function openSample(): Promise<void> {
@@ -52,20 +52,20 @@ export async function openSample(): Promise<void> {
   await open([await sample()]);
 }
 
-/** Whether this page is one file, for which there is no other page that may load more. */
+/** Whether this is the single-file page, which has no `remote.html`. */
 const isSingle = import.meta.env.MODE === "single";
 
-/** Whether this page was opened from a file, and so may load nothing. */
+/** Whether this page was opened from a file. Such a page cannot load addresses. */
 export const isFromFile = location.protocol === "file:";
 
-/** Goes to a page that may load this address, and opens it there: the content policy is that of the page. */
+/** Opens an address by navigating to a page whose content security policy allows to load it. */
 export function goToAddress(text: string): void {
   addressFailure.value = "";
   let place: URL;
   try {
     place = new URL(text, location.href);
   } catch {
-    addressFailure.value = `${text}: no address`;
+    addressFailure.value = `${text}: not a valid address`;
     return;
   }
   const isOwn = place.origin === location.origin;
@@ -89,7 +89,7 @@ async function responseOf(text: string): Promise<Response> {
   }
 }
 
-/** Opens what the page's address names. */
+/** Opens the traces that the page's address names. */
 export async function openFromAddress(): Promise<void> {
   const addresses = new URLSearchParams(location.search).getAll("trace");
   if (addresses.length > 0) {

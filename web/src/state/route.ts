@@ -1,4 +1,4 @@
-// What is looked at, kept in the hash of the address: back, forward, reload and a copied link bring it again.
+// The state of the views, kept in the hash of the address: back, forward, reload and a copied link restore it.
 
 import { computed, signal } from "@preact/signals";
 import { VIEWS, type View } from "../model/views";
@@ -20,13 +20,13 @@ function format({ view, params }: Route): string {
 
 export const route = signal<Route>(parse(location.hash));
 
-/** The view alone, which changes more rarely than the whole route. */
+/** The view of the route; it changes less often than the route. */
 export const view = computed(() => route.value.view);
 
 addEventListener("popstate", () => (route.value = parse(location.hash)));
 addEventListener("hashchange", () => (route.value = parse(location.hash)));
 
-/** Parameters that mean the same in every view and stay when the view changes. */
+/** Parameters that all views share: they are kept when the view changes. */
 const SHARED = ["trace", "sample"];
 
 type Changes = Record<string, string | number | undefined>;
@@ -36,20 +36,20 @@ function changed(params: Route["params"], changes: Changes): Record<string, stri
   return Object.fromEntries(all.map(([key, value]) => [key, String(value)]));
 }
 
-/** The address of a view. */
+/** Returns the address of a view. */
 export function addressOf(to: View, changes: Changes = {}): string {
   const { params } = route.value;
   const shared = Object.fromEntries(Object.entries(params).filter(([key]) => SHARED.includes(key)));
   return format({ view: to, params: changed(shared, changes) });
 }
 
-/** Goes to a view; going back comes here again. */
+/** Opens a view and adds it to the history. */
 export function go(to: View, changes: Changes = {}): void {
   history.pushState(null, "", addressOf(to, changes));
   route.value = parse(location.hash);
 }
 
-/** Changes parameters of the view that is shown; a `step` can be gone back from. */
+/** Changes parameters of the current view; `step` adds an entry to the history. */
 export function setParams(changes: Changes, how: "step" | "replace" = "replace"): void {
   const params = changed(route.value.params, changes);
   const address = format({ view: route.value.view, params });
@@ -59,12 +59,12 @@ export function setParams(changes: Changes, how: "step" | "replace" = "replace")
   route.value = { view: route.value.view, params };
 }
 
-/** A parameter of the view that is shown. */
+/** Returns a parameter of the current view. */
 export function param(name: string): string | undefined {
   return route.value.params[name];
 }
 
-/** A parameter that is a number. */
+/** Returns a numeric parameter. */
 export function numberParam(name: string): number | undefined {
   const text = param(name);
   const number = Number(text);

@@ -1,4 +1,4 @@
-// The traces that are open or being opened.
+// The traces that are open or being read.
 
 import { computed, signal } from "@preact/signals";
 import { KinetoscopeError, type Diagnostic, type InfoRow, type Progress, type RemoteTrace } from "kinetoscope/remote";
@@ -13,7 +13,7 @@ export interface OpenTrace {
   diagnostics: Diagnostic[];
 }
 
-/** A file that is being read, or that could not be. */
+/** A file that is being read or could not be read. */
 export interface Loading {
   name: string;
   totalBytes: number | undefined;
@@ -25,19 +25,19 @@ export interface Loading {
 export const traces = signal<readonly OpenTrace[]>([]);
 export const loading = signal<readonly Loading[]>([]);
 
-/** What several traces are to each other, once it is known or was chosen. */
+/** How the open traces are related, detected or chosen by the user. */
 export const relation = signal<Relation>("one");
 
-/** Which trace the views show. */
+/** The trace that the views show. */
 export const current = computed<OpenTrace | undefined>(
   () => traces.value[numberParam("trace") ?? 0] ?? traces.value[0],
 );
 
-let ending: AbortController | undefined;
+let reading: AbortController | undefined;
 
-/** Gives up what is being read. */
+/** Cancels reading. */
 export function cancel(): void {
-  ending?.abort();
+  reading?.abort();
   loading.value = [];
 }
 
@@ -77,19 +77,19 @@ async function one(input: Input, at: number, signal: AbortSignal): Promise<OpenT
   }
 }
 
-/** Opens files: instead of those that are open, or beside them. */
-export async function open(inputs: readonly Input[], how: "instead" | "beside" = "instead"): Promise<void> {
-  if (how === "instead") closeAll();
+/** Opens traces; they replace the open ones or are added to them. */
+export async function open(inputs: readonly Input[], how: "replace" | "add" = "replace"): Promise<void> {
+  if (how === "replace") closeAll();
   else cancel();
-  const ended = new AbortController();
-  ending = ended;
+  const controller = new AbortController();
+  reading = controller;
   const startedAt = performance.now();
   loading.value = inputs.map((input) => {
     return { name: nameOf(input), totalBytes: sizeOf(input), startedAt, progress: undefined, failure: undefined };
   });
-  const opened = await Promise.all(inputs.map((input, at) => one(input, at, ended.signal)));
+  const opened = await Promise.all(inputs.map((input, at) => one(input, at, controller.signal)));
   const found = opened.filter((trace) => trace !== undefined);
-  if (ended.signal.aborted) {
+  if (controller.signal.aborted) {
     for (const { trace } of found) trace.dispose();
     return;
   }
@@ -98,7 +98,7 @@ export async function open(inputs: readonly Input[], how: "instead" | "beside" =
   relation.value = relationOf(
     traces.value.map(({ name, info }) => ({ name, rank: info.rank, worldSize: info.world_size })),
   );
-  // Whoever gives two runs wants to know what changed.
+  // The comparison is the most useful view of two runs.
   if (relation.value === "runs" && view.value === "overview") go("compare");
 }
 
@@ -107,7 +107,7 @@ export function choose(at: number): void {
   setParams({ trace: at === 0 ? undefined : at }, "step");
 }
 
-/** Forgets the failures that were shown. */
+/** Clears the list of failures. */
 export function dismissFailures(): void {
   loading.value = [];
 }

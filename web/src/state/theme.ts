@@ -1,4 +1,4 @@
-// Light or dark: by the system, or by choice, which this browser keeps.
+// The theme: that of the system, or a choice that the browser stores.
 
 import { computed, effect, signal } from "@preact/signals";
 
@@ -11,7 +11,7 @@ function kept(): Choice {
     const text = localStorage.getItem(KEY);
     return text === "light" || text === "dark" ? text : "system";
   } catch {
-    // A page from a file may have no storage.
+    // A page opened from a file may have no storage.
     return "system";
   }
 }
@@ -22,7 +22,7 @@ dark.addEventListener("change", () => (systemIsDark.value = dark.matches));
 
 export const choice = signal<Choice>(kept());
 
-/** What is shown. */
+/** The effective theme. */
 export const theme = computed<"light" | "dark">(() => {
   if (choice.value === "system") return systemIsDark.value ? "dark" : "light";
   return choice.value;
@@ -37,11 +37,11 @@ effect(() => {
   }
 });
 
-/** System, light, dark, and again. */
+/** Cycles through system, light and dark. */
 export function nextTheme(): void {
   const order: Choice[] = ["system", "light", "dark"];
   choice.value = order[(order.indexOf(choice.value) + 1) % 3] as Choice;
 }
 
-/** Whether movement is to be avoided. */
+/** Whether the user prefers reduced motion. */
 export const reducedMotion = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,4 +1,4 @@
-// Compare: two runs side by side, by operator and by kernel.
+// Compare: the differences of two runs, by operator and by kernel.
 
 import { useMemo } from "preact/hooks";
 import { SearchBox } from "../components/search-box";
@@ -191,15 +191,15 @@ function Totals({ a, b }: { a: SummaryRow; b: SummaryRow }) {
 
 function Two({ a, b }: { a: OpenTrace; b: OpenTrace }) {
   const kind: Kind = (param("kind") as Kind | undefined) ?? "ops";
-  const both = <V extends "ops" | "kernels" | "summary">(query: V) =>
+  const ofBoth = <V extends "ops" | "kernels" | "summary">(query: V) =>
     [rowsOf(a.trace, query), rowsOf(b.trace, query)] as const;
-  const [summaryA, summaryB] = both("summary");
+  const [summaryA, summaryB] = ofBoth("summary");
   const operators = (timeOf: (row: OpsRow) => number) => {
-    const [old, young] = both("ops");
+    const [first, second] = ofBoth("ops");
     return (
-      <Await answer={old}>
+      <Await answer={first}>
         {(before) => (
-          <Await answer={young}>
+          <Await answer={second}>
             {(after) => <Pairs pairs={compare(before, after, (row) => row.name, timeOf)} title={KINDS[kind].column} />}
           </Await>
         )}
@@ -207,12 +207,12 @@ function Two({ a, b }: { a: OpenTrace; b: OpenTrace }) {
     );
   };
   const kernels = () => {
-    const [old, young] = both("kernels");
+    const [first, second] = ofBoth("kernels");
     const nameOf = (row: KernelsRow): string => row.name;
     return (
-      <Await answer={old}>
+      <Await answer={first}>
         {(before) => (
-          <Await answer={young}>
+          <Await answer={second}>
             {(after) => (
               <Pairs pairs={compare(before, after, nameOf, (row) => row.sum_ns)} title={KINDS[kind].column} />
             )}
@@ -265,7 +265,8 @@ export function Compare(_: { open: OpenTrace }) {
       ) : (
         <Panel title={LABELS.oneTraceOpen}>
           <p>
-            {PAGE_TEXTS.compareWith}: it is opened beside <b>{traces.value[0]?.name}</b>. Or drop two files at once.
+            {PAGE_TEXTS.compareWith}. It is opened in addition to <b>{traces.value[0]?.name}</b>. You can also drop two
+            files at once.
           </p>
         </Panel>
       )}

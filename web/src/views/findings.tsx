@@ -1,4 +1,4 @@
-// Findings: what looks wrong, the known anti-patterns, the calls during which the queue ran empty.
+// Findings, known anti-patterns, and calls during which the launch queue ran empty.
 
 import type { EvaluationRow, PatternsRow } from "kinetoscope/remote";
 import { columnsOf } from "../components/answer-table";
@@ -14,7 +14,7 @@ import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../strings";
 const LABELS = TEXTS.findings;
 const SHARED = TEXTS.shared;
 
-/** A stretch of the timeline around something. */
+/** Returns the parameters of a timeline around an event. */
 const around = (start: number, duration: number): Record<string, number> => ({
   start: start - duration,
   end: start + 2 * duration,
@@ -24,7 +24,7 @@ function Patterns({ rows }: { rows: readonly PatternsRow[] }) {
   if (rows.length === 0)
     return (
       <p class="good">
-        None of the known anti-patterns was found. Some need record_shapes=True and with_stack=True to be seen.
+        No known anti-patterns were found. Some can only be detected with record_shapes=True and with_stack=True.
       </p>
     );
   return (
@@ -32,7 +32,8 @@ function Patterns({ rows }: { rows: readonly PatternsRow[] }) {
       {rows.map((row) => (
         <li key={row.pattern + row.place + row.start_ns} data-pattern={row.pattern}>
           <p class="finding-message">
-            {row.pattern} <b>{row.count}×</b> {row.saving_ns === null ? "" : TEMPLATES.possibleSaving(time(row.saving_ns))}
+            {row.pattern} <b>{row.count}×</b>{" "}
+            {row.saving_ns === null ? "" : TEMPLATES.possibleSaving(time(row.saving_ns))}
           </p>
           <p class="advice">{row.description}</p>
           <p>

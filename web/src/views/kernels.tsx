@@ -1,11 +1,11 @@
-// Kernels, copies and fills: what the device did.
+// Kernels, memcpys and memsets.
 
 import type { KernelsRow } from "kinetoscope/remote";
 import { AnswerTable, columnsOf } from "../components/answer-table";
 import { Instances } from "../components/instances";
 import { Await, Head, Missing, To } from "../components/parts";
 import { ask, rowsOf } from "../state/ask";
-import { laneNames } from "../state/lanes";
+import { trackNames } from "../state/tracks";
 import { param, setParams } from "../state/route";
 import type { OpenTrace } from "../state/session";
 import { PAGE_TEXTS, TEXTS } from "../strings";
@@ -41,13 +41,13 @@ function columns(rows: readonly KernelsRow[]) {
 
 export function Kernels({ open }: { open: OpenTrace }) {
   const wanted = param("class") ?? "";
-  const lanes = laneNames(open.trace);
+  const tracks = trackNames(open.trace);
   const detail = (row: KernelsRow) => (
     <>
       <p class="full-name">{row.name}</p>
       <Instances
         answer={ask(open.trace, `kernels ${row.name}`, (trace) => trace.find([row.name], { deviceWorkOnly: true }))}
-        lanes={lanes}
+        tracks={tracks}
       />
       <p>
         {row.op ? (

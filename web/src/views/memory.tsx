@@ -1,4 +1,4 @@
-// Memory: how much was held when, the peak and who held it, what was never released.
+// Memory over time, the peak with its owners, and allocations that were never released.
 
 import { useMemo } from "preact/hooks";
 import type uPlot from "uplot";
@@ -12,15 +12,15 @@ import { bytes, count, exact, time } from "../model/format";
 import { ask, rowsOf } from "../state/ask";
 import { numberParam, param, setParams } from "../state/route";
 import type { OpenTrace } from "../state/session";
-import { TEMPLATES, TEXTS } from "../strings";
+import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../strings";
 
 const LABELS = TEXTS.memory;
 const SHARED = TEXTS.shared;
 
-/** How many points a curve is drawn with. */
+/** The number of points of a curve. */
 const POINTS = 1200;
 
-/** Steps between the ticks of an axis of bytes, so that they are round. */
+/** Powers of two: round distances between the ticks of a byte axis. */
 const BINARY = Array.from({ length: 50 }, (_, power) => 2 ** power);
 
 function DeviceCards({ row }: { row: MemoryRow }) {
@@ -37,9 +37,19 @@ function DeviceCards({ row }: { row: MemoryRow }) {
     );
   return (
     <div class="cards">
-      {size(LABELS.peak, row.peak_bytes, LABELS.peakHint, row.at_ns === null ? undefined : TEMPLATES.peakTime(time(row.at_ns)))}
+      {size(
+        LABELS.peak,
+        row.peak_bytes,
+        LABELS.peakHint,
+        row.at_ns === null ? undefined : TEMPLATES.peakTime(time(row.at_ns)),
+      )}
       {size(LABELS.reservedPeak, row.reserved_bytes, LABELS.reservedPeakHint)}
-      {size(LABELS.totalAllocated, row.allocated_bytes, LABELS.totalAllocatedHint, TEMPLATES.allocations(count(row.count)))}
+      {size(
+        LABELS.totalAllocated,
+        row.allocated_bytes,
+        LABELS.totalAllocatedHint,
+        TEMPLATES.allocations(count(row.count)),
+      )}
       {size(LABELS.growth, row.growth_bytes, LABELS.growthHint)}
     </div>
   );
@@ -144,7 +154,7 @@ function Device(props: {
               disabled={param("start") === undefined}
               onClick={() => setParams({ start: undefined, end: undefined }, "step")}
             >
-              Whole
+              {PAGE_TEXTS.showAll}
             </button>
             {row.at_ns === null ? null : (
               <To
@@ -181,7 +191,7 @@ function Owners(props: { title: string; about: string; rows: readonly MemoryRow[
               {row.name}
             </To>
           ) : (
-            (row.name ?? "unknown")
+            (row.name ?? LABELS.unknownOwner)
           ),
       },
       allocated_bytes: { title: LABELS.held, bar: true },

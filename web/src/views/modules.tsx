@@ -1,4 +1,4 @@
-// Modules: the calls of nn.Module, as a tree.
+// Modules: nn.Module calls as a tree.
 
 import { useMemo, useState } from "preact/hooks";
 import type { ModulesRow } from "kinetoscope/remote";

@@ -1,4 +1,4 @@
-// Operators: torch's key averages with torch's columns, grouped as torch groups them.
+// Operators: torch's key averages, with torch's columns and groupings.
 
 import { useMemo } from "preact/hooks";
 import type { OpsOptions, OpsRow } from "kinetoscope/remote";
@@ -6,7 +6,7 @@ import { AnswerTable, columnsOf } from "../components/answer-table";
 import { Instances } from "../components/instances";
 import { Await, Head, Missing, To } from "../components/parts";
 import { ask, rowsOf } from "../state/ask";
-import { laneNames } from "../state/lanes";
+import { trackNames } from "../state/tracks";
 import { param, setParams } from "../state/route";
 import type { OpenTrace } from "../state/session";
 import { PAGE_TEXTS, TEXTS } from "../strings";
@@ -14,7 +14,7 @@ import { PAGE_TEXTS, TEXTS } from "../strings";
 const LABELS = TEXTS.operators;
 const SHARED = TEXTS.shared;
 
-/** A row with its position, by which the engine knows its instances. */
+/** A row with its position, which `instances` takes. */
 type Row = OpsRow & { at: number };
 
 const GROUPS = [
@@ -69,7 +69,7 @@ function columns(rows: readonly Row[], group: string) {
 export function Operators({ open }: { open: OpenTrace }) {
   const group = GROUPS.find((one) => one.value === param("group")) ?? GROUPS[0];
   const options: OpsOptions = useMemo(() => (group.by.length > 0 ? { groupBy: group.by } : {}), [group]);
-  const lanes = laneNames(open.trace);
+  const tracks = trackNames(open.trace);
   const detail = (row: OpsRow) => {
     const { at } = row as Row;
     return (
@@ -77,7 +77,7 @@ export function Operators({ open }: { open: OpenTrace }) {
         {row.stack.length > 0 ? <p class="stack">{row.stack.join("\n")}</p> : null}
         <Instances
           answer={ask(open.trace, `instances ${at} ${group.value}`, (trace) => trace.instances(at, options))}
-          lanes={lanes}
+          tracks={tracks}
         />
         <p>
           <To view="flame" with={{ q: row.name }}>

@@ -1,4 +1,4 @@
-// Overview: the few numbers that matter, what to do first, and how far to trust them.
+// Overview: key numbers, findings and data quality.
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { DeviceTime, CheckRow, SummaryRow } from "kinetoscope/remote";
@@ -84,7 +84,7 @@ function Cards({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
   );
 }
 
-/** The most that each device's memory held, where that was recorded. */
+/** The memory peaks of up to two devices, if memory was recorded. */
 function Peaks({ open }: { open: OpenTrace }) {
   const devices = (valueOf(rowsOf(open.trace, "memory").value) ?? []).filter((row) => row.kind === "device");
   return (
@@ -104,7 +104,7 @@ function Peaks({ open }: { open: OpenTrace }) {
   );
 }
 
-/** The outermost modules that took the most. */
+/** The modules with the largest self time. */
 function TopModules({ open }: { open: OpenTrace }) {
   const modules = valueOf(rowsOf(open.trace, "modules").value) ?? [];
   const hasDevice = modules.some((row) => row.device_time_total_ns > 0);
@@ -269,9 +269,9 @@ function Tops({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
   );
 }
 
-function Trust({ checks, isBelowAll }: { checks: readonly CheckRow[]; isBelowAll: boolean }) {
+function DataQuality({ checks, isBelowAll }: { checks: readonly CheckRow[]; isBelowAll: boolean }) {
   const place = useRef<HTMLDivElement>(null);
-  const isWanted = param("at") === "trust";
+  const isWanted = param("at") === "data-quality";
   useEffect(() => {
     if (isWanted && isBelowAll) place.current?.scrollIntoView({ block: "start" });
   }, [isWanted, isBelowAll]);
@@ -280,9 +280,11 @@ function Trust({ checks, isBelowAll }: { checks: readonly CheckRow[]; isBelowAll
   const broken = identities.filter((row) => row.holds === false);
   return (
     <div ref={place}>
-      <Panel title={LABELS.dataQuality} about={HINTS.dataQuality} id="trust">
-        <p class={broken.length > 0 ? "failure" : "good"} data-trust={broken.length === 0 ? "holds" : "broken"}>
-          {broken.length === 0 ? TEMPLATES.identitiesHold(identities.length) : TEMPLATES.identitiesBroken(broken.length, identities.length)}
+      <Panel title={LABELS.dataQuality} about={HINTS.dataQuality} id="data-quality">
+        <p class={broken.length > 0 ? "failure" : "good"} data-identities={broken.length === 0 ? "holds" : "broken"}>
+          {broken.length === 0
+            ? TEMPLATES.identitiesHold(identities.length)
+            : TEMPLATES.identitiesBroken(broken.length, identities.length)}
         </p>
         <details open={broken.length > 0}>
           <summary>{LABELS.identities}</summary>
@@ -360,7 +362,9 @@ export function Overview({ open }: { open: OpenTrace }) {
         }
       </Await>
       <Await answer={rowsOf(open.trace, "check")}>
-        {(checks) => <Trust checks={checks} isBelowAll={rowsOf(open.trace, "summary").value.state !== "waiting"} />}
+        {(checks) => (
+          <DataQuality checks={checks} isBelowAll={rowsOf(open.trace, "summary").value.state !== "waiting"} />
+        )}
       </Await>
     </>
   );

@@ -1,4 +1,4 @@
-// Steps: what each is made of, and those that are unlike the others.
+// Steps: their breakdown and outliers.
 
 import { useMemo } from "preact/hooks";
 import type { StepsRow } from "kinetoscope/remote";
@@ -60,7 +60,11 @@ function All({ open, found }: { open: OpenTrace; found: readonly StepsRow[] }) {
               title: LABELS.step,
               width: "minmax(150px, 1fr)",
               show: (row) => (
-                <To view="timeline" with={{ start: row.start_ns, end: row.start_ns + row.wall_ns }} hint={PAGE_TEXTS.inTimeline}>
+                <To
+                  view="timeline"
+                  with={{ start: row.start_ns, end: row.start_ns + row.wall_ns }}
+                  hint={PAGE_TEXTS.inTimeline}
+                >
                   {row.name}
                 </To>
               ),
@@ -72,8 +76,7 @@ function All({ open, found }: { open: OpenTrace; found: readonly StepsRow[] }) {
             title: LABELS.deviation,
             kind: "float",
             width: "96px",
-            about:
-              "How many deviations the wall time is from the median; a deviation is 1.4826 times the median absolute deviation.",
+            about: LABELS.deviationHint,
             show: (row) => (
               <span class={Math.abs((row as Row).deviation) >= OUTLIER ? "outlier" : ""}>
                 {(row as Row).deviation.toFixed(1).replace(/^-0\.0$/, "0.0")}

@@ -1,4 +1,4 @@
-// The boxes of a chunk, made ready to be drawn: in the order of their colours, since setting a colour costs more than a box.
+// The boxes of a chunk, sorted by colour: setting a colour costs more than drawing a box.
 
 import type { Tiles } from "kinetoscope/remote";
 import { colorOf, COLORS } from "../colors";
@@ -6,17 +6,17 @@ import { shortName } from "../short-name";
 
 export interface Boxes {
   tiles: Tiles;
-  /** The names as they fit into boxes. */
+  /** The shortened names. */
   short: string[];
-  /** Positions in the tiles, colour by colour. */
+  /** Indexes of the tiles, grouped by colour. */
   order: Uint32Array;
-  /** Where each colour begins in `order`; one more than there are colours. */
+  /** The start of each colour in `order`, and the end of the last one. */
   begins: Uint32Array;
-  /** Positions of boxes that are wide enough for a text at this level. */
+  /** Indexes of boxes that are wide enough for a label at this level. */
   wide: Uint32Array;
 }
 
-/** From how many pixels of its level on a box can have a text. */
+/** The smallest width of a box with a label, in pixels of its level. */
 const WIDE = 14;
 
 export function boxesOf(tiles: Tiles, nsPerPixel: number): Boxes {
@@ -41,7 +41,7 @@ export function boxesOf(tiles: Tiles, nsPerPixel: number): Boxes {
   return { tiles, short: tiles.names.map(shortName), order, begins, wide: Uint32Array.from(wide) };
 }
 
-/** The box at a time and level of nesting, the narrowest when several are there. */
+/** Returns the box at a time and nesting level; the narrowest of several. */
 export function boxAt(boxes: Boxes, time: number, depth: number, slack: number): number | undefined {
   const { tiles } = boxes;
   let best: number | undefined;

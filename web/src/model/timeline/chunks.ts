@@ -1,28 +1,28 @@
-// What is drawn, in chunks as a map has tiles: each of a level of zoom and a place, asked for once and kept for a while.
-// A chunk of level n has 2ⁿ ns a pixel; a pixel of the screen has between half of that and all of it.
+// A cache of the drawn data in chunks, like the tiles of a map: each has a zoom level and a position, is requested once and
+// kept for a while. A chunk of level n has 2ⁿ ns per pixel; a pixel of the screen covers between half of that and all of it.
 
-/** How many pixels of its level a chunk is wide. */
+/** The width of a chunk in pixels of its level. */
 export const CHUNK_PIXELS = 1024;
 
-/** A chunk's place. */
+/** The key of a chunk. */
 export interface Place {
-  /** What it is of: a track, a counter. */
+  /** The number of the track or counter. */
   of: number;
   level: number;
   at: number;
 }
 
-/** The level for so many ns a pixel. */
+/** Returns the level for a resolution in ns per pixel. */
 export function levelOf(nsPerPixel: number): number {
   return Math.max(0, Math.ceil(Math.log2(nsPerPixel)));
 }
 
-/** How long a chunk is, in ns. */
+/** Returns the length of a chunk in ns. */
 export function chunkLength(level: number): number {
   return CHUNK_PIXELS * 2 ** level;
 }
 
-/** The chunks that cover a stretch of time. */
+/** Returns the chunks that cover a time range. */
 export function placesOf(of: number, level: number, start: number, end: number): Place[] {
   const length = chunkLength(level);
   const first = Math.floor(start / length);
@@ -32,10 +32,10 @@ export function placesOf(of: number, level: number, start: number, end: number):
 
 const keyOf = ({ of, level, at }: Place): string => `${of} ${level} ${at}`;
 
-/** Levels that are looked through for a coarser chunk while one is on its way. */
+/** The number of levels that are searched for a coarser chunk while a chunk is being loaded. */
 const COARSER = 8;
 
-/** Requests under way at once; the worker answers them one by one, and a view that has moved on wants others. */
+/** The number of concurrent requests. The worker answers them in order, and a moved view needs other chunks first. */
 const AT_ONCE = 6;
 
 export class Chunks<Chunk> {
@@ -49,19 +49,19 @@ export class Chunks<Chunk> {
     private readonly most = 600,
   ) {}
 
-  /** The chunk of a place, or nothing yet. */
+  /** Returns a chunk if it is loaded. */
   get(place: Place): Chunk | undefined {
     const key = keyOf(place);
     const found = this.kept.get(key);
     if (found !== undefined) {
-      // What was used last is given up last.
+      // The least recently used chunk is evicted first.
       this.kept.delete(key);
       this.kept.set(key, found);
     }
     return found;
   }
 
-  /** The nearest coarser chunk that covers a place. */
+  /** Returns the nearest loaded coarser chunk that covers a place. */
   coarser({ of, level, at }: Place): Chunk | undefined {
     for (let up = 1; up <= COARSER; up += 1) {
       const found = this.kept.get(keyOf({ of, level: level + up, at: Math.floor(at / 2 ** up) }));
@@ -70,13 +70,13 @@ export class Chunks<Chunk> {
     return undefined;
   }
 
-  /** Says which chunks are wanted now, the most urgent first; what was wanted before and is not under way is forgotten. */
+  /** Requests chunks, the most urgent first. Earlier requests that have not started are dropped. */
   want(places: readonly Place[]): void {
     this.wanted = places.filter((place) => !this.kept.has(keyOf(place)) && !this.pending.has(keyOf(place)));
     this.next();
   }
 
-  /** Whether everything that was wanted is there. */
+  /** Whether all requested chunks are loaded. */
   get isIdle(): boolean {
     return this.pending.size === 0 && this.wanted.length === 0;
   }
@@ -90,7 +90,7 @@ export class Chunks<Chunk> {
       this.pending.add(key);
       this.load(place, place.at * length, (place.at + 1) * length).then(
         (chunk) => this.arrive(key, chunk),
-        // The trace was closed; nobody will ask again.
+        // The trace was closed: the chunk is not needed any more.
         () => this.pending.delete(key),
       );
     }

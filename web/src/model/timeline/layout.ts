@@ -1,8 +1,8 @@
-// Which rows the timeline has, and where: processes with their tracks and counters.
+// The lanes of the timeline and their positions: processes with their tracks and counters.
 
 import type { CountersRow, TracksRow } from "kinetoscope/remote";
 
-/** The height of one level of spans, in pixels. */
+/** The height of one nesting level of spans, in pixels. */
 export const LEVEL = 18;
 const HEAD = 26;
 const COUNTER = 40;
@@ -41,7 +41,7 @@ export interface Layout {
 export interface LayoutOptions {
   /** Ids of processes and tracks that are closed. */
   closed: ReadonlySet<string>;
-  /** Only lanes whose process or thread matches. */
+  /** Whether a track or counter is shown; the title contains the process and the thread or counter. */
   matches: (title: string) => boolean;
 }
 
@@ -52,7 +52,7 @@ interface Group {
   counters: CountersRow[];
 }
 
-/** The counters of a device are called after it, those of a memory after its kind: `device 0`, `CUDA 0`. */
+/** Returns the group of a counter. Counters of devices are named `device 0`, those of device memory `CUDA 0`. */
 function groupOf(groups: Group[], counter: CountersRow): Group {
   const ordinal = /^(?:device|cuda|xpu|mtia|hip|privateuse1) (\d+)$/i.exec(counter.process)?.[1];
   const found = groups.find(
@@ -77,12 +77,12 @@ function grouped(tracks: readonly TracksRow[], counters: readonly CountersRow[])
   }
   for (const counter of counters) if (counter.points > 0) groupOf(groups, counter).counters.push(counter);
   for (const group of groups) group.tracks.sort((a, b) => b.spans - a.spans || a.track - b.track);
-  // Devices first: their few lanes would be far below the deep ones of the host.
+  // Devices come first: below the deep tracks of the host, their few streams would be hard to find.
   const weight = (group: Group): number => group.tracks.reduce((sum, track) => sum + track.spans, 0);
   return groups.sort((a, b) => Number(b.onDevice) - Number(a.onDevice) || weight(b) - weight(a));
 }
 
-/** The rows from top to bottom. */
+/** Returns the lanes from top to bottom. */
 export function layout(tracks: readonly TracksRow[], counters: readonly CountersRow[], options: LayoutOptions): Layout {
   const lanes: Lane[] = [];
   let y = 0;
@@ -131,7 +131,7 @@ export function layout(tracks: readonly TracksRow[], counters: readonly Counters
   return { lanes, height: y };
 }
 
-/** The lane at a height. */
+/** Returns the lane at a vertical position. */
 export function laneAt(layout: Layout, y: number): Lane | undefined {
   return layout.lanes.find((lane) => y >= lane.y && y < lane.y + lane.height);
 }

@@ -1,4 +1,4 @@
-// Which box of some tiles comes next when a keyboard goes through them. All give a position, or nothing.
+// Keyboard navigation between boxes. All functions return the index of a box, or `undefined`.
 
 import type { Tiles } from "kinetoscope/remote";
 
@@ -14,7 +14,7 @@ const boxAt = (tiles: Tiles, at: number): Box => ({
   depth: tiles.depth[at] as number,
 });
 
-/** The box with the most of something; those with nothing of it do not count. */
+/** Returns the box with the largest measure; boxes with the measure `NOTHING` are skipped. */
 function most(tiles: Tiles, measure: (box: Box, at: number) => number): number | undefined {
   let best: number | undefined;
   let greatest = -Infinity;
@@ -27,21 +27,21 @@ function most(tiles: Tiles, measure: (box: Box, at: number) => number): number |
 
 const NOTHING = -Infinity;
 
-/** The box that fills the most of a stretch of time. */
+/** Returns the box that covers the largest part of a time range. */
 export function longestWithin(tiles: Tiles, start: number, end: number): number | undefined {
   return most(tiles, (box) =>
     box.end < start || box.start > end ? NOTHING : Math.min(box.end, end) - Math.max(box.start, start),
   );
 }
 
-/** The longest box of a level that lies within a stretch of time. */
+/** Returns the longest box of a level that lies within a time range. */
 export function longestOn(tiles: Tiles, depth: number, start: number, end: number): number | undefined {
   return most(tiles, (box) =>
     box.depth === depth && box.start >= start && box.end <= end ? box.end - box.start : NOTHING,
   );
 }
 
-/** The box right after or before an event on its level. */
+/** Returns the next or previous box of an event on its level. */
 export function neighbour(tiles: Tiles, of: Box & { event: number }, by: 1 | -1): number | undefined {
   return most(tiles, (box, at) => {
     if (box.depth !== of.depth || tiles.event[at] === of.event) return NOTHING;

@@ -1,14 +1,14 @@
-// What part of time is in sight. Times are ns after the start of the recording.
+// The visible time range. Times are in ns from the start of the recording.
 
 export interface Viewport {
   start: number;
   end: number;
 }
 
-/** The shortest stretch that can be looked at, in ns. */
+/** The shortest visible range in ns. */
 const SHORTEST = 20;
 
-/** A viewport that is not too short, and no further out than the whole trace with a margin. */
+/** Limits a viewport: not too short, and within the trace plus a margin. */
 export function clamped(view: Viewport, whole: Viewport): Viewport {
   const most = (whole.end - whole.start) * 1.1 || 1000;
   const length = Math.min(Math.max(view.end - view.start, SHORTEST), most);
@@ -18,24 +18,24 @@ export function clamped(view: Viewport, whole: Viewport): Viewport {
   return { start, end: start + length };
 }
 
-/** Nearer by a factor, where the time `at` keeps its place. */
+/** Zooms in by a factor; the time `at` keeps its position. */
 export function zoomed(view: Viewport, factor: number, at: number): Viewport {
   return { start: at - (at - view.start) * factor, end: at + (view.end - at) * factor };
 }
 
-/** Later by a part of what is in sight. */
+/** Moves later by a fraction of the visible range. */
 export function moved(view: Viewport, share: number): Viewport {
   const by = (view.end - view.start) * share;
   return { start: view.start + by, end: view.end + by };
 }
 
-/** Something with room on both sides. */
+/** Returns a range with a margin on both sides. */
 export function around(start: number, end: number, room = 0.4): Viewport {
   const length = Math.max(end - start, 1);
   return { start: start - length * room, end: end + length * room };
 }
 
-/** The same zoom with a time in the middle; nearer when something would be too small to see, farther when it would not fit. */
+/** Centers a range at the same zoom; zooms in if it would be too small to see, out if it would not fit. */
 export function centered(view: Viewport, start: number, end: number): Viewport {
   const length = view.end - view.start;
   if (end - start > length * 0.8 || end - start < length / 400)
@@ -44,7 +44,7 @@ export function centered(view: Viewport, start: number, end: number): Viewport {
   return { start: middle - length / 2, end: middle + length / 2 };
 }
 
-/** Round times for a ruler, about so many of them. */
+/** Returns about `about` round times for a ruler. */
 export function ticks(view: Viewport, about: number): { step: number; times: number[] } {
   const raw = (view.end - view.start) / Math.max(1, about);
   const power = 10 ** Math.floor(Math.log10(raw));

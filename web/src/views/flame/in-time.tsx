@@ -1,4 +1,4 @@
-// The calls of one lane in the order of time.
+// The calls of one track in time order.
 
 import { useMemo } from "preact/hooks";
 import type { RemoteTrace, Tiles, TracksRow } from "kinetoscope/remote";

@@ -1,4 +1,4 @@
-// Call tree and flame graph: in order of time, merged from the roots, or from the bottom up.
+// Call tree and flame graph: in time order, merged from the roots, or bottom up.
 
 import { Await, Head, Missing } from "../../components/parts";
 import { SearchBox } from "../../components/search-box";
@@ -9,7 +9,7 @@ import { search } from "../../model/search";
 import { ask, rowsOf } from "../../state/ask";
 import { numberParam, param, setParams } from "../../state/route";
 import type { OpenTrace } from "../../state/session";
-import { TEXTS } from "../../strings";
+import { PAGE_TEXTS, TEXTS } from "../../strings";
 import { InTime } from "./in-time";
 import { Merged } from "./merged";
 
@@ -24,7 +24,7 @@ const ORDERS = {
 
 type Order = keyof typeof ORDERS;
 
-/** What is less than this percentage of its lane is left out of the merged trees. */
+/** Nodes with less than this percentage of their track are omitted from the merged trees. */
 const LEAST = 0.02;
 
 function Tabs<Key extends string>(props: {
@@ -57,7 +57,7 @@ const METRICS = {
   device: { label: LABELS.deviceTime, about: LABELS.deviceTimeHint },
 } as const;
 
-/** The lane with the most spans or device work, of those that have what is searched for. */
+/** Returns the lane with the most spans or device work among those with a match of the search. */
 function busiest(lanes: readonly FlameLane[], metric: Metric, text: string): number {
   const wanted = search(text);
   const has = (node: FlameNode): boolean => wanted.matches(node.name) || node.children.some(has);
@@ -72,7 +72,7 @@ function busiest(lanes: readonly FlameLane[], metric: Metric, text: string): num
 function LaneChooser({ names, at }: { names: readonly string[]; at: number }) {
   return (
     <label class="select">
-      Lane{" "}
+      {PAGE_TEXTS.track}{" "}
       <select
         value={at}
         data-lane-chooser

@@ -1,4 +1,4 @@
-// A merged call tree as a flame, with its table.
+// A merged call tree as a flame graph and a table.
 
 import { useMemo } from "preact/hooks";
 import { FlameCanvas } from "../../components/flame-canvas";
@@ -32,7 +32,9 @@ export function Merged({ lane, metric }: { lane: FlameLane; metric: Metric }) {
   const whole = metricOf(lane.root, metric);
   const zoom = (node: FlameNode): void => setParams({ path: pathOf(node).join(SEPARATOR) }, "step");
   if (whole === 0)
-    return <p class="empty">{metric === "device" ? "No device work was launched on this lane." : PAGE_TEXTS.nothing}</p>;
+    return (
+      <p class="empty">{metric === "device" ? "No device work was launched on this track." : PAGE_TEXTS.nothing}</p>
+    );
   return (
     <>
       <FlameCanvas

@@ -1,4 +1,4 @@
-// The calls of a flame as a table: what assistive technology and the keyboard use in its place.
+// The calls of a flame graph as a table, for the keyboard and assistive technology.
 
 import { useMemo, useState } from "preact/hooks";
 import { Table, type TableColumn } from "../../components/table";
@@ -10,7 +10,7 @@ const SHARED = TEXTS.shared;
 
 type Row = FlameNode & { key: string };
 
-/** The nodes of a tree that are open, depth first. */
+/** Returns the visible rows in depth-first order: the children of the root and of open rows. */
 function listed(root: FlameNode, opened: ReadonlySet<string>, metric: Metric): Row[] {
   const rows: Row[] = [];
   const add = (node: FlameNode, path: string): void => {
@@ -26,10 +26,10 @@ function listed(root: FlameNode, opened: ReadonlySet<string>, metric: Metric): R
   return rows;
 }
 
-/** From how much of the time on a call is opened at once: there is nothing else to look at. */
+/** Calls with at least this fraction of the time are open at first. */
 const DOMINANT = 0.9;
 
-/** The path of calls that have almost all of the time. */
+/** Returns the keys of the path of calls with almost all of the time. */
 function dominant(root: FlameNode, metric: Metric): Set<string> {
   const opened = new Set<string>();
   const whole = metricOf(root, metric);

@@ -1,4 +1,4 @@
-// The state of a timeline and what changes it: the view, the selection, the search. Draws when something changed.
+// The state of a timeline: view, selection and search. Redraws when the state changes.
 
 import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
 import type { CountersRow, Curve, Related, RemoteTrace, Spans, StepsRow, TracksRow } from "kinetoscope/remote";
@@ -25,23 +25,23 @@ export interface Hovered {
   count: number;
 }
 
-/** What was selected by a box: a stretch of time on some tracks. */
+/** A selected area: a time range on some tracks. */
 export interface Selection {
   start: number;
   end: number;
   tracks: number[];
 }
 
-/** How long a movement by key takes, in ms. */
+/** The duration of an animated movement in ms. */
 const MOVEMENT = 140;
 
-/** What the script time of a frame is measured as, and how many frames are kept. */
+/** The name of the performance measure of a frame, and the number of measures that are kept. */
 const MEASURE = "timeline frame";
 const MEASURED = 5000;
 
 const texts = new Map<string, ReadonlySignal<string>>();
 
-/** A parameter of the address as a value of its own, so that a change of another one does not bring it again. */
+/** Returns a signal of one parameter of the address, which does not change with the other parameters. */
 function text(name: string): ReadonlySignal<string> {
   const known = texts.get(name) ?? computed(() => param(name) ?? "");
   texts.set(name, known);
@@ -54,7 +54,7 @@ export class Timeline {
   readonly size = signal({ width: 0, height: 0 });
   readonly related = signal<Related | undefined>(undefined);
   readonly hovered = signal<Hovered | undefined>(undefined);
-  /** The box that is being drawn. */
+  /** The area that is being dragged. */
   readonly area = signal<Area | undefined>(undefined);
   readonly selection = signal<Selection | undefined>(undefined);
   readonly matches: Matches;
@@ -77,7 +77,7 @@ export class Timeline {
   private readonly curves: Chunks<Curve>;
   private readonly arrived = signal(0);
   private readonly steps;
-  private readonly endings: (() => void)[] = [];
+  private readonly cleanups: (() => void)[] = [];
   private canvas: HTMLCanvasElement | undefined;
   private frame = 0;
   private frames = 0;
@@ -109,12 +109,12 @@ export class Timeline {
     this.followAddress();
   }
 
-  /** Draws on a canvas from now on. */
+  /** Starts to draw on a canvas. */
   attach(canvas: HTMLCanvasElement): void {
     this.canvas = canvas;
-    this.endings.push(
+    this.cleanups.push(
       effect(() => {
-        // Everything that a frame shows is read here, so that a change of any of it asks for one.
+        // Reads everything that a frame shows, so that each change requests a frame.
         void [
           this.view.value,
           this.scroll.value,
@@ -134,13 +134,13 @@ export class Timeline {
     cancelAnimationFrame(this.frame);
     cancelAnimationFrame(this.movement);
     clearTimeout(this.saving);
-    for (const end of this.endings) end();
+    for (const cleanUp of this.cleanups) cleanUp();
   }
 
   private followAddress(): void {
     const [wanted, area, selected] = [text("q"), text("area"), computed(() => numberParam("event"))];
     const shown = computed(() => `${numberParam("start") ?? ""} ${numberParam("end") ?? ""}`);
-    this.endings.push(
+    this.cleanups.push(
       effect(() => {
         const event = selected.value;
         if (event === undefined) {
@@ -154,7 +154,7 @@ export class Timeline {
       }),
       effect(() => this.matches.search(wanted.value)),
       effect(() => {
-        // What is said about the selected event takes room from the timeline.
+        // The details of the selected event reduce the height of the timeline.
         void this.size.value;
         const related = this.related.value;
         if (related && related.length > 0) this.bringLane(related, 0);
@@ -167,7 +167,7 @@ export class Timeline {
     );
   }
 
-  /** Shows what the address says, unless it is what is shown. */
+  /** Shows the time range of the address if it differs from the shown one. */
   private follow(wanted: Viewport): void {
     const { start, end } = this.view.peek();
     if (Math.round(start) !== wanted.start || Math.round(end) !== wanted.end)
@@ -189,7 +189,7 @@ export class Timeline {
     const scene = this.scene(context, width, height);
     drawTimeline(scene);
     this.request(scene);
-    // Read by the benchmark of the browser tests, and not kept for ever.
+    // The benchmark of the browser tests reads the measures; old ones are dropped.
     if (++this.frames % MEASURED === 0) performance.clearMeasures(MEASURE);
     performance.measure(MEASURE, { start: begun, end: performance.now() });
   }
@@ -216,7 +216,7 @@ export class Timeline {
     };
   }
 
-  /** The selection as a box over its lanes. */
+  /** Returns the selection as an area over its tracks. */
   private selectedArea(): Area | undefined {
     const selection = this.selection.peek();
     if (!selection) return undefined;
@@ -241,8 +241,8 @@ export class Timeline {
     this.curves.want(curves);
   }
 
-  /** Shows another stretch of time, at once or in a short movement. */
-  setView(view: Viewport, how: "at once" | "moving" = "at once"): void {
+  /** Shows another time range, at once or animated. */
+  setView(view: Viewport, how: "at once" | "animated" = "at once"): void {
     cancelAnimationFrame(this.movement);
     const to = clamped(view, this.whole);
     if (how === "at once" || reducedMotion()) this.view.value = to;
@@ -260,13 +260,13 @@ export class Timeline {
     if (share < 1) this.movement = requestAnimationFrame(() => this.move(from, to, begun));
   }
 
-  /** Keeps the view in the address, once it rests. */
+  /** Saves the view in the address after it has stopped to change. */
   private save(view: Viewport): void {
     clearTimeout(this.saving);
     this.saving = window.setTimeout(() => setParams({ start: Math.round(view.start), end: Math.round(view.end) }), 250);
   }
 
-  /** The time at a place on the canvas. */
+  /** Returns the time at a position on the canvas. */
   timeAt(x: number): number {
     const { start, end } = this.view.peek();
     return start + (x / Math.max(1, this.size.peek().width)) * (end - start);
@@ -277,13 +277,13 @@ export class Timeline {
     return (end - start) / Math.max(1, this.size.peek().width);
   }
 
-  /** The boxes of a track around a time, as they are drawn now. */
+  /** Returns the drawn chunk of a track at a time. */
   boxesAt(track: number, time: number): Boxes | undefined {
     const [place] = placesOf(track, levelOf(this.nsPerPixel()), time, time);
     return place && this.boxes.get(place);
   }
 
-  /** What is drawn at a place on the canvas. */
+  /** Returns the box at a position on the canvas. */
   boxUnder(x: number, y: number): Hovered | undefined {
     const inLayout = y - this.header + this.scroll.peek();
     const lane = y < this.header ? undefined : laneAt(this.layout.peek(), inLayout);
@@ -306,12 +306,12 @@ export class Timeline {
     };
   }
 
-  /** Selects an event, or none. */
+  /** Selects an event, or clears the selection. */
   select(event: number | undefined): void {
     setParams({ event, area: undefined }, "step");
   }
 
-  /** Loads what belongs to an event, and brings it into sight when it is not. */
+  /** Loads the related events of an event, and scrolls to the event if it is not visible. */
   private async show(event: number): Promise<void> {
     this.selectedEvent = event;
     const related = await this.trace.related(event).catch(() => undefined);
@@ -324,7 +324,7 @@ export class Timeline {
     const [start, end] = [spans.start_ns[at] as number, spans.end_ns[at] as number];
     const view = this.view.peek();
     const inSight = end > view.start && start < view.end && end - start >= (view.end - view.start) / 1000;
-    if (!inSight) this.setView(centered(view, start, end), "moving");
+    if (!inSight) this.setView(centered(view, start, end), "animated");
     this.bringLane(spans, at);
   }
 
@@ -337,23 +337,23 @@ export class Timeline {
     if (room > 0 && (y < top || y + LEVEL > top + room)) this.scrollTo(Math.max(0, y - room / 2));
   }
 
-  /** Zooms to what is selected. */
+  /** Zooms to the selection. */
   fit(): void {
     const selection = this.selection.peek();
     const related = this.related.peek();
-    if (selection) this.setView(around(selection.start, selection.end, 0.05), "moving");
+    if (selection) this.setView(around(selection.start, selection.end, 0.05), "animated");
     else if (related && related.length > 0)
-      this.setView(around(related.start_ns[0] as number, related.end_ns[0] as number), "moving");
+      this.setView(around(related.start_ns[0] as number, related.end_ns[0] as number), "animated");
   }
 
-  /** Selects all that is in sight, as a box does. */
-  selectSight(): void {
+  /** Selects the visible area. */
+  selectVisible(): void {
     const { start, end } = this.view.peek();
     const top = this.scroll.peek();
     this.selectArea({ start, end, top, bottom: top + this.size.peek().height - this.header });
   }
 
-  /** Ends a box: what lies in it is selected. */
+  /** Selects the time range and the tracks of an area. */
   selectArea(area: Area): void {
     const inside = this.layout
       .peek()
@@ -370,14 +370,14 @@ export class Timeline {
     setParams({ event: undefined, area: undefined, q: undefined });
   }
 
-  /** Opens or closes a process or a track. */
+  /** Expands or collapses a process or a track. */
   toggle(id: string): void {
     const closed = new Set(this.closed.peek());
     if (!closed.delete(id)) closed.add(id);
     setParams({ closed: [...closed].join(",") });
   }
 
-  /** Saves what is in sight as a trace. */
+  /** Saves the visible time range as a trace. */
   async saveSlice(): Promise<void> {
     const { start, end } = this.view.peek();
     const time = [Math.max(0, Math.floor(start)), Math.ceil(end)] as const;
@@ -385,7 +385,7 @@ export class Timeline {
     save(`${baseName(this.trace.name)}.slice.json`, "application/json", text);
   }
 
-  /** Goes to the next or previous match of the search. */
+  /** Selects the next or previous match of the search. */
   async goToMatch(by: 1 | -1): Promise<void> {
     const event = await this.matches.go(by, this.view.peek().start);
     if (event !== undefined) this.select(event);

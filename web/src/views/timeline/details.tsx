@@ -1,11 +1,11 @@
-// The selected event: what it is, all its arguments, and what it is linked to.
+// The details of the selected event: times, arguments and related events.
 
 import type { ChromeEvent, Related } from "kinetoscope/remote";
 import { Await, To } from "../../components/parts";
 import { copy } from "../../components/download";
 import { exact, time } from "../../model/format";
 import { ask } from "../../state/ask";
-import { laneNames } from "../../state/lanes";
+import { trackNames } from "../../state/tracks";
 import { PAGE_TEXTS, RELATIONS, TEXTS } from "../../strings";
 import type { Timeline } from "./controller";
 import { selectNeighbour } from "./neighbours";
@@ -13,7 +13,7 @@ import { selectNeighbour } from "./neighbours";
 const LABELS = TEXTS.timelineDetails;
 const SHARED = TEXTS.shared;
 
-/** At most this many links of a kind are listed. */
+/** The largest number of related events that are listed for each relation. */
 const LISTED = 50;
 
 function Links({ timeline, related }: { timeline: Timeline; related: Related }) {
@@ -115,7 +115,7 @@ export function Details({ timeline }: { timeline: Timeline }) {
           {time(end - start)}
         </b>{" "}
         from <span data-hint={exact("ns", start)}>{time(start)}</span> ·{" "}
-        {laneNames(timeline.trace)(related.track[0] as number)}
+        {trackNames(timeline.trace)(related.track[0] as number)}
       </p>
       <p>
         <To view="operators" with={{ q: name }}>

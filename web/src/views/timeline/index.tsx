@@ -1,4 +1,4 @@
-// The timeline: every lane, from the whole trace down to one event.
+// The timeline: all tracks and counters, from the complete trace down to one event.
 
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { SearchBox } from "../../components/search-box";
@@ -66,8 +66,12 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
       <button type="button" data-hint={PAGE_TEXTS.saveSliceHint} onClick={() => void timeline.saveSlice()}>
         {PAGE_TEXTS.saveSlice}
       </button>
-      <button type="button" data-hint={LABELS.wholeTraceHint} onClick={() => timeline.setView(timeline.whole, "moving")}>
-        Whole
+      <button
+        type="button"
+        data-hint={LABELS.wholeTraceHint}
+        onClick={() => timeline.setView(timeline.whole, "animated")}
+      >
+        {PAGE_TEXTS.showAll}
       </button>
     </div>
   );

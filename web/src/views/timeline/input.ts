@@ -1,4 +1,4 @@
-// Mouse, touch, wheel and keys, as changes of the timeline.
+// Mouse, touch, wheel and keyboard input of the timeline.
 
 import { isForPage } from "../../components/shortcut";
 import { RULER } from "../../drawing/timeline";
@@ -6,7 +6,7 @@ import { moved, zoomed, type Viewport } from "../../model/timeline/viewport";
 import type { Timeline } from "./controller";
 import { selectChild, selectFirst, selectNeighbour, selectParent } from "./neighbours";
 
-/** How far a pointer moves before it is a drag, in pixels. */
+/** The distance in pixels from which a movement is a drag. */
 const DRAG = 4;
 
 type Mode = "none" | "pan" | "box" | "zoom" | "pinch";
@@ -20,14 +20,14 @@ interface Gesture {
   moved: boolean;
 }
 
-/** Listens on the scrolled element; gives what ends that. */
+/** Handles the input of the scrolled element. Returns a function that removes the listeners. */
 export function listen(element: HTMLElement, canvas: HTMLCanvasElement, timeline: Timeline): () => void {
   const ending = new AbortController();
   const on = <K extends keyof HTMLElementEventMap>(
     name: K,
-    take: (event: HTMLElementEventMap[K]) => void,
+    handle: (event: HTMLElementEventMap[K]) => void,
     passive = true,
-  ): void => element.addEventListener(name, take as EventListener, { signal: ending.signal, passive });
+  ): void => element.addEventListener(name, handle as EventListener, { signal: ending.signal, passive });
   const pointers = new Map<number, { x: number; y: number }>();
   let gesture: Gesture | undefined;
   let pinched = 0;
@@ -100,7 +100,7 @@ export function listen(element: HTMLElement, canvas: HTMLCanvasElement, timeline
     } else if (area && ended.mode === "box") timeline.selectArea(area);
     else if (area && ended.mode === "zoom") {
       timeline.area.value = undefined;
-      timeline.setView({ start: area.start, end: area.end }, "moving");
+      timeline.setView({ start: area.start, end: area.end }, "animated");
     }
   };
   on("pointerup", release);
@@ -132,30 +132,30 @@ export function listen(element: HTMLElement, canvas: HTMLCanvasElement, timeline
     false,
   );
 
-  const taken = keys(timeline);
-  const takeKey = (event: KeyboardEvent): void => {
+  const actions = keys(timeline);
+  const onKeyDown = (event: KeyboardEvent): void => {
     const target = event.target as Element;
     if (!isForPage(event) || target.closest("dialog")) return;
-    // Letters work wherever the focus is; what buttons and tables have a use for, only on the timeline.
+    // Letters work with any focus; keys that buttons and tables use only work on the timeline.
     if (event.key.length > 1 && event.key !== "Escape" && target !== element) return;
-    const take = taken[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (!take) return;
+    const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (!action) return;
     event.preventDefault();
-    take(event.shiftKey);
+    action(event.shiftKey);
   };
-  document.addEventListener("keydown", takeKey, { signal: ending.signal });
+  document.addEventListener("keydown", onKeyDown, { signal: ending.signal });
   return () => ending.abort();
 }
 
-/** What each key does. */
+/** Returns the action of each key. */
 function keys(timeline: Timeline): Record<string, (shift: boolean) => void> {
   const middle = (): number => {
     const hovered = timeline.hovered.peek();
     const { start, end } = timeline.view.peek();
     return hovered ? (Math.max(hovered.start, start) + Math.min(hovered.end, end)) / 2 : (start + end) / 2;
   };
-  const zoom = (factor: number): void => timeline.setView(zoomed(timeline.view.peek(), factor, middle()), "moving");
-  const move = (share: number): void => timeline.setView(moved(timeline.view.peek(), share), "moving");
+  const zoom = (factor: number): void => timeline.setView(zoomed(timeline.view.peek(), factor, middle()), "animated");
+  const move = (share: number): void => timeline.setView(moved(timeline.view.peek(), share), "animated");
   const scroll = (by: number): void => timeline.scrollTo(timeline.scroll.peek() + by);
   return {
     w: () => zoom(0.6),
@@ -171,14 +171,14 @@ function keys(timeline: Timeline): Record<string, (shift: boolean) => void> {
     ArrowUp: () => scroll(-40),
     ArrowDown: () => scroll(40),
     f: () => timeline.fit(),
-    Home: () => timeline.setView(timeline.whole, "moving"),
+    Home: () => timeline.setView(timeline.whole, "animated"),
     n: (shift) => void timeline.goToMatch(shift ? -1 : 1),
     "[": () => void selectNeighbour(timeline, -1),
     "]": () => void selectNeighbour(timeline, 1),
     Enter: () => selectFirst(timeline),
     p: () => selectParent(timeline),
     c: () => void selectChild(timeline),
-    m: () => timeline.selectSight(),
+    m: () => timeline.selectVisible(),
     Escape: () => timeline.clear(),
   };
 }

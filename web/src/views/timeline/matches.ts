@@ -1,4 +1,4 @@
-// What a search on the timeline found, and which match was gone to.
+// The matches of a search on the timeline, and the current match.
 
 import { batch, signal } from "@preact/signals";
 import type { RemoteTrace, Spans } from "kinetoscope/remote";
@@ -22,7 +22,7 @@ const noSpans: Spans = {
 
 const names = new WeakMap<RemoteTrace, Promise<string[]>>();
 
-/** Every name of a span. */
+/** Returns the names of all spans. */
 function namesOf(trace: RemoteTrace): Promise<string[]> {
   let known = names.get(trace);
   if (!known) {
@@ -35,14 +35,14 @@ function namesOf(trace: RemoteTrace): Promise<string[]> {
 export class Matches {
   readonly found = signal<Found | undefined>(undefined);
   readonly searching = signal(false);
-  /** The position of the match that was gone to last. */
+  /** The index of the current match; -1 if there is none. */
   readonly at = signal(-1);
   private text = "";
   private running: Promise<void> = Promise.resolve();
 
   constructor(private readonly trace: RemoteTrace) {}
 
-  /** Looks for spans whose names match; a later search overtakes an earlier one. */
+  /** Searches for spans with matching names. A later search replaces an earlier one. */
   search(text: string): void {
     this.running = this.find(text);
   }
@@ -67,8 +67,8 @@ export class Matches {
   }
 
   /**
-   * The event of the next or previous match: from the one gone to last, else from a time on. Whoever asks while a search is
-   * running gets what that search finds.
+   * Moves to the next or previous match and returns its event. The first move starts at the time `start`. Waits for a
+   * running search.
    */
   async go(by: 1 | -1, start: number): Promise<number | undefined> {
     await this.running;

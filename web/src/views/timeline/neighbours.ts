@@ -1,4 +1,4 @@
-// The keyboard's way through a timeline: from the selected event to those around it.
+// Keyboard navigation of the timeline: from the selected event to its neighbours.
 
 import { lanesInSight } from "../../drawing/timeline";
 import { longestOn, longestWithin, neighbour } from "../../model/timeline/pick";
@@ -11,7 +11,7 @@ interface Selected {
   end: number;
 }
 
-/** The event before or after the selected one on its lane and level. */
+/** Selects the previous or next event on the same track and level. */
 export async function selectNeighbour(timeline: Timeline, by: 1 | -1): Promise<void> {
   const related = timeline.related.peek();
   if (!related || related.length === 0) return;
@@ -22,7 +22,7 @@ export async function selectNeighbour(timeline: Timeline, by: 1 | -1): Promise<v
     end: related.end_ns[0],
   } as Selected;
   const track = related.track[0] as number;
-  // Ever wider, until there is one.
+  // Searches a growing range until an event is found.
   for (let reach = Math.max(own.end - own.start, 1000) * 20; ; reach *= 16) {
     const from = Math.floor(by > 0 ? own.end : own.start - reach);
     const tiles = await timeline.trace.tiles({ track, startNs: from, endNs: Math.ceil(from + reach), pixels: 1 << 16 });
@@ -32,7 +32,7 @@ export async function selectNeighbour(timeline: Timeline, by: 1 | -1): Promise<v
   }
 }
 
-/** Selects the longest event in sight on the first lane in sight: where the keyboard begins. */
+/** Selects the longest visible event of the first visible track: the start of keyboard navigation. */
 export function selectFirst(timeline: Timeline): void {
   const lane = lanesInSight({
     layout: timeline.layout.peek(),
@@ -48,14 +48,14 @@ export function selectFirst(timeline: Timeline): void {
   if (best !== undefined) timeline.select(tiles.event[best]);
 }
 
-/** Selects what is around the selected event. */
+/** Selects the parent of the selected event. */
 export function selectParent(timeline: Timeline): void {
   const related = timeline.related.peek();
   const at = related?.relation.indexOf("ancestor") ?? -1;
   if (related && at >= 0) timeline.select(related.event[at]);
 }
 
-/** Selects the longest event right inside the selected one. */
+/** Selects the longest child of the selected event. */
 export async function selectChild(timeline: Timeline): Promise<void> {
   const related = timeline.related.peek();
   if (!related || related.length === 0) return;

@@ -1,4 +1,4 @@
-// The statistics of a selected stretch of time on some lanes.
+// The statistics of a selected time range on some tracks.
 
 import { columnsOf } from "../../components/answer-table";
 import { Save } from "../../components/save";
