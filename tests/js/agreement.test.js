@@ -1,4 +1,4 @@
-// The engine gives the same answers in Node as natively, byte for byte.
+// The engine gives the same answers in Node and natively, byte for byte.
 
 import assert from "node:assert/strict";
 import { readFile, stat } from "node:fs/promises";
@@ -10,18 +10,18 @@ import { corpus, data, fixtures, kinetoscope, nativeAnswers } from "./files.js";
 
 const queries = Object.keys(QUERIES);
 
-/** Whether Node answers of a trace what the native engine answered. */
+/** Checks that the answers in Node equal those of the native engine. */
 async function agree(path, native) {
   let trace;
   try {
     trace = await open(path);
   } catch (error) {
-    assert.equal(native.error, `${basename(path)}: ${error.message}`, `${path}: only Node refuses`);
+    assert.equal(native.error, `${basename(path)}: ${error.message}`, `${path}: only Node refuses the file`);
     assert.match(error.code, /^(empty|not_a_trace)$/);
     assert.equal(typeof error.byteOffset, "number");
     return "refused";
   }
-  assert.equal(native.error, undefined, `${path}: only Node reads`);
+  assert.equal(native.error, undefined, `${path}: only Node reads the file`);
   for (const query of queries) assert.ok(trace.json(query) === native.answers[query], `${path}: ${query} differs`);
   trace.dispose();
   return "read";
@@ -35,12 +35,12 @@ async function agreeOnAll(paths) {
   return counts;
 }
 
-test("every fixture, every analysis", async () => {
+test("all queries agree on all fixtures", async () => {
   const { read, refused } = await agreeOnAll(fixtures());
   assert.ok(read >= 120 && refused >= 10, `${read} read, ${refused} refused`);
 });
 
-test("what the command line refuses, it refuses in the same words", async () => {
+test("refused files give the error message of the command line", async () => {
   for (const path of fixtures().filter((path) => path.includes("/refused/"))) {
     const error = await open(path).catch((error) => error);
     const { stdout, stderr, code } = await kinetoscope("info", path);
@@ -48,7 +48,7 @@ test("what the command line refuses, it refuses in the same words", async () => 
   }
 });
 
-test("every real trace, every analysis", async (t) => {
+test("all queries agree on all real traces", async (t) => {
   const paths = corpus();
   if (paths.length === 0) return t.skip("the real traces are not in ../shared/traces");
   const { read, refused } = await agreeOnAll(paths);
@@ -57,7 +57,7 @@ test("every real trace, every analysis", async (t) => {
 
 const gpu = `${data}/healthy/small_gpu_trace.json`;
 
-test("texts, tables and files are those of the command line", async () => {
+test("tables, CSV, Markdown and exports equal the output of the command line", async () => {
   const trace = await open(gpu);
   for (const query of queries) {
     for (const [format, text] of [
@@ -84,7 +84,7 @@ test("texts, tables and files are those of the command line", async () => {
   }
 });
 
-test("objects and columns say what the document says", async () => {
+test("rows and columns equal the JSON document", async () => {
   for (const path of [
     gpu,
     ...fixtures()
@@ -165,9 +165,9 @@ test("every kind of source gives the same trace", async () => {
     assert.equal(last.preview.events, trace.length);
     trace.dispose();
   }
-  const both = await open([path, gpu]);
+  const traces = await open([path, gpu]);
   assert.deepEqual(
-    both.map((trace) => trace.name),
+    traces.map((trace) => trace.name),
     [basename(path), basename(gpu)],
   );
 });

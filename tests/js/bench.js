@@ -1,4 +1,4 @@
-// Opens one trace, answers its summary, and prints what that took as JSON: `node bench.js FILE|- [MEMORY_LIMIT]`.
+// Opens a trace, computes its summary, and prints time and memory as JSON: `node bench.js FILE|- [MEMORY_LIMIT]`.
 
 import { Readable } from "node:stream";
 import { memoryBytes, open } from "kinetoscope";

@@ -1,4 +1,4 @@
-// The JavaScript examples of the READMEs and of the book run.
+// Runs the JavaScript examples of the READMEs and of the book.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -12,7 +12,7 @@ const trace = `${root}tests/data/torch/kineto/transformer_training/trace.json.gz
 let folder;
 
 before(async () => {
-  // Below this folder, so that the package is found.
+  // The folder is below this one, so that Node finds the package.
   folder = await mkdtemp(fileURLToPath(new URL("./book-", import.meta.url)));
   for (const name of ["run.json.gz", "run.pt.trace.json.gz"]) await copyFile(trace, `${folder}/${name}`);
 });

@@ -1,4 +1,4 @@
-// How the tests start Chromium.
+// The launch options of Chromium.
 
 export const CHROMIUM = {
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",

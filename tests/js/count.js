@@ -1,4 +1,4 @@
-// A reporter for Node's test runner: names what was skipped and counts, in the form that `cargo xtask test` reads.
+// A reporter for Node's test runner that prints skipped tests and counts in the form that `cargo xtask test` reads.
 
 export default async function* count(events) {
   const counts = { passed: 0, failed: 0, skipped: 0 };

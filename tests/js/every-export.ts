@@ -1,4 +1,4 @@
-// A program that uses every export of the package. It is only checked, never run.
+// A program that uses every export of the package. It is type-checked, but never run.
 
 import {
   EXPORTS,
@@ -87,7 +87,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
     if (row.kind === "identity") console.log(row.left - row.right, row.count satisfies null);
     else console.log(row.kind satisfies Severity, row.count.toFixed());
   }
-  // @ts-expect-error: there is no such class of work.
+  // @ts-expect-error: the class does not exist.
   console.log(trace.kernels().filter((row) => row.class === "sleep"));
   const memory: Columns<MemoryRow> = trace.columns("memory");
   const peaks: Float64Array = memory.columns.peak_bytes;
@@ -106,8 +106,8 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   const instances: Spans = trace.instances(0, { groupBy: ["module"] });
   const related: Related = trace.related(spans.event[0] ?? 0);
   const relation: Relation | undefined = related.relation[0];
-  const asked: CurveOptions = { counter: 0, startNs: 0, endNs: 1e6, pixels: 800 };
-  const curve: Curve = trace.curve(asked);
+  const curveOptions: CurveOptions = { counter: 0, startNs: 0, endNs: 1e6, pixels: 800 };
+  const curve: Curve = trace.curve(curveOptions);
   const column: Column | undefined = COLUMNS.ops[0];
   const kind: ColumnKind | undefined = column?.kind;
   console.log(instances.length, relation, curve.mean[0], column?.about, kind);
@@ -140,7 +140,11 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   const same: RemoteAnswers = remote;
   const rows: OpsRow[] = await same.ops(grouped);
   console.log(rows.length, (await remote.summary()).steps, (await remote.columns("ops")).length);
-  console.log((await remote.related(0)).length, (await remote.curve(asked)).length, (await remote.find(["a"])).length);
+  console.log(
+    (await remote.related(0)).length,
+    (await remote.curve(curveOptions)).length,
+    (await remote.find(["a"])).length,
+  );
   console.log((await remote.instances(0)).length);
   remote.dispose();
   const spawn: Spawn = (onReply) => {
@@ -149,11 +153,11 @@ export async function main(file: File, response: Response, stream: ReadableStrea
     return worker;
   };
   (await createRemoteClient(spawn).open(file)).dispose();
-  const take: (message: Message) => Promise<void> = serve(
+  const handle: (message: Message) => Promise<void> = serve(
     { postMessage: () => undefined },
     { open: openSupplied, repair },
   );
-  console.log(take);
+  console.log(handle);
 
   try {
     await open(new Blob([]));
@@ -167,5 +171,5 @@ export async function main(file: File, response: Response, stream: ReadableStrea
 
 export const clients: [Client<Source>, RemoteClient] = [{ open, repair }, { open: openRemote }];
 
-// @ts-expect-error: there is no such option.
+// @ts-expect-error: the option does not exist.
 export const wrong: OpsOptions = { colour: "red" };

@@ -1,4 +1,4 @@
-// The examples do what they say.
+// Runs the examples.
 
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
@@ -16,7 +16,7 @@ const examples = `${root}wasm/examples`;
 const gpu = `${data}/healthy/small_gpu_trace.json`;
 const torch = `${data}/torch/kineto/transformer_training/trace.json.gz`;
 
-/** An example beside the package, as after `npm install kinetoscope`. */
+/** Copies an example to a folder with the package, as after `npm install kinetoscope`. */
 function installed(name) {
   mkdirSync(`${place}/node_modules`, { recursive: true });
   cpSync(`${root}wasm/js`, `${place}/node_modules/kinetoscope`, {
@@ -36,7 +36,7 @@ async function node(...args) {
   }
 }
 
-test("the report tells of every trace, and of what is none", async () => {
+test("the report has a section for every file, including files that are not traces", async () => {
   const folder = `${place}/traces`;
   mkdirSync(folder, { recursive: true });
   copyFileSync(gpu, `${folder}/gpu.json`);
@@ -50,10 +50,10 @@ test("the report tells of every trace, and of what is none", async () => {
   assert.match(stdout, /## torch\.json\.gz[^]*\| Optimizer\.step#Adam\.step \|/);
 });
 
-test("the gate passes, fails and refuses", async () => {
+test("the gate passes, fails, and rejects invalid arguments", async () => {
   const gate = installed("gate.mjs");
   const within = await node(gate, gpu, "--min-gpu-busy", "1");
-  assert.deepEqual([within.code, within.stdout], [0, "✓ small_gpu_trace.json is within 1 budgets\n"]);
+  assert.deepEqual([within.code, within.stdout], [0, "✓ small_gpu_trace.json is within 1 limits\n"]);
   const over = await node(gate, gpu, "--min-gpu-busy", "99.9");
   assert.equal(over.code, 1);
   assert.match(over.stdout, /^✗ device 0 is busy \d+\.\d %, less than 99\.9 %\n$/);
@@ -79,7 +79,7 @@ async function freePort() {
 
 const PYTHON_PACKAGES = ["tensorboard==2.21.0", "setuptools==80.9.0", "wheel==0.45.1"];
 
-/** TensorBoard with the plugin, in an environment of its own, which is kept while its packages stay the same. */
+/** Installs TensorBoard and the plugin in a virtual environment, which is reused while its packages stay the same. */
 function tensorboard() {
   const python = `${place}/python`;
   const stamp = `${python}/installed`;
@@ -106,8 +106,8 @@ test("TensorBoard shows the traces of a logdir", async (t) => {
   const server = spawn(program, ["--logdir", logdir, "--host", "127.0.0.1", "--port", String(port)], {
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const said = [];
-  for (const stream of [server.stdout, server.stderr]) stream.on("data", (text) => said.push(String(text)));
+  const output = [];
+  for (const stream of [server.stdout, server.stderr]) stream.on("data", (text) => output.push(String(text)));
   t.after(() => server.kill());
   const address = `http://127.0.0.1:${port}`;
   for (
@@ -118,7 +118,7 @@ test("TensorBoard shows the traces of a logdir", async (t) => {
     ));
     tries++
   ) {
-    assert.ok(tries < 300 && server.exitCode === null, `TensorBoard does not answer:\n${said.join("")}`);
+    assert.ok(tries < 300 && server.exitCode === null, `TensorBoard does not answer:\n${output.join("")}`);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   const listing = await (await fetch(`${address}/data/plugins_listing`)).json();

@@ -1,4 +1,4 @@
-// The traces that the tests read, and the native binary to compare with.
+// The traces of the tests, and the native binary as a reference.
 
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,10 +10,10 @@ import { promisify } from "node:util";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 export const data = `${root}tests/data`;
-/** Where cargo builds. */
+/** Cargo's target directory. */
 export const target = resolve(root, process.env.CARGO_TARGET_DIR ?? "target");
 
-/** Every file below a folder, sorted. */
+/** Returns all files below a folder, sorted. */
 export function filesBelow(folder) {
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
   return entries
@@ -24,14 +24,14 @@ export function filesBelow(folder) {
 
 const isTrace = (path) => /\.json(\.gz|\.zst)?$/.test(path);
 
-/** Our own traces: fixtures of every defect, what is refused, snapshots, records, and recordings of the real PyTorch. */
+/** Returns the traces in `tests/data`: fixtures of defects, refused files, snapshots, records, and traces of PyTorch. */
 export function fixtures() {
   const folders = ["healthy", "malformed", "refused", "fuzz", "snapshots"].map((folder) => `${data}/${folder}`);
   const recorded = filesBelow(`${data}/torch`).filter((path) => /\/(trace|records)\.json(\.gz)?$/.test(path));
   return [...folders.flatMap(filesBelow), ...recorded];
 }
 
-/** Real traces of other people, which lie beside the repository; an empty list where they do not. */
+/** Returns real traces from other projects, next to the repository; an empty list if there are none. */
 export function corpus() {
   const folder = `${root}../shared/traces`;
   if (!existsSync(folder)) return [];
@@ -42,7 +42,7 @@ export function corpus() {
 
 const run = promisify(execFile);
 
-/** Runs the native command line: its output, its errors and its exit code. */
+/** Runs the native command line and returns its stdout, stderr and exit code. */
 export async function kinetoscope(...args) {
   try {
     const { stdout, stderr } = await run(`${target}/debug/kinetoscope`, args, { maxBuffer: 1 << 30 });
@@ -53,12 +53,12 @@ export async function kinetoscope(...args) {
   }
 }
 
-/** What the native engine answers of each trace, in turn: `{ answers }` with the JSON of every query, or `{ error }`. */
+/** Yields the answers of the native engine for each trace: `{ answers }` with the JSON of all queries, or `{ error }`. */
 export async function* nativeAnswers(paths) {
   const child = spawn(`${target}/debug/answers`, { stdio: ["pipe", "pipe", "inherit"] });
   const ended = once(child, "close");
   child.stdin.end(paths.map((path) => `${path}\n`).join(""));
   for await (const line of createInterface({ input: child.stdout, crlfDelay: Infinity })) yield JSON.parse(line);
   const [code] = await ended;
-  if (code !== 0) throw new Error(`answers ended with ${code}`);
+  if (code !== 0) throw new Error(`answers exited with ${code}`);
 }

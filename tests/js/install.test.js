@@ -1,4 +1,5 @@
-// The packed package, installed into empty projects: Node, TypeScript, three bundlers, and Chromium under a strict policy.
+// Installs the packed package into empty projects: Node, TypeScript, three bundlers, and Chromium with a strict content
+// security policy.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -20,7 +21,7 @@ const trace = `${data}/torch/kineto/transformer_training/trace.json.gz`;
 const run = (folder, program, ...args) =>
   execFileSync(program, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
-/** What npm's own notices would otherwise say. */
+/** Runs npm without its notices. */
 const npm = (folder, ...args) => run(folder, "npm", ...args, "--loglevel=error", "--no-audit", "--no-fund");
 
 let tarball;
@@ -39,7 +40,7 @@ before(async () => {
 
 after(() => browser?.close());
 
-/** An empty project with the package and some files in it. */
+/** Creates a project with the package and some files, and returns its folder. */
 function project(name, files, manifest = {}) {
   const folder = join(place, name);
   mkdirSync(join(folder, "src"), { recursive: true });
@@ -49,7 +50,7 @@ function project(name, files, manifest = {}) {
   return folder;
 }
 
-test("the tarball holds what it should and nothing else", () => {
+test("the tarball contains only the expected kinds of files", () => {
   const names = run(place, "tar", "-tzf", tarball).trim().split("\n");
   const kinds = new Set(names.map((name) => name.replace(/^package\//, "").replace(/^dist\/.*(?=\.)/, "dist/*")));
   assert.ok(names.includes("package/dist/kinetoscope.wasm"));
@@ -109,9 +110,9 @@ test("TypeScript accepts a program that uses every export", () => {
 
 test("publint and are-the-types-wrong find nothing", () => {
   run(place, `${tools}/.bin/publint`, "run", tarball, "--strict");
-  // Before "exports", Node 10 found no entry but the main one. The engine's code has no types.
-  const left = ["--exclude-entrypoints", "kinetoscope.wasm"];
-  run(place, `${tools}/.bin/attw`, tarball, "--profile", "node16", ...left);
+  // Node 10 does not support "exports" and finds only the main entry. The .wasm file has no types.
+  const excluded = ["--exclude-entrypoints", "kinetoscope.wasm"];
+  run(place, `${tools}/.bin/attw`, tarball, "--profile", "node16", ...excluded);
 });
 
 const APP = `
@@ -138,7 +139,7 @@ const TYPES = {
   ".wasm": "application/wasm",
 };
 
-/** The answer of a page of a folder that is served with nothing but one's own files allowed. */
+/** Serves a folder with a policy that allows only its own files, and returns the title that the page sets. */
 async function answerOf(folder, page = "index.html") {
   const policy = "default-src 'none'; connect-src 'self'; worker-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
   const server = createServer((request, response) => {
@@ -163,15 +164,15 @@ async function answerOf(folder, page = "index.html") {
 
 async function titleOf(address) {
   const page = await browser.newPage();
-  const told = [];
-  page.on("console", (message) => told.push(message.text()));
-  page.on("pageerror", (error) => told.push(String(error)));
+  const messages = [];
+  page.on("console", (message) => messages.push(message.text()));
+  page.on("pageerror", (error) => messages.push(String(error)));
   try {
     await page.goto(address);
     await page.waitForFunction(() => document.title !== "waiting", undefined, { timeout: 30_000 });
     return await page.title();
   } catch (error) {
-    throw new Error(`${error.message}\n${told.join("\n")}`);
+    throw new Error(`${error.message}\n${messages.join("\n")}`);
   } finally {
     await page.close();
   }
@@ -225,7 +226,7 @@ test("Chromium: esbuild, with the engine as an asset", async () => {
   assert.equal(await answerOf(join(folder, "dist")), "2576");
 });
 
-test("Chromium: a single file, opened from the disk", async () => {
+test("Chromium: a single file, opened from disk", async () => {
   const app = `
     import { open } from "kinetoscope/inline";
     const bytes = Uint8Array.from(atob(TRACE), (character) => character.charCodeAt(0));

@@ -1,4 +1,4 @@
-// Bad input gives a typed error or a partial trace, never a trap, and memory is given back.
+// Bad input gives a typed error or a partial trace, never a trap, and memory is freed.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -16,7 +16,7 @@ const path = fixtures().find((path) => path.endsWith("transformer_training/trace
 const packed = new Uint8Array(await readFile(path));
 const text = new Uint8Array(gunzipSync(packed));
 
-/** The module still works. */
+/** Checks that the module still works. */
 async function stillWorks() {
   const trace = await open(packed);
   assert.equal(trace.length, 2576);
@@ -25,7 +25,7 @@ async function stillWorks() {
 
 async function refusal(source, options) {
   const error = await open(source, options).then(
-    () => assert.fail("it was read"),
+    () => assert.fail("the source was read"),
     (error) => error,
   );
   assert.ok(error instanceof KinetoscopeError, `${error}`);
@@ -33,7 +33,7 @@ async function refusal(source, options) {
   return error;
 }
 
-test("what is no trace is refused with a code", async () => {
+test("a source that is not a trace is refused with a code", async () => {
   for (const [source, code, offset] of [
     [new Uint8Array(), "empty", 0],
     [new TextEncoder().encode("  <!doctype html><title>404</title>"), "not_a_trace", 0],
@@ -56,7 +56,7 @@ test("what is no trace is refused with a code", async () => {
   assert.equal((await refusal([good, bad])).code, "empty");
 });
 
-test("a wrong option is refused with a code", async () => {
+test("an invalid option is refused with a code", async () => {
   const trace = await open(packed);
   for (const call of [
     () => trace.ops({ colour: "red" }),
@@ -74,9 +74,9 @@ test("a wrong option is refused with a code", async () => {
   assert.throws(() => trace.ops(), { code: "disposed" });
 });
 
-test("damage is counted and the rest is read", async () => {
+test("defects are counted and the rest is read", async () => {
   const diagnose = async (source) => {
-    // By DecompressionStream, and by Node's zlib.
+    // `openInline` uses DecompressionStream, `open` Node's zlib.
     const other = await openInline(source());
     const trace = await open(source());
     assert.deepEqual(other.diagnostics(), trace.diagnostics());
@@ -106,7 +106,7 @@ test("damage is counted and the rest is read", async () => {
   }
 });
 
-test("an aborted reading ends, and gives its memory back", async () => {
+test("aborting ends the reading and frees its memory", async () => {
   const reason = new Error("enough");
   const early = await refusal(packed, { signal: AbortSignal.abort(reason) });
   assert.deepEqual([early.code, early.name, early.cause], ["aborted", "AbortError", reason]);
@@ -133,7 +133,7 @@ test("an aborted reading ends, and gives its memory back", async () => {
   await assert.rejects(openRemote(generator, { signal: inWorker.signal }), { code: "aborted" });
 });
 
-test("a source that fails is told apart from a bad one", async () => {
+test("a failing source and an invalid source give different errors", async () => {
   const failing = (bytes) =>
     new ReadableStream({
       start: (out) => out.enqueue(bytes),
@@ -143,7 +143,7 @@ test("a source that fails is told apart from a bad one", async () => {
     const error = await refusal(failing(bytes));
     assert.deepEqual([error.code, error.message, error.source], ["io", "the cable", "stream"]);
   }
-  const own = new Error("of the caller's own");
+  const own = new Error("thrown by the caller");
   const throwing = {
     onProgress() {
       throw own;
@@ -154,7 +154,7 @@ test("a source that fails is told apart from a bad one", async () => {
   await stillWorks();
 });
 
-test("over HTTP", async (t) => {
+test("traces and errors over HTTP", async (t) => {
   const server = createServer((request, response) => {
     if (request.url === "/run.json.gz") return response.end(packed);
     if (request.url === "/cut.json.gz") {
@@ -182,7 +182,7 @@ test("over HTTP", async (t) => {
   assert.equal((await refusal("http://127.0.0.1:1/x.json")).code, "io");
 });
 
-test("past the memory limit the reader stops with what it has", async () => {
+test("at the memory limit the reader stops and keeps what it has read", async () => {
   const event = `{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1.5,"dur":1,"args":{"n":123456}},`;
   const long = new TextEncoder().encode(`{"traceEvents": [${event.repeat(200_000)}{}]}`);
   for (const source of [long, new Uint8Array(gzipSync(long))]) {
@@ -195,7 +195,7 @@ test("past the memory limit the reader stops with what it has", async () => {
   }
 });
 
-test("memory is given back", async () => {
+test("disposing frees memory", async () => {
   const cycle = async () => {
     const trace = await open(packed);
     for (const query of ["summary", "ops", "events"]) trace.rows(query);
@@ -211,7 +211,7 @@ test("memory is given back", async () => {
   assert.equal(memoryBytes(), before);
 });
 
-test("repair streams, and fails with a code", async () => {
+test("repair returns a stream, and fails with a code", async () => {
   const clean = await new Response(await repair(text.slice(0, text.length >> 1))).json();
   assert.ok(clean.traceEvents.length > 1000);
   const stream = await repair(new TextEncoder().encode("<html>"));
@@ -220,7 +220,7 @@ test("repair streams, and fails with a code", async () => {
   await stillWorks();
 });
 
-test("a worker that was forgotten does not keep Node alive", () => {
+test("an undisposed worker does not keep Node alive", () => {
   const script = `
     import { open } from "kinetoscope/worker";
     const trace = await open(${JSON.stringify(path)});

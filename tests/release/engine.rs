@@ -1,4 +1,4 @@
-//! A program that reads the trace that its argument names.
+//! Reads the trace in the file that the argument names.
 
 use kinetoscope_core::TraceReader;
 

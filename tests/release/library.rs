@@ -1,4 +1,4 @@
-//! Instrumented code, built without the recorder.
+//! Instrumented code that is built without the recorder.
 
 use kinetoscope::{is_recording, scope};
 

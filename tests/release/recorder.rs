@@ -1,4 +1,4 @@
-//! A program that records one span and saves it.
+//! Records one span and saves the recording.
 
 use kinetoscope::{Profiler, RecordError, scope};
 
@@ -7,7 +7,7 @@ fn main() -> Result<(), RecordError> {
     {
         let _span = scope!("work", batch = 3);
     }
-    let recording = profiler.stop()?.expect("it was enabled");
+    let recording = profiler.stop()?.expect("recording was enabled");
     recording.save("run.ktrace")?;
     println!("{} records", recording.statistics.records);
     Ok(())

@@ -1,4 +1,4 @@
-//! A program that looks whether its argument names a recording.
+//! Checks whether the file that the argument names is a recording.
 
 use kinetoscope_stream::block::MAGIC;
 

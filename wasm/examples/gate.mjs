@@ -1,8 +1,8 @@
-// A gate for CI: fails when a trace breaks a budget.
+// A gate for CI: fails if a number of a trace exceeds a limit.
 //
 // node gate.mjs TRACE [--max-mean-step-ms N] [--min-gpu-busy PERCENT] [--max-launches-per-step N]
 //
-// Exit codes: 0 within the budgets · 1 over one · 2 the trace or the arguments cannot be read.
+// Exit codes: 0 within the limits · 1 over a limit · 2 the trace or the arguments cannot be read.
 
 import { parseArgs } from "node:util";
 import { KinetoscopeError, open } from "kinetoscope";
@@ -31,7 +31,7 @@ function usage(message) {
   process.exit(2);
 }
 
-function budgets() {
+function parseArguments() {
   const options = Object.fromEntries(Object.keys(CHECKS).map((name) => [name, { type: "string" }]));
   try {
     return parseArgs({ options, allowPositionals: true });
@@ -40,17 +40,17 @@ function budgets() {
   }
 }
 
-const { values, positionals } = budgets();
+const { values, positionals } = parseArguments();
 const limits = Object.entries(values).map(([name, text]) => [name, Number(text)]);
-if (positionals.length !== 1 || limits.length === 0) usage("give one trace and at least one budget");
-if (limits.some(([, limit]) => Number.isNaN(limit))) usage("a budget is a number");
+if (positionals.length !== 1 || limits.length === 0) usage("expected one trace and at least one limit");
+if (limits.some(([, limit]) => Number.isNaN(limit))) usage("a limit must be a number");
 
 try {
   const trace = await open(positionals[0]);
-  const broken = limits.map(([name, limit]) => CHECKS[name](trace, limit)).filter(Boolean);
-  for (const message of broken) console.log(`✗ ${message}`);
-  if (broken.length === 0) console.log(`✓ ${trace.name} is within ${limits.length} budgets`);
-  process.exitCode = broken.length > 0 ? 1 : 0;
+  const exceeded = limits.map(([name, limit]) => CHECKS[name](trace, limit)).filter(Boolean);
+  for (const message of exceeded) console.log(`✗ ${message}`);
+  if (exceeded.length === 0) console.log(`✓ ${trace.name} is within ${limits.length} limits`);
+  process.exitCode = exceeded.length > 0 ? 1 : 0;
 } catch (error) {
   if (error instanceof KinetoscopeError) usage(error.message);
   throw error;

@@ -1,4 +1,4 @@
-// A Markdown report of every trace in a folder: `node report.mjs FOLDER > report.md`.
+// Prints a Markdown report of all traces in a folder: `node report.mjs FOLDER > report.md`.
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";

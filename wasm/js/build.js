@@ -1,4 +1,4 @@
-// After the compiler: what tsc does not copy, the engine as text for `kinetoscope/inline`, and the entries of CommonJS.
+// Runs after tsc: copies the glue, writes the engine as base64 for `kinetoscope/inline`, and the entries for CommonJS.
 
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 
@@ -8,7 +8,7 @@ const wasm = readFileSync("dist/kinetoscope.wasm").toString("base64");
 writeFileSync("dist/wasm-text.js", `export const WASM = "${wasm}";\n`);
 rmSync("dist/wasm-text.d.ts", { force: true });
 
-// `await require("kinetoscope").load()`: every entry is an ES module, which CommonJS can only import.
+// `await require("kinetoscope").load()`: the entries are ES modules, which CommonJS can only import.
 const { exports } = JSON.parse(readFileSync("package.json", "utf8"));
 for (const entry of Object.values(exports)) {
   const { import: module, require: loader } = entry.node ?? entry;

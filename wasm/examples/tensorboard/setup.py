@@ -1,4 +1,4 @@
-"""Takes the built npm package along as files that TensorBoard serves."""
+"""Adds the built npm package to the files that TensorBoard serves."""
 
 import shutil
 from pathlib import Path
@@ -11,7 +11,7 @@ BUILT = HERE.parent.parent / "js" / "dist"
 
 
 class BuildWithEngine(build_py):
-    """Copies what a browser needs of the npm package beside the plugin's own files."""
+    """Copies the browser files of the npm package into the plugin's static folder."""
 
     def run(self):
         if not (BUILT / "kinetoscope.wasm").exists():

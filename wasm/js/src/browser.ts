@@ -1,4 +1,4 @@
-// The package on a page or in a worker of one's own: the engine is fetched from beside this file.
+// The package on a page or in your own worker: the engine is fetched from the folder of this file.
 
 import { load } from "./engine.js";
 import { createClient } from "./client.js";

@@ -1,4 +1,4 @@
-// The functions of the package, for a platform.
+// `open` and `repair`, independent of the platform.
 
 import { Repairing } from "./glue/engine.js";
 import { check, guarded, KinetoscopeError } from "./errors.js";
@@ -6,29 +6,29 @@ import { read, type Gunzip, type OpenOptions } from "./read.js";
 import type { Input } from "./source.js";
 import { Trace } from "./trace.js";
 
-/** What differs from platform to platform. */
+/** The parts that depend on the platform. */
 export interface Platform<S> {
   /** Loads the engine. */
   ready(): Promise<unknown>;
-  /** The input of a source; `undefined` for what is none. */
+  /** Returns the input of a source; `undefined` if it is not a source. */
   input(source: S, signal: AbortSignal | undefined): Promise<Input | undefined>;
-  /** Undoes gzip, where the platform can. */
+  /** Decompresses gzip, if the platform can. */
   gunzip: Gunzip | undefined;
 }
 
 export interface Client<S> {
   /**
-   * Reads a trace. Several sources give several traces, in the same order.
+   * Reads a trace. An array of sources gives an array of traces in the same order.
    *
-   * @throws {KinetoscopeError} when the source cannot be read or is no trace. A damaged or cut trace is no error: see
-   * `diagnostics`.
+   * @throws {KinetoscopeError} if the source cannot be read or is not a trace. A damaged or truncated trace is not an
+   * error: see `diagnostics`.
    */
   open(source: S, options?: OpenOptions): Promise<Trace>;
   open(sources: readonly S[], options?: OpenOptions): Promise<Trace[]>;
   /**
-   * A clean trace from a damaged one, as UTF-8 bytes, in one pass: only the event at hand is held.
+   * Writes a valid trace from a damaged one, as UTF-8 bytes, in one pass: only the current event is in memory.
    *
-   * @throws {KinetoscopeError} when the source cannot be read; the stream fails when it is no trace.
+   * @throws {KinetoscopeError} if the source cannot be read; the stream fails if the source is not a trace.
    */
   repair(source: S, options?: Pick<OpenOptions, "signal">): Promise<ReadableStream<Uint8Array>>;
 }

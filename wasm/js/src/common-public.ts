@@ -1,4 +1,4 @@
-// What every entry of the package that opens traces gives.
+// The exports of all entries that open traces.
 
 export { KinetoscopeError, type ErrorCode } from "./errors.js";
 export type { OpenOptions, Progress } from "./read.js";

@@ -1,15 +1,16 @@
-// The one error of the package.
+// The error type of the package.
 
 import type { EngineErrorCode } from "./queries.js";
 
 /**
- * What went wrong:
- * - `empty`, `not_a_trace`: the bytes; `byteOffset` says where in the decompressed text that was certain;
- * - `bad_option`, `bad_source`: an argument; `output`: an event that cannot be written;
- * - `http`: the server's answer; `io`: the source failed while it was read;
- * - `aborted`: the signal; `cause` is its reason;
- * - `disposed`: the trace was given back; `too_large`: the answer does not fit into one string;
- * - `not_initialized`: `init` was not called; `internal`: a fault of the engine, which has to be loaded anew.
+ * The cause of an error:
+ * - `empty`, `not_a_trace`: the source is not a trace; `byteOffset` is the offset in the decompressed text where this was
+ *   detected;
+ * - `bad_option`, `bad_source`: an argument is invalid; `output`: an event cannot be written;
+ * - `http`: the server returned an error; `io`: reading the source failed;
+ * - `aborted`: the signal was aborted; `cause` is its reason;
+ * - `disposed`: the trace was disposed of; `too_large`: the answer does not fit into one string;
+ * - `not_initialized`: `init` was not called; `internal`: a bug in the engine, which has to be loaded again.
  */
 export type ErrorCode =
   | EngineErrorCode
@@ -24,21 +25,21 @@ export type ErrorCode =
 
 export class KinetoscopeError extends Error {
   readonly code: ErrorCode;
-  /** Where in the decompressed text, in bytes, where bytes are the cause. */
+  /** The offset in the decompressed text in bytes, if the bytes of the source are the cause. */
   readonly byteOffset: number | undefined;
-  /** The name of the source, where one is the cause. */
+  /** The name of the source, if a source is the cause. */
   source: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: { byteOffset?: number | undefined; cause?: unknown } = {}) {
     super(message, "cause" in details ? { cause: details.cause } : undefined);
-    // As the platform's own aborted operations call themselves.
+    // The name that the platform uses for aborted operations.
     this.name = code === "aborted" ? "AbortError" : "KinetoscopeError";
     this.code = code;
     this.byteOffset = details.byteOffset;
   }
 }
 
-/** What the engine throws. */
+/** The value that the engine throws. */
 interface Failure {
   code: ErrorCode;
   message: string;
@@ -49,7 +50,7 @@ function isFailure(thrown: unknown): thrown is Failure {
   return typeof thrown === "object" && thrown !== null && !(thrown instanceof Error) && "code" in thrown;
 }
 
-/** Whatever was thrown as an error of this package; `code` is that of errors from outside. */
+/** Converts a thrown value to an error of this package; `code` is used for values from outside the package. */
 export function asError(thrown: unknown, code: ErrorCode): KinetoscopeError {
   if (thrown instanceof KinetoscopeError) return thrown;
   if (isFailure(thrown)) return new KinetoscopeError(thrown.code, thrown.message, { byteOffset: thrown.byteOffset });
@@ -60,7 +61,7 @@ export function asError(thrown: unknown, code: ErrorCode): KinetoscopeError {
   return new KinetoscopeError(code, message, { cause: thrown });
 }
 
-/** Runs a call into the engine. */
+/** Calls the engine and converts thrown values. */
 export function guarded<T>(call: () => T): T {
   try {
     return call();
@@ -69,7 +70,7 @@ export function guarded<T>(call: () => T): T {
   }
 }
 
-/** Throws when the signal is aborted. */
+/** Throws if the signal is aborted. */
 export function check(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw aborted(signal);
 }

@@ -1,8 +1,8 @@
-// gzip undone by the web platform.
+// Decompresses gzip with the web platform.
 
 import type { Gunzip } from "./read.js";
 
-/** By DecompressionStream; `undefined` where there is none. */
+/** Uses `DecompressionStream`; `undefined` if the platform has none. */
 export const gunzip: Gunzip | undefined =
   typeof DecompressionStream === "undefined" ? undefined : (chunks) => inflate(chunks, new DecompressionStream("gzip"));
 
@@ -16,7 +16,7 @@ async function* inflate(chunks: AsyncIterable<Uint8Array>, stream: Decompression
         await writer.ready;
         const { done, value } = await source.next();
         if (done) return await writer.close();
-        // What is awaited is `ready`; a failed write makes the reader fail, too.
+        // `ready` is awaited instead; a failed write also makes the reader fail.
         writer.write(value as Uint8Array<ArrayBuffer>).catch(() => undefined);
       }
     } catch (thrown) {

@@ -1,4 +1,4 @@
-// The package with an engine that the caller supplies: for bundlers and hosts that cannot find the file themselves.
+// The package with an engine that the caller supplies, for bundlers and hosts that do not find the file.
 
 import { load, loaded, type WasmInput } from "./engine.js";
 import { createClient } from "./client.js";
@@ -7,7 +7,7 @@ import { inputOf, type Source } from "./source.js";
 
 export * from "./public.js";
 
-/** Loads the engine; `kinetoscope/kinetoscope.wasm` has its code. Later calls change nothing. */
+/** Loads the engine from the code in `kinetoscope/kinetoscope.wasm`. Later calls have no effect. */
 export async function init(wasm: WasmInput | Promise<WasmInput>): Promise<void> {
   await load(() => wasm);
 }

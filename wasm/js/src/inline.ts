@@ -1,4 +1,4 @@
-// The package with the engine inside the module: for file:// pages and webviews that can fetch nothing.
+// The package with the engine inside the module, for file:// pages and webviews that cannot fetch files.
 
 import { load } from "./engine.js";
 import { createClient } from "./client.js";

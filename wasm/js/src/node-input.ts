@@ -1,4 +1,4 @@
-// Files, and gzip by Node's own zlib, which works in a thread and in larger pieces than DecompressionStream.
+// Files, and gzip with Node's zlib, which runs in a thread and uses larger chunks than DecompressionStream.
 
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { inputOf as webInput, type Input, type Source } from "./source.js";
 
 const CHUNK = 1 << 18;
 
-/** A text is a path, unless it begins with `http:`, `https:` or `file:`. */
+/** Returns the input of a source. A string is a path unless it begins with `http:`, `https:` or `file:`. */
 export async function inputOf(source: Source, signal: AbortSignal | undefined): Promise<Input | undefined> {
   if (source instanceof URL && source.protocol === "file:") return file(fileURLToPath(source));
   if (typeof source === "string" && source.startsWith("file:")) return file(fileURLToPath(source));

@@ -1,4 +1,4 @@
-// The package in Node: the engine is read from beside this file.
+// The package in Node: the engine is read from the folder of this file.
 
 import { readFile } from "node:fs/promises";
 import { load } from "./engine.js";

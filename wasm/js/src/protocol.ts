@@ -1,9 +1,9 @@
-// What a page and the worker of its traces say to each other.
+// The messages between a page and a worker that holds traces.
 
 import { KinetoscopeError, asError, type ErrorCode } from "./errors.js";
 import type { Progress } from "./read.js";
 
-/** A source in a form that can be posted. */
+/** A source as it is posted. */
 export type WireSource =
   | { kind: "blob"; name: string; blob: Blob }
   | { kind: "bytes"; bytes: Uint8Array | ArrayBuffer }
@@ -26,7 +26,7 @@ export type Method =
   | "curve"
   | "event";
 
-/** To the worker; every request is answered under its id. */
+/** A message to the worker. The reply has the same id. */
 export type Request =
   | { id: number; do: "open"; sources: WireSource[]; memoryLimit: number | undefined; wantsProgress: boolean }
   | { id: number; do: "call"; trace: number; method: Method; arguments: unknown[] }
@@ -35,7 +35,7 @@ export type Request =
   | { id: number; do: "cancel"; writing: number }
   | { id: number; do: "dispose"; trace: number };
 
-/** What the page knows of a trace that the worker holds. */
+/** Metadata of a trace in the worker. */
 export interface Opened {
   trace: number;
   name: string;
@@ -50,11 +50,11 @@ export interface WireError {
   source: string | undefined;
 }
 
-/** From the worker. */
+/** A message from the worker. */
 export type Reply =
   { id: number; progress: Progress } | { id: number; value: unknown } | { id: number; error: WireError };
 
-/** One end of the line. */
+/** One end of the connection. */
 export interface Port<Out> {
   postMessage(message: Out, transfer: Transferable[]): void;
 }

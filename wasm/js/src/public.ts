@@ -1,4 +1,4 @@
-// What the entries give that hold traces themselves, besides their own functions.
+// The exports of the entries that hold traces in the same thread, in addition to `open` and `repair`.
 
 export { memoryBytes, type WasmInput } from "./engine.js";
 export type { Client } from "./client.js";

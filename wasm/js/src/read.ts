@@ -1,4 +1,4 @@
-// Bytes into a trace: the one loop that feeds the engine.
+// Reads traces: feeds the bytes of a source to the engine.
 
 import { Reading, type EngineTrace } from "./glue/engine.js";
 import { KinetoscopeError, asError, check, guarded } from "./errors.js";
@@ -6,45 +6,45 @@ import type { Input } from "./source.js";
 import type { PreviewSummary } from "./queries.js";
 
 export interface Progress {
-  /** Bytes of the source that were read, compressed as they are. */
+  /** Bytes of the source that were read, before decompression. */
   bytes: number;
-  /** How many bytes the source has, where that is known. */
+  /** The size of the source in bytes, if it is known. */
   totalBytes: number | undefined;
   /** Bytes of decompressed text that were read. */
   textBytes: number;
   /** Events that were read. */
   events: number;
-  /** The first numbers. */
+  /** A summary of the events that were read. */
   preview: PreviewSummary;
 }
 
 export interface OpenOptions {
-  /** Ends the reading; its memory is given back. */
+  /** Aborts reading and frees its memory. */
   signal?: AbortSignal | undefined;
-  /** Told about ten times a second, and at the end. */
+  /** Called about ten times per second, and at the end. */
   onProgress?: ((progress: Progress) => void) | undefined;
   /**
-   * The most memory that the trace may come to hold, in bytes; 3 GiB unless given. Past it the reader stops with what it
-   * has, and the diagnostics say so with the code `memory_limit`.
+   * The largest amount of memory that the trace may use, in bytes; 3 GiB by default. At the limit the reader stops and keeps
+   * the events that it has read; the diagnostics contain the code `memory_limit`.
    */
   memoryLimit?: number | undefined;
 }
 
-/** Undoes gzip. Errors of the input and those of the compression are thrown alike. */
+/** Decompresses gzip. Throws errors of the input and errors of the compressed data alike. */
 export type Gunzip = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
 const DEFAULT_LIMIT = 3 * 2 ** 30;
 const TICK_MS = 100;
 const HEAD = 3;
 
-/** A reading in progress. */
-class Feeding {
+/** The state of reading a source. */
+class Feeder {
   private bytes = 0;
-  /** The last bytes of the file: gzip's own count of the text. */
+  /** The last four bytes of the file: in gzip, the length of the text. */
   private tail = new Uint8Array(0);
   private readonly kept: Uint8Array[] = [];
   private ticked = performance.now();
-  /** What the source threw. */
+  /** The error of the source. */
   failure: unknown;
 
   constructor(
@@ -53,7 +53,7 @@ class Feeding {
     private readonly options: OpenOptions,
   ) {}
 
-  tell(): void {
+  reportProgress(): void {
     const { reading, input, options } = this;
     options.onProgress?.({
       bytes: this.bytes,
@@ -64,20 +64,20 @@ class Feeding {
     });
   }
 
-  /** Feeds all chunks, as long as there is room for them. */
-  async feed(chunks: AsyncIterable<Uint8Array>, take: (chunk: Uint8Array) => void): Promise<void> {
+  /** Feeds all chunks until the memory limit is reached. */
+  async feed(chunks: AsyncIterable<Uint8Array>, feedChunk: (chunk: Uint8Array) => void): Promise<void> {
     for await (const chunk of chunks) {
-      guarded(() => take(chunk));
+      guarded(() => feedChunk(chunk));
       if (this.reading.is_full()) return;
       await this.tick();
     }
   }
 
-  /** Between chunks: lets the platform take its turn now and then, so that a signal can come through. */
+  /** Runs between chunks: reports progress and yields to the event loop now and then, so that a signal can be aborted. */
   private async tick(): Promise<void> {
     check(this.options.signal);
     if (performance.now() - this.ticked < TICK_MS) return;
-    this.tell();
+    this.reportProgress();
     await new Promise((resolve) => setTimeout(resolve));
     check(this.options.signal);
     this.ticked = performance.now();
@@ -92,7 +92,7 @@ class Feeding {
     }
   }
 
-  /** The chunks of the file, counted; `keep` those that cannot be had again. */
+  /** Yields the chunks of the file and counts their bytes; `keep` stores them if the source cannot be read again. */
   async *chunks(keep: boolean): AsyncGenerator<Uint8Array> {
     for await (const chunk of this.fromSource(this.input.chunks())) {
       this.bytes += chunk.length;
@@ -102,14 +102,14 @@ class Feeding {
     }
   }
 
-  /** The chunks of the file once more. */
+  /** Yields the chunks of the file again. */
   async *again(): AsyncGenerator<Uint8Array> {
     if (this.input.canRepeat) yield* this.fromSource(this.input.chunks());
     else yield* this.kept;
   }
 
-  /** Whether the text that was read is as long as gzip's last member says, in 32 bits. */
-  isWhole(): boolean {
+  /** Whether the length of the text equals the length in the trailer of the last gzip member, modulo 2^32. */
+  isComplete(): boolean {
     const tail = new DataView(this.tail.buffer, this.tail.byteOffset, this.tail.byteLength);
     return tail.byteLength === 4 && tail.getUint32(0, true) === this.reading.text_bytes() % 2 ** 32;
   }
@@ -126,7 +126,7 @@ function lastBytes(before: Uint8Array, chunk: Uint8Array): Uint8Array<ArrayBuffe
   return chunk.length >= 4 ? chunk.slice(-4) : joined(before, chunk).slice(-4);
 }
 
-/** The first bytes of some chunks, and all of the chunks. */
+/** Returns the first bytes of some chunks, and all of the chunks. */
 async function peek(chunks: AsyncGenerator<Uint8Array>): Promise<[Uint8Array, AsyncGenerator<Uint8Array>]> {
   const first: Uint8Array[] = [];
   let head = new Uint8Array(0);
@@ -151,9 +151,9 @@ function isGzip(head: Uint8Array): boolean {
   return head[0] === 0x1f && head[1] === 0x8b && head[2] === 8;
 }
 
-async function feed(reading: Reading, feeding: Feeding, gunzip: Gunzip | undefined): Promise<void> {
-  const [head, chunks] = await peek(feeding.chunks(gunzip !== undefined));
-  if (!gunzip || !isGzip(head)) return feeding.feed(chunks, (chunk) => reading.feed(chunk));
+async function feed(reading: Reading, feeder: Feeder, gunzip: Gunzip | undefined): Promise<void> {
+  const [head, chunks] = await peek(feeder.chunks(gunzip !== undefined));
+  if (!gunzip || !isGzip(head)) return feeder.feed(chunks, (chunk) => reading.feed(chunk));
   let gaveUp = false;
   async function* text(inflate: Gunzip): AsyncGenerator<Uint8Array> {
     try {
@@ -162,33 +162,33 @@ async function feed(reading: Reading, feeding: Feeding, gunzip: Gunzip | undefin
       gaveUp = true;
     }
   }
-  await feeding.feed(text(gunzip), (piece) => reading.feed_text(piece));
-  if (feeding.failure) throw feeding.failure;
-  if (reading.is_full() || (!gaveUp && feeding.isWhole())) return;
-  // Damaged, cut, of several members, or with something behind it: the engine's own rules say which, and count it.
+  await feeder.feed(text(gunzip), (piece) => reading.feed_text(piece));
+  if (feeder.failure) throw feeder.failure;
+  if (reading.is_full() || (!gaveUp && feeder.isComplete())) return;
+  // Damaged, truncated, with several members or trailing bytes: the engine decompresses the file itself and counts defects.
   reading.start_over();
-  await feeding.feed(feeding.again(), (chunk) => reading.feed(chunk));
+  await feeder.feed(feeder.again(), (chunk) => reading.feed(chunk));
 }
 
 /** Reads a trace. */
 export async function read(input: Input, gunzip: Gunzip | undefined, options: OpenOptions): Promise<EngineTrace> {
   const limit = options.memoryLimit ?? DEFAULT_LIMIT;
-  if (!(limit > 0)) throw new KinetoscopeError("bad_option", `memoryLimit: ${limit} is no number of bytes`);
+  if (!(limit > 0)) throw new KinetoscopeError("bad_option", `memoryLimit: ${limit} is not a number of bytes`);
   const reading = new Reading(limit);
   let ended = false;
   try {
-    const feeding = new Feeding(reading, input, options);
-    await feed(reading, feeding, gunzip);
+    const feeder = new Feeder(reading, input, options);
+    await feed(reading, feeder, gunzip);
     check(options.signal);
-    feeding.tell();
+    feeder.reportProgress();
     ended = true;
     return guarded(() => reading.finish());
   } catch (thrown) {
-    // What else is thrown is the caller's own, from `onProgress`.
+    // Other values were thrown by the caller's `onProgress`.
     if (thrown instanceof KinetoscopeError) thrown.source ??= input.name;
     throw thrown;
   } finally {
-    // `finish` takes the reading with it.
+    // `finish` frees the reading.
     if (!ended) reading.free();
   }
 }

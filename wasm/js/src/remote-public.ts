@@ -1,4 +1,4 @@
-// The page's side of a worker that the caller starts, for bundlers and hosts with ideas of their own about workers.
+// The page's side of a worker that the caller starts, for bundlers and hosts that load workers in their own way.
 
 export { createRemoteClient, type Spawn, type Thread } from "./remote.js";
 export type { Reply, Request } from "./protocol.js";

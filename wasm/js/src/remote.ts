@@ -1,4 +1,4 @@
-// The page's side: traces that a worker holds.
+// The page's side of the protocol: traces that a worker holds.
 
 import { KinetoscopeError, aborted, asError, check } from "./errors.js";
 import {
@@ -25,127 +25,127 @@ import type {
 } from "./trace.js";
 import { QUERIES, type Answers, type Exports, type Queries } from "./queries.js";
 
-/** The analyses, as promises. */
+/** The queries, as promises. */
 export type RemoteAnswers = {
   [V in keyof Answers]: (...options: Parameters<Answers[V]>) => Promise<ReturnType<Answers[V]>>;
 };
 
-/** A worker, however the platform starts it. */
+/** A worker, independent of the platform. */
 export interface Thread extends Port<Message> {
   terminate(): unknown;
-  /** Whether an answer is awaited; in Node, an idle worker does not keep the process alive. */
+  /** Sets whether a reply is pending. In Node, an idle worker does not keep the process alive. */
   setBusy?(isBusy: boolean): void;
 }
 
-/** Starts a worker that tells its replies and its death. */
+/** Starts a worker that passes its replies and its failure to the callbacks. */
 export type Spawn = (onReply: (reply: Reply) => void, onFailure: (error: unknown) => void) => Thread;
 
-/** What goes with a request. */
-interface With {
+/** Options of a request. */
+interface SendOptions {
   transfer?: Transferable[];
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** Whoever must not be given up for lost before the answer is there. */
+  /** An object that must not be garbage-collected before the reply arrives. */
   holder?: unknown;
 }
 
-interface Waiting extends With {
+interface Pending extends SendOptions {
   resolve(value: never): void;
   reject(error: unknown): void;
 }
 
 /** A message without its id. */
-type Ask = Message extends infer M ? (M extends { id: number } ? Omit<M, "id"> : never) : never;
+type MessageBody = Message extends infer M ? (M extends { id: number } ? Omit<M, "id"> : never) : never;
 
-/** One worker, which ends with the last of its traces. */
-class Line {
+/** A connection to a worker, which is terminated with the last of its traces. */
+class Connection {
   private readonly thread: Thread;
-  private readonly waiting = new Map<number, Waiting>();
+  private readonly pending = new Map<number, Pending>();
   private next = 0;
   private dead: KinetoscopeError | undefined;
   traces = 0;
 
   constructor(spawn: Spawn) {
     this.thread = spawn(
-      (reply) => this.take(reply),
+      (reply) => this.receive(reply),
       (thrown) => this.end(asError(thrown, "internal")),
     );
   }
 
-  private take(reply: Reply): void {
-    const waiting = this.waiting.get(reply.id);
-    if (!waiting) return;
-    if ("progress" in reply) return waiting.onProgress?.(reply.progress);
-    this.forget(reply.id);
-    if ("error" in reply) waiting.reject(fromWire(reply.error));
-    else waiting.resolve(reply.value as never);
+  private receive(reply: Reply): void {
+    const request = this.pending.get(reply.id);
+    if (!request) return;
+    if ("progress" in reply) return request.onProgress?.(reply.progress);
+    this.remove(reply.id);
+    if ("error" in reply) request.reject(fromWire(reply.error));
+    else request.resolve(reply.value as never);
   }
 
-  ask<T>(message: Ask, more: With = {}): Promise<T> {
+  send<T>(message: MessageBody, options: SendOptions = {}): Promise<T> {
     if (this.dead) return Promise.reject(this.dead);
     const id = ++this.next;
     return new Promise<T>((resolve, reject) => {
-      this.waiting.set(id, { ...more, resolve, reject });
+      this.pending.set(id, { ...options, resolve, reject });
       this.thread.setBusy?.(true);
       try {
-        this.thread.postMessage({ ...message, id } as Message, more.transfer ?? []);
+        this.thread.postMessage({ ...message, id } as Message, options.transfer ?? []);
       } catch (thrown) {
-        this.forget(id);
+        this.remove(id);
         reject(asError(thrown, "bad_option"));
       }
     });
   }
 
-  private forget(id: number): void {
-    this.waiting.delete(id);
-    if (this.waiting.size === 0) this.thread.setBusy?.(false);
+  private remove(id: number): void {
+    this.pending.delete(id);
+    if (this.pending.size === 0) this.thread.setBusy?.(false);
   }
 
-  /** Lets a trace go, and the worker with the last one. */
-  release(trace: number, why: KinetoscopeError): void {
+  /** Releases a trace, and terminates the worker with the last one. */
+  release(trace: number, reason: KinetoscopeError): void {
     this.traces -= 1;
-    if (this.traces === 0) this.end(why);
-    else void this.ask({ do: "dispose", trace }).catch(() => undefined);
+    if (this.traces === 0) this.end(reason);
+    else void this.send({ do: "dispose", trace }).catch(() => undefined);
   }
 
   end(error: KinetoscopeError): void {
     if (this.dead) return;
     this.dead = error;
     this.thread.terminate();
-    for (const waiting of this.waiting.values()) waiting.reject(error);
-    this.waiting.clear();
+    for (const request of this.pending.values()) request.reject(error);
+    this.pending.clear();
   }
 }
 
 const leaked = new FinalizationRegistry<() => void>((release) => release());
 
-/** A trace that a worker holds: a `Trace` whose every answer is a promise. */
+/** A trace that a worker holds: a `Trace` whose methods return promises. */
 export class RemoteTrace {
   readonly name: string;
-  /** The Unix time of the start of the recording, in ns, from which all times are counted. */
+  /** The Unix time of the start of the recording in ns; all times are relative to it. */
   readonly startNs: bigint;
   readonly length: number;
-  #line: Line;
+  #connection: Connection;
   #trace: number;
   #disposed = false;
 
   /** @internal */
-  constructor(line: Line, opened: Opened) {
-    this.#line = line;
+  constructor(connection: Connection, opened: Opened) {
+    this.#connection = connection;
     this.#trace = opened.trace;
     this.name = opened.name;
     this.startNs = opened.startNs;
     this.length = opened.length;
-    line.traces += 1;
-    const why = this.#gone();
-    leaked.register(this, () => line.release(opened.trace, why), this);
+    connection.traces += 1;
+    const reason = this.#disposedError();
+    leaked.register(this, () => connection.release(opened.trace, reason), this);
   }
 
   #call<T>(method: Method, ...given: unknown[]): Promise<T> {
-    if (this.#disposed) return Promise.reject(this.#gone());
-    return this.#line.ask<T>({ do: "call", trace: this.#trace, method, arguments: given }, { holder: this });
+    if (this.#disposed) return Promise.reject(this.#disposedError());
+    return this.#connection.send<T>({ do: "call", trace: this.#trace, method, arguments: given }, { holder: this });
   }
 
-  #gone(): KinetoscopeError {
+  #disposedError(): KinetoscopeError {
     return new KinetoscopeError("disposed", `${this.name} was disposed of`);
   }
 
@@ -201,31 +201,31 @@ export class RemoteTrace {
     return this.#call("event", index);
   }
 
-  /** The trace in another form; a wrong option fails the stream. */
+  /** Returns the trace in another format; an invalid option fails the stream. */
   export<E extends keyof Exports>(name: E, options?: Exports[E]): ReadableStream<Uint8Array> {
-    if (this.#disposed) throw this.#gone();
-    // The stream holds on to the trace, without which the worker would end.
-    const ask = <T>(message: Ask): Promise<T> => this.#line.ask<T>(message, { holder: this });
-    const begun = ask<number>({ do: "export", trace: this.#trace, name, options });
+    if (this.#disposed) throw this.#disposedError();
+    // The stream keeps the trace alive: without it the worker would be terminated.
+    const send = <T>(message: MessageBody): Promise<T> => this.#connection.send<T>(message, { holder: this });
+    const begun = send<number>({ do: "export", trace: this.#trace, name, options });
     begun.catch(() => undefined);
     return new ReadableStream<Uint8Array>({
       async pull(controller) {
-        const piece = await ask<Uint8Array | undefined>({ do: "pull", writing: await begun });
+        const piece = await send<Uint8Array | undefined>({ do: "pull", writing: await begun });
         if (piece) controller.enqueue(piece);
         else controller.close();
       },
       async cancel() {
-        await ask({ do: "cancel", writing: await begun });
+        await send({ do: "cancel", writing: await begun });
       },
     });
   }
 
-  /** Gives the memory back, and ends what is still being computed when it was the worker's last trace. */
+  /** Frees the trace. If it was the worker's last trace, the worker and pending computations are terminated. */
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;
     leaked.unregister(this);
-    this.#line.release(this.#trace, this.#gone());
+    this.#connection.release(this.#trace, this.#disposedError());
   }
 
   [Symbol.dispose](): void {
@@ -243,7 +243,7 @@ for (const [query, isOneRow] of Object.entries(QUERIES) as [keyof Queries, boole
   Object.defineProperty(RemoteTrace.prototype, query, { value: method, configurable: true, writable: true });
 }
 
-/** A source as it can be posted, and what of it goes over. */
+/** Converts a source for posting. Returns it with the objects to transfer. */
 async function wireOf(source: unknown, signal: AbortSignal | undefined): Promise<[WireSource, Transferable[]]> {
   if (source instanceof Blob) {
     return [{ kind: "blob", name: source instanceof File ? source.name : "blob", blob: source }, []];
@@ -283,7 +283,7 @@ function streamOf(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
 }
 
 export interface RemoteClient {
-  /** As `open` of the package itself, in a worker of its own; aborting ends the worker. */
+  /** Works like `open` of the package, in its own worker; aborting terminates the worker. */
   open(source: Source, options?: OpenOptions): Promise<RemoteTrace>;
   open(sources: readonly Source[], options?: OpenOptions): Promise<RemoteTrace[]>;
 }
@@ -299,15 +299,15 @@ export function createRemoteClient(spawn: Spawn): RemoteClient {
       wires.push(wire);
       transfer.push(...buffers);
     }
-    const line = new Line(spawn);
-    const abort = (): void => line.end(aborted(signal as AbortSignal));
+    const connection = new Connection(spawn);
+    const abort = (): void => connection.end(aborted(signal as AbortSignal));
     signal?.addEventListener("abort", abort, { once: true });
     try {
-      const request: Ask = { do: "open", sources: wires, memoryLimit, wantsProgress: onProgress !== undefined };
-      const opened = await line.ask<Opened[]>(request, { transfer, onProgress });
-      return opened.map((one) => new RemoteTrace(line, one));
+      const request: MessageBody = { do: "open", sources: wires, memoryLimit, wantsProgress: onProgress !== undefined };
+      const opened = await connection.send<Opened[]>(request, { transfer, onProgress });
+      return opened.map((one) => new RemoteTrace(connection, one));
     } catch (thrown) {
-      line.end(asError(thrown, "internal"));
+      connection.end(asError(thrown, "internal"));
       throw thrown;
     } finally {
       signal?.removeEventListener("abort", abort);

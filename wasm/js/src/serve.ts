@@ -1,4 +1,4 @@
-// The worker's side: holds the traces and answers requests.
+// The worker's side of the protocol: holds the traces and answers requests.
 
 import { KinetoscopeError } from "./errors.js";
 import type { Client } from "./client.js";
@@ -20,21 +20,21 @@ function sourceOf(wire: WireSource): Source {
   }
 }
 
-/** A stream with its name and size: as the response of a server. */
+/** Wraps a stream with its name and size in a `Response`. */
 function named(name: string, size: number | undefined, stream: ReadableStream<Uint8Array>): Source {
   const response = new Response(stream, size === undefined ? {} : { headers: { "content-length": String(size) } });
   Object.defineProperty(response, "url", { value: encodeURIComponent(name) });
   return response;
 }
 
-/** The buffers of a result that go over rather than being copied. */
+/** Returns the buffers of a result that are transferred instead of copied. */
 function buffersOf(value: unknown, depth = 3): ArrayBuffer[] {
   if (ArrayBuffer.isView(value)) return [value.buffer as ArrayBuffer];
   if (depth === 0 || typeof value !== "object" || value === null || Array.isArray(value)) return [];
   return Object.values(value).flatMap((member) => buffersOf(member, depth - 1));
 }
 
-/** Answers requests; gives the function that takes them. */
+/** Returns a function that handles requests and posts the replies to `port`. */
 export function serve(port: Port<Reply>, client: Client<Source>): (request: Request) => Promise<void> {
   const traces = new Map<number, Trace>();
   const writings = new Map<number, ReadableStreamDefaultReader<Uint8Array>>();

@@ -1,24 +1,24 @@
-// Anything that has the bytes of a trace, as chunks of bytes.
+// Sources of traces, as chunks of bytes.
 
 import { KinetoscopeError, asError, check } from "./errors.js";
 
-/** What `open` reads on every platform. A text is a place that is fetched; in Node it is a path. */
+/** The sources that `open` accepts on every platform. A string is a URL that is fetched; in Node it is a path. */
 export type Source = Blob | Response | Request | ReadableStream<Uint8Array> | ArrayBuffer | Uint8Array | URL | string;
 
 /** The bytes of one trace. */
 export interface Input {
   name: string;
-  /** How many bytes there are, where that is known. */
+  /** The number of bytes, if it is known. */
   size: number | undefined;
-  /** The bytes, from the first one. */
+  /** Returns the bytes from the beginning. */
   chunks(): AsyncIterable<Uint8Array>;
-  /** `chunks` can be called again; where it cannot, what was read has to be kept. */
+  /** Whether `chunks` can be called again; if not, the bytes may have to be kept. */
   canRepeat: boolean;
 }
 
 const SLICE = 1 << 20;
 
-/** The last part of a place's path. */
+/** Returns the last segment of a URL's path. */
 function lastPart(place: string): string {
   const path = place.split(/[?#]/, 1)[0] ?? "";
   const part = path.slice(path.lastIndexOf("/") + 1);
@@ -29,7 +29,7 @@ function lastPart(place: string): string {
   }
 }
 
-/** The input of a source that every platform has; `undefined` for what it does not know. */
+/** Returns the input of a source that every platform supports; `undefined` for other values. */
 export async function inputOf(source: unknown, signal: AbortSignal | undefined): Promise<Input | undefined> {
   if (source instanceof Uint8Array) return bytes(source);
   if (source instanceof ArrayBuffer) return bytes(new Uint8Array(source));
@@ -63,7 +63,7 @@ function once(name: string, size: number | undefined, stream: ReadableStream<Uin
   return { name, size, chunks: () => read(stream), canRepeat: false };
 }
 
-/** The chunks of a stream, which is cancelled when nobody wants more. */
+/** Yields the chunks of a stream, and cancels it if the consumer stops early. */
 async function* read(stream: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
   const reader = stream.getReader();
   let ended = false;
@@ -75,7 +75,7 @@ async function* read(stream: ReadableStream<Uint8Array>): AsyncIterable<Uint8Arr
         return;
       }
       if (!(value instanceof Uint8Array)) {
-        throw new KinetoscopeError("bad_source", "the stream gives something else than Uint8Array");
+        throw new KinetoscopeError("bad_source", "the stream contains chunks that are not Uint8Array");
       }
       yield value;
     }

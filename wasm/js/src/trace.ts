@@ -1,4 +1,4 @@
-// A trace, and every question to it.
+// A trace and its queries.
 
 import type { EngineTrace, EngineWriting } from "./glue/engine.js";
 import { KinetoscopeError, guarded } from "./errors.js";
@@ -13,59 +13,59 @@ import {
   type Queries,
 } from "./queries.js";
 
-/** One diagnostic of the file. */
+/** A diagnostic of the file. */
 export interface Diagnostic {
   code: DiagnosticCode;
-  /** `lost` when something was dropped. */
+  /** `lost` if data was dropped. */
   severity: Severity;
   count: number;
-  /** Where it was first met: a byte of the decompressed text. */
+  /** The byte offset of the first occurrence in the decompressed text. */
   first_offset: number | null;
   example: string;
   description: string;
 }
 
-/** What part of a track is drawn. */
+/** The drawn part of a track. */
 export interface TilesOptions {
   /** The number of a row of `tracks`. */
   track: number;
-  /** The left edge, in ns after the start of the recording. */
+  /** The left edge, in ns from the start of the recording. */
   startNs: number;
   endNs: number;
-  /** How many pixels lie between the two. */
+  /** The number of pixels between the edges. */
   pixels: number;
 }
 
 /**
- * Boxes to draw, one element of each array a box. A span of at least a pixel has a box of its own; narrower ones that
- * begin within one pixel share one.
+ * Boxes to draw; each array has one element per box. A span of at least a pixel has its own box; narrower ones that begin
+ * within the same pixel share a box.
  */
 export interface Tiles {
   length: number;
   /** The level, 0 for the outermost spans. */
   depth: Uint32Array;
-  /** After the start of the recording. */
+  /** From the start of the recording. */
   start_ns: Float64Array;
   end_ns: Float64Array;
-  /** How many spans the box stands for. */
+  /** The number of spans in the box. */
   count: Uint32Array;
-  /** The event, which `event` takes; of several, the longest. */
+  /** The index of the event for `event`; of several spans, the longest. */
   event: Uint32Array;
-  /** Its name, as an index into `names`. */
+  /** The name of the event, as an index into `names`. */
   name: Uint32Array;
   names: string[];
 }
 
-/** Spans with their place on the timeline, one element of each array a span. */
+/** Spans with their positions on the timeline; each array has one element per span. */
 export interface Spans {
   length: number;
-  /** The event, which `event` takes. */
+  /** The index of the event for `event`. */
   event: Uint32Array;
   /** The number of a row of `tracks`. */
   track: Uint32Array;
   /** The level on the track, as in `Tiles`. */
   depth: Uint32Array;
-  /** After the start of the recording. */
+  /** From the start of the recording. */
   start_ns: Float64Array;
   end_ns: Float64Array;
   /** The name, as an index into `names`. */
@@ -73,33 +73,33 @@ export interface Spans {
   names: string[];
 }
 
-/** An event and what it is linked to; ancestors come innermost first. */
+/** An event and its related spans; the innermost ancestors come first. */
 export interface Related extends Spans {
-  /** How each span is linked to the event; `self` for the event. */
+  /** The relation of each span to the event; `self` for the event itself. */
   relation: Relation[];
 }
 
-/** Which part of a counter is drawn. */
+/** The drawn part of a counter. */
 export interface CurveOptions {
   /** The number of a row of `counters`. */
   counter: number;
-  /** The left edge, in ns after the start of the recording. */
+  /** The left edge, in ns from the start of the recording. */
   startNs: number;
   endNs: number;
-  /** How many pixels lie between the two; at most 65536. */
+  /** The number of pixels between the edges; at most 65536. */
   pixels: number;
 }
 
-/** A counter's values, one element of each array a pixel; NaN where there is none yet. */
+/** The values of a counter; each array has one element per pixel, NaN before the first value. */
 export interface Curve {
   length: number;
   low: Float64Array;
   high: Float64Array;
-  /** By time: each value weighted by how long it holds. */
+  /** The mean over time: values are weighted by their durations. */
   mean: Float64Array;
 }
 
-/** A column of texts; the code 0xffffffff stands for none. */
+/** A column of strings, as codes into a dictionary; the code 0xffffffff means null. */
 export interface TextColumn {
   dictionary: string[];
   codes: Uint32Array;
@@ -114,15 +114,15 @@ type ColumnOf<T> = [Exclude<T, null>] extends [number]
       : T[];
 
 /**
- * An answer as columns: numbers with NaN for none, booleans with 2 for none, texts as codes, the rest as values. Rows of
- * several kinds have one set of columns.
+ * An answer as columns: numbers with NaN for null, booleans with 2 for null, strings as codes, other types as values. Rows
+ * of several kinds share one set of columns.
  */
 export interface Columns<Row> {
   length: number;
   columns: { [K in Extract<keyof Row, string>]: ColumnOf<Row[K]> };
 }
 
-/** An event as a Chrome trace has it. */
+/** An event in the Chrome trace format. */
 export type ChromeEvent = Record<string, unknown>;
 
 type QueryName = keyof Queries;
@@ -130,14 +130,14 @@ type ExportName = keyof Exports;
 
 const leaked = new FinalizationRegistry<EngineTrace>((engine) => engine.free());
 
-/** A trace that was read. It holds memory of the engine until it is disposed of. */
+/** A trace. It uses memory of the engine until it is disposed of. */
 export class Trace {
   #engine: EngineTrace | undefined;
-  /** What the trace is called. */
+  /** The name of the source. */
   readonly name: string;
-  /** The Unix time of the start of the recording, in ns, from which all times are counted. */
+  /** The Unix time of the start of the recording in ns; all times are relative to it. */
   readonly startNs: bigint;
-  /** How many events it has. */
+  /** The number of events. */
   readonly length: number;
 
   /** @internal */
@@ -149,83 +149,83 @@ export class Trace {
     leaked.register(this, engine, this);
   }
 
-  #ask<T>(call: (engine: EngineTrace) => T): T {
+  #withEngine<T>(call: (engine: EngineTrace) => T): T {
     const engine = this.#engine;
     if (!engine) throw new KinetoscopeError("disposed", `${this.name} was disposed of`);
     return guarded(() => call(engine));
   }
 
-  /** The rows of an analysis by its name; the methods of the same names are shorter to write. */
+  /** Returns the rows of a query. Each query also has a method of the same name. */
   rows<V extends QueryName>(query: V, options?: Queries[V]["options"]): Queries[V]["row"][] {
-    return this.#ask((engine) => engine.rows(query, options)) as Queries[V]["row"][];
+    return this.#withEngine((engine) => engine.rows(query, options)) as Queries[V]["row"][];
   }
 
-  /** The same as columns of typed arrays, whose buffers can be transferred. */
+  /** Returns the answer as columns of typed arrays, whose buffers can be transferred. */
   columns<V extends QueryName>(query: V, options?: Queries[V]["options"]): Columns<Queries[V]["row"]> {
-    return this.#ask((engine) => engine.columns(query, options)) as unknown as Columns<Queries[V]["row"]>;
+    return this.#withEngine((engine) => engine.columns(query, options)) as unknown as Columns<Queries[V]["row"]>;
   }
 
-  /** The text that the command line prints; for `ops`, torch's table. */
+  /** Returns the text that the command line prints; for `ops`, torch's table. */
   table<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
-    return this.#ask((engine) => engine.table(this.name, query, options));
+    return this.#withEngine((engine) => engine.table(this.name, query, options));
   }
 
-  /** The document that the command line prints with `--format json`. */
+  /** Returns the document that the command line prints with `--format json`. */
   json<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
-    return this.#ask((engine) => engine.json(this.name, query, options));
+    return this.#withEngine((engine) => engine.json(this.name, query, options));
   }
 
-  /** The same as CSV. */
+  /** Returns the answer as CSV. */
   csv<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
-    return this.#ask((engine) => engine.csv(query, options));
+    return this.#withEngine((engine) => engine.csv(query, options));
   }
 
-  /** The same as a Markdown table. */
+  /** Returns the answer as a Markdown table. */
   markdown<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
-    return this.#ask((engine) => engine.markdown(query, options));
+    return this.#withEngine((engine) => engine.markdown(query, options));
   }
 
-  /** Everything that was odd about the file. */
+  /** Returns the diagnostics of reading the file. */
   diagnostics(): Diagnostic[] {
-    return this.#ask((engine) => engine.diagnostics()) as Diagnostic[];
+    return this.#withEngine((engine) => engine.diagnostics()) as Diagnostic[];
   }
 
-  /** What a timeline draws of one track between two times. */
+  /** Returns the boxes of a track between two times. */
   tiles(options: TilesOptions): Tiles {
     const { track, startNs, endNs, pixels } = options;
-    return this.#ask((engine) => engine.tiles(track, startNs, endNs, pixels)) as Tiles;
+    return this.#withEngine((engine) => engine.tiles(track, startNs, endNs, pixels)) as Tiles;
   }
 
-  /** Every span of these names, in the order of time. */
+  /** Returns all spans with these names, in time order. */
   find(names: readonly string[], options: { deviceWorkOnly?: boolean | undefined } = {}): Spans {
-    return this.#ask((engine) => engine.find([...names], options.deviceWorkOnly ?? false)) as Spans;
+    return this.#withEngine((engine) => engine.find([...names], options.deviceWorkOnly ?? false)) as Spans;
   }
 
-  /** The events of a row of `ops`: its position when the rows are asked for unsorted, unfiltered and grouped like this. */
+  /** Returns the events of a row of `ops`; `row` is its position in the unsorted and unfiltered rows with this grouping. */
   instances(row: number, options: Pick<Queries["ops"]["options"], "groupBy"> = {}): Spans {
-    return this.#ask((engine) => engine.instances(row, options)) as Spans;
+    return this.#withEngine((engine) => engine.instances(row, options)) as Spans;
   }
 
-  /** An event's place, what is open around it, what launched it, what it launched, its forward and backward. */
+  /** Returns an event with its ancestors, its launch, the work that it launched, its forward and backward operators. */
   related(event: number): Related {
-    return this.#ask((engine) => engine.related(event)) as Related;
+    return this.#withEngine((engine) => engine.related(event)) as Related;
   }
 
-  /** A counter between two times. */
+  /** Returns the values of a counter between two times. */
   curve(options: CurveOptions): Curve {
     const { counter, startNs, endNs, pixels } = options;
-    return this.#ask((engine) => engine.curve(counter, startNs, endNs, pixels)) as Curve;
+    return this.#withEngine((engine) => engine.curve(counter, startNs, endNs, pixels)) as Curve;
   }
 
-  /** One event with all its arguments. */
+  /** Returns an event with all its arguments. */
   event(index: number): ChromeEvent {
-    return JSON.parse(this.#ask((engine) => engine.event(index))) as ChromeEvent;
+    return JSON.parse(this.#withEngine((engine) => engine.event(index))) as ChromeEvent;
   }
 
-  /** The trace in another form, as UTF-8 bytes; `new Response(stream)` makes a text or a blob of them. */
+  /** Returns the trace in another format as UTF-8 bytes; `new Response(stream)` converts them to a string or a blob. */
   export<E extends ExportName>(name: E, options?: Exports[E]): ReadableStream<Uint8Array> {
     const salt = crypto.getRandomValues(new Uint8Array(32));
-    const writing: EngineWriting = this.#ask((engine) => engine.export(name, options, salt));
+    const writing: EngineWriting = this.#withEngine((engine) => engine.export(name, options, salt));
     return new ReadableStream<Uint8Array>({
       pull(controller) {
         const piece = guarded(() => writing.next());
@@ -239,7 +239,7 @@ export class Trace {
     });
   }
 
-  /** Gives the memory back. An export that has begun goes on. */
+  /** Frees the trace. An export that has begun continues. */
   dispose(): void {
     leaked.unregister(this);
     this.#engine?.free();
@@ -261,7 +261,7 @@ for (const [query, isOneRow] of Object.entries(QUERIES) as [QueryName, boolean][
   Object.defineProperty(Trace.prototype, query, { value: method, configurable: true, writable: true });
 }
 
-/** The media type of an export. */
+/** Returns the media type of an export. */
 export function mediaType(name: ExportName): string {
   return EXPORTS[name];
 }

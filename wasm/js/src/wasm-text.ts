@@ -1,3 +1,3 @@
-// Stands for the module that the build writes: the baseline engine as base64.
+// A placeholder for the module that the build writes: the engine as base64.
 
 export const WASM: string = "";

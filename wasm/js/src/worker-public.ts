@@ -1,4 +1,4 @@
-// What the entries give whose traces are in a worker, besides their own functions.
+// The exports of the entries whose traces are in a worker, in addition to their own functions.
 
 export { RemoteTrace, type RemoteAnswers, type RemoteClient } from "./remote.js";
 export * from "./common-public.js";

@@ -1,4 +1,4 @@
-"""Serves the traces of a logdir, and the page that reads them; it looks into none of them."""
+"""Serves the traces of a logdir and the page that reads them, without parsing the traces."""
 
 import json
 import mimetypes
@@ -53,7 +53,7 @@ class KinetoscopePlugin(base_plugin.TBPlugin):
         path = next((p for p in self._traces() if str(p.relative_to(self._logdir)) == wanted), None)
         if path is None:
             raise exceptions.NotFound(f"no trace {wanted} in the logdir")
-        # As a file, so that no server or browser undoes its compression on the way.
+        # Served as binary data, so that neither server nor browser decompresses the file.
         return _file(request, path, "application/octet-stream")
 
     @wrappers.Request.application

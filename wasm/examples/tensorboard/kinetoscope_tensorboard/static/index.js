@@ -1,4 +1,4 @@
-// The plugin's frame: picks a trace, shows its summary and its operators.
+// The plugin's frame: selects a trace and shows its summary and its operators.
 
 import { open } from "./kinetoscope/worker.js";
 
@@ -22,7 +22,7 @@ function element(tag, properties = {}, ...children) {
   return made;
 }
 
-/** The operators, the clicked column's largest first. */
+/** Returns the table of operators, with the largest values of the clicked column first. */
 function table(rows, sortedBy, onSort) {
   const head = COLUMNS.map(([key, title]) => {
     const button = element("button", { textContent: title, onclick: () => onSort(key) });
@@ -71,7 +71,7 @@ async function show(name, view) {
   }
 }
 
-/** TensorBoard calls this once, in the frame. */
+/** Called once by TensorBoard, in the frame. */
 export async function render() {
   const sheet = element("link", { rel: "stylesheet", href: new URL("./index.css", import.meta.url).href });
   document.head.append(sheet);
