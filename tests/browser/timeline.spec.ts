@@ -37,7 +37,7 @@ async function placeOf(
   const { start, end } = await inSight(page);
   const label = await page
     .locator(`.track-label`)
-    .filter({ has: page.locator(`[data-lane=t${track}], span`) })
+    .filter({ has: page.locator(`[data-row=t${track}], span`) })
     .first()
     .boundingBox();
   if (!label) throw new Error("the track has no label");
@@ -206,12 +206,12 @@ test("the statistics of a selection equal those of the command line", async ({ o
 
 test("tracks are filtered, closed and opened; the address keeps the state", async ({ opened: page }) => {
   await opened(page, sampleTrace);
-  const before = await page.locator(".lane-label").count();
-  await page.locator("[data-lane^=p]").first().click();
-  await expect.poll(() => page.locator(".lane-label").count()).toBeLessThan(before);
+  const before = await page.locator(".row-label").count();
+  await page.locator("[data-row^=p]").first().click();
+  await expect.poll(() => page.locator(".row-label").count()).toBeLessThan(before);
   await expect(page).toHaveURL(/closed=/);
-  await page.locator("[data-lane^=p]").first().click();
-  await expect(page.locator(".lane-label")).toHaveCount(before);
+  await page.locator("[data-row^=p]").first().click();
+  await expect(page.locator(".row-label")).toHaveCount(before);
   await page.getByLabel("Tracks", { exact: true }).fill("memory");
   await expect(page.locator(".track-label")).toHaveCount(0);
   await expect(page.locator(".counter-label")).not.toHaveCount(0);

@@ -142,7 +142,7 @@ for (const { of, files } of traces) {
     test("call tree", async () => {
       await view(page, "flame");
       await settled(page);
-      const lane = await page.locator("[data-lane-chooser] option:checked").textContent();
+      const lane = await page.locator("[data-track-chooser] option:checked").textContent();
       const rows = rowsOf<{
         lane: string;
         depth: number | null;

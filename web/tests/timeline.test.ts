@@ -7,7 +7,7 @@ import { shortName } from "../src/model/short-name";
 import { boxes, flames, nodeAt, pathOf } from "../src/model/flame";
 import { boxAt, boxesOf } from "../src/model/timeline/boxes";
 import { Chunks, chunkLength, levelOf, placesOf } from "../src/model/timeline/chunks";
-import { laneAt, layout } from "../src/model/timeline/layout";
+import { rowAt, layout } from "../src/model/timeline/layout";
 import { longestOn, longestWithin, neighbour } from "../src/model/timeline/pick";
 import { centered, clamped, moved, ticks, zoomed } from "../src/model/timeline/viewport";
 
@@ -177,19 +177,19 @@ describe("layout", () => {
   const all = { closed: new Set<string>(), matches: () => true };
 
   test("devices come first, with their counters, and empty tracks are omitted", () => {
-    const { lanes, height } = layout(tracks, [counter(0, "device 0"), counter(1, "CPU")], all);
-    expect(lanes.map((lane) => lane.title)).toEqual(["GPU 0", "busy", "stream 7", "python 9", "main", "CPU", "busy"]);
-    expect(
-      lanes.every((lane, at) => at === 0 || lane.y >= (lanes[at - 1]?.y ?? 0) + (lanes[at - 1]?.height ?? 0)),
-    ).toBe(true);
-    expect(laneAt({ lanes, height }, lanes[4]?.y ?? 0)?.title).toBe("main");
+    const { rows, height } = layout(tracks, [counter(0, "device 0"), counter(1, "CPU")], all);
+    expect(rows.map((row) => row.title)).toEqual(["GPU 0", "busy", "stream 7", "python 9", "main", "CPU", "busy"]);
+    expect(rows.every((row, at) => at === 0 || row.y >= (rows[at - 1]?.y ?? 0) + (rows[at - 1]?.height ?? 0))).toBe(
+      true,
+    );
+    expect(rowAt({ rows, height }, rows[4]?.y ?? 0)?.title).toBe("main");
   });
 
-  test("closed lanes are smaller, lanes that do not match are omitted", () => {
+  test("closed rows are smaller, rows that do not match are omitted", () => {
     const closed = layout(tracks, [], { ...all, closed: new Set(["pGPU 0", "dGPU 0", "t0"]) });
-    expect(closed.lanes.map((lane) => lane.title)).toEqual(["GPU 0", "python 9", "main"]);
-    expect(closed.lanes[2]?.height).toBe(18);
-    expect(layout(tracks, [], { ...all, matches: (title) => title.includes("stream") }).lanes).toHaveLength(2);
+    expect(closed.rows.map((row) => row.title)).toEqual(["GPU 0", "python 9", "main"]);
+    expect(closed.rows[2]?.height).toBe(18);
+    expect(layout(tracks, [], { ...all, matches: (title) => title.includes("stream") }).rows).toHaveLength(2);
   });
 });
 

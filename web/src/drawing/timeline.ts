@@ -4,7 +4,7 @@ import type { Curve, Related, Relation, Spans } from "kinetoscope/remote";
 import { time } from "../model/format";
 import type { Boxes } from "../model/timeline/boxes";
 import { CHUNK_PIXELS, chunkLength, placesOf, type Chunks, type Place } from "../model/timeline/chunks";
-import { LEVEL, type Lane, type Layout } from "../model/timeline/layout";
+import { LEVEL, type TimelineRow, type Layout } from "../model/timeline/layout";
 import { ticks, type Viewport } from "../model/timeline/viewport";
 import type { Palette } from "./palette";
 import { FONT, fitted } from "./text";
@@ -47,15 +47,15 @@ export interface Scene {
   found: { names: ReadonlySet<string>; spans: Spans } | undefined;
 }
 
-/** Returns the visible lanes of the layout. */
-export function lanesInSight({
+/** Returns the visible rows of the layout. */
+export function visibleRows({
   layout,
   scroll,
   height,
   header,
-}: Pick<Scene, "layout" | "scroll" | "height" | "header">): Lane[] {
+}: Pick<Scene, "layout" | "scroll" | "height" | "header">): TimelineRow[] {
   const bottom = scroll + height - header;
-  return layout.lanes.filter((lane) => lane.y + lane.height > scroll && lane.y < bottom);
+  return layout.rows.filter((row) => row.y + row.height > scroll && row.y < bottom);
 }
 
 const xOf = (scene: Scene, at: number): number =>
@@ -73,10 +73,10 @@ export function drawTimeline(scene: Scene): void {
   context.beginPath();
   context.rect(0, header, width, height - header);
   context.clip();
-  for (const lane of lanesInSight(scene)) {
-    if (lane.kind === "track") track(scene, lane);
-    else if (lane.kind === "counter") counter(scene, lane);
-    else process(scene, lane);
+  for (const row of visibleRows(scene)) {
+    if (row.kind === "track") track(scene, row);
+    else if (row.kind === "counter") counter(scene, row);
+    else process(scene, row);
   }
   if (scene.area) areaBox(scene, scene.area);
   if (scene.hovered) outline(scene, scene.hovered, palette.text, 1);
@@ -99,22 +99,22 @@ function grid(scene: Scene): void {
   context.globalAlpha = 1;
 }
 
-function process(scene: Scene, lane: Lane): void {
+function process(scene: Scene, row: TimelineRow): void {
   scene.context.fillStyle = scene.palette.raised;
-  scene.context.fillRect(0, yOf(scene, lane.y), scene.width, lane.height - 1);
+  scene.context.fillRect(0, yOf(scene, row.y), scene.width, row.height - 1);
 }
 
-function track(scene: Scene, lane: Lane & { kind: "track" }): void {
-  const top = yOf(scene, lane.y);
-  for (const place of placesOf(lane.track, scene.level, scene.view.start, scene.view.end)) {
+function track(scene: Scene, row: TimelineRow & { kind: "track" }): void {
+  const top = yOf(scene, row.y);
+  for (const place of placesOf(row.track, scene.level, scene.view.start, scene.view.end)) {
     const found = scene.boxes.get(place);
-    if (found) chunk(scene, lane, found, top, place);
-    else coarserChunk(scene, lane, top, place);
+    if (found) chunk(scene, row, found, top, place);
+    else coarserChunk(scene, row, top, place);
   }
 }
 
 /** Draws the matching part of a coarser chunk while the chunk itself is being loaded. */
-function coarserChunk(scene: Scene, lane: Lane & { kind: "track" }, top: number, place: Place): void {
+function coarserChunk(scene: Scene, row: TimelineRow & { kind: "track" }, top: number, place: Place): void {
   const found = scene.boxes.coarser(place);
   if (!found) return;
   const { context } = scene;
@@ -123,16 +123,16 @@ function coarserChunk(scene: Scene, lane: Lane & { kind: "track" }, top: number,
   const to = Math.min(scene.width, xOf(scene, (place.at + 1) * length));
   context.save();
   context.beginPath();
-  context.rect(from, top, to - from, lane.height);
+  context.rect(from, top, to - from, row.height);
   context.clip();
-  chunk(scene, lane, found, top, undefined);
+  chunk(scene, row, found, top, undefined);
   context.restore();
 }
 
 /** Draws a chunk. Boxes that began in an earlier chunk are skipped if that chunk is visible and draws them. */
 function chunk(
   scene: Scene,
-  lane: Lane & { kind: "track" },
+  row: TimelineRow & { kind: "track" },
   boxes: Boxes,
   top: number,
   place: Place | undefined,
@@ -150,7 +150,7 @@ function chunk(
       const box = order[at] as number;
       const depth = tiles.depth[box] as number;
       const start = tiles.start_ns[box] as number;
-      if (depth >= lane.levels || start < skipBefore) continue;
+      if (depth >= row.levels || start < skipBefore) continue;
       const x = (start - view.start) * scale;
       const wide = ((tiles.end_ns[box] as number) - start) * scale;
       if (x > width || x + wide < 0) continue;
@@ -168,12 +168,12 @@ function chunk(
       );
     }
   }
-  labels(scene, lane, boxes, top, scale, skipBefore);
+  labels(scene, row, boxes, top, scale, skipBefore);
 }
 
 function labels(
   scene: Scene,
-  lane: Lane & { kind: "track" },
+  row: TimelineRow & { kind: "track" },
   { tiles, short, wide }: Boxes,
   top: number,
   scale: number,
@@ -184,7 +184,7 @@ function labels(
   for (const box of wide) {
     const depth = tiles.depth[box] as number;
     const start = tiles.start_ns[box] as number;
-    if (depth >= lane.levels || start < skipBefore) continue;
+    if (depth >= row.levels || start < skipBefore) continue;
     const from = Math.max(0, (start - view.start) * scale);
     const to = Math.min(width, ((tiles.end_ns[box] as number) - view.start) * scale);
     if (to - from < 26) continue;
@@ -193,17 +193,17 @@ function labels(
   }
 }
 
-function counter(scene: Scene, lane: Lane & { kind: "counter" }): void {
+function counter(scene: Scene, row: TimelineRow & { kind: "counter" }): void {
   const { context, view, width, palette } = scene;
-  const bottom = yOf(scene, lane.y) + lane.height;
-  const scale = (lane.height - 2) / (lane.max > 0 ? lane.max : 1);
+  const bottom = yOf(scene, row.y) + row.height;
+  const scale = (row.height - 2) / (row.max > 0 ? row.max : 1);
   context.fillStyle = palette.raised;
-  context.fillRect(0, bottom - lane.height, width, lane.height);
-  for (const place of placesOf(lane.counter, scene.level, view.start, view.end)) {
+  context.fillRect(0, bottom - row.height, width, row.height);
+  for (const place of placesOf(row.counter, scene.level, view.start, view.end)) {
     const curve = scene.curves.get(place);
     if (!curve) continue;
     const pixel = chunkLength(place.level) / curve.length;
-    const values = lane.unit === "share" ? curve.mean : curve.high;
+    const values = row.unit === "share" ? curve.mean : curve.high;
     const first = Math.max(0, Math.floor((view.start - place.at * chunkLength(place.level)) / pixel));
     context.fillStyle = palette.curve;
     for (let at = first; at < values.length; at += 1) {
@@ -247,10 +247,10 @@ function positionOf(
   scene: Scene,
   span: { track: number; depth: number; start: number; end: number },
 ): Position | undefined {
-  const lane = scene.layout.lanes.find((one) => one.kind === "track" && one.track === span.track);
-  if (lane?.kind !== "track") return undefined;
-  const depth = Math.min(span.depth, lane.levels - 1);
-  return { x: xOf(scene, span.start), end: xOf(scene, span.end), y: yOf(scene, lane.y) + depth * LEVEL };
+  const row = scene.layout.rows.find((one) => one.kind === "track" && one.track === span.track);
+  if (row?.kind !== "track") return undefined;
+  const depth = Math.min(span.depth, row.levels - 1);
+  return { x: xOf(scene, span.start), end: xOf(scene, span.end), y: yOf(scene, row.y) + depth * LEVEL };
 }
 
 function outline(

@@ -40,10 +40,10 @@ export function compare<Row>(
   nameOf: (row: Row) => string,
   timeOf: (row: Row) => number,
 ): Pair<Row>[] {
-  const old = byName(before, nameOf, timeOf);
-  const young = byName(after, nameOf, timeOf);
-  const pairs = [...new Set([...old.keys(), ...young.keys()])].map((name): Pair<Row> => {
-    const [was, is] = [old.get(name), young.get(name)];
+  const first = byName(before, nameOf, timeOf);
+  const second = byName(after, nameOf, timeOf);
+  const pairs = [...new Set([...first.keys(), ...second.keys()])].map((name): Pair<Row> => {
+    const [was, is] = [first.get(name), second.get(name)];
     const [beforeNs, afterNs] = [was?.ns ?? 0, is?.ns ?? 0];
     const differenceNs = afterNs - beforeNs;
     const noise = Math.abs(differenceNs) <= NOISE * Math.max(beforeNs, afterNs);

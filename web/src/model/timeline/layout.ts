@@ -1,4 +1,4 @@
-// The lanes of the timeline and their positions: processes with their tracks and counters.
+// The rows of the timeline and their positions: processes with their tracks and counters.
 
 import type { CountersRow, TracksRow } from "kinetoscope/remote";
 
@@ -8,7 +8,7 @@ const HEAD = 26;
 const COUNTER = 40;
 const GAP = 6;
 
-export type Lane =
+export type TimelineRow =
   | { kind: "process"; id: string; title: string; y: number; height: number; closed: boolean; tracks: number }
   | {
       kind: "track";
@@ -34,7 +34,7 @@ export type Lane =
     };
 
 export interface Layout {
-  lanes: Lane[];
+  rows: TimelineRow[];
   height: number;
 }
 
@@ -82,9 +82,9 @@ function grouped(tracks: readonly TracksRow[], counters: readonly CountersRow[])
   return groups.sort((a, b) => Number(b.onDevice) - Number(a.onDevice) || weight(b) - weight(a));
 }
 
-/** Returns the lanes from top to bottom. */
+/** Returns the rows from top to bottom. */
 export function layout(tracks: readonly TracksRow[], counters: readonly CountersRow[], options: LayoutOptions): Layout {
-  const lanes: Lane[] = [];
+  const rows: TimelineRow[] = [];
   let y = 0;
   for (const group of grouped(tracks, counters)) {
     const shown = group.tracks.filter((track) => options.matches(`${group.title} ${track.thread}`));
@@ -92,11 +92,11 @@ export function layout(tracks: readonly TracksRow[], counters: readonly Counters
     if (shown.length + curves.length === 0) continue;
     const id = `${group.onDevice ? "d" : "p"}${group.title}`;
     const closed = options.closed.has(id);
-    lanes.push({ kind: "process", id, title: group.title, y, height: HEAD, closed, tracks: shown.length });
+    rows.push({ kind: "process", id, title: group.title, y, height: HEAD, closed, tracks: shown.length });
     y += HEAD;
     if (closed) continue;
     for (const counter of curves) {
-      lanes.push({
+      rows.push({
         kind: "counter",
         id: `c${counter.counter}`,
         counter: counter.counter,
@@ -113,7 +113,7 @@ export function layout(tracks: readonly TracksRow[], counters: readonly Counters
       const isClosed = options.closed.has(trackId);
       const levels = isClosed ? 1 : track.depth;
       const height = Math.max(1, levels) * LEVEL;
-      lanes.push({
+      rows.push({
         kind: "track",
         id: trackId,
         track: track.track,
@@ -128,10 +128,10 @@ export function layout(tracks: readonly TracksRow[], counters: readonly Counters
       y += height + GAP;
     }
   }
-  return { lanes, height: y };
+  return { rows, height: y };
 }
 
-/** Returns the lane at a vertical position. */
-export function laneAt(layout: Layout, y: number): Lane | undefined {
-  return layout.lanes.find((lane) => y >= lane.y && y < lane.y + lane.height);
+/** Returns the row at a vertical position. */
+export function rowAt(layout: Layout, y: number): TimelineRow | undefined {
+  return layout.rows.find((row) => y >= row.y && y < row.y + row.height);
 }

@@ -75,7 +75,7 @@ function LaneChooser({ names, at }: { names: readonly string[]; at: number }) {
       {PAGE_TEXTS.track}{" "}
       <select
         value={at}
-        data-lane-chooser
+        data-track-chooser
         onChange={(event) =>
           setParams({ lane: event.currentTarget.value, path: undefined, start: undefined, end: undefined })
         }

@@ -5,11 +5,11 @@ import type { CountersRow, Curve, Related, RemoteTrace, Spans, StepsRow, TracksR
 import { save } from "../../components/download";
 import { baseName } from "../../components/save";
 import { palette } from "../../drawing/palette";
-import { CURVE_PIXELS, drawTimeline, lanesInSight, RULER, STEPS, type Area, type Scene } from "../../drawing/timeline";
+import { CURVE_PIXELS, drawTimeline, visibleRows, RULER, STEPS, type Area, type Scene } from "../../drawing/timeline";
 import { search } from "../../model/search";
 import { boxAt, boxesOf, type Boxes } from "../../model/timeline/boxes";
 import { CHUNK_PIXELS, Chunks, levelOf, placesOf, type Place } from "../../model/timeline/chunks";
-import { laneAt, layout, LEVEL } from "../../model/timeline/layout";
+import { rowAt, layout, LEVEL } from "../../model/timeline/layout";
 import { around, centered, clamped, type Viewport } from "../../model/timeline/viewport";
 import { numberParam, param, setParams } from "../../state/route";
 import { reducedMotion, theme } from "../../state/theme";
@@ -59,7 +59,7 @@ export class Timeline {
   readonly selection = signal<Selection | undefined>(undefined);
   readonly matches: Matches;
   readonly layout = computed(() =>
-    layout(this.tracks, this.counters, { closed: this.closed.value, matches: this.lanes.value.matches }),
+    layout(this.tracks, this.counters, { closed: this.closed.value, matches: this.trackFilter.value.matches }),
   );
   readonly header: number;
   private readonly closed = computed(
@@ -70,7 +70,7 @@ export class Timeline {
           .filter((id) => id !== ""),
       ),
   );
-  private readonly lanes = computed(() => search(text("lanes").value));
+  private readonly trackFilter = computed(() => search(text("lanes").value));
   /** Read from the styles once for each theme. */
   private readonly palette = computed(() => (void theme.value, palette()));
   private readonly boxes: Chunks<Boxes>;
@@ -157,7 +157,7 @@ export class Timeline {
         // The details of the selected event reduce the height of the timeline.
         void this.size.value;
         const related = this.related.value;
-        if (related && related.length > 0) this.bringLane(related, 0);
+        if (related && related.length > 0) this.scrollToSpan(related, 0);
       }),
       effect(() => {
         const [start, end, ...tracks] = area.value.split(",").map(Number);
@@ -220,12 +220,10 @@ export class Timeline {
   private selectedArea(): Area | undefined {
     const selection = this.selection.peek();
     if (!selection) return undefined;
-    const lanes = this.layout
-      .peek()
-      .lanes.filter((lane) => lane.kind === "track" && selection.tracks.includes(lane.track));
-    if (lanes.length === 0) return undefined;
-    const top = Math.min(...lanes.map((lane) => lane.y));
-    const bottom = Math.max(...lanes.map((lane) => lane.y + lane.height));
+    const rows = this.layout.peek().rows.filter((row) => row.kind === "track" && selection.tracks.includes(row.track));
+    if (rows.length === 0) return undefined;
+    const top = Math.min(...rows.map((row) => row.y));
+    const bottom = Math.max(...rows.map((row) => row.y + row.height));
     return { start: selection.start, end: selection.end, top, bottom };
   }
 
@@ -233,9 +231,9 @@ export class Timeline {
     const { start, end } = scene.view;
     const boxes: Place[] = [];
     const curves: Place[] = [];
-    for (const lane of lanesInSight(scene)) {
-      if (lane.kind === "track") boxes.push(...placesOf(lane.track, scene.level, start, end));
-      else if (lane.kind === "counter") curves.push(...placesOf(lane.counter, scene.level, start, end));
+    for (const row of visibleRows(scene)) {
+      if (row.kind === "track") boxes.push(...placesOf(row.track, scene.level, start, end));
+      else if (row.kind === "counter") curves.push(...placesOf(row.counter, scene.level, start, end));
     }
     this.boxes.want(boxes);
     this.curves.want(curves);
@@ -286,17 +284,17 @@ export class Timeline {
   /** Returns the box at a position on the canvas. */
   boxUnder(x: number, y: number): Hovered | undefined {
     const inLayout = y - this.header + this.scroll.peek();
-    const lane = y < this.header ? undefined : laneAt(this.layout.peek(), inLayout);
-    if (lane?.kind !== "track") return undefined;
+    const row = y < this.header ? undefined : rowAt(this.layout.peek(), inLayout);
+    if (row?.kind !== "track") return undefined;
     const at = this.timeAt(x);
-    const boxes = this.boxesAt(lane.track, at);
+    const boxes = this.boxesAt(row.track, at);
     if (!boxes) return undefined;
-    const depth = Math.floor((inLayout - lane.y) / LEVEL);
+    const depth = Math.floor((inLayout - row.y) / LEVEL);
     const box = boxAt(boxes, at, depth, this.nsPerPixel() * 1.5);
     if (box === undefined) return undefined;
     const { tiles } = boxes;
     return {
-      track: lane.track,
+      track: row.track,
       depth,
       start: tiles.start_ns[box] as number,
       end: tiles.end_ns[box] as number,
@@ -317,21 +315,21 @@ export class Timeline {
     const related = await this.trace.related(event).catch(() => undefined);
     if (this.selectedEvent !== event) return;
     this.related.value = related;
-    if (related && related.relation[0] === "self") this.bring(related, 0);
+    if (related && related.relation[0] === "self") this.reveal(related, 0);
   }
 
-  private bring(spans: Spans, at: number): void {
+  private reveal(spans: Spans, at: number): void {
     const [start, end] = [spans.start_ns[at] as number, spans.end_ns[at] as number];
     const view = this.view.peek();
     const inSight = end > view.start && start < view.end && end - start >= (view.end - view.start) / 1000;
     if (!inSight) this.setView(centered(view, start, end), "animated");
-    this.bringLane(spans, at);
+    this.scrollToSpan(spans, at);
   }
 
-  private bringLane(spans: Spans, at: number): void {
-    const lane = this.layout.peek().lanes.find((one) => one.kind === "track" && one.track === spans.track[at]);
-    if (!lane) return;
-    const y = lane.y + Math.min(spans.depth[at] as number, Math.floor(lane.height / LEVEL) - 1) * LEVEL;
+  private scrollToSpan(spans: Spans, at: number): void {
+    const row = this.layout.peek().rows.find((one) => one.kind === "track" && one.track === spans.track[at]);
+    if (!row) return;
+    const y = row.y + Math.min(spans.depth[at] as number, Math.floor(row.height / LEVEL) - 1) * LEVEL;
     const room = this.size.peek().height - this.header;
     const top = this.scroll.peek();
     if (room > 0 && (y < top || y + LEVEL > top + room)) this.scrollTo(Math.max(0, y - room / 2));
@@ -357,8 +355,8 @@ export class Timeline {
   selectArea(area: Area): void {
     const inside = this.layout
       .peek()
-      .lanes.filter((lane) => lane.kind === "track" && lane.y + lane.height > area.top && lane.y < area.bottom);
-    const tracks = inside.flatMap((lane) => (lane.kind === "track" ? [lane.track] : []));
+      .rows.filter((row) => row.kind === "track" && row.y + row.height > area.top && row.y < area.bottom);
+    const tracks = inside.flatMap((row) => (row.kind === "track" ? [row.track] : []));
     this.area.value = undefined;
     const start = Math.max(0, Math.round(area.start));
     const end = Math.round(area.end);

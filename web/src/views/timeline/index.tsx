@@ -5,7 +5,7 @@ import { SearchBox } from "../../components/search-box";
 import type { CountersRow, StepsRow, TracksRow } from "kinetoscope/remote";
 import { Await, Head, Missing } from "../../components/parts";
 import { cell, count, time } from "../../model/format";
-import type { Lane } from "../../model/timeline/layout";
+import type { TimelineRow } from "../../model/timeline/layout";
 import { rowsOf } from "../../state/ask";
 import type { OpenTrace } from "../../state/session";
 import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../../strings";
@@ -77,35 +77,35 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
   );
 }
 
-function GutterEntry({ lane, timeline }: { lane: Lane; timeline: Timeline }) {
-  const style = { top: `${lane.y + timeline.header}px`, height: `${lane.height}px` };
-  if (lane.kind === "counter") {
-    const most = cell(lane.unit === "bytes" ? "bytes" : lane.unit === "share" ? "share" : "float", lane.max);
+function GutterEntry({ row, timeline }: { row: TimelineRow; timeline: Timeline }) {
+  const style = { top: `${row.y + timeline.header}px`, height: `${row.height}px` };
+  if (row.kind === "counter") {
+    const most = cell(row.unit === "bytes" ? "bytes" : row.unit === "share" ? "share" : "float", row.max);
     return (
-      <div class="lane-label counter-label" style={style} data-hint={TEMPLATES.counterScale(lane.title, most)}>
-        <span>{lane.title}</span>
+      <div class="row-label counter-label" style={style} data-hint={TEMPLATES.counterScale(row.title, most)}>
+        <span>{row.title}</span>
         <small>{most}</small>
       </div>
     );
   }
-  const canClose = lane.kind === "process" || lane.depth > 1;
+  const canClose = row.kind === "process" || row.depth > 1;
   return (
-    <div class={`lane-label ${lane.kind}-label`} style={style}>
+    <div class={`row-label ${row.kind}-label`} style={style}>
       {canClose ? (
         <button
           type="button"
-          aria-expanded={!lane.closed}
-          data-lane={lane.id}
-          data-hint={lane.title}
-          onClick={() => timeline.toggle(lane.id)}
+          aria-expanded={!row.closed}
+          data-row={row.id}
+          data-hint={row.title}
+          onClick={() => timeline.toggle(row.id)}
         >
           <span class="twist" aria-hidden="true">
-            {lane.closed ? "▸" : "▾"}
+            {row.closed ? "▸" : "▾"}
           </span>
-          {lane.title}
+          {row.title}
         </button>
       ) : (
-        <span data-hint={lane.title}>{lane.title}</span>
+        <span data-hint={row.title}>{row.title}</span>
       )}
     </div>
   );
@@ -166,7 +166,7 @@ function Drawn({ open, tracks, counters, steps }: Loaded) {
   }, [timeline]);
   useEffect(() => () => timeline.dispose(), [timeline]);
   useEffect(() => scroller.current?.focus({ preventScroll: true }), [timeline]);
-  const { lanes, height } = timeline.layout.value;
+  const { rows, height } = timeline.layout.value;
   return (
     <>
       <Toolbar timeline={timeline} />
@@ -181,8 +181,8 @@ function Drawn({ open, tracks, counters, steps }: Loaded) {
           <div class="timeline-content" style={{ height: `${height + timeline.header}px` }}>
             <canvas ref={canvas} class="timeline-canvas" aria-hidden="true" />
             <div class="timeline-gutter">
-              {lanes.map((lane) => (
-                <GutterEntry key={lane.id} lane={lane} timeline={timeline} />
+              {rows.map((row) => (
+                <GutterEntry key={row.id} row={row} timeline={timeline} />
               ))}
             </div>
             <div class="timeline-corner" style={{ height: `${timeline.header}px` }}>

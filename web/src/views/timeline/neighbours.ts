@@ -1,6 +1,6 @@
 // Keyboard navigation of the timeline: from the selected event to its neighbours.
 
-import { lanesInSight } from "../../drawing/timeline";
+import { visibleRows } from "../../drawing/timeline";
 import { longestOn, longestWithin, neighbour } from "../../model/timeline/pick";
 import type { Timeline } from "./controller";
 
@@ -34,15 +34,15 @@ export async function selectNeighbour(timeline: Timeline, by: 1 | -1): Promise<v
 
 /** Selects the longest visible event of the first visible track: the start of keyboard navigation. */
 export function selectFirst(timeline: Timeline): void {
-  const lane = lanesInSight({
+  const row = visibleRows({
     layout: timeline.layout.peek(),
     scroll: timeline.scroll.peek(),
     height: timeline.size.peek().height,
     header: timeline.header,
   }).find((one) => one.kind === "track");
-  if (lane?.kind !== "track") return;
+  if (row?.kind !== "track") return;
   const { start, end } = timeline.view.peek();
-  const tiles = timeline.boxesAt(lane.track, (start + end) / 2)?.tiles;
+  const tiles = timeline.boxesAt(row.track, (start + end) / 2)?.tiles;
   if (!tiles || tiles.length === 0) return;
   const best = longestWithin(tiles, start, end);
   if (best !== undefined) timeline.select(tiles.event[best]);
