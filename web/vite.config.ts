@@ -1,4 +1,4 @@
-// Two builds of one page: a folder for static hosts and, with `--mode single`, a single file that also works from file://.
+// Two builds of the page: a folder for static hosts and, with `--mode single`, one file that also works from file://.
 
 import preact from "@preact/preset-vite";
 import { fileURLToPath } from "node:url";

@@ -24,7 +24,9 @@ export function filesBelow(folder) {
 
 const isTrace = (path) => /\.json(\.gz|\.zst)?$/.test(path);
 
-/** Returns the traces in `tests/data`: fixtures of defects, refused files, snapshots, records, and traces of PyTorch. */
+/**
+ * Returns the traces in `tests/data`: fixtures of defects, refused files, snapshots, records, and traces of PyTorch.
+ */
 export function fixtures() {
   const folders = ["healthy", "malformed", "refused", "fuzz", "snapshots"].map((folder) => `${data}/${folder}`);
   const recorded = filesBelow(`${data}/torch`).filter((path) => /\/(trace|records)\.json(\.gz)?$/.test(path));
@@ -53,7 +55,9 @@ export async function kinetoscope(...args) {
   }
 }
 
-/** Yields the answers of the native engine for each trace: `{ answers }` with the JSON of all queries, or `{ error }`. */
+/**
+ * Yields the answers of the native engine for each trace: `{ answers }` with the JSON of all queries, or `{ error }`.
+ */
 export async function* nativeAnswers(paths) {
   const child = spawn(`${target}/debug/answers`, { stdio: ["pipe", "pipe", "inherit"] });
   const ended = once(child, "close");

@@ -4,8 +4,8 @@ import type { EngineErrorCode } from "./queries.js";
 
 /**
  * The cause of an error:
- * - `empty`, `not_a_trace`: the source is not a trace; `byteOffset` is the offset in the decompressed text where this was
- *   detected;
+ * - `empty`, `not_a_trace`: the source is not a trace; `byteOffset` is the offset in the decompressed text where this
+ *   was detected;
  * - `bad_option`, `bad_source`: an argument is invalid; `output`: an event cannot be written;
  * - `http`: the server returned an error; `io`: reading the source failed;
  * - `aborted`: the signal was aborted; `cause` is its reason;

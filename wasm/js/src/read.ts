@@ -24,8 +24,8 @@ export interface OpenOptions {
   /** Called about ten times per second, and at the end. */
   onProgress?: ((progress: Progress) => void) | undefined;
   /**
-   * The largest amount of memory that the trace may use, in bytes; 3 GiB by default. At the limit the reader stops and keeps
-   * the events that it has read; the diagnostics contain the code `memory_limit`.
+   * The largest amount of memory that the trace may use, in bytes; 3 GiB by default. At the limit the reader stops and
+   * keeps the events that it has read; the diagnostics contain the code `memory_limit`.
    */
   memoryLimit?: number | undefined;
 }
@@ -73,7 +73,9 @@ class Feeder {
     }
   }
 
-  /** Runs between chunks: reports progress and yields to the event loop now and then, so that a signal can be aborted. */
+  /**
+   * Runs between chunks: reports progress and yields to the event loop now and then, so that an abort can arrive.
+   */
   private async tick(): Promise<void> {
     check(this.options.signal);
     if (performance.now() - this.ticked < TICK_MS) return;
@@ -165,7 +167,8 @@ async function feed(reading: Reading, feeder: Feeder, gunzip: Gunzip | undefined
   await feeder.feed(text(gunzip), (piece) => reading.feed_text(piece));
   if (feeder.failure) throw feeder.failure;
   if (reading.is_full() || (!gaveUp && feeder.isComplete())) return;
-  // Damaged, truncated, with several members or trailing bytes: the engine decompresses the file itself and counts defects.
+  // Damaged, truncated, with several members or trailing bytes: the engine decompresses the file itself and counts
+  // defects.
   reading.start_over();
   await feeder.feed(feeder.again(), (chunk) => reading.feed(chunk));
 }

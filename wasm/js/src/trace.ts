@@ -37,8 +37,8 @@ export interface TilesOptions {
 }
 
 /**
- * Boxes to draw; each array has one element per box. A span of at least a pixel has its own box; narrower ones that begin
- * within the same pixel share a box.
+ * Boxes to draw; each array has one element per box. A span of at least a pixel has its own box; narrower ones that
+ * begin within the same pixel share a box.
  */
 export interface Tiles {
   length: number;
@@ -114,8 +114,8 @@ type ColumnOf<T> = [Exclude<T, null>] extends [number]
       : T[];
 
 /**
- * An answer as columns: numbers with NaN for null, booleans with 2 for null, strings as codes, other types as values. Rows
- * of several kinds share one set of columns.
+ * An answer as columns: numbers with NaN for null, booleans with 2 for null, strings as codes, other types as values.
+ * Rows of several kinds share one set of columns.
  */
 export interface Columns<Row> {
   length: number;
@@ -201,12 +201,14 @@ export class Trace {
     return this.#withEngine((engine) => engine.find([...names], options.deviceWorkOnly ?? false)) as Spans;
   }
 
-  /** Returns the events of a row of `ops`; `row` is its position in the unsorted and unfiltered rows with this grouping. */
+  /**
+   * Returns the events of a row of `ops`; `row` is its position in the unsorted and unfiltered rows with this grouping.
+   */
   instances(row: number, options: Pick<Queries["ops"]["options"], "groupBy"> = {}): Spans {
     return this.#withEngine((engine) => engine.instances(row, options)) as Spans;
   }
 
-  /** Returns an event with its ancestors, its launch, the work that it launched, its forward and backward operators. */
+  /** Returns an event with its ancestors, launch, operator, launched work, forward, backward and flows. */
   related(event: number): Related {
     return this.#withEngine((engine) => engine.related(event)) as Related;
   }

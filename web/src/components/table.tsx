@@ -1,5 +1,5 @@
-// A virtualized table: only the visible rows are in the document. It can be sorted by its headers and navigated by keyboard,
-// and a row can be opened to show details.
+// A virtualized table: only the visible rows are in the document. It can be sorted by its headers and navigated by
+// keyboard, and a row can be opened to show details.
 
 import {
   Virtualizer,

@@ -76,8 +76,8 @@ export interface FlameBox {
 const NARROWEST = 1 / 4000;
 
 /**
- * Returns the boxes of a tree in left-heavy order: the longest first. Ancestors of `focus` have the full width; `focus` and
- * its descendants are drawn to scale.
+ * Returns the boxes of a tree in left-heavy order: the longest first. Ancestors of `focus` have the full width; `focus`
+ * and its descendants are drawn to scale.
  */
 export function boxes(focus: FlameNode, metric: Metric): FlameBox[] {
   const found: FlameBox[] = [];

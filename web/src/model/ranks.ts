@@ -21,8 +21,8 @@ export function rankOf(origin: Origin): number | undefined {
 }
 
 /**
- * Returns `ranks` if all traces have different ranks and the same world size, `runs` if there are two traces with the same
- * rank or without ranks, and `unclear` otherwise.
+ * Returns `ranks` if all traces have different ranks and the same world size, `runs` if there are two traces with the
+ * same rank or without ranks, and `unclear` otherwise.
  */
 export function relationOf(origins: readonly Origin[]): Relation {
   if (origins.length < 2) return "one";

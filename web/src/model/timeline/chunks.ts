@@ -1,5 +1,6 @@
-// A cache of the drawn data in chunks, like the tiles of a map: each has a zoom level and a position, is requested once and
-// kept for a while. A chunk of level n has 2ⁿ ns per pixel; a pixel of the screen covers between half of that and all of it.
+// A cache of the drawn data in chunks, like the tiles of a map: each has a zoom level and a position, is requested once
+// and kept for a while. A chunk of level n has 2ⁿ ns per pixel; a pixel of the screen covers between half of that and
+// all of it.
 
 /** The width of a chunk in pixels of its level. */
 export const CHUNK_PIXELS = 1024;
