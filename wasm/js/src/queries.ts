@@ -739,7 +739,7 @@ export interface MemorySegmentsRow {
   stack: string[];
 }
 
-/** A row of `memory`; `kind` tells which columns it fills. */
+/** A row of `memory`; `kind` determines which columns it has. */
 export type MemoryRow = MemoryDeviceRow | MemoryAtPeakRow | MemoryStepRow | MemoryKeptRow | MemoryOutOfMemoryRow | MemorySegmentsRow;
 
 /** Options of `tree`. */
@@ -1122,7 +1122,7 @@ export interface CheckDiagnosticRow {
   description: string;
 }
 
-/** A row of `check`; `kind` tells which columns it fills. */
+/** A row of `check`; `kind` determines which columns it has. */
 export type CheckRow = CheckIdentityRow | CheckDiagnosticRow;
 
 /** Options of the export `chrome`. */
@@ -1181,7 +1181,7 @@ export interface ExportRedactOptions {
   salt?: string | undefined;
 }
 
-/** Every analysis, as the command line has it. */
+/** Every analysis; the same as on the command line. */
 export interface Answers {
   /** Summary: time by device, step, operator and kernel; findings; data quality. */
   summary(options?: SummaryOptions): SummaryRow;
