@@ -143,13 +143,13 @@ fn arguments_have_torchs_names() {
 #[test]
 fn shapes_are_evaluated_only_if_they_are_recorded() {
     let _alone = alone();
-    let asked = AtomicUsize::new(0);
+    let evaluated = AtomicUsize::new(0);
     let shapes = || {
-        asked.fetch_add(1, Ordering::Relaxed);
+        evaluated.fetch_add(1, Ordering::Relaxed);
         [[1, 2]]
     };
     drop(scope!("off", shapes: shapes()));
-    assert_eq!(asked.load(Ordering::Relaxed), 0);
+    assert_eq!(evaluated.load(Ordering::Relaxed), 0);
     let mut profiler = Profiler::builder().start().expect("recording should start");
     drop(scope!("on", shapes: shapes()));
     let recording = stop(&mut profiler);

@@ -34,16 +34,16 @@ fn schedule(wait: i64, warmup: i64, active: i64, repeat: i64) -> Schedule {
 #[test]
 fn a_schedule_records_its_steps_and_passes_each_cycle_to_the_handler() {
     let _alone = alone();
-    let (asked, handed) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let (its_asked, its_handed) = (Arc::clone(&asked), Arc::clone(&handed));
+    let (queried, delivered) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (its_queried, its_delivered) = (Arc::clone(&queried), Arc::clone(&delivered));
     let plan = schedule(1, 1, 2, 2);
     let mut profiler = Profiler::builder()
         .schedule_fn(move |step| {
-            its_asked.fetch_add(1, Ordering::Relaxed);
+            its_queried.fetch_add(1, Ordering::Relaxed);
             plan.action(step)
         })
         .on_trace_ready(move |recording: &Recording| {
-            its_handed.fetch_add(1, Ordering::Relaxed);
+            its_delivered.fetch_add(1, Ordering::Relaxed);
             let steps = |n: u64| rows(&recording.trace, &format!("ProfilerStep#{n}")).len();
             let first = recording.step - 2;
             assert_eq!([steps(first), steps(first + 1)], [1, 1], "after step {}", recording.step);
@@ -52,7 +52,7 @@ fn a_schedule_records_its_steps_and_passes_each_cycle_to_the_handler() {
             Ok(())
         })
         .build();
-    assert_eq!(asked.load(Ordering::Relaxed), 0);
+    assert_eq!(queried.load(Ordering::Relaxed), 0);
     profiler.start().expect("recording should start");
     for step in 0..10 {
         assert_eq!(profiler.action(), Some(plan.action(step)));
@@ -63,7 +63,7 @@ fn a_schedule_records_its_steps_and_passes_each_cycle_to_the_handler() {
         profiler.step().expect("a step");
     }
     profiler.stop().expect("a stop");
-    assert_eq!((asked.load(Ordering::Relaxed), handed.load(Ordering::Relaxed)), (11, 2));
+    assert_eq!((queried.load(Ordering::Relaxed), delivered.load(Ordering::Relaxed)), (11, 2));
 }
 
 #[test]

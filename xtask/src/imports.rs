@@ -57,7 +57,7 @@ const RUST: [(&str, Layers); 9] = [
     (
         "native/cli/src",
         &[
-            &["failure"],
+            &["failure", "terminal"],
             &["args", "progress", "random"],
             &["destinations"],
             &["answer", "view"],

@@ -27,6 +27,7 @@ mod tally;
 mod targets;
 mod toolchain;
 mod tools;
+mod words;
 
 use schedule::Step;
 use shell::Failure;

@@ -6,7 +6,7 @@ use crate::shell::Failure;
 use crate::tally::Tally;
 use crate::{
     api, book, browser, cudarc, cupti, examples, features, fuzz, imports, msrv, native, npm, package, page,
-    release, rust_tests, silent, steps, targets, toolchain, tools,
+    release, rust_tests, silent, steps, targets, toolchain, tools, words,
 };
 
 type Run = fn() -> Result<Tally, Failure>;
@@ -16,11 +16,12 @@ const fn step(name: &'static str, load: Load, needs: &'static [&'static str], ru
 }
 
 /// The steps of `cargo xtask test`.
-pub(crate) const TEST: [Step; 19] = [
+pub(crate) const TEST: [Step; 20] = [
     step("packages", Load::Waits, &[], packages),
     step("npm", Load::Waits, &[], npm::install_all),
     step("imports", Load::Shares, &[], imports::check),
     step("format", Load::Shares, &[], steps::format),
+    step("words", Load::Shares, &[], words::check),
     step("tools", Load::Shares, &["packages"], wasm_tools),
     step("package", Load::Shares, &["tools", "npm"], package::step),
     step("page", Load::Shares, &["package", "npm"], page::run_all),

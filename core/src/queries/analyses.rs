@@ -48,7 +48,7 @@ pub fn ops_table(trace: &Trace, options: &OpsOptions) -> String {
     render(&groups, recorded, &options.table)
 }
 
-/// Returns kernels, copies and memsets, ordered by time.
+/// Returns kernels, memcpys and memsets, ordered by time.
 pub fn kernels(trace: &Trace, options: &ListOptions) -> Rows {
     kernel_rows(trace).first(options.row_limit)
 }

@@ -22,7 +22,7 @@ use core::fmt::Write;
 pub(super) const QUERIES: &[Query] = &[
     Query {
         name: "summary",
-        about: help("Summary: time by device, step, operator and kernel; findings; data quality"),
+        about: help("Summary: device time, steps, top operators and kernels, findings"),
         examples: examples(&["run.pt.trace.json.gz", "run.json --format json -o summary.json"]),
         options: &[],
         is_one_row: true,
@@ -47,7 +47,7 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "kernels",
-        about: help("Kernels, copies and memsets by time"),
+        about: help("Kernels, memcpys and memsets by time"),
         examples: examples(&["run.json --row-limit 20", "run.json --format csv -o kernels.csv"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
@@ -58,9 +58,7 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "flops",
-        about: help(
-            "Floating point operations and FLOP/s by operator, and the share of time that FLOP formulas cover",
-        ),
+        about: help("FLOPs, FLOP/s and roofline by operator"),
         examples: examples(&["run.json --row-limit 20", "run.json --peaks my-devices.csv"]),
         options: FlopsOptions::DECLARED,
         is_one_row: false,
@@ -71,7 +69,7 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "coverage",
-        about: help("Coverage of torch.compile: captured graphs, and the operators outside of them"),
+        about: help("What torch.compile captured, and the operators outside of graphs"),
         examples: examples(&["run.json --row-limit 20", "run.json --format json -o coverage.json"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
@@ -82,9 +80,7 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "patterns",
-        about: help(
-            "Anti-patterns: known inefficiencies, where they occur, and how much time fixing them can save",
-        ),
+        about: help("Anti-patterns with their place and the time that a fix can save"),
         examples: examples(&["run.json --report", "run.json --name aten::copy_"]),
         options: PatternsOptions::DECLARED,
         is_one_row: false,
@@ -95,9 +91,7 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "evaluation",
-        about: help(
-            "Calls during which the GPU's launch queue ran empty, ranked as PyTorch's `BasicEvaluation` does",
-        ),
+        about: help("Calls during which the launch queue ran empty: `BasicEvaluation`"),
         examples: examples(&["run.json --row-limit 10", "run.json --format csv -o evaluation.csv"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
@@ -108,9 +102,7 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "memory",
-        about: help(
-            "Memory by device, of traces and snapshots: peaks and their owners, steps, unreleased memory, failures",
-        ),
+        about: help("Memory by device: peaks, their owners, steps, unreleased memory"),
         examples: examples(&["run.json", "snapshot.pickle --format json"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
@@ -123,7 +115,7 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "tree",
-        about: help("The call tree of every lane, merged by name"),
+        about: help("Call tree of every thread and stream, merged by name"),
         examples: examples(&["run.json --depth 6 --min-share 1", "run.json --bottom-up --depth 3"]),
         options: TreeOptions::DECLARED,
         is_one_row: false,
@@ -156,9 +148,7 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "steps",
-        about: help(
-            "Breakdown of each profiler step by kernels, copies, runtime calls, operators and others",
-        ),
+        about: help("Profiler steps: what each spent its time on"),
         examples: examples(&["run.json", "run.json --format csv -o steps.csv"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
@@ -180,7 +170,7 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "names",
-        about: help("Spans of every category by name, in the complete trace or in a part of it"),
+        about: help("Spans of every category by name"),
         examples: examples(&["run.json --time 10ms..20ms", "run.json --tracks 0,3 --row-limit 20"]),
         options: NamesOptions::DECLARED,
         is_one_row: false,
@@ -191,7 +181,7 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "counters",
-        about: help("Counters: those of the file, allocated memory, launch queues and device activity"),
+        about: help("Counters, allocated memory, launch queues and device activity"),
         examples: examples(&["run.json", "snapshot.pickle --format json"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
@@ -202,7 +192,7 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "tracks",
-        about: help("Tracks of the timeline: threads and streams, with their events and busy time"),
+        about: help("Threads and streams with their events and busy time"),
         examples: examples(&["run.json", "run.json --row-limit 10 --format json"]),
         options: ListOptions::DECLARED,
         is_one_row: false,
@@ -224,9 +214,7 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "check",
-        about: help(
-            "Data quality: identities that must hold, and the diagnostics of the file; exits with 1 if an identity fails",
-        ),
+        about: help("Data quality: identities and diagnostics; exit code 1 on failure"),
         examples: examples(&["run.json --strict", "ranks/ --format json -o check.json"]),
         options: ListOptions::DECLARED,
         is_one_row: false,

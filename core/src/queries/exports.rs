@@ -41,7 +41,7 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "folded",
         kind: Kind::Form,
-        about: help("Folded stacks for flame graphs, in the format of PyTorch's `export_stacks`"),
+        about: help("Folded stacks for flame graphs: PyTorch's `export_stacks`"),
         examples: examples(&["run.json -o run.folded", "run.json --lanes -o run.folded"]),
         options: FoldedOptions::DECLARED,
         extension: Some("folded"),
@@ -51,9 +51,7 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "eventlist",
         kind: Kind::Form,
-        about: help(
-            "Function events as a Chrome trace, as PyTorch's `EventList.export_chrome_trace` writes them",
-        ),
+        about: help("Function events as `EventList.export_chrome_trace` writes them"),
         examples: examples(&["run.json -o events.json", "records.json -o events.json.gz"]),
         options: &[],
         extension: None,
@@ -66,9 +64,7 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "execution-trace",
         kind: Kind::Form,
-        about: help(
-            "Operators and their inputs for replay, as PyTorch's `ExecutionTraceObserver` writes them",
-        ),
+        about: help("Operators and inputs for replay: `ExecutionTraceObserver`"),
         examples: examples(&["run.json -o run.et.json", "run.pt.trace.json.gz -o run.et.json.gz"]),
         options: &[],
         extension: Some("et.json"),
@@ -78,7 +74,7 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "memory-timeline",
         kind: Kind::Form,
-        about: help("Allocated memory over time, in the formats of PyTorch's `export_memory_timeline`"),
+        about: help("Allocated memory over time: `export_memory_timeline`"),
         examples: examples(&[
             "run.json -o memory.html --form html",
             "snapshot.pickle --device cuda:0 --form raw -o memory.raw.json.gz",
@@ -101,7 +97,7 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "slice",
         kind: Kind::Edit,
-        about: help("Cuts a trace to a range of steps or time, or selects the traces of some ranks"),
+        about: help("Cuts a trace to some steps, a time range, or some ranks"),
         examples: examples(&["run.json --steps 3-4 -o two-steps.json", "ranks/ --ranks 0,3 -o out/"]),
         options: SliceOptions::DECLARED,
         extension: None,
@@ -124,9 +120,7 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "redact",
         kind: Kind::Edit,
-        about: help(
-            "Removes private strings from a trace; keeps structure, times, and the public names of PyTorch, CUDA and kernels",
-        ),
+        about: help("Replaces private strings; keeps structure, times and public names"),
         examples: examples(&["run.json --audit", "run.json -o public.json.gz"]),
         options: RedactOptions::DECLARED,
         extension: None,

@@ -93,8 +93,9 @@ fn diagnostics(trace: &Trace) -> Vec<String> {
         .map(|f| {
             let offset = f.first_offset.map_or("null".into(), |o| format!("{o}"));
             format!(
-                "{{\"code\":{},\"count\":{},\"first_offset\":{offset},\"example\":{}}}",
+                "{{\"code\":{},\"severity\":{},\"count\":{},\"first_offset\":{offset},\"example\":{}}}",
                 quote(f.code.as_str()),
+                quote(f.code.severity().as_str()),
                 f.count,
                 quote(&f.example)
             )

@@ -70,19 +70,25 @@ fn head(out: &mut String, name: &str, trace: &Trace) {
     }
     let _ = writeln!(out, "{}", facts.join(" · "));
     let wall = info::wall(table);
-    let mut facts = vec![time_ns(wall.1 - wall.0, None), format!("{} events", count(table.len()))];
+    let mut facts = vec![time_ns(wall.1 - wall.0, None), counted(table.len(), "event")];
     for (category, n) in info::categories(table) {
         use crate::table::category::Category;
         let what = match category {
-            Category::CpuOp => "operators",
-            Category::PythonFunction => "Python calls",
-            Category::Kernel => "kernels",
-            Category::Memcpy => "copies",
+            Category::CpuOp => "operator",
+            Category::PythonFunction => "Python call",
+            Category::Kernel => "kernel",
+            Category::Memcpy => "memcpy",
             _ => continue,
         };
-        facts.push(format!("{} {what}", count(n)));
+        facts.push(counted(n, what));
     }
     let _ = writeln!(out, "{}", facts.join(" · "));
+}
+
+/// A count with its noun: `1 event`, `2 events`.
+fn counted(n: usize, what: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", count(n))
 }
 
 fn devices(out: &mut String, summary: &Summary) {
@@ -196,7 +202,7 @@ fn kernels(out: &mut String, summary: &Summary) {
             Cell::Ns(group.sum_ns / group.count.max(1) as i64),
         ]);
     }
-    section(out, &top("kernels, copies and memsets by time", summary.kernels.len()), &rows);
+    section(out, &top("kernels, memcpys and memsets by time", summary.kernels.len()), &rows);
 }
 
 fn tracks(out: &mut String, summary: &Summary) {
@@ -244,27 +250,26 @@ fn data_quality(out: &mut String, trace: &Trace, summary: &Summary) {
     for check in broken {
         let _ = writeln!(out, "  ✗ {}: {} is not {}", check.name, check.left, check.right);
     }
-    let total = |severity| -> u64 {
+    let total = |severity| -> usize {
         let lines = trace.diagnostics.findings().iter().filter(|f| f.code.severity() == severity);
-        lines.map(|f| f.count).sum()
+        lines.map(|f| f.count as usize).sum()
     };
     let (lost, repaired, notes) = (total(Severity::Lost), total(Severity::Repaired), total(Severity::Note));
     let _ = match (lost, repaired, notes) {
         (0, 0, 0) => writeln!(out, "  The file was read completely, without diagnostics."),
         (0, 0, n) => {
-            writeln!(out, "  The file was read completely, with {} notes: see `check`.", count(n as usize))
+            writeln!(out, "  The file was read completely, with {}: see `check`.", counted(n, "note"))
         }
-        (0, r, n) => writeln!(
-            out,
-            "  Nothing was lost; {} repairs and {} notes: see `check`.",
-            count(r as usize),
-            count(n as usize)
-        ),
-        (l, r, _) => writeln!(
-            out,
-            "  {} parts could not be read and {} were repaired: see `check`.",
-            count(l as usize),
-            count(r as usize)
-        ),
+        (0, r, n) => {
+            writeln!(
+                out,
+                "  Nothing was lost; {} and {}: see `check`.",
+                counted(r, "repair"),
+                counted(n, "note")
+            )
+        }
+        (l, r, _) => {
+            writeln!(out, "  {} lost, {}: see `check`.", counted(l, "part"), counted(r, "repair"))
+        }
     };
 }

@@ -345,6 +345,16 @@ mod tests {
     }
 
     #[test]
+    fn descriptions_fit_on_a_line() {
+        for command in
+            subcommands().flat_map(|c| c.get_subcommands().cloned().chain([c.clone()]).collect::<Vec<_>>())
+        {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            assert!((1..=66).contains(&about.len()), "{}: {about}", command.get_name());
+        }
+    }
+
+    #[test]
     fn short_help_fits_on_a_screen() {
         for mut command in [command()].into_iter().chain(subcommands()) {
             let lines = command.render_help().to_string().lines().count();

@@ -53,7 +53,7 @@ fn matches_torch(folder: &PathBuf) -> bool {
         println!("SKIPPED torch.profiler on the same kernels: Python has no torch with CUDA");
         return true;
     }
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/beside_torch.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/compare_with_torch.py");
     let kernels = concat!(env!("CARGO_MANIFEST_DIR"), "/src/kernels.ptx");
     let status = Command::new("python3").arg(script).arg(kernels).arg(folder).status();
     status.is_ok_and(|status| status.success())

@@ -183,7 +183,7 @@ export type FindingCode =
 export interface DeviceTime {
   /** The number of the device in the trace. */
   device: string;
-  /** The number of kernels, copies and memsets. */
+  /** The number of kernels, memcpys and memsets. */
   activities: number;
   /** The time from the start of the first activity to the end of the last. */
   window_ns: number;
@@ -297,15 +297,15 @@ export interface PreviewSummary {
   events: number;
   /** The number of events of the category cpu_op so far. */
   operators: number;
-  /** The number of kernels, copies and memsets so far. */
+  /** The number of kernels, memcpys and memsets so far. */
   kernels: number;
   /** The time from the start of the first event to the end of the last one so far. */
   wall_ns: number;
-  /** Sum of the durations of kernels, copies and memsets so far. */
+  /** Sum of the durations of kernels, memcpys and memsets so far. */
   device_sum_ns: number;
   /** Operators by total time so far, including callees. */
   top_operators: EarlyTop[];
-  /** Kernels, copies and memsets by time so far. */
+  /** Kernels, memcpys and memsets by time so far. */
   top_kernels: EarlyTop[];
 }
 
@@ -327,7 +327,7 @@ export interface SummaryRow {
   devices: DeviceTime[];
   /** Operators by self CPU time. */
   top_operators: TopOperator[];
-  /** Kernels, copies and memsets by time. */
+  /** Kernels, memcpys and memsets by time. */
   top_kernels: TopKernel[];
   /** The longest idle gaps of the devices. */
   top_idle: IdleGap[];
@@ -1047,9 +1047,9 @@ export interface InfoRow {
   /** The number of events of the category kernel. */
   kernels: number;
   /** The number of events of the category gpu_memcpy. */
-  copies: number;
+  memcpys: number;
   /** The number of events of the category gpu_memset. */
-  fills: number;
+  memsets: number;
   /** The number of distinct pairs of pid and tid. */
   tracks: number;
   /** The number of tracks, plus one for each set of spans that overlap without nesting. */
@@ -1183,41 +1183,41 @@ export interface ExportRedactOptions {
 
 /** Every analysis; the same as on the command line. */
 export interface Answers {
-  /** Summary: time by device, step, operator and kernel; findings; data quality. */
+  /** Summary: device time, steps, top operators and kernels, findings. */
   summary(options?: SummaryOptions): SummaryRow;
   /** Operators: PyTorch's `key_averages`, as PyTorch's table. */
   ops(options?: OpsOptions): OpsRow[];
-  /** Kernels, copies and memsets by time. */
+  /** Kernels, memcpys and memsets by time. */
   kernels(options?: KernelsOptions): KernelsRow[];
-  /** Floating point operations and FLOP/s by operator, and the share of time that FLOP formulas cover. */
+  /** FLOPs, FLOP/s and roofline by operator. */
   flops(options?: FlopsOptions): FlopsRow[];
-  /** Coverage of torch.compile: captured graphs, and the operators outside of them. */
+  /** What torch.compile captured, and the operators outside of graphs. */
   coverage(options?: CoverageOptions): CoverageRow[];
-  /** Anti-patterns: known inefficiencies, where they occur, and how much time fixing them can save. */
+  /** Anti-patterns with their place and the time that a fix can save. */
   patterns(options?: PatternsOptions): PatternsRow[];
-  /** Calls during which the GPU's launch queue ran empty, ranked as PyTorch's `BasicEvaluation` does. */
+  /** Calls during which the launch queue ran empty: `BasicEvaluation`. */
   evaluation(options?: EvaluationOptions): EvaluationRow[];
-  /** Memory by device, of traces and snapshots: peaks and their owners, steps, unreleased memory, failures. */
+  /** Memory by device: peaks, their owners, steps, unreleased memory. */
   memory(options?: MemoryOptions): MemoryRow[];
-  /** The call tree of every lane, merged by name. */
+  /** Call tree of every thread and stream, merged by name. */
   tree(options?: TreeOptions): TreeRow[];
   /** CPU and device time by nn.Module, forward and backward. */
   modules(options?: ModulesOptions): ModulesRow[];
   /** Python stacks by self time. */
   stacks(options?: StacksOptions): StacksRow[];
-  /** Breakdown of each profiler step by kernels, copies, runtime calls, operators and others. */
+  /** Profiler steps: what each spent its time on. */
   steps(options?: StepsOptions): StepsRow[];
   /** Every function event, with PyTorch's field names. */
   events(options?: EventsOptions): EventsRow[];
-  /** Spans of every category by name, in the complete trace or in a part of it. */
+  /** Spans of every category by name. */
   names(options?: NamesOptions): NamesRow[];
-  /** Counters: those of the file, allocated memory, launch queues and device activity. */
+  /** Counters, allocated memory, launch queues and device activity. */
   counters(options?: CountersOptions): CountersRow[];
-  /** Tracks of the timeline: threads and streams, with their events and busy time. */
+  /** Threads and streams with their events and busy time. */
   tracks(options?: TracksOptions): TracksRow[];
   /** Event counts, machine and metadata. */
   info(options?: InfoOptions): InfoRow;
-  /** Data quality: identities that must hold, and the diagnostics of the file; exits with 1 if an identity fails. */
+  /** Data quality: identities and diagnostics; exit code 1 on failure. */
   check(options?: CheckOptions): CheckRow[];
 }
 

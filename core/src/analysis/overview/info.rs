@@ -82,8 +82,8 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::int("spans", "Spans", "The number of events with a duration."),
     Column::int("operators", "Operators", "The number of events of the category cpu_op."),
     Column::int("kernels", "Kernels", "The number of events of the category kernel."),
-    Column::int("copies", "Copies", "The number of events of the category gpu_memcpy."),
-    Column::int("fills", "Memsets", "The number of events of the category gpu_memset."),
+    Column::int("memcpys", "Memcpys", "The number of events of the category gpu_memcpy."),
+    Column::int("memsets", "Memsets", "The number of events of the category gpu_memset."),
     Column::int("tracks", "Tracks", "The number of distinct pairs of pid and tid."),
     Column::int(
         "lanes",

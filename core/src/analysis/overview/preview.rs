@@ -18,20 +18,25 @@ use serde_json::Value;
 pub const COLUMNS: &[Column] = &[
     Column::int("events", "Events", "The number of objects of traceEvents read so far."),
     Column::int("operators", "Operators", "The number of events of the category cpu_op so far."),
-    Column::int("kernels", "Kernels", "The number of kernels, copies and memsets so far."),
+    Column::int("kernels", "Kernels", "The number of kernels, memcpys and memsets so far."),
     Column::ns(
         "wall_ns",
         "Wall",
         "The time from the start of the first event to the end of the last one so far.",
     ),
-    Column::ns("device_sum_ns", "Device", "Sum of the durations of kernels, copies and memsets so far."),
+    Column::ns("device_sum_ns", "Device", "Sum of the durations of kernels, memcpys and memsets so far."),
     Column::json(
         "top_operators",
         "",
         Shape::Records(&TOP_NAME),
         "Operators by total time so far, including callees.",
     ),
-    Column::json("top_kernels", "", Shape::Records(&TOP_NAME), "Kernels, copies and memsets by time so far."),
+    Column::json(
+        "top_kernels",
+        "",
+        Shape::Records(&TOP_NAME),
+        "Kernels, memcpys and memsets by time so far.",
+    ),
 ];
 
 const TOP_NAME: Record = Record {

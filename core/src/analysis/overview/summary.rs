@@ -28,7 +28,7 @@ pub const COLUMNS: &[Column] = &[
     Column::ns("self_cpu_time_total_ns", "Self CPU", "The sum of all self CPU times."),
     Column::json("devices", "", Shape::Records(&DEVICE_TIME), "The time of each device."),
     Column::json("top_operators", "", Shape::Records(&TOP_OPERATOR), "Operators by self CPU time."),
-    Column::json("top_kernels", "", Shape::Records(&TOP_KERNEL), "Kernels, copies and memsets by time."),
+    Column::json("top_kernels", "", Shape::Records(&TOP_KERNEL), "Kernels, memcpys and memsets by time."),
     Column::json("top_idle", "", Shape::Records(&IDLE_GAP), "The longest idle gaps of the devices."),
     Column::json(
         "top_tracks",
@@ -44,7 +44,7 @@ const DEVICE_TIME: Record = Record {
     name: "DeviceTime",
     members: &[
         Column::text("device", "", "The number of the device in the trace."),
-        Column::int("activities", "", "The number of kernels, copies and memsets."),
+        Column::int("activities", "", "The number of kernels, memcpys and memsets."),
         Column::ns("window_ns", "", "The time from the start of the first activity to the end of the last."),
         Column::ns("sum_ns", "", "Sum of their durations."),
         Column::ns("busy_ns", "", "The time during which any of them ran."),

@@ -1,6 +1,6 @@
 """Records the kernels of the checks with torch.profiler: names and counts must be equal, durations within 2 %.
 
-beside_torch.py KERNELS.ptx FOLDER, where FOLDER has saxpy.pt.trace.json.gz.
+compare_with_torch.py KERNELS.ptx FOLDER, where FOLDER has saxpy.pt.trace.json.gz.
 """
 
 import ctypes
