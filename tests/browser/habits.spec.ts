@@ -141,7 +141,7 @@ test("tooltips are shown on hover and on focus", async ({ opened: page }) => {
     await page.keyboard.press("Tab");
     if (await page.evaluate(() => document.activeElement?.getAttribute("data-sort") === "cpu_time_total_ns")) break;
   }
-  await expect(page.getByRole("tooltip")).toContainText("Time on the CPU");
+  await expect(page.getByRole("tooltip")).toContainText("CPU time, including callees");
 });
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

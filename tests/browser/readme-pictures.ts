@@ -1,4 +1,4 @@
-// Takes the screenshots of the README.
+// Takes the screenshots of the README and the book.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import type { Page } from "@playwright/test";
 import { root, target } from "./files";
 import { expect, open, sampleTrace, settled, test, view } from "./page";
 
-const folder = `${root}web/pictures`;
+const folder = `${root}docs/src/pictures`;
 
 async function picture(page: Page, name: string): Promise<void> {
   await settled(page);
