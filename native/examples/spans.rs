@@ -4,9 +4,8 @@
 
 use kinetoscope::Profiler;
 use kinetoscope::RecordError;
+use kinetoscope::{GroupBy, SortBy, TableOptions};
 use kinetoscope::{instant, scope, user_scope};
-use kinetoscope_core::analysis::torch::averages::GroupBy;
-use kinetoscope_core::report::table_options::{SortBy, TableOptions};
 
 /// A matrix, row by row.
 struct Matrix {

@@ -4,7 +4,7 @@ use crate::hot::lock::hold;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
-/// Counts the steps of several components (*requesters*). The step of the program is the highest count, so that a step
+/// Counts the steps of several components (*components*). The step of the program is the highest count, so that a step
 /// that two components mark counts once.
 #[derive(Clone, Debug, Default)]
 pub struct StepTracker {
@@ -13,25 +13,25 @@ pub struct StepTracker {
 }
 
 impl StepTracker {
-    /// Returns a tracker without requesters, at step 0.
+    /// Returns a tracker without components, at step 0.
     pub const fn new() -> StepTracker {
         StepTracker { steps: BTreeMap::new(), current: 0 }
     }
 
-    /// Adds a requester. Its count starts at the program's current step.
-    pub fn init(&mut self, requester: &str) {
-        self.steps.insert(requester.to_owned(), self.current);
+    /// Adds a component. Its count starts at the program's current step.
+    pub fn init(&mut self, component: &str) {
+        self.steps.insert(component.to_owned(), self.current);
     }
 
-    /// Removes a requester. Returns whether it was registered.
-    pub fn erase(&mut self, requester: &str) -> bool {
-        self.steps.remove(requester).is_some()
+    /// Removes a component. Returns whether it was registered.
+    pub fn erase(&mut self, component: &str) -> bool {
+        self.steps.remove(component).is_some()
     }
 
-    /// Counts a step of a requester and returns the program's step.
-    pub fn increment(&mut self, requester: &str) -> u64 {
+    /// Counts a step of a component and returns the program's step.
+    pub fn increment(&mut self, component: &str) -> u64 {
         let current = self.current;
-        let step = self.steps.entry(requester.to_owned()).or_insert(current);
+        let step = self.steps.entry(component.to_owned()).or_insert(current);
         *step += 1;
         self.current = self.current.max(*step);
         self.current
@@ -50,22 +50,22 @@ pub(crate) fn lock() -> MutexGuard<'static, StepTracker> {
     hold(&STEPS)
 }
 
-/// Adds a requester to this program's tracker. Its count starts at the program's current step.
-pub fn init_steps(requester: &str) {
-    lock().init(requester);
+/// Adds a component to this program's tracker. Its count starts at the program's current step.
+pub fn init_steps(component: &str) {
+    lock().init(component);
 }
 
-/// Removes a requester from this program's tracker. Returns whether it was registered.
-pub fn erase_steps(requester: &str) -> bool {
-    lock().erase(requester)
+/// Removes a component from this program's tracker. Returns whether it was registered.
+pub fn erase_steps(component: &str) -> bool {
+    lock().erase(component)
 }
 
-/// Counts a step of a requester, such as `Optimizer`, and returns the program's step. [`Profiler::step`] counts as the
-/// requester `ProfilerStep`.
+/// Counts a step of a component, such as `Optimizer`, and returns the program's step. [`Profiler::step`] counts as the
+/// component `ProfilerStep`.
 ///
 /// [`Profiler::step`]: crate::Profiler::step
-pub fn mark_step(requester: &str) -> u64 {
-    lock().increment(requester)
+pub fn mark_step(component: &str) -> u64 {
+    lock().increment(component)
 }
 
 /// Returns the step of this program.
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(steps.increment("yellow"), 1);
         assert_eq!(steps.increment("yellow"), 2);
         assert_eq!(steps.increment("profiler"), 2);
-        // A requester that is added late starts at the program's step.
+        // A component that is added late starts at the program's step.
         assert_eq!(steps.increment("blue"), 3);
         assert!(steps.erase("blue") && !steps.erase("blue"));
         assert_eq!(steps.increment("profiler"), 3);

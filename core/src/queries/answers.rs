@@ -53,7 +53,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: kernels::COLUMNS,
         variants: &[],
-        hint: None,
+        hint: Some("no device work in this trace; record with ProfilerActivity.CUDA"),
         run: |trace, request| Ok(analyses::kernels(trace, &request.typed()).into()),
     },
     Query {

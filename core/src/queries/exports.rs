@@ -210,7 +210,7 @@ pub fn folded(trace: &Trace, options: &FoldedOptions) -> Result<Started, Error> 
     } else {
         let events = FunctionEvents::new(trace);
         if events.stacks.is_empty() {
-            let message = "this trace has no stacks; the option `lanes` folds its spans instead";
+            let message = "this trace has no stacks; use the option lanes to fold its spans instead";
             return Err(Error::BadOption(message.to_owned()));
         }
         stacks::export(&events, &trace.table, options.metric)

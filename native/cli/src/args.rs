@@ -79,8 +79,13 @@ fn subcommands() -> impl Iterator<Item = Command> {
         .chain(view_command())
         .chain(exports(Kind::Edit).map(|e| export_command(e, "")))
         .chain([
-            Command::new("completions").about("Prints shell completions").arg(shell),
-            Command::new("man").about("Prints the man page"),
+            Command::new("completions")
+                .about("Prints shell completions")
+                .arg(shell)
+                .after_help(examples("completions", &["bash > kinetoscope.bash", "zsh > _kinetoscope"])),
+            Command::new("man")
+                .about("Prints the man page")
+                .after_help(examples("man", &["> kinetoscope.1", "| man -l -"])),
         ])
 }
 
@@ -202,7 +207,11 @@ fn option_arg(option: &'static Opt) -> Arg {
         return arg.action(ArgAction::SetTrue);
     }
     let arg = arg.value_name(option.value);
-    let parse = |text: &str| option.parse(text).map_err(|error| error.to_string());
+    // clap names the option.
+    let prefix = format!("{}: ", option.name);
+    let parse = move |text: &str| {
+        option.parse(text).map_err(|error| error.to_string().trim_start_matches(&prefix).to_owned())
+    };
     match option.takes {
         Takes::File => arg.value_parser(value_parser!(PathBuf)),
         Takes::Word(words) => {

@@ -94,7 +94,7 @@ fn write(mut writing: Writing, trace: &Trace, path: Option<&Path>) -> Result<(),
 
 /// Reports a failure of one source and returns its exit code.
 fn report_failure(source: &Source, failure: &Failure) -> u8 {
-    report(format!("{}: {}", source.name(), failure.message));
+    report(format!("{}: {}", source.path(), failure.message));
     failure.code
 }
 

@@ -84,6 +84,14 @@ impl Source {
         }
     }
 
+    /// Returns the path for messages: of a file as it was given, or found in a folder.
+    pub fn path(&self) -> String {
+        match self {
+            Source::Stdin => self.name(),
+            Source::File(path) => path.display().to_string(),
+        }
+    }
+
     /// Returns the size in bytes, if it is known.
     pub fn size(&self) -> Option<u64> {
         match self {
@@ -176,7 +184,7 @@ pub fn unpacker() -> Unpacker {
 /// # Errors
 /// Returns [`Reason::Io`] if the source cannot be read, and [`Reason::Trace`] if it is not a trace.
 pub fn read(source: &Source, progress: impl FnMut(Progress)) -> Result<Trace, InputError> {
-    read_text(source, progress).map_err(|reason| InputError { source_name: source.name(), reason })
+    read_text(source, progress).map_err(|reason| InputError { source_name: source.path(), reason })
 }
 
 fn read_text(source: &Source, mut progress: impl FnMut(Progress)) -> Result<Trace, Reason> {

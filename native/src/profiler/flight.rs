@@ -113,6 +113,9 @@ struct Watch {
     steps: AtomicU64,
     /// The last step, counted from 1, that was dumped because it was slow.
     dumped_step: AtomicU64,
+    /// Dumps that were begun; numbers the files.
+    begun_dumps: AtomicU64,
+    /// Dumps that ended.
     dumps: AtomicU64,
     last: Mutex<Option<PathBuf>>,
 }
@@ -142,9 +145,17 @@ impl Watch {
         is_slow && self.dumped_step.swap(step, Ordering::Relaxed) != step
     }
 
+    /// Writes a file. The dump is counted after [`last`](Watch::last) is set, so that a thread that reads the count
+    /// also reads the path.
     fn dump(&self, stream: &mut Stream) -> Result<PathBuf, RecordError> {
+        let written = self.write(stream);
+        self.dumps.fetch_add(1, Ordering::Release);
+        written
+    }
+
+    fn write(&self, stream: &mut Stream) -> Result<PathBuf, RecordError> {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos());
-        let number = self.dumps.fetch_add(1, Ordering::Relaxed);
+        let number = self.begun_dumps.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}_{}.{unix}.{number}.ktrace", host_name(), std::process::id());
         let path = self.folder.join(name);
         // Written under another name first, so that no program reads an incomplete file.
@@ -231,7 +242,7 @@ impl FlightRecorder {
 
     /// Returns the number of dumps, including those that could not be written.
     pub fn dumps(&self) -> u64 {
-        self.shared.watch.dumps.load(Ordering::Relaxed)
+        self.shared.watch.dumps.load(Ordering::Acquire)
     }
 }
 

@@ -282,7 +282,7 @@ export interface Finding {
   advice: string;
 }
 
-export interface EarlyTop {
+export interface PreviewTop {
   /** The name. */
   name: string;
   /** The number of events so far. */
@@ -304,9 +304,9 @@ export interface PreviewSummary {
   /** Sum of the durations of kernels, memcpys and memsets so far. */
   device_sum_ns: number;
   /** Operators by total time so far, including callees. */
-  top_operators: EarlyTop[];
+  top_operators: PreviewTop[];
   /** Kernels, memcpys and memsets by time so far. */
-  top_kernels: EarlyTop[];
+  top_kernels: PreviewTop[];
 }
 
 /** Options of `summary`. */

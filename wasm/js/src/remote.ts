@@ -201,7 +201,7 @@ export class RemoteTrace {
     return this.#call("event", index);
   }
 
-  /** Returns the trace in another format; an invalid option fails the stream. */
+  /** Returns the trace in another format; an invalid option errors the stream. */
   export<E extends keyof Exports>(name: E, options?: Exports[E]): ReadableStream<Uint8Array> {
     if (this.#disposed) throw this.#disposedError();
     // The stream keeps the trace alive: without it the worker would be terminated.

@@ -1,7 +1,7 @@
 // The start page: ways to open a trace, progress while reading, and failures.
 
 import { useRef, useState } from "preact/hooks";
-import type { EarlyTop } from "kinetoscope/remote";
+import type { PreviewTop } from "kinetoscope/remote";
 import { bytes, count, time } from "../model/format";
 import { addressFailure, goToAddress, isFromFile, lostName, openFiles, openSample } from "../state/opening";
 import { cancel, dismissFailures, loading, type Loading } from "../state/session";
@@ -99,7 +99,7 @@ function Choices() {
   );
 }
 
-function PreviewList({ title, rows }: { title: string; rows: readonly EarlyTop[] }) {
+function PreviewList({ title, rows }: { title: string; rows: readonly PreviewTop[] }) {
   if (rows.length === 0) return null;
   return (
     <table class="preview">

@@ -198,8 +198,9 @@ fn waiting(out: &mut Vec<Finding>, trace: &Trace, wall_ns: i64) {
             code: FindingCode::Synchronization,
             cost_ns: sync.ns,
             message: format!(
-                "{} synchronizing calls took {} on the busiest thread",
+                "{} synchronizing call{} took {} on the busiest thread",
                 sync.count,
+                if sync.count == 1 { "" } else { "s" },
                 took(sync.ns)
             ),
             advice: "synchronize at most once per step; keep scalars on the GPU until they are printed",

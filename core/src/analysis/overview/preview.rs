@@ -40,7 +40,7 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 const TOP_NAME: Record = Record {
-    name: "EarlyTop",
+    name: "PreviewTop",
     members: &[
         Column::text("name", "", "The name."),
         Column::int("count", "", "The number of events so far."),

@@ -16,8 +16,8 @@ fn unsigned(text: &str) -> &str {
     text.strip_prefix(['-', '+']).unwrap_or(text)
 }
 
-/// Whether a text is a number as Python prints it: `3`, `-0.5`, `1e-05`. Two points are not allowed, as in an IP
-/// address.
+/// Whether a text is a number as Python prints it: `3`, `-0.5`, `1e-05`. An IP address has more than one point and
+/// is not a number.
 pub(super) fn is_number(text: &str) -> bool {
     if is_integer(text) {
         return true;

@@ -120,7 +120,7 @@ struct Letters {
 }
 
 impl Letters {
-    /// Adds a letter. Returns whether the letters are still public.
+    /// Adds a letter. Returns whether the letters so far may be kept.
     fn take(&mut self, letter: u8) -> bool {
         let is_next = self.count == 0 || self.is_apart;
         self.is_apart = false;

@@ -108,7 +108,7 @@ fn unit(kind: CellType) -> String {
         CellType::Int | CellType::Amount => "count".to_owned(),
         CellType::Rate => "per second".to_owned(),
         CellType::Float => "number".to_owned(),
-        CellType::Share => "share, 0 to 1".to_owned(),
+        CellType::Share => "share".to_owned(),
         CellType::Bool => "true or false".to_owned(),
         CellType::Text => "text".to_owned(),
         CellType::Word(vocabulary) => {
