@@ -16,7 +16,7 @@ async function agree(path, native) {
   try {
     trace = await open(path);
   } catch (error) {
-    assert.equal(native.error, `${basename(path)}: ${error.message}`, `${path}: only Node refuses the file`);
+    assert.equal(native.error, `${path}: ${error.message}`, `${path}: only Node refuses the file`);
     assert.match(error.code, /^(empty|not_a_trace)$/);
     assert.equal(typeof error.byteOffset, "number");
     return "refused";
@@ -44,7 +44,7 @@ test("refused files give the error message of the command line", async () => {
   for (const path of fixtures().filter((path) => path.includes("/refused/"))) {
     const error = await open(path).catch((error) => error);
     const { stdout, stderr, code } = await kinetoscope("info", path);
-    assert.deepEqual([stdout, stderr, code], ["", `kinetoscope: ${basename(path)}: ${error.message}\n`, 2]);
+    assert.deepEqual([stdout, stderr, code], ["", `kinetoscope: ${path}: ${error.message}\n`, 2]);
   }
 });
 
