@@ -1,7 +1,7 @@
 // Files that are dropped or pasted anywhere on the page.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { goToAddress, isFromFile, openFiles } from "../state/opening";
 import { traces } from "../state/session";
 import { PAGE_TEXTS } from "../strings";
@@ -30,7 +30,8 @@ async function filesIn(transfer: DataTransfer): Promise<File[]> {
 
 export function DropZone({ children }: { children: ComponentChildren }) {
   const [over, setOver] = useState(false);
-  useEffect(() => {
+  // Before the next frame, so that no drop reaches the browser, which would leave the page.
+  useLayoutEffect(() => {
     const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
     const enter = (event: DragEvent): void => {
       if (!hasFiles(event)) return;

@@ -1,6 +1,6 @@
 // Tooltips: an element with `data-hint` shows its text on hover and on focus.
 
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 interface Shown {
   text: string;
@@ -24,7 +24,7 @@ function place(target: Element, text: string): Shown {
 /** Shows the tooltip of the element under the pointer or with the focus. */
 export function Hints() {
   const [shown, setShown] = useState<Shown | undefined>();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const show = (event: Event): void => {
       const target = event.target instanceof Element ? event.target.closest("[data-hint]") : null;
       const text = target?.getAttribute("data-hint");

@@ -1,7 +1,7 @@
 // Keyboard shortcuts of the page, and the dialog that lists them.
 
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { VIEWS } from "../model/views";
 import { go } from "../state/route";
 import { current } from "../state/session";
@@ -27,7 +27,8 @@ function handleKey(event: KeyboardEvent): void {
 
 export function Keys() {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next frame, so that no key is lost.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (isForPage(event)) handleKey(event);
     };

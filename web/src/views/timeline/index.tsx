@@ -165,7 +165,7 @@ function Drawn({ open, tracks, counters, steps }: Loaded) {
     };
   }, [timeline]);
   useEffect(() => () => timeline.dispose(), [timeline]);
-  useEffect(() => scroller.current?.focus({ preventScroll: true }), [timeline]);
+  useLayoutEffect(() => scroller.current?.focus({ preventScroll: true }), [timeline]);
   const { rows, height } = timeline.layout.value;
   return (
     <>
