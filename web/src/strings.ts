@@ -1,4 +1,5 @@
 // Every English text of the page, except those of the engine: findings, diagnostics and the descriptions of columns.
+// One file, so that a text is found and changed in one place.
 
 import type { IdleCause } from "kinetoscope/remote";
 
@@ -168,7 +169,7 @@ export const HINTS = {
   wall: "From the start of the first event to the end of the last one.",
   steps: "The number of profiler steps and their mean wall time.",
   selfCpu:
-    "Sum of the self CPU times of all operators, user annotations and runtime calls: torch's “Self CPU time total”.",
+    "Sum of the self CPU times of all operators, user annotations and runtime calls: PyTorch's “Self CPU time total”.",
   operators: "The number of recorded operator calls, including nested ones.",
   cpuTotal: "Time on the CPU, including nested events.",
   peak: "The largest amount that was allocated at one time.",
@@ -307,7 +308,7 @@ export const TEXTS = {
     antiPatterns: "Anti-patterns",
     antiPatternsHint: "Known mistakes, detected by the rules of torch.profiler's pattern matcher.",
     emptyQueueCalls: "Calls during which the launch queue ran empty",
-    emptyQueueCallsHint: "torch's BasicEvaluation: the calls that promise the largest improvement first.",
+    emptyQueueCallsHint: "PyTorch's BasicEvaluation: the calls that promise the largest improvement first.",
     noFindings: "No problems were found.",
     learnMore: "Learn more",
   },

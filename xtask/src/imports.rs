@@ -58,7 +58,7 @@ const RUST: [(&str, Layers); 9] = [
         "native/cli/src",
         &[
             &["failure", "terminal"],
-            &["args", "progress", "random"],
+            &["args", "print", "progress", "random"],
             &["destinations"],
             &["answer", "view"],
             &["audit"],

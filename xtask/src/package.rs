@@ -1,6 +1,6 @@
 //! Builds and tests the npm package: the engine as WebAssembly, its glue, and the TypeScript API.
 
-use crate::shell::{Failure, is_current, root, run, sources_of, target};
+use crate::shell::{Failure, copy, is_current, root, run, sources_of, target};
 use crate::tally::{Tally, run_counted};
 use crate::{browser, npm, toolchain, tools};
 use std::fs;
@@ -101,12 +101,6 @@ fn optimize(input: &Path, output: &Path) -> Result<(), Failure> {
     // The first kilobyte of memory contains only the far end of the stack, as Rust lays it out.
     let size = ["-O3", "--low-memory-unused", "--strip-debug"];
     run(optimizer.arg(input).arg("-o").arg(output).args(size).args(features))
-}
-
-fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
-    let folder = to.parent().unwrap_or(to);
-    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    fs::copy(from, to).map(drop).map_err(|e| format!("{}: {e}", from.display()))
 }
 
 /// Prints the size of the engine, plain and after gzip. Returns an error if it exceeds the limit.

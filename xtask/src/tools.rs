@@ -5,13 +5,23 @@ use std::env::consts::EXE_SUFFIX;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compiles the program that generates the glue of the engine, in the cache that all checkouts share, and returns its
-/// path.
-pub(crate) fn bindgen() -> Result<PathBuf, Failure> {
-    let built = cache().join("bindgen");
+/// Compiles the program `kinetoscope-NAME` of a folder that is not part of the workspace, in the cache that all
+/// checkouts share, and returns its path.
+fn compiled(name: &str, folder: &str) -> Result<PathBuf, Failure> {
+    let built = cache().join(name);
     let mut build = cargo(&["build", "--locked", "--quiet", "--target-dir"]);
-    run(build.arg(&built).current_dir(root().join("wasm/bindgen")))?;
-    Ok(built.join("debug").join(format!("kinetoscope-bindgen{EXE_SUFFIX}")))
+    run(build.arg(&built).current_dir(root().join(folder)))?;
+    Ok(built.join("debug").join(format!("kinetoscope-{name}{EXE_SUFFIX}")))
+}
+
+/// Returns the program that generates the glue of the engine.
+pub(crate) fn bindgen() -> Result<PathBuf, Failure> {
+    compiled("bindgen", "wasm/bindgen")
+}
+
+/// Returns the program that builds the book.
+pub(crate) fn book_builder() -> Result<PathBuf, Failure> {
+    compiled("book", "docs/builder")
 }
 
 /// Returns the length of a file after gzip, in bytes.

@@ -3,10 +3,10 @@
 use crate::args::{self, Files, Format};
 use crate::destinations::refuse_inputs;
 use crate::failure::{CHECK_FAILED, Failure, PARTLY_READ, report};
+use crate::print::print;
 use crate::progress::read_or_report;
 use crate::terminal;
 use clap::ArgMatches;
-use kinetoscope::files::Output;
 use kinetoscope::files::sources;
 use kinetoscope_core::diagnostics::Severity;
 use kinetoscope_core::queries::{Answer, Request, query};
@@ -71,9 +71,7 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     if format == Format::Json && !document.is_empty() {
         text = document.finish();
     }
-    let mut output = Output::create(files.output.as_deref())?;
-    let _ = output.write_str(&text);
-    output.finish()?;
+    print(&text, files.output.as_deref())?;
     Ok(code)
 }
 

@@ -3,8 +3,8 @@
 use crate::answer::{add_csv, add_text};
 use crate::args::{self, Format};
 use crate::failure::Failure;
+use crate::print::print;
 use clap::ArgMatches;
-use kinetoscope::files::Output;
 use kinetoscope_core::queries::Answer;
 use kinetoscope_core::report::document::Document;
 use kinetoscope_core::trace::Trace;
@@ -53,9 +53,6 @@ impl Audits {
     /// Prints them to standard output.
     pub(crate) fn print(self) -> Result<(), Failure> {
         let text = if self.format == Format::Json { self.document.finish() } else { self.text };
-        let mut output = Output::create(None)?;
-        let _ = output.write_str(&text);
-        output.finish()?;
-        Ok(())
+        print(&text, None)
     }
 }

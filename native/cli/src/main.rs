@@ -8,6 +8,7 @@ mod audit;
 mod destinations;
 mod failure;
 mod files;
+mod print;
 mod progress;
 mod random;
 mod terminal;
@@ -17,7 +18,7 @@ mod view;
 use clap::ArgMatches;
 use failure::{Failure, UNREADABLE, report};
 use kinetoscope_core::queries;
-use std::io::{self, Write};
+use print::print;
 use std::process::ExitCode;
 
 /// Runs the command of the process arguments.
@@ -45,12 +46,14 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
             if let Some(&shell) = matches.get_one::<clap_complete::Shell>("shell") {
                 clap_complete::generate(shell, &mut args::command(), "kinetoscope", &mut text);
             }
-            print(&text)
+            print(&String::from_utf8_lossy(&text), None)?;
+            Ok(0)
         }
         Some(("man", _)) => {
             let mut text = Vec::new();
             clap_mangen::Man::new(args::command()).render(&mut text)?;
-            print(&text)
+            print(&String::from_utf8_lossy(&text), None)?;
+            Ok(0)
         }
         Some(("export", matches)) => {
             matches.subcommand().map_or(Ok(UNREADABLE), |(name, matches)| files::export(name, matches))
@@ -64,19 +67,13 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
 fn refuse_unknown_command(matches: &ArgMatches) -> Result<(), Failure> {
     match args::traces_of(matches).first() {
         Some(name) if name.as_os_str() != "-" && name.extension().is_none() && !name.exists() => {
-            Err(Failure::usage(format!(
-                "{} is neither a command nor a file; see `kinetoscope --help`",
-                name.display()
-            )))
+            let name = name.display().to_string();
+            Err(Failure::usage(if args::command().find_subcommand(&name).is_some() {
+                format!("the options of {name} follow its name: `kinetoscope {name} [OPTIONS] TRACE...`")
+            } else {
+                format!("{name} is neither a command nor a file; see `kinetoscope --help`")
+            }))
         }
         _ => Ok(()),
-    }
-}
-
-/// Prints a generated file. A reader that closes the pipe is not an error.
-fn print(text: &[u8]) -> Result<u8, Failure> {
-    match io::stdout().write_all(text) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(0),
     }
 }

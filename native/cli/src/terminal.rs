@@ -1,17 +1,15 @@
 //! Tables that fit on the terminal.
 
-use kinetoscope_core::rows::Rows;
-use std::io::{IsTerminal, stdout};
+use kinetoscope_core::rows::{Rows, WIDEST};
+use std::io::stdout;
 use terminal_size::{Width, terminal_size_of};
 
-/// The longest text of a cell, in characters, before and after a table is made to fit.
-const LONGEST: usize = 60;
+/// The longest text of a cell after a table was made to fit, in characters.
 const SHORTEST: usize = 24;
 
 /// The width of the terminal in characters, if standard output is one.
 pub(crate) fn width() -> Option<usize> {
-    let is_terminal = stdout().is_terminal();
-    let (Width(width), _) = terminal_size_of(stdout()).filter(|_| is_terminal)?;
+    let (Width(width), _) = terminal_size_of(stdout())?;
     Some(usize::from(width))
 }
 
@@ -19,15 +17,8 @@ pub(crate) fn width() -> Option<usize> {
 pub(crate) fn fitted(rows: &Rows, width: usize) -> String {
     // The second line has the width of every column.
     let fits = |text: &String| text.lines().nth(1).is_none_or(|rule| rule.chars().count() <= width);
-    let candidates = (SHORTEST..=LONGEST).rev().step_by(6).map(|longest| rows.to_text_within(longest));
-    let mut last = String::new();
-    for text in candidates {
-        if fits(&text) {
-            return text;
-        }
-        last = text;
-    }
-    last
+    let mut candidates = (SHORTEST..=WIDEST).rev().step_by(6).map(|longest| rows.to_text_within(longest));
+    candidates.find(fits).unwrap_or_else(|| rows.to_text_within(SHORTEST))
 }
 
 #[cfg(test)]

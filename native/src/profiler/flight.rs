@@ -113,9 +113,7 @@ struct Watch {
     steps: AtomicU64,
     /// The last step, counted from 1, that was dumped because it was slow.
     dumped_step: AtomicU64,
-    /// Dumps that were begun; numbers the files.
-    begun_dumps: AtomicU64,
-    /// Dumps that ended.
+    /// Dumps that ended. Numbers the files, since the lock of the stream allows one dump at a time.
     dumps: AtomicU64,
     last: Mutex<Option<PathBuf>>,
 }
@@ -155,7 +153,7 @@ impl Watch {
 
     fn write(&self, stream: &mut Stream) -> Result<PathBuf, RecordError> {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos());
-        let number = self.begun_dumps.fetch_add(1, Ordering::Relaxed);
+        let number = self.dumps.load(Ordering::Relaxed);
         let name = format!("{}_{}.{unix}.{number}.ktrace", host_name(), std::process::id());
         let path = self.folder.join(name);
         // Written under another name first, so that no program reads an incomplete file.

@@ -49,8 +49,9 @@ pub(crate) fn check_pages() {
     let folder = source().join("reference/commands");
     let mut list = String::new();
     for (name, example) in EXAMPLES {
-        check(&folder.join(format!("{}.md", name.replace(' ', "-"))), &page(name, example));
-        let _ = writeln!(list, "| [`{name}`](commands/{}.md) | {} |", name.replace(' ', "-"), about(name));
+        let (file, about) = (name.replace(' ', "-") + ".md", about(name));
+        check(&folder.join(&file), &page(name, &about, example));
+        let _ = writeln!(list, "| [`{name}`](commands/{file}) | {about} |");
     }
     let known = QUERIES.iter().map(|query| query.name.to_owned()).chain(EXPORTS.iter().map(|export| {
         let prefix = if export.kind == Kind::Form { "export " } else { "" };
@@ -64,19 +65,15 @@ pub(crate) fn check_pages() {
 
 /// The first paragraph of a command's help.
 fn about(name: &str) -> String {
-    let help = help(name);
-    help.lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-fn help(name: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kinetoscope"));
     let output = command.args(name.split(' ')).arg("-h").output().expect("a process");
     assert!(output.status.success(), "{name}");
-    String::from_utf8(output.stdout).expect("UTF-8")
+    let help = String::from_utf8(output.stdout).expect("UTF-8");
+    help.lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-fn page(name: &str, example: &str) -> String {
-    let mut out = format!("# kinetoscope {name}\n\n{}.\n\n", about(name).trim_end_matches('.'));
+fn page(name: &str, about: &str, example: &str) -> String {
+    let mut out = format!("# kinetoscope {name}\n\n{}.\n\n", about.trim_end_matches('.'));
     let _ = writeln!(out, "```console\n$ kinetoscope {name} -h\n```");
     if !example.is_empty() {
         let _ = writeln!(out, "\n## Example\n\n```console\n$ {example}\n```");

@@ -1,12 +1,11 @@
 //! The page of the diagnostics: one entry for each code, with an example from the fixtures.
 
-use crate::{check, root, source};
+use crate::{check, files, root, source};
 use kinetoscope::files::open;
 use kinetoscope_core::diagnostics::Code;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const FOLDERS: [&str; 6] =
     ["malformed", "healthy", "fuzz", "torch/legacy", "torch/synthetic", "torch/kineto"];
@@ -73,20 +72,6 @@ fn entry(out: &mut String, code: Code, example: Option<&Example>) {
         let printable = text.escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'");
         let _ = writeln!(out, "\nExample, `{file}`{place}:\n\n```text\n{printable}\n```");
     }
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            found.extend(files(&path));
-        } else {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
 }
 
 fn name(path: &Path) -> String {

@@ -48,23 +48,23 @@ fn first_difference(committed: &str, expected: &str) -> String {
     format!("missing: {:?}", expected_lines.next())
 }
 
-/// Every page, in the order of their paths.
-fn pages() -> Vec<PathBuf> {
+/// Every file below a folder, in the order of their paths.
+fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    collect(&source(), &mut found);
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
     found.sort();
     found
 }
 
-fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            collect(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "md") {
-            found.push(path);
-        }
-    }
+fn pages() -> impl Iterator<Item = PathBuf> {
+    files(&source()).into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "md"))
 }
 
 /// One test, since the generated pages are written before the others are read.
@@ -72,10 +72,11 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
 fn the_book_is_current() {
     diagnostics::check_page();
     commands::check_pages();
-    for page in pages() {
+    // The examples of the commands were run above.
+    for page in pages().filter(|page| !page.starts_with(source().join("reference/commands"))) {
         let text = fs::read_to_string(&page).expect("a page");
         check(&page, &console::with_outputs(&text));
     }
     let readme = root().join("README.md");
-    links::check_all(pages().into_iter().chain([readme]));
+    links::check_all(pages().chain([readme]));
 }
