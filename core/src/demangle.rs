@@ -3,7 +3,7 @@
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 
-/// Returns torch's name for an event: C++ names are demangled, and all profiler steps have one name.
+/// Returns PyTorch's name for an event: C++ names are demangled, and all profiler steps have one name.
 pub fn rewrite_name(name: &str) -> String {
     if name.starts_with("ProfilerStep#") {
         return "ProfilerStep*".to_owned();

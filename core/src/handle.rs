@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_iterate_like_ranges() {
+    fn a_range_of_handles_has_a_length_and_both_ends() {
         for range in [0..0, 0..4, 3..6, 7..7] {
             let leaves = || run::<Leaf>(range.clone());
             assert!(leaves().map(Leaf::index).eq(range.clone()));

@@ -1,4 +1,4 @@
-//! Records of torch's legacy profiler, added one at a time, into the same table as a file of records.
+//! Records of PyTorch's legacy profiler, added one at a time, into the same table as a file of records.
 //!
 //! A list holds the records of one thread in order. A record names its range by handle and node. [`Records::finish`]
 //! pairs, nests and links the records and returns an ordinary [`Trace`].
@@ -52,7 +52,7 @@ pub struct Record<'a> {
     pub fwd_thread_id: i64,
     /// The autograd sequence number; -1 for none.
     pub sequence_nr: i64,
-    /// torch's record scope.
+    /// PyTorch's record scope.
     pub scope: i64,
     /// Whether the range may end on another thread.
     pub is_async: bool,

@@ -24,7 +24,7 @@ pub struct Rows {
 }
 
 /// The maximum width of a cell of a text table, in characters.
-const WIDEST: usize = 60;
+pub const WIDEST: usize = 60;
 
 impl Rows {
     /// An answer without rows.

@@ -214,7 +214,7 @@ mod tests {
     use crate::table::append::RowBuilder;
 
     #[test]
-    fn times_of_rows_from_memory_are_bounded() {
+    fn times_beyond_the_limits_are_clamped_and_counted() {
         let mut table = Table::default();
         let name = table.names.intern("a");
         for (ts, dur) in [(i64::MAX, i64::MAX), (i64::MIN + 1, -5), (7, time::NONE)] {

@@ -230,7 +230,7 @@ impl Tree {
         self.parents[at.index()]
     }
 
-    /// The self time of each span of a lane: its duration less that of its children, in ns.
+    /// The self time of each span of a lane: its duration minus that of its children, in ns.
     pub fn self_times(&self, table: &Table, lane: &Lane) -> Vec<i64> {
         let duration = |row: Row| table.dur(row).max(0);
         let mut self_ns: Vec<i64> = self.rows_of(lane).iter().map(|&row| duration(row)).collect();

@@ -2,7 +2,7 @@
 
 use crate::words::words;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 
 words! {
     "TimeUnit"
@@ -20,7 +20,7 @@ words! {
 }
 
 impl TimeUnit {
-    /// The unit with this name, in torch's spelling.
+    /// The unit with this name, in PyTorch's spelling.
     pub fn of(name: &str) -> Option<TimeUnit> {
         TimeUnit::ALL.iter().copied().find(|unit| unit.as_str() == name)
     }
@@ -62,6 +62,25 @@ pub fn share(part: f64, whole: f64) -> String {
     if whole == 0.0 { "NaN".into() } else { format!("{:.2}%", part * 100.0 / whole) }
 }
 
+/// Formats a number with commas between the thousands.
+pub(crate) fn count(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Formats a number with its noun: `1 event`, `2,000 events`.
+pub(crate) fn counted(n: usize, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(n))
+}
+
 /// Formats a number with an SI prefix and two decimals, or without decimals below 1000: `24.64 T`, `512`.
 pub(crate) fn with_prefix(number: f64) -> String {
     const PREFIXES: [(f64, &str); 6] =
@@ -77,7 +96,7 @@ mod tests {
     use super::with_prefix;
 
     #[test]
-    fn prefixes_suit_the_number() {
+    fn numbers_have_the_largest_prefix_that_they_reach() {
         let shown = [0.0, 512.0, 1e3, 24.641e12, 3.2e18].map(with_prefix);
         assert_eq!(shown, ["0", "512", "1.00 k", "24.64 T", "3.20 E"]);
     }

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_and_words_are_in_one_order() {
+    fn variants_and_words_have_the_same_order() {
         assert_eq!(Colour::SkyBlue.as_str(), "sky_blue");
         assert_eq!(Colour::ALL, [Colour::Red, Colour::SkyBlue]);
         assert_eq!(Colour::VOCABULARY.words, ["red", "sky_blue"]);

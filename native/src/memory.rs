@@ -33,7 +33,7 @@ static TOTALS: [Totals; DEVICES] =
         DEVICES];
 
 impl Device {
-    /// Returns torch's number of the device type, and the ordinal plus 1 (0 for the host).
+    /// Returns PyTorch's number of the device type, and the ordinal plus 1 (0 for the host).
     fn numbers(self) -> (u8, u32) {
         match self {
             Device::Cpu => (0, 0),

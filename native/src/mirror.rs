@@ -68,7 +68,7 @@ pub(crate) fn attach(mirrors: &[Mirror]) -> u32 {
     if mirrors.is_empty() { 0 } else { flag::MIRROR }
 }
 
-/// Emits every span to another profiler until this guard is dropped, and records nothing: torch's `emit_nvtx` and
+/// Emits every span to another profiler until this guard is dropped, and records nothing: PyTorch's `emit_nvtx` and
 /// `emit_itt`. If the other profiler is not available, nothing is emitted.
 #[derive(Debug)]
 #[must_use = "spans are emitted until this is dropped"]

@@ -98,7 +98,7 @@ impl Options {
         .fold(0, |flags, (_, flag)| flags | flag)
     }
 
-    /// The options under torch's names, for the trace's metadata.
+    /// The options under PyTorch's names, for the trace's metadata.
     pub(crate) fn named_flags(&self) -> [(&'static str, bool); 5] {
         [
             ("record_shapes", self.shapes()),

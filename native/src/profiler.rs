@@ -22,7 +22,7 @@ use builder::ScheduleFn;
 use handlers::Handler;
 use recording::Recording;
 
-/// Returns the activities that can be recorded on this machine: torch's `supported_activities()`.
+/// Returns the activities that can be recorded on this machine: PyTorch's `supported_activities()`.
 pub fn supported_activities() -> &'static [Activity] {
     if crate::device::probe().is_ok() { &[Activity::Cpu, Activity::Cuda] } else { &[Activity::Cpu] }
 }
@@ -61,7 +61,7 @@ pub struct Profiler {
 }
 
 impl Profiler {
-    /// Returns a builder with torch's defaults: all available activities, without shapes, memory, stacks, FLOPs or
+    /// Returns a builder with PyTorch's defaults: all available activities, without shapes, memory, stacks, FLOPs or
     /// modules.
     pub fn builder() -> ProfilerBuilder {
         ProfilerBuilder::new()

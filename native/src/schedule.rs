@@ -20,11 +20,11 @@ pub enum ProfilerAction {
 }
 
 impl ProfilerAction {
-    /// All actions, in the order of torch's numbers.
+    /// All actions, in the order of PyTorch's numbers.
     pub const ALL: [ProfilerAction; 4] =
         [ProfilerAction::None, ProfilerAction::Warmup, ProfilerAction::Record, ProfilerAction::RecordAndSave];
 
-    /// Returns torch's name.
+    /// Returns PyTorch's name.
     pub fn as_str(self) -> &'static str {
         match self {
             ProfilerAction::None => "NONE",
@@ -35,7 +35,7 @@ impl ProfilerAction {
     }
 }
 
-/// The arguments of torch's `schedule()`, in steps.
+/// The arguments of PyTorch's `schedule()`, in steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScheduleArgs {
     /// Idle steps at the start of a cycle.
@@ -116,12 +116,12 @@ pub enum Transition {
     StartTrace,
     /// Stops recording.
     StopTrace,
-    /// Passes the recording to the handlers: torch's `on_trace_ready`.
+    /// Passes the recording to the handlers: PyTorch's `on_trace_ready`.
     TraceReady,
 }
 
 impl Transition {
-    /// Returns torch's name.
+    /// Returns PyTorch's name.
     pub fn as_str(self) -> &'static str {
         match self {
             Transition::PrepareTrace => "prepare_trace",
@@ -132,7 +132,7 @@ impl Transition {
     }
 }
 
-/// Returns the operations between the actions of two consecutive steps, in order: torch's `action_map`. `from` is
+/// Returns the operations between the actions of two consecutive steps, in order: PyTorch's `action_map`. `from` is
 /// `None` before the first step, `to` is `None` after the last one.
 pub fn transitions(from: Option<ProfilerAction>, to: Option<ProfilerAction>) -> &'static [Transition] {
     use ProfilerAction::{None as Nothing, Record, RecordAndSave, Warmup};

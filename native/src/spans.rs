@@ -130,7 +130,7 @@ pub fn instant(args: Args, site: &'static Site) {
     span::instant(args, site);
 }
 
-/// Begins a user annotation with a name that is computed at run time: torch's `record_function`.
+/// Begins a user annotation with a name that is computed at run time: PyTorch's `record_function`.
 #[inline]
 pub fn record_function(name: &str) -> Scope {
     static SITE: Site = Site::new("record_function", Kind::Annotation, file!(), line!());

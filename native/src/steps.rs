@@ -1,4 +1,4 @@
-//! The step count of the program, from the steps that several components count: torch's `KinetoStepTracker`.
+//! The step count of the program, from the steps that several components count: PyTorch's `KinetoStepTracker`.
 
 use crate::hot::lock::hold;
 use std::collections::BTreeMap;

@@ -74,7 +74,7 @@ def main():
     holds = same_counts and abs(ratio - 1) < 0.02
     print(
         f"{'ok     ' if holds else 'FAILED '} torch.profiler on the same kernels: same names and counts: {same_counts}, "
-        f"our median duration is {ratio:.4f} of torch's; a launch takes {during:.0f} ns recorded by torch, {before:.0f} ns "
+        f"our median duration is {ratio:.4f} of PyTorch's; a launch takes {during:.0f} ns recorded by torch, {before:.0f} ns "
         "not recorded, both from Python"
     )
     return 0 if holds else 1

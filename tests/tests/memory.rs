@@ -1,4 +1,4 @@
-//! Memory: torch's timelines, snapshots of the CUDA allocator, and the query `memory`.
+//! Memory: PyTorch's timelines, snapshots of the CUDA allocator, and the query `memory`.
 
 use kinetoscope_core::analysis::device::memory::Memory;
 use kinetoscope_core::analysis::device::memory_rows::{COLUMNS, memory_rows};
@@ -11,7 +11,7 @@ use kinetoscope_tests::torch::cases;
 use serde_json::Value;
 use std::fs;
 
-/// The allocations and releases in torch's raw timeline: time, bytes. Memory that existed before, and changes of a
+/// The allocations and releases in PyTorch's raw timeline: time, bytes. Memory that existed before, and changes of a
 /// version only, are left out.
 fn changes(raw: &Value) -> Vec<(i64, i64)> {
     let int = |entry: &Value, at: usize| entry[at].as_i64().expect("a number");
@@ -35,7 +35,7 @@ fn timelines_equal_torchs_except_for_categories() {
         let timeline = MemoryTimeline::new(&case.trace, &memory, Some("cpu")).expect("a timeline of the CPU");
         let json = |text: String| -> Value { serde_json::from_str(&text).expect("JSON") };
         assert_eq!(changes(&json(timeline.raw())), changes(&raw), "{}", case.name);
-        // The same times in microseconds, with torch's rounding.
+        // The same times in microseconds, with PyTorch's rounding.
         let times = |timeline: &Value| -> Vec<i64> {
             let times = timeline[0].as_array().expect("times").iter();
             let mut times: Vec<i64> = times.map(|t| t.as_i64().expect("a time")).collect();

@@ -1,4 +1,4 @@
-//! Spans, instant events and their arguments, compared with torch's format.
+//! Spans, instant events and their arguments, compared with PyTorch's format.
 
 mod recorder;
 

@@ -74,7 +74,7 @@ fn lists() -> impl Strategy<Value = Vec<Vec<Plain>>> {
 /// An event: name, thread, node, start, end, bytes, asynchronous, remote.
 type Event = (String, i64, i64, i64, i64, i64, bool, bool);
 
-/// Reference implementation of torch's pairing, written for simplicity.
+/// Reference implementation of PyTorch's pairing, written for simplicity.
 fn reference(lists: &[Vec<Plain>]) -> Vec<Event> {
     let origin = lists[0][0].time;
     let mut events = Vec::new();
@@ -126,7 +126,7 @@ fn reference(lists: &[Vec<Plain>]) -> Vec<Event> {
     events
 }
 
-/// Returns the events, and how many torch's tree merged. Merged events cannot be compared one by one.
+/// Returns the events, and how many PyTorch's tree merged. Merged events cannot be compared one by one.
 fn events(trace: &Trace) -> (Vec<Event>, usize) {
     let all = FunctionEvents::new(trace);
     let table = &trace.table;

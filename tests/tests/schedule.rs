@@ -72,7 +72,7 @@ fn the_largest_arguments_do_not_overflow() {
     assert_eq!(schedule.action(u64::MAX), ProfilerAction::None);
 }
 
-/// Returns torch's transitions without the step annotations, which the recorder itself writes.
+/// Returns PyTorch's transitions without the step annotations, which the recorder itself writes.
 fn transitions_of(call: &Value) -> Vec<&str> {
     let did = call["did"].as_array().expect("transitions").iter().filter_map(Value::as_str);
     did.filter(|d| !d.contains("ProfilerStep#")).collect()

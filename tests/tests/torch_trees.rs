@@ -225,7 +225,7 @@ fn patterns_equal_torchs() {
     d.settle(500);
 }
 
-/// The report has torch's structure and numbers; its sentences are our own.
+/// The report has PyTorch's structure and numbers; its sentences are our own.
 #[test]
 fn reports_have_torchs_structure() {
     let mut reports = 0;

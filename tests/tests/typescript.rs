@@ -24,7 +24,7 @@ fn committed_types_match_the_engine() {
     }
 }
 
-/// Collects the files of the fixtures; of torch's, only those that are traces.
+/// Collects the files of the fixtures; of PyTorch's, only those that are traces.
 fn traces(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> =
         fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();

@@ -1,4 +1,4 @@
-//! Events that torch's views leave out.
+//! Events that PyTorch's views leave out.
 
 use crate::names::{NameId, Names};
 use crate::table::events::{Row, Table};
@@ -6,7 +6,7 @@ use crate::table::fields::Value;
 use crate::table::layout::Key;
 use alloc::vec::Vec;
 
-/// The names of ranges and events that torch's views leave out.
+/// The names of ranges and events that PyTorch's views leave out.
 pub const HIDDEN: [&str; 8] = [
     "[memory]",
     "[OutOfMemory]",
@@ -23,7 +23,7 @@ pub(crate) fn hidden_names(names: &Names) -> Vec<NameId> {
     HIDDEN.iter().filter_map(|name| names.find(name)).collect()
 }
 
-/// Whether torch's views leave an event out.
+/// Whether PyTorch's views leave an event out.
 pub(crate) fn is_hidden(table: &Table, row: Row, names: &[NameId]) -> bool {
     names.contains(&table.name_id(row)) || table.field(row, Key::IsHiddenEvent) == Some(Value::Bool(true))
 }

@@ -1,8 +1,8 @@
-//! Records of torch's legacy profiler, as `torch.autograd._disable_profiler_legacy` returns them: one list per thread
+//! Records of PyTorch's legacy profiler, as `torch.autograd._disable_profiler_legacy` returns them: one list per thread
 //! of pushes, pops, marks and allocations.
 //!
 //! A push becomes a begin, a pop an end, and an allocation a `[memory]` event. [`pair::records`](crate::pair) pairs
-//! them by torch's rules. A track is a thread of a node. Times count from the record `__start_profile`.
+//! them by PyTorch's rules. A track is a thread of a node. Times count from the record `__start_profile`.
 
 use super::placing::{NumberedTracks, int, start};
 use crate::diagnostics::{Code, Diagnostics};
@@ -72,7 +72,7 @@ const MEANINGS: [(u8, Category); 6] = [
 /// The index of allocations in [`MEANINGS`].
 const ALLOCATION: usize = 3;
 
-/// The number of torch's record scope `USER_SCOPE`.
+/// The number of PyTorch's record scope `USER_SCOPE`.
 const USER_SCOPE: i64 = 7;
 
 /// The index of a record's kind in [`MEANINGS`].

@@ -1,4 +1,4 @@
-//! Pairs pushes and pops of torch's legacy profiler by torch's rules, list by list in the order of the records:
+//! Pairs pushes and pops of PyTorch's legacy profiler by PyTorch's rules, list by list in the order of the records:
 //!
 //! 1. A pop closes the open push of its handle and node. A second push of an open handle replaces the first one.
 //! 2. A push with the name and node of a push right before it opens nothing, and its pop closes nothing. It does not

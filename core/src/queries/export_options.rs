@@ -15,13 +15,8 @@ pub struct FoldedOptions {
     pub lanes: bool,
 }
 
-const METRIC: Opt = Opt::new(
-    "metric",
-    "NAME",
-    Takes::Word(Metric::VOCABULARY),
-    "Metric of each line: `self_cpu_time_total` or `self_cuda_time_total`",
-)
-.or(Fallback::Words(Metric::SelfCpuTime.as_str()));
+const METRIC: Opt = Opt::new("metric", "NAME", Takes::Word(Metric::VOCABULARY), "Metric of each line")
+    .or(Fallback::Words(Metric::SelfCpuTime.as_str()));
 const LANES: Opt = Opt::new(
     "lanes",
     "",

@@ -164,9 +164,13 @@ impl<R: Rewrite> Pieces for Chrome<R> {
 }
 
 fn chrome(rewrite: impl Rewrite + 'static, keep: Option<Vec<bool>>) -> Started {
+    Started::Writing(rewriting(rewrite, keep))
+}
+
+fn rewriting(rewrite: impl Rewrite + 'static, keep: Option<Vec<bool>>) -> Writing {
     let kept = keep.as_ref().map(|keep| keep.iter().filter(|&&k| k).count());
     let writer = ChromeWriter::with_rewrite(String::new(), rewrite);
-    Started::Writing(Writing::new(Chrome { writer: Some(writer), keep, next: 0 }).keeping(kept))
+    Writing::new(Chrome { writer: Some(writer), keep, next: 0 }).keeping(kept)
 }
 
 impl Pieces for EventListWriter {
@@ -235,7 +239,7 @@ pub fn memory_timeline(trace: &Trace, options: &MemoryTimelineOptions) -> Result
 
 fn nothing_given(declared: &[Opt]) -> Error {
     let names: Vec<&str> = declared.iter().map(|option| option.name).collect();
-    Error::BadOption(format!("give one of {}", names.join(", ")))
+    Error::BadOption(format!("one of these options is required: {}", names.join(", ")))
 }
 
 /// Starts the export `slice`.
@@ -267,5 +271,17 @@ pub fn shrink(trace: &Trace, options: &ShrinkOptions) -> Result<Started, Error> 
         drop_categories: options.drop.clone(),
         ..Selection::default()
     };
-    Ok(chrome(Keep, Some(select(trace, &selection)?)))
+    let mut writing = rewriting(Keep, Some(select(trace, &selection)?));
+    writing.hint = absent_categories(trace, &options.drop);
+    Ok(Started::Writing(writing))
+}
+
+/// Returns a hint if no event has some of these categories.
+fn absent_categories(trace: &Trace, categories: &[String]) -> Option<String> {
+    let table = &trace.table;
+    let present: Vec<&str> =
+        table.layouts.all().iter().filter_map(|layout| Some(table.names.get(layout.cat?))).collect();
+    let absent: Vec<&str> =
+        categories.iter().map(String::as_str).filter(|category| !present.contains(category)).collect();
+    (!absent.is_empty()).then(|| format!("no event has the category {}", absent.join(", ")))
 }

@@ -87,13 +87,13 @@ impl Opt {
     /// Parses the value from text.
     ///
     /// # Errors
-    /// Returns [`Error::BadOption`] with the expected format.
-    pub fn parse(&self, text: &str) -> Result<Setting, Error> {
-        self.takes.of_text(text).ok_or_else(|| self.refuse(self.name))
+    /// Returns the expected format.
+    pub fn parse(&self, text: &str) -> Result<Setting, String> {
+        self.takes.of_text(text).ok_or_else(|| self.expected())
     }
 
-    fn refuse(&self, name: &str) -> Error {
-        Error::BadOption(format!("{name}: expected {}", self.takes.expected()))
+    fn expected(&self) -> String {
+        format!("expected {}", self.takes.expected())
     }
 }
 
@@ -127,7 +127,8 @@ impl Options {
         for &(name, text) in texts {
             let option = declared.iter().find(|o| o.name == name);
             let option = option.ok_or_else(|| unknown(declared, name, ToOwned::to_owned))?;
-            options.set(option, option.parse(text)?);
+            let setting = option.parse(text).map_err(|expected| refused(name, &expected))?;
+            options.set(option, setting);
         }
         Ok(options)
     }
@@ -153,7 +154,8 @@ impl Options {
                 _ => false,
             };
             if !left_out {
-                options.set(option, option.takes.of_json(value).ok_or_else(|| option.refuse(key))?);
+                let setting = option.takes.of_json(value);
+                options.set(option, setting.ok_or_else(|| refused(key, &option.expected()))?);
             }
         }
         Ok(options)
@@ -228,6 +230,10 @@ impl Options {
     }
 }
 
+fn refused(name: &str, expected: &str) -> Error {
+    Error::BadOption(format!("{name}: {expected}"))
+}
+
 fn unknown(declared: &[Opt], name: &str, spelled: fn(&str) -> String) -> Error {
     let known: Vec<String> = declared.iter().map(|o| spelled(o.name)).collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -286,7 +292,10 @@ mod tests {
         assert!(refused(json!(7)).contains("an object"));
         let refused = |texts| Options::from_texts(DECLARED, texts).expect_err("refused").to_string();
         assert!(refused(&[("lane", "")]).starts_with("unknown option lane; the options are: group-by, "));
-        assert_eq!(refused(&[("steps", "q")]), "steps: expected a number or a range such as 3-5");
+        assert_eq!(
+            refused(&[("steps", "q")]),
+            "steps: expected a number, or a range such as 3-5 with the smaller number first"
+        );
     }
 
     #[test]

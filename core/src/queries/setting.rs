@@ -68,7 +68,20 @@ fn number(text: &str) -> Option<i64> {
 fn range(text: &str) -> Option<Setting> {
     let hyphen = text.char_indices().skip(1).find(|&(_, c)| c == '-');
     let (first, last) = hyphen.map_or((text, text), |(at, _)| (&text[..at], &text[at + 1..]));
-    Some(Setting::Pair(number(first)?, number(last)?))
+    ordered(number(first)?, number(last)?)
+}
+
+fn ordered(first: i64, last: i64) -> Option<Setting> {
+    (first <= last).then_some(Setting::Pair(first, last))
+}
+
+/// A number of rows or levels, or -1 for all.
+fn count(n: i64) -> Option<i64> {
+    (n >= -1).then_some(n)
+}
+
+fn percent(percent: f64) -> Option<f64> {
+    (0.0..=100.0).contains(&percent).then_some(percent)
 }
 
 fn groups<'a>(parts: impl Iterator<Item = Option<&'a str>>) -> Option<Setting> {
@@ -100,8 +113,8 @@ impl Takes {
     pub(super) fn expected(self) -> String {
         match self {
             Takes::Nothing => "true or false".to_owned(),
-            Takes::Count => "a number".to_owned(),
-            Takes::Percent => "a percentage".to_owned(),
+            Takes::Count => "a number, or -1 for all".to_owned(),
+            Takes::Percent => "a percentage from 0 to 100".to_owned(),
             Takes::Text | Takes::File => "a text".to_owned(),
             Takes::Word(words) => format!("one of {}", words.words.join(", ")),
             Takes::SortBy => format!("one of {}", SortBy::VOCABULARY.words.join(", ")),
@@ -109,7 +122,7 @@ impl Takes {
             Takes::Groups => "any of shape, stack:N, overload, module".to_owned(),
             Takes::Duration => "a time with its unit, such as 10us, 1.5ms, 2s or 800ns".to_owned(),
             Takes::Times => "a range of time such as 1.5ms..20ms, the earlier time first".to_owned(),
-            Takes::Range => "a number or a range such as 3-5".to_owned(),
+            Takes::Range => "a number, or a range such as 3-5 with the smaller number first".to_owned(),
             Takes::Texts => "texts separated by commas".to_owned(),
             Takes::Numbers => "numbers separated by commas".to_owned(),
         }
@@ -119,8 +132,8 @@ impl Takes {
     pub(super) fn of_text(self, text: &str) -> Option<Setting> {
         Some(match self {
             Takes::Nothing => Setting::Given,
-            Takes::Count => Setting::Number(number(text)?),
-            Takes::Percent => Setting::Percent(text.parse().ok().filter(|f: &f64| f.is_finite())?),
+            Takes::Count => Setting::Number(count(number(text)?)?),
+            Takes::Percent => Setting::Percent(percent(text.parse().ok()?)?),
             Takes::Text | Takes::File => Setting::Text(text.to_owned()),
             Takes::Word(words) => Setting::Word(words.words.iter().position(|&word| word == text)?),
             Takes::SortBy => Setting::Word(SortBy::of(text)? as usize),
@@ -141,8 +154,8 @@ impl Takes {
             (Takes::Nothing, Value::Bool(true)) => Setting::Given,
             (Takes::Nothing, _) => return None,
             (_, Value::String(text)) => return self.of_text(text),
-            (Takes::Count, n) => Setting::Number(n.as_i64()?),
-            (Takes::Percent, n) => Setting::Percent(n.as_f64()?),
+            (Takes::Count, n) => Setting::Number(count(n.as_i64()?)?),
+            (Takes::Percent, n) => Setting::Percent(percent(n.as_f64()?)?),
             (Takes::Width, Value::Null) => Setting::Width(None),
             (Takes::Width, n) => Setting::Width(Some(usize::try_from(n.as_u64()?).ok()?)),
             (Takes::Duration, ns) => Setting::Number(json_ns(ns)?),
@@ -155,7 +168,7 @@ impl Takes {
 
     fn of_list(self, values: &[Value]) -> Option<Setting> {
         match (self, values) {
-            (Takes::Range, [first, last]) => Some(Setting::Pair(first.as_i64()?, last.as_i64()?)),
+            (Takes::Range, [first, last]) => ordered(first.as_i64()?, last.as_i64()?),
             (Takes::Times, [start, end]) => window(json_ns(start)?, json_ns(end)?),
             (Takes::Groups, parts) => groups(parts.iter().map(Value::as_str)),
             (Takes::Texts, texts) => {
@@ -198,6 +211,7 @@ mod tests {
         assert_eq!(range("-1"), Some(Setting::Pair(-1, -1)));
         assert_eq!(range("-1-2"), Some(Setting::Pair(-1, 2)));
         assert_eq!(range("-3--1"), Some(Setting::Pair(-3, -1)));
+        assert_eq!(range("5-3"), None);
         assert_eq!(range("-"), None);
         assert_eq!(range(""), None);
         assert_eq!(Takes::Range.of_json(&json!([-3, -1])), Some(Setting::Pair(-3, -1)));
@@ -213,6 +227,11 @@ mod tests {
         assert_eq!(Takes::Times.of_json(&json!([-1, 5])), None);
         assert_eq!(Takes::Count.of_json(&json!(1.5)), None);
         assert_eq!(Takes::Count.of_json(&json!([1])), None);
+        assert_eq!(Takes::Count.of_json(&json!(-2)), None);
+        assert_eq!(Takes::Count.of_text("-1"), Some(Setting::Number(-1)));
+        assert_eq!(Takes::Percent.of_text("100"), Some(Setting::Percent(100.0)));
+        assert_eq!(Takes::Percent.of_text("100.5"), None);
+        assert_eq!(Takes::Percent.of_json(&json!(-1)), None);
         assert_eq!(Takes::Groups.of_json(&json!(["shape", 5])), None);
     }
 }

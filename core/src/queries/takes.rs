@@ -7,9 +7,9 @@ use crate::words::Vocabulary;
 pub enum Takes {
     /// No value: a flag.
     Nothing,
-    /// A number of rows or levels; a negative number means all.
+    /// A number of rows or levels; -1 means all.
     Count,
-    /// A percentage.
+    /// A percentage from 0 to 100.
     Percent,
     /// Any text.
     Text,
@@ -27,7 +27,7 @@ pub enum Takes {
     Duration,
     /// A range of time such as `1.5ms..20ms`.
     Times,
-    /// A number or a range such as `3-5`.
+    /// A number, or a range such as `3-5` with the smaller number first.
     Range,
     /// Texts separated by commas.
     Texts,

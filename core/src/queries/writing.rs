@@ -15,11 +15,13 @@ pub struct Writing {
     pieces: Box<dyn Pieces>,
     /// The number of events that are written; `None` if that is all of them.
     pub kept: Option<usize>,
+    /// What to tell the user about an option that has no effect.
+    pub hint: Option<String>,
 }
 
 impl Writing {
     pub(super) fn new(pieces: impl Pieces + 'static) -> Writing {
-        Writing { pieces: Box::new(pieces), kept: None }
+        Writing { pieces: Box::new(pieces), kept: None, hint: None }
     }
 
     /// Returns the same export with the number of events that are written.

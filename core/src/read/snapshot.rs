@@ -136,7 +136,7 @@ impl Snapshot<'_> {
         }
     }
 
-    /// The bytes allocated and reserved before the history: the state at the end less the changes of the history.
+    /// The bytes allocated and reserved before the history: the state at the end minus the changes of the history.
     fn totals_before(&self, root: &Value, device: i64, entries: &[&Value]) -> (i64, i64) {
         let pickle = self.pickle;
         let mut totals = (0i64, 0i64);

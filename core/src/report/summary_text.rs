@@ -8,10 +8,10 @@ use crate::demangle::demangle;
 use crate::diagnostics::Severity;
 use crate::rows::{Cell, Rows};
 use crate::trace::Trace;
-use crate::units::time_ns;
+use crate::units::{count, counted, time_ns};
 use alloc::borrow::ToOwned;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
@@ -31,19 +31,6 @@ pub fn render(name: &str, trace: &Trace, summary: &Summary) -> String {
     gaps(&mut out, trace, summary);
     findings(&mut out, summary);
     data_quality(&mut out, trace, summary);
-    out
-}
-
-/// Formats a number with commas between the thousands.
-fn count(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
     out
 }
 
@@ -83,12 +70,6 @@ fn head(out: &mut String, name: &str, trace: &Trace) {
         facts.push(counted(n, what));
     }
     let _ = writeln!(out, "{}", facts.join(" · "));
-}
-
-/// A count with its noun: `1 event`, `2 events`.
-fn counted(n: usize, what: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{} {what}{plural}", count(n))
 }
 
 fn devices(out: &mut String, summary: &Summary) {

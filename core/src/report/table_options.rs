@@ -24,13 +24,13 @@ words! {
         DeviceTimeTotal = "device_time_total",
         /// Device time, excluding children.
         SelfDeviceTimeTotal = "self_device_time_total",
-        /// Host memory allocated less released, including children.
+        /// Host memory allocated minus released, including children.
         CpuMemoryUsage = "cpu_memory_usage",
-        /// Host memory allocated less released, excluding children.
+        /// Host memory allocated minus released, excluding children.
         SelfCpuMemoryUsage = "self_cpu_memory_usage",
-        /// Device memory allocated less released, including children.
+        /// Device memory allocated minus released, including children.
         DeviceMemoryUsage = "device_memory_usage",
-        /// Device memory allocated less released, excluding children.
+        /// Device memory allocated minus released, excluding children.
         SelfDeviceMemoryUsage = "self_device_memory_usage",
         /// Floating point operations.
         Flops = "flops",
@@ -65,7 +65,7 @@ impl SortBy {
     }
 }
 
-/// The arguments of torch's `table()`, with its defaults.
+/// The arguments of PyTorch's `table()`, with its defaults.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableOptions {

@@ -10,7 +10,7 @@ pub enum Source {
     /// Events of a Chrome trace.
     #[default]
     Chrome,
-    /// Records of torch's legacy profiler: pushes, pops, marks and allocations, one list per thread.
+    /// Records of PyTorch's legacy profiler: pushes, pops, marks and allocations, one list per thread.
     LegacyRecords,
     /// The events of a profiling result, as `prof.profiler.kineto_results.events()` returns them.
     KinetoEvents,

@@ -1,4 +1,4 @@
-//! Writes function events as a Chrome trace, as torch's `EventList.export_chrome_trace` does for the legacy profiler.
+//! Writes function events as a Chrome trace, as PyTorch's `EventList.export_chrome_trace` does for the legacy profiler.
 //!
 //! Every event is a complete event of the process `CPU functions`, and every kernel of an operator is a flow start.
 //! Unlike torch, this escapes names, so that the file is valid JSON for any name.
@@ -80,7 +80,7 @@ impl EventListWriter {
     }
 }
 
-/// The thread in torch's output. For device work of a profiling result it is the thread of the event, not its stream.
+/// The thread in PyTorch's output. For device work of a profiling result it is the thread of the event, not its stream.
 fn thread(table: &Table, events: &FunctionEvents, event: FunctionEvent) -> String {
     let row = events.row(event);
     let tid = table.names.get(table.track(row).tid);

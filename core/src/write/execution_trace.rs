@@ -24,7 +24,7 @@ const SCHEMA: &str = "1.0.3-chakra.0.0.4";
 /// The id of the root node, that of the process.
 const PROCESS: u32 = 1;
 
-/// The number of torch's record scope `USER_SCOPE`, which nodes that are not operators have.
+/// The number of PyTorch's record scope `USER_SCOPE`, which nodes that are not operators have.
 const USER_SCOPE: u8 = 7;
 
 /// Formats the operators and annotations of a trace as an execution trace.
@@ -235,7 +235,7 @@ fn input(shape: Option<&Value>, dtype: &str, concrete: &str) -> (Value, String) 
     (value, format!("Tensor({dtype})"))
 }
 
-/// The size of an element in bytes, by torch's name of its data type.
+/// The size of an element in bytes, by PyTorch's name of its data type.
 fn item_size(dtype: &str) -> u64 {
     match dtype {
         "double" | "long int" | "long" => 8,

@@ -1,4 +1,4 @@
-//! File names of torch's `tensorboard_trace_handler`, which TensorBoard recognises.
+//! File names of PyTorch's `tensorboard_trace_handler`, which TensorBoard recognises.
 
 use alloc::format;
 use alloc::string::String;

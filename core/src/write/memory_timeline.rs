@@ -1,4 +1,4 @@
-//! Writes the memory of one device over time, in the formats of torch's `export_memory_timeline`.
+//! Writes the memory of one device over time, in the formats of PyTorch's `export_memory_timeline`.
 //!
 //! torch distinguishes eight categories by the identities of tensors, which a trace does not contain. Every byte is
 //! therefore in its last category, `unknown`. Totals are exact. Memory from before the recording is one entry at time
@@ -13,10 +13,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-/// The number of torch's category `unknown`. In the rows of sizes its index is one higher.
+/// The number of PyTorch's category `unknown`. In the rows of sizes its index is one higher.
 const UNKNOWN: usize = 7;
 
-/// torch's numbers of actions.
+/// PyTorch's numbers of actions.
 mod action {
     pub(super) const PREEXISTING: u8 = 1;
     pub(super) const CREATE: u8 = 2;

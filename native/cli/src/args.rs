@@ -6,6 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use kinetoscope_core::queries::options::{Opt, Options, Takes};
 use kinetoscope_core::queries::setting::Setting;
 use kinetoscope_core::queries::{EXPORTS, Export, Kind, QUERIES, Query};
+use kinetoscope_core::report::table_options::SortBy;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,9 +23,8 @@ const AFTER_HELP: &str = "Examples:\n  \
     kinetoscope run.pt.trace.json.gz\n  \
     kinetoscope ops run.json --sort-by self_cpu_time_total --row-limit 20";
 
-const AFTER_LONG_HELP: &str = "Examples:\n  \
-    kinetoscope run.pt.trace.json.gz\n  \
-    kinetoscope ops run.json --sort-by self_cpu_time_total --row-limit 20\n  \
+/// What follows [`AFTER_HELP`] in the long help.
+const MORE_HELP: &str = "\n  \
     kinetoscope kernels run.json --format csv -o kernels.csv\n  \
     kinetoscope repair broken.json -o clean.json.gz\n  \
     gzip -dc run.json.gz | kinetoscope -\n\n\
@@ -52,7 +52,7 @@ pub(crate) fn command() -> Command {
         .long_about(LONG_ABOUT)
         .help_template(TEMPLATE)
         .after_help(AFTER_HELP)
-        .after_long_help(AFTER_LONG_HELP)
+        .after_long_help(format!("{AFTER_HELP}{MORE_HELP}"))
         .args_conflicts_with_subcommands(true)
         .subcommands(subcommands());
     let (short, long) = (topics(), descriptions(&root));
@@ -61,8 +61,10 @@ pub(crate) fn command() -> Command {
 
 fn subcommands() -> impl Iterator<Item = Command> {
     let exports = |kind| EXPORTS.iter().filter(move |e| e.kind == kind);
+    let forms: Vec<&str> = exports(Kind::Form).map(|e| e.name).collect();
     let export = Command::new("export")
         .about("Converts a trace to another format")
+        .override_usage(format!("kinetoscope export <{}> [OPTIONS] <TRACE>...", forms.join("|")))
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(exports(Kind::Form).map(|e| export_command(e, "export ")));
@@ -163,14 +165,13 @@ fn view_command() -> Option<Command> {
 }
 
 fn export_command(export: &Export, path: &str) -> Command {
-    Command::new(export.name)
-        .about(export.about)
-        .after_help(examples(&format!("{path}{}", export.name), export.examples))
-        .after_long_help(explained(export, path))
-        .args(export.options.iter().map(option_arg))
-        .args(audit_args().into_iter().filter(|_| export.name == AUDITED))
-        .next_help_heading("Output")
-        .args(file_args())
+    let examples = examples(&format!("{path}{}", export.name), export.examples);
+    let mut command =
+        Command::new(export.name).about(export.about).args(export.options.iter().map(option_arg));
+    if export.name == AUDITED {
+        command = command.args(audit_args()).after_long_help(format!("{REDACTION}\n\n{examples}"));
+    }
+    command.after_help(examples).next_help_heading("Output").args(file_args())
 }
 
 /// The command whose result can be audited.
@@ -186,11 +187,6 @@ const REDACTION: &str = "A text that no rule allows is replaced by a pseudonym: 
     Read the output of `--audit` before you share a trace. It lists each text that is kept with the rule that allows it, and counts \
     the numbers of each field.";
 
-fn explained(export: &Export, path: &str) -> String {
-    let examples = examples(&format!("{path}{}", export.name), export.examples);
-    if export.name == AUDITED { format!("{REDACTION}\n\n{examples}") } else { examples }
-}
-
 fn audit_args() -> [Arg; 2] {
     [
         Arg::new("audit")
@@ -202,24 +198,25 @@ fn audit_args() -> [Arg; 2] {
 }
 
 fn option_arg(option: &'static Opt) -> Arg {
-    let arg = Arg::new(option.name).long(option.name).help(option.help());
+    let help = option.help();
+    let arg = Arg::new(option.name).long(option.name).help(&help);
     if option.takes == Takes::Nothing {
         return arg.action(ArgAction::SetTrue);
     }
     let arg = arg.value_name(option.value);
-    // clap names the option.
-    let prefix = format!("{}: ", option.name);
-    let parse = move |text: &str| {
-        option.parse(text).map_err(|error| error.to_string().trim_start_matches(&prefix).to_owned())
-    };
+    let parse = |text: &str| option.parse(text);
     match option.takes {
         Takes::File => arg.value_parser(value_parser!(PathBuf)),
         Takes::Word(words) => {
             let words = PossibleValuesParser::new(words.words).try_map(move |word| parse(&word));
-            arg.value_parser(words).hide_possible_values(true)
+            arg.value_parser(words)
+        }
+        Takes::SortBy => {
+            let names = SortBy::VOCABULARY.words.join(", ");
+            arg.value_parser(ValueParser::new(parse)).long_help(format!("{help}\n\nThe columns: {names}"))
         }
         // The first of two numbers can be below 0.
-        Takes::Range => arg.value_parser(ValueParser::new(parse)).allow_hyphen_values(true),
+        Takes::Range | Takes::Times => arg.value_parser(ValueParser::new(parse)).allow_hyphen_values(true),
         _ => arg.value_parser(ValueParser::new(parse)).allow_negative_numbers(true),
     }
 }

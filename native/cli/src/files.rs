@@ -54,7 +54,7 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
         }
     }
     if !any_matches && code == 0 {
-        return Err(Failure::usage("no trace matches"));
+        return Err(Failure::usage("no trace has one of these ranks"));
     }
     if let Some(audits) = audits {
         audits.print()?;
@@ -77,6 +77,9 @@ fn export_one(
 
 /// Writes one trace.
 fn write(mut writing: Writing, trace: &Trace, path: Option<&Path>) -> Result<(), Failure> {
+    if let Some(hint) = &writing.hint {
+        report(hint);
+    }
     if let Some(kept) = writing.kept {
         report(format!("kept {kept} of {} events", trace.table.len()));
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 pub(crate) type ScheduleFn = Box<dyn FnMut(u64) -> ProfilerAction + Send>;
 
-/// The options of a profiler. [`Profiler::builder`](crate::Profiler::builder) returns torch's defaults.
+/// The options of a profiler. [`Profiler::builder`](crate::Profiler::builder) returns PyTorch's defaults.
 #[must_use = "a builder records nothing until it is started"]
 pub struct ProfilerBuilder {
     pub(crate) options: Options,
@@ -25,7 +25,7 @@ pub struct ProfilerBuilder {
 }
 
 impl ProfilerBuilder {
-    /// Returns a builder with torch's defaults.
+    /// Returns a builder with PyTorch's defaults.
     pub(crate) fn new() -> ProfilerBuilder {
         ProfilerBuilder {
             options: Options::default(),
@@ -84,7 +84,7 @@ impl ProfilerBuilder {
         self
     }
 
-    /// Records floating point operations (FLOPs), and shapes, from which the FLOPs of torch's operators are computed.
+    /// Records floating point operations (FLOPs), and shapes, from which the FLOPs of PyTorch's operators are computed.
     pub fn with_flops(mut self, is_on: bool) -> Self {
         self.options.with_flops = is_on;
         self
@@ -132,7 +132,7 @@ impl ProfilerBuilder {
         self
     }
 
-    /// Sets whether each recording also contains those of earlier cycles: torch's `acc_events`.
+    /// Sets whether each recording also contains those of earlier cycles: PyTorch's `acc_events`.
     pub fn accumulate(mut self, is_on: bool) -> Self {
         self.accumulates = is_on;
         self

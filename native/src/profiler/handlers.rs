@@ -1,4 +1,4 @@
-//! Handlers for finished recordings: torch's `on_trace_ready`.
+//! Handlers for finished recordings: PyTorch's `on_trace_ready`.
 
 use super::recording::Recording;
 use crate::error::RecordError;
@@ -47,7 +47,7 @@ pub fn tensorboard_trace_handler(
     })
 }
 
-/// Returns a handler that prints torch's table of each recording to standard output.
+/// Returns a handler that prints PyTorch's table of each recording to standard output.
 #[cfg(feature = "analysis")]
 pub fn print_table(options: TableOptions) -> Handler {
     Box::new(move |recording| {

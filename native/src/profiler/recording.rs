@@ -64,22 +64,22 @@ impl Recording {
 /// Needs the feature `analysis`.
 #[cfg(feature = "analysis")]
 impl Recording {
-    /// Returns torch's `events()`.
+    /// Returns PyTorch's `events()`.
     pub fn events(&self) -> FunctionEvents {
         FunctionEvents::new(&self.trace)
     }
 
-    /// Returns torch's `key_averages()`.
+    /// Returns PyTorch's `key_averages()`.
     pub fn key_averages(&self, by: GroupBy) -> Vec<Average> {
         key_averages(&self.events(), &self.trace.table, by)
     }
 
-    /// Returns torch's `total_average()`.
+    /// Returns PyTorch's `total_average()`.
     pub fn total_average(&self) -> Average {
         total_average(&self.events(), &self.trace.table)
     }
 
-    /// Returns torch's `key_averages().table()`.
+    /// Returns PyTorch's `key_averages().table()`.
     pub fn table(&self, by: GroupBy, options: &TableOptions) -> String {
         let events = self.events();
         let rows = key_averages(&events, &self.trace.table, by);
@@ -96,7 +96,7 @@ impl Recording {
         Ok(written.map_err(|_| std::io::Error::other("the trace could not be written"))?.finish()?)
     }
 
-    /// Writes torch's `export_stacks()`: one line for each stack, which ends with the metric in whole microseconds.
+    /// Writes PyTorch's `export_stacks()`: one line for each stack, which ends with the metric in whole microseconds.
     /// Needs `with_stack`.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl Recording {
         write(path.as_ref(), &text)
     }
 
-    /// Writes torch's `export_memory_timeline()`: an HTML page if the name ends in `.html`, raw entries if it ends in
+    /// Writes PyTorch's `export_memory_timeline()`: an HTML page if the name ends in `.html`, raw entries if it ends in
     /// `raw.json.gz`, otherwise JSON. The device is `cpu` or, for example, `cuda:0`. Needs `profile_memory`.
     ///
     /// # Errors

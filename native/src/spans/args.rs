@@ -157,7 +157,7 @@ impl Args {
         self.dtypes(&types);
     }
 
-    /// Adds `Input type`, one for each input: torch's name, `Scalar`, or an empty string. Recorded with
+    /// Adds `Input type`, one for each input: PyTorch's name, `Scalar`, or an empty string. Recorded with
     /// `record_shapes`.
     pub fn dtypes(&mut self, dtypes: &[&str]) {
         self.texts(key::INPUT_TYPE, dtypes.iter().copied());

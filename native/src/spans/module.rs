@@ -17,7 +17,7 @@ pub(crate) fn lock() -> MutexGuard<'static, Counts> {
 /// A module of a model, such as one `Linear`. Create it once, with the model, and call [`Module::scope`] in every call.
 ///
 /// A call is recorded as a `python_function` named `nn.Module: Linear_0`, as torch records calls of `nn.Module`. The
-/// operators in it get torch's `Module Hierarchy`, such as `TOP(Model)::forward.fc1(Linear)::forward.`
+/// operators in it get PyTorch's `Module Hierarchy`, such as `TOP(Model)::forward.fc1(Linear)::forward.`
 #[derive(Clone, Debug)]
 pub struct Module {
     name: String,

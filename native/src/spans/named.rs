@@ -2,12 +2,12 @@
 
 use super::{Scope, record_function, state};
 
-/// Begins a step of an optimizer, under torch's name: `Optimizer.step#SGD.step`.
+/// Begins a step of an optimizer, under PyTorch's name: `Optimizer.step#SGD.step`.
 pub fn optimizer_step(optimizer: &str) -> Scope {
     range(|| format!("Optimizer.step#{optimizer}.step"))
 }
 
-/// Begins the zeroing of gradients, under torch's name: `Optimizer.zero_grad#SGD.zero_grad`.
+/// Begins the zeroing of gradients, under PyTorch's name: `Optimizer.zero_grad#SGD.zero_grad`.
 pub fn optimizer_zero_grad(optimizer: &str) -> Scope {
     range(|| format!("Optimizer.zero_grad#{optimizer}.zero_grad"))
 }

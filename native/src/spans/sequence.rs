@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 /// `scope!("mul", sequence: number)` and, on any thread, `scope!("MulBackward0", backward: number)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequence {
-    /// torch's `Sequence number`.
+    /// PyTorch's `Sequence number`.
     pub number: i64,
     /// The forward operator's thread in the recording, counted from 1; 0 if nothing is recorded.
     pub thread: i64,

@@ -176,7 +176,7 @@ pub(crate) fn kineto(texts: &[String]) -> String {
     Value::Object(document).to_string()
 }
 
-/// Returns records of torch's legacy profiler.
+/// Returns records of PyTorch's legacy profiler.
 pub(crate) fn records(texts: &[String]) -> String {
     let mut private = PrivateTexts::new(texts);
     let mut record = |kind: &str, name: String, ns: i64| {

@@ -191,7 +191,7 @@ export interface DeviceTime {
   sum_ns: number;
   /** The time during which any of them ran. */
   busy_ns: number;
-  /** The window less the busy time. */
+  /** The window minus the busy time. */
   idle_ns: number;
   /** The times of each class of work. */
   classes: ClassTime[];
@@ -375,13 +375,13 @@ export interface OpsRow {
   device_time_total_ns: number;
   /** Sum of the durations of the device work launched by the group itself. */
   self_device_time_total_ns: number;
-  /** CPU memory allocated less released, including callees. */
+  /** CPU memory allocated minus released, including callees. */
   cpu_memory_usage_bytes: number;
-  /** CPU memory allocated less released, excluding callees. */
+  /** CPU memory allocated minus released, excluding callees. */
   self_cpu_memory_usage_bytes: number;
-  /** Device memory allocated less released, including callees. */
+  /** Device memory allocated minus released, including callees. */
   device_memory_usage_bytes: number;
-  /** Device memory allocated less released, excluding callees. */
+  /** Device memory allocated minus released, excluding callees. */
   self_device_memory_usage_bytes: number;
   /** Estimated floating point operations, by PyTorch's formulas. */
   flops: number;
@@ -489,7 +489,7 @@ export interface CoverageRow {
   graphs: number;
   /** The number of operators, without callees of other operators. */
   operators: number;
-  /** Operators less graph calls: the launches that compilation saves. */
+  /** Operators minus graph calls: the launches that compilation saves. */
   fusions: number;
   /** CPU time, including callees; for a graph, that of its calls. */
   time_ns: number;
@@ -553,7 +553,7 @@ export interface EvaluationRow {
   start_ns: number;
   /** The duration of the event. */
   duration_ns: number;
-  /** The duration less that of its callees; negative if these extend beyond it. */
+  /** The duration minus that of its callees; negative if these extend beyond it. */
   self_time_ns: number;
   /** The idle time of the device during the event. */
   idle_time_ns: number;
@@ -589,7 +589,7 @@ export interface MemoryDeviceRow {
   peak_bytes: number;
   /** The maximum that the allocator had reserved. */
   reserved_bytes: number | null;
-  /** Allocated memory at the end less that at the start. */
+  /** Allocated memory at the end minus that at the start. */
   growth_bytes: number;
   /** The share of the peak; for segments, the share of reserved memory in use. */
   share: null;
@@ -617,7 +617,7 @@ export interface MemoryAtPeakRow {
   peak_bytes: null;
   /** The maximum that the allocator had reserved. */
   reserved_bytes: null;
-  /** Allocated memory at the end less that at the start. */
+  /** Allocated memory at the end minus that at the start. */
   growth_bytes: null;
   /** The share of the peak; for segments, the share of reserved memory in use. */
   share: number;
@@ -645,7 +645,7 @@ export interface MemoryStepRow {
   peak_bytes: number | null;
   /** The maximum that the allocator had reserved. */
   reserved_bytes: null;
-  /** Allocated memory at the end less that at the start. */
+  /** Allocated memory at the end minus that at the start. */
   growth_bytes: number;
   /** The share of the peak; for segments, the share of reserved memory in use. */
   share: null;
@@ -673,7 +673,7 @@ export interface MemoryKeptRow {
   peak_bytes: null;
   /** The maximum that the allocator had reserved. */
   reserved_bytes: null;
-  /** Allocated memory at the end less that at the start. */
+  /** Allocated memory at the end minus that at the start. */
   growth_bytes: null;
   /** The share of the peak; for segments, the share of reserved memory in use. */
   share: null;
@@ -701,7 +701,7 @@ export interface MemoryOutOfMemoryRow {
   peak_bytes: null;
   /** The maximum that the allocator had reserved. */
   reserved_bytes: null;
-  /** Allocated memory at the end less that at the start. */
+  /** Allocated memory at the end minus that at the start. */
   growth_bytes: null;
   /** The share of the peak; for segments, the share of reserved memory in use. */
   share: null;
@@ -729,7 +729,7 @@ export interface MemorySegmentsRow {
   peak_bytes: null;
   /** The maximum that the allocator had reserved. */
   reserved_bytes: number;
-  /** Allocated memory at the end less that at the start. */
+  /** Allocated memory at the end minus that at the start. */
   growth_bytes: null;
   /** The share of the peak; for segments, the share of reserved memory in use. */
   share: number | null;
@@ -894,13 +894,13 @@ export interface EventsRow {
   device_time_total_ns: number;
   /** Sum of the durations of the device work launched by the event itself. */
   self_device_time_total_ns: number;
-  /** CPU memory allocated less released, including callees. */
+  /** CPU memory allocated minus released, including callees. */
   cpu_memory_usage_bytes: number;
-  /** CPU memory allocated less released, excluding callees. */
+  /** CPU memory allocated minus released, excluding callees. */
   self_cpu_memory_usage_bytes: number;
-  /** Device memory allocated less released, including callees. */
+  /** Device memory allocated minus released, including callees. */
   device_memory_usage_bytes: number;
-  /** Device memory allocated less released, excluding callees. */
+  /** Device memory allocated minus released, excluding callees. */
   self_device_memory_usage_bytes: number;
   /** The external or correlation id; 0 for none. */
   id: number;
@@ -958,7 +958,7 @@ export interface NamesRow {
   count: number;
   /** Sum of their durations, clipped to the selected time. */
   total_ns: number;
-  /** The total less that of the spans inside them. */
+  /** The total minus that of the spans inside them. */
   self_ns: number;
   /** The total divided by the count. */
   mean_ns: number;
@@ -1131,7 +1131,7 @@ export interface ExportChromeOptions {
 
 /** Options of the export `folded`. */
 export interface ExportFoldedOptions {
-  /** Metric of each line: `self_cpu_time_total` or `self_cuda_time_total` [default: self_cpu_time_total] */
+  /** Metric of each line [default: self_cpu_time_total] */
   metric?: "self_cpu_time_total" | "self_cuda_time_total" | undefined;
   /** Fold the spans of every lane instead of the recorded Python stacks. */
   lanes?: boolean | undefined;

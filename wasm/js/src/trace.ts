@@ -165,7 +165,7 @@ export class Trace {
     return this.#withEngine((engine) => engine.columns(query, options)) as unknown as Columns<Queries[V]["row"]>;
   }
 
-  /** Returns the text that the command line prints; for `ops`, torch's table. */
+  /** Returns the text that the command line prints; for `ops`, PyTorch's table. */
   table<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
     return this.#withEngine((engine) => engine.table(this.name, query, options));
   }

@@ -1,4 +1,4 @@
-// Operators: torch's key averages, with torch's columns and groupings.
+// Operators: PyTorch's key averages, with PyTorch's columns and groupings.
 
 import { useMemo } from "preact/hooks";
 import type { OpsOptions, OpsRow } from "kinetoscope/remote";

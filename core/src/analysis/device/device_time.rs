@@ -144,7 +144,7 @@ pub struct DeviceTime {
 }
 
 impl DeviceTime {
-    /// Returns the length of the window less the busy time, in ns.
+    /// Returns the length of the window minus the busy time, in ns.
     pub fn idle_ns(&self) -> i64 {
         self.window.1 - self.window.0 - self.busy_ns
     }

@@ -33,7 +33,8 @@ pub const COLUMNS: &[Column] = &[
     Column::bytes("freed_bytes", "Freed", "Sum of the releases of the row.").nullable(),
     Column::bytes("peak_bytes", "Peak", "The maximum of allocated memory.").nullable(),
     Column::bytes("reserved_bytes", "Reserved", "The maximum that the allocator had reserved.").nullable(),
-    Column::bytes("growth_bytes", "Growth", "Allocated memory at the end less that at the start.").nullable(),
+    Column::bytes("growth_bytes", "Growth", "Allocated memory at the end minus that at the start.")
+        .nullable(),
     Column::share(
         "share",
         "Share",

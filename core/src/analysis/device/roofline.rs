@@ -29,13 +29,11 @@ impl Peak {
     pub(crate) fn find(device: &str, own: Option<&str>) -> Result<Option<Peak>, Error> {
         for text in [own.unwrap_or(""), PEAKS] {
             let mut best: Option<(usize, Peak)> = None;
-            for line in text.lines().map(str::trim) {
+            for (number, line) in text.lines().map(str::trim).enumerate() {
                 if line.is_empty() || line.starts_with('#') || line.starts_with("name,") {
                     continue;
                 }
-                let wrong =
-                    || Error::BadOption(format!("{line:.60}: expected name,fp64,fp32,tf32,half,int8,memory"));
-                let (name, peak) = parse(line).ok_or_else(wrong)?;
+                let (name, peak) = parse(line).ok_or_else(|| refused(number + 1, line))?;
                 if device.contains(name) && best.is_none_or(|(length, _)| name.len() > length) {
                     best = Some((name.len(), peak));
                 }
@@ -58,6 +56,12 @@ impl Peak {
         let by = |amount: i64, peak: f64| if peak > 0.0 { amount as f64 / peak * 1e9 } else { 0.0 };
         (by(flops, self.flops[column]), by(bytes, self.memory))
     }
+}
+
+fn refused(number: usize, line: &str) -> Error {
+    Error::BadOption(format!(
+        "peaks: line {number} is `{line:.60}`, expected name,fp64,fp32,tf32,half,int8,memory"
+    ))
 }
 
 fn parse(line: &str) -> Option<(&str, Peak)> {

@@ -11,7 +11,7 @@ use crate::table::category::Category;
 use crate::table::events::Row;
 use crate::table::layout::Key;
 use crate::trace::Trace;
-use crate::units::{bytes, time_ns};
+use crate::units::{bytes, counted, time_ns};
 use crate::words::words;
 use alloc::format;
 use alloc::string::String;
@@ -198,9 +198,8 @@ fn waiting(out: &mut Vec<Finding>, trace: &Trace, wall_ns: i64) {
             code: FindingCode::Synchronization,
             cost_ns: sync.ns,
             message: format!(
-                "{} synchronizing call{} took {} on the busiest thread",
-                sync.count,
-                if sync.count == 1 { "" } else { "s" },
+                "{} took {} on the busiest thread",
+                counted(sync.count, "synchronizing call"),
                 took(sync.ns)
             ),
             advice: "synchronize at most once per step; keep scalars on the GPU until they are printed",

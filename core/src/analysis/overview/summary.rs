@@ -48,7 +48,7 @@ const DEVICE_TIME: Record = Record {
         Column::ns("window_ns", "", "The time from the start of the first activity to the end of the last."),
         Column::ns("sum_ns", "", "Sum of their durations."),
         Column::ns("busy_ns", "", "The time during which any of them ran."),
-        Column::ns("idle_ns", "", "The window less the busy time."),
+        Column::ns("idle_ns", "", "The window minus the busy time."),
         Column::json("classes", "", Shape::Records(&CLASS_TIME), "The times of each class of work."),
         Column::json("idle_causes", "", Shape::Record(&IDLE_CAUSES), "The idle time by cause."),
     ],

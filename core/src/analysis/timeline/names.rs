@@ -23,7 +23,7 @@ pub const COLUMNS: &[Column] = &[
     .nullable(),
     Column::int("count", "Count", "The number of spans."),
     Column::ns("total_ns", "Total", "Sum of their durations, clipped to the selected time."),
-    Column::ns("self_ns", "Self", "The total less that of the spans inside them."),
+    Column::ns("self_ns", "Self", "The total minus that of the spans inside them."),
     Column::ns("mean_ns", "Mean", "The total divided by the count."),
     Column::ns("min_ns", "Min", "The shortest of the durations."),
     Column::ns("max_ns", "Max", "The longest of the durations."),

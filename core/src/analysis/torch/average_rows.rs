@@ -29,22 +29,22 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::bytes(
         "cpu_memory_usage_bytes",
         "CPU Mem",
-        "CPU memory allocated less released, including callees.",
+        "CPU memory allocated minus released, including callees.",
     ),
     Column::bytes(
         "self_cpu_memory_usage_bytes",
         "Self CPU Mem",
-        "CPU memory allocated less released, excluding callees.",
+        "CPU memory allocated minus released, excluding callees.",
     ),
     Column::bytes(
         "device_memory_usage_bytes",
         "Device Mem",
-        "Device memory allocated less released, including callees.",
+        "Device memory allocated minus released, including callees.",
     ),
     Column::bytes(
         "self_device_memory_usage_bytes",
         "Self Device Mem",
-        "Device memory allocated less released, excluding callees.",
+        "Device memory allocated minus released, excluding callees.",
     ),
     Column::int("flops", "FLOPs", "Estimated floating point operations, by PyTorch's formulas."),
     Column::json(

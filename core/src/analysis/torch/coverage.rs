@@ -30,7 +30,7 @@ pub const COLUMNS: &[Column] = &[
     Column::text("name", "Name", "The name of the graph or operator."),
     Column::int("graphs", "Graph calls", "The number of calls of compiled graphs."),
     Column::int("operators", "Operators", "The number of operators, without callees of other operators."),
-    Column::int("fusions", "Fusions", "Operators less graph calls: the launches that compilation saves."),
+    Column::int("fusions", "Fusions", "Operators minus graph calls: the launches that compilation saves."),
     Column::ns("time_ns", "CPU time", "CPU time, including callees; for a graph, that of its calls."),
     Column::ns("device_time_ns", "Device time", "Sum of the durations of the device work launched in them."),
     Column::share("operators_share", "of operators", "The share of all operators.").nullable(),
@@ -70,7 +70,7 @@ pub struct ProfileMetrics {
     pub device_time_ns: i64,
     /// Operators.
     pub operators: i64,
-    /// Operators less graph calls.
+    /// Operators minus graph calls.
     pub fusions: i64,
     /// Graph calls.
     pub graphs: i64,

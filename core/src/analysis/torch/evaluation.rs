@@ -1,7 +1,7 @@
 //! PyTorch's `BasicEvaluation`: the self time of every call, the number of kernels queued when it began, and the idle
 //! time of the device during the call; and a ranking of the calls to optimize.
 //!
-//! - **queue depth**: kernels launched less kernels started, at the start of a call.
+//! - **queue depth**: kernels launched minus kernels started, at the start of a call.
 //! - **idle**: from the end of an event with an empty queue to the start of the next one with a non-empty queue; also
 //!   before the first and after the last event of the queue.
 //! - **rank**: among the calls during which the queue fell from a depth of [`PEAK`] or more to empty, those with the
@@ -170,7 +170,7 @@ pub const COLUMNS: &[Column] = &[
     Column::ns(
         "self_time_ns",
         "Self",
-        "The duration less that of its callees; negative if these extend beyond it.",
+        "The duration minus that of its callees; negative if these extend beyond it.",
     ),
     Column::ns("idle_time_ns", "GPU idle", "The idle time of the device during the event."),
     Column::share("fraction_idle", "Idle", "The share of the duration during which the device was idle."),

@@ -37,22 +37,22 @@ pub const COLUMNS: &[Column] = &[
     Column::bytes(
         "cpu_memory_usage_bytes",
         "CPU mem",
-        "CPU memory allocated less released, including callees.",
+        "CPU memory allocated minus released, including callees.",
     ),
     Column::bytes(
         "self_cpu_memory_usage_bytes",
         "",
-        "CPU memory allocated less released, excluding callees.",
+        "CPU memory allocated minus released, excluding callees.",
     ),
     Column::bytes(
         "device_memory_usage_bytes",
         "Device mem",
-        "Device memory allocated less released, including callees.",
+        "Device memory allocated minus released, including callees.",
     ),
     Column::bytes(
         "self_device_memory_usage_bytes",
         "",
-        "Device memory allocated less released, excluding callees.",
+        "Device memory allocated minus released, excluding callees.",
     ),
     Column::int("id", "", "The external or correlation id; 0 for none."),
     Column::text("trace_name", "", "The name in the trace.").nullable(),

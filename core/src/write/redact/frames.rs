@@ -18,7 +18,7 @@ impl Vocabulary {
         self.pattern(MODULE, text).or_else(|| self.place(text))
     }
 
-    /// Redacts `path(line): function`. The line and `.py` are kept. In torch's own files, names made of public words
+    /// Redacts `path(line): function`. The line and `.py` are kept. In PyTorch's own files, names made of public words
     /// are kept too.
     fn place<'a>(&self, text: &'a str) -> Option<Vec<Part<'a>>> {
         const TORCH: [&str; 2] = ["torch/", "site-packages/torch/"];

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_cover_the_text() {
+    fn a_text_is_split_where_letters_and_digits_meet() {
         let text = "sm80_xmmaÄ7";
         assert_eq!(Runs(text).collect::<alloc::vec::Vec<_>>(), ["sm", "80", "_", "xmma", "Ä", "7"]);
     }

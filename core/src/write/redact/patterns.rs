@@ -2,7 +2,7 @@
 //! literal.
 //!
 //! `{number}` and `{part}` match digits only, the latter fewer of them. The other kinds match any text. They keep
-//! torch's optimizers, modules and loaders, operators, words of the vocabulary and known lanes, and hide everything
+//! PyTorch's optimizers, modules and loaders, operators, words of the vocabulary and known lanes, and hide everything
 //! else.
 
 use super::grammar::{is_digits, is_one_of};
@@ -15,7 +15,7 @@ const OPTIMIZERS: &str =
 
 const LOADERS: &str = "_SingleProcessDataLoaderIter _MultiProcessingDataLoaderIter";
 
-/// torch's own modules.
+/// PyTorch's own modules.
 const MODULES: &str = "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveMaxPool2d AvgPool1d AvgPool2d AvgPool3d BatchNorm1d \
     BatchNorm2d BatchNorm3d Bilinear BCELoss BCEWithLogitsLoss ConstantPad2d Conv1d Conv2d Conv3d ConvTranspose1d \
     ConvTranspose2d ConvTranspose3d CrossEntropyLoss CTCLoss DataParallel DistributedDataParallel Dropout Dropout1d Dropout2d \
@@ -192,7 +192,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn placeholders_may_contain_the_next_literal() {
+    fn a_module_name_may_contain_the_separator_of_its_number() {
         let fit = |text| Vocabulary::default().pattern("nn.Module: {module}_{number}", text);
         let parts = vec![Keep("nn.Module: "), Hide("Qwen2_5_VLModel"), Keep("_"), Keep("0"), Keep("")];
         assert_eq!(fit("nn.Module: Qwen2_5_VLModel_0"), Some(parts));

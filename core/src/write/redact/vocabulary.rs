@@ -1,4 +1,4 @@
-//! The public words, of which the names of torch's operators, of public kernels and of API calls consist.
+//! The public words, of which the names of PyTorch's operators, of public kernels and of API calls consist.
 //!
 //! An identifier is public if every run of letters in it is a word of `words.txt`, or consists of such words in camel
 //! case. Single letters must not be adjacent, so that no private word can be spelled with them. The number of digits in
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn kernel_names_may_have_more_digits() {
+    fn kernel_names_may_have_several_numbers_and_operators_may_not() {
         let vocabulary = Vocabulary::default();
         let goes_on = |name| vocabulary.goes_on(&mut Context::default(), name);
         for public in [

@@ -28,7 +28,7 @@ pub struct Call {
 pub struct Metrics {
     /// The duration.
     pub duration_ns: i64,
-    /// The duration less that of the callees; negative if these extend beyond it.
+    /// The duration minus that of the callees; negative if these extend beyond it.
     pub self_ns: i64,
     /// The idle time of the device during the call.
     pub idle_ns: i64,
