@@ -101,6 +101,7 @@ pub mod time;
 pub mod trace;
 pub mod tree;
 pub mod units;
+pub mod versions;
 pub mod words;
 pub mod write;
 

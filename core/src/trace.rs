@@ -16,6 +16,7 @@ use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::time;
 use crate::tree::{self, Tree};
+use crate::versions::Rules;
 use alloc::vec::Vec;
 use kinetoscope_stream::block::MAGIC;
 
@@ -36,6 +37,9 @@ pub struct Trace {
     /// The start of the recording, in ns after the table's base. It is the origin that the source states, else the
     /// start of the profiler's own span or instant event, else that of the first event.
     pub start_ns: i64,
+    /// The rules of PyTorch that its analyses use: those of the version that wrote the trace, unless the user sets
+    /// others.
+    pub rules: &'static Rules,
 }
 
 impl Trace {
@@ -47,7 +51,8 @@ impl Trace {
         let tree = tree::build(&table, &mut diagnostics);
         let links = link(&table, &tree, &pairs, &mut diagnostics);
         let start_ns = table.metadata.origin.unwrap_or_else(|| window_start(&table));
-        Trace { table, pairs, tree, links, diagnostics, start_ns }
+        let rules = Rules::of_trace(&table);
+        Trace { table, pairs, tree, links, diagnostics, start_ns, rules }
     }
 
     /// Reads a complete trace from memory.

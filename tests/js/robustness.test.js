@@ -12,7 +12,7 @@ import { open as openInline } from "kinetoscope/inline";
 import { open as openRemote } from "kinetoscope/worker";
 import { data, fixtures } from "./files.js";
 
-const path = fixtures().find((path) => path.endsWith("transformer_training/trace.json.gz"));
+const path = fixtures().find((path) => path.endsWith("torch/kineto/transformer_training/trace.json.gz"));
 const packed = new Uint8Array(await readFile(path));
 const text = new Uint8Array(gunzipSync(packed));
 
@@ -152,6 +152,19 @@ test("a failing source and an invalid source give different errors", async () =>
   for (const bytes of [packed, text]) await assert.rejects(open(bytes, throwing), (error) => error === own);
   await assert.rejects(open(packed, { memoryLimit: -1 }), { code: "bad_option" });
   await stillWorks();
+});
+
+test("the version of PyTorch can be given", async () => {
+  const bytes = new Uint8Array(await readFile(`${data}/torch/2.15/kineto/small_program/trace.json.gz`));
+  const rows = async (options) => {
+    const trace = await open(bytes, options);
+    const count = trace.ops().length;
+    trace.dispose();
+    return count;
+  };
+  assert.equal(await rows({}), 29);
+  assert.equal(await rows({ torchVersion: "2.13.0" }), 102);
+  await assert.rejects(rows({ torchVersion: "new" }), { code: "bad_option" });
 });
 
 test("traces and errors over HTTP", async (t) => {

@@ -8,6 +8,7 @@ use kinetoscope_core::error::Error;
 use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::read::unpack::Unpacker;
 use kinetoscope_core::trace::{TextReader, Trace};
+use kinetoscope_core::versions::Rules;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -97,15 +98,20 @@ impl Reading {
         rows(&self.preview.rows(table))
     }
 
-    /// Ends the input, then pairs, nests and links the events.
+    /// Ends the input, then pairs, nests and links the events. `torch_version` replaces the version of PyTorch that
+    /// the trace shows.
     ///
     /// # Errors
-    /// Returns an error if the input has no trace.
-    pub fn finish(self) -> Result<EngineTrace, JsValue> {
+    /// Returns an error if the input has no trace, or the version is none.
+    pub fn finish(self, torch_version: Option<String>) -> Result<EngineTrace, JsValue> {
+        let rules =
+            torch_version.map(|version| Rules::of_version(&version)).transpose().map_err(|e| failure(&e))?;
         let Reading { unpacker, mut text, .. } = self;
         let unpacking = unpacker.finish(&mut |plain: &[u8]| text.feed(plain)).map_err(|e| failure(&e))?;
         let (table, mut diagnostics) = text.reader.finish().map_err(|e| failure(&e))?;
         diagnostics.append(&unpacking);
-        Ok(EngineTrace::new(Trace::new(table, diagnostics)))
+        let mut trace = Trace::new(table, diagnostics);
+        trace.rules = rules.unwrap_or(trace.rules);
+        Ok(EngineTrace::new(trace))
     }
 }

@@ -25,7 +25,7 @@ const RUST: [(&str, Layers); 9] = [
             &["demangle", "diagnostics", "error", "handle", "index", "order", "random", "time", "units"],
             &["names", "rows"],
             &["table"],
-            &["dialect", "read", "tree"],
+            &["dialect", "read", "tree", "versions"],
             &["pair"],
             &["link"],
             &["trace"],

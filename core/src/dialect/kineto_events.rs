@@ -16,7 +16,7 @@ use crate::table::layout::{Key, Place};
 use crate::table::tracks::TrackId;
 use alloc::string::ToString;
 
-const COMMON: [(&str, Key); 9] = [
+const COMMON: [(&str, Key); 10] = [
     ("fwd_thread_id", Key::FwdThreadId),
     ("sequence_nr", Key::SequenceNumber),
     ("shapes", Key::InputDims),
@@ -26,6 +26,7 @@ const COMMON: [(&str, Key); 9] = [
     ("nbytes", Key::Bytes),
     ("device_type", Key::DeviceType),
     ("start_ns", Key::CpuTime),
+    ("python_id", Key::PythonId),
 ];
 
 const fn keys<const N: usize>(own: [(&'static str, Key); 2]) -> [(&'static str, Key); N] {
@@ -41,11 +42,11 @@ const fn keys<const N: usize>(own: [(&'static str, Key); 2]) -> [(&'static str, 
 }
 
 /// The keys of operators.
-const OPERATOR: [(&str, Key); 11] =
+const OPERATOR: [(&str, Key); 12] =
     keys([("correlation_id", Key::ExternalId), ("linked_correlation_id", Key::LinkedId)]);
 
 /// The keys of work that an operator caused: runtime calls and device work.
-const CAUSED: [(&str, Key); 11] =
+const CAUSED: [(&str, Key); 12] =
     keys([("correlation_id", Key::Correlation), ("linked_correlation_id", Key::ExternalId)]);
 
 pub(super) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
@@ -66,7 +67,7 @@ pub(super) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
             let (device, stream) = (int(table, row, Key::Device), int(table, row, Key::DeviceResourceId));
             tracks.get(table, device, stream, true)
         } else {
-            let thread = int(table, row, Key::StartThreadId);
+            let thread = thread(table, row);
             tracks.get(table, 0, thread, false)
         };
         table.place(row, start(begin.saturating_sub(base), diagnostics), track);
@@ -77,6 +78,14 @@ pub(super) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
         record_diagnostics(table, row, diagnostics);
     }
     join_threads(table);
+}
+
+/// The thread that an event began on. PyTorch's ids have 64 bits without a sign; an event without a thread has the largest.
+fn thread(table: &Table, row: Row) -> i64 {
+    match table.field(row, Key::StartThreadId) {
+        Some(Value::Number(text)) => text.parse::<u64>().map_or(0, |id| id as i64),
+        _ => int(table, row, Key::StartThreadId),
+    }
 }
 
 /// The integer value of a field without a known key.
@@ -90,6 +99,11 @@ fn category(table: &Table, row: Row) -> Category {
     let device = table.field_named(row, Place::Top, "device_type").and_then(|v| v.as_str());
     match (device, is_annotation) {
         _ if matches!(name, "[memory]" | "[OutOfMemory]") => Category::CpuInstant,
+        (None | Some("CPU"), _)
+            if table.field_named(row, Place::Top, "is_python_function") == Some(Value::Bool(true)) =>
+        {
+            Category::PythonFunction
+        }
         (None | Some("CPU"), true) => Category::UserAnnotation,
         (None | Some("CPU"), false) if own(table, row, "linked_correlation_id").is_some_and(|id| id > 0) => {
             Category::Runtime

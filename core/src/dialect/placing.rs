@@ -34,7 +34,7 @@ impl NumberedTracks {
             return TrackId(known);
         }
         let pid = table.names.intern(&pid.to_string());
-        let tid = table.names.intern(&tid.to_string());
+        let tid = table.names.intern(&(tid as u64).to_string());
         let track = table.tracks.intern(Track { pid, tid, on_device });
         self.index.set(key, track.0);
         track

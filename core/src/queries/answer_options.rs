@@ -58,6 +58,12 @@ const GROUP_BY: Opt = Opt::new(
 );
 const TOP_LEVEL_ONLY: Opt =
     Opt::new("top-level-only", "", Takes::Nothing, "Show only rows whose first event has no parent");
+const PYTHON_FUNCTIONS: Opt = Opt::new(
+    "include-python-functions",
+    "",
+    Takes::Nothing,
+    "Also show calls of Python functions, which are events since PyTorch 2.12",
+);
 const TIME_UNIT: Opt =
     Opt::new("time-unit", "UNIT", Takes::Word(TimeUnit::VOCABULARY), "Unit of the times in the table")
         .or(Fallback::Words("chosen for each value"));
@@ -78,6 +84,7 @@ impl Typed for OpsOptions {
         OPS_ROW_LIMIT,
         GROUP_BY,
         TOP_LEVEL_ONLY,
+        PYTHON_FUNCTIONS,
         TIME_UNIT,
         NAME_WIDTH,
         SHAPES_WIDTH,
@@ -97,7 +104,8 @@ impl Typed for OpsOptions {
             max_src_column_width: given.width(&SRC_WIDTH, default.max_src_column_width),
             header: given.text(&HEADER),
         };
-        OpsOptions { group_by: given.groups(&GROUP_BY), table }
+        let python_functions = given.flag(&PYTHON_FUNCTIONS);
+        OpsOptions { group_by: GroupBy { python_functions, ..given.groups(&GROUP_BY) }, table }
     }
 }
 

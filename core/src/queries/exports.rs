@@ -214,7 +214,7 @@ pub fn folded(trace: &Trace, options: &FoldedOptions) -> Result<Started, Error> 
     } else {
         let events = FunctionEvents::new(trace);
         if events.stacks.is_empty() {
-            let message = "this trace has no stacks; use the option lanes to fold its spans instead";
+            let message = "no stacks in this trace; use the option lanes to fold its spans instead";
             return Err(Error::BadOption(message.to_owned()));
         }
         stacks::export(&events, &trace.table, options.metric)

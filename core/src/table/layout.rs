@@ -86,6 +86,7 @@ known_keys! {
     ConcreteInputs "Concrete Inputs";
     CallStack "Call stack";
     PythonId "Python id";
+    CallFrom "CallFrom";
     Bytes "Bytes";
     DeviceType "Device Type";
     DeviceId "Device Id";

@@ -48,7 +48,7 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let mut text = String::new();
     let mut code = 0;
     for source in &sources {
-        let Some(trace) = read_or_report(source, &mut code) else { continue };
+        let Some(trace) = read_or_report(source, files.rules, &mut code) else { continue };
         let name = source.name();
         let for_reading = format == Format::Table;
         let request = Request::new(&options).about(&name).for_reading(for_reading).run_by(at_once);

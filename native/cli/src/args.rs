@@ -7,6 +7,7 @@ use kinetoscope_core::queries::options::{Opt, Options, Takes};
 use kinetoscope_core::queries::setting::Setting;
 use kinetoscope_core::queries::{EXPORTS, Export, Kind, QUERIES, Query};
 use kinetoscope_core::report::table_options::SortBy;
+use kinetoscope_core::versions::Rules;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -171,7 +172,7 @@ fn export_command(export: &Export, path: &str) -> Command {
     if export.name == AUDITED {
         command = command.args(audit_args()).after_long_help(format!("{REDACTION}\n\n{examples}"));
     }
-    command.after_help(examples).next_help_heading("Output").args(file_args())
+    command.after_help(examples).arg(torch_version()).next_help_heading("Output").args(file_args())
 }
 
 /// The command whose result can be audited.
@@ -256,8 +257,17 @@ fn format_arg(help: &'static str) -> Arg {
         .help(help)
 }
 
+fn torch_version() -> Arg {
+    Arg::new("torch-version")
+        .long("torch-version")
+        .value_name("VERSION")
+        .help_heading("Input")
+        .value_parser(Rules::of_version)
+        .help("Apply the rules of this version of PyTorch [default: that which wrote the trace]")
+}
+
 fn answer_args(command: Command, required: bool) -> Command {
-    command.arg(traces(required)).args([
+    command.args([traces(required), torch_version()]).args([
         format_arg("The output format"),
         output("Write to this file instead of standard output"),
         strict(),
@@ -282,6 +292,8 @@ pub(crate) struct Files {
     pub(crate) traces: Vec<PathBuf>,
     pub(crate) output: Option<PathBuf>,
     pub(crate) strict: bool,
+    /// The rules of PyTorch to use instead of those of the version that wrote the trace.
+    pub(crate) rules: Option<&'static Rules>,
 }
 
 /// The traces that were named.
@@ -295,6 +307,8 @@ impl Files {
             traces: traces_of(matches),
             output: matches.get_one("output").cloned(),
             strict: matches.get_flag("strict"),
+            // `repair` makes no events.
+            rules: matches.try_get_one::<&'static Rules>("torch-version").ok().flatten().copied(),
         }
     }
 }

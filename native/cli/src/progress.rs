@@ -4,15 +4,20 @@ use crate::failure::{UNREADABLE, report};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kinetoscope::files::{InputError, Progress, Source, read};
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::versions::Rules;
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Reads a source. If it cannot be read, reports why and raises the exit code to [`UNREADABLE`].
-pub(crate) fn read_or_report(source: &Source, code: &mut u8) -> Option<Trace> {
+/// Reads a source, and applies the rules if the user chose some. If it cannot be read, reports why and raises the exit
+/// code to [`UNREADABLE`].
+pub(crate) fn read_or_report(source: &Source, rules: Option<&'static Rules>, code: &mut u8) -> Option<Trace> {
     match read_with_bar(source) {
-        Ok(trace) => Some(trace),
+        Ok(mut trace) => {
+            trace.rules = rules.unwrap_or(trace.rules);
+            Some(trace)
+        }
         Err(error) => {
             report(error);
             *code = (*code).max(UNREADABLE);

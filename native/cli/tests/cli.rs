@@ -43,6 +43,44 @@ fn a_trace_without_a_command_is_summarised() {
     }
 }
 
+/// A trace that PyTorch 2.15 wrote with stacks, in which calls of Python functions are events.
+fn with_python_functions() -> String {
+    data("torch/2.15/kineto/small_program/trace.json.gz").display().to_string()
+}
+
+#[test]
+fn python_functions_are_rows_on_request() {
+    let trace = with_python_functions();
+    let count = |arguments: &[&str]| {
+        let document = json(&[&["ops", &trace, "--format", "json"], arguments].concat());
+        let rows = document["rows"].as_array().expect("rows").clone();
+        (rows.len(), rows.iter().any(|row| row["name"] == "gen_kineto.py(867): small_program"))
+    };
+    assert_eq!(count(&[]), (29, false));
+    assert_eq!(count(&["--include-python-functions"]), (102, true));
+    assert_eq!(count(&["--torch-version", "2.13"]), (102, true));
+    assert_eq!(count(&["--torch-version", "2.11", "--include-python-functions"]), (30, false));
+}
+
+#[test]
+fn the_rules_are_those_of_the_version_unless_another_is_given() {
+    let trace = with_python_functions();
+    let rules = |arguments: &[&str]| {
+        json(&[&["info", "--format", "json"], arguments].concat())["rows"][0]["torch_rules"].clone()
+    };
+    assert_eq!(rules(&[&trace]), "2.15 and later");
+    assert_eq!(rules(&[&trace, "--torch-version", "2.12.1"]), "2.12 and 2.13");
+    let older = data("torch/kineto/mlp_plain/trace.json.gz").display().to_string();
+    assert_eq!(rules(&[&older]), "2.6 to 2.11");
+    let own = data("healthy/recording.ktrace").display().to_string();
+    assert_eq!(rules(&[&own]), serde_json::Value::Null);
+    let refused = kinetoscope(&["ops", &trace, "--torch-version", "newest"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("newest is not a version of PyTorch, such as 2.15")
+    );
+}
+
 #[test]
 fn every_query_prints_json_csv_and_markdown() {
     for query in QUERIES.iter().map(|v| v.name) {

@@ -271,6 +271,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "start_ns", title: "", kind: "unix_ns", about: "The Unix time of the first event, in ns." },
     { key: "wall_ns", title: "Wall", kind: "ns", about: "The time from the start of the first event to the end of the last." },
     { key: "devices", title: "Devices", kind: "json", about: "The names of the devices." },
+    { key: "torch_rules", title: "PyTorch rules", kind: "text", about: "The versions of PyTorch whose rules make the events and averages; null if PyTorch did not write the trace." },
     { key: "host", title: "Host", kind: "text", about: "The name of the machine." },
   ],
   check: [

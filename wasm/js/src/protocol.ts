@@ -28,7 +28,14 @@ export type Method =
 
 /** A message to the worker. The reply has the same id. */
 export type Request =
-  | { id: number; do: "open"; sources: WireSource[]; memoryLimit: number | undefined; wantsProgress: boolean }
+  | {
+      id: number;
+      do: "open";
+      sources: WireSource[];
+      memoryLimit: number | undefined;
+      torchVersion: string | undefined;
+      wantsProgress: boolean;
+    }
   | { id: number; do: "call"; trace: number; method: Method; arguments: unknown[] }
   | { id: number; do: "export"; trace: number; name: string; options: unknown }
   | { id: number; do: "pull"; writing: number }

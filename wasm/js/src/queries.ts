@@ -349,6 +349,8 @@ export interface OpsOptions {
   groupBy?: readonly ("shape" | "overload" | "module" | StackGroup)[] | undefined;
   /** Show only rows whose first event has no parent. */
   topLevelOnly?: boolean | undefined;
+  /** Also show calls of Python functions, which are events since PyTorch 2.12. */
+  includePythonFunctions?: boolean | undefined;
   /** Unit of the times in the table [default: chosen for each value] */
   timeUnit?: "s" | "ms" | "us" | undefined;
   /** Maximum width of names in the table, or none [default: 55] */
@@ -1068,6 +1070,8 @@ export interface InfoRow {
   wall_ns: number;
   /** The names of the devices. */
   devices: string[];
+  /** The versions of PyTorch whose rules make the events and averages; null if PyTorch did not write the trace. */
+  torch_rules: string | null;
   /** The name of the machine. */
   host: string | null;
 }

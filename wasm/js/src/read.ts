@@ -28,6 +28,11 @@ export interface OpenOptions {
    * keeps the events that it has read; the diagnostics contain the code `memory_limit`.
    */
   memoryLimit?: number | undefined;
+  /**
+   * The version of PyTorch whose rules make the events and averages, such as `"2.15"`; by default the version that wrote
+   * the trace, as far as the trace shows it.
+   */
+  torchVersion?: string | undefined;
 }
 
 /** Decompresses gzip. Throws errors of the input and errors of the compressed data alike. */
@@ -185,7 +190,7 @@ export async function read(input: Input, gunzip: Gunzip | undefined, options: Op
     check(options.signal);
     feeder.reportProgress();
     ended = true;
-    return guarded(() => reading.finish());
+    return guarded(() => reading.finish(options.torchVersion));
   } catch (thrown) {
     // Other values were thrown by the caller's `onProgress`.
     if (thrown instanceof KinetoscopeError) thrown.source ??= input.name;

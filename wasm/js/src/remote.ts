@@ -290,7 +290,7 @@ export interface RemoteClient {
 
 export function createRemoteClient(spawn: Spawn): RemoteClient {
   async function all(sources: readonly unknown[], options: OpenOptions): Promise<RemoteTrace[]> {
-    const { signal, onProgress, memoryLimit } = options;
+    const { signal, onProgress, memoryLimit, torchVersion } = options;
     check(signal);
     const wires: WireSource[] = [];
     const transfer: Transferable[] = [];
@@ -303,7 +303,8 @@ export function createRemoteClient(spawn: Spawn): RemoteClient {
     const abort = (): void => connection.end(aborted(signal as AbortSignal));
     signal?.addEventListener("abort", abort, { once: true });
     try {
-      const request: MessageBody = { do: "open", sources: wires, memoryLimit, wantsProgress: onProgress !== undefined };
+      const wantsProgress = onProgress !== undefined;
+      const request: MessageBody = { do: "open", sources: wires, memoryLimit, torchVersion, wantsProgress };
       const opened = await connection.send<Opened[]>(request, { transfer, onProgress });
       return opened.map((one) => new RemoteTrace(connection, one));
     } catch (thrown) {

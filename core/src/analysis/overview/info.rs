@@ -97,6 +97,12 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::unix_ns("start_ns", "", "The Unix time of the first event, in ns."),
     Column::ns("wall_ns", "Wall", "The time from the start of the first event to the end of the last."),
     Column::json("devices", "Devices", Shape::Texts, "The names of the devices."),
+    Column::text(
+        "torch_rules",
+        "PyTorch rules",
+        "The versions of PyTorch whose rules make the events and averages; null if PyTorch did not write the trace.",
+    )
+    .nullable(),
     Column::text("host", "Host", "The name of the machine.").nullable(),
 ];
 
@@ -128,9 +134,15 @@ pub(crate) fn info(trace: &Trace) -> Rows {
         Cell::UnixNs(table.base_ns().saturating_add(start)),
         Cell::Ns(end.saturating_sub(start)),
         Cell::Json(Value::Array(devices)),
+        is_of_torch(table).then_some(trace.rules.versions).into(),
         host(trace).into(),
     ]);
     rows
+}
+
+/// Whether function events of PyTorch are made of a trace.
+fn is_of_torch(table: &Table) -> bool {
+    producer(table).contains("PyTorch") && table.metadata.text(snapshot::SOURCE).is_none()
 }
 
 fn host(trace: &Trace) -> Option<String> {

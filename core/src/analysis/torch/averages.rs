@@ -24,11 +24,15 @@ pub struct GroupBy {
     pub overload: bool,
     /// Group by the innermost enclosing module, in place of the first frames; PyTorch has no such grouping.
     pub module: bool,
+    /// PyTorch's `include_python_functions`: calls of Python functions are rows, too. Versions 2.12 and 2.13 always
+    /// included them; before, they were not events.
+    pub python_functions: bool,
 }
 
 impl GroupBy {
     /// Every grouping of PyTorch, with complete stacks.
-    const ALL: GroupBy = GroupBy { shape: true, stack: usize::MAX, overload: true, module: false };
+    const ALL: GroupBy =
+        GroupBy { shape: true, stack: usize::MAX, overload: true, module: false, python_functions: true };
 
     /// Returns the grouping with input shapes added.
     #[must_use]
@@ -52,6 +56,12 @@ impl GroupBy {
     #[must_use]
     pub fn by_module(self) -> GroupBy {
         GroupBy { module: true, ..self }
+    }
+
+    /// Returns the grouping with calls of Python functions as rows.
+    #[must_use]
+    pub fn with_python_functions(self) -> GroupBy {
+        GroupBy { python_functions: true, ..self }
     }
 
     /// Returns the frames of a stack that are part of the key: the first ones, or the innermost module.
@@ -227,10 +237,18 @@ fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
     let mut groups: Vec<Average> = Vec::new();
     let mut keys = GroupKeys::new(clock, by);
     let mut group_of: Vec<u32> = Vec::new();
+    let sums_devices = events.use_device.is_some() && !events.is_measured();
     // In a trace and without further grouping, a name has at most four groups, which need no hashing.
-    let is_plain = by == GroupBy::default() && events.source == Source::Chrome;
+    let is_plain = by == GroupBy { python_functions: by.python_functions, ..GroupBy::default() }
+        && events.source == Source::Chrome;
     let mut plain = alloc::vec![u32::MAX; if is_plain { events.names.len() * 4 } else { 0 }];
     for event in events.events() {
+        if !is_row(events, table, by, event) {
+            if sums_devices {
+                group_of.push(u32::MAX);
+            }
+            continue;
+        }
         let next = groups.len() as u32;
         let flags = usize::from(events.kind(event) == Kind::Device) * 2
             + usize::from(events.is_user_annotation(table, event));
@@ -248,12 +266,19 @@ fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
             groups.push(Average::start(events, table, event, by));
         }
         groups[group as usize].add(clock, event);
-        if events.use_device.is_some() && !events.is_measured() {
+        if sums_devices {
             group_of.push(group);
         }
     }
-    add_device_totals(events, &group_of, &mut groups);
+    if sums_devices {
+        add_device_totals(events, &group_of, &mut groups);
+    }
     groups
+}
+
+/// Returns whether an event is counted in key averages.
+fn is_row(events: &FunctionEvents, table: &Table, by: GroupBy, event: FunctionEvent) -> bool {
+    by.python_functions || events.python_rows || !events.is_python_function(table, event)
 }
 
 /// Returns the rows of the events of one group of [`key_averages`].
@@ -262,7 +287,7 @@ pub(crate) fn group_members(events: &FunctionEvents, table: &Table, by: GroupBy,
     let mut keys = GroupKeys::new(&clock, by);
     let mut members = Vec::new();
     let mut next = 0;
-    for event in events.events() {
+    for event in events.events().filter(|&event| is_row(events, table, by, event)) {
         let of_event = keys.group(event, next);
         next += u32::from(of_event == next);
         if of_event == group {
@@ -272,15 +297,16 @@ pub(crate) fn group_members(events: &FunctionEvents, table: &Table, by: GroupBy,
     members
 }
 
-/// Adds each event's own device time to its group and to the groups of all its ancestors. The result is the sum of the
+/// Adds each event's own device time to its group, if it has one, and to the groups of all its ancestors. The result is the sum of the
 /// totals of every event, without storing these.
 fn add_device_totals(events: &FunctionEvents, group_of: &[u32], groups: &mut [Average]) {
-    for event in events.events().take(group_of.len()) {
+    for event in events.events() {
         let own = events.self_device_time_total_ns(event);
         let mut above = Some(event).filter(|_| own != 0);
         while let Some(around) = above {
-            let total = &mut groups[group_of[around.index()] as usize].device_time_total_ns;
-            *total = total.saturating_add(own);
+            if let Some(group) = groups.get_mut(group_of[around.index()] as usize) {
+                group.device_time_total_ns = group.device_time_total_ns.saturating_add(own);
+            }
             above = events.parent(around);
         }
     }

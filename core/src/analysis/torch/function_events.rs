@@ -77,6 +77,9 @@ pub struct FunctionEvents {
     pub profile_memory: bool,
     /// Whether the trace was recorded with FLOPs.
     pub with_flops: bool,
+    /// Whether calls of Python functions are rows of key averages unless [`GroupBy`](super::averages::GroupBy) says
+    /// otherwise.
+    pub python_rows: bool,
     /// PyTorch's `use_device`: `cuda`, `xpu`, …; `None` without device work.
     pub use_device: Option<&'static str>,
     rows: Vec<Row>,
@@ -361,6 +364,13 @@ impl FunctionEvents {
             && self.source != Source::LegacyRecords
     }
 
+    /// Returns whether the event is a call of a Python function, which is no row of key averages in most versions of
+    /// PyTorch.
+    #[inline]
+    pub fn is_python_function(&self, table: &Table, event: FunctionEvent) -> bool {
+        is_python_call(table, self.row(event))
+    }
+
     /// Returns PyTorch's number of the record scope.
     pub fn scope(&self, table: &Table, event: FunctionEvent) -> u8 {
         if self.source != Source::Chrome && self.kind(event) != Kind::Memory {
@@ -386,6 +396,11 @@ impl FunctionEvents {
     pub fn self_cpu_time_total_ns(&self) -> i64 {
         self.self_ns.iter().sum()
     }
+}
+
+/// Returns whether a row is a call of a Python function. Runs of the garbage collector have the same category and no id.
+fn is_python_call(table: &Table, row: Row) -> bool {
+    table.category(row) == Category::PythonFunction && table.field(row, Key::PythonId).is_some()
 }
 
 /// Damages events, for tests of the identities.

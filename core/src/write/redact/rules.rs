@@ -115,11 +115,12 @@ const ARGS: &[Group] = &[
     (Pattern("triton\ncuda\nhip"), "kernel_backend"),
     (Pattern("ERROR\nWARN\nINFO\nDEBUG\nTRACE"), "level"),
     (Pattern("large\nsmall"), "segment_type"),
+    (Pattern("user_scope"), "scope"),
     (Pattern("active_allocated\nactive_pending_free\nactive_awaiting_free\ninactive"), "state"),
     (
         Rule::Nothing,
-        "Extra arguments\nInput names\nModule Hierarchy\nOutput names\nannotation\ndomain\nkernel_file\nkernel_hash\nlocation\n\
-         target\nvalue",
+        "CallFrom\nExtra arguments\nInput names\nModule Hierarchy\nOutput names\nannotation\ncuda event\ndomain\nhost fn\nhost fn addr\n\
+         kernel_file\nkernel_hash\nlocation\ntarget\nvalue",
     ),
     (
         Numbers,
@@ -128,9 +129,9 @@ const ARGS: &[Group] = &[
          Input Strides\nInput dims\nIs asynchronized op\nOp count\nOut msg nelems\nOut split size\nOutput dims\n\
          Process Group Ranks\nProfiler Event Index\nPython id\nPython module id\nPython parent id\nPython thread\nRank\n\
          Record function id\nSeq\nSequence number\nStream Id\nTask Id\nThread Id\nTotal Allocated\nTotal Reserved\n\
-         Trace iteration\nactive_size\nallocated_size\nbegun\nblock\nblocks per SM\nbytes\ncbid\nchannel\nchannel_type\ncid\n\
+         Trace iteration\nactive_size\nallocated_size\nannotated_stream\nbegun\nblock\nblocks per SM\nbytes\ncbid\nchannel\nchannel_type\ncid\n\
          cluster\ncontext\ncorrelation\ndevice\nest. achieved occupancy %\nevent_id\nexternal id\nexternal ts\nfinished\n\
-         flops\nfree\nfromContext\nfromDevice\ngraph id\ngraph node id\ngrid\ninContext\ninDevice\nk_work_ptr\nkernels\n\
+         flags\nflops\nfree\nfromContext\nfromDevice\ngraph id\ngraph node id\ngrid\nhost process\nhost thread\ninContext\ninDevice\nk_work_ptr\nkernels\n\
          memory\nmemory bandwidth (GB/s)\nmemory kind\nmultiprocessors\nnode_id\nnum_stages\nnum_warps\noriginal_stream\n\
          packet_ptr\npower\npriority\nqueued\nregisters per thread\nrequested_size\nreturn value\nshared memory\nsize\n\
          sort_index\nsqid\nstream\ntemperature\ntheoretical occupancy %\ntoContext\ntoDevice\nused\nwait_on_cuda_event_id\n\
@@ -155,7 +156,7 @@ const METADATA: &[Group] = &[
     ),
     (
         Numbers,
-        "baseTimeNanoseconds\ncuda_driver_version\ncuda_runtime_version\ncupti_version\nhip_driver_version\n\
+        "baseTimeNanoseconds\ncudaGraphInlineAnnotated\ncuda_driver_version\ncuda_runtime_version\ncupti_version\nhip_driver_version\n\
          hip_runtime_version\nmemory_snapshot\nn_events\npid\nprofile_memory\nrecord_shapes\nschemaVersion\ntrace_start_ns\n\
          with_flops\nwith_modules\nwith_stack",
     ),

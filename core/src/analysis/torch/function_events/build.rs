@@ -10,6 +10,7 @@ use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use crate::table::tracks::TrackId;
 use crate::trace::Trace;
+use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -33,6 +34,7 @@ impl<'a> Builder<'a> {
             origin: trace.start_ns,
             source: table.metadata.source,
             trace_start_ns: table.base_ns().saturating_add(trace.start_ns),
+            python_rows: trace.rules.python_rows,
             with_flops: table.metadata.flag("with_flops").unwrap_or(false),
             profile_memory: table.metadata.flag("profile_memory").unwrap_or(false),
             ..FunctionEvents::default()
@@ -53,8 +55,9 @@ impl<'a> Builder<'a> {
         let mut cover = vec![0i64; records.len() + 1];
         let mut memory = Vec::with_capacity(self.out.rows.len());
         for (&row, &kind) in self.out.rows.iter().zip(&self.out.kinds) {
-            let first = records.partition_point(|&r| table.ts(r) < table.ts(row));
-            let last = first + records[first..].partition_point(|&r| table.ts(r) <= table.end(row));
+            let (start, end) = self.memory_interval(row);
+            let first = records.partition_point(|&r| table.ts(r) < start);
+            let last = first + records[first..].partition_point(|&r| table.ts(r) <= end);
             if kind == Kind::Device || first >= last {
                 memory.push((Bytes::default(), Bytes::default()));
                 continue;
@@ -75,6 +78,18 @@ impl<'a> Builder<'a> {
         }
         unowned.append(&mut self.failures);
         self.insert_memory_events(&unowned);
+    }
+
+    /// Returns the start and end between which records belong to an event.
+    fn memory_interval(&self, row: Row) -> (i64, i64) {
+        let (start, end) = (self.table.ts(row), self.table.end(row));
+        if !self.trace.rules.rounds_memory_times {
+            return (start, end);
+        }
+        let base = self.table.base_ns();
+        let rounded = |ns: i64| rounded_by_micros(base.saturating_add(ns));
+        let since_base = |ns: f64| (ns as i64).saturating_sub(base);
+        (since_base(libm::ceil(rounded(start))), since_base(libm::floor(rounded(end))))
     }
 
     /// Merges memory events without duration into the order, after all other events with the same start.
@@ -255,6 +270,12 @@ impl<'a> Builder<'a> {
         }
         out.legacy_totals = totals;
     }
+}
+
+/// Returns a Unix time in ns after a division and a multiplication by 1000 in `f64`, as Python computes
+/// `ns / 1000 * 1000`: the quotient of two integers is rounded once.
+fn rounded_by_micros(ns: i64) -> f64 {
+    format!("{ns}e-3").parse().map_or(ns as f64, |us: f64| us * 1e3)
 }
 
 fn retain<T>(values: &mut Vec<T>, kept: impl Fn(usize) -> bool) {

@@ -2,7 +2,7 @@
 //! events of profiling results, and for legacy records.
 
 use super::build::{Builder, RunningBytes, record_bytes};
-use super::{Bytes, FunctionEvent, Kind, flag};
+use super::{Bytes, FunctionEvent, Kind, flag, is_python_call};
 use crate::analysis::torch::device_type::DeviceType;
 use crate::dialect::hidden::{hidden_names, is_hidden};
 use crate::dialect::kineto_events::is_async;
@@ -11,7 +11,7 @@ use crate::order::{descending, sort_by_key};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
-use crate::table::layout::Key;
+use crate::table::layout::{Key, Place};
 use crate::table::metadata::Source;
 use crate::time;
 use alloc::vec;
@@ -30,6 +30,7 @@ impl Builder<'_> {
     fn collect_trace(&mut self) {
         let table = self.table;
         let collector = table.names.find("Python GC");
+        let python_functions = self.trace.rules.python_functions;
         let mut used = 0;
         for row in self.rows_but_memory() {
             let category = table.category(row);
@@ -40,7 +41,11 @@ impl Builder<'_> {
                 | Category::Driver
                 | Category::Overhead => true,
                 Category::PythonFunction => {
-                    Some(table.name_id(row)) == collector && table.field(row, Key::PythonId).is_none()
+                    if is_python_call(table, row) {
+                        python_functions
+                    } else {
+                        Some(table.name_id(row)) == collector
+                    }
                 }
                 _ => category.is_device_work() || category == Category::GpuUserAnnotation,
             };
@@ -90,7 +95,9 @@ impl Builder<'_> {
                 self.failures.push(row);
             }
         }
-        self.out.profile_memory = table.metadata.flag("profile_memory").unwrap_or(!self.records.is_empty());
+        // A user's range can be called `[memory]`; it has no size.
+        let has_sizes = || self.records.iter().any(|&row| record_bytes(table, row) != Bytes::default());
+        self.out.profile_memory = table.metadata.flag("profile_memory").unwrap_or_else(has_sizes);
         rows
     }
 
@@ -209,13 +216,22 @@ impl Builder<'_> {
         }
         for event in self.out.events().filter(|&event| self.has_kernels(event)) {
             let row = self.out.row(event);
-            let id = table.int(row, Key::ExternalId).filter(|_| table.int(row, Key::LinkedId) == Some(0));
+            let id = table.int(row, Key::ExternalId).filter(|_| self.is_launcher(row));
             if let Some(sum) = id.and_then(|id| index.get((id, 0))) {
                 let (ns, us, count) = linked[sum as usize];
                 kernels.add(event, (ns, us), count);
             }
         }
         self.set_kernels(kernels);
+    }
+
+    /// Returns whether device work that is linked to the id of an event belongs to it.
+    fn is_launcher(&self, row: Row) -> bool {
+        let external_id = || self.table.field_named(row, Place::Top, "external_id")?.as_i64();
+        match external_id().filter(|_| self.trace.rules.links_by_external_id) {
+            Some(id) => id != 0,
+            None => self.table.int(row, Key::LinkedId) == Some(0),
+        }
     }
 
     fn set_kernels(&mut self, kernels: Kernels) {

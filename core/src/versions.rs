@@ -1,0 +1,134 @@
+//! The rules of the versions of PyTorch: what its profiler makes of the same records differs between versions.
+//!
+//! The list of rules has an entry for each change. A new version that changes nothing needs no entry.
+
+use crate::error::Error;
+use crate::table::category::Category;
+use crate::table::events::Table;
+use crate::table::layout::{Key, Layout};
+use crate::table::metadata::Source;
+use alloc::format;
+
+/// The rules by which some versions of PyTorch make function events and averages.
+#[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rules {
+    /// The versions with these rules, such as `2.12 and 2.13`.
+    pub versions: &'static str,
+    /// The first of these versions: major and minor number.
+    since: (u32, u32),
+    /// Whether calls of Python functions are function events.
+    pub python_functions: bool,
+    /// Whether Python functions are rows of key averages without being requested.
+    pub python_rows: bool,
+    /// Whether device work belongs to the events whose external id is not 0, instead of those whose linked id is 0.
+    /// Traces have no external id of 0, so this only applies to the events of profiling results.
+    pub links_by_external_id: bool,
+    /// Whether memory is attributed by times in microseconds that are rounded to `f64`, in steps of 256 ns.
+    pub rounds_memory_times: bool,
+}
+
+/// The first version whose rules are known.
+const OLDEST: Rules = Rules {
+    versions: "2.3 and earlier",
+    since: (0, 0),
+    python_functions: false,
+    python_rows: false,
+    links_by_external_id: false,
+    rounds_memory_times: false,
+};
+
+const SINCE_2_4: Rules =
+    Rules { versions: "2.4 and 2.5", since: (2, 4), rounds_memory_times: true, ..OLDEST };
+
+const SINCE_2_6: Rules =
+    Rules { versions: "2.6 to 2.11", since: (2, 6), rounds_memory_times: false, ..SINCE_2_4 };
+
+const SINCE_2_12: Rules = Rules {
+    versions: "2.12 and 2.13",
+    since: (2, 12),
+    python_functions: true,
+    python_rows: true,
+    ..SINCE_2_6
+};
+
+const SINCE_2_14: Rules = Rules { versions: "2.14", since: (2, 14), python_rows: false, ..SINCE_2_12 };
+
+const SINCE_2_15: Rules =
+    Rules { versions: "2.15 and later", since: (2, 15), links_by_external_id: true, ..SINCE_2_14 };
+
+/// The rules of every version, the oldest first.
+const RULES: [&Rules; 6] = [&OLDEST, &SINCE_2_4, &SINCE_2_6, &SINCE_2_12, &SINCE_2_14, &SINCE_2_15];
+
+impl Rules {
+    /// Returns the rules of a version such as `2.15`, `2.15.0` or `2.12.1+cu130`.
+    ///
+    /// # Errors
+    /// Returns [`Error::BadOption`] if the text does not begin with a major and a minor number.
+    pub fn of_version(version: &str) -> Result<&'static Rules, Error> {
+        let mut numbers = version.split(['.', '+']).map(str::parse::<u32>);
+        match (numbers.next(), numbers.next()) {
+            (Some(Ok(major)), Some(Ok(minor))) => {
+                Ok(RULES.into_iter().rev().find(|rules| rules.since <= (major, minor)).unwrap_or(&OLDEST))
+            }
+            _ => Err(Error::BadOption(format!("{version} is not a version of PyTorch, such as 2.15"))),
+        }
+    }
+
+    /// Returns the rules of the version that wrote a trace, as far as the trace shows it.
+    pub(crate) fn of_trace(table: &Table) -> &'static Rules {
+        match table.metadata.source {
+            Source::LegacyRecords => &SINCE_2_15,
+            Source::KinetoEvents => of_results(table),
+            Source::Chrome => of_chrome(table),
+        }
+    }
+}
+
+/// The accessor `external_id` exists since 2.15.
+fn of_results(table: &Table) -> &'static Rules {
+    let key = table.names.find("external_id");
+    let has_key = |layout: &Layout| layout.fields.iter().any(|field| Some(field.key) == key);
+    if table.layouts.all().iter().any(has_key) { &SINCE_2_15 } else { &SINCE_2_6 }
+}
+
+/// 2.4 began to write `baseTimeNanoseconds`, as the last member of the file; later versions write it before the events.
+/// 2.12 began to write the name of the host, and 2.14 the place of each Python call.
+fn of_chrome(table: &Table) -> &'static Rules {
+    let metadata = &table.metadata;
+    // The recorder of this project writes modules as Python functions, and no rows would show their time.
+    if metadata.text("recorder").is_some() {
+        return &SINCE_2_6;
+    }
+    let calls = || table.layouts.all().iter().filter(|layout| layout.category == Category::PythonFunction);
+    if calls().any(|layout| layout.find(Key::CallFrom).is_some()) {
+        &SINCE_2_15
+    } else if metadata.text("host_name").is_some() {
+        // Without Python functions, the versions since 2.12 do not differ.
+        if calls().next().is_some() { &SINCE_2_12 } else { &SINCE_2_15 }
+    } else if metadata.text("baseTimeNanoseconds").is_none() {
+        &OLDEST
+    } else if metadata.entries.last().is_some_and(|(key, _)| key == "baseTimeNanoseconds") {
+        &SINCE_2_4
+    } else {
+        &SINCE_2_6
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULES, Rules};
+
+    #[test]
+    fn versions_have_the_last_rules_that_began_before_them() {
+        let of = |version| Rules::of_version(version).map(|rules| rules.versions);
+        assert_eq!(of("1.13.1"), Ok("2.3 and earlier"));
+        assert_eq!(of("2.5.1"), Ok("2.4 and 2.5"));
+        assert_eq!(of("2.11"), Ok("2.6 to 2.11"));
+        assert_eq!(of("2.13.0+cu130"), Ok("2.12 and 2.13"));
+        assert_eq!(of("2.14"), Ok("2.14"));
+        assert_eq!(of("3.0"), Ok("2.15 and later"));
+        assert!(of("2").is_err() && of("newest").is_err());
+        assert!(RULES.is_sorted_by_key(|rules| rules.since));
+    }
+}
