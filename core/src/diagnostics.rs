@@ -87,6 +87,7 @@ codes! {
     MissingDuration "missing_duration" Repaired "A complete event has no valid dur. Its duration was set to 0.";
     NegativeDuration "negative_duration" Repaired "A duration is negative. It was set to 0.";
     TimeRounded "time_rounded" Repaired "A time is more precise than a nanosecond. It was rounded.";
+    TimeAdjusted "time_adjusted" Repaired "A time was written as a rounded float. It was moved by at most 2 ns, so that spans nest.";
     TimeClamped "time_clamped" Repaired "A time is out of range. It was clamped.";
     DurationShortened "duration_shortened" Repaired "All durations together exceed the range of their sum. This one was shortened.";
     SizeClamped "size_clamped" Repaired "A size exceeds 1 PiB. It counts as 1 PiB in sums.";

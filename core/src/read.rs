@@ -1,7 +1,7 @@
 //! Reading bytes into a table. `unpack` decompresses, `encoding` converts to UTF-8, `chrome` reads the document,
 //! `event` reads one event (with `number` and `escape`), `repair` repairs a damaged value, `sniff` names the format of
 //! an input that is not a trace. `snapshot` (with `pickle`) reads memory snapshots of the CUDA allocator, `recording`
-//! reads recordings of Kinetoscope.
+//! reads recordings of Kinetoscope, `perfetto` Perfetto's protobuf traces.
 
 pub(crate) mod chrome;
 pub(crate) mod encoding;
@@ -11,6 +11,7 @@ pub mod gzip;
 pub(crate) mod inflate;
 pub mod limits;
 mod number;
+pub(crate) mod perfetto;
 mod pickle;
 pub(crate) mod recording;
 mod repair;

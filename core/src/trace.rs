@@ -8,6 +8,7 @@ use crate::pair::{Pairs, pair};
 use crate::read::chrome::Reader;
 use crate::read::encoding::Decoder;
 use crate::read::limits::Limits;
+use crate::read::perfetto::{HEAD, Perfetto, is_perfetto};
 use crate::read::recording::{Recording, is_recording};
 use crate::read::snapshot::{self, is_pickle};
 use crate::read::unpack::Unpacker;
@@ -17,6 +18,7 @@ use crate::table::events::{Row, Table};
 use crate::time;
 use crate::tree::{self, Tree};
 use crate::versions::Rules;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use kinetoscope_stream::block::MAGIC;
 
@@ -75,6 +77,54 @@ fn window_start(table: &Table) -> i64 {
     times().find(is_marker).map(|row| table.ts(row)).or_else(first).unwrap_or(0)
 }
 
+/// A format that is not text.
+#[derive(Clone, Debug)]
+enum Binary {
+    Recording(Box<Recording>),
+    Perfetto(Box<Perfetto>),
+}
+
+impl Binary {
+    /// Recognises the format of the first bytes.
+    fn of(head: &[u8], limits: Limits) -> Option<Binary> {
+        if is_recording(head) {
+            Some(Binary::Recording(Box::new(Recording::new(limits))))
+        } else if is_perfetto(head) {
+            Some(Binary::Perfetto(Box::new(Perfetto::new(limits))))
+        } else {
+            None
+        }
+    }
+
+    fn table(&self) -> &Table {
+        match self {
+            Binary::Recording(recording) => recording.table(),
+            Binary::Perfetto(perfetto) => perfetto.table(),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        match self {
+            Binary::Recording(recording) => recording.is_full(),
+            Binary::Perfetto(perfetto) => perfetto.is_full(),
+        }
+    }
+
+    fn feed(&mut self, chunk: &[u8]) {
+        match self {
+            Binary::Recording(recording) => recording.feed(chunk),
+            Binary::Perfetto(perfetto) => perfetto.feed(chunk),
+        }
+    }
+
+    fn finish(self) -> Result<(Table, Diagnostics), Error> {
+        match self {
+            Binary::Recording(recording) => recording.finish(),
+            Binary::Perfetto(perfetto) => Ok(perfetto.finish()),
+        }
+    }
+}
+
 /// Reads decompressed text in chunks. Its input is the output of an [`Unpacker`].
 #[derive(Clone, Debug, Default)]
 pub struct TextReader {
@@ -83,7 +133,7 @@ pub struct TextReader {
     buffer: Vec<u8>,
     /// The first bytes while the format is unknown; all bytes if the input is a pickle.
     pickle: Vec<u8>,
-    recording: Option<Recording>,
+    binary: Option<Binary>,
     is_text: bool,
     limits: Limits,
     diagnostics: Diagnostics,
@@ -97,12 +147,17 @@ impl TextReader {
 
     /// The events read so far.
     pub fn table(&self) -> &Table {
-        self.recording.as_ref().map_or_else(|| self.reader.table(), Recording::table)
+        self.binary.as_ref().map_or_else(|| self.reader.table(), Binary::table)
     }
 
     /// Whether the memory limit was reached. Further input is ignored.
     pub fn is_full(&self) -> bool {
-        self.recording.as_ref().map_or_else(|| self.reader.is_full(), Recording::is_full)
+        self.binary.as_ref().map_or_else(|| self.reader.is_full(), Binary::is_full)
+    }
+
+    /// Whether the input is a recording or a Perfetto trace.
+    pub(crate) fn is_binary(&self) -> bool {
+        self.binary.is_some()
     }
 
     /// Removes the events read so far. The strings and layouts that they refer to stay.
@@ -115,18 +170,18 @@ impl TextReader {
     /// # Errors
     /// Returns [`Error::NotATrace`] as soon as the bytes cannot become a trace.
     pub fn feed(&mut self, chunk: &[u8]) -> Result<(), Error> {
-        if let Some(recording) = &mut self.recording {
-            recording.feed(chunk);
+        if let Some(binary) = &mut self.binary {
+            binary.feed(chunk);
             return Ok(());
         }
         if !self.is_text {
             self.pickle.extend_from_slice(chunk);
-            if self.pickle.len() < 2 || (self.pickle.len() < MAGIC.len() && is_recording(&self.pickle)) {
+            if self.needs_more() {
                 return Ok(());
             }
-            if is_recording(&self.pickle) {
-                let head = core::mem::take(&mut self.pickle);
-                self.recording.insert(Recording::new(self.limits)).feed(&head);
+            if let Some(mut binary) = Binary::of(&self.pickle, self.limits) {
+                binary.feed(&core::mem::take(&mut self.pickle));
+                self.binary = Some(binary);
                 return Ok(());
             }
             if is_pickle(&self.pickle) {
@@ -144,6 +199,14 @@ impl TextReader {
         self.reader.feed(&self.buffer)
     }
 
+    /// Whether the format is not clear from the first bytes.
+    fn needs_more(&self) -> bool {
+        let head = &self.pickle;
+        head.len() < 2
+            || (head.len() < MAGIC.len() && is_recording(head))
+            || (head.len() < HEAD && head[0] == b'\n')
+    }
+
     /// Checks the size of a pickle against the memory limit. A pickle is held in memory, and its values take about
     /// three times its size.
     fn check_size(&self) -> Result<(), Error> {
@@ -159,8 +222,13 @@ impl TextReader {
     /// # Errors
     /// Returns [`Error::Empty`] or [`Error::NotATrace`] if the input has no trace.
     pub fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
-        if let Some(recording) = self.recording {
-            return recording.finish();
+        if self.binary.is_none() && is_perfetto(&self.pickle) {
+            self.binary = Binary::of(&self.pickle, self.limits);
+            let head = core::mem::take(&mut self.pickle);
+            self.feed(&head)?;
+        }
+        if let Some(binary) = self.binary {
+            return binary.finish();
         }
         if is_pickle(&self.pickle) {
             return snapshot::read(&self.pickle);

@@ -3,11 +3,12 @@
 //! The list of rules has an entry for each change. A new version that changes nothing needs no entry.
 
 use crate::error::Error;
+use crate::read::perfetto;
 use crate::table::category::Category;
 use crate::table::events::Table;
 use crate::table::layout::{Key, Layout};
 use crate::table::metadata::Source;
-use alloc::format;
+use alloc::borrow::ToOwned;
 
 /// The rules by which some versions of PyTorch make function events and averages.
 #[derive(Debug, PartialEq, Eq)]
@@ -71,7 +72,7 @@ impl Rules {
             (Some(Ok(major)), Some(Ok(minor))) => {
                 Ok(RULES.into_iter().rev().find(|rules| rules.since <= (major, minor)).unwrap_or(&OLDEST))
             }
-            _ => Err(Error::BadOption(format!("{version} is not a version of PyTorch, such as 2.15"))),
+            _ => Err(Error::BadOption("expected a version of PyTorch, such as 2.15".to_owned())),
         }
     }
 
@@ -92,10 +93,13 @@ fn of_results(table: &Table) -> &'static Rules {
     if table.layouts.all().iter().any(has_key) { &SINCE_2_15 } else { &SINCE_2_6 }
 }
 
-/// 2.4 began to write `baseTimeNanoseconds`, as the last member of the file; later versions write it before the events.
+/// 2.4 began to write `baseTimeNanoseconds`, after the events; later versions write it before them.
 /// 2.12 began to write the name of the host, and 2.14 the place of each Python call.
 fn of_chrome(table: &Table) -> &'static Rules {
     let metadata = &table.metadata;
+    if metadata.text(perfetto::SOURCE).is_some() {
+        return &SINCE_2_15;
+    }
     // The recorder of this project writes modules as Python functions, and no rows would show their time.
     if metadata.text("recorder").is_some() {
         return &SINCE_2_6;
@@ -108,7 +112,7 @@ fn of_chrome(table: &Table) -> &'static Rules {
         if calls().next().is_some() { &SINCE_2_12 } else { &SINCE_2_15 }
     } else if metadata.text("baseTimeNanoseconds").is_none() {
         &OLDEST
-    } else if metadata.entries.last().is_some_and(|(key, _)| key == "baseTimeNanoseconds") {
+    } else if metadata.is_trailing("baseTimeNanoseconds") {
         &SINCE_2_4
     } else {
         &SINCE_2_6

@@ -75,7 +75,7 @@ export const PAGE_TEXTS = {
   tagline: "Drop a trace to see where the time went.",
   privacy: "Everything is computed in this tab. The trace never leaves your machine.",
   formats:
-    "PyTorch / Kineto and Chrome traces, Kinetoscope recordings, legacy profiler records, memory snapshots: .json, .json.gz, .json.zst, .ktrace, .pickle. Open several files for ranks or a comparison.",
+    "PyTorch / Kineto, Chrome and Perfetto traces, Kinetoscope recordings, legacy profiler records, memory snapshots: .json, .json.gz, .json.zst, .pftrace, .ktrace, .pickle. Open several files for ranks or a comparison.",
   chooseFiles: "Choose files",
   sample: "Try the sample",
   sampleHint:

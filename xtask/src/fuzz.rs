@@ -86,8 +86,10 @@ fn create_corpus(corpus: &Path) -> Result<(), Failure> {
     fs::create_dir_all(corpus).map_err(|e| e.to_string())?;
     let records = ["legacy_pairs", "interval_memory", "negative_correlation"];
     let records = records.map(|case| format!("tests/data/torch/synthetic/{case}"));
+    let perfetto =
+        ["cpu_metadata", "gpu_graph_no_lanes"].map(|case| format!("tests/data/torch/2.15/cuspy/{case}"));
     let fixtures = ["malformed", "healthy", "fuzz", "snapshots"].map(|folder| format!("tests/data/{folder}"));
-    for folder in fixtures.iter().chain(&records) {
+    for folder in fixtures.iter().chain(&records).chain(&perfetto) {
         for entry in fs::read_dir(root().join(folder)).map_err(|e| format!("{folder}: {e}"))? {
             let path = entry.map_err(|e| e.to_string())?.path();
             if path.is_file() && fs::metadata(&path).is_ok_and(|m| m.len() < 4096) {

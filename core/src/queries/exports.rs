@@ -283,5 +283,10 @@ fn absent_categories(trace: &Trace, categories: &[String]) -> Option<String> {
         table.layouts.all().iter().filter_map(|layout| Some(table.names.get(layout.cat?))).collect();
     let absent: Vec<&str> =
         categories.iter().map(String::as_str).filter(|category| !present.contains(category)).collect();
-    (!absent.is_empty()).then(|| format!("no event has the category {}", absent.join(", ")))
+    (!absent.is_empty()).then(|| {
+        let mut present = present;
+        present.sort_unstable();
+        present.dedup();
+        format!("no event has the category {}; the categories are: {}", absent.join(", "), present.join(", "))
+    })
 }

@@ -113,7 +113,7 @@ impl Takes {
     pub(super) fn expected(self) -> String {
         match self {
             Takes::Nothing => "true or false".to_owned(),
-            Takes::Count => "a number, or -1 for all".to_owned(),
+            Takes::Count => "a number from 0, or -1 for all".to_owned(),
             Takes::Percent => "a percentage from 0 to 100".to_owned(),
             Takes::Text | Takes::File => "a text".to_owned(),
             Takes::Word(words) => format!("one of {}", words.words.join(", ")),
@@ -143,7 +143,7 @@ impl Takes {
             Takes::Duration => Setting::Number(duration(text)?),
             Takes::Times => times(text)?,
             Takes::Range => range(text)?,
-            Takes::Texts => Setting::Texts(text.split(',').map(str::to_owned).collect()),
+            Takes::Texts => Setting::Texts(text.split(',').map(|text| text.trim().to_owned()).collect()),
             Takes::Numbers => Setting::Numbers(text.split(',').map(number).collect::<Option<_>>()?),
         })
     }

@@ -26,9 +26,6 @@ pub(super) fn binary(head: &[u8]) -> Error {
         [b'S', b'Q', b'L', b'i', b't', b'e', ..] => {
             refusal("an SQLite database (possibly of Nsight Systems)", "export it as a Chrome trace")
         }
-        [0x0a, _, ..] if head.iter().take(64).any(|&b| b < 9) => {
-            refusal("a protobuf (possibly a Perfetto trace)", "export it as a Chrome JSON trace")
-        }
         _ if is_tar(head) => refusal("a tar archive", "unpack it and pass the trace inside"),
         _ if text.is_empty() => Error::Empty,
         _ if text.starts_with(b"<") => refusal("an HTML or XML page", ""),

@@ -30,6 +30,8 @@ pub struct Metadata {
     pub source: Source,
     /// The start of the recording in ns after the base, if the source states it.
     pub origin: Option<i64>,
+    /// The number of the last entries that follow the events in the file.
+    pub trailing: usize,
     /// The index of the first record of each list of records.
     pub lists: Vec<usize>,
 }
@@ -38,6 +40,12 @@ impl Metadata {
     /// The JSON text of the last entry with this key.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.entries.iter().rev().find(|(k, _)| k == key).map(|(_, text)| text.as_str())
+    }
+
+    /// Whether a member follows the events in the file.
+    pub fn is_trailing(&self, key: &str) -> bool {
+        let leading = self.entries.len().saturating_sub(self.trailing);
+        self.entries[leading..].iter().any(|(k, _)| k == key)
     }
 
     /// Whether an option was enabled; `None` if the file does not have the key.

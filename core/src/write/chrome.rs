@@ -114,7 +114,8 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
             return self.out.write_str("[");
         }
         self.out.write_str("{")?;
-        self.metadata(table, "\n")?;
+        let leading = table.metadata.entries.len() - table.metadata.trailing;
+        self.metadata(table, leading, "\n")?;
         self.out.write_str(if self.metadata_written > 0 {
             ",\n\"traceEvents\": ["
         } else {
@@ -122,8 +123,9 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         })
     }
 
-    fn metadata(&mut self, table: &Table, first: &str) -> Result {
-        let entries = &table.metadata.entries;
+    /// Writes the entries up to `end` that were not written yet.
+    fn metadata(&mut self, table: &Table, end: usize, first: &str) -> Result {
+        let entries = &table.metadata.entries[..end];
         let mut separator = first;
         for (key, json) in entries.iter().skip(self.metadata_written) {
             self.out.write_str(separator)?;
@@ -132,7 +134,7 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
             write!(self.out, "{key}: {}", changed.as_deref().unwrap_or(json))?;
             separator = ",\n";
         }
-        self.metadata_written = entries.len();
+        self.metadata_written = end;
         Ok(())
     }
 
@@ -212,7 +214,7 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         }
         self.out.write_str("\n]")?;
         if !self.bare {
-            self.metadata(table, ",\n")?;
+            self.metadata(table, table.metadata.entries.len(), ",\n")?;
             self.out.write_str("\n}")?;
         }
         self.out.write_str("\n")?;

@@ -1,4 +1,5 @@
-//! Repairs a malformed trace in one pass. Only the current event and the distinct texts are held in memory.
+//! Repairs a malformed trace in one pass. Of JSON, only the current event and the distinct texts are held in
+//! memory; a binary trace is held as a whole.
 
 use super::chrome::{ChromeWriter, Keep};
 use crate::diagnostics::Diagnostics;
@@ -72,7 +73,11 @@ impl<W: Write> Repairer<W> {
     }
 }
 
+/// Writes the events that were read, and forgets them. Events of binary formats can change until the end of the input.
 fn drain<W: Write>(text: &mut TextReader, writer: &mut ChromeWriter<W, Keep>, failed: &mut bool) {
+    if text.is_binary() {
+        return;
+    }
     let table = text.table();
     for row in table.rows() {
         *failed |= writer.event(table, row).is_err();

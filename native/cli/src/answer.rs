@@ -7,7 +7,7 @@ use crate::print::print;
 use crate::progress::read_or_report;
 use crate::terminal;
 use clap::ArgMatches;
-use kinetoscope::files::sources;
+use kinetoscope::files::{Source, sources};
 use kinetoscope_core::diagnostics::Severity;
 use kinetoscope_core::queries::{Answer, Request, query};
 use kinetoscope_core::report::document::Document;
@@ -19,6 +19,20 @@ use std::{slice, thread};
 /// Whether a part of a trace could not be read.
 pub(crate) fn is_partial(trace: &Trace) -> bool {
     trace.diagnostics.worst() == Some(Severity::Lost)
+}
+
+/// Reports that `--strict` makes the command fail.
+pub(crate) fn report_partial(source: &Source) {
+    report(format!("{}: a part could not be read; `kinetoscope check` says which", source.path()));
+}
+
+/// Reports something about a trace, with its path if there are several.
+pub(crate) fn report_of(source: &Source, several: bool, text: &str) {
+    if several {
+        report(format!("{}: {text}", source.path()));
+    } else {
+        report(text);
+    }
 }
 
 /// Runs both halves of an answer at the same time.
@@ -54,12 +68,13 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
         let request = Request::new(&options).about(&name).for_reading(for_reading).run_by(at_once);
         let answer = query.answer(&trace, request)?;
         if let Some(hint) = answer.hint {
-            report(hint);
+            report_of(source, several, hint);
         }
         if answer.failed {
             code = code.max(CHECK_FAILED);
         }
         if files.strict && is_partial(&trace) {
+            report_partial(source);
             code = code.max(PARTLY_READ);
         }
         match format {

@@ -35,6 +35,10 @@ const MORE_HELP: &str = "\n  \
     2  wrong usage, or a file that cannot be read or written\n  \
     3  with --strict: a part of a trace could not be read";
 
+/// The queries and exports whose results depend on the rules of PyTorch's versions.
+const RULED: [&str; 10] =
+    ["summary", "ops", "events", "stacks", "flops", "coverage", "info", "check", "folded", "eventlist"];
+
 /// The commands by topic, for the help text.
 const TOPICS: [(&str, &[&str]); 6] = [
     ("Overview", &["summary", "check", "info"]),
@@ -65,6 +69,7 @@ fn subcommands() -> impl Iterator<Item = Command> {
     let forms: Vec<&str> = exports(Kind::Form).map(|e| e.name).collect();
     let export = Command::new("export")
         .about("Converts a trace to another format")
+        .after_help(examples("export", &["chrome run.ktrace -o run.json", "folded run.json -o run.folded"]))
         .override_usage(format!("kinetoscope export <{}> [OPTIONS] <TRACE>...", forms.join("|")))
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -172,7 +177,8 @@ fn export_command(export: &Export, path: &str) -> Command {
     if export.name == AUDITED {
         command = command.args(audit_args()).after_long_help(format!("{REDACTION}\n\n{examples}"));
     }
-    command.after_help(examples).arg(torch_version()).next_help_heading("Output").args(file_args())
+    command = command.after_help(examples).args(RULED.contains(&export.name).then(torch_version));
+    command.next_help_heading("Output").args(file_args())
 }
 
 /// The command whose result can be audited.
@@ -217,7 +223,9 @@ fn option_arg(option: &'static Opt) -> Arg {
             arg.value_parser(ValueParser::new(parse)).long_help(format!("{help}\n\nThe columns: {names}"))
         }
         // The first of two numbers can be below 0.
-        Takes::Range | Takes::Times => arg.value_parser(ValueParser::new(parse)).allow_hyphen_values(true),
+        Takes::Range | Takes::Times | Takes::Duration => {
+            arg.value_parser(ValueParser::new(parse)).allow_hyphen_values(true)
+        }
         _ => arg.value_parser(ValueParser::new(parse)).allow_negative_numbers(true),
     }
 }
@@ -263,11 +271,13 @@ fn torch_version() -> Arg {
         .value_name("VERSION")
         .help_heading("Input")
         .value_parser(Rules::of_version)
-        .help("Apply the rules of this version of PyTorch [default: that which wrote the trace]")
+        .allow_hyphen_values(true)
+        .help("Make events and averages by the rules of this version of PyTorch, such as 2.15 [default: recognised]")
 }
 
 fn answer_args(command: Command, required: bool) -> Command {
-    command.args([traces(required), torch_version()]).args([
+    let is_ruled = !required || RULED.contains(&command.get_name());
+    command.arg(traces(required)).args(is_ruled.then(torch_version)).args([
         format_arg("The output format"),
         output("Write to this file instead of standard output"),
         strict(),
@@ -307,7 +317,7 @@ impl Files {
             traces: traces_of(matches),
             output: matches.get_one("output").cloned(),
             strict: matches.get_flag("strict"),
-            // `repair` makes no events.
+            // Not every command has it.
             rules: matches.try_get_one::<&'static Rules>("torch-version").ok().flatten().copied(),
         }
     }

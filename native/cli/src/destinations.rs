@@ -79,8 +79,8 @@ fn within(source: &Source, named: &[PathBuf]) -> PathBuf {
     }
 }
 
-/// The file name of the output: without `.zst`, with `.json` in place of `.ktrace` and `.pickle`, and with the extension of the
-/// export in place of `.gz`.
+/// The file name of the output: without `.zst`, with `.json` in place of the extension of a binary format, and with the
+/// extension of the export in place of `.gz`.
 fn renamed(place: &Path, extension: Option<&str>) -> PathBuf {
     let mut place = place.to_path_buf();
     let has = |place: &Path, known: &str| place.extension().is_some_and(|e| e.eq_ignore_ascii_case(known));
@@ -94,7 +94,7 @@ fn renamed(place: &Path, extension: Option<&str>) -> PathBuf {
         let name = place.file_name().unwrap_or_default().to_string_lossy();
         return place.with_file_name(format!("{name}.{extension}"));
     }
-    if has(&place, "ktrace") || has(&place, "pickle") {
+    if ["ktrace", "pickle", "pftrace", "perfetto-trace"].iter().any(|binary| has(&place, binary)) {
         place.set_extension("json");
     }
     place

@@ -1,6 +1,6 @@
 //! The commands that write traces.
 
-use crate::answer::is_partial;
+use crate::answer::{is_partial, report_of, report_partial};
 use crate::args::{self, Files};
 use crate::audit::Audits;
 use crate::destinations::destinations;
@@ -26,7 +26,8 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let options = args::options(export.options, matches)?;
     let files = Files::of(matches);
     let sources = sources(&files.traces)?;
-    let mut audits = Audits::of(name, matches, sources.len() > 1);
+    let several = sources.len() > 1;
+    let mut audits = Audits::of(name, matches, several);
     let only_audits = audits.is_some() && files.output.is_none();
     let paths = if only_audits {
         vec![None; sources.len()]
@@ -40,8 +41,11 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
         if let Some(audits) = &mut audits {
             audits.add(&source.name(), &trace);
         }
-        let matches =
-            if only_audits { Ok(true) } else { export_one(export, &options, &trace, path.as_deref()) };
+        let matches = if only_audits {
+            Ok(true)
+        } else {
+            export_one(export, &options, &trace, (source, several, path.as_deref()))
+        };
         match matches {
             Ok(matches) => any_matches |= matches,
             Err(failure) => {
@@ -50,6 +54,7 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
             }
         }
         if files.strict && is_partial(&trace) {
+            report_partial(source);
             code = code.max(PARTLY_READ);
         }
     }
@@ -67,22 +72,24 @@ fn export_one(
     export: &Export,
     options: &Options,
     trace: &Trace,
-    path: Option<&Path>,
+    (source, several, path): (&Source, bool, Option<&Path>),
 ) -> Result<bool, Failure> {
     match export.begin(trace, options, &random::<32>()?)? {
-        Started::Writing(writing) => write(writing, trace, path).map(|()| true),
+        Started::Writing(writing) => {
+            if let Some(hint) = &writing.hint {
+                report_of(source, several, hint);
+            }
+            if let Some(kept) = writing.kept {
+                report_of(source, several, &format!("kept {kept} of {} events", trace.table.len()));
+            }
+            write(writing, trace, path).map(|()| true)
+        }
         Started::Skipped => Ok(false),
     }
 }
 
 /// Writes one trace.
 fn write(mut writing: Writing, trace: &Trace, path: Option<&Path>) -> Result<(), Failure> {
-    if let Some(hint) = &writing.hint {
-        report(hint);
-    }
-    if let Some(kept) = writing.kept {
-        report(format!("kept {kept} of {} events", trace.table.len()));
-    }
     let mut output = Output::create(path)?;
     let mut piece = String::new();
     let mut more = true;

@@ -127,8 +127,9 @@ pub fn sources(arguments: &[PathBuf]) -> io::Result<Vec<Source>> {
             walk(argument, &mut found)?;
             if found.is_empty() {
                 let message = format!(
-                    "{}: no .json, .json.gz, .json.zst or .ktrace in this folder",
-                    argument.display()
+                    "{}: no file in this folder ends in {}",
+                    argument.display(),
+                    EXTENSIONS.join(", ")
                 );
                 return Err(io::Error::new(io::ErrorKind::NotFound, message));
             }
@@ -141,13 +142,16 @@ pub fn sources(arguments: &[PathBuf]) -> io::Result<Vec<Source>> {
     Ok(sources)
 }
 
+/// The ends of the names of files that are read from a folder.
+const EXTENSIONS: [&str; 6] = [".json", ".json.gz", ".json.zst", ".ktrace", ".pftrace", ".perfetto-trace"];
+
 fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
         if path.is_dir() && !path.is_symlink() {
             walk(&path, found)?;
-        } else if [".json", ".json.gz", ".json.zst", ".ktrace"].iter().any(|end| name.ends_with(end)) {
+        } else if EXTENSIONS.iter().any(|end| name.ends_with(end)) {
             found.push(path);
         }
     }

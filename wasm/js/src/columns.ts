@@ -32,7 +32,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "wall_ns", title: "Wall", kind: "ns", about: "The time from the start of the first event to the end of the last." },
     { key: "steps", title: "Steps", kind: "int", about: "The number of profiler steps." },
     { key: "mean_step_ns", title: "Mean step", kind: "ns", about: "The mean wall time of a step." },
-    { key: "self_cpu_time_total_ns", title: "Self CPU", kind: "ns", about: "The sum of all self CPU times." },
+    { key: "self_cpu_time_total_ns", title: "Self CPU", kind: "ns", about: "The sum of the self CPU times of all operators: PyTorch's “Self CPU time total”." },
     { key: "devices", title: "", kind: "json", about: "The time of each device." },
     { key: "top_operators", title: "", kind: "json", about: "Operators by self CPU time." },
     { key: "top_kernels", title: "", kind: "json", about: "Kernels, memcpys and memsets by time." },

@@ -41,6 +41,7 @@ export type DiagnosticCode =
   | "missing_duration"
   | "negative_duration"
   | "time_rounded"
+  | "time_adjusted"
   | "time_clamped"
   | "duration_shortened"
   | "size_clamped"
@@ -321,7 +322,7 @@ export interface SummaryRow {
   steps: number;
   /** The mean wall time of a step. */
   mean_step_ns: number | null;
-  /** The sum of all self CPU times. */
+  /** The sum of the self CPU times of all operators: PyTorch's “Self CPU time total”. */
   self_cpu_time_total_ns: number;
   /** The time of each device. */
   devices: DeviceTime[];

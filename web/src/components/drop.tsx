@@ -14,7 +14,7 @@ async function filesIn(transfer: DataTransfer): Promise<File[]> {
   const walk = async (entry: FileSystemEntry): Promise<void> => {
     if (entry.isFile) {
       const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
-      if (/\.(json|gz|zst|pickle)$/.test(file.name)) found.push(file);
+      if (/\.(json|gz|zst|ktrace|pickle|pftrace|perfetto-trace)$/.test(file.name)) found.push(file);
       return;
     }
     const reader = (entry as FileSystemDirectoryEntry).createReader();

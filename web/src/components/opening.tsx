@@ -29,7 +29,7 @@ export function FileButton(props: FileButtonProps) {
         type="file"
         multiple
         hidden
-        accept=".json,.gz,.zst,.ktrace,.pickle"
+        accept=".json,.gz,.zst,.ktrace,.pickle,.pftrace,.perfetto-trace"
         onChange={(event) => {
           props.onFiles([...(event.currentTarget.files ?? [])]);
           event.currentTarget.value = "";

@@ -14,7 +14,7 @@ export interface SaveProps<V extends keyof Queries> {
 
 /** Returns a file name without the extensions of traces. */
 export function baseName(name: string): string {
-  return name.replace(/(\.pt|\.trace|\.json|\.gz|\.zst|\.ktrace|\.pickle)+$/, "");
+  return name.replace(/(\.pt|\.trace|\.json|\.gz|\.zst|\.ktrace|\.pickle|\.pftrace|\.perfetto-trace)+$/, "");
 }
 
 /** Buttons that save all rows of a query. */

@@ -1,7 +1,7 @@
 //! Facts about a trace: counts, time, machine, and its metadata.
 
 use crate::order::sort_by_key;
-use crate::read::snapshot;
+use crate::read::{perfetto, snapshot};
 use crate::rows::{Cell, Column, Rows, Shape};
 use crate::table::category::Category;
 use crate::table::events::Table;
@@ -26,7 +26,10 @@ pub(crate) fn producer(table: &Table) -> &'static str {
         Source::Chrome if has(snapshot::SOURCE) => return "PyTorch memory snapshot",
         Source::Chrome => {}
     }
-    if has("recorder") {
+    let is_torch = || cat(|c| matches!(c, "cpu_op" | "kernel" | "gpu_user_annotation"));
+    if has(perfetto::SOURCE) {
+        if is_torch() { "PyTorch (Perfetto)" } else { "Perfetto" }
+    } else if has("recorder") {
         "Kinetoscope"
     } else if cat(|c| c.starts_with("mtia")) {
         "PyTorch Kineto (MTIA)"

@@ -391,11 +391,6 @@ impl FunctionEvents {
             self.name(parent).strip_prefix("autograd::engine::evaluate_function: ") == Some(self.name(event))
         })
     }
-
-    /// Returns the sum of all self CPU times, in ns.
-    pub fn self_cpu_time_total_ns(&self) -> i64 {
-        self.self_ns.iter().sum()
-    }
 }
 
 /// Returns whether a row is a call of a Python function. Runs of the garbage collector have the same category and no id.

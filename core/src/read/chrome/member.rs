@@ -99,6 +99,7 @@ impl Reader {
         if key == "baseTimeNanoseconds" {
             self.table.metadata.base_ns = text.trim_matches('"').parse().unwrap_or(0);
         }
+        self.table.metadata.trailing += usize::from(self.found_events);
         self.table.metadata.entries.push((key, text));
     }
 

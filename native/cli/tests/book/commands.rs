@@ -33,7 +33,7 @@ const EXAMPLES: [(&str, &str); 31] = [
     ("export folded", "kinetoscope export folded stacks.json.gz | head -n 2"),
     ("export csv", "kinetoscope export csv gpu.json | head -n 3"),
     ("export eventlist", "kinetoscope export eventlist gpu.json | cut -c 1-90 | head -n 1"),
-    ("export execution-trace", "kinetoscope export execution-trace steps.json.gz | head -n 4"),
+    ("export execution-trace", "kinetoscope export execution-trace steps.json.gz | cut -c 1-90 | head -n 4"),
     ("export memory-timeline", "kinetoscope export memory-timeline memory.json.gz | cut -c 1-90"),
     ("repair", "kinetoscope repair interleaved.json -o clean.json"),
     ("slice", "kinetoscope slice steps.json.gz --steps 1 -o one.json; kinetoscope info one.json | head -n 4"),

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-const FOLDERS: [&str; 6] =
-    ["malformed", "healthy", "fuzz", "torch/legacy", "torch/synthetic", "torch/kineto"];
+const FOLDERS: [&str; 7] =
+    ["malformed", "healthy", "fuzz", "torch/legacy", "torch/synthetic", "torch/kineto", "torch/2.15/cuspy"];
 
 /// What is too large for a fixture, or needs a program that records.
 const WITHOUT_FIXTURE: [(Code, &str); 5] = [

@@ -1,0 +1,296 @@
+//! Reads Perfetto's protobuf traces (`.pftrace`) into a table: track events, and the GPU work and counters that
+//! PyTorch's CUPTI monitor writes.
+//!
+//! A trace is a sequence of packets, each with its length. Packets are read one after the other, whatever the chunks. A
+//! damaged packet is counted, and reading continues at the next valid one.
+
+mod arguments;
+mod clocks;
+mod events;
+mod gpu;
+mod sequence;
+mod slices;
+mod tracks;
+mod wire;
+
+use super::limits::Limits;
+use crate::diagnostics::{Code, Diagnostics};
+use crate::table::bounds::count_sizes;
+use crate::table::events::Table;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use clocks::Clocks;
+use events::State;
+use gpu::Named;
+use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
+use sequence::Sequence;
+use slices::Slices;
+use tracks::{Descriptor, Tracks};
+use wire::{Damaged, Value, fields, varint};
+
+/// The key and wire type of a packet.
+const PACKET: u8 = 0x0a;
+/// The number of first bytes that identify a trace.
+pub(crate) const HEAD: usize = 64;
+/// The most bytes of a packet. Longer ones are damage.
+const LONGEST: usize = 256 << 20;
+/// The fields of a packet that describe the trace and not the program: the user, the configuration, statistics, markers,
+/// the system, the trace's id, the sequence's first packet.
+const ABOUT_THE_TRACE: [u32; 11] = [3, 33, 35, 36, 42, 45, 79, 82, 87, 89, 98];
+
+/// Whether bytes may be the start of a Perfetto trace. JSON can begin with the same byte, a line feed, but has no other
+/// control characters.
+pub(crate) fn is_perfetto(head: &[u8]) -> bool {
+    head.first() == Some(&PACKET)
+        && head.get(1) != Some(&0)
+        && head[1..].iter().take(HEAD).any(|&byte| byte < 9)
+}
+
+/// What follows in the bytes.
+enum Found<'a> {
+    /// A packet, and the bytes that it takes.
+    Packet(&'a [u8], usize),
+    /// A valid packet or field needs at least this number of bytes.
+    Partial(usize),
+    Damage,
+}
+
+fn find(bytes: &[u8]) -> Found<'_> {
+    if bytes[0] != PACKET {
+        return Found::Damage;
+    }
+    match varint(&bytes[1..]) {
+        Ok(Some((length, _))) if length > LONGEST as u64 => Found::Damage,
+        Ok(Some((length, taken))) => {
+            let end = 1 + taken + length as usize;
+            bytes.get(1 + taken..end).map_or(Found::Partial(end), |packet| Found::Packet(packet, end))
+        }
+        Ok(None) => Found::Partial(bytes.len() + 1),
+        Err(Damaged) => Found::Damage,
+    }
+}
+
+/// The parts of a packet.
+#[derive(Default)]
+struct Packet<'a> {
+    timestamp: Option<u64>,
+    clock: Option<u32>,
+    sequence: u32,
+    clears_state: bool,
+    interned: Option<Value<'a>>,
+    defaults: Option<Value<'a>>,
+    parts: Vec<(u32, Value<'a>)>,
+}
+
+fn parse(bytes: &[u8]) -> Result<Packet<'_>, Damaged> {
+    let mut packet = Packet::default();
+    for field in fields(bytes) {
+        match field? {
+            (8, timestamp) => packet.timestamp = Some(timestamp.number()),
+            (10, sequence) => packet.sequence = sequence.number() as u32,
+            (12, interned) => packet.interned = Some(interned),
+            (13, flags) => packet.clears_state |= flags.number() & 1 != 0,
+            (41, flag) => packet.clears_state |= flag.number() != 0,
+            (58, clock) => packet.clock = Some(clock.number() as u32),
+            (59, defaults) => packet.defaults = Some(defaults),
+            part => packet.parts.push(part),
+        }
+    }
+    Ok(packet)
+}
+
+/// A trace that is being read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Perfetto {
+    table: Table,
+    diagnostics: Diagnostics,
+    limits: Limits,
+    is_full: bool,
+    /// The bytes that are not read yet, and how many are needed to continue.
+    buffer: Vec<u8>,
+    needed: usize,
+    offset: u64,
+    packets: u64,
+    in_damage: bool,
+    sequences: BTreeMap<u32, Sequence>,
+    clocks: Clocks,
+    tracks: Tracks,
+    slices: Slices,
+    flows: BTreeSet<u64>,
+    named: Named,
+}
+
+impl Perfetto {
+    pub(crate) fn new(limits: Limits) -> Perfetto {
+        Perfetto { limits, ..Perfetto::default() }
+    }
+
+    pub(crate) fn table(&self) -> &Table {
+        &self.table
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    pub(crate) fn feed(&mut self, chunk: &[u8]) {
+        self.buffer.extend_from_slice(chunk);
+        if self.buffer.len() >= self.needed {
+            self.advance(false);
+        }
+    }
+
+    /// Reads the complete packets of the buffer.
+    fn advance(&mut self, is_end: bool) {
+        let buffer = core::mem::take(&mut self.buffer);
+        let mut at = 0;
+        self.needed = 0;
+        while at < buffer.len() && !self.is_full {
+            let rest = &buffer[at..];
+            let taken = match find(rest) {
+                Found::Packet(packet, taken) if self.accepts(packet, &rest[taken..]) => {
+                    self.in_damage = false;
+                    self.read(packet);
+                    taken
+                }
+                Found::Partial(needed) if !is_end && !self.in_damage => {
+                    self.needed = needed;
+                    break;
+                }
+                found => self.skip(&found, rest),
+            };
+            at += taken;
+            self.offset += taken as u64;
+        }
+        self.buffer = buffer;
+        self.buffer.drain(..at);
+        if self.is_full {
+            self.buffer.clear();
+        }
+    }
+
+    /// Whether a packet is read. After damage it must be valid, since any byte can look like the start of a packet.
+    /// Before, an invalid one is only skipped if another packet follows.
+    fn accepts(&self, packet: &[u8], rest: &[u8]) -> bool {
+        let is_valid = || !packet.is_empty() && parse(packet).is_ok();
+        let is_followed = rest.first().is_none_or(|&byte| byte == PACKET);
+        if self.in_damage { is_valid() && is_followed } else { is_followed || is_valid() }
+    }
+
+    /// Returns the number of bytes to the next possible packet.
+    fn skip(&mut self, found: &Found<'_>, rest: &[u8]) -> usize {
+        let code = if matches!(found, Found::Partial(_)) { Code::Truncated } else { Code::StrayBytes };
+        if !core::mem::replace(&mut self.in_damage, true) {
+            self.diagnostics.record(code, Some(self.offset), b"");
+        }
+        1 + rest[1..].iter().position(|&byte| byte == PACKET).unwrap_or(rest.len() - 1)
+    }
+
+    fn read(&mut self, bytes: &[u8]) {
+        self.packets += 1;
+        if parse(bytes).and_then(|packet| self.packet(&packet)) == Err(Damaged) {
+            self.diagnostics.record(Code::DamagedEvent, Some(self.offset), b"");
+        }
+        if self.table.heap_bytes() + self.slices.heap_bytes() > self.limits.memory_bytes {
+            self.diagnostics.record(Code::MemoryLimit, Some(self.offset), b"");
+            self.is_full = true;
+        }
+    }
+
+    fn packet(&mut self, packet: &Packet<'_>) -> Result<(), Damaged> {
+        let mut sequence = self.sequences.remove(&packet.sequence).unwrap_or_default();
+        let read = self.packet_of(packet, &mut sequence);
+        self.sequences.insert(packet.sequence, sequence);
+        read
+    }
+
+    fn packet_of(&mut self, packet: &Packet<'_>, sequence: &mut Sequence) -> Result<(), Damaged> {
+        if packet.clears_state {
+            *sequence = Sequence::default();
+        }
+        if let Some(interned) = packet.interned {
+            sequence.intern(interned.bytes(), &mut self.table.names)?;
+        }
+        if let Some(defaults) = packet.defaults {
+            sequence.set_defaults(defaults.bytes())?;
+        }
+        let clock = packet.clock.or(sequence.clock).unwrap_or(Clocks::DEFAULT);
+        for &(number, value) in &packet.parts {
+            let message = value.bytes();
+            match number {
+                6 => self.clocks.snapshot(packet.sequence, message)?,
+                50 => self.compressed(message)?,
+                60 => self.describe(message)?,
+                11 | 52 | 53 => {
+                    let ts = self.clocks.convert(packet.sequence, clock, packet.timestamp.unwrap_or(0));
+                    self.timed(number, message, ts, sequence)?;
+                }
+                number if ABOUT_THE_TRACE.contains(&number) => {}
+                _ => self.diagnostics.record(Code::UnknownKind, Some(self.offset), b""),
+            }
+        }
+        Ok(())
+    }
+
+    fn timed(&mut self, number: u32, message: &[u8], ts: i64, sequence: &Sequence) -> Result<(), Damaged> {
+        let table = &mut self.table;
+        match number {
+            52 => gpu::counters(message, ts, sequence, table),
+            53 => gpu::stage(message, ts, (sequence, &mut self.named), table),
+            _ => {
+                let (tracks, slices, flows) = (&mut self.tracks, &mut self.slices, &mut self.flows);
+                let mut state = State { table, tracks, slices, flows };
+                if !events::event(message, ts, sequence, &mut state)? {
+                    self.diagnostics.record(Code::UnknownKind, Some(self.offset), b"");
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn describe(&mut self, message: &[u8]) -> Result<(), Damaged> {
+        let descriptor = Descriptor::read(message)?;
+        let uuid = descriptor.uuid;
+        let (process, thread) = (descriptor.process_name.clone(), descriptor.thread_name.clone());
+        self.tracks.add(descriptor);
+        let (pid, tid) = self.tracks.ids(uuid);
+        if let Some(name) = process {
+            events::name_row(&mut self.table, "process_name", &name, (&pid, "0"));
+        }
+        if let Some(name) = thread {
+            events::name_row(&mut self.table, "thread_name", &name, (&pid, &tid));
+        }
+        Ok(())
+    }
+
+    /// Reads packets that are compressed in another packet. Their own compressed packets are not read.
+    fn compressed(&mut self, bytes: &[u8]) -> Result<(), Damaged> {
+        let packets = decompress_to_vec_zlib_with_limit(bytes, LONGEST).map_err(|_| Damaged)?;
+        for field in fields(&packets) {
+            if let (1, Value::Bytes(bytes)) = field? {
+                let packet = parse(bytes)?;
+                if packet.parts.iter().all(|part| part.0 != 50) {
+                    self.packet(&packet)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the input and returns the table and the diagnostics.
+    pub(crate) fn finish(mut self) -> (Table, Diagnostics) {
+        self.advance(true);
+        core::mem::take(&mut self.slices).close(&mut self.table, &mut self.diagnostics);
+        let metadata = &mut self.table.metadata;
+        metadata.base_ns = self.clocks.base_ns();
+        metadata.entries.push(("baseTimeNanoseconds".to_string(), metadata.base_ns.to_string()));
+        metadata.entries.push((SOURCE.to_string(), format!("{{\"packets\":{}}}", self.packets)));
+        count_sizes(&self.table, &mut self.diagnostics);
+        (self.table, self.diagnostics)
+    }
+}
+
+/// The metadata key of traces that were read from this format.
+pub(crate) const SOURCE: &str = "perfetto";

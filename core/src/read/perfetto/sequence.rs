@@ -1,0 +1,114 @@
+//! The state of a sequence of packets: interned strings and defaults.
+
+use super::wire::{Damaged, Value, fields};
+use crate::names::{NameId, Names};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+/// What an interned string is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Interned {
+    Category,
+    Name,
+    ArgumentName,
+    ArgumentText,
+    /// A queue or stage of a GPU.
+    GpuLabel,
+    Kernel,
+    KernelArgument,
+}
+
+/// The kinds of interned strings: the field of `InternedData`, and that of the text in an entry. The id is field 1.
+const KINDS: [(u32, Interned, u32); 7] = [
+    (1, Interned::Category, 2),
+    (2, Interned::Name, 2),
+    (3, Interned::ArgumentName, 2),
+    (24, Interned::GpuLabel, 2),
+    (29, Interned::ArgumentText, 2),
+    (1000, Interned::Kernel, 3),
+    (1001, Interned::KernelArgument, 2),
+];
+const COUNTER_DESCRIPTORS: u32 = 47;
+
+/// The state of a sequence.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sequence {
+    texts: BTreeMap<(Interned, u64), NameId>,
+    /// The names of counters by the id of their descriptor and their own.
+    counters: BTreeMap<(u64, u64), NameId>,
+    /// The clock of timestamps, if it is not the boot time.
+    pub(super) clock: Option<u32>,
+    /// The track of events that name none.
+    pub(super) track: Option<u64>,
+}
+
+impl Sequence {
+    /// The interned string with this id.
+    pub(super) fn text(&self, kind: Interned, id: u64) -> Option<NameId> {
+        self.texts.get(&(kind, id)).copied()
+    }
+
+    /// The name of a counter of an interned descriptor.
+    pub(super) fn counter(&self, descriptor: u64, counter: u64) -> Option<NameId> {
+        self.counters.get(&(descriptor, counter)).copied()
+    }
+
+    /// Reads the defaults of packets.
+    pub(super) fn set_defaults(&mut self, message: &[u8]) -> Result<(), Damaged> {
+        for field in fields(message) {
+            match field? {
+                (58, clock) => self.clock = Some(clock.number() as u32),
+                (11, defaults) => {
+                    for field in fields(defaults.bytes()) {
+                        if let (11, track) = field? {
+                            self.track = Some(track.number());
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads interned data.
+    pub(super) fn intern(&mut self, message: &[u8], names: &mut Names) -> Result<(), Damaged> {
+        for field in fields(message) {
+            let (number, entry) = field?;
+            if let Some(&(_, kind, text)) = KINDS.iter().find(|kind| kind.0 == number) {
+                let (id, text) = entry_of(entry, text)?;
+                self.texts.insert((kind, id), names.intern(&text.text()));
+            } else if number == COUNTER_DESCRIPTORS {
+                let (id, descriptor) = entry_of(entry, 2)?;
+                for (counter, name) in counter_specs(descriptor.bytes())? {
+                    self.counters.insert((id, counter), names.intern(&name.text()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the id of an interned entry and the value of another field.
+fn entry_of(entry: Value<'_>, number: u32) -> Result<(u64, Value<'_>), Damaged> {
+    let (mut id, mut found) = (0, Value::Bytes(&[]));
+    for field in fields(entry.bytes()) {
+        match field? {
+            (1, value) => id = value.number(),
+            (other, value) if other == number => found = value,
+            _ => {}
+        }
+    }
+    Ok((id, found))
+}
+
+/// Returns the ids and names of the counters of a descriptor.
+pub(super) fn counter_specs(descriptor: &[u8]) -> Result<Vec<(u64, Value<'_>)>, Damaged> {
+    let mut specs = Vec::new();
+    for field in fields(descriptor) {
+        if let (1, spec) = field? {
+            specs.push(entry_of(spec, 2)?);
+        }
+    }
+    Ok(specs)
+}

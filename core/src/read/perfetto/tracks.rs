@@ -1,0 +1,127 @@
+//! Track descriptors: the process and thread of each track.
+
+use super::arguments::quoted;
+use super::wire::{Damaged, fields};
+use crate::table::events::Table;
+use crate::table::tracks::{Track, TrackId};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+
+/// The id by which PyTorch writes an id of -1.
+const NO_ID: i64 = i32::MAX as i64;
+/// The most ancestors of a track that are searched for its process.
+const DEEPEST: usize = 32;
+
+/// A track of events.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Descriptor {
+    pub(super) uuid: u64,
+    parent: u64,
+    pub(super) name: Option<String>,
+    pub(super) process: Option<i64>,
+    pub(super) process_name: Option<String>,
+    /// The process and the thread.
+    pub(super) thread: Option<(i64, i64)>,
+    pub(super) thread_name: Option<String>,
+}
+
+fn id(number: i64) -> i64 {
+    if number == NO_ID { -1 } else { number }
+}
+
+impl Descriptor {
+    pub(super) fn read(message: &[u8]) -> Result<Descriptor, Damaged> {
+        let mut read = Descriptor::default();
+        for field in fields(message) {
+            match field? {
+                (1, uuid) => read.uuid = uuid.number(),
+                (5, parent) => read.parent = parent.number(),
+                (2 | 10 | 13, name) => read.name = Some(name.text().into_owned()),
+                (3, process) => {
+                    for field in fields(process.bytes()) {
+                        match field? {
+                            (1, pid) => read.process = Some(id(i64::from(pid.int() as i32))),
+                            (6, name) => read.process_name = Some(name.text().into_owned()),
+                            _ => {}
+                        }
+                    }
+                }
+                (4, thread) => {
+                    let (mut pid, mut tid) = (0, 0);
+                    for field in fields(thread.bytes()) {
+                        match field? {
+                            (1, number) => pid = id(i64::from(number.int() as i32)),
+                            (2, number) => tid = id(number.int()),
+                            (5, name) => read.thread_name = Some(name.text().into_owned()),
+                            _ => {}
+                        }
+                    }
+                    read.thread = Some((pid, tid));
+                }
+                _ => {}
+            }
+        }
+        Ok(read)
+    }
+}
+
+/// Every track of a trace.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tracks {
+    known: BTreeMap<u64, Descriptor>,
+    resolved: BTreeMap<u64, TrackId>,
+}
+
+impl Tracks {
+    pub(super) fn add(&mut self, descriptor: Descriptor) {
+        self.resolved.remove(&descriptor.uuid);
+        self.known.insert(descriptor.uuid, descriptor);
+    }
+
+    /// The name of a track that is neither a process nor a thread.
+    pub(super) fn name(&self, uuid: u64) -> Option<&str> {
+        self.known.get(&uuid)?.name.as_deref()
+    }
+
+    /// The `pid` and `tid` of a track, as JSON. A track of its own has its name as `tid`, and the process of its
+    /// parent.
+    pub(super) fn ids(&self, uuid: u64) -> (String, String) {
+        let own = self.known.get(&uuid);
+        let mut around = own;
+        for _ in 0..DEEPEST {
+            let Some(track) = around else { break };
+            let is_own = track.uuid == uuid;
+            let tid = |tid: i64| if is_own { tid.to_string() } else { self.label(uuid) };
+            if let Some((pid, thread)) = track.thread {
+                return (pid.to_string(), tid(thread));
+            }
+            if let Some(pid) = track.process {
+                return (pid.to_string(), tid(0));
+            }
+            around = self.known.get(&track.parent);
+        }
+        (quoted("Tracks"), self.label(uuid))
+    }
+
+    fn label(&self, uuid: u64) -> String {
+        self.name(uuid).map_or_else(|| quoted(&format!("track {uuid}")), quoted)
+    }
+
+    /// The track of the table.
+    pub(super) fn resolve(&mut self, uuid: u64, table: &mut Table) -> TrackId {
+        if let Some(&track) = self.resolved.get(&uuid) {
+            return track;
+        }
+        let (pid, tid) = self.ids(uuid);
+        let track = track(table, &pid, &tid, false);
+        self.resolved.insert(uuid, track);
+        track
+    }
+}
+
+/// The track with this `pid` and `tid`, given as JSON.
+pub(super) fn track(table: &mut Table, pid: &str, tid: &str, on_device: bool) -> TrackId {
+    let (pid, tid) = (table.names.intern(pid), table.names.intern(tid));
+    table.tracks.intern(Track { pid, tid, on_device })
+}
