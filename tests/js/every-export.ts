@@ -85,6 +85,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   }
   for (const row of trace.check()) {
     if (row.kind === "identity") console.log(row.left - row.right, row.count satisfies null);
+    else if (row.kind === "rule") console.log(row.holds satisfies boolean, row.example.length);
     else console.log(row.kind satisfies Severity, row.count.toFixed());
   }
   // @ts-expect-error: the class does not exist.

@@ -29,7 +29,9 @@ const isTrace = (path) => /\.json(\.gz|\.zst)?$/.test(path);
  */
 export function fixtures() {
   const folders = ["healthy", "malformed", "refused", "fuzz", "snapshots"].map((folder) => `${data}/${folder}`);
-  const recorded = filesBelow(`${data}/torch`).filter((path) => /\/(trace|records)\.(json|json\.gz|pftrace)$/.test(path));
+  const recorded = filesBelow(`${data}/torch`).filter((path) =>
+    /\/(trace|records)\.(json|json\.gz|pftrace)$/.test(path),
+  );
   return [...folders.flatMap(filesBelow), ...recorded];
 }
 

@@ -426,16 +426,6 @@ fn table_options(args: &Value) -> Option<TableOptions> {
     Some(options)
 }
 
-/// Returns what was recorded; for a profiling result, the options that it was recorded with.
-fn recorded(case: &Case, events: &FunctionEvents) -> Recorded {
-    let meta = case.json("meta.json").unwrap_or_default();
-    let option = |name: &str, otherwise: bool| meta["options"][name].as_bool().unwrap_or(otherwise);
-    let mut recorded = Recorded::of(events);
-    recorded.profile_memory = option("profile_memory", events.profile_memory);
-    recorded.with_flops = option("with_flops", events.with_flops);
-    recorded
-}
-
 #[test]
 fn tables_equal_torchs_character_by_character() {
     let mut d = Differences::default();
@@ -452,7 +442,7 @@ fn tables_equal_torchs_character_by_character() {
                 let by = group_by(golden);
                 key_averages(&events, &case.trace.table, by)
             };
-            let recorded = recorded(case, &events);
+            let recorded = Recorded::of(&events);
             let ours = table_options(&golden["args"]).map(|options| render(&rows, recorded, &options));
             let what = || format!("{} {}", case.name, golden["label"]);
             match golden["error"].as_str() {
@@ -562,7 +552,7 @@ fn the_table_of_an_older_version_equals_torchs() {
         let by = if shape { GroupBy::default().by_shape() } else { GroupBy::default() };
         let rows = key_averages(&events, &case.trace.table, by);
         let options = TableOptions::default().with_sort_by(SortBy::SelfCpuTimeTotal).with_row_limit(None);
-        let ours = render(&rows, recorded(&case, &events), &options);
+        let ours = render(&rows, Recorded::of(&events), &options);
         // That version wrote memory units in lower case.
         let units = |text: &str| text.replace("Kb", "KB").replace(" b ", " B ");
         d.check(|| case.name.clone(), ours, units(&gold));
@@ -603,7 +593,7 @@ fn averages_of_the_large_trace_equal_torchs() {
         }
         let by = group_by(golden);
         let rows = key_averages(&events, table, by);
-        let recorded = recorded(&case, &events);
+        let recorded = Recorded::of(&events);
         let ours = table_options(&golden["args"]).map(|options| render(&rows, recorded, &options));
         d.check(|| format!("large {}", golden["label"]), ours.as_deref(), golden["text"].as_str());
     }

@@ -6,3 +6,4 @@ pub mod identities;
 pub(crate) mod info;
 pub mod preview;
 pub mod summary;
+pub mod validator;

@@ -160,6 +160,7 @@ export type TrackKind =
 
 export type CheckKind =
   | "identity"
+  | "rule"
   | "note"
   | "repaired"
   | "lost";
@@ -1085,50 +1086,72 @@ export interface CheckOptions {
 
 /** A row of `check` of the kind identity. */
 export interface CheckIdentityRow {
-  /** identity, or the severity of a diagnostic: note, repaired, lost. */
+  /** identity, rule (of PyTorch's trace validator), or the severity of a diagnostic: note, repaired, lost. */
   kind: "identity";
-  /** The equation, or the code of the diagnostic. */
+  /** The equation, the rule, or the code of the diagnostic. */
   name: string;
-  /** Whether the identity holds. */
+  /** Whether the identity or rule holds; only violated rules are listed. */
   holds: boolean;
   /** The left side of the identity, in ns or as a count. */
   left: number;
   /** The right side of the identity. */
   right: number;
-  /** The number of occurrences of the diagnostic. */
+  /** The number of violations, or of occurrences of the diagnostic. */
   count: null;
   /** The offset of the first occurrence, in bytes of the decompressed text. */
   first_offset: null;
-  /** The text of the first occurrence. */
+  /** The first violation, or the text of the first occurrence. */
   example: null;
-  /** What the diagnostic means. */
+  /** What the rule requires, or what the diagnostic means. */
   description: null;
+}
+
+/** A row of `check` of the kind rule. */
+export interface CheckViolatedRuleRow {
+  /** identity, rule (of PyTorch's trace validator), or the severity of a diagnostic: note, repaired, lost. */
+  kind: "rule";
+  /** The equation, the rule, or the code of the diagnostic. */
+  name: string;
+  /** Whether the identity or rule holds; only violated rules are listed. */
+  holds: boolean;
+  /** The left side of the identity, in ns or as a count. */
+  left: null;
+  /** The right side of the identity. */
+  right: null;
+  /** The number of violations, or of occurrences of the diagnostic. */
+  count: number;
+  /** The offset of the first occurrence, in bytes of the decompressed text. */
+  first_offset: null;
+  /** The first violation, or the text of the first occurrence. */
+  example: string;
+  /** What the rule requires, or what the diagnostic means. */
+  description: string;
 }
 
 /** A row of `check` of the kind note, repaired, lost. */
 export interface CheckDiagnosticRow {
-  /** identity, or the severity of a diagnostic: note, repaired, lost. */
+  /** identity, rule (of PyTorch's trace validator), or the severity of a diagnostic: note, repaired, lost. */
   kind: "note" | "repaired" | "lost";
-  /** The equation, or the code of the diagnostic. */
+  /** The equation, the rule, or the code of the diagnostic. */
   name: string;
-  /** Whether the identity holds. */
+  /** Whether the identity or rule holds; only violated rules are listed. */
   holds: null;
   /** The left side of the identity, in ns or as a count. */
   left: null;
   /** The right side of the identity. */
   right: null;
-  /** The number of occurrences of the diagnostic. */
+  /** The number of violations, or of occurrences of the diagnostic. */
   count: number;
   /** The offset of the first occurrence, in bytes of the decompressed text. */
   first_offset: number | null;
-  /** The text of the first occurrence. */
+  /** The first violation, or the text of the first occurrence. */
   example: string;
-  /** What the diagnostic means. */
+  /** What the rule requires, or what the diagnostic means. */
   description: string;
 }
 
 /** A row of `check`; `kind` determines which columns it has. */
-export type CheckRow = CheckIdentityRow | CheckDiagnosticRow;
+export type CheckRow = CheckIdentityRow | CheckViolatedRuleRow | CheckDiagnosticRow;
 
 /** Options of the export `chrome`. */
 export interface ExportChromeOptions {
@@ -1137,7 +1160,7 @@ export interface ExportChromeOptions {
 /** Options of the export `folded`. */
 export interface ExportFoldedOptions {
   /** Metric of each line [default: self_cpu_time_total] */
-  metric?: "self_cpu_time_total" | "self_cuda_time_total" | undefined;
+  metric?: "self_cpu_time_total" | "self_cuda_time_total" | "self_xpu_time_total" | "self_privateuse1_time_total" | undefined;
   /** Fold the spans of every lane instead of the recorded Python stacks. */
   lanes?: boolean | undefined;
 }

@@ -1,6 +1,8 @@
-//! Data quality: identities that must hold, and the diagnostics of the reader.
+//! Data quality: identities that must hold, violated rules of PyTorch's trace validator, and the diagnostics of the
+//! reader.
 
 use super::identities::{Identity, identities};
+use super::validator::validate;
 use crate::analysis::device::device_time::device_times;
 use crate::analysis::device::steps::steps;
 use crate::analysis::torch::function_events::FunctionEvents;
@@ -12,16 +14,23 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 const IDENTITY: &str = "identity";
+const RULE: &str = "rule";
 
-/// The kinds of rows: an identity, or the severity of a diagnostic.
+/// The kinds of rows: an identity, a violated rule of PyTorch's trace validator, or the severity of a diagnostic.
 const KINDS: Vocabulary = Vocabulary {
     name: help("CheckKind"),
-    words: &[IDENTITY, Severity::Note.as_str(), Severity::Repaired.as_str(), Severity::Lost.as_str()],
+    words: &[IDENTITY, RULE, Severity::Note.as_str(), Severity::Repaired.as_str(), Severity::Lost.as_str()],
 };
 
 /// The columns that each kind of row fills.
 pub const VARIANTS: &[Variant] = &[
     Variant { name: "Identity", kinds: &[IDENTITY], filled: &["holds", "left", "right"], nullable: &[] },
+    Variant {
+        name: "ViolatedRule",
+        kinds: &[RULE],
+        filled: &["holds", "count", "example", "description"],
+        nullable: &[],
+    },
     Variant {
         name: "Diagnostic",
         kinds: Severity::VOCABULARY.words,
@@ -32,20 +41,28 @@ pub const VARIANTS: &[Variant] = &[
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[
-    Column::word("kind", "Kind", &KINDS, "identity, or the severity of a diagnostic: note, repaired, lost."),
-    Column::text("name", "Name", "The equation, or the code of the diagnostic."),
-    Column::bool("holds", "Holds", "Whether the identity holds.").nullable(),
+    Column::word(
+        "kind",
+        "Kind",
+        &KINDS,
+        "identity, rule (of PyTorch's trace validator), or the severity of a diagnostic: note, repaired, lost.",
+    ),
+    Column::text("name", "Name", "The equation, the rule, or the code of the diagnostic."),
+    Column::bool("holds", "Holds", "Whether the identity or rule holds; only violated rules are listed.")
+        .nullable(),
     Column::int("left", "Left", "The left side of the identity, in ns or as a count.").nullable(),
     Column::int("right", "Right", "The right side of the identity.").nullable(),
-    Column::int("count", "Count", "The number of occurrences of the diagnostic.").nullable(),
+    Column::int("count", "Count", "The number of violations, or of occurrences of the diagnostic.")
+        .nullable(),
     Column::int(
         "first_offset",
         "At byte",
         "The offset of the first occurrence, in bytes of the decompressed text.",
     )
     .nullable(),
-    Column::text("example", "Example", "The text of the first occurrence.").nullable(),
-    Column::text("description", "", "What the diagnostic means.").nullable(),
+    Column::text("example", "Example", "The first violation, or the text of the first occurrence.")
+        .nullable(),
+    Column::text("description", "", "What the rule requires, or what the diagnostic means.").nullable(),
 ];
 
 /// Evaluates every identity on a trace.
@@ -54,7 +71,7 @@ pub fn identities_of(trace: &Trace) -> Vec<Identity> {
     identities(trace, &FunctionEvents::new(trace), &devices, &steps(trace, &devices))
 }
 
-/// Returns one row for each identity, then one for each diagnostic.
+/// Returns one row for each identity, then one for each violated rule and each diagnostic.
 pub fn rows(trace: &Trace, identities: &[Identity]) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     for identity in identities {
@@ -68,6 +85,19 @@ pub fn rows(trace: &Trace, identities: &[Identity]) -> Rows {
             Cell::Null,
             Cell::Null,
             Cell::Null,
+        ]);
+    }
+    for verdict in validate(&trace.table).into_iter().filter(|verdict| verdict.count > 0) {
+        rows.push(vec![
+            RULE.into(),
+            verdict.rule.as_str().into(),
+            Cell::Bool(false),
+            Cell::Null,
+            Cell::Null,
+            Cell::Int(verdict.count as i64),
+            Cell::Null,
+            verdict.example.into(),
+            verdict.rule.description().into(),
         ]);
     }
     for finding in trace.diagnostics.findings() {

@@ -22,22 +22,19 @@ words! {
         /// Self CPU time, in whole microseconds.
         #[default]
         SelfCpuTime = "self_cpu_time_total",
-        /// Self device time, in whole microseconds; PyTorch uses this name for any device.
-        SelfDeviceTime = "self_cuda_time_total",
+        /// Self device time, in whole microseconds, of any device: PyTorch does not compare the device in the name.
+        SelfCudaTime = "self_cuda_time_total",
+        /// The same.
+        SelfXpuTime = "self_xpu_time_total",
+        /// The same.
+        SelfPrivateUse1Time = "self_privateuse1_time_total",
     }
 }
 
 impl Metric {
     /// Returns the metric with this name in PyTorch.
     pub fn of(name: &str) -> Option<Metric> {
-        match name {
-            "self_cpu_time_total" => Some(Metric::SelfCpuTime),
-            "self_cuda_time_total"
-            | "self_device_time_total"
-            | "self_xpu_time_total"
-            | "self_privateuse1_time_total" => Some(Metric::SelfDeviceTime),
-            _ => None,
-        }
+        Metric::ALL.iter().copied().find(|metric| metric.as_str() == name)
     }
 }
 
@@ -50,7 +47,7 @@ pub fn export(events: &FunctionEvents, table: &Table, metric: Metric) -> String 
         let frames = events.stacks.get(events.stack(event));
         let us = match metric {
             Metric::SelfCpuTime => clock.times(event).self_cpu_time_total,
-            Metric::SelfDeviceTime => clock.times(event).self_device_time_total,
+            _ => clock.times(event).self_device_time_total,
         } as i64;
         if frames.is_empty() || us <= 0 {
             continue;

@@ -73,6 +73,10 @@ impl Builder<'_> {
         if table.layouts.all().iter().any(|l| l.find(Key::Flops).is_some()) {
             let flops = |row: Row| table.int(row, Key::Flops).unwrap_or(0);
             self.out.flops = self.out.rows.iter().map(|&row| flops(row)).collect();
+            // A profiling result does not say whether FLOPs were recorded.
+            if table.metadata.flag("with_flops").is_none() {
+                self.out.with_flops = self.out.flops.iter().any(|&flops| flops != 0);
+            }
         }
         if table.layouts.all().iter().all(|l| l.find(Key::InputDims).is_none()) {
             return;

@@ -1,0 +1,231 @@
+//! The six rules of PyTorch's `torch.profiler._trace_validator`, with its verdicts.
+//!
+//! The rules look at complete events (`ph` X) and at the spelling of today's traces, with these peculiarities: only a
+//! call named exactly `cudaLaunchKernel` is a launch; a kernel and its launch share `External id` and `correlation`; an
+//! event is found by its `External id` or its `correlation`; a sequence number of 0 counts as absent.
+
+use crate::index::Index;
+use crate::names::NameId;
+use crate::table::category::Category;
+use crate::table::events::{Row, Table};
+use crate::table::fields::Value;
+use crate::table::layout::Place::Args;
+use crate::time;
+use crate::words::words;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+words! {
+    "RuleName"
+    /// A rule.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum RuleName {
+        /// No kernel starts before its launch.
+        KernelCausality = "kernel_causality",
+        /// Waits for an event name the call that recorded it.
+        WaitHasRecord = "wait_has_record",
+        /// No kernel of a stream runs when a synchronization of the stream ends its wait.
+        SyncOverlap = "sync_overlap",
+        /// An event was recorded before a stream waits for it.
+        WaitInPast = "wait_in_past",
+        /// Collectives have their metadata.
+        CollectiveMetadata = "collective_metadata",
+        /// A sequence number belongs to one backward function.
+        SequenceUnique = "sequence_unique",
+    }
+}
+
+impl RuleName {
+    /// What the rule requires.
+    pub fn description(self) -> &'static str {
+        match self {
+            RuleName::KernelCausality => "A kernel starts after its cudaLaunchKernel.",
+            RuleName::WaitHasRecord => {
+                "A Stream Wait Event or Event Sync names the call that recorded the event."
+            }
+            RuleName::SyncOverlap => "No kernel of the stream runs when a Stream Sync begins.",
+            RuleName::WaitInPast => "A stream waits for an event that was recorded before.",
+            RuleName::CollectiveMetadata => {
+                "record_param_comms has the name, type, sizes and group of the collective."
+            }
+            RuleName::SequenceUnique => {
+                "Backward functions of different names have different sequence numbers."
+            }
+        }
+    }
+}
+
+/// A rule with what violates it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// The rule.
+    pub rule: RuleName,
+    /// The number of violations.
+    pub count: u64,
+    /// A description of the first violation; empty if there is none.
+    pub example: String,
+}
+
+/// The metadata of a collective.
+const METADATA: [&str; 5] = ["Collective name", "Group size", "In msg nelems", "Out msg nelems", "dtype"];
+const BACKWARD: &str = "autograd::engine::evaluate_function";
+
+struct Validator<'a> {
+    table: &'a Table,
+    verdicts: Vec<Verdict>,
+}
+
+/// Returns the verdict of each rule, in the order of [`RuleName`].
+pub fn validate(table: &Table) -> Vec<Verdict> {
+    let verdict = |&rule: &RuleName| Verdict { rule, count: 0, example: String::new() };
+    let mut validator = Validator { table, verdicts: RuleName::ALL.iter().map(verdict).collect() };
+    validator.kernels();
+    validator.waits();
+    validator.synchronizations();
+    validator.collectives();
+    validator.sequences();
+    validator.verdicts
+}
+
+impl Validator<'_> {
+    fn violated(&mut self, rule: RuleName, example: impl FnOnce() -> String) {
+        let verdict = &mut self.verdicts[rule as usize];
+        verdict.count += 1;
+        if verdict.count == 1 {
+            verdict.example = example();
+        }
+    }
+
+    fn spans(&self, wanted: fn(Category) -> bool) -> Vec<Row> {
+        let table = self.table;
+        let is_timed = |row| table.ph(row) == b'X' && table.ts(row) != time::NONE;
+        table.rows().filter(|&row| is_timed(row) && wanted(table.category(row))).collect()
+    }
+
+    fn named(&self, row: Row, key: &str) -> Option<Value<'_>> {
+        self.table.field_named(row, Args, key)
+    }
+
+    fn id(&self, row: Row, key: &str) -> Option<i64> {
+        self.named(row, key)?.as_i64()
+    }
+
+    fn sync_kind(&self, row: Row) -> &str {
+        self.named(row, "cuda_sync_kind").and_then(|kind| kind.as_str()).unwrap_or("")
+    }
+
+    fn kernels(&mut self) {
+        let table = self.table;
+        let key = |v: &Self, row| Some((v.id(row, "External id")?, v.id(row, "correlation")?));
+        let mut launches = Index::default();
+        for row in self.spans(|category| matches!(category, Category::Runtime | Category::Driver)) {
+            if let Some(key) = key(self, row).filter(|_| table.name(row) == "cudaLaunchKernel") {
+                launches.of(key, row.index() as u32);
+            }
+        }
+        for row in self.spans(|category| category == Category::Kernel) {
+            let launch = key(self, row).and_then(|key| launches.get(key));
+            let Some(launch) = launch.map(|at| Row::new(at as usize)) else { continue };
+            let early = table.ts(launch) - table.ts(row);
+            if early > 0 {
+                self.violated(RuleName::KernelCausality, || {
+                    format!("{} starts {early} ns before its cudaLaunchKernel", table.name(row))
+                });
+            }
+        }
+    }
+
+    fn waits(&mut self) {
+        let table = self.table;
+        let mut records = Index::default();
+        for row in self.spans(|category| matches!(category, Category::Runtime | Category::Driver)) {
+            if matches!(table.name(row), "cudaEventRecord" | "cudaEventRecord_ptsz") {
+                for id in [self.id(row, "External id"), self.id(row, "correlation")].into_iter().flatten() {
+                    records.set((id, 0), row.index() as u32);
+                }
+            }
+        }
+        for row in self.spans(|category| category == Category::Sync) {
+            let kind = self.sync_kind(row).to_string();
+            if !matches!(&*kind, "Stream Wait Event" | "Event Sync") {
+                continue;
+            }
+            let id = self.id(row, "wait_on_cuda_event_record_corr_id").filter(|&id| id >= 0);
+            let Some(id) = id else {
+                self.violated(RuleName::WaitHasRecord, || format!("{kind} names no call"));
+                continue;
+            };
+            if kind != "Stream Wait Event" {
+                continue;
+            }
+            match records.get((id, 0)).map(|at| Row::new(at as usize)) {
+                None => self.violated(RuleName::WaitInPast, || format!("no cudaEventRecord has the id {id}")),
+                Some(record) => {
+                    let late = table.ts(record) - table.ts(row);
+                    if late > 0 {
+                        self.violated(RuleName::WaitInPast, || {
+                            format!("the cudaEventRecord with the id {id} begins {late} ns later")
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    fn synchronizations(&mut self) {
+        let table = self.table;
+        let place = |v: &Self, row| (v.id(row, "device"), v.id(row, "stream"));
+        let mut kernels: BTreeMap<(Option<i64>, Option<i64>), Vec<Row>> = BTreeMap::new();
+        for row in self.spans(|category| category == Category::Kernel) {
+            kernels.entry(place(self, row)).or_default().push(row);
+        }
+        for row in self.spans(|category| category == Category::Sync) {
+            if self.sync_kind(row) != "Stream Sync" {
+                continue;
+            }
+            let ts = table.ts(row);
+            let runs = |&&kernel: &&Row| table.ts(kernel) < ts && ts < table.end(kernel);
+            for &kernel in kernels.get(&place(self, row)).into_iter().flatten().filter(runs) {
+                self.violated(RuleName::SyncOverlap, || {
+                    format!("{} runs {} ns longer", table.name(kernel), table.end(kernel) - ts)
+                });
+            }
+        }
+    }
+
+    fn collectives(&mut self) {
+        let table = self.table;
+        let Some(name) = table.names.find("record_param_comms") else { return };
+        for row in table.rows().filter(|&row| table.ph(row) == b'X' && table.name_id(row) == name) {
+            let missing: Vec<&str> =
+                METADATA.into_iter().filter(|key| self.named(row, key).is_none()).collect();
+            if !missing.is_empty() {
+                self.violated(RuleName::CollectiveMetadata, || format!("missing: {}", missing.join(", ")));
+            }
+        }
+    }
+
+    fn sequences(&mut self) {
+        let table = self.table;
+        let mut names: BTreeMap<i64, Vec<NameId>> = BTreeMap::new();
+        for row in table.rows().filter(|&row| table.ph(row) == b'X' && table.name(row).contains(BACKWARD)) {
+            let number = self.id(row, "Sequence number").filter(|&number| number != 0);
+            if let Some(number) = number.or_else(|| self.id(row, "seq_num")) {
+                let shared = names.entry(number).or_default();
+                if !shared.contains(&table.name_id(row)) {
+                    shared.push(table.name_id(row));
+                }
+            }
+        }
+        for (number, shared) in names.into_iter().filter(|(_, shared)| shared.len() > 1) {
+            self.violated(RuleName::SequenceUnique, || {
+                let shared: Vec<&str> = shared.into_iter().map(|name| table.names.get(name)).collect();
+                format!("{number}: {}", shared.join(", "))
+            });
+        }
+    }
+}
