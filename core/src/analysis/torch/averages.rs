@@ -297,8 +297,8 @@ pub(crate) fn group_members(events: &FunctionEvents, table: &Table, by: GroupBy,
     members
 }
 
-/// Adds each event's own device time to its group, if it has one, and to the groups of all its ancestors. The result is the sum of the
-/// totals of every event, without storing these.
+/// Adds each event's own device time to its group, if it has one, and to the groups of all its ancestors. The result is
+/// the sum of the totals of every event, without storing these.
 fn add_device_totals(events: &FunctionEvents, group_of: &[u32], groups: &mut [Average]) {
     for event in events.events() {
         let own = events.self_device_time_total_ns(event);

@@ -1,6 +1,6 @@
 //! Work and counters of GPUs, with the categories and field names of Kineto's traces.
 
-use super::arguments::{Content, with};
+use super::arguments::{Content, quoted, with};
 use super::sequence::{Interned, Sequence, counter_specs};
 use super::tracks::track;
 use super::wire::{Damaged, Value, fields};
@@ -8,6 +8,7 @@ use crate::names::{NameId, Names};
 use crate::table::append::RowBuilder;
 use crate::table::events::Table;
 use crate::table::layout::Place::Args;
+use crate::time;
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -34,6 +35,11 @@ const SPELLINGS: [(&str, &str); 5] = [
     ("registers_per_thread", "registers per thread"),
     ("name", "annotation"),
 ];
+/// Kineto's spelling of an argument.
+fn spelling(key: &str) -> &str {
+    SPELLINGS.iter().find(|spelling| spelling.0 == key).map_or(key, |spelling| spelling.1)
+}
+
 /// The parts of Kineto's `shared memory`.
 const SHARED: [&str; 2] = ["shared_mem_static", "shared_mem_dynamic"];
 
@@ -164,7 +170,7 @@ pub(super) fn stage(
     let name = table.names.intern(&name);
     let mut row = RowBuilder::new(table, b'X', category);
     for (key, text) in &read.extra {
-        let key = SPELLINGS.iter().find(|spelling| spelling.0 == key).map_or(&**key, |spelling| spelling.1);
+        let key = spelling(key);
         let text = if key == "stream" {
             lane.map_or(text.to_string(), |lane| lane.to_string())
         } else {
@@ -190,8 +196,7 @@ fn with_launch<'a>(mut row: RowBuilder<'a>, launch: &Launch) -> RowBuilder<'a> {
     }
     let is_shared = |key: &str| SHARED.contains(&key);
     for (key, number) in launch.numbers.iter().filter(|number| !is_shared(&number.0)) {
-        let spelling = SPELLINGS.iter().find(|spelling| spelling.0 == key);
-        row = row.int(Args, spelling.map_or(key, |spelling| spelling.1), *number);
+        row = row.int(Args, spelling(key), *number);
     }
     if launch.grid.is_some() {
         let shared = launch.numbers.iter().filter(|number| is_shared(&number.0)).map(|number| number.1).sum();
@@ -203,12 +208,11 @@ fn with_launch<'a>(mut row: RowBuilder<'a>, launch: &Launch) -> RowBuilder<'a> {
 /// Adds the names of a device and its stream, once.
 fn name_stream(table: &mut Table, named: &mut Named, (gpu, tid): (i64, i64), queue: &str) {
     let (pid, thread) = (gpu.to_string(), tid.to_string());
-    let no_time = crate::time::NONE;
     if named.0.insert((gpu, i64::MIN)) {
         let label = format!("GPU {gpu}");
         RowBuilder::new(table, b'M', "").text(Args, "labels", &label).finish(
             "process_labels",
-            no_time,
+            time::NONE,
             (&pid, "0"),
         );
     }
@@ -216,7 +220,7 @@ fn name_stream(table: &mut Table, named: &mut Named, (gpu, tid): (i64, i64), que
         let name = queue.split_once("] ").map_or(queue, |(_, name)| name);
         RowBuilder::new(table, b'M', "").text(Args, "name", name).finish(
             "thread_name",
-            no_time,
+            time::NONE,
             (&pid, &thread),
         );
     }
@@ -241,7 +245,7 @@ pub(super) fn counters(
             _ => {}
         }
     }
-    let pid = super::arguments::quoted(&format!("GPU {gpu} Counters"));
+    let pid = quoted(&format!("GPU {gpu} Counters"));
     for counter in values {
         let (mut id, mut value) = (0, Content::Int(0));
         for field in fields(counter.bytes()) {
