@@ -9,6 +9,7 @@ mod escape;
 mod event;
 pub mod gzip;
 pub(crate) mod inflate;
+mod json_text;
 pub mod limits;
 mod number;
 pub(crate) mod perfetto;

@@ -40,6 +40,11 @@ impl Lane {
         run(self.range())
     }
 
+    /// The index of its first position.
+    pub(crate) fn first(&self) -> usize {
+        self.start as usize
+    }
+
     /// The index of a span within the lane.
     pub(crate) fn offset(&self, at: Position) -> usize {
         at.index() - self.start as usize
@@ -201,6 +206,24 @@ impl Tree {
     /// The lanes, ordered by track and then by `extra`.
     pub fn lanes(&self) -> &[Lane] {
         &self.lanes
+    }
+
+    /// The lanes of a track, the main one first.
+    pub(crate) fn lanes_of(&self, track: TrackId) -> &[Lane] {
+        let start = self.lanes.partition_point(|lane| lane.track < track);
+        let end = self.lanes.partition_point(|lane| lane.track <= track);
+        &self.lanes[start..end]
+    }
+
+    /// The innermost span on a track that is open at this time, in ns after the table's base.
+    pub(crate) fn open_at(&self, table: &Table, track: TrackId, instant: i64) -> Option<Position> {
+        let open = self.lanes_of(track).iter().filter_map(|lane| {
+            let begun = self.rows_of(lane).partition_point(|&row| table.ts(row) <= instant);
+            let last = lane.positions().nth(begun.checked_sub(1)?)?;
+            let mut above = core::iter::once(last).chain(self.ancestors(last));
+            above.find(|&at| table.end(self.row(at)) >= instant)
+        });
+        open.max_by_key(|&at| table.ts(self.row(at)))
     }
 
     /// Every position, lane by lane.

@@ -41,9 +41,9 @@ fn an_export_in_pieces_makes_the_same_text() {
 
     let begun = export("execution-trace").expect("an export").begin(&trace, &Options::default(), b"");
     let Ok(Started::Writing(mut writing)) = begun else { panic!("the export should not be skipped") };
-    let mut exported = String::new();
+    let mut exported = Vec::new();
     while writing.next(&trace, &mut exported) {}
-    assert_eq!(exported, text);
+    assert_eq!(exported, text.as_bytes());
 }
 
 /// The track of the backward thread is before that of the forward thread.

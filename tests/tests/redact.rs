@@ -24,9 +24,9 @@ fn redact(trace: &Trace, salt: &[u8]) -> String {
     let export = queries::export("redact").expect("the export");
     let begun = export.begin(trace, &Options::default(), salt).expect("it begins");
     let Started::Writing(mut writing) = begun else { panic!("left out") };
-    let mut out = String::new();
+    let mut out = Vec::new();
     while writing.next(trace, &mut out) {}
-    out
+    String::from_utf8(out).expect("UTF-8")
 }
 
 fn read(bytes: &[u8]) -> Trace {

@@ -11,13 +11,13 @@ use wasm_bindgen::prelude::wasm_bindgen;
 pub struct EngineWriting {
     trace: Rc<Trace>,
     writing: Writing,
-    piece: String,
+    piece: Vec<u8>,
     more: bool,
 }
 
 impl EngineWriting {
     pub(crate) fn new(trace: Rc<Trace>, writing: Writing) -> EngineWriting {
-        EngineWriting { trace, writing, piece: String::new(), more: true }
+        EngineWriting { trace, writing, piece: Vec::new(), more: true }
     }
 }
 
@@ -31,6 +31,6 @@ impl EngineWriting {
         }
         self.piece.clear();
         self.more = self.writing.next(&self.trace, &mut self.piece);
-        Some(Uint8Array::from(self.piece.as_bytes()))
+        Some(Uint8Array::from(self.piece.as_slice()))
     }
 }

@@ -6,7 +6,7 @@ use crate::shell::Failure;
 use crate::tally::Tally;
 use crate::{
     api, book, browser, cudarc, cupti, examples, features, fuzz, imports, msrv, native, npm, package, page,
-    release, rust_tests, silent, steps, targets, toolchain, tools, words,
+    perfetto, release, rust_tests, silent, steps, targets, toolchain, tools, words,
 };
 
 type Run = fn() -> Result<Tally, Failure>;
@@ -40,10 +40,11 @@ pub(crate) const TEST: [Step; 20] = [
 ];
 
 /// The steps of `cargo xtask test slow`: checks that take longer.
-pub(crate) const SLOW: [Step; 15] = [
+pub(crate) const SLOW: [Step; 16] = [
     step("readme", Load::Shares, &[], native::first_command),
     step("book", Load::Shares, &[], book::build),
     step("cupti", Load::Debug, &[], cupti::test),
+    step("perfetto", Load::Debug, &[], perfetto::test),
     step("features", Load::Debug, &[], features::check),
     step("api", Load::Shares, &[], api::check),
     step("msrv", Load::Shares, &[], msrv::check),

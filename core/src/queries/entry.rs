@@ -152,6 +152,11 @@ pub struct Export {
 }
 
 impl Export {
+    /// Whether the output is not text.
+    pub fn is_binary(&self) -> bool {
+        self.media_type == "application/octet-stream"
+    }
+
     /// Starts the export. `salt` is random bytes for the exports that need them.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use super::export_options::{
     FoldedOptions, MemoryTimelineOptions, RedactOptions, ShrinkOptions, SliceOptions, TimelineForm,
 };
 use super::options::{Opt, Typed};
-use super::writing::{CompleteText, PIECE, Pieces, Writing};
+use super::writing::{CompleteText, PIECE, Pieces, TextPieces, Writing};
 use crate::analysis::device::memory::Memory;
 use crate::analysis::timeline::call_tree;
 use crate::analysis::torch::function_events::FunctionEvents;
@@ -19,6 +19,7 @@ use crate::write::csv;
 use crate::write::event_list::EventListWriter;
 use crate::write::execution_trace::ExecutionTraceWriter;
 use crate::write::memory_timeline::MemoryTimeline;
+use crate::write::perfetto::PerfettoWriter;
 use crate::write::redact::Redact;
 use crate::write::select::{Selection, select};
 use alloc::borrow::ToOwned;
@@ -37,6 +38,16 @@ pub(super) const EXPORTS: &[Export] = &[
         extension: None,
         media_type: "application/json",
         start: |_, _, _| Ok(chrome(Keep, None)),
+    },
+    Export {
+        name: "pftrace",
+        kind: Kind::Form,
+        about: help("Perfetto trace; reading it again gives the same events"),
+        examples: examples(&["run.json.gz -o run.pftrace", "run.ktrace -o run.pftrace.gz"]),
+        options: &[],
+        extension: Some("pftrace"),
+        media_type: "application/octet-stream",
+        start: |trace, _, _| Ok(Started::Writing(Writing::new(PerfettoWriter::new(trace)))),
     },
     Export {
         name: "folded",
@@ -58,7 +69,7 @@ pub(super) const EXPORTS: &[Export] = &[
         media_type: "application/json",
         start: |trace, _, _| {
             let writer = EventListWriter::new(FunctionEvents::new(trace));
-            Ok(Started::Writing(Writing::new(writer)))
+            Ok(Started::Writing(Writing::text(writer)))
         },
     },
     Export {
@@ -69,7 +80,7 @@ pub(super) const EXPORTS: &[Export] = &[
         options: &[],
         extension: Some("et.json"),
         media_type: "application/json",
-        start: |trace, _, _| Ok(Started::Writing(Writing::new(ExecutionTraceWriter::new(trace)))),
+        start: |trace, _, _| Ok(Started::Writing(Writing::text(ExecutionTraceWriter::new(trace)))),
     },
     Export {
         name: "memory-timeline",
@@ -92,7 +103,7 @@ pub(super) const EXPORTS: &[Export] = &[
         options: &[],
         extension: Some("csv"),
         media_type: "text/csv",
-        start: |_, _, _| Ok(Started::Writing(Writing::new(Lines { next: 0 }))),
+        start: |_, _, _| Ok(Started::Writing(Writing::text(Lines { next: 0 }))),
     },
     Export {
         name: "slice",
@@ -141,7 +152,7 @@ struct Chrome<R> {
     next: usize,
 }
 
-impl<R: Rewrite> Pieces for Chrome<R> {
+impl<R: Rewrite> TextPieces for Chrome<R> {
     fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
         let Some(mut writer) = self.writer.take() else { return false };
         let table = &trace.table;
@@ -170,16 +181,22 @@ fn chrome(rewrite: impl Rewrite + 'static, keep: Option<Vec<bool>>) -> Started {
 fn rewriting(rewrite: impl Rewrite + 'static, keep: Option<Vec<bool>>) -> Writing {
     let kept = keep.as_ref().map(|keep| keep.iter().filter(|&&k| k).count());
     let writer = ChromeWriter::with_rewrite(String::new(), rewrite);
-    Writing::new(Chrome { writer: Some(writer), keep, next: 0 }).keeping(kept)
+    Writing::text(Chrome { writer: Some(writer), keep, next: 0 }).keeping(kept)
 }
 
-impl Pieces for EventListWriter {
+impl Pieces for PerfettoWriter {
+    fn next(&mut self, trace: &Trace, out: &mut Vec<u8>) -> bool {
+        PerfettoWriter::next(self, trace, out, PIECE)
+    }
+}
+
+impl TextPieces for EventListWriter {
     fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
         EventListWriter::next(self, &trace.table, out, PIECE)
     }
 }
 
-impl Pieces for ExecutionTraceWriter {
+impl TextPieces for ExecutionTraceWriter {
     fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
         ExecutionTraceWriter::next(self, trace, out, PIECE)
     }
@@ -189,7 +206,7 @@ struct Lines {
     next: usize,
 }
 
-impl Pieces for Lines {
+impl TextPieces for Lines {
     fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
         let table = &trace.table;
         if self.next == 0 {

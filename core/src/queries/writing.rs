@@ -1,13 +1,35 @@
-//! Writes a trace piece by piece, so that the complete text is never held in memory.
+//! Writes a trace piece by piece, so that the complete output is never held in memory.
 
 use crate::trace::Trace;
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 /// Output that is written piece by piece.
 pub(super) trait Pieces {
     /// Appends the next piece to `out` and returns whether another one follows.
+    fn next(&mut self, trace: &Trace, out: &mut Vec<u8>) -> bool;
+}
+
+/// Text that is written piece by piece.
+pub(super) trait TextPieces {
+    /// Appends the next piece to `out` and returns whether another one follows.
     fn next(&mut self, trace: &Trace, out: &mut String) -> bool;
+}
+
+/// Text as bytes.
+struct Text<P> {
+    pieces: P,
+    piece: String,
+}
+
+impl<P: TextPieces> Pieces for Text<P> {
+    fn next(&mut self, trace: &Trace, out: &mut Vec<u8>) -> bool {
+        self.piece.clear();
+        let more = self.pieces.next(trace, &mut self.piece);
+        out.extend_from_slice(self.piece.as_bytes());
+        more
+    }
 }
 
 /// An export in progress.
@@ -24,6 +46,10 @@ impl Writing {
         Writing { pieces: Box::new(pieces), kept: None, hint: None }
     }
 
+    pub(super) fn text(pieces: impl TextPieces + 'static) -> Writing {
+        Writing::new(Text { pieces, piece: String::new() })
+    }
+
     /// Returns the same export with the number of events that are written.
     pub(super) fn keeping(self, kept: Option<usize>) -> Writing {
         Writing { kept, ..self }
@@ -31,7 +57,7 @@ impl Writing {
 
     /// Appends the next piece, of about [`PIECE`] bytes, to `out` and returns whether another one follows. `trace` must
     /// be the trace that the export was started with.
-    pub fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
+    pub fn next(&mut self, trace: &Trace, out: &mut Vec<u8>) -> bool {
         self.pieces.next(trace, out)
     }
 }
@@ -52,12 +78,9 @@ impl CompleteText {
 }
 
 impl Pieces for CompleteText {
-    fn next(&mut self, _: &Trace, out: &mut String) -> bool {
-        let mut end = self.text.len().min(self.written + PIECE);
-        while !self.text.is_char_boundary(end) {
-            end -= 1;
-        }
-        out.push_str(&self.text[self.written..end]);
+    fn next(&mut self, _: &Trace, out: &mut Vec<u8>) -> bool {
+        let end = self.text.len().min(self.written + PIECE);
+        out.extend_from_slice(&self.text.as_bytes()[self.written..end]);
         self.written = end;
         end < self.text.len()
     }

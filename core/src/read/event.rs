@@ -10,6 +10,7 @@
 //! This is one file because all fields of an event share its state and its fast paths.
 
 use super::escape::unescape;
+use super::json_text::JsonTexts;
 use super::limits::Limits;
 use super::number::{Number, number, time_value};
 use super::scan::{Stop, container_end, next, text_end, token_end};
@@ -44,8 +45,7 @@ pub(super) struct Draft {
 pub(super) struct EventReader {
     limits: Limits,
     scratch: Vec<u8>,
-    /// Which strings were validated as JSON values. The same string may also be a name.
-    is_json: Vec<bool>,
+    json: JsonTexts,
     /// The root of the last event of each phase.
     roots: [Option<NodeId>; 128],
     last_root: (u8, Option<NameId>, NodeId),
@@ -61,7 +61,7 @@ impl EventReader {
         EventReader {
             limits,
             scratch: Vec::new(),
-            is_json: Vec::new(),
+            json: JsonTexts::default(),
             roots: [None; 128],
             last_root: (0, None, root),
             last_track: (track, TrackId(u32::MAX)),
@@ -240,21 +240,7 @@ impl EventReader {
         if text.len() > self.limits.text_bytes {
             return Err(Stop::TooLong);
         }
-        let known = table.names.find_utf8(text);
-        if let Some(id) = known.filter(|id| self.is_json.get(id.0 as usize) == Some(&true)) {
-            return Ok(id);
-        }
-        // Parsing into a `Value` detects lone surrogates, too.
-        let parsed: Result<serde_json::Value, _> = serde_json::from_slice(text);
-        if parsed.is_err() {
-            return Err(Stop::Damaged);
-        }
-        let (id, _) = table.names.intern_utf8(text).ok_or(Stop::Damaged)?;
-        if self.is_json.len() <= id.0 as usize {
-            self.is_json.resize(id.0 as usize + 1, false);
-        }
-        self.is_json[id.0 as usize] = true;
-        Ok(id)
+        self.json.intern(&mut table.names, text).ok_or(Stop::Damaged)
     }
 
     fn args(

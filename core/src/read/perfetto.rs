@@ -6,8 +6,12 @@
 
 mod arguments;
 mod clocks;
+mod common;
 mod events;
+pub(crate) mod extension;
 mod gpu;
+mod metadata;
+mod rows;
 mod sequence;
 mod slices;
 mod tracks;
@@ -23,8 +27,10 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use clocks::Clocks;
 use events::State;
+use extension::packet as extended;
 use gpu::Named;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
+use rows::{Places, RowReader};
 use sequence::Sequence;
 use slices::Slices;
 use tracks::{Descriptor, Tracks};
@@ -36,6 +42,10 @@ const PACKET: u8 = 0x0a;
 pub(crate) const HEAD: usize = 64;
 /// The most bytes of a packet. Longer ones are damage.
 const LONGEST: usize = 256 << 20;
+/// The same after damage, where a length may be part of something else.
+const LONGEST_AFTER_DAMAGE: usize = 64 << 10;
+/// The number of packets after which memory is checked.
+const CHECKED: u64 = 64;
 /// The fields of a packet that describe the trace and not the program: the user, the configuration, statistics, markers,
 /// the system, the trace's id, the sequence's first packet.
 const ABOUT_THE_TRACE: [u32; 11] = [3, 33, 35, 36, 42, 45, 79, 82, 87, 89, 98];
@@ -72,20 +82,25 @@ fn find(bytes: &[u8]) -> Found<'_> {
     }
 }
 
-/// The parts of a packet.
+/// The parts of a packet that apply to all others.
 #[derive(Default)]
 struct Packet<'a> {
+    bytes: &'a [u8],
     timestamp: Option<u64>,
     clock: Option<u32>,
     sequence: u32,
     clears_state: bool,
     interned: Option<Value<'a>>,
     defaults: Option<Value<'a>>,
-    parts: Vec<(u32, Value<'a>)>,
+    /// What a row of Kinetoscope has apart from its event.
+    row: Option<Value<'a>>,
+    event: Option<Value<'a>>,
+    /// Whether there are other parts.
+    has_more: bool,
 }
 
 fn parse(bytes: &[u8]) -> Result<Packet<'_>, Damaged> {
-    let mut packet = Packet::default();
+    let mut packet = Packet { bytes, ..Packet::default() };
     for field in fields(bytes) {
         match field? {
             (8, timestamp) => packet.timestamp = Some(timestamp.number()),
@@ -95,7 +110,9 @@ fn parse(bytes: &[u8]) -> Result<Packet<'_>, Damaged> {
             (41, flag) => packet.clears_state |= flag.number() != 0,
             (58, clock) => packet.clock = Some(clock.number() as u32),
             (59, defaults) => packet.defaults = Some(defaults),
-            part => packet.parts.push(part),
+            (extended::ROW, row) => packet.row = Some(row),
+            (11 | extended::HIDDEN, event) => packet.event = Some(event),
+            _ => packet.has_more = true,
         }
     }
     Ok(packet)
@@ -120,6 +137,7 @@ pub(crate) struct Perfetto {
     slices: Slices,
     flows: BTreeSet<u64>,
     named: Named,
+    places: Places,
 }
 
 impl Perfetto {
@@ -149,13 +167,13 @@ impl Perfetto {
         self.needed = 0;
         while at < buffer.len() && !self.is_full {
             let rest = &buffer[at..];
-            let taken = match find(rest) {
-                Found::Packet(packet, taken) if self.accepts(packet, &rest[taken..]) => {
+            let taken = match self.judged(find(rest), rest, is_end) {
+                Found::Packet(packet, taken) => {
                     self.in_damage = false;
                     self.read(packet);
                     taken
                 }
-                Found::Partial(needed) if !is_end && !self.in_damage => {
+                Found::Partial(needed) if !is_end => {
                     self.needed = needed;
                     break;
                 }
@@ -171,12 +189,26 @@ impl Perfetto {
         }
     }
 
-    /// Whether a packet is read. After damage it must be valid, since any byte can look like the start of a packet.
-    /// Before, an invalid one is only skipped if another packet follows.
-    fn accepts(&self, packet: &[u8], rest: &[u8]) -> bool {
-        let is_valid = || !packet.is_empty() && parse(packet).is_ok();
-        let is_followed = rest.first().is_none_or(|&byte| byte == PACKET);
-        if self.in_damage { is_valid() && is_followed } else { is_followed || is_valid() }
+    /// Decides whether what was found is a packet. After damage it must be valid and be followed by another one, since
+    /// any byte can look like the start of a packet. Before, one of the two suffices. The result must not depend on the
+    /// bytes that have arrived, so that of an end it waits for the next byte.
+    fn judged<'a>(&self, found: Found<'a>, rest: &[u8], is_end: bool) -> Found<'a> {
+        match found {
+            Found::Packet(_, end) | Found::Partial(end) if self.in_damage && end > LONGEST_AFTER_DAMAGE => {
+                Found::Damage
+            }
+            Found::Packet(packet, end) => {
+                let is_valid = || !packet.is_empty() && parse(packet).is_ok();
+                let is_followed = rest.get(end).map_or(is_end.then_some(true), |&byte| Some(byte == PACKET));
+                match is_followed {
+                    Some(true) if !self.in_damage || is_valid() => Found::Packet(packet, end),
+                    _ if !self.in_damage && is_valid() => Found::Packet(packet, end),
+                    None if !self.in_damage || is_valid() => Found::Partial(end + 1),
+                    _ => Found::Damage,
+                }
+            }
+            other => other,
+        }
     }
 
     /// Returns the number of bytes to the next possible packet.
@@ -193,16 +225,20 @@ impl Perfetto {
         if parse(bytes).and_then(|packet| self.packet(&packet)) == Err(Damaged) {
             self.diagnostics.record(Code::DamagedEvent, Some(self.offset), b"");
         }
-        if self.table.heap_bytes() + self.slices.heap_bytes() > self.limits.memory_bytes {
+        if self.packets.is_multiple_of(CHECKED) && self.heap_bytes() > self.limits.memory_bytes {
             self.diagnostics.record(Code::MemoryLimit, Some(self.offset), b"");
             self.is_full = true;
         }
     }
 
+    fn heap_bytes(&self) -> usize {
+        self.table.heap_bytes() + self.slices.heap_bytes()
+    }
+
     fn packet(&mut self, packet: &Packet<'_>) -> Result<(), Damaged> {
-        let mut sequence = self.sequences.remove(&packet.sequence).unwrap_or_default();
-        let read = self.packet_of(packet, &mut sequence);
-        self.sequences.insert(packet.sequence, sequence);
+        let mut sequences = core::mem::take(&mut self.sequences);
+        let read = self.packet_of(packet, sequences.entry(packet.sequence).or_default());
+        self.sequences = sequences;
         read
     }
 
@@ -216,10 +252,26 @@ impl Perfetto {
         if let Some(defaults) = packet.defaults {
             sequence.set_defaults(defaults.bytes())?;
         }
+        if let (Some(event), true) = (packet.event, sequence.common.is_some()) {
+            self.row(packet, event.bytes(), sequence)?;
+            if !packet.has_more {
+                return Ok(());
+            }
+        }
         let clock = packet.clock.or(sequence.clock).unwrap_or(Clocks::DEFAULT);
-        for &(number, value) in &packet.parts {
+        for field in fields(packet.bytes) {
+            let (number, value) = field?;
             let message = value.bytes();
             match number {
+                8 | 10 | 12 | 13 | 41 | 58 | 59 | extended::ROW => {}
+                extended::HEADER => sequence.common = Some(self.places.begin(message, &mut self.table)?),
+                extended::IDS => {
+                    if let Some(common) = &mut sequence.common {
+                        common.track(message, &mut self.table)?;
+                    }
+                }
+                11 | 60 | extended::HIDDEN if sequence.common.is_some() => {}
+                5 => metadata::chrome(message, &mut self.table.metadata)?,
                 6 => self.clocks.snapshot(packet.sequence, message)?,
                 50 => self.compressed(message)?,
                 60 => self.describe(message)?,
@@ -232,6 +284,13 @@ impl Perfetto {
             }
         }
         Ok(())
+    }
+
+    /// Reads an event of a sequence that Kinetoscope wrote. One without a row ends a slice, or is a value of a counter.
+    fn row(&mut self, packet: &Packet<'_>, event: &[u8], sequence: &Sequence) -> Result<(), Damaged> {
+        let (Some(common), Some(row)) = (&sequence.common, packet.row) else { return Ok(()) };
+        let (places, table) = (&mut self.places, &mut self.table);
+        RowReader { sequence, common, places, table }.read((row.bytes(), event), packet.timestamp)
     }
 
     fn timed(&mut self, number: u32, message: &[u8], ts: i64, sequence: &Sequence) -> Result<(), Damaged> {
@@ -271,7 +330,7 @@ impl Perfetto {
         for field in fields(&packets) {
             if let (1, Value::Bytes(bytes)) = field? {
                 let packet = parse(bytes)?;
-                if packet.parts.iter().all(|part| part.0 != 50) {
+                if fields(bytes).flatten().all(|field| field.0 != 50) {
                     self.packet(&packet)?;
                 }
             }
@@ -283,10 +342,14 @@ impl Perfetto {
     pub(crate) fn finish(mut self) -> (Table, Diagnostics) {
         self.advance(true);
         core::mem::take(&mut self.slices).close(&mut self.table, &mut self.diagnostics);
-        let metadata = &mut self.table.metadata;
-        metadata.base_ns = self.clocks.base_ns();
-        metadata.entries.push(("baseTimeNanoseconds".to_string(), metadata.base_ns.to_string()));
-        metadata.entries.push((SOURCE.to_string(), format!("{{\"packets\":{}}}", self.packets)));
+        if self.places.are_known() {
+            self.places.apply(&mut self.table);
+        } else {
+            let metadata = &mut self.table.metadata;
+            metadata.base_ns = self.clocks.base_ns();
+            metadata.entries.push(("baseTimeNanoseconds".to_string(), metadata.base_ns.to_string()));
+            metadata.entries.push((SOURCE.to_string(), format!("{{\"packets\":{}}}", self.packets)));
+        }
         count_sizes(&self.table, &mut self.diagnostics);
         (self.table, self.diagnostics)
     }

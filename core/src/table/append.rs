@@ -106,23 +106,24 @@ impl<'a> RowBuilder<'a> {
         self.table.push(Fixed { ts, dur, name, track, layout })
     }
 
-    /// Appends the row as an event without a duration. `pid` and `tid` are JSON.
-    pub(crate) fn finish(self, name: &str, ts: i64, (pid, tid): (&str, &str)) -> Row {
-        let names = &mut self.table.names;
-        let (name, pid, tid) = (names.intern(name), names.intern(pid), names.intern(tid));
-        self.push(name, ts, (pid, tid))
-    }
-
-    /// Appends a record. The dialect sets its time and track later.
-    pub(crate) fn finish_record(self, name: NameId) -> Row {
-        self.push(name, time::NONE, (NameId::EMPTY, NameId::EMPTY))
-    }
-
-    fn push(self, name: NameId, ts: i64, (pid, tid): (NameId, NameId)) -> Row {
+    /// Appends the row on the track with these ids.
+    fn finish_with_ids(self, name: NameId, times: (i64, i64), (pid, tid): (NameId, NameId)) -> Row {
         let table = self.table;
         let layout = table.layouts.finish(self.node, &table.names);
         let on_device = table.layouts.get(layout).category.is_on_device();
         let track = table.tracks.intern(Track { pid, tid, on_device });
-        table.push(Fixed { ts, dur: time::NONE, name, track, layout })
+        table.push(Fixed { ts: times.0, dur: times.1, name, track, layout })
+    }
+
+    /// Appends the row as an event without a duration. `pid` and `tid` are JSON.
+    pub(crate) fn finish(self, name: &str, ts: i64, (pid, tid): (&str, &str)) -> Row {
+        let names = &mut self.table.names;
+        let (name, pid, tid) = (names.intern(name), names.intern(pid), names.intern(tid));
+        self.finish_with_ids(name, (ts, time::NONE), (pid, tid))
+    }
+
+    /// Appends a record. The dialect sets its time and track later.
+    pub(crate) fn finish_record(self, name: NameId) -> Row {
+        self.finish_with_ids(name, (time::NONE, time::NONE), (NameId::EMPTY, NameId::EMPTY))
     }
 }

@@ -38,6 +38,15 @@ impl<T: Copy + Default> Column<T> {
         self[at] = value;
     }
 
+    /// The values at these indexes.
+    pub(super) fn gather(&self, indexes: &[u32]) -> Column<T> {
+        let mut gathered = Column::default();
+        for &at in indexes {
+            gathered.push(self[at as usize]);
+        }
+        gathered
+    }
+
     #[cold]
     fn add_chunk(&mut self) {
         if let Ok(chunk) = vec![T::default(); CHUNK].into_boxed_slice().try_into() {

@@ -3,7 +3,7 @@
 //! Fixed columns hold the properties of every event. Everything else is packed by [`layout`](super::layout) and
 //! [`fields`](super::fields), so that every argument is kept and takes a few bytes.
 //!
-//! Invariants: a row is never reordered or removed; times are relative to [`Table::base_ns`]; a missing time is
+//! Invariants: a row is never reordered or removed after reading; times are relative to [`Table::base_ns`]; a missing time is
 //! [`time::NONE`].
 
 use super::column::Column;
@@ -16,6 +16,7 @@ use crate::names::{NameId, Names};
 use crate::order::descending;
 use crate::table::category::Category;
 use crate::time;
+use alloc::vec::Vec;
 
 /// The largest size that counts in sums, in bytes: 1 PiB.
 pub const LARGEST: i64 = 1 << 50;
@@ -61,6 +62,18 @@ pub struct Table {
     layout: Column<LayoutId>,
 }
 
+/// Returns the row of each key, if the keys are the numbers from 0 to that of the rows in some order.
+fn permutation(keys: &[u64]) -> Option<Vec<u32>> {
+    let mut order = alloc::vec![u32::MAX; keys.len()];
+    for (row, &key) in (0..).zip(keys) {
+        let place = order.get_mut(usize::try_from(key).ok()?)?;
+        if core::mem::replace(place, row) != u32::MAX {
+            return None;
+        }
+    }
+    Some(order)
+}
+
 impl Table {
     /// Appends an event. Its fields were packed before.
     #[inline]
@@ -73,6 +86,25 @@ impl Table {
         self.track.push(fixed.track);
         self.layout.push(fixed.layout);
         row
+    }
+
+    /// Sorts the rows by these keys, one for each row. The sort is stable.
+    pub(crate) fn sort_rows(&mut self, keys: &[u64]) {
+        if keys.is_sorted() {
+            return;
+        }
+        let order = permutation(keys).unwrap_or_else(|| {
+            let mut order: Vec<u32> = (0..keys.len() as u32).collect();
+            order.sort_by_key(|&row| keys[row as usize]);
+            order
+        });
+        let varints = |row: u32| self.layouts.get(self.layout[row as usize]).varints();
+        self.fields = self.fields.gather(order.iter().map(|&row| (row as usize, varints(row))));
+        self.ts = self.ts.gather(&order);
+        self.dur = self.dur.gather(&order);
+        self.name = self.name.gather(&order);
+        self.track = self.track.gather(&order);
+        self.layout = self.layout.gather(&order);
     }
 
     /// Removes all events. Strings, tracks, layouts and metadata stay.

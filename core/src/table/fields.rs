@@ -189,6 +189,19 @@ impl Fields {
         &self.segments[start.segment as usize][start.offset as usize..]
     }
 
+    /// The packed values of these events in another order. Each comes with the number of its varints.
+    pub(super) fn gather(&self, rows: impl Iterator<Item = (usize, u32)>) -> Fields {
+        let mut gathered = Fields::default();
+        for (row, varints) in rows {
+            let bytes = self.at(row);
+            let mut after = bytes;
+            skip(&mut after, varints);
+            gathered.open.extend_from_slice(&bytes[..bytes.len() - after.len()]);
+            gathered.finish_event();
+        }
+        gathered
+    }
+
     /// The value of `field` in event `row`.
     #[inline]
     pub(crate) fn value<'a>(&self, row: usize, field: &Field, names: &'a Names) -> Value<'a> {

@@ -165,6 +165,11 @@ impl Layout {
         }
     }
 
+    /// The number of varints of an event.
+    pub(super) fn varints(&self) -> u32 {
+        self.fields.last().map_or(0, |last| last.skip + last.field_type.varints())
+    }
+
     /// Whether one of the fields is a size in bytes.
     #[inline]
     pub fn has_size(&self) -> bool {
@@ -264,8 +269,8 @@ impl Layouts {
         NodeId(child)
     }
 
-    /// Stores `child` as the likely successor of `node`. Allowed only for keys without quotes, backslashes and control
-    /// characters in the text, because likely keys are recognised by their bytes.
+    /// Stores `child` as the likely successor of `node`. In a table that is read from text, allowed only for keys without
+    /// quotes, backslashes and control characters, because likely keys are recognised by their bytes.
     #[inline]
     pub(crate) fn predict(&mut self, node: NodeId, child: NodeId) {
         self.nodes[node.0 as usize].likely = child.0;

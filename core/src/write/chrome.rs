@@ -154,15 +154,9 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
             members.member("ph", &quote(&char::from(ph).to_string()))?;
         }
         let layout = table.layout(row);
-        // Records have no `cat`, but a category from their dialect.
-        let is_record = table.metadata.source != Source::Chrome && layout.category != Category::Other;
-        match layout.cat.map(|cat| table.names.get(cat)) {
-            Some(cat) => {
-                let changed = self.rewrite.category(cat);
-                members.member("cat", &quote(changed.as_deref().unwrap_or(cat)))?;
-            }
-            None if is_record => members.member("cat", &quote(layout.category.as_str()))?,
-            None => {}
+        if let Some(text) = category_text(table, row) {
+            let changed = if layout.cat.is_some() { self.rewrite.category(text) } else { None };
+            members.member("cat", &quote(changed.as_deref().unwrap_or(text)))?;
         }
         if !table.name(row).is_empty() {
             let name = self.rewrite.name(table, row);
@@ -248,6 +242,13 @@ impl<W: Write> Members<'_, W> {
         self.first = false;
         write!(self.out, "{separator}{key}:{json}")
     }
+}
+
+/// The category to write. Records have no `cat`, but a category from their dialect.
+pub(super) fn category_text(table: &Table, row: Row) -> Option<&str> {
+    let layout = table.layout(row);
+    let is_record = table.metadata.source != Source::Chrome && layout.category != Category::Other;
+    layout.cat.map(|cat| table.names.get(cat)).or(is_record.then(|| layout.category.as_str()))
 }
 
 /// The key to write, as a JSON string.

@@ -17,7 +17,7 @@ use kinetoscope_core::queries::{self, Export, Started};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::write::repair::{Repaired, Repairer};
 use std::fmt::Write;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 /// Exports every trace. Returns the highest exit code.
@@ -26,6 +26,9 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let options = args::options(export.options, matches)?;
     let files = Files::of(matches);
     let sources = sources(&files.traces)?;
+    if export.is_binary() && files.output.is_none() && io::stdout().is_terminal() {
+        return Err(Failure::usage(format!("{name} is not text: name a file with --output, or use a pipe")));
+    }
     let several = sources.len() > 1;
     let mut audits = Audits::of(name, matches, several);
     let only_audits = audits.is_some() && files.output.is_none();
@@ -91,13 +94,13 @@ fn export_one(
 /// Writes one trace.
 fn write(mut writing: Writing, trace: &Trace, path: Option<&Path>) -> Result<(), Failure> {
     let mut output = Output::create(path)?;
-    let mut piece = String::new();
+    let mut piece = Vec::new();
     let mut more = true;
     while more {
         piece.clear();
         more = writing.next(trace, &mut piece);
         // `finish` returns the error.
-        more &= output.write_str(&piece).is_ok();
+        more &= output.write(&piece);
     }
     Ok(output.finish()?)
 }

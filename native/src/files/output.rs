@@ -1,4 +1,4 @@
-//! Writes text to files and standard output, with gzip if the file name ends in `.gz`.
+//! Writes to files and standard output, with gzip if the file name ends in `.gz`.
 
 use crate::io_error::with_path;
 use flate2::Compression;
@@ -21,7 +21,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Creates the file, or writes to standard output without a path. If the name ends in `.gz`, the text is
+    /// Creates the file, or writes to standard output without a path. If the name ends in `.gz`, the output is
     /// compressed.
     ///
     /// # Errors
@@ -46,6 +46,18 @@ impl Output {
         Ok(Output { sink, path: Some(path.to_path_buf()), error: None })
     }
 
+    /// Writes bytes. Returns whether they were written; [`Output::finish`] returns the error.
+    pub fn write(&mut self, bytes: &[u8]) -> bool {
+        if self.error.is_none() {
+            let written = match &mut self.sink {
+                Sink::Plain(plain) => plain.write_all(bytes),
+                Sink::Gzip(gzip) => gzip.write_all(bytes),
+            };
+            self.error = written.err();
+        }
+        self.error.is_none()
+    }
+
     /// Finishes the output.
     ///
     /// # Errors
@@ -67,16 +79,6 @@ impl Output {
 
 impl fmt::Write for Output {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        if self.error.is_some() {
-            return Err(fmt::Error);
-        }
-        let written = match &mut self.sink {
-            Sink::Plain(plain) => plain.write_all(text.as_bytes()),
-            Sink::Gzip(gzip) => gzip.write_all(text.as_bytes()),
-        };
-        written.map_err(|error| {
-            self.error = Some(error);
-            fmt::Error
-        })
+        if self.write(text.as_bytes()) { Ok(()) } else { Err(fmt::Error) }
     }
 }

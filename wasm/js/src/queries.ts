@@ -1157,6 +1157,10 @@ export type CheckRow = CheckIdentityRow | CheckViolatedRuleRow | CheckDiagnostic
 export interface ExportChromeOptions {
 }
 
+/** Options of the export `pftrace`. */
+export interface ExportPftraceOptions {
+}
+
 /** Options of the export `folded`. */
 export interface ExportFoldedOptions {
   /** Metric of each line [default: self_cpu_time_total] */
@@ -1274,6 +1278,7 @@ export interface Queries {
 /** Options of every export. */
 export interface Exports {
   chrome: ExportChromeOptions;
+  pftrace: ExportPftraceOptions;
   folded: ExportFoldedOptions;
   eventlist: ExportEventlistOptions;
   "execution-trace": ExportExecutionTraceOptions;
@@ -1309,6 +1314,7 @@ export const QUERIES: { readonly [V in keyof Queries]: boolean } = {
 /** The media type of every export. */
 export const EXPORTS: { readonly [E in keyof Exports]: string } = {
   chrome: "application/json",
+  pftrace: "application/octet-stream",
   folded: "text/plain",
   eventlist: "application/json",
   "execution-trace": "application/json",

@@ -56,9 +56,19 @@ impl<'a> LaneNames<'a> {
         tracks::plain(&self.trace.table.names, id)
     }
 
+    /// Returns the name that the trace gives the process of a host track.
+    pub(crate) fn given_process(&self, track: Track) -> Option<&'a str> {
+        self.given(track.pid, PROCESS)
+    }
+
+    /// Returns the name that the trace gives a thread or stream.
+    pub(crate) fn given_thread(&self, track: Track) -> Option<&'a str> {
+        self.given(track.pid, i64::from(track.tid.0))
+    }
+
     /// Returns the name of a track's process or device.
     pub(crate) fn process(&self, track: Track) -> String {
-        match (self.given(track.pid, LABEL), self.given(track.pid, PROCESS)) {
+        match (self.given(track.pid, LABEL), self.given_process(track)) {
             (Some(label), _) if track.on_device => label.into(),
             (_, Some(name)) if !track.on_device => format!("{name} {}", self.plain(track.pid)),
             _ => bare(if track.on_device { "device" } else { "process" }, self.plain(track.pid)),
@@ -67,7 +77,7 @@ impl<'a> LaneNames<'a> {
 
     /// Returns the name of a track's thread or stream.
     pub(crate) fn thread(&self, track: Track) -> String {
-        self.given(track.pid, i64::from(track.tid.0)).map_or_else(
+        self.given_thread(track).map_or_else(
             || bare(if track.on_device { "stream" } else { "thread" }, self.plain(track.tid)),
             Into::into,
         )

@@ -1,6 +1,5 @@
 //! Spans with their position on the timeline: spans of given names, of a row of `ops`, and those related to one event.
 
-use super::tracks::lanes;
 use crate::analysis::torch::averages::{GroupBy, group_members};
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::demangle::demangle;
@@ -65,7 +64,7 @@ fn collect(trace: &Trace, wanted: &mut dyn FnMut(Row) -> bool) -> Vec<Span> {
     let (table, tree, origin) = (&trace.table, &trace.tree, trace.start_ns);
     for track in (0..table.tracks.all().len() as u32).map(TrackId) {
         let mut below = 0;
-        for lane in lanes(trace, track) {
+        for lane in trace.tree.lanes_of(track) {
             let mut open: Vec<Position> = Vec::new();
             for at in lane.positions() {
                 let parent = tree.parent(at);
@@ -201,15 +200,9 @@ fn flows(trace: &Trace, event: Row) -> Vec<(Row, Relation)> {
 
 /// Returns the innermost span on the track of an event that is open at its time.
 fn innermost(trace: &Trace, event: Row) -> Option<Row> {
-    let (table, tree) = (&trace.table, &trace.tree);
-    let instant = table.ts(event);
-    let open = lanes(trace, table.track_id(event)).iter().filter_map(|lane| {
-        let begun = tree.rows_of(lane).partition_point(|&row| table.ts(row) <= instant);
-        let last = lane.positions().nth(begun.checked_sub(1)?)?;
-        let above = core::iter::once(last).chain(tree.ancestors(last));
-        above.map(|at| tree.row(at)).find(|&row| table.end(row) >= instant)
-    });
-    open.max_by_key(|&row| table.ts(row))
+    let table = &trace.table;
+    let at = trace.tree.open_at(table, table.track_id(event), table.ts(event));
+    at.map(|at| trace.tree.row(at))
 }
 
 /// Returns a span and everything inside it.

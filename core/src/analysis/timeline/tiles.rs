@@ -4,7 +4,6 @@
 //! pixel are merged to one box with their count and the name of the longest. So a level has at most two boxes per
 //! pixel, regardless of the number of events, and the counts of all boxes add up to the number of visible spans.
 
-use super::tracks::lanes;
 use crate::names::NameId;
 use crate::table::events::{Row, Table};
 use crate::table::tracks::TrackId;
@@ -56,7 +55,7 @@ pub fn tiles(trace: &Trace, window: Window) -> Vec<Tile> {
         tiles: Vec::new(),
     };
     let mut below = 0;
-    for lane in lanes(trace, window.track) {
+    for lane in trace.tree.lanes_of(window.track) {
         drawing.lane(&trace.tree, lane, below);
         below += lane.depth;
     }

@@ -40,14 +40,6 @@ words! {
     }
 }
 
-/// Returns the lanes of a track, the main one first.
-pub(super) fn lanes(trace: &Trace, track: TrackId) -> &[Lane] {
-    let all = trace.tree.lanes();
-    let start = all.partition_point(|lane| lane.track < track);
-    let end = all.partition_point(|lane| lane.track <= track);
-    &all[start..end]
-}
-
 /// Returns every track with events, in order of first occurrence.
 pub(crate) fn track_rows(trace: &Trace) -> Rows {
     let table = &trace.table;
@@ -59,7 +51,7 @@ pub(crate) fn track_rows(trace: &Trace) -> Rows {
     }
     let mut rows = Rows::new(COLUMNS);
     for (at, &track) in table.tracks.all().iter().enumerate().filter(|(at, _)| events[*at] > 0) {
-        let lanes = lanes(trace, TrackId(at as u32));
+        let lanes = trace.tree.lanes_of(TrackId(at as u32));
         let spans = || lanes.iter().flat_map(Lane::positions);
         let mut busy = Collector::default();
         let mut whole: Option<(i64, i64)> = None;

@@ -1,12 +1,14 @@
 //! The state of a sequence of packets: interned strings and defaults.
 
+use super::common::Common;
 use super::wire::{Damaged, Value, fields};
+use crate::index::Index;
 use crate::names::{NameId, Names};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 /// What an interned string is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Interned {
     Category,
     Name,
@@ -29,23 +31,58 @@ const KINDS: [(u32, Interned, u32); 7] = [
     (1001, Interned::KernelArgument, 2),
 ];
 const COUNTER_DESCRIPTORS: u32 = 47;
+/// Ids below this are always small.
+const NEAR: usize = 4096;
+
+/// The interned strings of one kind.
+#[derive(Clone, Debug, Default)]
+struct Texts {
+    /// Those with small ids: the id of the name plus one; 0 for none.
+    near: Vec<u32>,
+    far: Index,
+    count: usize,
+}
+
+impl Texts {
+    fn set(&mut self, id: u64, name: NameId) {
+        self.count += 1;
+        // Ids are not trusted: a large one must not take memory for all those below it.
+        match usize::try_from(id) {
+            Ok(at) if at < NEAR + 4 * self.count => {
+                if self.near.len() <= at {
+                    self.near.resize(at + 1, 0);
+                }
+                self.near[at] = name.0 + 1;
+            }
+            _ => self.far.set((id.cast_signed(), 0), name.0),
+        }
+    }
+
+    #[inline]
+    fn get(&self, id: u64) -> Option<NameId> {
+        let near = usize::try_from(id).ok().and_then(|at| self.near.get(at)).copied().unwrap_or(0);
+        near.checked_sub(1).or_else(|| self.far.get((id.cast_signed(), 0))).map(NameId)
+    }
+}
 
 /// The state of a sequence.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sequence {
-    texts: BTreeMap<(Interned, u64), NameId>,
+    texts: [Texts; KINDS.len()],
     /// The names of counters by the id of their descriptor and their own.
     counters: BTreeMap<(u64, u64), NameId>,
     /// The clock of timestamps, if it is not the boot time.
     pub(super) clock: Option<u32>,
     /// The track of events that name none.
     pub(super) track: Option<u64>,
+    /// What the rows have in common, if Kinetoscope wrote the sequence.
+    pub(super) common: Option<Common>,
 }
 
 impl Sequence {
     /// The interned string with this id.
     pub(super) fn text(&self, kind: Interned, id: u64) -> Option<NameId> {
-        self.texts.get(&(kind, id)).copied()
+        self.texts[kind as usize].get(id)
     }
 
     /// The name of a counter of an interned descriptor.
@@ -77,7 +114,8 @@ impl Sequence {
             let (number, entry) = field?;
             if let Some(&(_, kind, text)) = KINDS.iter().find(|kind| kind.0 == number) {
                 let (id, text) = entry_of(entry, text)?;
-                self.texts.insert((kind, id), names.intern(&text.text()));
+                let name = names.intern(&text.text());
+                self.texts[kind as usize].set(id, name);
             } else if number == COUNTER_DESCRIPTORS {
                 let (id, descriptor) = entry_of(entry, 2)?;
                 for (counter, name) in counter_specs(descriptor.bytes())? {

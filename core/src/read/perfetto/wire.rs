@@ -25,6 +25,11 @@ impl<'a> Value<'a> {
         self.number() as i64
     }
 
+    /// A signed number that is zigzag-coded.
+    pub(super) fn signed(self) -> i64 {
+        (self.number() >> 1).cast_signed() ^ -(self.number() & 1).cast_signed()
+    }
+
     pub(super) fn double(self) -> f64 {
         f64::from_bits(self.number())
     }
@@ -46,7 +51,15 @@ impl<'a> Value<'a> {
 }
 
 /// Reads a varint and returns it with its length; `Ok(None)` if bytes are missing.
+#[inline]
 pub(super) fn varint(bytes: &[u8]) -> Result<Option<(u64, usize)>, Damaged> {
+    match bytes.first() {
+        Some(&byte) if byte < 0x80 => Ok(Some((byte.into(), 1))),
+        _ => long_varint(bytes),
+    }
+}
+
+fn long_varint(bytes: &[u8]) -> Result<Option<(u64, usize)>, Damaged> {
     let mut value = 0u64;
     for (at, &byte) in bytes.iter().enumerate().take(10) {
         value |= u64::from(byte & 0x7f) << (7 * at as u32).min(63);
@@ -65,18 +78,21 @@ pub(super) fn fields(message: &[u8]) -> Fields<'_> {
 }
 
 impl<'a> Fields<'a> {
+    #[inline]
     fn varint(&mut self) -> Result<u64, Damaged> {
         let (value, length) = varint(self.0)?.ok_or(Damaged)?;
         self.0 = &self.0[length..];
         Ok(value)
     }
 
+    #[inline]
     fn take(&mut self, length: usize) -> Result<&'a [u8], Damaged> {
         let taken = self.0.get(..length).ok_or(Damaged)?;
         self.0 = &self.0[length..];
         Ok(taken)
     }
 
+    #[inline]
     fn field(&mut self) -> Result<(u32, Value<'a>), Damaged> {
         let key = self.varint()?;
         let number = u32::try_from(key >> 3).ok().filter(|&number| number > 0).ok_or(Damaged)?;
@@ -97,6 +113,7 @@ impl<'a> Fields<'a> {
 impl<'a> Iterator for Fields<'a> {
     type Item = Result<(u32, Value<'a>), Damaged>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.0.is_empty() {
             return None;

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 /// The example of each command.
-const EXAMPLES: [(&str, &str); 31] = [
+const EXAMPLES: [(&str, &str); 32] = [
     ("summary", "kinetoscope summary run.json.gz"),
     ("ops", "kinetoscope ops steps.json.gz --sort-by self_cpu_time_total --row-limit 3"),
     ("kernels", "kinetoscope kernels gpu.json"),
@@ -29,6 +29,10 @@ const EXAMPLES: [(&str, &str); 31] = [
     (
         "export chrome",
         "kinetoscope export chrome service.ktrace -o service.json; kinetoscope info service.json | head -n 4",
+    ),
+    (
+        "export pftrace",
+        "kinetoscope export pftrace steps.json.gz -o steps.pftrace; kinetoscope info steps.pftrace | head -n 4",
     ),
     ("export folded", "kinetoscope export folded stacks.json.gz | head -n 2"),
     ("export csv", "kinetoscope export csv gpu.json | head -n 3"),
