@@ -5,8 +5,8 @@
 use crate::error::Error;
 use crate::read::perfetto;
 use crate::table::category::Category;
-use crate::table::events::Table;
-use crate::table::layout::{Key, Layout};
+use crate::table::events::{Row, Table};
+use crate::table::layout::{Key, Layout, Place};
 use crate::table::metadata::Source;
 use alloc::borrow::ToOwned;
 
@@ -62,6 +62,15 @@ const SINCE_2_15: Rules =
 const RULES: [&Rules; 6] = [&OLDEST, &SINCE_2_4, &SINCE_2_6, &SINCE_2_12, &SINCE_2_14, &SINCE_2_15];
 
 impl Rules {
+    /// Whether device work that is linked to the id of an event belongs to it.
+    pub(crate) fn is_launcher(&self, table: &Table, row: Row) -> bool {
+        let external_id = || table.field_named(row, Place::Top, "external_id")?.as_i64();
+        match external_id().filter(|_| self.links_by_external_id) {
+            Some(id) => id != 0,
+            None => table.int(row, Key::LinkedId) == Some(0),
+        }
+    }
+
     /// Returns the rules of a version such as `2.15`, `2.15.0` or `2.12.1+cu130`.
     ///
     /// # Errors

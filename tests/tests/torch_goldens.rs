@@ -354,8 +354,74 @@ fn fields_of_events_from_records_equal_torchs() {
             if gold["device_type"] == "CPU" {
                 check(&ours[column("thread")], "thread", gold["thread"].to_string().into());
             }
-            let children = serde_json::to_value(&gold["cpu_children"]).expect("children");
-            check(&ours[column("cpu_children")], "cpu_children", Cell::Json(children));
+            check(&ours[column("cpu_children")], "cpu_children", Cell::Json(gold["cpu_children"].clone()));
+            for key in
+                ["device_index", "device_resource_id", "node_id", "external_id", "linked_correlation_id"]
+            {
+                if let Some(number) = gold[key].as_i64() {
+                    check(&ours[column(key)], key, Cell::Int(number));
+                }
+            }
+            check(&ours[column("use_device")], "use_device", gold["use_device"].as_str().into());
+            check(
+                &ours[column("is_python_function")],
+                "is_python_function",
+                Cell::Bool(gold["is_python_function"] == true),
+            );
+            for key in ["concrete_inputs", "kwinputs"] {
+                check(&ours[column(key)], key, Cell::Json(gold[key].clone()));
+            }
+            check_details(
+                &mut d,
+                &format!("{} event {at}", case.name),
+                &|key| ours[column(key)].clone(),
+                gold,
+            );
+        }
+    }
+    d.settle(50_000);
+}
+
+/// The kernels, flows and Python ids of an event. Goldens of PyTorch 2.11 have only the kernels.
+fn check_details(d: &mut Differences, what: &str, ours: &dyn Fn(&str) -> Cell, gold: &Value) {
+    let kernels: Vec<Value> = (gold["kernels"].as_array().expect("kernels").iter())
+        .map(|kernel| {
+            let ns = (kernel[2].as_f64().expect("a duration") * 1e3).round() as i64;
+            serde_json::json!({"name": kernel[0], "device": kernel[1], "duration_ns": ns})
+        })
+        .collect();
+    d.check(|| format!("{what} kernels"), ours("kernels"), Cell::Json(kernels.into()));
+    let Some(flow) = gold["flow"].as_array() else { return };
+    let flow = if flow[0].is_null() { Value::Null } else { gold["flow"].clone() };
+    d.check(|| format!("{what} flow"), ours("flow"), Cell::Json(flow));
+    d.check(|| format!("{what} python_ids"), ours("python_ids"), Cell::Json(gold["python_ids"].clone()));
+}
+
+/// Fields of events that a trace and a profiling result have.
+#[test]
+fn details_of_events_from_traces_equal_torchs() {
+    let mut d = Differences::default();
+    for case in all_cases().iter().filter(|case| case.trace.table.metadata.source == Source::Chrome) {
+        let Some(gold) = events_of(case) else { continue };
+        let Some(gold) = gold["events"].as_array().cloned() else { continue };
+        let rows = event_rows(&case.trace, &FunctionEvents::new(&case.trace));
+        if exception(&case.name, "names").is_some() || rows.rows.len() != gold.len() {
+            continue;
+        }
+        let column = |key: &str| rows.columns.iter().position(|c| c.key == key).expect("a column");
+        for (at, (ours, gold)) in rows.rows.iter().zip(&gold).enumerate() {
+            let what = format!("{} event {at}", case.name);
+            let ours = |key: &str| ours[column(key)].clone();
+            for key in ["node_id", "external_id", "linked_correlation_id"] {
+                if let Some(number) = gold[key].as_i64() {
+                    d.check(|| format!("{what} {key}"), ours(key), Cell::Int(number));
+                }
+            }
+            // JSON has no infinity; traces have its name.
+            let inputs = gold["concrete_inputs"].to_string().replace(r#"{"float":"inf"}"#, r#""inf""#);
+            let inputs: Value = serde_json::from_str(&inputs).expect("JSON");
+            d.check(|| format!("{what} concrete_inputs"), ours("concrete_inputs"), Cell::Json(inputs));
+            check_details(&mut d, &what, &ours, gold);
         }
     }
     d.settle(50_000);

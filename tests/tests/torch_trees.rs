@@ -2,12 +2,15 @@
 
 use kinetoscope_core::analysis::torch::evaluation::{Call, Evaluation, Overlaps, Queued, calls, evaluate};
 use kinetoscope_core::analysis::torch::event_tree::{EventTree, Node};
+use kinetoscope_core::analysis::torch::event_tree_rows::event_tree_rows;
 use kinetoscope_core::analysis::torch::patterns::rules::NamePattern;
 use kinetoscope_core::analysis::torch::patterns::{ALL, Pattern, Scene, find, report};
+use kinetoscope_core::rows::Cell;
 use kinetoscope_core::table::events::Table;
 use kinetoscope_tests::files;
 use kinetoscope_tests::torch::{Case, Differences, cases};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Returns the reason why the tree of a case cannot be computed from its trace.
 fn exception(case: &str) -> Option<&'static str> {
@@ -38,11 +41,21 @@ fn unix(table: &Table, ns: i64) -> i64 {
     table.base_ns() + ns
 }
 
-/// With overload names, the trace has `aten::add.Tensor` where the tree has `aten::add`.
-fn plain_name(case: &Case, name: &str) -> String {
-    let meta = case.json("meta.json").expect("options");
-    let splits = meta["options"]["capture_overload_names"] == true && name.contains("::");
-    if splits { name.split('.').next().unwrap_or(name).to_owned() } else { name.to_owned() }
+#[test]
+fn the_tags_of_nodes_equal_torchs() {
+    let mut d = Differences::default();
+    for (case, gold) in tree_cases() {
+        let rows = event_tree_rows(&case.trace);
+        let tag = rows.columns.iter().position(|column| column.key == "tag").expect("a column");
+        let mut ours: BTreeMap<String, u64> = BTreeMap::new();
+        for row in &rows.rows {
+            let Cell::Text(tag) = &row[tag] else { panic!("a tag is a text") };
+            *ours.entry(tag.to_string()).or_default() += 1;
+        }
+        let theirs: BTreeMap<String, u64> = serde_json::from_value(gold["tags"].clone()).expect("tags");
+        d.check(|| case.name.clone(), ours, theirs);
+    }
+    d.settle(50);
 }
 
 #[test]
@@ -52,7 +65,7 @@ fn event_trees_equal_torchs() {
         let (tree, table) = (EventTree::new(&case.trace), &case.trace.table);
         let key = |node: Node| {
             let row = tree.row(node);
-            (plain_name(&case, table.name(row)), unix(table, table.ts(row)), unix(table, table.end(row)))
+            (tree.name(table, node).to_owned(), unix(table, table.ts(row)), unix(table, table.end(row)))
         };
         let mut ours: Vec<NodeKey> = tree
             .nodes()

@@ -2,7 +2,7 @@
 //! defined.
 
 use super::answer_options::{
-    FlopsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, TreeOptions,
+    FlopsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, TreeOptions,
 };
 use crate::analysis::device::kernels::kernels as kernel_rows;
 use crate::analysis::device::memory_rows::memory_rows;
@@ -16,10 +16,11 @@ use crate::analysis::timeline::modules::module_rows;
 use crate::analysis::timeline::names::name_rows;
 use crate::analysis::timeline::tracks::track_rows;
 use crate::analysis::torch::average_rows::average_rows;
-use crate::analysis::torch::averages::{Average, key_averages};
+use crate::analysis::torch::averages::{Average, each_event, key_averages, total_average};
 use crate::analysis::torch::coverage::coverage_rows;
 use crate::analysis::torch::evaluation::evaluation_rows;
 use crate::analysis::torch::event_rows::event_rows;
+use crate::analysis::torch::event_tree_rows::event_tree_rows;
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::analysis::torch::patterns::{self as known, pattern_rows, rules::NamePattern};
 use crate::analysis::torch::stacks::stack_rows;
@@ -31,11 +32,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 fn averages(trace: &Trace, options: &OpsOptions) -> (Vec<Average>, Recorded) {
-    let events = FunctionEvents::new(trace);
-    (key_averages(&events, &trace.table, options.group_by), Recorded::of(&events))
+    let (events, table) = (FunctionEvents::new(trace), &trace.table);
+    let rows = match options.rows {
+        RowsOf::Averages => key_averages(&events, table, options.group_by),
+        RowsOf::Events => each_event(&events, table),
+        RowsOf::Total => alloc::vec![total_average(&events, table)],
+    };
+    (rows, Recorded::of(&events))
 }
 
-/// Returns the operators: PyTorch's key averages.
+/// Returns the operators: PyTorch's key averages, its events, or their sum.
 pub fn ops(trace: &Trace, options: &OpsOptions) -> Rows {
     let (groups, _) = averages(trace, options);
     let (sorted, shown) = select(&groups, &options.table);
@@ -115,6 +121,11 @@ pub fn stacks(trace: &Trace, options: &ListOptions) -> Rows {
 /// Returns the breakdown of each profiler step.
 pub fn steps(trace: &Trace, options: &ListOptions) -> Rows {
     step_rows(trace).first(options.row_limit)
+}
+
+/// Returns PyTorch's event tree.
+pub fn event_tree(trace: &Trace, options: &ListOptions) -> Rows {
+    event_tree_rows(trace).first(options.row_limit)
 }
 
 /// Returns every function event.

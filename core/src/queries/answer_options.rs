@@ -4,6 +4,7 @@ use super::options::{Fallback, Opt, Options, Takes, Typed};
 use crate::analysis::torch::averages::GroupBy;
 use crate::report::table_options::{SortBy, TableOptions};
 use crate::units::TimeUnit;
+use crate::words::words;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -24,9 +25,26 @@ impl Typed for ListOptions {
     }
 }
 
+words! {
+    "OpsRows"
+    /// What the rows of `ops` are.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum RowsOf {
+        /// PyTorch's `key_averages`.
+        #[default]
+        Averages = "averages",
+        /// Every event, as in the table of PyTorch's `events()`.
+        Events = "events",
+        /// One row with the sums over all events: PyTorch's `total_average`.
+        Total = "total",
+    }
+}
+
 /// Options of `ops`: those of PyTorch's `key_averages` and of its `table()`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpsOptions {
+    /// What the rows are.
+    pub rows: RowsOf,
     /// The grouping.
     pub group_by: GroupBy,
     /// Which rows are shown, and the layout of the table.
@@ -37,6 +55,7 @@ impl Default for OpsOptions {
     /// Returns all rows, grouped by name only.
     fn default() -> Self {
         OpsOptions {
+            rows: RowsOf::default(),
             group_by: GroupBy::default(),
             table: TableOptions { row_limit: None, ..TableOptions::default() },
         }
@@ -56,6 +75,13 @@ const GROUP_BY: Opt = Opt::new(
     Takes::Groups,
     "Also group by any of shape, stack:N, overload, module (the innermost nn.Module)",
 );
+const ROWS: Opt = Opt::new(
+    "rows",
+    "WHAT",
+    Takes::Word(RowsOf::VOCABULARY),
+    "Rows: `averages`, `events` (`events().table()`), or `total` (`total_average()`)",
+)
+.or(Fallback::Words(RowsOf::Averages.as_str()));
 const TOP_LEVEL_ONLY: Opt =
     Opt::new("top-level-only", "", Takes::Nothing, "Show only rows whose first event has no parent");
 const PYTHON_FUNCTIONS: Opt = Opt::new(
@@ -82,6 +108,7 @@ impl Typed for OpsOptions {
     const DECLARED: &'static [Opt] = &[
         SORT_BY,
         OPS_ROW_LIMIT,
+        ROWS,
         GROUP_BY,
         TOP_LEVEL_ONLY,
         PYTHON_FUNCTIONS,
@@ -105,7 +132,8 @@ impl Typed for OpsOptions {
             header: given.text(&HEADER),
         };
         let python_functions = given.flag(&PYTHON_FUNCTIONS);
-        OpsOptions { group_by: GroupBy { python_functions, ..given.groups(&GROUP_BY) }, table }
+        let rows = given.word(&ROWS, &RowsOf::ALL).unwrap_or_default();
+        OpsOptions { rows, group_by: GroupBy { python_functions, ..given.groups(&GROUP_BY) }, table }
     }
 }
 

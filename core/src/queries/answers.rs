@@ -10,7 +10,9 @@ use crate::analysis::device::{kernels, memory_rows, steps, work};
 use crate::analysis::overview::summary::{self, DevicePart, HostPart, assemble, device_part, host_part};
 use crate::analysis::overview::{check, info};
 use crate::analysis::timeline::{call_tree, counters, modules, names, tracks};
-use crate::analysis::torch::{average_rows, coverage, evaluation, event_rows, patterns, stacks};
+use crate::analysis::torch::{
+    average_rows, coverage, evaluation, event_rows, event_tree_rows, patterns, stacks,
+};
 use crate::report::summary_text;
 use crate::rows::Rows;
 use crate::trace::Trace;
@@ -167,6 +169,17 @@ pub(super) const QUERIES: &[Query] = &[
         variants: &[],
         hint: None,
         run: |trace, request| Ok(analyses::events(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "event-tree",
+        about: help("Operators, Python calls and allocations as PyTorch nests them"),
+        examples: examples(&["run.json --row-limit 100", "run.json --format json -o tree.json"]),
+        options: ListOptions::DECLARED,
+        is_one_row: false,
+        columns: event_tree_rows::COLUMNS,
+        variants: &[],
+        hint: None,
+        run: |trace, request| Ok(analyses::event_tree(trace, &request.typed()).into()),
     },
     Query {
         name: "names",

@@ -47,7 +47,9 @@ pub enum Shape {
     Numbers,
     /// A list of any values, or `null`.
     Values,
-    /// An object.
+    /// An object with any members, or `null`.
+    Object,
+    /// An object with these members.
     Record(&'static Record),
     /// A list of objects.
     Records(&'static Record),
@@ -106,6 +108,7 @@ impl Shape {
         let all = |fits: &dyn Fn(&Value) -> bool| value.as_array().is_some_and(|list| list.iter().all(fits));
         match self {
             Shape::Texts => all(&Value::is_string),
+            Shape::Object => value.is_null() || value.is_object(),
             Shape::Numbers => all(&Value::is_i64),
             Shape::Values => value.is_null() || value.is_array(),
             Shape::Record(record) => record.fits(value),

@@ -42,7 +42,10 @@ const RULED: [&str; 10] =
 /// The commands by topic, for the help text.
 const TOPICS: [(&str, &[&str]); 6] = [
     ("Overview", &["summary", "check", "info"]),
-    ("Operators", &["ops", "events", "stacks", "modules", "coverage", "patterns", "evaluation"]),
+    (
+        "Operators",
+        &["ops", "events", "event-tree", "stacks", "modules", "coverage", "patterns", "evaluation"],
+    ),
     ("Devices", &["kernels", "flops", "memory", "steps"]),
     ("Timeline", &["tree", "names", "counters", "tracks"]),
     ("Traces", &["view", "export", "repair", "slice", "shrink", "redact"]),

@@ -133,6 +133,14 @@ export type MemoryKind =
   | "out_of_memory"
   | "segments";
 
+export type EventTreeTag =
+  | "TorchOp"
+  | "Allocation"
+  | "OutOfMemory"
+  | "PyCall"
+  | "PyCCall"
+  | "PythonGC";
+
 export type Category =
   | "cpu_op"
   | "user_annotation"
@@ -284,6 +292,15 @@ export interface Finding {
   advice: string;
 }
 
+export interface EventKernel {
+  /** The name of the device work. */
+  name: string;
+  /** The number of its device. */
+  device: number;
+  /** Its duration. */
+  duration_ns: number;
+}
+
 export interface PreviewTop {
   /** The name. */
   name: string;
@@ -347,6 +364,8 @@ export interface OpsOptions {
   sortBy?: "count" | "cpu_time" | "cpu_time_total" | "self_cpu_time_total" | "device_time" | "device_time_total" | "self_device_time_total" | "cpu_memory_usage" | "self_cpu_memory_usage" | "device_memory_usage" | "self_device_memory_usage" | "flops" | `${"" | "self_"}${"cuda" | "xpu" | "privateuse1"}_time_total` | undefined;
   /** Maximum number of rows, -1 for all [default: 100 in a table, all elsewhere] */
   rowLimit?: number | undefined;
+  /** Rows: `averages`, `events` (`events().table()`), or `total` (`total_average()`) [default: averages] */
+  rows?: "averages" | "events" | "total" | undefined;
   /** Also group by any of shape, stack:N, overload, module (the innermost nn.Module). */
   groupBy?: readonly ("shape" | "overload" | "module" | StackGroup)[] | undefined;
   /** Show only rows whose first event has no parent. */
@@ -908,7 +927,7 @@ export interface EventsRow {
   self_device_memory_usage_bytes: number;
   /** The external or correlation id; 0 for none. */
   id: number;
-  /** The name in the trace. */
+  /** The name in the trace, without the overload name. */
   trace_name: string | null;
   /** The overload name of the operator. */
   overload_name: string;
@@ -928,6 +947,30 @@ export interface EventsRow {
   stack: string[];
   /** The type of the device it ran on: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1. */
   device_type: DeviceType;
+  /** The number of the device; of work on the CPU, that of the process. */
+  device_index: number;
+  /** The number of the stream; of work on the CPU, that of the thread. */
+  device_resource_id: number;
+  /** The device whose times were recorded: cuda, xpu. */
+  use_device: string | null;
+  /** The process of an RPC; -1 for none. */
+  node_id: number;
+  /** The external id; 0 for none. */
+  external_id: number;
+  /** The id of the operator that caused device work; 0 for none. */
+  linked_correlation_id: number;
+  /** The device work that the event itself launched. */
+  kernels: EventKernel[];
+  /** The inputs that are no tensors; null for tensors. */
+  concrete_inputs: unknown[] | null;
+  /** The keyword inputs; only profiling results contain them. */
+  kwinputs: Record<string, unknown> | null;
+  /** Number, type and start of the flow to or from the event. */
+  flow: unknown[] | null;
+  /** The ids of a Python call, of its parent and of its module; -1 for none. */
+  python_ids: number[];
+  /** Whether the event is a call of a Python function. */
+  is_python_function: boolean;
   /** Whether the event ended on another thread than it began; only records contain this. */
   is_async: boolean;
   /** Whether the event ran in another process by RPC; only records contain this. */
@@ -940,6 +983,32 @@ export interface EventsRow {
   cpu_parent: number | null;
   /** The positions of the child events. */
   cpu_children: number[];
+}
+
+/** Options of `event-tree`. */
+export interface EventTreeOptions {
+  /** Maximum number of rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `event-tree`. */
+export interface EventTreeRow {
+  /** The position of the node. */
+  idx: number;
+  /** The name of the node, without the overload name. */
+  name: string;
+  /** PyTorch's type of the event. */
+  tag: EventTreeTag;
+  /** The start of the node, after the start of the recording. */
+  start_ns: number;
+  /** The duration of the node. */
+  duration_ns: number;
+  /** The thread. */
+  thread: string;
+  /** The position of the parent. */
+  parent: number | null;
+  /** The positions of the children. */
+  children: number[];
 }
 
 /** Options of `names`. */
@@ -1241,6 +1310,8 @@ export interface Answers {
   steps(options?: StepsOptions): StepsRow[];
   /** Every function event, with PyTorch's field names. */
   events(options?: EventsOptions): EventsRow[];
+  /** Operators, Python calls and allocations as PyTorch nests them. */
+  eventTree(options?: EventTreeOptions): EventTreeRow[];
   /** Spans of every category by name. */
   names(options?: NamesOptions): NamesRow[];
   /** Counters, allocated memory, launch queues and device activity. */
@@ -1268,6 +1339,7 @@ export interface Queries {
   stacks: { options: StacksOptions; row: StacksRow };
   steps: { options: StepsOptions; row: StepsRow };
   events: { options: EventsOptions; row: EventsRow };
+  "event-tree": { options: EventTreeOptions; row: EventTreeRow };
   names: { options: NamesOptions; row: NamesRow };
   counters: { options: CountersOptions; row: CountersRow };
   tracks: { options: TracksOptions; row: TracksRow };
@@ -1304,6 +1376,7 @@ export const QUERIES: { readonly [V in keyof Queries]: boolean } = {
   stacks: false,
   steps: false,
   events: false,
+  "event-tree": false,
   names: false,
   counters: false,
   tracks: false,

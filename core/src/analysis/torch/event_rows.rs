@@ -1,6 +1,7 @@
 //! Function events as rows with PyTorch's field names.
 
 use super::device_type::DeviceType;
+use super::event_details::{Details, KERNEL};
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::demangle::demangle;
 use crate::handle::collect;
@@ -12,6 +13,7 @@ use crate::table::metadata::Source;
 use crate::table::tracks;
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use serde_json::Value;
@@ -55,7 +57,7 @@ pub const COLUMNS: &[Column] = &[
         "Device memory allocated minus released, excluding callees.",
     ),
     Column::int("id", "", "The external or correlation id; 0 for none."),
-    Column::text("trace_name", "", "The name in the trace.").nullable(),
+    Column::text("trace_name", "", "The name in the trace, without the overload name.").nullable(),
     Column::text("overload_name", "", "The overload name of the operator."),
     Column::text("thread", "Thread", "The thread or stream."),
     Column::int("fwd_thread", "", "The thread of the forward operator; 0 for none."),
@@ -70,6 +72,27 @@ pub const COLUMNS: &[Column] = &[
         &DeviceType::VOCABULARY,
         "The type of the device it ran on: CPU, CUDA, XPU, MTIA, HPU, PrivateUse1.",
     ),
+    Column::int("device_index", "", "The number of the device; of work on the CPU, that of the process."),
+    Column::int(
+        "device_resource_id",
+        "",
+        "The number of the stream; of work on the CPU, that of the thread.",
+    ),
+    Column::text("use_device", "", "The device whose times were recorded: cuda, xpu.").nullable(),
+    Column::int("node_id", "", "The process of an RPC; -1 for none."),
+    Column::int("external_id", "", "The external id; 0 for none."),
+    Column::int("linked_correlation_id", "", "The id of the operator that caused device work; 0 for none."),
+    Column::json("kernels", "", Shape::Records(&KERNEL), "The device work that the event itself launched."),
+    Column::json("concrete_inputs", "", Shape::Values, "The inputs that are no tensors; null for tensors."),
+    Column::json("kwinputs", "", Shape::Object, "The keyword inputs; only profiling results contain them."),
+    Column::json("flow", "", Shape::Values, "Number, type and start of the flow to or from the event."),
+    Column::json(
+        "python_ids",
+        "",
+        Shape::Numbers,
+        "The ids of a Python call, of its parent and of its module; -1 for none.",
+    ),
+    Column::bool("is_python_function", "", "Whether the event is a call of a Python function."),
     Column::bool(
         "is_async",
         "",
@@ -97,6 +120,7 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
     let children = events.children();
     let device_totals = events.device_totals_ns();
     let ids = ids(table, events);
+    let details = Details::new(trace, events);
     for event in events.events() {
         let row = events.row(event);
         let kind = events.kind(event);
@@ -106,7 +130,7 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
         };
         let (all, own) = (events.memory(event), events.self_memory(event));
         let start = events.start_ns(table, event);
-        rows.push(vec![
+        let mut cells = vec![
             event.index().into(),
             events.name(event).into(),
             Cell::Ns(start),
@@ -123,7 +147,7 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
             if kind == Kind::Memory {
                 Cell::Null
             } else {
-                demangle(table.name(row)).unwrap_or_else(|| table.name(row).to_owned()).into()
+                plain_name(events.trace_name(table, event)).into()
             },
             events.overload(event).into(),
             if is_plain_memory { "0" } else { tracks::plain(&table.names, table.track(row).tid) }.into(),
@@ -136,6 +160,9 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
                 events.stacks.get(events.stack(event)).iter().map(|f| Value::from(f.as_str())).collect(),
             ),
             events.device_type(table, event).as_str().into(),
+        ];
+        cells.extend(details.cells(event));
+        cells.extend([
             Cell::Bool(events.is_async(event)),
             Cell::Bool(events.is_remote(event)),
             Cell::Bool(events.is_legacy(event)),
@@ -143,8 +170,13 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
             events.parent(event).map(FunctionEvent::index).map_or(Cell::Null, Cell::from),
             Cell::Json(children.of(event).iter().map(|child| Value::from(child.index())).collect()),
         ]);
+        rows.push(cells);
     }
     rows
+}
+
+fn plain_name(name: &str) -> String {
+    demangle(name).unwrap_or_else(|| name.to_owned())
 }
 
 /// Returns PyTorch's ids: the external id of operators, the correlation id of launches and device work. Memory events

@@ -7,6 +7,7 @@
 //! the forward thread.
 
 use super::forward::forward_threads;
+use super::overloads::Overloads;
 use crate::analysis::children::Children;
 use crate::handle::{handle, run};
 use crate::order::sort_by_key;
@@ -31,6 +32,7 @@ handle! {
 pub struct EventTree {
     rows: Vec<Row>,
     parents: Vec<Option<Node>>,
+    overloads: Overloads,
     /// The children of each node.
     pub children: Children<Node>,
 }
@@ -62,7 +64,7 @@ impl EventTree {
             replay.start(node, (table.ts(row), table.end(row)), forward.get((thread, 0)));
         }
         let parents = replay.parents;
-        EventTree { children: Children::new(&parents), rows, parents }
+        EventTree { children: Children::new(&parents), rows, parents, overloads: Overloads::of(table) }
     }
 
     /// Returns the number of nodes.
@@ -83,6 +85,11 @@ impl EventTree {
     /// Returns the row of a node.
     pub fn row(&self, node: Node) -> Row {
         self.rows[node.index()]
+    }
+
+    /// Returns the name of a node, without the overload name.
+    pub fn name<'t>(&self, table: &'t Table, node: Node) -> &'t str {
+        self.overloads.name(table, self.row(node))
     }
 
     /// Returns the parent of a node.

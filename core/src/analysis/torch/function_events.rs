@@ -16,6 +16,7 @@ mod stacks;
 
 use super::device_type::DeviceType;
 use super::frames::{StackId, StackTable};
+use super::overloads::Overloads;
 use crate::analysis::children::Children;
 use crate::handle::{collect, handle, run};
 use crate::index::Index;
@@ -99,6 +100,9 @@ pub struct FunctionEvents {
     stack_of: Vec<StackId>,
     flops: Vec<i64>,
     flags: Vec<u8>,
+    split: Overloads,
+    /// The row of the last event that was merged into its parent, by the row of the parent.
+    merged: Index,
     overloads: Names,
     overload_of: Index,
 }
@@ -299,6 +303,17 @@ impl FunctionEvents {
         self.flops.get(event.index()).copied().unwrap_or(0)
     }
 
+    /// Returns the row whose device work is the event's: that of the last child that was merged into it, or its own.
+    pub(super) fn row_of_kernels(&self, event: FunctionEvent) -> Row {
+        let row = self.row(event);
+        self.merged.get((i64::from(row), 0)).map_or(row, |child| Row::new(child as usize))
+    }
+
+    /// Returns PyTorch's `trace_name`: the name in the trace, without the overload name.
+    pub fn trace_name<'t>(&self, table: &'t Table, event: FunctionEvent) -> &'t str {
+        self.split.name(table, self.row(event))
+    }
+
     /// Returns the event's overload name; empty unless the trace was recorded with overload names.
     pub fn overload(&self, event: FunctionEvent) -> &str {
         self.overloads.get(NameId(self.overload_id(event)))
@@ -334,6 +349,13 @@ impl FunctionEvents {
     /// asynchronous.
     pub(super) fn uses_device(&self, event: FunctionEvent) -> bool {
         self.use_device.is_some() && !self.has_flag(event, flag::ASYNC | flag::NO_DEVICE)
+    }
+
+    /// Returns PyTorch's `use_device` of an event.
+    pub(super) fn device_of(&self, event: FunctionEvent) -> Option<&'static str> {
+        let is_legacy_memory = self.kind(event) == Kind::Memory && self.source == Source::LegacyRecords;
+        let has_device = !is_legacy_memory && !self.has_flag(event, flag::NO_DEVICE);
+        self.use_device.filter(|_| has_device)
     }
 
     /// Returns PyTorch's `node_id`, the process of an RPC; `None` where PyTorch has -1.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 /// The example of each command.
-const EXAMPLES: [(&str, &str); 32] = [
+const EXAMPLES: [(&str, &str); 33] = [
     ("summary", "kinetoscope summary run.json.gz"),
     ("ops", "kinetoscope ops steps.json.gz --sort-by self_cpu_time_total --row-limit 3"),
     ("kernels", "kinetoscope kernels gpu.json"),
@@ -21,6 +21,7 @@ const EXAMPLES: [(&str, &str); 32] = [
     ("stacks", "kinetoscope stacks stacks.json.gz --row-limit 3"),
     ("steps", "kinetoscope steps gpu.json"),
     ("events", "kinetoscope events gpu.json --row-limit 4"),
+    ("event-tree", "kinetoscope event-tree steps.json.gz --row-limit 6"),
     ("names", "kinetoscope names gpu.json --row-limit 4"),
     ("counters", "kinetoscope counters gpu.json"),
     ("tracks", "kinetoscope tracks gpu.json"),

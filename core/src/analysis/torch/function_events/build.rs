@@ -185,6 +185,7 @@ impl<'a> Builder<'a> {
                     if let Some(&count) = out.kernel_counts.get(at) {
                         out.kernel_counts[above] = count;
                     }
+                    out.merged.set((i64::from(out.rows[above]), 0), out.rows[at].index() as u32);
                     gone += 1;
                 }
             }

@@ -11,7 +11,7 @@ use crate::order::{descending, sort_by_key};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
-use crate::table::layout::{Key, Place};
+use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use crate::time;
 use alloc::vec;
@@ -216,22 +216,14 @@ impl Builder<'_> {
         }
         for event in self.out.events().filter(|&event| self.has_kernels(event)) {
             let row = self.out.row(event);
-            let id = table.int(row, Key::ExternalId).filter(|_| self.is_launcher(row));
+            let id =
+                table.int(row, Key::ExternalId).filter(|_| self.trace.rules.is_launcher(self.table, row));
             if let Some(sum) = id.and_then(|id| index.get((id, 0))) {
                 let (ns, us, count) = linked[sum as usize];
                 kernels.add(event, (ns, us), count);
             }
         }
         self.set_kernels(kernels);
-    }
-
-    /// Returns whether device work that is linked to the id of an event belongs to it.
-    fn is_launcher(&self, row: Row) -> bool {
-        let external_id = || self.table.field_named(row, Place::Top, "external_id")?.as_i64();
-        match external_id().filter(|_| self.trace.rules.links_by_external_id) {
-            Some(id) => id != 0,
-            None => self.table.int(row, Key::LinkedId) == Some(0),
-        }
     }
 
     fn set_kernels(&mut self, kernels: Kernels) {

@@ -3,11 +3,11 @@
 use super::Kind;
 use super::build::Builder;
 use crate::analysis::flops::{self, Inputs};
+use crate::analysis::torch::overloads::Overloads;
 use crate::demangle::rewrite_name;
 use crate::index::Index;
 use crate::names::NameId;
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
+use crate::table::events::Row;
 use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use alloc::borrow::ToOwned;
@@ -21,20 +21,20 @@ impl Builder<'_> {
     /// Rewrites every distinct name once. Splits overload names off if the trace was recorded with them.
     pub(super) fn name_events(&mut self) {
         let table = self.table;
-        let split = table.metadata.source == Source::Chrome && has_overload_names(table);
+        let overloads = Overloads::of(table);
         let memory = table.names.find("[memory]").unwrap_or_default();
         let mut known: [Vec<Option<NameId>>; 2] =
             [vec![None; table.names.len()], vec![None; table.names.len()]];
         let mut keys = Vec::with_capacity(self.out.len());
         for event in self.out.events() {
             let row = self.out.row(event);
-            let is_op = split && table.category(row) == Category::CpuOp;
+            let split = overloads.split(table, row);
             // In PyTorch, the allocations of legacy records have this name, whatever the record contains.
             let is_memory = self.out.kind(event) == Kind::Memory && self.out.source == Source::LegacyRecords;
             let name = if is_memory { memory } else { table.name_id(row) };
-            let key = known[usize::from(is_op)][name.0 as usize].get_or_insert_with(|| {
+            let key = known[usize::from(split.is_some())][name.0 as usize].get_or_insert_with(|| {
                 let text = table.names.get(name);
-                let name = match split_overload(text).filter(|_| is_op) {
+                let name = match split {
                     Some((name, _)) => name.to_owned(),
                     None => rewrite_name(text),
                 };
@@ -43,21 +43,21 @@ impl Builder<'_> {
             keys.push(*key);
         }
         self.out.keys = keys;
-        self.name_overloads(split);
+        self.out.split = overloads;
+        self.name_overloads(overloads);
     }
 
     /// Sets overload names: in a trace, the part after the dot of an operator's name.
-    fn name_overloads(&mut self, split: bool) {
+    fn name_overloads(&mut self, overloads: Overloads) {
         let table = self.table;
         let is_given = table.layouts.all().iter().any(|l| l.find(Key::OverloadName).is_some());
-        if !(split || is_given && table.metadata.source == Source::KinetoEvents) {
+        if !(overloads.are_split() || is_given && table.metadata.source == Source::KinetoEvents) {
             return;
         }
         for event in self.out.events() {
             let row = self.out.row(event);
-            let overload = if split {
-                let name = Some(table.name(row)).filter(|_| table.category(row) == Category::CpuOp);
-                name.and_then(split_overload).map(|(_, overload)| overload)
+            let overload = if overloads.are_split() {
+                overloads.split(table, row).map(|(_, overload)| overload)
             } else {
                 table.field(row, Key::OverloadName).and_then(|v| v.as_str()).filter(|text| !text.is_empty())
             };
@@ -113,23 +113,6 @@ impl Builder<'_> {
         self.out.shape_of = shape_of;
         self.out.flops = flops;
     }
-}
-
-/// Returns whether overload names were recorded. A trace has no flag for it, but without them no `aten::` operator has
-/// a dot.
-fn has_overload_names(table: &Table) -> bool {
-    table.rows().any(|row| {
-        table.category(row) == Category::CpuOp
-            && table.name(row).starts_with("aten::")
-            && split_overload(table.name(row)).is_some()
-    })
-}
-
-fn split_overload(name: &str) -> Option<(&str, &str)> {
-    let (name, overload) = name.rsplit_once('.')?;
-    let word = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    let (space, op) = name.split_once("::")?;
-    (word(space) && word(op) && word(overload)).then_some((name, overload))
 }
 
 /// Returns the `input_shapes` of an event as Python writes them; a list of tensors becomes `[]`.

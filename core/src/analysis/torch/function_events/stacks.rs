@@ -98,24 +98,25 @@ impl<'a> Stacks<'a> {
 
     fn copy_to_backward(&self, own: &mut [StackId]) {
         let backward = self.backward_functions();
-        let threads = if self.events.source == Source::Chrome {
-            forward_threads(self.trace)
-        } else {
-            self.own_threads()
-        };
-        let single = self.single_forward_thread(&backward).filter(|_| self.events.source == Source::Chrome);
+        let is_trace = self.events.source == Source::Chrome;
+        let threads = if is_trace { forward_threads(self.trace) } else { Index::default() };
+        let single = self.single_forward_thread(&backward).filter(|_| is_trace);
         let sequence =
             |event: FunctionEvent| self.table.int(self.events.row(event), Key::SequenceNumber).unwrap_or(-1);
         let mut forward = Index::default();
         for event in self.events.events().filter(|event| backward[event.index()].is_none()) {
             let stack = own[event.index()].index() as u32;
-            forward.of((sequence(event), i64::from(self.thread(event))), stack);
+            forward.of((sequence(event), self.thread(event)), stack);
         }
         for event in self.events.events() {
             let Some(function) = backward[event.index()] else { continue };
-            let thread = self.table.int(self.events.row(function), Key::FwdThreadId).unwrap_or(0);
-            let thread = threads.get((thread, 0)).or(single.filter(|_| thread != 0));
-            let found = thread.and_then(|thread| forward.get((sequence(function), i64::from(thread))));
+            let number = self.table.int(self.events.row(function), Key::FwdThreadId).unwrap_or(0);
+            let thread = if is_trace {
+                threads.get((number, 0)).map(i64::from).or(single.filter(|_| number != 0))
+            } else {
+                Some(number)
+            };
+            let found = thread.and_then(|thread| forward.get((sequence(function), thread)));
             own[event.index()] = found.map_or(StackId::EMPTY, |stack| StackId::new(stack as usize));
         }
     }
@@ -132,24 +133,18 @@ impl<'a> Stacks<'a> {
         backward
     }
 
-    /// Returns the id of an event's thread: its track; for records, the id of the thread regardless of the process.
-    fn thread(&self, event: FunctionEvent) -> u32 {
+    /// Returns the thread of an event: its track; for records, the number of the thread regardless of the process.
+    /// Allocations outside of every range of legacy records are on thread 0.
+    fn thread(&self, event: FunctionEvent) -> i64 {
         let track = self.table.track_id(self.events.row(event));
-        if self.events.source == Source::Chrome { track.0 } else { self.table.tracks.get(track).tid.0 }
-    }
-
-    /// Returns the threads of records by their numbers, which records use unchanged.
-    fn own_threads(&self) -> Index {
-        let mut threads = Index::default();
-        for track in self.table.tracks.all() {
-            if let Ok(number) = self.table.names.get(track.tid).parse() {
-                threads.set((number, 0), track.tid.0);
-            }
+        match self.events.source {
+            Source::Chrome => i64::from(track.0),
+            Source::LegacyRecords if self.events.kind(event) == Kind::Memory => 0,
+            _ => self.table.names.get(self.table.tracks.get(track).tid).parse().unwrap_or(0),
         }
-        threads
     }
 
-    fn single_forward_thread(&self, backward: &[Option<FunctionEvent>]) -> Option<u32> {
+    fn single_forward_thread(&self, backward: &[Option<FunctionEvent>]) -> Option<i64> {
         let forward = self.events.events().filter(|&event| {
             backward[event.index()].is_none()
                 && self.events.scope(self.table, event) != scope::USER

@@ -59,7 +59,7 @@ impl<'a> Scene<'a> {
 
     /// Returns the name of a node.
     pub fn name(&self, node: Node) -> &str {
-        self.trace.table.name(self.row(node))
+        self.tree.name(&self.trace.table, node)
     }
 
     /// Returns the start of a node, in ns after the start of the recording.

@@ -1,0 +1,287 @@
+//! The fields of PyTorch's `FunctionEvent` that only the query `events` shows: inputs, ids and kernels.
+
+use super::device_type::DeviceType;
+use super::function_events::{FunctionEvent, FunctionEvents, Kind};
+use crate::index::Index;
+use crate::order::sort_by_key;
+use crate::rows::{Cell, Column, Record};
+use crate::table::category::Category;
+use crate::table::events::Row;
+use crate::table::fields::Value;
+use crate::table::layout::{Key, Place};
+use crate::table::metadata::Source;
+use crate::table::tracks::plain;
+use crate::trace::Trace;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use serde_json::Value as Json;
+
+/// A kernel of an event.
+pub(super) static KERNEL: Record = Record {
+    name: "EventKernel",
+    members: &[
+        Column::text("name", "", "The name of the device work."),
+        Column::int("device", "", "The number of its device."),
+        Column::ns("duration_ns", "", "Its duration."),
+    ],
+};
+
+/// PyTorch's number of flows from forward to backward operators.
+const FORWARD_BACKWARD: i64 = 1;
+
+/// Finds the details of events.
+pub(super) struct Details<'a> {
+    trace: &'a Trace,
+    events: &'a FunctionEvents,
+    /// Device work with its owner, sorted by owner: the row of an operator, or the id that profiling results link by.
+    work: Vec<(i64, FunctionEvent)>,
+    /// The flows of traces, by track and start of their operators: number and whether it starts there.
+    flow_of: Index,
+    flows: Vec<(i64, bool)>,
+    /// The device time of every event, in ns.
+    totals: Vec<i64>,
+}
+
+impl<'a> Details<'a> {
+    pub(super) fn new(trace: &'a Trace, events: &'a FunctionEvents) -> Self {
+        let mut details = Details {
+            trace,
+            events,
+            work: Vec::new(),
+            flow_of: Index::default(),
+            flows: Vec::new(),
+            totals: events.device_totals_ns(),
+        };
+        details.find_work();
+        if details.is_trace() {
+            details.find_flows();
+        }
+        details
+    }
+
+    fn is_trace(&self) -> bool {
+        self.events.source == Source::Chrome
+    }
+
+    fn find_work(&mut self) {
+        let table = &self.trace.table;
+        for event in self.events.events().filter(|&event| self.events.kind(event) == Kind::Device) {
+            let row = self.events.row(event);
+            let owner = if self.is_trace() {
+                let op = self.trace.links.op(row).filter(|_| table.category(row).is_device_work());
+                op.map(i64::from)
+            } else {
+                let device = self.events.device_type(table, event);
+                let counts = matches!(device, DeviceType::Cuda | DeviceType::PrivateUse1);
+                table.int(row, Key::ExternalId).filter(|&id| id > 0 && counts)
+            };
+            self.work.extend(owner.map(|owner| (owner, event)));
+        }
+        sort_by_key(&mut self.work, |&(owner, event)| (owner, i64::from(self.events.row(event))));
+    }
+
+    fn find_flows(&mut self) {
+        let table = &self.trace.table;
+        let is_known = |row: Row| matches!(table.cat(row), "fwdbwd" | "forward_backward" | "fwd_bwd");
+        for &(start, end) in self.trace.pairs.flows.iter().filter(|flow| is_known(flow.0)) {
+            let Some(id) = table.int(start, Key::Id) else { continue };
+            for (row, is_start) in [(start, true), (end, false)] {
+                let next = self.flows.len() as u32;
+                self.flow_of.set((i64::from(table.track_id(row).0), table.ts(row)), next);
+                self.flows.push((id, is_start));
+            }
+        }
+    }
+
+    /// The cells of an event, in the order of the columns that follow `device_type`.
+    pub(super) fn cells(&self, event: FunctionEvent) -> Vec<Cell> {
+        let (device, resource) = self.device(event);
+        vec![
+            Cell::Int(device),
+            Cell::Int(resource),
+            self.events.device_of(event).into(),
+            Cell::Int(self.events.node_id(&self.trace.table, event).unwrap_or(-1)),
+            self.own(event, "external_id", Key::ExternalId, 0),
+            self.linked(event),
+            Cell::Json(self.kernels(event).into()),
+            Cell::Json(self.inputs(event)),
+            Cell::Json(self.result(event, "kwinputs").unwrap_or_default()),
+            Cell::Json(self.flow(event)),
+            Cell::Json(self.python_ids(event)),
+            Cell::Bool(self.events.is_python_function(&self.trace.table, event)),
+        ]
+    }
+
+    /// A value that only profiling results have.
+    fn result(&self, event: FunctionEvent, key: &str) -> Option<Json> {
+        let is_result = self.events.source == Source::KinetoEvents && self.events.kind(event) != Kind::Memory;
+        json(self.trace.table.field_named(self.events.row(event), Place::Top, key).filter(|_| is_result)?)
+    }
+
+    /// An id: from a member of profiling results, else from a field of traces.
+    fn own(&self, event: FunctionEvent, member: &str, key: Key, none: i64) -> Cell {
+        if self.events.kind(event) == Kind::Memory {
+            return Cell::Int(none);
+        }
+        let of_trace = || self.trace.table.int(self.events.row(event), key).filter(|_| self.is_trace());
+        let of_result = self.result(event, member).and_then(|value| value.as_i64());
+        Cell::Int(of_result.or_else(of_trace).unwrap_or(none))
+    }
+
+    /// The correlation id of the operator that caused device work.
+    fn linked(&self, event: FunctionEvent) -> Cell {
+        let is_device = self.events.kind(event) == Kind::Device;
+        if self.is_trace() && !is_device {
+            return Cell::Int(0);
+        }
+        self.own(event, "linked_correlation_id", Key::ExternalId, 0)
+    }
+
+    fn device(&self, event: FunctionEvent) -> (i64, i64) {
+        let (table, row) = (&self.trace.table, self.events.row(event));
+        let track = table.track(row);
+        let number = |id| plain(&table.names, id).parse().unwrap_or(-1);
+        let member = |key: &str| self.result(event, key).and_then(|value| value.as_i64());
+        let is_memory = self.events.kind(event) == Kind::Memory;
+        match self.events.source {
+            Source::LegacyRecords if is_memory => (0, 0),
+            _ if is_memory => (0, number(track.tid)),
+            Source::Chrome => (number(track.pid), number(track.tid)),
+            Source::LegacyRecords => (0, number(track.tid)),
+            Source::KinetoEvents => {
+                (member("device_index").unwrap_or(0), member("device_resource_id").unwrap_or(0))
+            }
+        }
+    }
+
+    fn kernels(&self, event: FunctionEvent) -> Vec<Json> {
+        let (table, events) = (&self.trace.table, self.events);
+        if events.kind(event) != Kind::Cpu || events.is_async(event) {
+            return Vec::new();
+        }
+        let owner = if self.is_trace() {
+            Some(i64::from(events.row_of_kernels(event)))
+        } else {
+            let row = events.row_of_kernels(event);
+            table.int(row, Key::ExternalId).filter(|_| self.trace.rules.is_launcher(table, row))
+        };
+        let first = owner.map_or(self.work.len(), |owner| self.work.partition_point(|work| work.0 < owner));
+        let own = self.work[first..].iter().take_while(|work| Some(work.0) == owner);
+        let linked = own.map(|&(_, work)| {
+            let (name, device) = (events.name(work), self.device(work).0);
+            let duration = Cell::Ns(events.duration_ns(table, work));
+            KERNEL.object(vec![name.into(), Cell::Int(device), duration])
+        });
+        self.measured(event).into_iter().chain(linked).collect()
+    }
+
+    /// The time between the device events around an operator.
+    fn measured(&self, event: FunctionEvent) -> Option<Json> {
+        let (table, row) = (&self.trace.table, self.events.row(event));
+        let elapsed = |key| table.field(row, key).and_then(|value| value.as_f64()).filter(|&us| us > 0.0);
+        let ns = match (self.events.source, self.events.use_device) {
+            (Source::LegacyRecords, _) => Some(self.totals[event.index()]).filter(|&ns| ns != 0),
+            (Source::KinetoEvents, Some("cuda")) => elapsed(Key::CudaElapsed).map(ns_of),
+            (Source::KinetoEvents, Some("privateuse1")) => elapsed(Key::PrivateUse1Elapsed).map(ns_of),
+            _ => None,
+        };
+        let name = self.events.trace_name(table, event);
+        ns.map(|ns| KERNEL.object(vec![name.into(), Cell::Int(0), Cell::Ns(ns)]))
+    }
+
+    /// The values of the inputs that are no tensors, and null for tensors.
+    fn inputs(&self, event: FunctionEvent) -> Json {
+        let (table, row) = (&self.trace.table, self.events.row(event));
+        if self.events.kind(event) == Kind::Memory || self.events.source == Source::LegacyRecords {
+            return Json::Null;
+        }
+        let value = table.field(row, Key::ConcreteInputs).and_then(json);
+        match value {
+            Some(Json::Array(inputs)) if self.is_trace() => inputs.into_iter().map(python_value).collect(),
+            Some(value) => value,
+            None => Json::Array(Vec::new()),
+        }
+    }
+
+    fn flow(&self, event: FunctionEvent) -> Json {
+        let (table, row) = (&self.trace.table, self.events.row(event));
+        if self.events.kind(event) == Kind::Memory || self.events.source == Source::LegacyRecords {
+            return Json::Null;
+        }
+        if !self.is_trace() {
+            return ["flow_id", "flow_type", "flow_start"]
+                .map(|key| self.result(event, key).unwrap_or_default())
+                .into_iter()
+                .collect();
+        }
+        let here = (i64::from(table.track_id(row).0), table.ts(row));
+        let at = self.flow_of.get(here).filter(|_| table.category(row) == Category::CpuOp);
+        let (id, kind, is_start) = at.map_or((0, 0, false), |at| {
+            let (id, is_start) = self.flows[at as usize];
+            (id, FORWARD_BACKWARD, is_start)
+        });
+        Json::Array(vec![id.into(), kind.into(), is_start.into()])
+    }
+
+    /// The ids of a Python call, of its parent and of its module; -1 for none.
+    fn python_ids(&self, event: FunctionEvent) -> Json {
+        let row = self.events.row(event);
+        let of_trace = |key: &str| self.trace.table.field_named(row, Place::Args, key)?.as_i64();
+        let ids = [
+            ("python_id", "Python id"),
+            ("python_parent_id", "Python parent id"),
+            ("python_module_id", "Python module id"),
+        ];
+        let id = |(member, key): (&str, &str)| {
+            let of_result = self.result(event, member).and_then(|value| value.as_i64());
+            of_result.or_else(|| of_trace(key).filter(|_| self.is_trace())).unwrap_or(-1)
+        };
+        ids.into_iter().map(id).collect()
+    }
+}
+
+fn ns_of(us: f64) -> i64 {
+    libm::round(us * 1e3) as i64
+}
+
+/// A value as JSON. Texts that are lists or objects are parsed.
+fn json(value: Value<'_>) -> Option<Json> {
+    match value {
+        Value::Null => Some(Json::Null),
+        Value::Bool(flag) => Some(flag.into()),
+        Value::Int(number) => Some(number.into()),
+        Value::Decimal { .. } => value.as_f64().map(Json::from),
+        Value::Text(text) => Some(text.into()),
+        Value::Number(text) | Value::Json(text) => serde_json::from_str(text).ok(),
+    }
+}
+
+/// An input as traces write it, in Python's notation: empty for a tensor.
+fn python_value(text: Json) -> Json {
+    match text.as_str() {
+        Some("") => Json::Null,
+        Some(value) => serde_json::from_str(&from_python(value)).unwrap_or(text),
+        None => text,
+    }
+}
+
+/// Python's words and numbers such as `2.` as JSON.
+fn from_python(value: &str) -> String {
+    let tokens = value.split_inclusive(|c: char| "[], ".contains(c));
+    tokens
+        .map(|token| {
+            let word = token.trim_end_matches(|c: char| "[], ".contains(c));
+            let rest = &token[word.len()..];
+            match word {
+                "True" => "true".to_owned() + rest,
+                "False" => "false".to_owned() + rest,
+                "None" => "null".to_owned() + rest,
+                number if number.ends_with('.') => format!("{number}0{rest}"),
+                _ => token.to_owned(),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,75 @@
+//! PyTorch's event tree as rows.
+
+use super::event_tree::{EventTree, Node};
+use crate::rows::{Cell, Column, Rows, Shape};
+use crate::table::category::Category;
+use crate::table::tracks::plain;
+use crate::trace::Trace;
+use crate::words::words;
+use alloc::vec;
+use serde_json::Value;
+
+words! {
+    "EventTreeTag"
+    /// PyTorch's `_EventType` of a node.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Tag {
+        /// An operator or a range.
+        TorchOp = "TorchOp",
+        /// An allocation.
+        Allocation = "Allocation",
+        /// A failed allocation.
+        OutOfMemory = "OutOfMemory",
+        /// A call of a Python function.
+        PyCall = "PyCall",
+        /// A call of a function that is written in C.
+        PyCCall = "PyCCall",
+        /// A run of Python's garbage collector.
+        PythonGc = "PythonGC",
+    }
+}
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::int("idx", "#", "The position of the node."),
+    Column::text("name", "Name", "The name of the node, without the overload name."),
+    Column::word("tag", "Tag", &Tag::VOCABULARY, "PyTorch's type of the event."),
+    Column::ns("start_ns", "Start", "The start of the node, after the start of the recording."),
+    Column::ns("duration_ns", "Duration", "The duration of the node."),
+    Column::text("thread", "Thread", "The thread."),
+    Column::int("parent", "Parent", "The position of the parent.").nullable(),
+    Column::json("children", "", Shape::Numbers, "The positions of the children."),
+];
+
+/// Returns the nodes in the order of their starts.
+pub fn event_tree_rows(trace: &Trace) -> Rows {
+    let (table, tree) = (&trace.table, EventTree::new(trace));
+    let mut rows = Rows::new(COLUMNS);
+    for node in tree.nodes() {
+        let row = tree.row(node);
+        let children = tree.children.of(node).iter().map(|child| Value::from(child.index())).collect();
+        rows.push(vec![
+            node.index().into(),
+            tree.name(table, node).into(),
+            tag(trace, &tree, node).as_str().into(),
+            Cell::Ns(table.ts(row).saturating_sub(trace.start_ns)),
+            Cell::Ns(table.dur(row).max(0)),
+            plain(&table.names, table.track(row).tid).into(),
+            tree.parent(node).map_or(Cell::Null, |parent| parent.index().into()),
+            Cell::Json(children),
+        ]);
+    }
+    rows
+}
+
+fn tag(trace: &Trace, tree: &EventTree, node: Node) -> Tag {
+    let row = tree.row(node);
+    match (trace.table.category(row), trace.table.name(row)) {
+        (Category::CpuInstant, "[OutOfMemory]") => Tag::OutOfMemory,
+        (Category::CpuInstant, _) => Tag::Allocation,
+        (Category::PythonFunction, "Python GC") => Tag::PythonGc,
+        (Category::PythonFunction, name) if name.starts_with("<built-in") => Tag::PyCCall,
+        (Category::PythonFunction, _) => Tag::PyCall,
+        _ => Tag::TorchOp,
+    }
+}

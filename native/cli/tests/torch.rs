@@ -1,0 +1,125 @@
+//! What PyTorch does, through the command line.
+
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Writes a trace to a file of this name.
+fn written(name: &str, trace: &Value) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("kinetoscope-torch-{}-{name}", std::process::id()));
+    std::fs::write(&path, trace.to_string()).expect("a file");
+    path
+}
+
+fn run(arguments: &[&str], name: &str, trace: &Value) -> String {
+    let path = written(name, trace);
+    let output = Command::new(env!("CARGO_BIN_EXE_kinetoscope"))
+        .args(arguments)
+        .arg(&path)
+        .output()
+        .expect("the command");
+    std::fs::remove_file(path).expect("the file");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// Returns the rows of an answer.
+fn rows(arguments: &[&str], name: &str, trace: &Value) -> Vec<Value> {
+    let text = run(&[arguments, &["--format", "json"]].concat(), name, trace);
+    let answer: Value = serde_json::from_str(&text).expect("JSON");
+    answer["rows"].as_array().expect("rows").clone()
+}
+
+/// Returns the row with this value.
+fn find<'a>(rows: &'a [Value], key: &str, value: &str) -> &'a Value {
+    rows.iter().find(|row| row[key] == value).unwrap_or_else(|| panic!("no {key} {value} in {rows:#?}"))
+}
+
+/// A record of the legacy profiler.
+fn record(kind: &str, name: &str, handle: u32, us: f64) -> Value {
+    json!({
+        "name": name, "kind": kind, "handle": handle, "node_id": -1, "thread_id": 1, "fwd_thread_id": 0,
+        "correlation_id": 0, "is_async": false, "is_remote": false, "has_cuda": false, "device": -1, "scope": 0,
+        "sequence_nr": -1, "flops": 0, "cpu_memory_usage": 0, "cuda_memory_usage": 0, "start_us": us,
+        "cpu_elapsed_us": us, "shapes": [], "stack": 0,
+    })
+}
+
+/// A backward function without a sequence number takes the stack of the first event without one. Allocations outside of
+/// every range have none, and are on thread 0.
+#[test]
+fn a_backward_function_without_a_sequence_number_takes_the_first_stack() {
+    let mut allocation = record("memory_alloc", "[memory]", 0, 1.0);
+    allocation["cpu_memory_usage"] = 64.into();
+    let mut forward = record("push", "aten::conv2d", 1, 2.0);
+    forward["stack"] = 1.into();
+    let mut backward = record("push", "torch::autograd::AccumulateGrad", 2, 4.0);
+    backward["scope"] = 1.into();
+    backward["fwd_thread_id"] = 1.into();
+    let trace = json!({
+        "start_record": {"thread_list": 0, "index": 0},
+        "stack_table": [[], ["model/conv.py(170): forward"]],
+        "threads": [[
+            record("mark", "__start_profile", 0, 0.0), allocation, forward, record("pop", "", 1, 3.0), backward,
+            record("pop", "", 2, 5.0),
+        ]],
+    });
+    let rows = rows(&["events"], "sequence.json", &trace);
+    assert_eq!(find(&rows, "name", "[memory]")["thread"], "0");
+    let backward = find(&rows, "name", "torch::autograd::AccumulateGrad");
+    assert_eq!(backward["stack"], json!(["model/conv.py(170): forward"]));
+}
+
+fn span(category: &str, name: &str, (ts, dur): (i64, i64), args: Value) -> Value {
+    json!({"ph": "X", "cat": category, "name": name, "pid": 7, "tid": 7, "ts": ts, "dur": dur, "args": args})
+}
+
+/// A trace with overload names in which an operator launches a kernel.
+fn overloads() -> Value {
+    let op = |name: &str, id: i64, time| span("cpu_op", name, time, json!({"External id": id}));
+    let launch = json!({"External id": 2, "correlation": 9});
+    let mut kernel = span("kernel", "gemm", (30, 5), launch.clone());
+    kernel["pid"] = 0.into();
+    json!({"traceEvents": [
+        op("aten::add.Tensor", 1, (0, 100)), op("aten::mm.out", 2, (10, 50)),
+        span("cuda_runtime", "cudaLaunchKernel", (20, 2), launch), kernel,
+    ]})
+}
+
+#[test]
+fn overload_names_are_no_part_of_trace_names_and_tree_nodes() {
+    let events = rows(&["events"], "overloads.json", &overloads());
+    let add = find(&events, "overload_name", "Tensor");
+    assert_eq!((&add["name"], &add["trace_name"]), (&"aten::add".into(), &"aten::add".into()));
+    let nodes = rows(&["event-tree"], "overload-tree.json", &overloads());
+    let names: Vec<&Value> = nodes.iter().map(|node| &node["name"]).collect();
+    assert_eq!(names, ["aten::add", "aten::mm"]);
+    assert_eq!((&nodes[1]["tag"], &nodes[1]["parent"]), (&"TorchOp".into(), &0.into()));
+}
+
+#[test]
+fn events_have_their_kernels_and_ids() {
+    let events = rows(&["events"], "kernels.json", &overloads());
+    let mm = find(&events, "name", "aten::mm");
+    assert_eq!(mm["kernels"], json!([{"name": "gemm", "device": 0, "duration_ns": 5000}]));
+    assert_eq!((&mm["use_device"], &mm["device_index"]), (&"cuda".into(), &7.into()));
+    assert_eq!(find(&events, "name", "gemm")["linked_correlation_id"], 2);
+    assert_eq!(find(&events, "name", "aten::add")["kernels"], json!([]));
+}
+
+#[test]
+fn rows_are_averages_events_or_the_total() {
+    let twice = json!([
+        span("cpu_op", "aten::a", (0, 10), json!({})),
+        span("cpu_op", "aten::a", (20, 30), json!({}))
+    ]);
+    let counts = |what: &str| -> Vec<Value> {
+        let rows = rows(&["ops", "--rows", what], &format!("rows-{what}.json"), &twice);
+        rows.iter().map(|row| json!([row["name"], row["count"], row["cpu_time_total_ns"]])).collect()
+    };
+    assert_eq!(counts("averages"), [json!(["aten::a", 2, 40_000])]);
+    assert_eq!(counts("events"), [json!(["aten::a", 1, 10_000]), json!(["aten::a", 1, 30_000])]);
+    assert_eq!(counts("total"), [json!(["Total", 2, 40_000])]);
+    let table = run(&["ops", "--rows", "events"], "rows-table.json", &twice);
+    assert_eq!(table.lines().filter(|line| line.trim_start().starts_with("aten::a")).count(), 2);
+}
