@@ -10,7 +10,7 @@ use kinetoscope_core::table::events::Table;
 use kinetoscope_tests::files;
 use kinetoscope_tests::torch::{Case, Differences, cases};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the reason why the tree of a case cannot be computed from its trace.
 fn exception(case: &str) -> Option<&'static str> {
@@ -243,6 +243,27 @@ fn patterns_equal_torchs() {
     d.settle(500);
 }
 
+/// Since PyTorch 2.14, traces have the lines of calls. PyTorch had removed its patterns by then, so the programs are those
+/// of 2.11, whose lines moved together.
+#[test]
+fn places_of_newer_traces_are_lines_of_calls() {
+    let mut shifts = BTreeSet::new();
+    let line = |place: &str| place.strip_prefix("gen_patterns.py:")?.parse::<i64>().ok();
+    for case in cases("2.15/patterns") {
+        let name = case.name.strip_prefix("2.15/").unwrap_or(&case.name).to_owned();
+        let Some(old) = cases("patterns").into_iter().find(|old| old.name == name) else { continue };
+        let Some(gold) = old.text("expected_report.txt") else { continue };
+        let ours = report(&case.trace);
+        let lines = |text: &str| -> Vec<i64> {
+            text.lines().filter_map(|text| line(text.strip_prefix("[Source Code Location] ")?)).collect()
+        };
+        if lines(&ours).len() == lines(&gold).len() {
+            shifts.extend(lines(&ours).iter().zip(lines(&gold)).map(|(ours, gold)| ours - gold));
+        }
+    }
+    assert_eq!(shifts.len(), 1, "{shifts:?}");
+}
+
 /// The report has PyTorch's structure and numbers; its sentences are our own.
 #[test]
 fn reports_have_torchs_structure() {
@@ -253,6 +274,15 @@ fn reports_have_torchs_structure() {
         let summary = |text: &str| text.split_once("Summary:\n").map(|(_, summary)| summary.to_owned());
         assert_eq!(summary(&ours), summary(&gold), "{}", case.name);
         assert_eq!(ours.lines().take(2).collect::<Vec<_>>(), gold.lines().take(2).collect::<Vec<_>>());
+        // Whether messages are followed by a location, in order. Several calls of one function have one message here.
+        let located = |text: &str| {
+            let lines: Vec<bool> = text.lines().skip(2).map(|line| line.starts_with("[Source")).collect();
+            let messages = lines.windows(2).filter(|pair| !pair[0]).map(|pair| pair[1]);
+            let mut messages: Vec<bool> = messages.collect();
+            messages.dedup();
+            messages
+        };
+        assert_eq!(located(&ours), located(&gold), "{}", case.name);
         reports += 1;
     }
     assert!(reports > 10);

@@ -70,19 +70,19 @@ fn a_backward_function_without_a_sequence_number_takes_the_first_stack() {
     assert_eq!(backward["stack"], json!(["model/conv.py(170): forward"]));
 }
 
-fn span(category: &str, name: &str, (ts, dur): (i64, i64), args: Value) -> Value {
+fn span(category: &str, name: &str, (ts, dur): (i64, i64), args: &Value) -> Value {
     json!({"ph": "X", "cat": category, "name": name, "pid": 7, "tid": 7, "ts": ts, "dur": dur, "args": args})
 }
 
 /// A trace with overload names in which an operator launches a kernel.
 fn overloads() -> Value {
-    let op = |name: &str, id: i64, time| span("cpu_op", name, time, json!({"External id": id}));
+    let op = |name: &str, id: i64, time| span("cpu_op", name, time, &json!({"External id": id}));
     let launch = json!({"External id": 2, "correlation": 9});
-    let mut kernel = span("kernel", "gemm", (30, 5), launch.clone());
+    let mut kernel = span("kernel", "gemm", (30, 5), &launch);
     kernel["pid"] = 0.into();
     json!({"traceEvents": [
         op("aten::add.Tensor", 1, (0, 100)), op("aten::mm.out", 2, (10, 50)),
-        span("cuda_runtime", "cudaLaunchKernel", (20, 2), launch), kernel,
+        span("cuda_runtime", "cudaLaunchKernel", (20, 2), &launch), kernel,
     ]})
 }
 
@@ -110,8 +110,8 @@ fn events_have_their_kernels_and_ids() {
 #[test]
 fn rows_are_averages_events_or_the_total() {
     let twice = json!([
-        span("cpu_op", "aten::a", (0, 10), json!({})),
-        span("cpu_op", "aten::a", (20, 30), json!({}))
+        span("cpu_op", "aten::a", (0, 10), &json!({})),
+        span("cpu_op", "aten::a", (20, 30), &json!({}))
     ]);
     let counts = |what: &str| -> Vec<Value> {
         let rows = rows(&["ops", "--rows", what], &format!("rows-{what}.json"), &twice);

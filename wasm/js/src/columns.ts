@@ -111,7 +111,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "saving_ns", title: "Saves at most", kind: "ns", about: "The maximum time that a fix can save, if the trace determines it." },
     { key: "event", title: "Event", kind: "text", about: "The first matched event." },
     { key: "start_ns", title: "At", kind: "ns", about: "The start of the first matched event, after the start of the recording." },
-    { key: "place", title: "Place", kind: "text", about: "The innermost function outside of PyTorch: path(line of its def): name." },
+    { key: "place", title: "Place", kind: "text", about: "The innermost call outside of PyTorch, path:line, or its function, path(line of its def): name." },
     { key: "description", title: "", kind: "text", about: "What is wrong, and what to do." },
     { key: "url", title: "", kind: "text", about: "The address of further documentation." },
   ],

@@ -554,7 +554,7 @@ export interface PatternsRow {
   event: string;
   /** The start of the first matched event, after the start of the recording. */
   start_ns: number;
-  /** The innermost function outside of PyTorch: path(line of its def): name. */
+  /** The innermost call outside of PyTorch, path:line, or its function, path(line of its def): name. */
   place: string | null;
   /** What is wrong, and what to do. */
   description: string;

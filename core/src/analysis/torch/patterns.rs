@@ -1,7 +1,8 @@
 //! Anti-patterns: known inefficiencies, detected in PyTorch's event tree.
 //!
 //! The rules are those of PyTorch's pattern matchers. Custom patterns implement [`Pattern`]; [`find`] takes any set of
-//! them. A trace identifies the function that contains a match by the line of its `def`, not by the line of the call.
+//! them. Traces since PyTorch 2.14 have the
+//! line of each call; others identify the function that contains a match by the line of its `def`.
 
 mod pattern;
 pub mod rules;
@@ -78,8 +79,12 @@ pub fn report(trace: &Trace) -> String {
     let mut out = title.clone() + "Matched Events:\n";
     let mut printed: Vec<String> = Vec::new();
     for one in &found {
-        let place = scene.place(one.node).map_or(String::new(), |p| format!("\n[Source Code Location] {p}"));
-        let message = format!("{}{place}\n", patterns[one.pattern].description());
+        let pattern = patterns[one.pattern];
+        let mut message = pattern.description().to_owned() + "\n";
+        if pattern.reports_place() {
+            let place = scene.place(one.node).unwrap_or("No source code location found");
+            let _ = writeln!(message, "[Source Code Location] {place}");
+        }
         if !printed.contains(&message) {
             out += &message;
             printed.push(message);
@@ -126,7 +131,7 @@ pub const COLUMNS: &[Column] = &[
     .nullable(),
     Column::text("event", "Event", "The first matched event."),
     Column::ns("start_ns", "At", "The start of the first matched event, after the start of the recording."),
-    Column::text("place", "Place", "The innermost function outside of PyTorch: path(line of its def): name.")
+    Column::text("place", "Place", "The innermost call outside of PyTorch, path:line, or its function, path(line of its def): name.")
         .nullable(),
     Column::text("description", "", "What is wrong, and what to do."),
     Column::text("url", "", "The address of further documentation."),

@@ -18,6 +18,11 @@ pub trait Pattern {
         ""
     }
 
+    /// Returns whether PyTorch's report shows the source location of its matches.
+    fn reports_place(&self) -> bool {
+        true
+    }
+
     /// Returns the recording settings without which it cannot be detected.
     fn needs(&self) -> Needs {
         Needs::default()

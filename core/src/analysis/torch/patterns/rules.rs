@@ -140,6 +140,10 @@ impl Pattern for Fp32MatMul {
         "https://pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-devices"
     }
 
+    fn reports_place(&self) -> bool {
+        false
+    }
+
     fn needs(&self) -> Needs {
         Needs { shapes: true, stack: false }
     }

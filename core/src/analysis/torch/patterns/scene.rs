@@ -109,9 +109,15 @@ impl<'a> Scene<'a> {
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 
-    /// Returns the source location of a node as `path(line of its def): name`: the innermost Python function at or
-    /// above it that is not PyTorch's own, else the innermost Python function.
+    /// Returns the source location of a node: the innermost call at or above it that is not in PyTorch's own files, as
+    /// `path:line`. Traces of PyTorch before 2.14 do not have the lines of calls. For them it is the innermost Python
+    /// function that is not PyTorch's own, else the innermost one, as `path(line of its def): name`.
     pub fn place(&self, node: Node) -> Option<&str> {
+        let caller = |node: Node| self.trace.table.field(self.row(node), Key::CallFrom)?.as_str();
+        let mut callers = self.tree.and_above(node).filter_map(caller);
+        if let Some(caller) = callers.find(|caller| !is_torch_frame(caller)) {
+            return Some(caller);
+        }
         let is_frame = |name: &&str| name.contains(".py(");
         let frames = || self.tree.and_above(node).map(|node| self.name(node)).filter(is_frame);
         frames().find(|frame| !is_torch_frame(frame)).or_else(|| frames().next())
