@@ -50,7 +50,7 @@ fn the_tags_of_nodes_equal_torchs() {
         let mut ours: BTreeMap<String, u64> = BTreeMap::new();
         for row in &rows.rows {
             let Cell::Text(tag) = &row[tag] else { panic!("a tag is a text") };
-            *ours.entry(tag.to_string()).or_default() += 1;
+            *ours.entry(tag.clone()).or_default() += 1;
         }
         let theirs: BTreeMap<String, u64> = serde_json::from_value(gold["tags"].clone()).expect("tags");
         d.check(|| case.name.clone(), ours, theirs);

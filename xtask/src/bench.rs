@@ -31,6 +31,7 @@ pub(crate) fn measure_all(events: u64) -> Result<(), Failure> {
     );
     println!("| the same | `kinetoscope summary` | {:.2} s | {} MB |", summary.seconds, summary.megabytes);
     println!("| | ratio, median of {RUNS} pairs | {pairs:.2} | |");
+    perfetto(&small)?;
     let large = generated(events * 10)?;
     let ten = measure(&program("kinetoscope"), &["summary", &path(&large)?])?;
     let per_event = |seconds: f64, events: u64| seconds * 1e9 / events as f64;
@@ -168,6 +169,23 @@ fn paired(trace: &Path) -> Result<f64, Failure> {
         ratios.push(ours / once("gzip", &["-dc", &trace])?.0);
     }
     Ok(median(&mut ratios))
+}
+
+/// Measures the summary of the trace as Perfetto's protobuf against that of the JSON.
+fn perfetto(trace: &Path) -> Result<(), Failure> {
+    let exported = path(&trace.with_file_name("exported.pftrace.gz"))?;
+    once(&program("kinetoscope"), &["export", "pftrace", &path(trace)?, "-o", &exported])?;
+    let (mut seconds, mut ratios) = (Vec::new(), Vec::new());
+    for _ in 0..RUNS {
+        let ours = once(&program("kinetoscope"), &["summary", &exported])?.0;
+        ratios.push(ours / once(&program("kinetoscope"), &["summary", &path(trace)?])?.0);
+        seconds.push(ours);
+    }
+    let (seconds, ratio) = (median(&mut seconds), median(&mut ratios));
+    println!(
+        "| the same as .pftrace.gz | `kinetoscope summary`; time against JSON: {ratio:.2} | {seconds:.2} s | |"
+    );
+    Ok(())
 }
 
 /// The limits of the package: its time and its memory relative to native, and its memory for a trace of 4 GB, in bytes.

@@ -13,6 +13,7 @@ pub mod event_tree_rows;
 pub(crate) mod forward;
 pub mod frames;
 pub mod function_events;
+pub(crate) mod hierarchy;
 pub mod overloads;
 pub mod patterns;
 pub mod stacks;

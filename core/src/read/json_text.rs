@@ -11,6 +11,7 @@ pub(super) struct JsonTexts {
 
 impl JsonTexts {
     /// Returns the id of a text, or `None` if it is not a JSON value.
+    #[inline]
     pub(super) fn intern(&mut self, names: &mut Names, text: &[u8]) -> Option<NameId> {
         let known = names.find_utf8(text);
         if let Some(id) = known.filter(|id| self.is_json.get(id.0 as usize) == Some(&true)) {

@@ -123,3 +123,28 @@ fn rows_are_averages_events_or_the_total() {
     let table = run(&["ops", "--rows", "events"], "rows-table.json", &twice);
     assert_eq!(table.lines().filter(|line| line.trim_start().starts_with("aten::a")).count(), 2);
 }
+
+/// TorchScript calls no Python functions; its operators have their modules.
+#[test]
+fn modules_of_torchscript_are_those_of_its_operators() {
+    let op =
+        |name: &str, time, modules: &str| span("cpu_op", name, time, &json!({"Module Hierarchy": modules}));
+    let trace = json!([
+        op("forward", (0, 100), "TOP(Net)::forward."),
+        op("aten::linear", (10, 20), "TOP(Net)::forward.fc(Linear)::forward."),
+        op("aten::addmm", (12, 10), "TOP(Net)::forward.fc(Linear)::forward.SELF(Linear)::scale."),
+        op("aten::relu", (40, 10), "TOP(Net)::forward."),
+    ]);
+    let modules = rows(&["modules"], "modules.json", &trace);
+    let times: Vec<_> = modules
+        .iter()
+        .map(|m| json!([m["path"], m["count"], m["cpu_time_total_ns"], m["self_cpu_time_total_ns"]]))
+        .collect();
+    assert_eq!(
+        times,
+        [json!(["TOP(Net)", 1, 100_000, 80_000]), json!(["TOP(Net)/fc(Linear)", 1, 20_000, 20_000])]
+    );
+    let groups = rows(&["ops", "--group-by", "module"], "by-module.json", &trace);
+    assert_eq!(find(&groups, "name", "aten::addmm")["stack"], json!(["TOP(Net)/fc(Linear)"]));
+    assert_eq!(find(&groups, "name", "aten::relu")["stack"], json!(["TOP(Net)"]));
+}

@@ -156,7 +156,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "name", title: "", kind: "text", about: "The module: its class, and a number for each instance of the class." },
     { key: "path", title: "", kind: "text", about: "The modules from the outermost to this one, separated by /." },
     { key: "tree", title: "Module", kind: "text", about: "The name, indented by its depth." },
-    { key: "count", title: "Calls", kind: "int", about: "The number of calls." },
+    { key: "count", title: "Calls", kind: "int", about: "The number of calls; of modules of TorchScript, that of their outermost operators." },
     { key: "cpu_time_total_ns", title: "CPU total", kind: "ns", about: "CPU time, including the modules inside." },
     { key: "self_cpu_time_total_ns", title: "Self CPU", kind: "ns", about: "CPU time, excluding the modules inside." },
     { key: "device_time_total_ns", title: "Device total", kind: "ns", about: "Sum of the device work launched in the module, including the modules inside." },

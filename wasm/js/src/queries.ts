@@ -817,7 +817,7 @@ export interface ModulesRow {
   path: string;
   /** The name, indented by its depth. */
   tree: string;
-  /** The number of calls. */
+  /** The number of calls; of modules of TorchScript, that of their outermost operators. */
   count: number;
   /** CPU time, including the modules inside. */
   cpu_time_total_ns: number;

@@ -1,15 +1,18 @@
 //! Time by module: the calls of `nn.Module`s merged by their path, with the device work launched by them and by the
-//! backward functions of their operators.
+//! backward functions of their operators. Without calls of `nn.Module`s, the modules are those of `Module Hierarchy`, which
+//! operators of TorchScript have.
 
 use super::call_tree::launched_ns;
 use crate::analysis::children::Children;
 use crate::analysis::torch::frames::MODULE_PREFIX;
+use crate::analysis::torch::hierarchy;
 use crate::handle::handle;
 use crate::index::Index;
-use crate::names::NameId;
+use crate::names::{NameId, Names};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
+use crate::table::layout::Key;
 use crate::trace::Trace;
 use alloc::format;
 use alloc::string::String;
@@ -25,7 +28,11 @@ pub const COLUMNS: &[Column] = &[
     Column::text("name", "", "The module: its class, and a number for each instance of the class."),
     Column::text("path", "", "The modules from the outermost to this one, separated by /."),
     Column::text("tree", "Module", "The name, indented by its depth."),
-    Column::int("count", "Calls", "The number of calls."),
+    Column::int(
+        "count",
+        "Calls",
+        "The number of calls; of modules of TorchScript, that of their outermost operators.",
+    ),
     Column::ns("cpu_time_total_ns", "CPU total", "CPU time, including the modules inside."),
     Column::ns("self_cpu_time_total_ns", "Self CPU", "CPU time, excluding the modules inside."),
     Column::ns(
@@ -63,6 +70,7 @@ struct Module {
 
 struct Modules<'a> {
     trace: &'a Trace,
+    names: Names,
     modules: Vec<Module>,
     index: Index,
     /// The innermost module around each position of the tree.
@@ -76,21 +84,63 @@ fn is_module(table: &Table, row: Row) -> bool {
 impl<'a> Modules<'a> {
     fn new(trace: &'a Trace) -> Self {
         let around = vec![None; trace.tree.len()];
-        let mut found = Modules { trace, modules: Vec::new(), index: Index::default(), around };
+        let (names, modules, index) = (Names::default(), Vec::new(), Index::default());
+        let mut found = Modules { trace, names, modules, index, around };
         let (table, tree) = (&trace.table, &trace.tree);
+        let is_scripted = !tree.rows().iter().any(|&row| is_module(table, row));
         for at in tree.positions() {
             let above = tree.parent(at).and_then(|parent| found.around[parent.index()]);
             let row = tree.row(at);
-            let around = if is_module(table, row) { Some(found.enter(row, above)) } else { above };
-            found.around[at.index()] = around;
+            found.around[at.index()] = if is_module(table, row) {
+                let name = table.name(row).strip_prefix(MODULE_PREFIX).unwrap_or_default();
+                Some(found.call(name, table.dur(row).max(0), above))
+            } else if is_scripted {
+                found.scripted(row, above)
+            } else {
+                above
+            };
         }
         found
     }
 
-    /// Counts one call of a module and returns its index.
-    fn enter(&mut self, row: Row, parent: Option<ModuleId>) -> ModuleId {
+    /// Adds an operator of TorchScript to the modules of its hierarchy, except for those that its parent is in. Returns
+    /// the innermost one.
+    fn scripted(&mut self, row: Row, above: Option<ModuleId>) -> Option<ModuleId> {
         let table = &self.trace.table;
-        let (name, duration) = (table.name_id(row), table.dur(row).max(0));
+        let text = table.field(row, Key::ModuleHierarchy).and_then(|value| value.as_str());
+        let Some(text) = text else { return above };
+        let mut around = None;
+        for name in hierarchy::modules(text).into_iter().take(DEEPEST) {
+            let known = self.module(name, around);
+            around = Some(if self.contains(known, above) {
+                known
+            } else {
+                self.call(name, table.dur(row).max(0), around)
+            });
+        }
+        around.or(above)
+    }
+
+    /// Whether a module is another one or contains it.
+    fn contains(&self, module: ModuleId, inner: Option<ModuleId>) -> bool {
+        let parent = |&at: &ModuleId| self.modules[at.index()].parent;
+        core::iter::successors(inner, parent).any(|at| at == module)
+    }
+
+    /// Counts one call of a module and returns its index.
+    fn call(&mut self, name: &str, duration: i64, parent: Option<ModuleId>) -> ModuleId {
+        let at = self.module(name, parent);
+        self.modules[at.index()].count += 1;
+        self.modules[at.index()].total_ns += duration;
+        if let Some(parent) = parent {
+            self.modules[parent.index()].inside_ns += duration;
+        }
+        at
+    }
+
+    /// Returns the index of a module.
+    fn module(&mut self, name: &str, parent: Option<ModuleId>) -> ModuleId {
+        let name = self.names.intern(name);
         let next = self.modules.len() as u32;
         let at = self.index.of((parent.map_or(-1, i64::from), i64::from(name.0)), next);
         if at == next {
@@ -106,11 +156,6 @@ impl<'a> Modules<'a> {
                 own_device_ns,
                 backward_ns,
             });
-        }
-        self.modules[at as usize].count += 1;
-        self.modules[at as usize].total_ns += duration;
-        if let Some(parent) = parent {
-            self.modules[parent.index()].inside_ns += duration;
         }
         ModuleId::new(at as usize)
     }
@@ -160,7 +205,7 @@ pub fn module_rows(trace: &Trace) -> Rows {
     let parents: Vec<Option<ModuleId>> = modules.iter().map(|m| m.parent).collect();
     let mut places: Vec<(usize, String)> = Vec::with_capacity(modules.len());
     for module in modules {
-        let name = trace.table.names.get(module.name).strip_prefix(MODULE_PREFIX).unwrap_or_default();
+        let name = found.names.get(module.name);
         let place = match module.parent.map(|parent| &places[parent.index()]) {
             None => (0, name.into()),
             Some((depth, path)) if *depth < DEEPEST => (depth + 1, format!("{path}/{name}")),
@@ -170,7 +215,7 @@ pub fn module_rows(trace: &Trace) -> Rows {
     }
     for at in Children::new(&parents).depth_first() {
         let (module, (depth, path)) = (&modules[at.index()], &places[at.index()]);
-        let name = trace.table.names.get(module.name).strip_prefix(MODULE_PREFIX).unwrap_or_default();
+        let name = found.names.get(module.name);
         rows.push(vec![
             (*depth).into(),
             name.into(),

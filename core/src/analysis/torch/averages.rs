@@ -4,10 +4,12 @@ use super::clock::{TorchClock, TorchTimes};
 use super::device_type::DeviceType;
 use super::frames::{MODULE_PREFIX, StackId};
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
+use super::hierarchy;
 use crate::handle::collect;
 use crate::index::Index;
 use crate::names::Names;
 use crate::table::events::{Row, Table};
+use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -62,6 +64,14 @@ impl GroupBy {
     #[must_use]
     pub fn with_python_functions(self) -> GroupBy {
         GroupBy { python_functions: true, ..self }
+    }
+
+    /// Returns the innermost module around an operator of TorchScript, if the stack has none.
+    fn scripted(self, table: &Table, row: Row, frames: &[String]) -> Option<String> {
+        if !self.module || !self.frames(frames).is_empty() {
+            return None;
+        }
+        hierarchy::innermost(table.field(row, Key::ModuleHierarchy)?.as_str()?)
     }
 
     /// Returns the frames of a stack that are part of the key: the first ones, or the innermost module.
@@ -161,7 +171,10 @@ impl Average {
             key: events.name(event).into(),
             input_shapes: if by.shape { events.input_shapes(event).into() } else { String::new() },
             overload_name: if by.overload { events.overload(event).into() } else { String::new() },
-            stack: by.frames(frames).to_vec(),
+            stack: match by.scripted(table, events.row(event), frames) {
+                Some(module) => alloc::vec![module],
+                None => by.frames(frames).to_vec(),
+            },
             scope: events.scope(table, event),
             device_type: events.device_type(table, event),
             node_id: events.node_id(table, event),
@@ -176,12 +189,17 @@ impl Average {
     }
 }
 
+/// Marks the number of a module of TorchScript, in place of that of frames.
+const SCRIPTED: u32 = 1 << 31;
+
 /// Maps the key of an event's group to one number, in several steps.
 struct GroupKeys<'a> {
     clock: &'a TorchClock<'a>,
     by: GroupBy,
     /// The number of the first frames of every stack.
     frames: Vec<u32>,
+    /// The modules of TorchScript.
+    scripted: Names,
     kinds: Index,
     inputs: Index,
     groups: Index,
@@ -197,6 +215,7 @@ impl<'a> GroupKeys<'a> {
             clock,
             by,
             frames,
+            scripted: Names::default(),
             kinds: Index::default(),
             inputs: Index::default(),
             groups: Index::default(),
@@ -213,7 +232,12 @@ impl<'a> GroupKeys<'a> {
         let kinds = self.kinds.len() as u32;
         let kind = self.kinds.of((i64::from(events.name_id(event).0), flags), kinds);
         let shape = if by.shape { events.shape(event).0 } else { 0 };
-        let frames = self.frames.get(events.stack(event).index()).copied().unwrap_or(0);
+        let stack = events.stack(event);
+        let scripted = by.scripted(table, events.row(event), events.stacks.get(stack));
+        let frames = match scripted {
+            Some(module) => self.scripted.intern(&module).0 | SCRIPTED,
+            None => self.frames.get(stack.index()).copied().unwrap_or(0),
+        };
         let overload = if by.overload { events.overload_id(event) } else { 0 };
         let inputs = self.inputs.len() as u32;
         let input = (i64::from(shape), i64::from(frames) << 32 | i64::from(overload));

@@ -31,7 +31,7 @@ impl Overloads {
     /// Returns the name and the overload name of an operator that has one.
     pub fn split(self, table: &Table, row: Row) -> Option<(&str, &str)> {
         let is_op = self.were_recorded && table.category(row) == Category::CpuOp;
-        split(table.name(row)).filter(|_| is_op)
+        if is_op { split(table.name(row)) } else { None }
     }
 
     /// Returns the name without the overload name.

@@ -131,8 +131,12 @@ pub const COLUMNS: &[Column] = &[
     .nullable(),
     Column::text("event", "Event", "The first matched event."),
     Column::ns("start_ns", "At", "The start of the first matched event, after the start of the recording."),
-    Column::text("place", "Place", "The innermost call outside of PyTorch, path:line, or its function, path(line of its def): name.")
-        .nullable(),
+    Column::text(
+        "place",
+        "Place",
+        "The innermost call outside of PyTorch, path:line, or its function, path(line of its def): name.",
+    )
+    .nullable(),
     Column::text("description", "", "What is wrong, and what to do."),
     Column::text("url", "", "The address of further documentation."),
 ];

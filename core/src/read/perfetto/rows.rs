@@ -6,15 +6,12 @@ use super::sequence::{Interned, Sequence};
 use super::wire::{Damaged, Value, fields};
 use crate::names::NameId;
 use crate::read::json_text::JsonTexts;
-use crate::read::number::{Number, is_finite, number};
+use crate::read::number::{decimal, is_finite};
 use crate::table::events::{Fixed, Table};
 use crate::table::layout::{FieldType, NodeId, Place};
 use crate::table::tracks::TrackId;
 use crate::time;
 use alloc::vec::Vec;
-
-/// The most bytes of a number that is stored by its digits.
-const LONGEST_NUMBER: usize = 40;
 
 /// The place of rows of other packets.
 const LAST: u64 = u64::MAX;
@@ -190,7 +187,7 @@ impl RowReader<'_> {
 
     /// Packs a number that is no integer.
     fn number(&mut self, text: &[u8]) -> Result<FieldType, Damaged> {
-        if let Some(Number::Decimal(digits, decimals)) = short_number(text) {
+        if let Some((digits, decimals)) = decimal(text) {
             self.pack(digits);
             self.table.fields.push_varint(u64::from(decimals));
             return Ok(FieldType::Decimal);
@@ -198,11 +195,4 @@ impl RowReader<'_> {
         let (id, _) = (self.table.names.intern_utf8(text)).filter(|_| is_finite(text)).ok_or(Damaged)?;
         Ok(self.pack_text(id, FieldType::Number))
     }
-}
-
-/// Reads a number that is stored by its digits.
-fn short_number(text: &[u8]) -> Option<Number> {
-    let mut ended = [b','; LONGEST_NUMBER + 1];
-    ended.get_mut(..text.len()).filter(|_| text.len() <= LONGEST_NUMBER)?.copy_from_slice(text);
-    number(&ended, 0).ok().filter(|(_, end)| *end == text.len()).map(|(number, _)| number)
 }
