@@ -190,7 +190,7 @@ impl PerfettoWriter {
         if self.next == of.first() {
             self.track = match of.extra {
                 0 => self.tracks.described(of.track, out),
-                _ => self.tracks.overlap(of.track, out),
+                _ => self.tracks.overlap(of, out),
             };
         }
         if self.next == of.first() + of.positions().len() {

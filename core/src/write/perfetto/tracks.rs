@@ -7,6 +7,8 @@ use crate::index::Index;
 use crate::read::perfetto::extension::{ids, packet};
 use crate::table::tracks::{Track, TrackId, plain};
 use crate::trace::Trace;
+use crate::tree::Lane;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -109,13 +111,12 @@ impl Tracks {
         process.uuid
     }
 
-    /// Adds a track for spans that overlap those of a thread or stream.
-    pub(super) fn overlap(&mut self, track: TrackId, out: &mut Vec<u8>) -> u64 {
-        let parent = self.described(track, out);
-        let name = core::mem::take(&mut self.known[track.0 as usize].name);
-        let uuid = self.add(parent, &name, false, out);
-        self.known[track.0 as usize].name = name;
-        uuid
+    /// Adds a track for the spans of another lane of a thread or stream, which overlap those of its main lane.
+    pub(super) fn overlap(&mut self, lane: &Lane, out: &mut Vec<u8>) -> u64 {
+        let parent = self.described(lane.track, out);
+        let name = &self.known[lane.track.0 as usize].name;
+        let name = format!("{name} (overlap {})", lane.extra);
+        self.add(parent, &name, false, out)
     }
 
     /// Adds a track of a process for asynchronous spans.
@@ -171,6 +172,11 @@ fn describe(descriptor: &mut Descriptor, out: &mut Vec<u8>) {
     }
 }
 
+/// A name, or another text if it is empty.
+fn or(name: String, other: &str) -> String {
+    if name.is_empty() { other.into() } else { name }
+}
+
 /// The number of a host process; `None` for a device, and for an id that is not a positive number.
 fn pid_of(trace: &Trace, track: Track) -> Option<u64> {
     let json = trace.table.names.get(track.pid);
@@ -186,7 +192,7 @@ fn process_of(trace: &Trace, names: &LaneNames<'_>, track: Track, uuid: u64) -> 
                 bytes(out, 6, name.as_bytes());
             }
         }),
-        None => bytes(&mut fields, NAME, names.process(track).as_bytes()),
+        None => bytes(&mut fields, NAME, or(names.process(track), "no process").as_bytes()),
     }
     Descriptor { uuid, fields, is_written: false }
 }
@@ -204,7 +210,7 @@ fn thread_of(trace: &Trace, names: &LaneNames<'_>, track: Track, (uuid, parent):
         });
     } else {
         number(&mut fields, PARENT, parent);
-        bytes(&mut fields, NAME, names.thread(track).as_bytes());
+        bytes(&mut fields, NAME, or(names.thread(track), "no thread").as_bytes());
     }
     Descriptor { uuid, fields, is_written: false }
 }
