@@ -104,6 +104,7 @@ codes! {
     NoForwardThread "no_forward_thread" Lost "A backward function has no forward thread id. It has no stack. PyTorch rejects such results.";
     NoStartRecord "no_start_record" Lost "The start of profiling was not recorded locally. Times count from the earliest record. PyTorch rejects such records.";
     LateStartRecord "late_start_record" Note "Some records precede the record of the start of profiling. Their times are negative.";
+    StartUnknown "start_unknown" Note "The trace does not state when the profiler started, as those of PyTorch's Python exporter. Times count from its first event.";
     UnknownKind "unknown_kind" Note "A record has an unknown kind. It was not interpreted.";
     RepeatedPush "repeated_push" Note "A push repeats the push before it. It was left out, because PyTorch counts both as one range.";
     HiddenRecord "hidden_record" Note "A record belongs to a range that PyTorch leaves out. It was left out too.";

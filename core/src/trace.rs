@@ -1,6 +1,6 @@
 //! The pipeline from bytes to a [`Trace`]: unpack → decode → read → dialect → pair → tree → link.
 
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{Code, Diagnostics};
 use crate::dialect;
 use crate::error::Error;
 use crate::link::{Links, link};
@@ -17,7 +17,7 @@ use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::time;
 use crate::tree::{self, Tree};
-use crate::versions::Rules;
+use crate::versions::{Rules, is_python_export};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use kinetoscope_stream::block::MAGIC;
@@ -54,6 +54,9 @@ impl Trace {
         let links = link(&table, &tree, &pairs, &mut diagnostics);
         let start_ns = table.metadata.origin.unwrap_or_else(|| window_start(&table));
         let rules = Rules::of_trace(&table);
+        if is_python_export(&table) {
+            diagnostics.record(Code::StartUnknown, None, b"");
+        }
         Trace { table, pairs, tree, links, diagnostics, start_ns, rules }
     }
 
@@ -283,7 +286,6 @@ impl TraceReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostics::Code;
     use crate::table::append::RowBuilder;
 
     #[test]

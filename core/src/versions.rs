@@ -103,7 +103,8 @@ fn of_results(table: &Table) -> &'static Rules {
 }
 
 /// 2.4 began to write `baseTimeNanoseconds`, after the events; later versions write it before them.
-/// 2.12 began to write the name of the host, and 2.14 the place of each Python call.
+/// 2.12 began to write the name of the host, and 2.14 the place of each Python call. The Python exporter
+/// does not write the name of the host.
 fn of_chrome(table: &Table) -> &'static Rules {
     let metadata = &table.metadata;
     if metadata.text(perfetto::SOURCE).is_some() {
@@ -116,7 +117,7 @@ fn of_chrome(table: &Table) -> &'static Rules {
     let calls = || table.layouts.all().iter().filter(|layout| layout.category == Category::PythonFunction);
     if calls().any(|layout| layout.find(Key::CallFrom).is_some()) {
         &SINCE_2_15
-    } else if metadata.text("host_name").is_some() {
+    } else if metadata.text("host_name").is_some() || is_python_export(table) {
         // Without Python functions, the versions since 2.12 do not differ.
         if calls().next().is_some() { &SINCE_2_12 } else { &SINCE_2_15 }
     } else if metadata.text("baseTimeNanoseconds").is_none() {
@@ -126,6 +127,20 @@ fn of_chrome(table: &Table) -> &'static Rules {
     } else {
         &SINCE_2_6
     }
+}
+
+/// Whether PyTorch's Python exporter wrote a trace, which 2.13 introduced. It writes no id of the trace, and its window
+/// begins with the first event instead of the profiler.
+pub(crate) fn is_python_export(table: &Table) -> bool {
+    let metadata = &table.metadata;
+    let has = |key| metadata.text(key).is_some();
+    if has("trace_id") || !has("schemaVersion") || !has("traceName") || !has("baseTimeNanoseconds") {
+        return false;
+    }
+    let is_window = |&row: &Row| table.category(row) == Category::Window;
+    let Some(window) = table.rows().find(is_window).map(|row| table.ts(row)) else { return false };
+    let spans = table.rows().filter(|row| !is_window(row) && table.is_span(*row));
+    spans.map(|row| table.ts(row)).min() == Some(window)
 }
 
 #[cfg(test)]

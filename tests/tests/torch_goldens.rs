@@ -397,6 +397,19 @@ fn check_details(d: &mut Differences, what: &str, ours: &dyn Fn(&str) -> Cell, g
     d.check(|| format!("{what} python_ids"), ours("python_ids"), Cell::Json(gold["python_ids"].clone()));
 }
 
+/// Traces of the Python exporter are recognised, and only those.
+#[test]
+fn the_python_exporter_is_recognised() {
+    let mut d = Differences::default();
+    for case in all_cases().iter().filter(|case| case.trace.table.metadata.source == Source::Chrome) {
+        let is_python = case.name.ends_with("(trace_python.json)");
+        let has_spans = case.trace.tree.len() > 1;
+        let counted = case.trace.diagnostics.count(Code::StartUnknown);
+        d.check(|| case.name.clone(), counted, u64::from(is_python && has_spans));
+    }
+    d.settle(150);
+}
+
 /// Fields of events that a trace and a profiling result have.
 #[test]
 fn details_of_events_from_traces_equal_torchs() {

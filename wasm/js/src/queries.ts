@@ -58,6 +58,7 @@ export type DiagnosticCode =
   | "no_forward_thread"
   | "no_start_record"
   | "late_start_record"
+  | "start_unknown"
   | "unknown_kind"
   | "repeated_push"
   | "hidden_record"
