@@ -108,7 +108,7 @@ impl<'a> Details<'a> {
             self.linked(event),
             Cell::Json(self.kernels(event).into()),
             Cell::Json(self.inputs(event)),
-            Cell::Json(self.result(event, "kwinputs").unwrap_or_default()),
+            Cell::Json(self.result(event, "kwinputs").filter(Json::is_object).unwrap_or_default()),
             Cell::Json(self.flow(event)),
             Cell::Json(self.python_ids(event)),
             Cell::Bool(self.events.is_python_function(&self.trace.table, event)),
@@ -201,7 +201,8 @@ impl<'a> Details<'a> {
         let value = table.field(row, Key::ConcreteInputs).and_then(json);
         match value {
             Some(Json::Array(inputs)) if self.is_trace() => inputs.into_iter().map(python_value).collect(),
-            Some(value) => value,
+            Some(value) if value.is_array() => value,
+            Some(_) => Json::Null,
             None => Json::Array(Vec::new()),
         }
     }
