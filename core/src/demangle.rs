@@ -8,6 +8,11 @@ pub fn rewrite_name(name: &str) -> String {
     if name.starts_with("ProfilerStep#") {
         return "ProfilerStep*".to_owned();
     }
+    demangled(name)
+}
+
+/// Returns a name, demangled if it is one of C++.
+pub(crate) fn demangled(name: &str) -> String {
     demangle(name).unwrap_or_else(|| name.to_owned())
 }
 

@@ -19,6 +19,9 @@ use crate::table::layout::Key;
 use crate::tree::{Position, Tree};
 use alloc::vec::Vec;
 
+/// The categories of flows from forward to backward operators.
+pub(crate) const FORWARD_BACKWARD: [&str; 3] = ["fwdbwd", "forward_backward", "fwd_bwd"];
+
 /// All links of a trace, as pairs sorted by their first row.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -108,7 +111,7 @@ pub fn link(table: &Table, tree: &Tree, pairs: &Pairs, diagnostics: &mut Diagnos
         table.layouts.all().iter().any(|l| l.cat.is_some_and(|cat| wanted.contains(&table.names.get(cat))))
     };
     let has_backward = table.layouts.all().iter().any(|l| l.find(Key::FwdThreadId).is_some());
-    if has_backward || has_flow(&["async_npu", "fwdbwd", "forward_backward", "fwd_bwd"]) {
+    if has_backward || has_flow(&["async_npu"]) || has_flow(&FORWARD_BACKWARD) {
         let ops = OpIndex::new(table, tree);
         link_backward(&ops, pairs, &mut links);
         if has_flow(&["async_npu"]) {
@@ -268,8 +271,7 @@ fn link_npu(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links) {
 
 fn link_backward(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links) {
     let table = ops.table;
-    let is_fwdbwd = |row: Row| matches!(table.cat(row), "fwdbwd" | "forward_backward" | "fwd_bwd");
-    let flows = pairs.flows.iter().filter(|&&(start, _)| is_fwdbwd(start));
+    let flows = pairs.flows.iter().filter(|&&(start, _)| FORWARD_BACKWARD.contains(&table.cat(start)));
     links.forward_of = flows.filter_map(|&(s, f)| Some((ops.starting_at(f)?, ops.starting_at(s)?))).collect();
     if links.forward_of.is_empty() {
         links.forward_of = by_sequence_number(ops);

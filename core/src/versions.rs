@@ -62,13 +62,14 @@ const SINCE_2_15: Rules =
 const RULES: [&Rules; 6] = [&OLDEST, &SINCE_2_4, &SINCE_2_6, &SINCE_2_12, &SINCE_2_14, &SINCE_2_15];
 
 impl Rules {
-    /// Whether device work that is linked to the id of an event belongs to it.
-    pub(crate) fn is_launcher(&self, table: &Table, row: Row) -> bool {
+    /// The id of an operator of a profiling result, if device work that is linked to it belongs to the operator.
+    pub(crate) fn launcher_id(&self, table: &Table, row: Row) -> Option<i64> {
         let external_id = || table.field_named(row, Place::Top, "external_id")?.as_i64();
-        match external_id().filter(|_| self.links_by_external_id) {
+        let is_launcher = match external_id().filter(|_| self.links_by_external_id) {
             Some(id) => id != 0,
             None => table.int(row, Key::LinkedId) == Some(0),
-        }
+        };
+        table.int(row, Key::ExternalId).filter(|_| is_launcher)
     }
 
     /// Returns the rules of a version such as `2.15`, `2.15.0` or `2.12.1+cu130`.

@@ -2,6 +2,7 @@
 
 pub mod cupti_records;
 pub mod dump;
+pub mod exports;
 pub mod files;
 pub mod generator;
 pub mod torch;

@@ -1,9 +1,8 @@
 //! Execution traces: they equal the goldens, and an export in pieces makes the same text.
 
-use kinetoscope_core::queries::options::Options;
-use kinetoscope_core::queries::{Started, export};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::write::execution_trace::{ExecutionTraceWriter, execution_trace};
+use kinetoscope_tests::exports::exported;
 use kinetoscope_tests::files;
 use serde_json::Value;
 use std::fs;
@@ -39,11 +38,7 @@ fn an_export_in_pieces_makes_the_same_text() {
     assert!(pieces > 2, "{pieces} pieces");
     assert_eq!(text, execution_trace(&trace));
 
-    let begun = export("execution-trace").expect("an export").begin(&trace, &Options::default(), b"");
-    let Ok(Started::Writing(mut writing)) = begun else { panic!("the export should not be skipped") };
-    let mut exported = Vec::new();
-    while writing.next(&trace, &mut exported) {}
-    assert_eq!(exported, text.as_bytes());
+    assert_eq!(exported(&trace, "execution-trace", b""), text.as_bytes());
 }
 
 /// The track of the backward thread is before that of the forward thread.

@@ -2,10 +2,10 @@
 //! span is drawn with its own start and end.
 
 use kinetoscope_core::queries::options::Options;
-use kinetoscope_core::queries::{QUERIES, Request, Started, export};
+use kinetoscope_core::queries::{QUERIES, Request};
 use kinetoscope_core::time;
 use kinetoscope_core::trace::{Trace, TraceReader};
-use kinetoscope_tests::files;
+use kinetoscope_tests::{exports, files};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -13,11 +13,7 @@ use std::path::{Path, PathBuf};
 const LARGEST: usize = 3 << 20;
 
 fn exported(trace: &Trace, name: &str) -> Vec<u8> {
-    let begun = export(name).expect("an export").begin(trace, &Options::default(), b"");
-    let Ok(Started::Writing(mut writing)) = begun else { panic!("the export should not be skipped") };
-    let mut bytes = Vec::new();
-    while writing.next(trace, &mut bytes) {}
-    bytes
+    exports::exported(trace, name, b"")
 }
 
 /// Every file below a folder, in the order of the paths.

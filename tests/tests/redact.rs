@@ -2,11 +2,10 @@
 
 mod private_traces;
 
-use kinetoscope_core::queries::options::Options;
-use kinetoscope_core::queries::{self, Started};
 use kinetoscope_core::table::events::Row;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::write::redact::audit::audit;
+use kinetoscope_tests::exports::exported;
 use kinetoscope_tests::files;
 use private_traces::{WORDS, every_text, kineto, records, results, texts};
 use proptest::prelude::*;
@@ -21,12 +20,7 @@ const PUBLIC: &str = include_str!("private_traces/public_names.txt");
 const PART: usize = 4;
 
 fn redact(trace: &Trace, salt: &[u8]) -> String {
-    let export = queries::export("redact").expect("the export");
-    let begun = export.begin(trace, &Options::default(), salt).expect("it begins");
-    let Started::Writing(mut writing) = begun else { panic!("left out") };
-    let mut out = Vec::new();
-    while writing.next(trace, &mut out) {}
-    String::from_utf8(out).expect("UTF-8")
+    String::from_utf8(exported(trace, "redact", salt)).expect("UTF-8")
 }
 
 fn read(bytes: &[u8]) -> Trace {

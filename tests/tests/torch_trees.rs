@@ -249,9 +249,10 @@ fn patterns_equal_torchs() {
 fn places_of_newer_traces_are_lines_of_calls() {
     let mut shifts = BTreeSet::new();
     let line = |place: &str| place.strip_prefix("gen_patterns.py:")?.parse::<i64>().ok();
+    let all_old = cases("patterns");
     for case in cases("2.15/patterns") {
-        let name = case.name.strip_prefix("2.15/").unwrap_or(&case.name).to_owned();
-        let Some(old) = cases("patterns").into_iter().find(|old| old.name == name) else { continue };
+        let name = case.name.strip_prefix("2.15/").unwrap_or(&case.name);
+        let Some(old) = all_old.iter().find(|old| old.name == name) else { continue };
         let Some(gold) = old.text("expected_report.txt") else { continue };
         let ours = report(&case.trace);
         let lines = |text: &str| -> Vec<i64> {
@@ -277,8 +278,8 @@ fn reports_have_torchs_structure() {
         // Whether messages are followed by a location, in order. Several calls of one function have one message here.
         let located = |text: &str| {
             let lines: Vec<bool> = text.lines().skip(2).map(|line| line.starts_with("[Source")).collect();
-            let messages = lines.windows(2).filter(|pair| !pair[0]).map(|pair| pair[1]);
-            let mut messages: Vec<bool> = messages.collect();
+            let mut messages: Vec<bool> =
+                lines.windows(2).filter(|pair| !pair[0]).map(|pair| pair[1]).collect();
             messages.dedup();
             messages
         };

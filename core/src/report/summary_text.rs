@@ -4,7 +4,7 @@ use crate::analysis::device::kernels::short_name;
 use crate::analysis::device::steps::PARTS;
 use crate::analysis::overview::info;
 use crate::analysis::overview::summary::Summary;
-use crate::demangle::demangle;
+use crate::demangle::demangled;
 use crate::diagnostics::Severity;
 use crate::rows::{Cell, Rows};
 use crate::trace::Trace;
@@ -205,7 +205,7 @@ fn gaps(out: &mut String, trace: &Trace, summary: &Summary) {
             Cell::Ns(gap.time.0.saturating_sub(origin)),
             device.device.as_str().into(),
             gap.cause.label().into(),
-            short_name(&demangle(name).unwrap_or_else(|| name.to_owned())).into(),
+            short_name(&demangled(name)).into(),
         ]);
     }
     section(out, "Longest idle gaps of a GPU", &rows);

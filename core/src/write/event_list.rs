@@ -4,7 +4,7 @@
 //! Unlike torch, this escapes names, so that the file is valid JSON for any name.
 
 use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
-use crate::demangle::demangle;
+use crate::demangle::demangled;
 use crate::rows::quote;
 use crate::table::events::Table;
 use crate::table::layout::Key;
@@ -51,7 +51,7 @@ impl EventListWriter {
     fn event(&mut self, table: &Table, event: FunctionEvent, out: &mut String) {
         let events = &self.events;
         let name = table.name(events.row(event));
-        let name = quote(&demangle(name).unwrap_or_else(|| name.to_owned()));
+        let name = quote(&demangled(name));
         let start = Value::from(events.start_ns(table, event) as f64 / 1e3);
         let tid = thread(table, events, event);
         let thread = match events.node_id(table, event) {

@@ -2,7 +2,7 @@
 
 use super::device_time::{Class, Classes};
 use crate::analysis::flops::{self, Inputs};
-use crate::demangle::demangle;
+use crate::demangle::demangled;
 use crate::index::Index;
 use crate::link::Links;
 use crate::order::{descending, sort_by_key};
@@ -10,7 +10,6 @@ use crate::rows::{Cell, Column, Rows};
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::trace::Trace;
-use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -124,7 +123,7 @@ fn groups(trace: &Trace, mut work: impl FnMut(Row) -> Option<i64>) -> Vec<Kernel
         let key = (i64::from(table.name_id(row).0), class as i64);
         let at = index.of(key, groups.len() as u32) as usize;
         if at == groups.len() {
-            let name = demangle(table.name(row)).unwrap_or_else(|| table.name(row).to_owned());
+            let name = demangled(table.name(row));
             groups.push(KernelGroup {
                 name,
                 class,

@@ -4,6 +4,7 @@ use crate::analysis::torch::averages::{GroupBy, group_members};
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::demangle::demangle;
 use crate::handle::run;
+use crate::link::FORWARD_BACKWARD;
 use crate::names::NameId;
 use crate::order::sort_by_key;
 use crate::table::events::{Row, Table};
@@ -179,10 +180,8 @@ pub fn related(trace: &Trace, event: Row) -> (Option<Span>, Vec<(Relation, Span)
 fn flows(trace: &Trace, event: Row) -> Vec<(Row, Relation)> {
     let table = &trace.table;
     let is_known = |row: Row| {
-        matches!(
-            table.cat(row),
-            "ac2g" | "async_npu" | "fwdbwd" | "forward_backward" | "fwd_bwd" | "async_gpu"
-        )
+        matches!(table.cat(row), "ac2g" | "async_npu" | "async_gpu")
+            || FORWARD_BACKWARD.contains(&table.cat(row))
     };
     let is_on =
         |row: Row| table.track_id(row) == table.track_id(event) && innermost(trace, row) == Some(event);

@@ -1,8 +1,8 @@
 //! The fields of PyTorch's `FunctionEvent` that only the query `events` shows: inputs, ids and kernels.
 
-use super::device_type::DeviceType;
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::index::Index;
+use crate::link;
 use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Record};
 use crate::table::category::Category;
@@ -42,19 +42,13 @@ pub(super) struct Details<'a> {
     flow_of: Index,
     flows: Vec<(i64, bool)>,
     /// The device time of every event, in ns.
-    totals: Vec<i64>,
+    totals: &'a [i64],
 }
 
 impl<'a> Details<'a> {
-    pub(super) fn new(trace: &'a Trace, events: &'a FunctionEvents) -> Self {
-        let mut details = Details {
-            trace,
-            events,
-            work: Vec::new(),
-            flow_of: Index::default(),
-            flows: Vec::new(),
-            totals: events.device_totals_ns(),
-        };
+    pub(super) fn new(trace: &'a Trace, events: &'a FunctionEvents, totals: &'a [i64]) -> Self {
+        let mut details =
+            Details { trace, events, work: Vec::new(), flow_of: Index::default(), flows: Vec::new(), totals };
         details.find_work();
         if details.is_trace() {
             details.find_flows();
@@ -74,9 +68,7 @@ impl<'a> Details<'a> {
                 let op = self.trace.links.op(row).filter(|_| table.category(row).is_device_work());
                 op.map(i64::from)
             } else {
-                let device = self.events.device_type(table, event);
-                let counts = matches!(device, DeviceType::Cuda | DeviceType::PrivateUse1);
-                table.int(row, Key::ExternalId).filter(|&id| id > 0 && counts)
+                self.events.linked_id(table, event)
             };
             self.work.extend(owner.map(|owner| (owner, event)));
         }
@@ -85,7 +77,7 @@ impl<'a> Details<'a> {
 
     fn find_flows(&mut self) {
         let table = &self.trace.table;
-        let is_known = |row: Row| matches!(table.cat(row), "fwdbwd" | "forward_backward" | "fwd_bwd");
+        let is_known = |row: Row| link::FORWARD_BACKWARD.contains(&table.cat(row));
         for &(start, end) in self.trace.pairs.flows.iter().filter(|flow| is_known(flow.0)) {
             let Some(id) = table.int(start, Key::Id) else { continue };
             for (row, is_start) in [(start, true), (end, false)] {
@@ -104,7 +96,7 @@ impl<'a> Details<'a> {
             Cell::Int(resource),
             self.events.device_of(event).into(),
             Cell::Int(self.events.node_id(&self.trace.table, event).unwrap_or(-1)),
-            self.own(event, "external_id", Key::ExternalId, 0),
+            self.id(event, "external_id"),
             self.linked(event),
             Cell::Json(self.kernels(event).into()),
             Cell::Json(self.inputs(event)),
@@ -121,14 +113,15 @@ impl<'a> Details<'a> {
         json(self.trace.table.field_named(self.events.row(event), Place::Top, key).filter(|_| is_result)?)
     }
 
-    /// An id: from a member of profiling results, else from a field of traces.
-    fn own(&self, event: FunctionEvent, member: &str, key: Key, none: i64) -> Cell {
+    /// An id: from a member of profiling results, else the external id of traces.
+    fn id(&self, event: FunctionEvent, member: &str) -> Cell {
         if self.events.kind(event) == Kind::Memory {
-            return Cell::Int(none);
+            return Cell::Int(0);
         }
-        let of_trace = || self.trace.table.int(self.events.row(event), key).filter(|_| self.is_trace());
+        let external_id = || self.trace.table.int(self.events.row(event), Key::ExternalId);
+        let of_trace = || external_id().filter(|_| self.is_trace());
         let of_result = self.result(event, member).and_then(|value| value.as_i64());
-        Cell::Int(of_result.or_else(of_trace).unwrap_or(none))
+        Cell::Int(of_result.or_else(of_trace).unwrap_or(0))
     }
 
     /// The correlation id of the operator that caused device work.
@@ -137,7 +130,7 @@ impl<'a> Details<'a> {
         if self.is_trace() && !is_device {
             return Cell::Int(0);
         }
-        self.own(event, "linked_correlation_id", Key::ExternalId, 0)
+        self.id(event, "linked_correlation_id")
     }
 
     fn device(&self, event: FunctionEvent) -> (i64, i64) {
@@ -159,15 +152,12 @@ impl<'a> Details<'a> {
 
     fn kernels(&self, event: FunctionEvent) -> Vec<Json> {
         let (table, events) = (&self.trace.table, self.events);
-        if events.kind(event) != Kind::Cpu || events.is_async(event) {
+        if !events.has_kernels(event) {
             return Vec::new();
         }
-        let owner = if self.is_trace() {
-            Some(i64::from(events.row_of_kernels(event)))
-        } else {
-            let row = events.row_of_kernels(event);
-            table.int(row, Key::ExternalId).filter(|_| self.trace.rules.is_launcher(table, row))
-        };
+        let row = events.row_of_kernels(event);
+        let owner =
+            if self.is_trace() { Some(i64::from(row)) } else { self.trace.rules.launcher_id(table, row) };
         let first = owner.map_or(self.work.len(), |owner| self.work.partition_point(|work| work.0 < owner));
         let own = self.work[first..].iter().take_while(|work| Some(work.0) == owner);
         let linked = own.map(|&(_, work)| {
@@ -180,13 +170,11 @@ impl<'a> Details<'a> {
 
     /// The time between the device events around an operator.
     fn measured(&self, event: FunctionEvent) -> Option<Json> {
-        let (table, row) = (&self.trace.table, self.events.row(event));
-        let elapsed = |key| table.field(row, key).and_then(|value| value.as_f64()).filter(|&us| us > 0.0);
-        let ns = match (self.events.source, self.events.use_device) {
-            (Source::LegacyRecords, _) => Some(self.totals[event.index()]).filter(|&ns| ns != 0),
-            (Source::KinetoEvents, Some("cuda")) => elapsed(Key::CudaElapsed).map(ns_of),
-            (Source::KinetoEvents, Some("privateuse1")) => elapsed(Key::PrivateUse1Elapsed).map(ns_of),
-            _ => None,
+        let table = &self.trace.table;
+        let ns = match self.events.source {
+            Source::LegacyRecords => Some(self.totals[event.index()]).filter(|&ns| ns != 0),
+            Source::KinetoEvents => self.events.measured_time(table, event).map(|(ns, _)| ns),
+            Source::Chrome => None,
         };
         let name = self.events.trace_name(table, event);
         ns.map(|ns| KERNEL.object(vec![name.into(), Cell::Int(0), Cell::Ns(ns)]))
@@ -242,10 +230,6 @@ impl<'a> Details<'a> {
         };
         ids.into_iter().map(id).collect()
     }
-}
-
-fn ns_of(us: f64) -> i64 {
-    libm::round(us * 1e3) as i64
 }
 
 /// A value as JSON. Texts that are lists or objects are parsed.

@@ -3,7 +3,7 @@
 use super::device_type::DeviceType;
 use super::event_details::{Details, KERNEL};
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
-use crate::demangle::demangle;
+use crate::demangle::demangled;
 use crate::handle::collect;
 use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Rows, Shape};
@@ -12,8 +12,6 @@ use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use crate::table::tracks;
 use crate::trace::Trace;
-use alloc::borrow::ToOwned;
-use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use serde_json::Value;
@@ -120,7 +118,7 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
     let children = events.children();
     let device_totals = events.device_totals_ns();
     let ids = ids(table, events);
-    let details = Details::new(trace, events);
+    let details = Details::new(trace, events, &device_totals);
     for event in events.events() {
         let row = events.row(event);
         let kind = events.kind(event);
@@ -144,11 +142,7 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
             Cell::Bytes(all.device),
             Cell::Bytes(own.device),
             ids[event.index()].into(),
-            if kind == Kind::Memory {
-                Cell::Null
-            } else {
-                plain_name(events.trace_name(table, event)).into()
-            },
+            if kind == Kind::Memory { Cell::Null } else { demangled(events.trace_name(table, event)).into() },
             events.overload(event).into(),
             if is_plain_memory { "0" } else { tracks::plain(&table.names, table.track(row).tid) }.into(),
             int(if kind == Kind::Memory { Key::StartThreadId } else { Key::FwdThreadId }, 0).into(),
@@ -173,10 +167,6 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
         rows.push(cells);
     }
     rows
-}
-
-fn plain_name(name: &str) -> String {
-    demangle(name).unwrap_or_else(|| name.to_owned())
 }
 
 /// Returns PyTorch's ids: the external id of operators, the correlation id of launches and device work. Memory events

@@ -7,12 +7,12 @@
 pub(crate) mod packet {
     /// What the rows of the trace have in common: fields of [`super::header`].
     pub(crate) const HEADER: u32 = 1909;
-    /// A row: fields of [`super::row`]. An event without it ends a slice, or is a value of a counter.
-    pub(crate) const ROW: u32 = 1912;
     /// An event that Perfetto does not draw: a `TrackEvent`.
     pub(crate) const HIDDEN: u32 = 1910;
     /// The ids of a track in the Chrome trace: fields of [`super::ids`].
     pub(crate) const IDS: u32 = 1911;
+    /// A row: fields of [`super::row`]. An event without it ends a slice, or is a value of a counter.
+    pub(crate) const ROW: u32 = 1912;
 }
 
 /// Fields of the header.

@@ -1,6 +1,6 @@
 //! Interned strings: each is written before its first use, and its id is that of the table's string plus one.
 
-use super::message::{message, number};
+use super::message::{bytes, message, number};
 use crate::names::{NameId, Names};
 use alloc::vec::Vec;
 
@@ -40,7 +40,7 @@ impl Strings {
             self.written[at] |= bit;
             message(&mut self.new, kind as u32, |entry| {
                 number(entry, 1, id);
-                super::message::bytes(entry, 2, names.get(name).as_bytes());
+                bytes(entry, 2, names.get(name).as_bytes());
             });
         }
         id

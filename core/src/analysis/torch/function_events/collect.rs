@@ -2,7 +2,7 @@
 //! events of profiling results, and for legacy records.
 
 use super::build::{Builder, RunningBytes, record_bytes};
-use super::{Bytes, FunctionEvent, Kind, flag, is_python_call};
+use super::{Bytes, FunctionEvent, FunctionEvents, Kind, flag, is_python_call};
 use crate::analysis::torch::device_type::DeviceType;
 use crate::dialect::hidden::{hidden_names, is_hidden};
 use crate::dialect::kineto_events::is_async;
@@ -203,9 +203,7 @@ impl Builder<'_> {
             if !self.out.is_async(event) {
                 kernels.add(event, work, 0);
             }
-            let device = self.out.device_type(table, event);
-            let counts = matches!(device, DeviceType::Cuda | DeviceType::PrivateUse1);
-            if let Some(id) = table.int(row, Key::ExternalId).filter(|&id| id > 0 && counts) {
+            if let Some(id) = self.out.linked_id(table, event) {
                 let sum = index.of((id, 0), linked.len() as u32) as usize;
                 if sum == linked.len() {
                     linked.push((0, 0.0, 0));
@@ -214,10 +212,8 @@ impl Builder<'_> {
                 linked[sum] = (ns.saturating_add(work.0), us + work.1, count + 1);
             }
         }
-        for event in self.out.events().filter(|&event| self.has_kernels(event)) {
-            let row = self.out.row(event);
-            let id =
-                table.int(row, Key::ExternalId).filter(|_| self.trace.rules.is_launcher(self.table, row));
+        for event in self.out.events().filter(|&event| self.out.has_kernels(event)) {
+            let id = self.trace.rules.launcher_id(table, self.out.row(event));
             if let Some(sum) = id.and_then(|id| index.get((id, 0))) {
                 let (ns, us, count) = linked[sum as usize];
                 kernels.add(event, (ns, us), count);
@@ -235,10 +231,6 @@ impl Builder<'_> {
         self.out.kernel_counts = kernels.count;
     }
 
-    fn has_kernels(&self, event: FunctionEvent) -> bool {
-        self.out.kind(event) == Kind::Cpu && !self.out.is_async(event)
-    }
-
     fn devices_in_file_order(&self) -> Vec<FunctionEvent> {
         let out = &self.out;
         let mut devices: Vec<FunctionEvent> =
@@ -249,18 +241,40 @@ impl Builder<'_> {
 
     /// Adds device times that were measured by device events around operators, and marks these operators as legacy.
     fn add_measured(&mut self, kernels: &mut Kernels) {
-        let key = match self.out.use_device {
-            Some("privateuse1") => Key::PrivateUse1Elapsed,
-            Some("cuda") => Key::CudaElapsed,
-            _ => return,
-        };
         for event in self.out.events() {
-            let elapsed = self.table.field(self.out.row(event), key).and_then(|v| v.as_f64()).unwrap_or(0.0);
-            if elapsed > 0.0 && self.has_kernels(event) {
-                kernels.add(event, measured(elapsed), 1);
+            if let Some(time) = self.out.measured_time(self.table, event) {
+                kernels.add(event, time, 1);
                 self.out.flags[event.index()] |= flag::LEGACY;
             }
         }
+    }
+}
+
+impl FunctionEvents {
+    /// Whether an event can have kernels.
+    pub(in crate::analysis::torch) fn has_kernels(&self, event: FunctionEvent) -> bool {
+        self.kind(event) == Kind::Cpu && !self.is_async(event)
+    }
+
+    /// The id by which profiling results link device work to operators, if it counts for them.
+    pub(in crate::analysis::torch) fn linked_id(&self, table: &Table, event: FunctionEvent) -> Option<i64> {
+        let counts = matches!(self.device_type(table, event), DeviceType::Cuda | DeviceType::PrivateUse1);
+        table.int(self.row(event), Key::ExternalId).filter(|&id| id > 0 && counts)
+    }
+
+    /// The time between the device events around an operator of a profiling result, in whole ns and in us.
+    pub(in crate::analysis::torch) fn measured_time(
+        &self,
+        table: &Table,
+        event: FunctionEvent,
+    ) -> Option<(i64, f64)> {
+        let key = match self.use_device? {
+            "privateuse1" => Key::PrivateUse1Elapsed,
+            "cuda" => Key::CudaElapsed,
+            _ => return None,
+        };
+        let elapsed = table.field(self.row(event), key)?.as_f64()?;
+        (elapsed > 0.0 && self.has_kernels(event)).then(|| measured(elapsed))
     }
 }
 
