@@ -253,6 +253,27 @@ fn counters_instants_flows_and_arguments_are_read() {
     assert_eq!(read.pairs.flows.len(), 1);
 }
 
+/// Values that are written as JSON text are what the text says, and stay texts if it is no JSON.
+#[test]
+fn arguments_that_are_json_texts_are_read() {
+    let texts = ["[1, {\"a\":2}]", "true", "null", "7", "1e3", "\"text\"", "{\"cut\":"];
+    let arguments = texts.iter().zip(["a", "b", "c", "d", "e", "f", "g"]);
+    let arguments: Vec<_> =
+        arguments.map(|(json, name)| (4, Message(message(&[(10, Text(name)), (9, Text(json))])))).collect();
+    let mut fields = vec![(9, Number(3)), (11, Number(2)), (23, Text("mark"))];
+    fields.extend(arguments);
+    let mut packets = thread();
+    packets.push(event(30, &fields));
+    let read = Trace::read(&trace(packets)).expect("a trace");
+    let row = read.table.rows().find(|&row| read.table.name(row) == "mark").expect("the event");
+    let text = kinetoscope_core::write::chrome::ChromeWriter::one(&read.table, row).expect("JSON");
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let expected = serde_json::json!({
+        "a": [1, {"a": 2}], "b": true, "c": null, "d": 7, "e": 1000.0, "f": "text", "g": "{\"cut\":"
+    });
+    assert_eq!(json["args"], expected);
+}
+
 #[test]
 fn timestamps_of_other_clocks_are_converted() {
     let clock = |id: u64, timestamp: u64, incremental: bool| {

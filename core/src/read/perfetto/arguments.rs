@@ -24,7 +24,10 @@ pub(super) enum Content<'a> {
     Int(i64),
     Double(f64),
     Text(Cow<'a, str>),
-    /// A list, an object, or a number beyond an `i64`, as JSON.
+    Null,
+    /// A number as JSON.
+    Number(String),
+    /// A list or an object as JSON.
     Json(String),
 }
 
@@ -61,7 +64,7 @@ fn nested<'a>(message: &'a [u8], texts: Texts<'a>, depth: usize) -> Result<Argum
             (5, number) => value = Some(Content::Double(number.double())),
             (6, text) => value = Some(Content::Text(text.text())),
             (7, pointer) => value = Some(Content::Text(Cow::Owned(format!("0x{:x}", pointer.number())))),
-            (9, json) => value = Some(Content::Json(json.text().into_owned())),
+            (9, json) => value = Some(written(json.text())),
             (17, id) => value = Some(Content::Text(texts.get(Interned::ArgumentText, id.number()))),
             (11, entry) => add(object.get_or_insert_default(), entry, texts, depth, true)?,
             (12, element) => add(list.get_or_insert_default(), element, texts, depth, false)?,
@@ -77,8 +80,21 @@ fn nested<'a>(message: &'a [u8], texts: Texts<'a>, depth: usize) -> Result<Argum
     Ok(Argument { name, value })
 }
 
+/// Reads a value that was written as JSON. A text that is no JSON stays a text.
+fn written(text: Cow<'_, str>) -> Content<'_> {
+    use serde_json::Value;
+    match serde_json::from_str(&text) {
+        Ok(Value::Null) => Content::Null,
+        Ok(Value::Bool(flag)) => Content::Bool(flag),
+        Ok(Value::String(text)) => Content::Text(text.into()),
+        Ok(Value::Number(_)) => Content::Number(text.trim().to_owned()),
+        Ok(Value::Array(_) | Value::Object(_)) => Content::Json(text.into_owned()),
+        Err(_) => Content::Text(text),
+    }
+}
+
 fn unsigned(number: u64) -> Content<'static> {
-    i64::try_from(number).map_or_else(|_| Content::Json(format!("{number}")), Content::Int)
+    i64::try_from(number).map_or_else(|_| Content::Number(format!("{number}")), Content::Int)
 }
 
 /// Appends an element of a list, or an entry of an object, to its JSON.
@@ -117,7 +133,8 @@ impl Content<'_> {
             Content::Double(number) if number.is_finite() => format!("{number:?}"),
             Content::Double(number) => format!("\"{number}\""),
             Content::Text(text) => quoted(&text),
-            Content::Json(json) => json,
+            Content::Null => "null".to_owned(),
+            Content::Number(json) | Content::Json(json) => json,
         }
     }
 }
@@ -130,6 +147,8 @@ pub(super) fn with<'a>(row: RowBuilder<'a>, name: &str, value: Content<'_>) -> R
         Content::Text(text) => row.text(Args, name, &text),
         Content::Double(number) if number.is_finite() => row.number(Args, name, &format!("{number:?}")),
         Content::Double(number) => row.text(Args, name, &format!("{number}")),
+        Content::Null => row.null(Args, name),
+        Content::Number(number) => row.number(Args, name, &number),
         Content::Json(json) => row.json(Args, name, &json),
     }
 }

@@ -145,10 +145,12 @@ fn slice_or_instant(
 /// The same argument without borrowed texts of the table.
 fn owned<'a>(argument: Argument<'_>) -> Argument<'a> {
     let value = match argument.value {
+        Content::Text(text) => Content::Text(Cow::Owned(text.into_owned())),
         Content::Bool(flag) => Content::Bool(flag),
         Content::Int(number) => Content::Int(number),
         Content::Double(number) => Content::Double(number),
-        Content::Text(text) => Content::Text(Cow::Owned(text.into_owned())),
+        Content::Null => Content::Null,
+        Content::Number(number) => Content::Number(number),
         Content::Json(json) => Content::Json(json),
     };
     Argument { name: Cow::Owned(argument.name.into_owned()), value }
