@@ -16,6 +16,7 @@ use crate::pair::Pairs;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
+use crate::table::metadata::Source;
 use crate::tree::{Position, Tree};
 use alloc::vec::Vec;
 
@@ -103,6 +104,9 @@ pub fn link(table: &Table, tree: &Tree, pairs: &Pairs, diagnostics: &mut Diagnos
         }
     }
     let mut links = Links::default();
+    if table.metadata.source == Source::Chrome {
+        count_not_recorded(table, &calls, &work, diagnostics);
+    }
     if !work.is_empty() {
         let owner = Owners { table, tree, ops: ById::sorted(ops), positions: positions(table, tree) };
         link_device(&owner, &work, &ById::sorted(calls), &mut links, diagnostics);
@@ -119,6 +123,30 @@ pub fn link(table: &Table, tree: &Tree, pairs: &Pairs, diagnostics: &mut Diagnos
         }
     }
     links
+}
+
+/// Counts the kinds of activity that other events refer to and that the trace has none of.
+fn count_not_recorded(
+    table: &Table,
+    calls: &[(i64, Row)],
+    work: &[(Option<i64>, Row)],
+    diagnostics: &mut Diagnostics,
+) {
+    let is_launch = |&(id, row): &(i64, Row)| id != 0 && is_launch_name(table.name(row));
+    let names_op = |row: Row| {
+        let external = table.int(row, Key::ExternalId).filter(|&id| id > 0);
+        external.is_some() && external != table.int(row, Key::Correlation)
+    };
+    let mut rows = calls.iter().map(|call| call.1).chain(work.iter().map(|work| work.1));
+    let has_ops = table.layouts.all().iter().any(|layout| layout.category == Category::CpuOp);
+    let absent = [
+        ("cuda_runtime", calls.is_empty() && work.iter().any(|work| work.0.is_some_and(|id| id != 0))),
+        ("kernel", work.is_empty() && calls.iter().any(is_launch)),
+        ("cpu_op", !has_ops && rows.any(names_op)),
+    ];
+    for (category, _) in absent.iter().filter(|kind| kind.1) {
+        diagnostics.record(Code::NotRecorded, None, category.as_bytes());
+    }
 }
 
 fn link_device(

@@ -233,6 +233,7 @@ export const TEXTS = {
     kernelsByCount: "Kernels by count",
     synchronizingCalls: "Synchronizing calls",
     dataLoading: "Data loading",
+    garbageCollection: "Longest collection",
     lostData: "Lost data",
     diagnostics: "Diagnostics",
     noCost: "data",

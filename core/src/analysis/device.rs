@@ -1,5 +1,7 @@
 //! Device work: busy and idle time, kernels, steps, memory, floating point operations and the roofline.
 
+pub(crate) mod attributes;
+pub(crate) mod collectives;
 pub mod device_time;
 pub mod kernels;
 pub mod memory;

@@ -4,6 +4,7 @@
 use super::answer_options::{
     FlopsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, TreeOptions,
 };
+use crate::analysis::device::collectives::collectives as collective_rows;
 use crate::analysis::device::kernels::kernels as kernel_rows;
 use crate::analysis::device::memory_rows::memory_rows;
 use crate::analysis::device::roofline::Peak;
@@ -57,6 +58,11 @@ pub fn ops_table(trace: &Trace, options: &OpsOptions) -> String {
 /// Returns kernels, memcpys and memsets, ordered by time.
 pub fn kernels(trace: &Trace, options: &ListOptions) -> Rows {
     kernel_rows(trace).first(options.row_limit)
+}
+
+/// Returns the calls of collectives, in order of time.
+pub fn collectives(trace: &Trace, options: &ListOptions) -> Rows {
+    collective_rows(trace).first(options.row_limit)
 }
 
 /// Returns the floating point operations of each operator.

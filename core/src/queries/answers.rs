@@ -6,7 +6,7 @@ use super::answer_options::{
 };
 use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
-use crate::analysis::device::{kernels, memory_rows, steps, work};
+use crate::analysis::device::{collectives, kernels, memory_rows, steps, work};
 use crate::analysis::overview::summary::{self, DevicePart, HostPart, assemble, device_part, host_part};
 use crate::analysis::overview::{check, info};
 use crate::analysis::timeline::{call_tree, counters, modules, names, tracks};
@@ -57,6 +57,19 @@ pub(super) const QUERIES: &[Query] = &[
         variants: &[],
         hint: Some("no device work in this trace; record with ProfilerActivity.CUDA"),
         run: |trace, request| Ok(analyses::kernels(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "collectives",
+        about: help("Collectives: what each call sent, and how long it took"),
+        examples: examples(&["rank0.json", "rank0.json --row-limit 20 --format csv"]),
+        options: ListOptions::DECLARED,
+        is_one_row: false,
+        columns: collectives::COLUMNS,
+        variants: &[],
+        hint: Some(
+            "no calls of collectives in this trace: PyTorch records them with its backends for several ranks",
+        ),
+        run: |trace, request| Ok(analyses::collectives(trace, &request.typed()).into()),
     },
     Query {
         name: "flops",

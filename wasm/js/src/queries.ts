@@ -51,6 +51,7 @@ export type DiagnosticCode =
   | "unmatched_async"
   | "unmatched_flow"
   | "overlapping_spans"
+  | "not_recorded"
   | "kernel_without_launch"
   | "launch_without_kernel"
   | "ambiguous_correlation"
@@ -187,6 +188,7 @@ export type FindingCode =
   | "short_kernels"
   | "synchronization"
   | "data_loading"
+  | "garbage_collection"
   | "uneven_steps"
   | "trace_incomplete"
   | "overlapping_spans";
@@ -459,6 +461,56 @@ export interface KernelsRow {
   flops_per_second: number | null;
   /** The operator that launched the longest of them. */
   op: string | null;
+  /** The annotation of the CUDA graph's node that ran the longest of them. */
+  annotation: string | null;
+  /** What limits the occupancy of the longest of them: WARPS, REGS, SMEM, BLOCKS or BARRIERS. */
+  occupancy_limit: string | null;
+}
+
+/** Options of `collectives`. */
+export interface CollectivesOptions {
+  /** Maximum number of rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `collectives`. */
+export interface CollectivesRow {
+  /** The start of the call, after the start of the recording. */
+  start_ns: number;
+  /** The name of the collective. */
+  collective: string;
+  /** The name of the process group. */
+  group: string | null;
+  /** The description of the process group. */
+  group_description: string | null;
+  /** The number of ranks of the process group. */
+  group_size: number | null;
+  /** The ranks of the process group. */
+  ranks: unknown[] | null;
+  /** The number of the call in its process group. */
+  seq: number | null;
+  /** The id that the calls of all ranks have in common. */
+  comms_id: string | null;
+  /** The rank that sends, of a point-to-point message. */
+  src_rank: number | null;
+  /** The rank that receives, of a point-to-point message. */
+  dst_rank: number | null;
+  /** Whether the call does not wait for its end. */
+  is_async: boolean | null;
+  /** The type of the elements. */
+  dtype: string | null;
+  /** The number of elements of the input of this rank. */
+  in_nelems: number | null;
+  /** The number of elements of the output of this rank. */
+  out_nelems: number | null;
+  /** The size of the input or the output, whichever is larger. */
+  bytes: number | null;
+  /** The duration of the call on the CPU. */
+  cpu_ns: number | null;
+  /** Sum of the durations of its device work. */
+  device_ns: number | null;
+  /** The bytes divided by the device time. It includes the time in which the collective waited for other ranks. */
+  bytes_per_second: number | null;
 }
 
 /** Options of `flops`. */
@@ -1102,6 +1154,12 @@ export interface TracksRow {
   end_ns: number | null;
   /** The time during which any span was open. */
   busy_ns: number;
+  /** The priorities of the stream's kernels. A lower number runs first. */
+  priorities: number[];
+  /** The hardware channels of the stream's work. Streams that share a channel can wait for each other. */
+  channels: number[];
+  /** The streams on which CUDA graphs ran work that is drawn on this one. */
+  original_streams: number[];
 }
 
 /** Options of `info`. */
@@ -1291,6 +1349,8 @@ export interface Answers {
   ops(options?: OpsOptions): OpsRow[];
   /** Kernels, memcpys and memsets by time. */
   kernels(options?: KernelsOptions): KernelsRow[];
+  /** Collectives: what each call sent, and how long it took. */
+  collectives(options?: CollectivesOptions): CollectivesRow[];
   /** FLOPs, FLOP/s and roofline by operator. */
   flops(options?: FlopsOptions): FlopsRow[];
   /** What torch.compile captured, and the operators outside of graphs. */
@@ -1330,6 +1390,7 @@ export interface Queries {
   summary: { options: SummaryOptions; row: SummaryRow };
   ops: { options: OpsOptions; row: OpsRow };
   kernels: { options: KernelsOptions; row: KernelsRow };
+  collectives: { options: CollectivesOptions; row: CollectivesRow };
   flops: { options: FlopsOptions; row: FlopsRow };
   coverage: { options: CoverageOptions; row: CoverageRow };
   patterns: { options: PatternsOptions; row: PatternsRow };
@@ -1367,6 +1428,7 @@ export const QUERIES: { readonly [V in keyof Queries]: boolean } = {
   summary: true,
   ops: false,
   kernels: false,
+  collectives: false,
   flops: false,
   coverage: false,
   patterns: false,

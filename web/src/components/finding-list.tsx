@@ -21,6 +21,7 @@ const EVIDENCE: Record<FindingCode, { view: View; with?: Record<string, string>;
   short_kernels: { view: "kernels", with: { sort: "count", order: "down" }, label: LABELS.kernelsByCount },
   synchronization: { view: "operators", with: { q: "Synchronize" }, label: LABELS.synchronizingCalls },
   data_loading: { view: "operators", with: { q: "DataLoader" }, label: LABELS.dataLoading },
+  garbage_collection: { view: "timeline", with: { q: "Python GC" }, label: LABELS.garbageCollection },
   uneven_steps: { view: "steps", label: SHARED.steps },
   trace_incomplete: { view: "overview", with: { at: "data-quality" }, label: LABELS.lostData },
   overlapping_spans: { view: "overview", with: { at: "data-quality" }, label: LABELS.diagnostics },

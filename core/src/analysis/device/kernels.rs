@@ -1,10 +1,12 @@
 //! Device work grouped by name.
 
+use super::attributes::{annotation, copy_name, occupancy_limit};
 use super::device_time::{Class, Classes};
 use crate::analysis::flops::{self, Inputs};
 use crate::demangle::demangled;
 use crate::index::Index;
 use crate::link::Links;
+use crate::names::Names;
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::events::{Row, Table};
@@ -33,8 +35,8 @@ pub struct KernelGroup {
     pub bytes: i64,
     /// The sum of occupancy times duration, and the sum of the durations of activities with an occupancy.
     occupancy: (f64, i64),
-    /// The operator that launched the longest activity.
-    pub op: Option<Row>,
+    /// The longest activity.
+    pub longest: Row,
     /// Floating point operations of the activities for which they are known, and the sum of the durations of those, in
     /// ns.
     flops: i64,
@@ -113,17 +115,22 @@ impl<'a> Work<'a> {
     }
 }
 
+/// Marks keys of names that are not in the table.
+const COMPOSED: u32 = 1 << 31;
+
 fn groups(trace: &Trace, mut work: impl FnMut(Row) -> Option<i64>) -> Vec<KernelGroup> {
     let table = &trace.table;
     let mut classes = Classes::new(table);
     let mut groups: Vec<KernelGroup> = Vec::new();
     let mut index = Index::default();
+    let mut composed = Names::default();
     for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
         let class = classes.of(row);
-        let key = (i64::from(table.name_id(row).0), class as i64);
-        let at = index.of(key, groups.len() as u32) as usize;
+        let kind = copy_name(table, row);
+        let key = kind.as_deref().map_or(table.name_id(row).0, |name| composed.intern(name).0 | COMPOSED);
+        let at = index.of((i64::from(key), class as i64), groups.len() as u32) as usize;
         if at == groups.len() {
-            let name = demangled(table.name(row));
+            let name = kind.unwrap_or_else(|| demangled(table.name(row)));
             groups.push(KernelGroup {
                 name,
                 class,
@@ -133,7 +140,7 @@ fn groups(trace: &Trace, mut work: impl FnMut(Row) -> Option<i64>) -> Vec<Kernel
                 max_ns: -1,
                 bytes: 0,
                 occupancy: (0.0, 0),
-                op: None,
+                longest: row,
                 flops: 0,
                 flops_ns: 0,
             });
@@ -145,7 +152,7 @@ fn groups(trace: &Trace, mut work: impl FnMut(Row) -> Option<i64>) -> Vec<Kernel
         group.min_ns = group.min_ns.min(duration);
         if duration > group.max_ns {
             group.max_ns = duration;
-            group.op = trace.links.op(row);
+            group.longest = row;
         }
         if let Some(flops) = work(row) {
             group.flops = group.flops.saturating_add(flops);
@@ -184,6 +191,8 @@ pub(crate) const COLUMNS: &[Column] = &[
     )
     .nullable(),
     Column::text("op", "Launched by", "The operator that launched the longest of them.").nullable(),
+    Column::text("annotation", "Annotation", "The annotation of the CUDA graph's node that ran the longest of them.").nullable(),
+    Column::text("occupancy_limit", "", "What limits the occupancy of the longest of them: WARPS, REGS, SMEM, BLOCKS or BARRIERS.").nullable(),
 ];
 
 /// Returns an amount per second; null if the amount or the time is 0.
@@ -212,7 +221,9 @@ pub(crate) fn kernels(trace: &Trace) -> Rows {
             if group.bytes > 0 { Cell::Bytes(group.bytes) } else { Cell::Null },
             rate(group.bytes, group.sum_ns),
             rate(group.flops, group.flops_ns),
-            group.op.map(|op| trace.table.name(op)).into(),
+            trace.links.op(group.longest).map(|op| trace.table.name(op)).into(),
+            annotation(&trace.table, group.longest).into(),
+            occupancy_limit(&trace.table, group.longest).into(),
         ]);
     }
     rows

@@ -1,5 +1,6 @@
 //! Findings: rules with fixed thresholds. Each finding has its cost and advice.
 
+use crate::analysis::device::attributes::copy_name;
 use crate::analysis::device::device_time::{Class, DeviceTime, IdleCause, is_sync_name};
 use crate::analysis::device::kernels::KernelGroup;
 use crate::analysis::device::steps::{Step, is_data_loading};
@@ -8,7 +9,7 @@ use crate::diagnostics::{Code, Severity};
 use crate::index::Index;
 use crate::order::{descending, sort_by_key};
 use crate::table::category::Category;
-use crate::table::events::Row;
+use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::trace::Trace;
 use crate::units::{bytes, counted, time_ns};
@@ -35,6 +36,8 @@ words! {
         Synchronization = "synchronization",
         /// The host waited for data.
         DataLoading = "data_loading",
+        /// Python collected garbage.
+        GarbageCollection = "garbage_collection",
         /// A step took much longer than the median one.
         UnevenSteps = "uneven_steps",
         /// Part of the trace could not be read.
@@ -64,6 +67,7 @@ mod threshold {
     pub(super) const PAGEABLE: f64 = 0.01;
     pub(super) const EXPOSED: f64 = 0.05;
     pub(super) const DATA: f64 = 0.05;
+    pub(super) const GARBAGE: f64 = 0.02;
     /// Kernels shorter than this, in ns, are dominated by their launch.
     pub(super) const SHORT_KERNEL_NS: i64 = 5_000;
     pub(super) const SHORT_KERNEL_COUNT: usize = 1_000;
@@ -176,10 +180,10 @@ fn short_kernels(out: &mut Vec<Finding>, kernels: &[KernelGroup], devices: &[Dev
     });
 }
 
-/// Checks for waiting: synchronizing calls, the data loader, pageable copies. Threads wait in parallel and calls nest,
+/// Checks for waiting: synchronizing calls, the data loader, pageable copies, garbage collection. Threads wait in parallel and calls nest,
 /// so the cost is the time of the busiest thread (for copies, of the busiest device), not a sum.
 fn waiting(out: &mut Vec<Finding>, trace: &Trace, wall_ns: i64) {
-    let [sync, data, pageable] = busiest(trace);
+    let [sync, data, pageable, garbage] = busiest(trace);
     let took = |time: i64| format!("{} ({} of wall)", time_ns(time, None), percent(time, wall_ns));
     if share(pageable.ns, wall_ns) >= threshold::PAGEABLE {
         let size = if pageable.bytes > 0 { format!(" for {}", bytes(pageable.bytes)) } else { String::new() };
@@ -213,6 +217,18 @@ fn waiting(out: &mut Vec<Finding>, trace: &Trace, wall_ns: i64) {
             advice: "increase num_workers, prefetch, or make preprocessing cheaper",
         });
     }
+    if share(garbage.ns, wall_ns) >= threshold::GARBAGE {
+        out.push(Finding {
+            code: FindingCode::GarbageCollection,
+            cost_ns: garbage.ns,
+            message: format!(
+                "{} of Python took {} on the busiest thread",
+                counted(garbage.count, "garbage collection"),
+                took(garbage.ns)
+            ),
+            advice: "call gc.freeze() after setup, or gc.disable() and gc.collect() between steps",
+        });
+    }
 }
 
 /// The spans of one kind on one thread or device.
@@ -224,10 +240,11 @@ struct Busy {
     bytes: i64,
 }
 
-/// Returns the synchronizing calls and the data loading of the thread that is busiest with each, and the pageable
-/// copies of the busiest device.
-fn busiest(trace: &Trace) -> [Busy; 3] {
+/// Returns the synchronizing calls, the data loading and the garbage collections of the thread that is busiest with
+/// each, and the pageable copies of the busiest device. The third is the copies.
+fn busiest(trace: &Trace) -> [Busy; 4] {
     let table = &trace.table;
+    let collector = table.names.find("Python GC");
     let mut index = Index::default();
     let mut groups: Vec<(usize, Busy, Collector)> = Vec::new();
     // Cached for each name: a trace has many calls and few names.
@@ -239,7 +256,8 @@ fn busiest(trace: &Trace) -> [Busy; 3] {
         let kind = match table.category(row) {
             Category::Runtime | Category::Driver if is_sync(row) => 0,
             Category::UserAnnotation | Category::CpuOp if is_data_loading(name()) => 1,
-            Category::Memcpy if name().contains("Pageable") => 2,
+            Category::Memcpy if is_pageable(table, row) => 2,
+            Category::PythonFunction if Some(table.name_id(row)) == collector => 3,
             _ => continue,
         };
         if !table.is_span(row) {
@@ -255,7 +273,7 @@ fn busiest(trace: &Trace) -> [Busy; 3] {
         busy.bytes = busy.bytes.saturating_add(table.bytes(row, Key::MemcpyBytes));
         times.push((table.ts(row), table.end(row)));
     }
-    let mut most = [Busy::default(); 3];
+    let mut most = [Busy::default(); 4];
     for (kind, busy, times) in groups {
         let ns = times.union().length();
         if ns > most[kind].ns {
@@ -263,6 +281,11 @@ fn busiest(trace: &Trace) -> [Busy; 3] {
         }
     }
     most
+}
+
+fn is_pageable(table: &Table, row: Row) -> bool {
+    copy_name(table, row)
+        .map_or_else(|| table.name(row).contains("Pageable"), |name| name.contains("Pageable"))
 }
 
 fn uneven_steps(out: &mut Vec<Finding>, trace: &Trace, steps: &[Step]) {
@@ -369,6 +392,27 @@ mod tests {
         let found = finding(&trace, FindingCode::PageableCopies);
         assert_eq!(found.cost_ns, 1_000_000);
         assert!(found.message.contains("(100% of wall) for 8.00 KB"), "{}", found.message);
+    }
+
+    #[test]
+    fn copies_that_have_their_kind_in_the_arguments_are_pageable() {
+        let trace = on_four(
+            r#"{"ph":"X","cat":"gpu_memcpy","name":"Memcpy","pid":PLACE,"tid":7,"ts":0,"dur":900,"args":{"bytes":4096,"copy kind":"HtoD","src kind":"pageable","dst kind":"device"}},
+            {"ph":"X","cat":"gpu_memcpy","name":"Memcpy","pid":PLACE,"tid":8,"ts":100,"dur":900,"args":{"copy kind":"HtoD","src kind":"pinned","dst kind":"device"}}"#,
+        );
+        assert_eq!(finding(&trace, FindingCode::PageableCopies).cost_ns, 900_000);
+    }
+
+    #[test]
+    fn garbage_collections_cost_the_time_of_one_thread() {
+        let trace = on_four(
+            r#"{"ph":"X","cat":"python_function","name":"Python GC","pid":1,"tid":PLACE,"ts":0,"dur":100},
+            {"ph":"X","cat":"python_function","name":"Python GC","pid":1,"tid":PLACE,"ts":500,"dur":200},
+            {"ph":"X","cat":"python_function","name":"gc.py(1): Python GC","pid":1,"tid":PLACE,"ts":700,"dur":300}"#,
+        );
+        let found = finding(&trace, FindingCode::GarbageCollection);
+        assert_eq!(found.cost_ns, 300_000);
+        assert!(found.message.starts_with("2 garbage collections of Python"), "{}", found.message);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::index::Index;
 use crate::order::{of_float, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::layout::{Key, Place};
+use crate::table::tracks::plain;
 use crate::trace::Trace;
 use crate::words::words;
 use alloc::borrow::ToOwned;
@@ -75,15 +76,25 @@ fn recorded(trace: &Trace) -> Vec<Counter> {
             let at = index.of((i64::from(one), i64::from(field.key.0)), all.len() as u32) as usize;
             if at == all.len() {
                 let (name, key) = (table.name(row), table.names.get(field.key));
-                let name = if key == name { name.to_owned() } else { format!("{name} {key}") };
+                let name =
+                    if key.is_empty() || key == name { name.to_owned() } else { format!("{name} {key}") };
                 let is_bytes = name.to_ascii_lowercase().contains("byte");
                 let unit = if is_bytes { Unit::Bytes } else { Unit::Count };
-                all.push(Counter { name, process: names.process(track), unit, points: Vec::new() });
+                let process = match counted_device(plain(&table.names, track.pid)) {
+                    Some(device) => format!("device {device}"),
+                    None => names.process(track),
+                };
+                all.push(Counter { name, process, unit, points: Vec::new() });
             }
             all[at].points.push((table.ts(row), number));
         }
     }
     all
+}
+
+/// Returns the device of the process `GPU 0 Counters`, to which PyTorch gives what it samples of a device.
+pub(super) fn counted_device(process: &str) -> Option<i64> {
+    process.strip_prefix("GPU ")?.strip_suffix(" Counters")?.parse().ok()
 }
 
 /// Adds the allocated and reserved memory of each device.

@@ -1,14 +1,18 @@
 //! Tracks: threads and streams, with counts and times of their events.
 
+use super::counters::counted_device;
 use super::lane_names::LaneNames;
 use crate::analysis::intervals::Collector;
-use crate::rows::{Cell, Column, Rows};
+use crate::rows::{Cell, Column, Rows, Shape};
+use crate::table::layout::Place;
 use crate::table::tracks::{TrackId, plain};
 use crate::time;
 use crate::trace::Trace;
 use crate::tree::Lane;
 use crate::words::words;
+use alloc::collections::BTreeSet;
 use alloc::vec;
+use alloc::vec::Vec;
 
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[
@@ -26,7 +30,28 @@ pub(crate) const COLUMNS: &[Column] = &[
         .nullable(),
     Column::ns("end_ns", "End", "The end of the last span, after the start of the recording.").nullable(),
     Column::ns("busy_ns", "Busy", "The time during which any span was open."),
+    Column::json(
+        "priorities",
+        "",
+        Shape::Numbers,
+        "The priorities of the stream's kernels. A lower number runs first.",
+    ),
+    Column::json(
+        "channels",
+        "",
+        Shape::Numbers,
+        "The hardware channels of the stream's work. Streams that share a channel can wait for each other.",
+    ),
+    Column::json(
+        "original_streams",
+        "",
+        Shape::Numbers,
+        "The streams on which CUDA graphs ran work that is drawn on this one.",
+    ),
 ];
+
+/// The arguments of device work that belong to its stream, in the order of the columns.
+const OF_STREAMS: [&str; 3] = ["priority", "channel", "original_stream"];
 
 words! {
     "TrackKind"
@@ -49,6 +74,7 @@ pub(crate) fn track_rows(trace: &Trace) -> Rows {
     for row in table.rows().filter(|&row| table.ph(row) != b'M' && table.ts(row) != time::NONE) {
         events[table.track_id(row).0 as usize] += 1;
     }
+    let streams = streams(trace);
     let mut rows = Rows::new(COLUMNS);
     for (at, &track) in table.tracks.all().iter().enumerate().filter(|(at, _)| events[*at] > 0) {
         let lanes = trace.tree.lanes_of(TrackId(at as u32));
@@ -64,7 +90,13 @@ pub(crate) fn track_rows(trace: &Trace) -> Rows {
         let after = |ns: i64| Cell::Ns(ns.saturating_sub(origin));
         rows.push(vec![
             at.into(),
-            if track.on_device { TrackKind::Device } else { TrackKind::Host }.as_str().into(),
+            if track.on_device || counted_device(plain(&table.names, track.pid)).is_some() {
+                TrackKind::Device
+            } else {
+                TrackKind::Host
+            }
+            .as_str()
+            .into(),
             names.process(track).into(),
             names.thread(track).into(),
             plain(&table.names, track.pid).into(),
@@ -76,7 +108,33 @@ pub(crate) fn track_rows(trace: &Trace) -> Rows {
             whole.map_or(Cell::Null, |w| after(w.0)),
             whole.map_or(Cell::Null, |w| after(w.1)),
             Cell::Ns(busy.union().length()),
+            numbers(&streams[at][0]),
+            numbers(&streams[at][1]),
+            numbers(&streams[at][2]),
         ]);
     }
     rows
+}
+
+fn numbers(set: &BTreeSet<i64>) -> Cell {
+    Cell::Json(set.iter().map(|&number| serde_json::Value::from(number)).collect())
+}
+
+/// Returns the distinct values of the arguments in [`OF_STREAMS`] of each track.
+fn streams(trace: &Trace) -> Vec<[BTreeSet<i64>; 3]> {
+    let table = &trace.table;
+    let mut streams: Vec<[BTreeSet<i64>; 3]> =
+        table.tracks.all().iter().map(|_| Default::default()).collect();
+    let keys = OF_STREAMS.map(|key| table.names.find(key));
+    let is_known = keys.iter().any(Option::is_some);
+    for row in table.rows().filter(|&row| is_known && table.category(row).is_device_work()) {
+        let track = &mut streams[table.track_id(row).0 as usize];
+        for (field, value) in table.all_fields(row).filter(|(field, _)| field.place == Place::Args) {
+            let at = keys.iter().position(|&key| key == Some(field.key));
+            if let (Some(at), Some(number)) = (at, value.as_i64()) {
+                track[at].insert(number);
+            }
+        }
+    }
+    streams
 }

@@ -7,9 +7,10 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// The files that the examples read, and where they are in the repository.
-const TRACES: [(&str, &str); 10] = [
+const TRACES: [(&str, &str); 11] = [
     ("run.json.gz", "tests/data/torch/kineto/transformer_training/trace.json.gz"),
     ("steps.json.gz", "tests/data/torch/kineto/mlp_training/trace.json.gz"),
+    ("rank1.json.gz", "tests/data/runs/two_groups/rank1.json.gz"),
     ("gpu.json", "tests/data/healthy/small_gpu_trace.json"),
     ("memory.json.gz", "tests/data/torch/kineto/memory_user_scope/trace.json.gz"),
     ("stacks.json.gz", "tests/data/torch/kineto/export_stacks/trace.json.gz"),

@@ -1,0 +1,173 @@
+//! Collectives and point-to-point messages: what each call sent, and how long it took.
+
+use crate::order::sort_by_key;
+use crate::rows::{Cell, Column, Rows, Shape};
+use crate::table::category::Category;
+use crate::table::events::Row;
+use crate::table::fields::Value;
+use crate::table::layout::Place;
+use crate::trace::Trace;
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The columns of the answer.
+pub(crate) const COLUMNS: &[Column] = &[
+    Column::ns("start_ns", "Start", "The start of the call, after the start of the recording."),
+    Column::text("collective", "Collective", "The name of the collective."),
+    Column::text("group", "Group", "The name of the process group.").nullable(),
+    Column::text("group_description", "", "The description of the process group.").nullable(),
+    Column::int("group_size", "Ranks", "The number of ranks of the process group.").nullable(),
+    Column::json("ranks", "", Shape::Values, "The ranks of the process group."),
+    Column::int("seq", "Seq", "The number of the call in its process group.").nullable(),
+    Column::text("comms_id", "", "The id that the calls of all ranks have in common.").nullable(),
+    Column::int("src_rank", "", "The rank that sends, of a point-to-point message.").nullable(),
+    Column::int("dst_rank", "", "The rank that receives, of a point-to-point message.").nullable(),
+    Column::bool("is_async", "", "Whether the call does not wait for its end.").nullable(),
+    Column::text("dtype", "Type", "The type of the elements.").nullable(),
+    Column::int("in_nelems", "", "The number of elements of the input of this rank.").nullable(),
+    Column::int("out_nelems", "", "The number of elements of the output of this rank.").nullable(),
+    Column::bytes("bytes", "Bytes", "The size of the input or the output, whichever is larger.").nullable(),
+    Column::ns("cpu_ns", "CPU", "The duration of the call on the CPU.").nullable(),
+    Column::ns("device_ns", "Device", "Sum of the durations of its device work.").nullable(),
+    Column::rate(
+        "bytes_per_second",
+        "B/s",
+        "The bytes divided by the device time. It includes the time in which the collective waited for other ranks.",
+    )
+    .nullable(),
+];
+
+/// The arguments of a call, in the order of [`Call::args`].
+const ARGUMENTS: [&str; 13] = [
+    "Collective name",
+    "Process Group Name",
+    "Process Group Description",
+    "Group size",
+    "Process Group Ranks",
+    "Seq",
+    "Comms Id",
+    "Src Rank",
+    "Dst Rank",
+    "Is asynchronized op",
+    "dtype",
+    "In msg nelems",
+    "Out msg nelems",
+];
+
+/// A call with its arguments and the sum of its device work.
+struct Call<'a> {
+    row: Row,
+    args: [Option<Value<'a>>; 13],
+    device_ns: Option<i64>,
+}
+
+/// Returns every call of a collective, in order of time. Device work with the arguments of a collective counts as a call
+/// of its own if the call itself was not recorded.
+pub(crate) fn collectives(trace: &Trace) -> Rows {
+    let table = &trace.table;
+    let mut rows = Rows::new(COLUMNS);
+    let keys = ARGUMENTS.map(|key| table.names.find(key));
+    if keys[0].is_none() {
+        return rows;
+    }
+    let call = |row: Row| {
+        let mut args = [None; 13];
+        for (field, value) in table.all_fields(row).filter(|(field, _)| field.place == Place::Args) {
+            if let Some(at) = keys.iter().position(|&key| key == Some(field.key)) {
+                args[at] = Some(value);
+            }
+        }
+        args[0].is_some().then_some(Call { row, args, device_ns: None })
+    };
+    let has_name = |row: Row| table.layout(row).fields.iter().any(|field| Some(field.key) == keys[0]);
+    let named = || table.rows().filter(|&row| table.is_span(row) && has_name(row));
+    let mut calls: Vec<Call<'_>> =
+        named().filter(|&row| table.category(row) == Category::CpuOp).filter_map(call).collect();
+    let mut call_of: Vec<Option<usize>> = vec![None; table.len()];
+    for (at, call) in calls.iter().enumerate() {
+        call_of[call.row.index()] = Some(at);
+    }
+    for &(work, op) in &trace.links.op_of {
+        if let Some(at) = call_of[op.index()] {
+            let sum = calls[at].device_ns.get_or_insert(0);
+            *sum = sum.saturating_add(table.dur(work).max(0));
+        }
+    }
+    let is_alone = |row: Row| trace.links.op(row).is_none_or(|op| call_of[op.index()].is_none());
+    let alone = named().filter(|&row| table.category(row).is_device_work() && is_alone(row));
+    let alone = alone.filter_map(call);
+    calls.extend(alone.map(|call| Call { device_ns: Some(table.dur(call.row).max(0)), ..call }));
+    sort_by_key(&mut calls, |call| (table.ts(call.row), i64::from(call.row)));
+    for call in calls {
+        rows.push(call.cells(trace));
+    }
+    rows
+}
+
+impl Call<'_> {
+    fn cells(&self, trace: &Trace) -> Vec<Cell> {
+        let table = &trace.table;
+        let [name, group, description, size, ranks, seq, id, src, dst, is_async, dtype, ins, outs] =
+            self.args;
+        let int = |value: Option<Value<'_>>| value.and_then(|value| value.as_i64());
+        let most = int(ins).max(int(outs));
+        let item = dtype.and_then(|dtype| item_size(dtype.as_str()?));
+        let bytes = most.zip(item).map(|(count, size)| count.saturating_mul(size));
+        let cpu = (table.category(self.row) == Category::CpuOp).then(|| table.dur(self.row).max(0));
+        let time = self.device_ns.unwrap_or(0);
+        let ranks = ranks.and_then(|ranks| serde_json::from_str(ranks.as_str()?).ok());
+        let rate = bytes.filter(|&bytes| bytes > 0 && time > 0);
+        vec![
+            Cell::Ns(table.ts(self.row).saturating_sub(trace.start_ns)),
+            text(name),
+            text(group),
+            text(description),
+            int(size).into(),
+            Cell::Json(ranks.unwrap_or(serde_json::Value::Null)),
+            int(seq).into(),
+            text(id),
+            int(src).into(),
+            int(dst).into(),
+            flag(is_async),
+            text(dtype),
+            int(ins).into(),
+            int(outs).into(),
+            bytes.map_or(Cell::Null, Cell::Bytes),
+            cpu.map_or(Cell::Null, Cell::Ns),
+            self.device_ns.map_or(Cell::Null, Cell::Ns),
+            rate.map_or(Cell::Null, |bytes| Cell::Rate(bytes as f64 / (time as f64 / 1e9))),
+        ]
+    }
+}
+
+/// Traces have `true`, or 1.
+fn flag(value: Option<Value<'_>>) -> Cell {
+    match value {
+        Some(Value::Bool(flag)) => Cell::Bool(flag),
+        Some(value) => value.as_i64().map_or(Cell::Null, |number| Cell::Bool(number != 0)),
+        None => Cell::Null,
+    }
+}
+
+/// A text, or the digits of a number.
+fn text(value: Option<Value<'_>>) -> Cell {
+    match value {
+        Some(Value::Text(text) | Value::Number(text)) => text.into(),
+        Some(Value::Int(number)) => number.to_string().into(),
+        _ => Cell::Null,
+    }
+}
+
+/// The size of an element, in bytes, by PyTorch's name of the type.
+fn item_size(dtype: &str) -> Option<i64> {
+    Some(match dtype {
+        "Byte" | "Char" | "Bool" => 1,
+        "Short" | "Half" | "BFloat16" => 2,
+        "Int" | "Float" => 4,
+        "Long" | "Double" | "ComplexFloat" => 8,
+        "ComplexDouble" => 16,
+        name if name.starts_with("Float8") => 1,
+        _ => return None,
+    })
+}

@@ -1,0 +1,166 @@
+//! Fields that newer versions of PyTorch write, in the answers that use them.
+
+use kinetoscope_core::diagnostics::Code;
+use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::queries::{QUERIES, Request};
+use kinetoscope_core::trace::Trace;
+use kinetoscope_tests::files;
+use serde_json::{Value, json};
+use std::fs;
+
+fn read(path: &str) -> Trace {
+    Trace::read(&fs::read(files::data().join(path)).expect("a file")).expect("a trace")
+}
+
+fn made(events: &Value) -> Trace {
+    Trace::read(events.to_string().as_bytes()).expect("a trace")
+}
+
+fn rows(trace: &Trace, query: &str) -> Vec<Value> {
+    let query = QUERIES.iter().find(|one| one.name == query).expect("a query");
+    let options = Options::default();
+    let answer = query.answer(trace, Request::new(&options)).expect("an answer");
+    let row = |at| serde_json::from_str(&answer.rows.json_row(at)).expect("JSON");
+    (0..answer.rows.rows.len()).map(row).collect()
+}
+
+fn find<'a>(rows: &'a [Value], key: &str, value: &str) -> &'a Value {
+    rows.iter().find(|row| row[key] == value).unwrap_or_else(|| panic!("no {key} {value} in {rows:#?}"))
+}
+
+fn work(name: &str, ts: i64, args: &Value) -> Value {
+    json!({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": ts, "dur": 5, "args": args})
+}
+
+#[test]
+fn nodes_of_cuda_graphs_have_annotations() {
+    for file in ["gpu_graph/trace_merged.json.gz", "gpu_graph/trace.pftrace"] {
+        let kernels = rows(&read(&format!("torch/2.15/cuspy/{file}")), "kernels");
+        let annotation = |name: &str| &find(&kernels, "short_name", name)["annotation"];
+        assert_eq!(*annotation("ampere_sgemm_32x32_sliced1x4_tn"), "block 0", "{file}");
+        assert_eq!(*annotation("ncclDevKernel_AllReduce_Sum_f32_RING_LL"), "all reduce", "{file}");
+        assert_eq!(*annotation("vectorized_elementwise_kernel<4, AddFunctor<float>>"), Value::Null, "{file}");
+    }
+    let kernels = rows(&read("torch/2.15/synthetic/python_export_lanes/trace.json.gz"), "kernels");
+    assert_eq!(find(&kernels, "name", "g2")["annotation"], "comm");
+    // A name outside of a CUDA graph is no annotation.
+    let node = json!({"graph node id": 4, "annotation": "[{\"name\":\"outer\"},{\"name\":\"inner\"}]"});
+    let trace = made(&json!([work("a", 0, &node), work("b", 9, &json!({"name": "x"}))]));
+    let kernels = rows(&trace, "kernels");
+    assert_eq!(find(&kernels, "name", "a")["annotation"], "outer / inner");
+    assert_eq!(find(&kernels, "name", "b")["annotation"], Value::Null);
+}
+
+#[test]
+fn plain_copies_and_memsets_are_grouped_by_their_kind() {
+    let kernels = rows(&read("torch/2.15/cuspy/gpu_random_0/trace_merged.json.gz"), "kernels");
+    assert_eq!(find(&kernels, "name", "Memcpy HtoD (Pageable -> Device)")["count"], 50);
+    assert_eq!(find(&kernels, "name", "Memset (Device)")["count"], 55);
+    let copy = |ts: i64, kind: &str, from: &str| {
+        let mut copy =
+            work("Memcpy", ts, &json!({"copy kind": kind, "src kind": from, "dst kind": "device static"}));
+        copy["cat"] = "gpu_memcpy".into();
+        copy
+    };
+    let trace =
+        made(&json!([copy(0, "HtoD", "pinned"), copy(9, "HtoD", "pageable"), copy(18, "HtoD", "pinned")]));
+    let kernels = rows(&trace, "kernels");
+    assert_eq!(kernels.len(), 2);
+    assert_eq!(find(&kernels, "name", "Memcpy HtoD (Pinned -> Device Static)")["count"], 2);
+}
+
+#[test]
+fn kernels_name_what_limits_their_occupancy() {
+    let limited =
+        |limits: &str| json!({"occupancy": {"activeBlocksPerMultiprocessor": 4, "limitingFactors": limits}});
+    let trace = made(&json!([work("a", 0, &limited("REGS|SMEM")), work("b", 9, &limited("none"))]));
+    let kernels = rows(&trace, "kernels");
+    assert_eq!(find(&kernels, "name", "a")["occupancy_limit"], "REGS|SMEM");
+    assert_eq!(find(&kernels, "name", "b")["occupancy_limit"], Value::Null);
+}
+
+#[test]
+fn streams_have_priorities_channels_and_the_streams_of_graphs() {
+    let tracks = rows(&read("torch/2.15/cuspy/gpu_graph/trace_merged.json.gz"), "tracks");
+    let stream =
+        |tid: &str| tracks.iter().find(|row| row["kind"] == "device" && row["tid"] == tid).expect("a stream");
+    assert_eq!(stream("7")["priorities"], json!([-1, 0]));
+    assert_eq!(stream("7")["original_streams"], json!([31, 32, 34]));
+    assert_eq!(stream("21")["original_streams"], json!([33]));
+    assert_eq!(stream("8")["channels"], json!([10]));
+    assert_eq!(find(&tracks, "kind", "host")["channels"], json!([]));
+}
+
+#[test]
+fn sampled_counters_belong_to_their_device() {
+    for file in ["trace_merged.json.gz", "trace.pftrace"] {
+        let trace = read(&format!("torch/2.15/cuspy/gpu_counters/{file}"));
+        assert_eq!(find(&rows(&trace, "counters"), "name", "SM Active")["process"], "device 0", "{file}");
+        assert_eq!(find(&rows(&trace, "tracks"), "process", "GPU 0 Counters")["kind"], "device", "{file}");
+    }
+}
+
+#[test]
+fn calls_of_collectives_have_their_group_number_and_size() {
+    let calls = rows(&read("runs/two_groups/rank1.json.gz"), "collectives");
+    assert_eq!(calls.len(), 80);
+    let first = &calls[0];
+    assert_eq!(first["collective"], "_allgather_base");
+    assert_eq!((&first["group"], &first["group_description"]), (&"1".into(), &"tp01".into()));
+    assert_eq!((&first["ranks"], &first["group_size"]), (&json!([0, 1]), &2.into()));
+    assert_eq!((&first["seq"], &first["comms_id"]), (&7.into(), &"10159970886763999679".into()));
+    assert_eq!(
+        (&first["in_nelems"], &first["out_nelems"], &first["bytes"]),
+        (&4096.into(), &8192.into(), &32768.into())
+    );
+    assert_eq!((&first["device_ns"], &first["bytes_per_second"]), (&Value::Null, &Value::Null));
+}
+
+/// The device time of a call is that of the work that it launched. Work without a recorded call is a call of its own.
+#[test]
+fn device_work_of_collectives_counts_once() {
+    let message = json!({"Collective name": "allreduce", "dtype": "BFloat16", "In msg nelems": 100, "Out msg nelems": 50});
+    let with = |mut args: Value, more: Value| {
+        args.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        args
+    };
+    let host = |category: &str, name: &str, args: Value| json!({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": 0, "dur": 9, "args": args});
+    let trace = made(&json!([
+        host(
+            "cpu_op",
+            "record_param_comms",
+            with(message.clone(), json!({"External id": 3, "Is asynchronized op": 1}))
+        ),
+        host("cuda_runtime", "cudaLaunchKernel", json!({"External id": 3, "correlation": 8})),
+        work("nccl", 20, &with(message.clone(), json!({"External id": 3, "correlation": 8}))),
+        work("nccl", 40, &with(message, json!({"correlation": 9}))),
+    ]));
+    let calls = rows(&trace, "collectives");
+    assert_eq!(calls.len(), 2);
+    assert_eq!(
+        (&calls[0]["cpu_ns"], &calls[0]["device_ns"], &calls[0]["is_async"]),
+        (&9000.into(), &5000.into(), &true.into())
+    );
+    assert_eq!((&calls[1]["cpu_ns"], &calls[1]["device_ns"]), (&Value::Null, &5000.into()));
+    assert_eq!((&calls[0]["bytes"], &calls[0]["bytes_per_second"]), (&200.into(), &40_000_000.into()));
+}
+
+/// A filter of PyTorch leaves out kinds of activity. That is said once, by kind.
+#[test]
+fn kinds_of_activity_that_were_not_recorded_are_named() {
+    let op = json!({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 9, "args": {"External id": 3}});
+    let call = json!({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {"External id": 3, "correlation": 8}});
+    let kernel = work("gemm", 20, &json!({"External id": 3, "correlation": 8}));
+    let said = |events: &[&Value]| {
+        let trace = made(&json!(events));
+        let findings =
+            trace.diagnostics.findings().iter().filter(|finding| finding.code == Code::NotRecorded);
+        findings.map(|finding| (finding.count, finding.example.clone())).next()
+    };
+    assert_eq!(said(&[&op, &call, &kernel]), None);
+    assert_eq!(said(&[&op]), None);
+    assert_eq!(said(&[&op, &kernel]), Some((1, "cuda_runtime".into())));
+    assert_eq!(said(&[&op, &call]), Some((1, "kernel".into())));
+    assert_eq!(said(&[&call, &kernel]), Some((1, "cpu_op".into())));
+    assert_eq!(said(&[&kernel]), Some((2, "cuda_runtime".into())));
+}
