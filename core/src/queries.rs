@@ -14,7 +14,7 @@ pub mod setting;
 mod takes;
 pub mod writing;
 
-pub use entry::{Answer, Export, Join, Kind, Query, Request, Started, sequential};
+pub use entry::{Answer, Compile, Export, Join, Kind, Matches, Query, Request, Started, literal, sequential};
 
 use crate::error::Error;
 use crate::rows::Rows;

@@ -84,6 +84,18 @@ test("tables, CSV, Markdown and exports equal the output of the command line", a
   }
 });
 
+test("regular expressions find the same names as on the command line", async () => {
+  const path = `${data}/torch/kineto/mlp_training/trace.json.gz`;
+  const trace = await open(path);
+  for (const name of ["^aten::(mm|addmm)$", "nn\\.Module: Linear_\\d+", "[bB]ackward0", "none of these"]) {
+    const output = await kinetoscope("patterns", path, "--name", name);
+    assert.equal(trace.table("patterns", { name }), output.stdout, name);
+  }
+  assert.throws(() => trace.patterns({ name: "aten::(" }), { code: "bad_option", message: /^name: .*aten::\(/ });
+  assert.ok(trace.patterns({ name: "^aten::mm$" }).length > 0, "the engine works after an error");
+  trace.dispose();
+});
+
 test("rows and columns equal the JSON document", async () => {
   for (const path of [
     gpu,

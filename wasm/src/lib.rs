@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 pub mod convert;
+mod expression;
 pub mod reading;
 pub mod repairing;
 pub mod trace;

@@ -1,6 +1,7 @@
 //! A trace that was read, and its queries and exports.
 
 use crate::convert::{arrays, columns, failure, floats, ints, options, rows, set, text, to_js};
+use crate::expression::compile;
 use crate::writing::EngineWriting;
 use js_sys::{Array, Object};
 use kinetoscope_core::analysis::timeline::counters::{Counter, counters};
@@ -55,7 +56,7 @@ impl EngineTrace {
     ) -> Result<Answer, JsValue> {
         let query = query(query_name).map_err(|e| failure(&e))?;
         let options = options(query.options, given)?;
-        let request = Request::new(&options).about(name).for_reading(for_reading);
+        let request = Request::new(&options).about(name).for_reading(for_reading).compile_by(compile);
         query.answer(&self.trace, request).map_err(|e| failure(&e))
     }
 

@@ -4,6 +4,7 @@
 use super::answer_options::{
     FlopsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, TreeOptions,
 };
+use super::entry::Compile;
 use crate::analysis::device::collectives::collectives as collective_rows;
 use crate::analysis::device::kernels::kernels as kernel_rows;
 use crate::analysis::device::memory_rows::memory_rows;
@@ -29,6 +30,7 @@ use crate::error::Error;
 use crate::report::torch_table::{Recorded, render, select};
 use crate::rows::Rows;
 use crate::trace::Trace;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -82,16 +84,34 @@ pub fn coverage(trace: &Trace, options: &ListOptions) -> Rows {
     coverage_rows(trace).first(options.row_limit)
 }
 
-/// Returns the matches of anti-patterns.
-pub fn patterns(trace: &Trace, options: &PatternsOptions) -> Rows {
-    let rows = match options.name.clone() {
-        Some(text) => {
-            let named = NamePattern::new(&text.clone(), move |name| name.contains(&text));
-            pattern_rows(trace, &[&named])
-        }
+/// Returns the matches of anti-patterns, or of names that fit a regular expression, which `compile` compiles.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] if the regular expression is malformed.
+pub fn patterns(trace: &Trace, options: &PatternsOptions, compile: Compile) -> Result<Rows, Error> {
+    let named = named_pattern(options, compile)?;
+    let rows = match &named {
+        Some(named) => pattern_rows(trace, &[named]),
         None => pattern_rows(trace, &known::ALL),
     };
-    rows.first(options.row_limit)
+    Ok(rows.first(options.row_limit))
+}
+
+/// Returns the matches in the format of PyTorch's `report_all_anti_patterns`.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] if the regular expression is malformed.
+pub fn patterns_report(trace: &Trace, options: &PatternsOptions, compile: Compile) -> Result<String, Error> {
+    Ok(match &named_pattern(options, compile)? {
+        Some(named) => known::report(trace, &[named]),
+        None => known::report(trace, known::REPORTED),
+    })
+}
+
+fn named_pattern(options: &PatternsOptions, compile: Compile) -> Result<Option<NamePattern>, Error> {
+    let Some(expression) = &options.name else { return Ok(None) };
+    let wrong = |what| Error::BadOption(format!("name: {what}"));
+    Ok(Some(NamePattern::new(expression, compile(expression).map_err(wrong)?)))
 }
 
 /// Returns the calls during which the launch queue of the device ran empty.

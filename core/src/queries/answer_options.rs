@@ -164,7 +164,7 @@ impl Typed for FlopsOptions {
 /// Options of `patterns`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PatternsOptions {
-    /// Find events whose names contain this text, instead of anti-patterns.
+    /// Find events whose names have a match of this regular expression, instead of anti-patterns.
     pub name: Option<String>,
     /// Print PyTorch's report instead of a table with advice; the rows are the same.
     pub report: bool,
@@ -174,9 +174,9 @@ pub struct PatternsOptions {
 
 const NAME: Opt = Opt::new(
     "name",
-    "TEXT",
+    "REGEX",
     Takes::Text,
-    "Find events whose names contain this text, instead of anti-patterns",
+    "Find events whose names match a regular expression, instead of anti-patterns",
 );
 const REPORT: Opt = Opt::new(
     "report",

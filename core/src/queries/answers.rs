@@ -13,6 +13,7 @@ use crate::analysis::timeline::{call_tree, counters, modules, names, tracks};
 use crate::analysis::torch::{
     average_rows, coverage, evaluation, event_rows, event_tree_rows, patterns, stacks,
 };
+use crate::error::Error;
 use crate::report::summary_text;
 use crate::rows::Rows;
 use crate::trace::Trace;
@@ -102,7 +103,7 @@ pub(super) const QUERIES: &[Query] = &[
         columns: patterns::COLUMNS,
         variants: &[],
         hint: Some("no anti-pattern was found; some require record_shapes=True and with_stack=True"),
-        run: |trace, request| Ok(patterns(trace, request)),
+        run: patterns,
     },
     Query {
         name: "evaluation",
@@ -276,15 +277,15 @@ fn ops(trace: &Trace, request: Request<'_>) -> Answer {
     analyses::ops(trace, &options).into()
 }
 
-fn patterns(trace: &Trace, request: Request<'_>) -> Answer {
+fn patterns(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
     let options: PatternsOptions = request.typed();
-    let rows = analyses::patterns(trace, &options);
+    let rows = analyses::patterns(trace, &options, request.compile)?;
     let text = match request.for_reading {
-        true if options.report => Some(patterns::report(trace)),
+        true if options.report => Some(analyses::patterns_report(trace, &options, request.compile)?),
         true if !rows.rows.is_empty() => Some(patterns::advice(&rows)),
         _ => None,
     };
-    Answer { text, ..rows.into() }
+    Ok(Answer { text, ..rows.into() })
 }
 
 fn info(trace: &Trace, request: Request<'_>) -> Answer {

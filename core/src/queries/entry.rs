@@ -5,7 +5,8 @@ use super::writing::Writing;
 use crate::error::Error;
 use crate::rows::{Column, Rows, Variant};
 use crate::trace::Trace;
-use alloc::string::String;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
 
 /// A function that runs the two halves of an answer: in sequence, or in parallel where there are threads.
 pub type Join = fn(&mut (dyn FnMut() + Send), &mut (dyn FnMut() + Send));
@@ -14,6 +15,22 @@ pub type Join = fn(&mut (dyn FnMut() + Send), &mut (dyn FnMut() + Send));
 pub fn sequential(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
     one();
     other();
+}
+
+/// Tells whether a text has a match of a regular expression.
+pub type Matches = Box<dyn Fn(&str) -> bool>;
+
+/// A function that compiles a regular expression, or says what is wrong with it.
+pub type Compile = fn(&str) -> Result<Matches, String>;
+
+/// Matches every text that contains the expression itself. The engine has no regular expressions of its own: whoever
+/// asks brings those of the platform, see [`Request::compile_by`].
+///
+/// # Errors
+/// Never.
+pub fn literal(expression: &str) -> Result<Matches, String> {
+    let expression = expression.to_string();
+    Ok(Box::new(move |text| text.contains(&expression)))
 }
 
 /// A request to a query about one trace.
@@ -28,12 +45,14 @@ pub struct Request<'a> {
     pub for_reading: bool,
     /// The function that runs the two halves of an answer.
     pub join: Join,
+    /// The function that compiles regular expressions.
+    pub compile: Compile,
 }
 
 impl<'a> Request<'a> {
     /// Returns a request for rows about an unnamed trace, whose halves run in sequence.
     pub fn new(options: &'a Options) -> Request<'a> {
-        Request { name: "", options, for_reading: false, join: sequential }
+        Request { name: "", options, for_reading: false, join: sequential, compile: literal }
     }
 
     /// Returns the same request with `name` as the name of the trace.
@@ -52,6 +71,12 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn run_by(self, join: Join) -> Request<'a> {
         Request { join, ..self }
+    }
+
+    /// Returns the same request with its regular expressions compiled by `compile`.
+    #[must_use]
+    pub fn compile_by(self, compile: Compile) -> Request<'a> {
+        Request { compile, ..self }
     }
 
     /// Returns the typed options.

@@ -9,10 +9,11 @@ use crate::terminal;
 use clap::ArgMatches;
 use kinetoscope::files::{Source, sources};
 use kinetoscope_core::diagnostics::Severity;
-use kinetoscope_core::queries::{Answer, Request, query};
+use kinetoscope_core::queries::{Answer, Matches, Request, query};
 use kinetoscope_core::report::document::Document;
 use kinetoscope_core::rows::Rows;
 use kinetoscope_core::trace::Trace;
+use regex_lite::Regex;
 use std::fmt::Write;
 use std::{slice, thread};
 
@@ -43,6 +44,11 @@ fn at_once(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
     });
 }
 
+fn compile(expression: &str) -> Result<Matches, String> {
+    let expression = Regex::new(expression).map_err(|error| error.to_string())?;
+    Ok(Box::new(move |text| expression.is_match(text)))
+}
+
 /// Runs a query on every trace and prints the answers. Returns the highest exit code.
 pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let query = query(name)?;
@@ -65,7 +71,8 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
         let Some(trace) = read_or_report(source, files.rules, &mut code) else { continue };
         let name = source.name();
         let for_reading = format == Format::Table;
-        let request = Request::new(&options).about(&name).for_reading(for_reading).run_by(at_once);
+        let request =
+            Request::new(&options).about(&name).for_reading(for_reading).run_by(at_once).compile_by(compile);
         let answer = query.answer(&trace, request)?;
         if let Some(hint) = answer.hint {
             report_of(source, several, hint);

@@ -148,3 +148,28 @@ fn modules_of_torchscript_are_those_of_its_operators() {
     assert_eq!(find(&groups, "name", "aten::addmm")["stack"], json!(["TOP(Net)/fc(Linear)"]));
     assert_eq!(find(&groups, "name", "aten::relu")["stack"], json!(["TOP(Net)"]));
 }
+
+/// PyTorch's `NamePattern` searches names with a regular expression.
+#[test]
+fn patterns_are_searched_by_regular_expressions() {
+    let op = |name: &str, at: i64| span("cpu_op", name, (at, 10), &json!({}));
+    let trace =
+        json!([op("aten::mm", 0), op("aten::add", 20), op("aten::addmm", 40), op("aten::mul(x)", 60)]);
+    let events = |expression: &str| -> Vec<Value> {
+        let rows = rows(&["patterns", "--name", expression], "names.json", &trace);
+        rows.iter().map(|row| json!([row["event"], row["count"]])).collect()
+    };
+    assert_eq!(events("aten::(mm|add)$"), [json!(["aten::mm", 2])]);
+    assert_eq!(events("^add"), [json!(null); 0]);
+    assert_eq!(events(r"\(.\)"), [json!(["aten::mul(x)", 1])]);
+    let report = run(&["patterns", "--report", "--name", "mm$"], "report.json", &trace);
+    assert!(report.contains("mm$: 2 events matched."), "{report}");
+
+    let path = written("bad-expression.json", &trace);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kinetoscope"));
+    let output = command.args(["patterns", "--name", "aten::("]).arg(&path).output().expect("the command");
+    std::fs::remove_file(path).expect("the file");
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(error.starts_with("kinetoscope: name: "), "{error}");
+}

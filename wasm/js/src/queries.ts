@@ -583,7 +583,7 @@ export interface CoverageRow {
 
 /** Options of `patterns`. */
 export interface PatternsOptions {
-  /** Find events whose names contain this text, instead of anti-patterns. */
+  /** Find events whose names match a regular expression, instead of anti-patterns. */
   name?: string | undefined;
   /** Print the report in the format of PyTorch's `report_all_anti_patterns`. */
   report?: boolean | undefined;

@@ -1,8 +1,7 @@
 //! Anti-patterns: known inefficiencies, detected in PyTorch's event tree.
 //!
 //! The rules are those of PyTorch's pattern matchers. Custom patterns implement [`Pattern`]; [`find`] takes any set of
-//! them. Traces since PyTorch 2.14 have the
-//! line of each call; others identify the function that contains a match by the line of its `def`.
+//! them. Traces since PyTorch 2.14 have the line of each call; others identify the function that contains a match by the line of its `def`.
 
 mod pattern;
 pub mod rules;
@@ -65,14 +64,13 @@ pub const ALL: [&dyn Pattern; 8] = [
     &rules::ForLoopIndexing,
 ];
 
-/// The number of patterns of [`ALL`] in PyTorch's report.
-const REPORTED: usize = 7;
+/// The patterns of PyTorch's report.
+pub const REPORTED: &[&dyn Pattern] = ALL.split_at(7).0;
 
-/// Returns the report in the format of PyTorch's `report_all_anti_patterns`, with different descriptions: every
+/// Returns the report on some patterns in the format of PyTorch's `report_all_anti_patterns`, with different descriptions: every
 /// distinct message once, then the number of matched events.
-pub fn report(trace: &Trace) -> String {
+pub fn report(trace: &Trace, patterns: &[&dyn Pattern]) -> String {
     let scene = Scene::new(trace);
-    let patterns = &ALL[..REPORTED];
     let found = find(&scene, patterns);
     let rule = "-".repeat(40);
     let title = format!("{rule}TorchTidy Report{rule}\n");
