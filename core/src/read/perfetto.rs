@@ -19,9 +19,9 @@ mod wire;
 
 use super::limits::Limits;
 use crate::diagnostics::{Code, Diagnostics};
+use crate::index::{Index, Keyed};
 use crate::table::bounds::count_sizes;
 use crate::table::events::Table;
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -131,11 +131,11 @@ pub(crate) struct Perfetto {
     offset: u64,
     packets: u64,
     in_damage: bool,
-    sequences: BTreeMap<u32, Sequence>,
+    sequences: Keyed<Sequence>,
     clocks: Clocks,
     tracks: Tracks,
     slices: Slices,
-    flows: BTreeSet<u64>,
+    flows: Index,
     named: Named,
     places: Places,
 }
@@ -237,7 +237,7 @@ impl Perfetto {
 
     fn packet(&mut self, packet: &Packet<'_>) -> Result<(), Damaged> {
         let mut sequences = core::mem::take(&mut self.sequences);
-        let read = self.packet_of(packet, sequences.entry(packet.sequence).or_default());
+        let read = self.packet_of(packet, sequences.of((i64::from(packet.sequence), 0)));
         self.sequences = sequences;
         read
     }

@@ -4,7 +4,7 @@
 //! call named exactly `cudaLaunchKernel` is a launch; a kernel and its launch share `External id` and `correlation`; an
 //! event is found by its `External id` or its `correlation`; a sequence number of 0 counts as absent.
 
-use crate::index::Index;
+use crate::index::{Index, Keyed};
 use crate::names::NameId;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
@@ -12,7 +12,6 @@ use crate::table::fields::Value;
 use crate::table::layout::Place::Args;
 use crate::time;
 use crate::words::words;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -178,10 +177,11 @@ impl Validator<'_> {
 
     fn synchronizations(&mut self) {
         let table = self.table;
-        let place = |v: &Self, row| (v.id(row, "device"), v.id(row, "stream"));
-        let mut kernels: BTreeMap<(Option<i64>, Option<i64>), Vec<Row>> = BTreeMap::new();
+        let id = |v: &Self, row, key| v.id(row, key).unwrap_or(i64::MIN);
+        let place = |v: &Self, row| (id(v, row, "device"), id(v, row, "stream"));
+        let mut kernels: Keyed<Vec<Row>> = Keyed::default();
         for row in self.spans(|category| category == Category::Kernel) {
-            kernels.entry(place(self, row)).or_default().push(row);
+            kernels.of(place(self, row)).push(row);
         }
         for row in self.spans(|category| category == Category::Sync) {
             if self.sync_kind(row) != "Stream Sync" {
@@ -189,7 +189,7 @@ impl Validator<'_> {
             }
             let ts = table.ts(row);
             let runs = |&&kernel: &&Row| table.ts(kernel) < ts && ts < table.end(kernel);
-            for &kernel in kernels.get(&place(self, row)).into_iter().flatten().filter(runs) {
+            for &kernel in kernels.get(place(self, row)).into_iter().flatten().filter(runs) {
                 self.violated(RuleName::SyncOverlap, || {
                     format!("{} runs {} ns longer", table.name(kernel), table.end(kernel) - ts)
                 });
@@ -211,17 +211,17 @@ impl Validator<'_> {
 
     fn sequences(&mut self) {
         let table = self.table;
-        let mut names: BTreeMap<i64, Vec<NameId>> = BTreeMap::new();
+        let mut names: Keyed<Vec<NameId>> = Keyed::default();
         for row in table.rows().filter(|&row| table.ph(row) == b'X' && table.name(row).contains(BACKWARD)) {
             let number = self.id(row, "Sequence number").filter(|&number| number != 0);
             if let Some(number) = number.or_else(|| self.id(row, "seq_num")) {
-                let shared = names.entry(number).or_default();
+                let shared = names.of((number, 0));
                 if !shared.contains(&table.name_id(row)) {
                     shared.push(table.name_id(row));
                 }
             }
         }
-        for (number, shared) in names.into_iter().filter(|(_, shared)| shared.len() > 1) {
+        for ((number, _), shared) in names.into_entries().into_iter().filter(|(_, shared)| shared.len() > 1) {
             self.violated(RuleName::SequenceUnique, || {
                 let shared: Vec<&str> = shared.into_iter().map(|name| table.names.get(name)).collect();
                 format!("{number}: {}", shared.join(", "))

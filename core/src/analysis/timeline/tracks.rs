@@ -10,7 +10,6 @@ use crate::time;
 use crate::trace::Trace;
 use crate::tree::Lane;
 use crate::words::words;
-use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -116,15 +115,14 @@ pub(crate) fn track_rows(trace: &Trace) -> Rows {
     rows
 }
 
-fn numbers(set: &BTreeSet<i64>) -> Cell {
+fn numbers(set: &[i64]) -> Cell {
     Cell::Json(set.iter().map(|&number| serde_json::Value::from(number)).collect())
 }
 
 /// Returns the distinct values of the arguments in [`OF_STREAMS`] of each track.
-fn streams(trace: &Trace) -> Vec<[BTreeSet<i64>; 3]> {
+fn streams(trace: &Trace) -> Vec<[Vec<i64>; 3]> {
     let table = &trace.table;
-    let mut streams: Vec<[BTreeSet<i64>; 3]> =
-        table.tracks.all().iter().map(|_| Default::default()).collect();
+    let mut streams: Vec<[Vec<i64>; 3]> = table.tracks.all().iter().map(|_| Default::default()).collect();
     let keys = OF_STREAMS.map(|key| table.names.find(key));
     let is_known = keys.iter().any(Option::is_some);
     for row in table.rows().filter(|&row| is_known && table.category(row).is_device_work()) {
@@ -132,7 +130,10 @@ fn streams(trace: &Trace) -> Vec<[BTreeSet<i64>; 3]> {
         for (field, value) in table.all_fields(row).filter(|(field, _)| field.place == Place::Args) {
             let at = keys.iter().position(|&key| key == Some(field.key));
             if let (Some(at), Some(number)) = (at, value.as_i64()) {
-                track[at].insert(number);
+                let numbers = &mut track[at];
+                if let Err(place) = numbers.binary_search(&number) {
+                    numbers.insert(place, number);
+                }
             }
         }
     }

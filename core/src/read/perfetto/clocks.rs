@@ -1,7 +1,7 @@
 //! Converts the timestamps of packets to ns after the first clock snapshot.
 
 use super::wire::{Damaged, fields};
-use alloc::collections::BTreeMap;
+use crate::index::Keyed;
 use alloc::vec::Vec;
 
 /// Ids of clocks. Those from 64 on belong to one sequence of packets.
@@ -10,7 +10,7 @@ const BOOTTIME: u32 = 6;
 const FIRST_OF_SEQUENCE: u32 = 64;
 const LAST_OF_SEQUENCE: u32 = 127;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Clock {
     /// What is added to a value in ns to get the boot time.
     to_boot: i64,
@@ -28,7 +28,7 @@ pub(super) struct Clocks {
     zero: Option<i64>,
     /// The Unix time of ts 0.
     base: Option<i64>,
-    known: BTreeMap<(u32, u32), Clock>,
+    known: Keyed<Clock>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -68,7 +68,7 @@ impl Clocks {
                 is_incremental: reading.is_incremental,
                 last: value,
             };
-            self.known.insert(key(sequence, reading.id), clock);
+            *self.known.of(key(sequence, reading.id)) = clock;
         }
         Ok(())
     }
@@ -76,7 +76,7 @@ impl Clocks {
     /// Returns a timestamp of a clock in ns after ts 0. An unknown clock counts as the boot time.
     pub(super) fn convert(&mut self, sequence: u32, id: u32, timestamp: u64) -> i64 {
         let timestamp = i64::try_from(timestamp).unwrap_or(i64::MAX);
-        let boot = match self.known.get_mut(&key(sequence, id)) {
+        let boot = match self.known.get_mut(key(sequence, id)) {
             Some(clock) if id != BOOTTIME => {
                 let ns = timestamp.saturating_mul(clock.unit_ns);
                 let value = if clock.is_incremental { clock.last.saturating_add(ns) } else { ns };
@@ -92,8 +92,9 @@ impl Clocks {
     pub(super) const DEFAULT: u32 = BOOTTIME;
 }
 
-fn key(sequence: u32, id: u32) -> (u32, u32) {
-    if (FIRST_OF_SEQUENCE..=LAST_OF_SEQUENCE).contains(&id) { (sequence, id) } else { (0, id) }
+fn key(sequence: u32, id: u32) -> (i64, i64) {
+    let is_own = (FIRST_OF_SEQUENCE..=LAST_OF_SEQUENCE).contains(&id);
+    (if is_own { i64::from(sequence) } else { 0 }, i64::from(id))
 }
 
 fn reading(message: &[u8]) -> Result<Reading, Damaged> {

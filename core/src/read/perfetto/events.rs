@@ -5,13 +5,13 @@ use super::sequence::{Interned, Sequence};
 use super::slices::Slices;
 use super::tracks::Tracks;
 use super::wire::{Damaged, fields};
+use crate::index::Index;
 use crate::table::append::RowBuilder;
 use crate::table::events::Table;
 use crate::table::layout::Place::{Args, Top};
 use crate::table::tracks::TrackId;
 use crate::time;
 use alloc::borrow::Cow;
-use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -44,7 +44,7 @@ pub(super) struct State<'a> {
     pub(super) tracks: &'a mut Tracks,
     pub(super) slices: &'a mut Slices,
     /// The flows that began.
-    pub(super) flows: &'a mut BTreeSet<u64>,
+    pub(super) flows: &'a mut Index,
 }
 
 fn read<'a>(message: &'a [u8], sequence: &Sequence, table: &Table) -> Result<Event<'a>, Damaged> {
@@ -176,14 +176,14 @@ fn category(event: &Event<'_>, arguments: &[Argument<'_>], table: &Table, track:
 fn flows(event: &Event<'_>, (ts, track): (i64, TrackId), state: &mut State<'_>) {
     let ended = event.ended_flows.iter().map(|&id| (id, true));
     for (id, is_end) in event.flows.iter().map(|&id| (id, false)).chain(ended) {
-        let is_first = state.flows.insert(id);
+        let is_first = state.flows.insert((id as i64, 0));
         let phase = match (is_end, is_first) {
             (true, _) => b'f',
             (false, true) => b's',
             (false, false) => b't',
         };
         if is_end {
-            state.flows.remove(&id);
+            state.flows.remove((id as i64, 0));
         }
         let name = state.table.names.intern("flow");
         let row = RowBuilder::new(state.table, phase, "flow").text(Top, "id", &id.to_string());

@@ -4,13 +4,13 @@ use super::arguments::{Content, quoted, with};
 use super::sequence::{Interned, Sequence, counter_specs};
 use super::tracks::track;
 use super::wire::{Damaged, Value, fields};
+use crate::index::Index;
 use crate::names::{NameId, Names};
 use crate::table::append::RowBuilder;
 use crate::table::events::Table;
 use crate::table::layout::Place::Args;
 use crate::time;
 use alloc::borrow::Cow;
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -66,7 +66,7 @@ struct Launch {
 
 /// The processes and streams that were named already.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Named(BTreeSet<(i64, i64)>);
+pub(super) struct Named(Index);
 
 fn read_stage<'a>(message: &'a [u8], sequence: &Sequence) -> Result<Stage<'a>, Damaged> {
     let mut read = Stage::default();

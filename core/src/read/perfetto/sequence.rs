@@ -4,7 +4,6 @@ use super::common::Common;
 use super::wire::{Damaged, Value, fields};
 use crate::index::Index;
 use crate::names::{NameId, Names};
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 /// What an interned string is.
@@ -70,7 +69,7 @@ impl Texts {
 pub(super) struct Sequence {
     texts: [Texts; KINDS.len()],
     /// The names of counters by the id of their descriptor and their own.
-    counters: BTreeMap<(u64, u64), NameId>,
+    counters: Index,
     /// The clock of timestamps, if it is not the boot time.
     pub(super) clock: Option<u32>,
     /// The track of events that name none.
@@ -87,7 +86,7 @@ impl Sequence {
 
     /// The name of a counter of an interned descriptor.
     pub(super) fn counter(&self, descriptor: u64, counter: u64) -> Option<NameId> {
-        self.counters.get(&(descriptor, counter)).copied()
+        self.counters.get((descriptor as i64, counter as i64)).map(NameId)
     }
 
     /// Reads the defaults of packets.
@@ -119,7 +118,7 @@ impl Sequence {
             } else if number == COUNTER_DESCRIPTORS {
                 let (id, descriptor) = entry_of(entry, 2)?;
                 for (counter, name) in counter_specs(descriptor.bytes())? {
-                    self.counters.insert((id, counter), names.intern(&name.text()));
+                    self.counters.set((id as i64, counter as i64), names.intern(&name.text()).0);
                 }
             }
         }

@@ -6,12 +6,12 @@
 //! around it or the begin of the next one. Such an end is moved back.
 
 use crate::diagnostics::{Code, Diagnostics};
+use crate::index::Keyed;
 use crate::order::{descending, sort_by_key};
 use crate::table::append::RowBuilder;
 use crate::table::events::{Row, Table};
 use crate::table::tracks::TrackId;
 use crate::time;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 /// The most by which PyTorch's times differ from those that it recorded, in ns.
@@ -26,27 +26,32 @@ struct Mark {
 
 /// The begins and ends of each track, in the order of the file.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Slices(BTreeMap<u32, Vec<Mark>>);
+pub(super) struct Slices(Keyed<Vec<Mark>>);
 
 impl Slices {
     pub(super) fn begin(&mut self, track: TrackId, ts: i64, row: Row) {
-        self.0.entry(track.0).or_default().push(Mark { ts, row: Some(row) });
+        self.of(track).push(Mark { ts, row: Some(row) });
     }
 
     pub(super) fn end(&mut self, track: TrackId, ts: i64) {
-        self.0.entry(track.0).or_default().push(Mark { ts, row: None });
+        self.of(track).push(Mark { ts, row: None });
+    }
+
+    fn of(&mut self, track: TrackId) -> &mut Vec<Mark> {
+        self.0.of((i64::from(track.0), 0))
     }
 
     /// The memory that the marks use, in bytes.
     pub(super) fn heap_bytes(&self) -> usize {
-        self.0.values().map(|marks| marks.capacity() * size_of::<Mark>()).sum()
+        self.0.entries().iter().map(|(_, marks)| marks.capacity() * size_of::<Mark>()).sum()
     }
 
     /// Sets the duration of every slice. A begin or an end without a partner becomes a row of its own phase, which
     /// pairing counts.
     pub(super) fn close(self, table: &mut Table, diagnostics: &mut Diagnostics) {
-        let is_torch = self.0.values().any(|marks| !is_sorted(marks) && pairs_in_order(marks).is_some());
-        for (track, mut marks) in self.0 {
+        let is_torch =
+            self.0.entries().iter().any(|(_, marks)| !is_sorted(marks) && pairs_in_order(marks).is_some());
+        for ((track, _), mut marks) in self.0.into_entries() {
             match pairs_in_order(&marks).filter(|_| is_torch) {
                 Some(mut slices) => {
                     move_ends(&mut slices, table, diagnostics);
@@ -54,7 +59,7 @@ impl Slices {
                         table.set_dur(slice.row, slice.end - slice.begin);
                     }
                 }
-                None => nest(&mut marks, table, TrackId(track)),
+                None => nest(&mut marks, table, TrackId(track as u32)),
             }
         }
     }

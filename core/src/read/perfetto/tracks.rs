@@ -2,9 +2,9 @@
 
 use super::arguments::quoted;
 use super::wire::{Damaged, fields};
+use crate::index::{Index, Keyed};
 use crate::table::events::Table;
 use crate::table::tracks::{Track, TrackId};
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 
@@ -69,25 +69,31 @@ impl Descriptor {
 /// Every track of a trace.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tracks {
-    known: BTreeMap<u64, Descriptor>,
-    resolved: BTreeMap<u64, TrackId>,
+    known: Keyed<Descriptor>,
+    /// The track of the table for each track that has events.
+    resolved: Index,
+}
+
+fn key(uuid: u64) -> (i64, i64) {
+    (uuid as i64, 0)
 }
 
 impl Tracks {
     pub(super) fn add(&mut self, descriptor: Descriptor) {
-        self.resolved.remove(&descriptor.uuid);
-        self.known.insert(descriptor.uuid, descriptor);
+        let key = key(descriptor.uuid);
+        self.resolved.remove(key);
+        *self.known.of(key) = descriptor;
     }
 
     /// The name of a track that is neither a process nor a thread.
     pub(super) fn name(&self, uuid: u64) -> Option<&str> {
-        self.known.get(&uuid)?.name.as_deref()
+        self.known.get(key(uuid))?.name.as_deref()
     }
 
     /// The `pid` and `tid` of a track, as JSON. A track of its own has its name as `tid`, and the process of its
     /// parent.
     pub(super) fn ids(&self, uuid: u64) -> (String, String) {
-        let own = self.known.get(&uuid);
+        let own = self.known.get(key(uuid));
         let mut around = own;
         for _ in 0..DEEPEST {
             let Some(track) = around else { break };
@@ -99,7 +105,7 @@ impl Tracks {
             if let Some(pid) = track.process {
                 return (pid.to_string(), tid(0));
             }
-            around = self.known.get(&track.parent);
+            around = self.known.get(key(track.parent));
         }
         (quoted("Tracks"), self.label(uuid))
     }
@@ -110,12 +116,12 @@ impl Tracks {
 
     /// The track of the table.
     pub(super) fn resolve(&mut self, uuid: u64, table: &mut Table) -> TrackId {
-        if let Some(&track) = self.resolved.get(&uuid) {
-            return track;
+        if let Some(track) = self.resolved.get(key(uuid)) {
+            return TrackId(track);
         }
         let (pid, tid) = self.ids(uuid);
         let track = track(table, &pid, &tid, false);
-        self.resolved.insert(uuid, track);
+        self.resolved.set(key(uuid), track.0);
         track
     }
 }
