@@ -5,6 +5,7 @@ pub mod averages;
 pub mod clock;
 pub mod coverage;
 pub mod device_type;
+pub mod dynamo;
 pub mod evaluation;
 mod event_details;
 pub mod event_rows;

@@ -92,7 +92,7 @@ pub(super) const QUERIES: &[Query] = &[
         columns: coverage::COLUMNS,
         variants: &[],
         hint: Some("this trace has no compiled graph; record a program that calls torch.compile"),
-        run: |trace, request| Ok(analyses::coverage(trace, &request.typed()).into()),
+        run: |trace, request| Ok(coverage(trace, request)),
     },
     Query {
         name: "patterns",
@@ -275,6 +275,13 @@ fn ops(trace: &Trace, request: Request<'_>) -> Answer {
         return page(analyses::ops_table(trace, &options));
     }
     analyses::ops(trace, &options).into()
+}
+
+fn coverage(trace: &Trace, request: Request<'_>) -> Answer {
+    let rows = analyses::coverage(trace, &request.typed());
+    let is_text = request.for_reading && !rows.rows.is_empty();
+    let text = is_text.then(|| coverage::coverage_text(trace, &rows));
+    Answer { text, ..rows.into() }
 }
 
 fn patterns(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {

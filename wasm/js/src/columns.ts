@@ -113,7 +113,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "roofline_share", title: "Of roofline", kind: "share", about: "The minimum time that the device needs for these operations and bytes, as a share of the time they took." },
   ],
   coverage: [
-    { key: "kind", title: "Kind", kind: "text", about: "captured or total for the sums, graph for a compiled graph, missed for an operator outside of every graph." },
+    { key: "kind", title: "Kind", kind: "text", about: "captured or total for the sums, dynamo_captured or dynamo_total for those of torch._dynamo.profiler, graph for a compiled graph, missed for an operator outside of every graph." },
     { key: "name", title: "Name", kind: "text", about: "The name of the graph or operator." },
     { key: "graphs", title: "Graph calls", kind: "int", about: "The number of calls of compiled graphs." },
     { key: "operators", title: "Operators", kind: "int", about: "The number of operators, without callees of other operators." },

@@ -124,6 +124,8 @@ export type Bound =
 export type CoverageKind =
   | "captured"
   | "total"
+  | "dynamo_captured"
+  | "dynamo_total"
   | "graph"
   | "missed";
 
@@ -557,7 +559,7 @@ export interface CoverageOptions {
 
 /** A row of `coverage`. */
 export interface CoverageRow {
-  /** captured or total for the sums, graph for a compiled graph, missed for an operator outside of every graph. */
+  /** captured or total for the sums, dynamo_captured or dynamo_total for those of torch._dynamo.profiler, graph for a compiled graph, missed for an operator outside of every graph. */
   kind: CoverageKind;
   /** The name of the graph or operator. */
   name: string;
@@ -570,7 +572,7 @@ export interface CoverageRow {
   /** CPU time, including callees; for a graph, that of its calls. */
   time_ns: number;
   /** Sum of the durations of the device work launched in them. */
-  device_time_ns: number;
+  device_time_ns: number | null;
   /** The share of all operators. */
   operators_share: number | null;
   /** The share of the CPU time of all operators. */

@@ -1,11 +1,11 @@
-//! The coverage of `torch.compile`: the metrics of Dynamo's profiler, computed from a trace.
+//! The coverage of `torch.compile`, computed from a trace.
 //!
 //! The call of a compiled graph is an annotation named `Torch-Compiled Region…` (`TORCHDYNAMO` before PyTorch 2).
-//! Operators are counted as in `torch._dynamo.profiler`: on each thread, only those that begin after the previous one
-//! ended, which excludes callees. An operator that ends within a region was captured. A region of *n* operators saves
+//! On each thread, only operators that begin after the previous one ended are counted, which excludes callees. An operator that ends within a region was captured. A region of *n* operators saves
 //! *n* − 1 launches by the host: its fusions. User annotations do not count as operators here, because a profiler step
-//! would hide all others.
+//! would hide all others. [`ProfileResult`] has the different counts of `torch._dynamo.profiler`.
 
+use super::dynamo::ProfileResult;
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::names::{ByName, NameId};
 use crate::order::{descending, sort_by_key};
@@ -14,6 +14,8 @@ use crate::table::category::Category;
 use crate::table::events::Table;
 use crate::trace::Trace;
 use crate::words::words;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec;
 use core::iter::Sum;
 use core::ops::{Add, AddAssign};
@@ -25,14 +27,15 @@ pub const COLUMNS: &[Column] = &[
         "kind",
         "Kind",
         &CoverageKind::VOCABULARY,
-        "captured or total for the sums, graph for a compiled graph, missed for an operator outside of every graph.",
+        "captured or total for the sums, dynamo_captured or dynamo_total for those of torch._dynamo.profiler, graph for a compiled graph, missed for an operator outside of every graph.",
     ),
     Column::text("name", "Name", "The name of the graph or operator."),
     Column::int("graphs", "Graph calls", "The number of calls of compiled graphs."),
     Column::int("operators", "Operators", "The number of operators, without callees of other operators."),
     Column::int("fusions", "Fusions", "Operators minus graph calls: the launches that compilation saves."),
     Column::ns("time_ns", "CPU time", "CPU time, including callees; for a graph, that of its calls."),
-    Column::ns("device_time_ns", "Device time", "Sum of the durations of the device work launched in them."),
+    Column::ns("device_time_ns", "Device time", "Sum of the durations of the device work launched in them.")
+        .nullable(),
     Column::share("operators_share", "of operators", "The share of all operators.").nullable(),
     Column::share("time_share", "of CPU time", "The share of the CPU time of all operators.").nullable(),
     Column::share("device_time_share", "of device time", "The share of all device time.").nullable(),
@@ -53,6 +56,10 @@ words! {
         Captured = "captured",
         /// The sum of all operators.
         Total = "total",
+        /// The sum of the compiled graphs, as Dynamo's profiler counts.
+        DynamoCaptured = "dynamo_captured",
+        /// The sum of all operators, as Dynamo's profiler counts.
+        DynamoTotal = "dynamo_total",
         /// A compiled graph.
         Graph = "graph",
         /// An operator outside of every graph.
@@ -223,26 +230,29 @@ pub(crate) fn coverage_rows(trace: &Trace) -> Rows {
     }
     let events = FunctionEvents::new(trace);
     let coverage = coverage(table, &events);
-    let mut push =
-        |kind: CoverageKind, name: &str, metrics: ProfileMetrics, stack: &[alloc::string::String]| {
-            let percent = metrics.percent_of(coverage.total);
-            let share = |part: Option<f64>| part.map_or(Cell::Null, Cell::Share);
-            rows.push(vec![
-                kind.as_str().into(),
-                name.into(),
-                Cell::Int(metrics.graphs),
-                Cell::Int(metrics.operators),
-                Cell::Int(metrics.fusions),
-                Cell::Ns(metrics.time_ns),
-                Cell::Ns(metrics.device_time_ns),
-                share(percent.operators),
-                share(percent.time),
-                share(percent.device_time),
-                Cell::Json(stack.iter().map(|frame| Value::from(frame.as_str())).collect()),
-            ]);
-        };
+    let dynamo = ProfileResult::new(table, &events);
+    let mut push = |kind: CoverageKind, name: &str, metrics: ProfileMetrics, stack: &[String]| {
+        let is_dynamo = matches!(kind, CoverageKind::DynamoCaptured | CoverageKind::DynamoTotal);
+        let percent = metrics.percent_of(if is_dynamo { dynamo.total } else { coverage.total });
+        let share = |part: Option<f64>| part.map_or(Cell::Null, Cell::Share);
+        rows.push(vec![
+            kind.as_str().into(),
+            name.into(),
+            Cell::Int(metrics.graphs),
+            Cell::Int(metrics.operators),
+            Cell::Int(metrics.fusions),
+            Cell::Ns(metrics.time_ns),
+            if is_dynamo { Cell::Null } else { Cell::Ns(metrics.device_time_ns) },
+            share(percent.operators),
+            share(percent.time),
+            share(percent.device_time),
+            Cell::Json(stack.iter().map(|frame| Value::from(frame.as_str())).collect()),
+        ]);
+    };
     push(CoverageKind::Captured, "all graphs", coverage.captured, &[]);
     push(CoverageKind::Total, "all operators", coverage.total, &[]);
+    push(CoverageKind::DynamoCaptured, "all graphs, by Dynamo's profiler", dynamo.captured, &[]);
+    push(CoverageKind::DynamoTotal, "all operators, by Dynamo's profiler", dynamo.total, &[]);
     let mut graphs = coverage.graphs.entries().to_vec();
     sort_by_key(&mut graphs, |(_, m)| (descending(m.device_time_ns), descending(m.time_ns)));
     for (name, metrics) in graphs {
@@ -257,11 +267,20 @@ pub(crate) fn coverage_rows(trace: &Trace) -> Rows {
     rows
 }
 
+/// Returns the rows as a table, followed by the text of Dynamo's profiler.
+pub(crate) fn coverage_text(trace: &Trace, rows: &Rows) -> String {
+    let result = ProfileResult::new(&trace.table, &FunctionEvents::new(trace));
+    let mut text = format!("{}\nDynamo's profiler: {result}\n", rows.to_text());
+    for line in &result.missing {
+        text += line;
+        text.push('\n');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::format;
-    use alloc::string::String;
     use alloc::vec::Vec;
 
     fn op(name: &str, tid: u32, ts: u32, dur: u32) -> String {

@@ -416,7 +416,7 @@ impl FunctionEvents {
 }
 
 /// Returns whether a row is a call of a Python function. Runs of the garbage collector have the same category and no id.
-fn is_python_call(table: &Table, row: Row) -> bool {
+pub(super) fn is_python_call(table: &Table, row: Row) -> bool {
     table.category(row) == Category::PythonFunction && table.field(row, Key::PythonId).is_some()
 }
 
