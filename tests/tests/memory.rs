@@ -9,7 +9,11 @@ use kinetoscope_core::write::memory_timeline::MemoryTimeline;
 use kinetoscope_tests::files;
 use kinetoscope_tests::torch::cases;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
+
+/// What existed before the recordings, in bytes, as the documentation states it.
+const EXISTED: [i64; 14] = [0, 0, 0, 0, 0, 0, 640, 640, 840, 840, 1896, 1896, 46_644, 46_644];
 
 /// The allocations and releases in PyTorch's raw timeline: time, bytes. Memory that existed before, and changes of a
 /// version only, are left out.
@@ -48,6 +52,36 @@ fn timelines_equal_torchs_except_for_categories() {
         compared += ours.len();
     }
     assert!(compared > 300, "{compared} times");
+}
+
+/// Torch also counts tensors that existed before the recording and are inputs of its operators. Their sum is the
+/// difference of all totals.
+#[test]
+fn totals_of_timelines_differ_from_torchs_by_what_existed_before() {
+    let mut differences = Vec::new();
+    for case in cases("kineto").into_iter().chain(cases("2.15/kineto")) {
+        let Some(raw) = case.json("memory_timeline.raw.json") else { continue };
+        let raw: Vec<Vec<i64>> = serde_json::from_value(raw).expect("numbers");
+        let existed: i64 = raw.iter().filter(|entry| entry[0] == -1).map(|entry| entry[2]).sum();
+        let memory = Memory::new(&case.trace);
+        let timeline = MemoryTimeline::new(&case.trace, &memory, Some("cpu")).expect("a timeline of the CPU");
+        let ours: Value = serde_json::from_str(&timeline.json()).expect("JSON");
+        // The last total of each time.
+        let totals = |timeline: &Value, more: i64| -> BTreeMap<i64, i64> {
+            let sum = |sizes: &Value| {
+                sizes.as_array().expect("sizes").iter().filter_map(Value::as_i64).sum::<i64>()
+            };
+            let times = timeline[0].as_array().expect("times").iter().filter_map(Value::as_i64);
+            times.zip(timeline[1].as_array().expect("sizes").iter().map(|sizes| sum(sizes) + more)).collect()
+        };
+        let theirs = totals(&case.json("memory_timeline.json").expect("a timeline"), 0);
+        for (time, total) in totals(&ours, existed) {
+            assert_eq!(Some(&total), theirs.get(&time), "{} at {time}", case.name);
+        }
+        differences.push(existed);
+    }
+    differences.sort_unstable();
+    assert_eq!(differences, EXISTED);
 }
 
 fn read(name: &str) -> Result<Trace, Error> {
