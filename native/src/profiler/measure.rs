@@ -1,8 +1,65 @@
-//! Measures time and peak memory over several runs: `torch_geometric`'s `profileit` and `timeit`.
+//! Measures time and peak memory over several runs: `torch_geometric`'s `profileit`, `timeit`, `log` and
+//! `rename_profile_file`.
 
 pub use super::stats::{DeviceMemory, RunStats, StatsSummary, summarize};
 use crate::memory::Device;
+use std::fmt::Write;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// The file that `torch_geometric`'s `trace_handler` writes.
+const TIMELINE: &str = "timeline.json";
+
+/// A value of a line of [`log`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum LogValue {
+    /// An integer, written with at least three digits.
+    Int(i64),
+    /// A number, written with four decimals.
+    Float(f64),
+    /// A text, written as it is.
+    Text(String),
+}
+
+/// Returns a line such as `Epoch: 007, Loss: 0.1234`, as `torch_geometric`'s `log` prints it.
+///
+/// ```
+/// use kinetoscope::profiler::measure::{LogValue, log};
+///
+/// let line = log(&[("Epoch", LogValue::Int(7)), ("Loss", LogValue::Float(0.12345))]);
+/// assert_eq!(line, "Epoch: 007, Loss: 0.1235");
+/// ```
+pub fn log(values: &[(&str, LogValue)]) -> String {
+    let mut line = String::new();
+    for (at, (name, value)) in values.iter().enumerate() {
+        let comma = if at > 0 { ", " } else { "" };
+        // Writing to a `String` cannot fail.
+        let _ = match value {
+            LogValue::Int(number) => write!(line, "{comma}{name}: {number:03}"),
+            LogValue::Float(number) => write!(line, "{comma}{name}: {number:.4}"),
+            LogValue::Text(text) => write!(line, "{comma}{name}: {text}"),
+        };
+    }
+    line
+}
+
+/// Renames `timeline.json` in a folder to `profile-PART-PART….json`, as `torch_geometric`'s `rename_profile_file` does in
+/// the working folder. Returns the new path.
+///
+/// # Errors
+/// Returns the error of the system, for example if the folder has no `timeline.json`. An existing file of the new name is
+/// not replaced.
+pub fn rename_profile_file(folder: impl AsRef<Path>, parts: &[&str]) -> io::Result<PathBuf> {
+    let folder = folder.as_ref();
+    let name: String = ["profile"].iter().chain(parts).copied().collect::<Vec<_>>().join("-");
+    let to = folder.join(name + ".json");
+    if to.exists() {
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} exists", to.display())));
+    }
+    std::fs::rename(folder.join(TIMELINE), &to)?;
+    Ok(to)
+}
 
 /// Runs a function. Returns its result, and its duration divided by `avg_time_divisor`; a divisor of 0 counts as 1.
 pub fn timeit<T>(avg_time_divisor: u32, run: impl FnOnce() -> T) -> (T, Duration) {
@@ -76,7 +133,7 @@ impl ProfileIt {
 
 fn memory_of(ordinal: u8) -> DeviceMemory {
     let device = Device::Cuda(ordinal);
-    let (free, used) = driver_memory(ordinal).unwrap_or((0, 0));
+    let (free, used) = driver_memory(ordinal).unzip();
     DeviceMemory {
         max_allocated: device.peak(),
         max_reserved: device.reserved(),
@@ -98,5 +155,36 @@ pub fn driver_memory(ordinal: u8) -> Option<(i64, i64)> {
     {
         let _ = ordinal;
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profile_files_are_renamed_but_not_replaced() {
+        let folder = std::env::temp_dir().join(format!("kinetoscope-rename-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        assert_eq!(rename_profile_file(&folder, &["a"]).map_err(|e| e.kind()), Err(io::ErrorKind::NotFound));
+        for text in ["first", "second"] {
+            std::fs::write(folder.join(TIMELINE), text).expect("a file");
+            let renamed = rename_profile_file(&folder, &["GCN", "Cora"]);
+            if text == "first" {
+                assert_eq!(renamed.expect("a new name"), folder.join("profile-GCN-Cora.json"));
+            } else {
+                assert_eq!(renamed.map_err(|e| e.kind()), Err(io::ErrorKind::AlreadyExists));
+            }
+        }
+        assert_eq!(std::fs::read_to_string(folder.join("profile-GCN-Cora.json")).expect("the file"), "first");
+        std::fs::remove_dir_all(folder).expect("the folder");
+    }
+
+    #[test]
+    fn lines_of_logs_have_three_digits_or_four_decimals() {
+        let text = LogValue::Text("GCN".into());
+        let line = log(&[("Model", text), ("Epoch", LogValue::Int(1234)), ("Loss", LogValue::Float(-0.5))]);
+        assert_eq!(line, "Model: GCN, Epoch: 1234, Loss: -0.5000");
+        assert_eq!(log(&[]), "");
     }
 }

@@ -1,7 +1,8 @@
 //! Statistics over several runs of the same work, as in `torch_geometric.profile`: time and memory peaks. The
 //! measurements themselves are made in [`measure`](super::measure).
 
-/// Memory of a device in one run, in bytes.
+/// Memory of a device in one run, in bytes: `torch_geometric`'s `CUDAStats`; without `free` and `used` its `GPUStats`,
+/// which it has for XPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceMemory {
     /// The peak of the bytes allocated for tensors.
@@ -10,10 +11,10 @@ pub struct DeviceMemory {
     pub max_reserved: i64,
     /// The peak of the bytes in use, including blocks that wait to be freed.
     pub max_active: i64,
-    /// The free memory after the run, as the driver reports it.
-    pub free: i64,
-    /// The memory used by all processes after the run, as the driver reports it.
-    pub used: i64,
+    /// The free memory after the run, as NVIDIA's driver reports it.
+    pub free: Option<i64>,
+    /// The memory used by all processes after the run, as NVIDIA's driver reports it.
+    pub used: Option<i64>,
 }
 
 /// The measurements of one run: `torch_geometric`'s `Stats`.
@@ -38,7 +39,8 @@ pub struct StatsSummary {
     pub time_std_ns: Option<f64>,
     /// The largest peak of allocated host memory, in bytes.
     pub host_max_allocated: Option<i64>,
-    /// Over the runs with a device: the largest of each peak, the least free and the most used memory.
+    /// Over the runs with a device: the largest of each peak; the least free and the most used memory if every one of them
+    /// has it.
     pub device: Option<DeviceMemory>,
 }
 
@@ -56,8 +58,8 @@ pub fn summarize(runs: &[RunStats]) -> Option<StatsSummary> {
         max_allocated: a.max_allocated.max(b.max_allocated),
         max_reserved: a.max_reserved.max(b.max_reserved),
         max_active: a.max_active.max(b.max_active),
-        free: a.free.min(b.free),
-        used: a.used.max(b.used),
+        free: a.free.zip(b.free).map(|(a, b)| a.min(b)),
+        used: a.used.zip(b.used).map(|(a, b)| a.max(b)),
     };
     Some(StatsSummary {
         runs: runs.len(),
@@ -72,16 +74,17 @@ impl StatsSummary {
     /// Returns the summary as CSV: a line of names and a line of values. A missing value is empty. Times are in ns,
     /// sizes in bytes.
     pub fn to_csv(&self) -> String {
-        let bytes =
-            |of: fn(&DeviceMemory) -> i64| self.device.as_ref().map(of).map(|bytes| bytes.to_string());
+        let bytes = |of: fn(&DeviceMemory) -> Option<i64>| {
+            self.device.as_ref().and_then(of).map(|bytes| bytes.to_string())
+        };
         let values = [
             Some(self.runs.to_string()),
             Some(self.time_mean_ns.to_string()),
             self.time_std_ns.map(|std| std.to_string()),
             self.host_max_allocated.map(|bytes| bytes.to_string()),
-            bytes(|d| d.max_allocated),
-            bytes(|d| d.max_reserved),
-            bytes(|d| d.max_active),
+            bytes(|d| Some(d.max_allocated)),
+            bytes(|d| Some(d.max_reserved)),
+            bytes(|d| Some(d.max_active)),
             bytes(|d| d.free),
             bytes(|d| d.used),
         ];
@@ -99,8 +102,8 @@ mod tests {
             max_allocated: peak,
             max_reserved: peak + 1,
             max_active: peak + 2,
-            free,
-            used: 100 - free,
+            free: Some(free),
+            used: Some(100 - free),
         };
         let runs: Vec<RunStats> = [(2, memory(5, 40)), (4, memory(9, 60)), (9, memory(7, 50))]
             .map(|(time_ns, device)| RunStats {
@@ -112,12 +115,22 @@ mod tests {
         let summary = summarize(&runs).expect("a summary");
         assert_eq!(summary.time_mean_ns.to_bits(), 5f64.to_bits());
         assert_eq!(summary.time_std_ns.map(f64::to_bits), Some(13f64.sqrt().to_bits()));
-        let worst = DeviceMemory { max_allocated: 9, max_reserved: 10, max_active: 11, free: 40, used: 60 };
+        let worst = DeviceMemory {
+            max_allocated: 9,
+            max_reserved: 10,
+            max_active: 11,
+            free: Some(40),
+            used: Some(60),
+        };
         assert_eq!(summary.device, Some(worst));
         assert!(summary.to_csv().ends_with("\r\n3,5,3.605551275463989,18,9,10,11,40,60\r\n"));
         let one = summarize(&[RunStats { time_ns: 7, ..RunStats::default() }]).expect("a summary");
         assert_eq!((one.time_std_ns, one.device), (None, None));
         assert!(one.to_csv().ends_with("\r\n1,7,,,,,,,\r\n"));
         assert_eq!(summarize(&[]), None);
+        let mut mixed = runs.clone();
+        mixed[1].device = Some(DeviceMemory { free: None, used: None, ..memory(9, 0) });
+        let mixed = summarize(&mixed).and_then(|summary| summary.device).expect("a device");
+        assert_eq!((mixed.max_allocated, mixed.free, mixed.used), (9, None, None));
     }
 }
