@@ -1,11 +1,14 @@
 //! Fields that newer versions of PyTorch write, in the answers that use them.
 
+use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{QUERIES, Request};
+use kinetoscope_core::table::layout::Key;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::files;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 
 fn read(path: &str) -> Trace {
@@ -143,6 +146,76 @@ fn device_work_of_collectives_counts_once() {
     );
     assert_eq!((&calls[1]["cpu_ns"], &calls[1]["device_ns"]), (&Value::Null, &5000.into()));
     assert_eq!((&calls[0]["bytes"], &calls[0]["bytes_per_second"]), (&200.into(), &40_000_000.into()));
+}
+
+/// Splits `path(line): function`.
+fn frame(text: &str) -> Option<(String, &str)> {
+    let (before, function) = text.split_once("): ")?;
+    let (path, line) = before.rsplit_once('(')?;
+    Some((format!("{path}: {function}"), line))
+}
+
+/// The line of a call, in the function around it, is that of a Python function that was called there.
+#[test]
+fn stacks_can_have_the_lines_of_calls() {
+    let trace = read("torch/2.15/kineto/mlp_training/trace.json.gz");
+    let table = &trace.table;
+    let mut calls: BTreeSet<(String, &str)> = BTreeSet::new();
+    for row in table.rows() {
+        let text = |key| table.field(row, key).and_then(|value| value.as_str());
+        let (Some(stack), Some(from)) = (text(Key::CallStack), text(Key::CallFrom)) else { continue };
+        let caller = stack.split(';').next().and_then(frame);
+        calls.extend(caller.zip(from.rsplit_once(':')).map(|((caller, _), (_, line))| (caller, line)));
+    }
+    let plain = FunctionEvents::new(&trace);
+    let exact = plain.clone().with_call_sites(&trace).expect("lines of calls");
+    let mut checked = 0;
+    for event in exact.events() {
+        let (before, after) = (plain.stacks.get(plain.stack(event)), exact.stacks.get(exact.stack(event)));
+        assert_eq!(before.len(), after.len());
+        for (before, after) in before.iter().zip(after) {
+            assert_eq!(frame(before).map(|f| f.0), frame(after).map(|f| f.0));
+            if before != after {
+                let (function, line) = frame(after).expect("a line");
+                assert!(calls.contains(&(function, line)), "{after}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 4_000, "{checked} frames");
+    let old = read("torch/kineto/mlp_training/trace.json.gz");
+    assert!(FunctionEvents::new(&old).with_call_sites(&old).is_err());
+}
+
+/// A function that calls another one on two lines has two stacks.
+#[test]
+fn stacks_with_the_lines_of_calls_are_exact() {
+    let call = |name: &str, id: i64, (ts, dur): (i64, i64), from: &str, stack: &str| {
+        json!({"ph": "X", "cat": "python_function", "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": dur,
+            "args": {"Python id": id, "CallFrom": from, "Call stack": stack}})
+    };
+    let op = |ts: i64| {
+        json!({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": ts, "dur": 5,
+            "args": {"External id": ts, "Call stack": "ended.py(7): enter;a.py(10): inner;a.py(1): outer;main.py(2): <module>;"}})
+    };
+    let trace = made(&json!([
+        call("main.py(2): <module>", 1, (0, 100), "main.py:2", ""),
+        call("a.py(1): outer", 2, (1, 98), "main.py:50", "main.py(2): <module>;"),
+        call("a.py(10): inner", 3, (10, 20), "a.py:4", "a.py(1): outer;main.py(2): <module>;"),
+        op(12),
+        call("a.py(10): inner", 4, (40, 20), "a.py:5", "a.py(1): outer;main.py(2): <module>;"),
+        op(42),
+    ]));
+    let events = FunctionEvents::new(&trace).with_call_sites(&trace).expect("lines of calls");
+    let stacks: Vec<&[String]> = (events.events())
+        .filter(|&event| trace.table.name(events.row(event)) == "aten::mm")
+        .map(|event| events.stacks.get(events.stack(event)))
+        .collect();
+    let expected = |line: u32| {
+        ["ended.py(7): enter", "a.py(10): inner", &format!("a.py({line}): outer"), "main.py(50): <module>"]
+            .map(str::to_owned)
+    };
+    assert_eq!(stacks, [expected(4), expected(5)]);
 }
 
 /// A filter of PyTorch leaves out kinds of activity. That is said once, by kind.

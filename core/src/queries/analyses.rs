@@ -2,7 +2,7 @@
 //! defined.
 
 use super::answer_options::{
-    FlopsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, TreeOptions,
+    FlopsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, StacksOptions, TreeOptions,
 };
 use super::entry::Compile;
 use crate::analysis::device::collectives::collectives as collective_rows;
@@ -140,8 +140,13 @@ pub fn modules(trace: &Trace, options: &ListOptions) -> Rows {
 }
 
 /// Returns the Python stacks, ordered by self time.
-pub fn stacks(trace: &Trace, options: &ListOptions) -> Rows {
-    stack_rows(&FunctionEvents::new(trace)).first(options.row_limit)
+///
+/// # Errors
+/// Returns [`Error::BadOption`] if the trace has no lines of calls and they are wanted.
+pub fn stacks(trace: &Trace, options: &StacksOptions) -> Result<Rows, Error> {
+    let events = FunctionEvents::new(trace);
+    let events = if options.call_sites { events.with_call_sites(trace)? } else { events };
+    Ok(stack_rows(&events).first(options.row_limit))
 }
 
 /// Returns the breakdown of each profiler step.

@@ -25,6 +25,30 @@ impl Typed for ListOptions {
     }
 }
 
+/// Options of `stacks`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StacksOptions {
+    /// Use the lines of calls instead of the lines of function definitions.
+    pub call_sites: bool,
+    /// The maximum number of rows; `None` for all.
+    pub row_limit: Option<usize>,
+}
+
+pub(super) const CALL_SITES: Opt = Opt::new(
+    "call-sites",
+    "",
+    Takes::Nothing,
+    "Lines of calls instead of function definitions (PyTorch 2.14 and later)",
+);
+
+impl Typed for StacksOptions {
+    const DECLARED: &'static [Opt] = &[CALL_SITES, ROW_LIMIT];
+
+    fn of(given: &Options, _: bool) -> Self {
+        StacksOptions { call_sites: given.flag(&CALL_SITES), row_limit: given.limit(&ROW_LIMIT, None) }
+    }
+}
+
 words! {
     "OpsRows"
     /// What the rows of `ops` are.

@@ -2,7 +2,7 @@
 
 use super::analyses;
 use super::answer_options::{
-    FlopsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, TreeOptions,
+    FlopsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, StacksOptions, TreeOptions,
 };
 use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
@@ -155,12 +155,12 @@ pub(super) const QUERIES: &[Query] = &[
         name: "stacks",
         about: help("Python stacks by self time"),
         examples: examples(&["run.json --row-limit 20", "run.json --format json -o stacks.json"]),
-        options: ListOptions::DECLARED,
+        options: StacksOptions::DECLARED,
         is_one_row: false,
         columns: stacks::COLUMNS,
         variants: &[],
         hint: Some("this trace has no stacks; record with with_stack=True, or use `tree`"),
-        run: |trace, request| Ok(analyses::stacks(trace, &request.typed()).into()),
+        run: |trace, request| Ok(analyses::stacks(trace, &request.typed())?.into()),
     },
     Query {
         name: "steps",

@@ -1,5 +1,6 @@
 //! The typed options of every export, and their defaults.
 
+use super::answer_options::CALL_SITES;
 use super::options::{Fallback, Opt, Options, Takes, Typed};
 use crate::analysis::torch::stacks::Metric;
 use crate::words::words;
@@ -13,6 +14,8 @@ pub struct FoldedOptions {
     pub metric: Metric,
     /// Fold the spans of every lane instead of the recorded Python stacks.
     pub lanes: bool,
+    /// Use the lines of calls instead of the lines of function definitions.
+    pub call_sites: bool,
 }
 
 const METRIC: Opt = Opt::new("metric", "NAME", Takes::Word(Metric::VOCABULARY), "Metric of each line")
@@ -25,12 +28,13 @@ const LANES: Opt = Opt::new(
 );
 
 impl Typed for FoldedOptions {
-    const DECLARED: &'static [Opt] = &[METRIC, LANES];
+    const DECLARED: &'static [Opt] = &[METRIC, LANES, CALL_SITES];
 
     fn of(given: &Options, _: bool) -> Self {
         FoldedOptions {
             metric: given.word(&METRIC, &Metric::ALL).unwrap_or_default(),
             lanes: given.flag(&LANES),
+            call_sites: given.flag(&CALL_SITES),
         }
     }
 }

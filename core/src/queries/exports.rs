@@ -224,12 +224,15 @@ impl TextPieces for Lines {
 /// Starts the export `folded`.
 ///
 /// # Errors
-/// Returns [`Error::BadOption`] if `lanes` is not set and the trace has no stacks.
+/// Returns [`Error::BadOption`] if `lanes` is not set and the trace has no stacks, or no lines of calls.
 pub fn folded(trace: &Trace, options: &FoldedOptions) -> Result<Started, Error> {
     let text = if options.lanes {
         call_tree::folded(trace)
     } else {
-        let events = FunctionEvents::new(trace);
+        let mut events = FunctionEvents::new(trace);
+        if options.call_sites {
+            events = events.with_call_sites(trace)?;
+        }
         if events.stacks.is_empty() {
             let message = "no stacks in this trace; use the option lanes to fold its spans instead";
             return Err(Error::BadOption(message.to_owned()));

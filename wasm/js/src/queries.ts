@@ -888,6 +888,8 @@ export interface ModulesRow {
 
 /** Options of `stacks`. */
 export interface StacksOptions {
+  /** Lines of calls instead of function definitions (PyTorch 2.14 and later). */
+  callSites?: boolean | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
@@ -1297,6 +1299,8 @@ export interface ExportFoldedOptions {
   metric?: "self_cpu_time_total" | "self_cuda_time_total" | "self_xpu_time_total" | "self_privateuse1_time_total" | undefined;
   /** Fold the spans of every lane instead of the recorded Python stacks. */
   lanes?: boolean | undefined;
+  /** Lines of calls instead of function definitions (PyTorch 2.14 and later). */
+  callSites?: boolean | undefined;
 }
 
 /** Options of the export `eventlist`. */

@@ -8,6 +8,7 @@
 //! What a trace does not contain has PyTorch's default: `is_async` is false, the scope of TorchScript calls is 0.
 
 mod build;
+mod call_sites;
 mod collect;
 mod describe;
 mod from_trace;

@@ -4,6 +4,8 @@
 use super::FunctionEvents;
 use super::build::Builder;
 use super::stacks::Stacks;
+use crate::error::Error;
+use crate::table::layout::Key;
 use crate::trace::Trace;
 
 impl FunctionEvents {
@@ -13,6 +15,19 @@ impl FunctionEvents {
         builder.describe_inputs();
         let (stacks, stack_of) = Stacks::new(trace, &builder.out).build();
         FunctionEvents { stacks, stack_of, ..builder.out }
+    }
+
+    /// Returns the same events with the lines of calls in their stacks instead of the lines of function definitions.
+    ///
+    /// # Errors
+    /// Returns [`Error::BadOption`] if the trace has no such lines.
+    pub fn with_call_sites(self, trace: &Trace) -> Result<FunctionEvents, Error> {
+        if trace.table.layouts.all().iter().all(|layout| layout.find(Key::CallFrom).is_none()) {
+            let message = "call-sites: this trace has no lines of calls; PyTorch records them since 2.14, with_stack=True";
+            return Err(Error::BadOption(message.into()));
+        }
+        let (stacks, stack_of) = Stacks::with_call_sites(trace, &self).build();
+        Ok(FunctionEvents { stacks, stack_of, ..self })
     }
 
     /// Builds the function events of a trace without shapes, stacks, FLOPs and PyTorch's floating point times. This

@@ -5,6 +5,7 @@
 //! thread by the profiler's own thread number. `fwdbwd` flows map it to a track; without flows, a single forward thread
 //! is used.
 
+use super::call_sites::set_lines;
 use super::{FunctionEvent, FunctionEvents, Kind, scope};
 use crate::analysis::torch::forward::forward_threads;
 use crate::analysis::torch::frames::{StackId, StackTable, is_shown};
@@ -25,11 +26,18 @@ pub(super) struct Stacks<'a> {
     trace: &'a Trace,
     table: &'a Table,
     events: &'a FunctionEvents,
+    /// Whether frames have the lines of calls instead of those of definitions.
+    has_call_sites: bool,
 }
 
 impl<'a> Stacks<'a> {
     pub(super) fn new(trace: &'a Trace, events: &'a FunctionEvents) -> Self {
-        Stacks { trace, table: &trace.table, events }
+        Stacks { trace, table: &trace.table, events, has_call_sites: false }
+    }
+
+    /// As [`Stacks::new`], with the lines of calls.
+    pub(super) fn with_call_sites(trace: &'a Trace, events: &'a FunctionEvents) -> Self {
+        Stacks { has_call_sites: true, ..Stacks::new(trace, events) }
     }
 
     /// Returns the distinct stacks and the stack of each event; empty if none was recorded.
@@ -58,8 +66,12 @@ impl<'a> Stacks<'a> {
             };
             // Equal strings of a trace are stored once, so the address identifies the text.
             let key = (text.as_ptr() as i64, text.len() as i64);
-            let id = known.get(key).unwrap_or_else(|| {
-                let frames = self.frames(text);
+            let id = known.get(key).filter(|_| !self.has_call_sites).unwrap_or_else(|| {
+                let mut frames = self.frames(text);
+                if self.has_call_sites {
+                    set_lines(&mut frames, event, self.events, self.table);
+                }
+                frames.retain(|frame| is_shown(frame));
                 let id = distinct.intern(&frames.join("\0")).0;
                 if id as usize == stacks.len() {
                     stacks.push(frames);
@@ -81,19 +93,14 @@ impl<'a> Stacks<'a> {
         }
     }
 
-    /// Returns the shown frames of a stack, innermost first. In traces, a stack is a text with `;` after every frame;
+    /// Returns the frames of a stack, innermost first. In traces, a stack is a text with `;` after every frame;
     /// in records, it is a JSON list.
     fn frames(&self, text: &str) -> Vec<String> {
         if self.events.source == Source::Chrome {
             let text = text.rsplit_once(';').map_or("", |(frames, _)| frames);
-            return text
-                .split(';')
-                .filter(|f| !text.is_empty() && is_shown(f))
-                .map(ToOwned::to_owned)
-                .collect();
+            return text.split(';').filter(|_| !text.is_empty()).map(ToOwned::to_owned).collect();
         }
-        let frames: Vec<String> = serde_json::from_str(text).unwrap_or_default();
-        frames.into_iter().filter(|frame| is_shown(frame)).collect()
+        serde_json::from_str(text).unwrap_or_default()
     }
 
     fn copy_to_backward(&self, own: &mut [StackId]) {
