@@ -67,7 +67,7 @@ const RUST: [(&str, Layers); 9] = [
             &["main"],
         ],
     ),
-    ("wasm/src", &[&["convert", "writing"], &["repairing", "trace"], &["reading"], &["lib"]]),
+    ("wasm/src", &[&["convert", "expression", "writing"], &["repairing", "trace"], &["reading"], &["lib"]]),
     ("xtask/src", &[]),
     ("tests/src", &[]),
     ("tests/gpu/src", &[]),

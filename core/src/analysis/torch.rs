@@ -17,4 +17,5 @@ pub mod function_events;
 pub(crate) mod hierarchy;
 pub mod overloads;
 pub mod patterns;
+pub mod profile_metrics;
 pub mod stacks;

@@ -17,14 +17,14 @@ pub fn sequential(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Sen
     other();
 }
 
-/// Tells whether a text has a match of a regular expression.
+/// Returns whether a text has a match of a regular expression.
 pub type Matches = Box<dyn Fn(&str) -> bool>;
 
 /// A function that compiles a regular expression, or says what is wrong with it.
 pub type Compile = fn(&str) -> Result<Matches, String>;
 
-/// Matches every text that contains the expression itself. The engine has no regular expressions of its own: whoever
-/// asks brings those of the platform, see [`Request::compile_by`].
+/// Matches every text that contains the expression itself. The engine has no regular expressions of its own; a frontend
+/// passes those of its platform to [`Request::compile_by`].
 ///
 /// # Errors
 /// Never.

@@ -7,6 +7,7 @@
 
 use super::dynamo::ProfileResult;
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
+use super::profile_metrics::{ProfileMetrics, is_compiled_region};
 use crate::names::{ByName, NameId};
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows, Shape};
@@ -17,8 +18,6 @@ use crate::words::words;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
-use core::iter::Sum;
-use core::ops::{Add, AddAssign};
 use serde_json::Value;
 
 /// The columns of the answer.
@@ -67,72 +66,6 @@ words! {
     }
 }
 
-/// The metrics of `torch._dynamo.profiler`, with addition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ProfileMetrics {
-    /// CPU time, in ns.
-    pub time_ns: i64,
-    /// Device time, in ns.
-    pub device_time_ns: i64,
-    /// Operators.
-    pub operators: i64,
-    /// Operators minus graph calls.
-    pub fusions: i64,
-    /// Graph calls.
-    pub graphs: i64,
-}
-
-impl Add for ProfileMetrics {
-    type Output = ProfileMetrics;
-
-    fn add(self, other: ProfileMetrics) -> ProfileMetrics {
-        ProfileMetrics {
-            time_ns: self.time_ns.saturating_add(other.time_ns),
-            device_time_ns: self.device_time_ns.saturating_add(other.device_time_ns),
-            operators: self.operators + other.operators,
-            fusions: self.fusions + other.fusions,
-            graphs: self.graphs + other.graphs,
-        }
-    }
-}
-
-impl AddAssign for ProfileMetrics {
-    fn add_assign(&mut self, other: ProfileMetrics) {
-        *self = *self + other;
-    }
-}
-
-impl Sum for ProfileMetrics {
-    fn sum<I: Iterator<Item = ProfileMetrics>>(metrics: I) -> ProfileMetrics {
-        metrics.fold(ProfileMetrics::default(), Add::add)
-    }
-}
-
-/// The ratios of two [`ProfileMetrics`]; `None` if the divisor is 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Percent {
-    /// The ratio of operators, as a fraction of 1.
-    pub operators: Option<f64>,
-    /// The ratio of CPU times.
-    pub time: Option<f64>,
-    /// The ratio of device times.
-    pub device_time: Option<f64>,
-}
-
-impl ProfileMetrics {
-    /// Returns the fractions of `whole` that these metrics are.
-    pub fn percent_of(self, whole: ProfileMetrics) -> Percent {
-        let part = |a: i64, b: i64| (b > 0).then(|| a as f64 / b as f64);
-        Percent {
-            operators: part(self.operators, whole.operators),
-            time: part(self.time_ns, whole.time_ns),
-            device_time: part(self.device_time_ns, whole.device_time_ns),
-        }
-    }
-}
-
 /// The operators of one name outside of every graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -155,11 +88,6 @@ pub struct Coverage {
     pub graphs: ByName<ProfileMetrics>,
     /// The operators outside of every graph, by name.
     pub missed: ByName<Missed>,
-}
-
-/// Returns whether an annotation is the call of a compiled graph.
-pub(crate) fn is_compiled_region(name: &str) -> bool {
-    name == "TORCHDYNAMO" || name.starts_with("Torch-Compiled Region")
 }
 
 /// Returns whether an event is work of the compiler itself, not an operator of the program.

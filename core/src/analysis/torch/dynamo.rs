@@ -6,8 +6,8 @@
 //! graph call, and one for itself, because its own calls are among the events. Python functions are left out: they were
 //! no events when the definition was made.
 
-use super::coverage::{ProfileMetrics, is_compiled_region};
 use super::function_events::{FunctionEvent, FunctionEvents, Kind, is_python_call};
+use super::profile_metrics::{ProfileMetrics, is_compiled_region};
 use crate::names::NameId;
 use crate::order::sort_by_key;
 use crate::table::events::Table;
