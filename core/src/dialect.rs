@@ -4,6 +4,7 @@
 //! one kind of event.
 
 mod ascend;
+mod execution_trace;
 pub(crate) mod hidden;
 pub(crate) mod kineto_events;
 mod legacy_records;
@@ -20,5 +21,6 @@ pub(crate) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
         Source::Chrome => ascend::apply(table),
         Source::LegacyRecords => legacy_records::apply(table, diagnostics),
         Source::KinetoEvents => kineto_events::apply(table, diagnostics),
+        Source::ExecutionTrace => execution_trace::apply(table),
     }
 }

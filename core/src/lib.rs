@@ -81,6 +81,7 @@ mod demangle;
 pub mod diagnostics;
 mod dialect;
 pub mod error;
+pub mod execution;
 mod handle;
 mod index;
 #[doc(hidden)]

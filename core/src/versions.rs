@@ -91,7 +91,7 @@ impl Rules {
         match table.metadata.source {
             Source::LegacyRecords => &SINCE_2_15,
             Source::KinetoEvents => of_results(table),
-            Source::Chrome => of_chrome(table),
+            Source::Chrome | Source::ExecutionTrace => of_chrome(table),
         }
     }
 }

@@ -216,6 +216,7 @@ fn shape_type(shape: Shape) -> String {
         Shape::Texts => "string[]".to_owned(),
         Shape::Numbers => "number[]".to_owned(),
         Shape::Values => "unknown[] | null".to_owned(),
+        Shape::Any => "unknown".to_owned(),
         Shape::Object => "Record<string, unknown> | null".to_owned(),
         Shape::Record(record) => record.name.to_owned(),
         Shape::Records(record) => format!("{}[]", record.name),

@@ -30,6 +30,7 @@ const RUST: [(&str, Layers); 9] = [
             &["pair"],
             &["link"],
             &["trace"],
+            &["execution"],
             &["analysis", "records"],
             &["report", "write"],
             &["queries"],

@@ -24,6 +24,7 @@ use crate::analysis::torch::evaluation::evaluation_rows;
 use crate::analysis::torch::event_rows::event_rows;
 use crate::analysis::torch::event_tree_rows::event_tree_rows;
 use crate::analysis::torch::function_events::FunctionEvents;
+use crate::analysis::torch::node_rows::node_rows;
 use crate::analysis::torch::patterns::{self as known, pattern_rows, rules::NamePattern};
 use crate::analysis::torch::stacks::stack_rows;
 use crate::error::Error;
@@ -147,6 +148,11 @@ pub fn stacks(trace: &Trace, options: &StacksOptions) -> Result<Rows, Error> {
     let events = FunctionEvents::new(trace);
     let events = if options.call_sites { events.with_call_sites(trace)? } else { events };
     Ok(stack_rows(&events).first(options.row_limit))
+}
+
+/// Returns the nodes of an execution trace, in the order of the file.
+pub fn nodes(trace: &Trace, options: &ListOptions) -> Rows {
+    node_rows(trace).first(options.row_limit)
 }
 
 /// Returns the breakdown of each profiler step.

@@ -11,7 +11,7 @@ use crate::analysis::overview::summary::{self, DevicePart, HostPart, assemble, d
 use crate::analysis::overview::{check, info};
 use crate::analysis::timeline::{call_tree, counters, modules, names, tracks};
 use crate::analysis::torch::{
-    average_rows, coverage, evaluation, event_rows, event_tree_rows, patterns, stacks,
+    average_rows, coverage, evaluation, event_rows, event_tree_rows, node_rows, patterns, stacks,
 };
 use crate::error::Error;
 use crate::report::summary_text;
@@ -194,6 +194,17 @@ pub(super) const QUERIES: &[Query] = &[
         variants: &[],
         hint: None,
         run: |trace, request| Ok(analyses::event_tree(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "nodes",
+        about: help("Operators of an execution trace, with their tensors and arguments"),
+        examples: examples(&["execution_trace.json", "execution_trace.json --format json -o nodes.json"]),
+        options: ListOptions::DECLARED,
+        is_one_row: false,
+        columns: node_rows::COLUMNS,
+        variants: &[],
+        hint: Some("this is no execution trace, as PyTorch's ExecutionTraceObserver writes it"),
+        run: |trace, request| Ok(analyses::nodes(trace, &request.typed()).into()),
     },
     Query {
         name: "names",

@@ -47,6 +47,8 @@ pub enum Shape {
     Numbers,
     /// A list of any values, or `null`.
     Values,
+    /// Any value.
+    Any,
     /// An object with any members, or `null`.
     Object,
     /// An object with these members.
@@ -108,6 +110,7 @@ impl Shape {
         let all = |fits: &dyn Fn(&Value) -> bool| value.as_array().is_some_and(|list| list.iter().all(fits));
         match self {
             Shape::Texts => all(&Value::is_string),
+            Shape::Any => true,
             Shape::Object => value.is_null() || value.is_object(),
             Shape::Numbers => all(&Value::is_i64),
             Shape::Values => value.is_null() || value.is_array(),

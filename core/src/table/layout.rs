@@ -87,6 +87,7 @@ known_keys! {
     CallStack "Call stack";
     PythonId "Python id";
     CallFrom "CallFrom";
+    RecordFunctionId "Record function id";
     ModuleHierarchy "Module Hierarchy";
     Bytes "Bytes";
     DeviceType "Device Type";

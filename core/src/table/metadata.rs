@@ -14,6 +14,8 @@ pub enum Source {
     LegacyRecords,
     /// The events of a profiling result, as `prof.profiler.kineto_results.events()` returns them.
     KinetoEvents,
+    /// Nodes of an execution trace, which have no times.
+    ExecutionTrace,
 }
 
 /// The top-level members of a trace other than `traceEvents`.

@@ -44,7 +44,7 @@ const TOPICS: [(&str, &[&str]); 6] = [
     ("Overview", &["summary", "check", "info"]),
     (
         "Operators",
-        &["ops", "events", "event-tree", "stacks", "modules", "coverage", "patterns", "evaluation"],
+        &["ops", "events", "event-tree", "stacks", "modules", "coverage", "patterns", "evaluation", "nodes"],
     ),
     ("Devices", &["kernels", "collectives", "flops", "memory", "steps"]),
     ("Timeline", &["tree", "names", "counters", "tracks"]),

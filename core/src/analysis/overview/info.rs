@@ -23,6 +23,7 @@ pub(crate) fn producer(table: &Table) -> &'static str {
     match table.metadata.source {
         Source::LegacyRecords => return "PyTorch legacy profiler",
         Source::KinetoEvents => return "PyTorch Kineto (events)",
+        Source::ExecutionTrace => return "PyTorch execution trace",
         Source::Chrome if has(snapshot::SOURCE) => return "PyTorch memory snapshot",
         Source::Chrome => {}
     }

@@ -242,10 +242,10 @@ mod tests {
         assert_eq!((percent.operators, percent.device_time), (Some(0.5), None));
         let rows = coverage_rows(&trace).rows;
         let names: Vec<String> = rows.iter().map(|row| format!("{:?}", row[1])).collect();
-        assert_eq!(rows.len(), 6, "{names:?}");
-        assert_eq!(rows[2][1], "Torch-Compiled Region: 0/0".into());
-        assert_eq!(rows[4][..4], ["missed".into(), "aten::linear".into(), Cell::Int(0), Cell::Int(1)]);
-        assert_eq!(rows[5][3], Cell::Int(2));
+        assert_eq!(rows.len(), 8, "{names:?}");
+        assert_eq!(rows[4][1], "Torch-Compiled Region: 0/0".into());
+        assert_eq!(rows[6][..4], ["missed".into(), "aten::linear".into(), Cell::Int(0), Cell::Int(1)]);
+        assert_eq!(rows[7][3], Cell::Int(2));
     }
 
     #[test]

@@ -142,7 +142,7 @@ impl<'a> Details<'a> {
         match self.events.source {
             Source::LegacyRecords if is_memory => (0, 0),
             _ if is_memory => (0, number(track.tid)),
-            Source::Chrome => (number(track.pid), number(track.tid)),
+            Source::Chrome | Source::ExecutionTrace => (number(track.pid), number(track.tid)),
             Source::LegacyRecords => (0, number(track.tid)),
             Source::KinetoEvents => {
                 (member("device_index").unwrap_or(0), member("device_resource_id").unwrap_or(0))
@@ -174,7 +174,7 @@ impl<'a> Details<'a> {
         let ns = match self.events.source {
             Source::LegacyRecords => Some(self.totals[event.index()]).filter(|&ns| ns != 0),
             Source::KinetoEvents => self.events.measured_time(table, event).map(|(ns, _)| ns),
-            Source::Chrome => None,
+            Source::Chrome | Source::ExecutionTrace => None,
         };
         let name = self.events.trace_name(table, event);
         ns.map(|ns| KERNEL.object(vec![name.into(), Cell::Int(0), Cell::Ns(ns)]))

@@ -82,13 +82,16 @@ impl Reader {
         Ok(end)
     }
 
-    /// The kind of elements of an array whose content begins with `first`: lists of a legacy profiler's records, or the
-    /// events of a profiling result.
+    /// The kind of elements of an array whose content begins with `first`: lists of a legacy profiler's records, the
+    /// events of a profiling result, or the nodes of an execution trace.
     fn records(&self, key: &str, first: u8) -> Option<Source> {
         match (key, first) {
             ("threads", b'[') if !self.found_events => Some(Source::LegacyRecords),
             ("events", b'{' | b']') if self.table.metadata.text("trace_start_ns").is_some() => {
                 Some(Source::KinetoEvents)
+            }
+            ("nodes", b'{') if !self.found_events && self.table.metadata.text("schema").is_some() => {
+                Some(Source::ExecutionTrace)
             }
             _ => None,
         }

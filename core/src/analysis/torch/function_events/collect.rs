@@ -21,7 +21,7 @@ impl Builder<'_> {
     /// Collects rows and kinds in PyTorch's order, and the properties that only records contain.
     pub(super) fn collect(&mut self) {
         match self.table.metadata.source {
-            Source::Chrome => self.collect_trace(),
+            Source::Chrome | Source::ExecutionTrace => self.collect_trace(),
             Source::KinetoEvents => self.collect_results(),
             Source::LegacyRecords => self.collect_ranges(),
         }
@@ -159,7 +159,7 @@ impl Builder<'_> {
             Source::Chrome if self.out.use_device.is_some() => self.attach_by_links(),
             Source::KinetoEvents => self.attach_by_ids(),
             // The kernel of a legacy range is the time between its own device events.
-            Source::Chrome | Source::LegacyRecords => {}
+            Source::Chrome | Source::LegacyRecords | Source::ExecutionTrace => {}
         }
     }
 

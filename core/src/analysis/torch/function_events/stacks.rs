@@ -145,7 +145,7 @@ impl<'a> Stacks<'a> {
     fn thread(&self, event: FunctionEvent) -> i64 {
         let track = self.table.track_id(self.events.row(event));
         match self.events.source {
-            Source::Chrome => i64::from(track.0),
+            Source::Chrome | Source::ExecutionTrace => i64::from(track.0),
             Source::LegacyRecords if self.events.kind(event) == Kind::Memory => 0,
             _ => self.table.names.get(self.table.tracks.get(track).tid).parse().unwrap_or(0),
         }

@@ -1,0 +1,75 @@
+//! The nodes of execution traces as rows, and their arguments.
+
+use crate::execution::{Node, Side, nodes_of};
+use crate::rows::{Cell, Column, Record, Rows, Shape};
+use crate::trace::Trace;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use serde_json::Value as Json;
+
+/// An argument or a result.
+pub(crate) static ARGUMENT: Record = Record {
+    name: "Argument",
+    members: &[
+        Column::text("type", "", "The type, such as Tensor(float), Int or GenericList[Int]."),
+        Column::json("shape", "", Shape::Values, "The sizes of a tensor, or of the tensors of a list."),
+        Column::json(
+            "value",
+            "",
+            Shape::Any,
+            "The value; of a tensor its id, the id of its storage, the offset in it, the number of elements, their size in bytes, and the device.",
+        ),
+    ],
+};
+
+/// The columns of the answer.
+pub(crate) const COLUMNS: &[Column] = &[
+    Column::int("id", "Id", "The id of the node."),
+    Column::int("parent", "Parent", "The id of the node around it.").nullable(),
+    Column::text("name", "Name", "The name of the operator or annotation."),
+    Column::int("rf_id", "", "The number of the record function: `Record function id` of the event.")
+        .nullable(),
+    Column::int("seq_id", "Seq", "The sequence number of autograd; -1 for none.").nullable(),
+    Column::int("tid", "Thread", "The number of the thread.").nullable(),
+    Column::int("fw_parent", "", "The id of the forward node of a backward node; 0 for none.").nullable(),
+    Column::text("types", "Arguments", "The types of the arguments."),
+    Column::text("op_schema", "", "The name of the operator with the types of arguments and results."),
+    Column::json("inputs", "", Shape::Records(&ARGUMENT), "The arguments."),
+    Column::json("outputs", "", Shape::Records(&ARGUMENT), "The results."),
+];
+
+/// Returns the nodes of an execution trace in the order of the file; none for other traces.
+pub(crate) fn node_rows(trace: &Trace) -> Rows {
+    let mut rows = Rows::new(COLUMNS);
+    for node in nodes_of(&trace.table).into_iter().flatten() {
+        let [_, _, types] = node.lists(Side::Inputs);
+        let types: Vec<&str> = types.iter().filter_map(Json::as_str).collect();
+        rows.push(vec![
+            node.int("id").unwrap_or(0).into(),
+            node.parent().into(),
+            node.name().into(),
+            node.rf_id().into(),
+            node.int("seq_id").into(),
+            node.int("tid").into(),
+            node.int("fw_parent").into(),
+            types.join(", ").into(),
+            node.schema().into(),
+            arguments(&node, Side::Inputs),
+            arguments(&node, Side::Outputs),
+        ]);
+    }
+    rows
+}
+
+/// Returns the arguments or results of a node, each with its type, shape and value.
+pub(crate) fn arguments(node: &Node<'_>, side: Side) -> Cell {
+    let [values, shapes, types] = node.lists(side);
+    let count = values.len().max(types.len());
+    let argument = |at: usize| {
+        let kind: String = types.get(at).and_then(Json::as_str).unwrap_or("").into();
+        let json = |list: &[Json]| Cell::Json(list.get(at).cloned().unwrap_or(Json::Null));
+        ARGUMENT.object(vec![kind.into(), json(&shapes), json(&values)])
+    };
+    Cell::Json((0..count).map(argument).collect())
+}
