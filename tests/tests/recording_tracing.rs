@@ -4,7 +4,7 @@ mod recorder;
 
 use kinetoscope::Profiler;
 use kinetoscope::Recording;
-use kinetoscope::tracing_layer::layer;
+use kinetoscope::tracing_layer::{TracingLayer, layer};
 use kinetoscope_core::table::events::Row;
 use kinetoscope_core::table::fields::Value;
 use kinetoscope_core::table::layout::Place;
@@ -148,4 +148,22 @@ fn every_thread_of_a_runtime_has_its_own_track() {
     check(&recording);
     assert_eq!(rows(&recording.trace, "waiting").len(), 60);
     assert_eq!(rows(&recording.trace, "busy").len(), 40);
+}
+
+#[test]
+fn a_span_that_was_entered_before_the_recording_is_recorded_from_its_start() {
+    let _alone = alone();
+    with_default(registry().with(TracingLayer), || {
+        let older = info_span!("older").entered();
+        let mut profiler = Profiler::builder().start().expect("recording should start");
+        drop(info_span!("inside").entered());
+        drop(older);
+        let recording = profiler.stop().expect("a recording").expect("a recording");
+        check(&recording);
+        let table = &recording.trace.table;
+        let (older, window) = (row(&recording.trace, "older"), row(&recording.trace, "Kinetoscope (0)"));
+        assert_eq!(table.ts(older), table.ts(window));
+        assert_eq!(field(&recording, older, "begun"), Some(Value::Bool(false)));
+        assert!(table.end(older) >= table.end(row(&recording.trace, "inside")));
+    });
 }

@@ -44,6 +44,9 @@ pub enum Tag {
     OutOfMemory = 11,
     /// Records were dropped here: id is their number.
     Dropped = 12,
+    /// End of a span that was open when the recording started: id is its call site; the next slot is a [`Tag::Int`]
+    /// with the ticks of that start.
+    Open = 13,
     /// An integer argument.
     Int = 32,
     /// A float argument, as the bits of an `f64`.
@@ -63,7 +66,7 @@ impl Tag {
     pub fn of(number: u8) -> Option<Tag> {
         use Tag::{
             AsyncBegin, AsyncEnd, Begin, Bool, Counter, Dropped, End, Float, FlowEnd, FlowStart, FlowStep,
-            Instant, Int, Json, Memory, Name, OutOfMemory, Text,
+            Instant, Int, Json, Memory, Name, Open, OutOfMemory, Text,
         };
         [
             Begin,
@@ -78,6 +81,7 @@ impl Tag {
             Memory,
             OutOfMemory,
             Dropped,
+            Open,
             Int,
             Float,
             Bool,

@@ -5,7 +5,7 @@ use crate::hot::chunk::Chunk;
 use crate::hot::clock::Clock;
 use crate::hot::pool::pool;
 use crate::hot::registry::{Site, registry};
-use crate::hot::state::{DROPPED, flag, is_on};
+use crate::hot::state::{DROPPED, flag, is_on, left_out};
 use crate::hot::sync::WORDS;
 use crate::hot::system::this_thread;
 use crate::hot::wake::wake;
@@ -61,7 +61,7 @@ fn monotonic() -> u64 {
     Clock::Monotonic.ticks()
 }
 
-/// Begins a span. Returns the state in which it began, or 0 if it was not recorded.
+/// Begins a span. Returns the state for its end, without flags if it was not recorded.
 #[inline(always)]
 pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
     LOCAL.with(|local| local.begin(state, site))
@@ -102,8 +102,8 @@ fn measured_overhead_ns(state: u32) -> f64 {
     best
 }
 
-/// Writes a record of several slots at once and sets its ticks and, for the begin of a span, its depth. Returns false
-/// if the record was dropped.
+/// Writes a record of several slots at once and sets its ticks, if they are 0, and, for the begin of a span, its depth.
+/// Returns false if the record was dropped.
 pub(crate) fn write(state: u32, record: &mut [Slot]) -> bool {
     LOCAL.with(|local| local.write(state, record))
 }
@@ -213,7 +213,7 @@ impl Local {
     fn begin_slowly(&self, state: u32, site: &'static Site) -> u32 {
         let id = id_of(site);
         let mut record = [[Word::pack(Tag::Begin, 0, 0, id), 0]];
-        if id != 0 && self.write(state, &mut record) { state } else { 0 }
+        if id != 0 && self.write(state, &mut record) { state } else { left_out(state) }
     }
 
     #[cold]
@@ -238,7 +238,9 @@ impl Local {
             self.depth.set(depth.wrapping_add(1));
             record[0][0] |= u64::from(depth) << 24;
         }
-        record[0][1] = ticks(state);
+        if record[0][1] == 0 {
+            record[0][1] = ticks(state);
+        }
         let words = record.as_flattened();
         for (number, word) in words.iter().enumerate() {
             // SAFETY: the chunk is owned by this thread and has room for all words, behind the published ones.

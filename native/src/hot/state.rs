@@ -33,7 +33,13 @@ pub(crate) mod flag {
     pub(crate) const DEVICES: u32 = 256;
     /// The number of bits for flags. The number of the recording is above them.
     pub(crate) const BITS: u32 = 9;
+    /// The highest bit, which no number of a recording has. In the state of a guard: the span is not recorded, and the
+    /// other bits above the flags identify its name on its thread (see [`names`](crate::hot::names)).
+    pub(crate) const NAMED: u32 = 1 << 31;
 }
+
+/// The start of the present recording, in ticks. Set before [`STATE`].
+pub(crate) static START: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the state; 0 if spans are neither recorded nor mirrored.
 #[inline(always)]
@@ -45,6 +51,18 @@ pub(crate) fn state() -> u32 {
 #[inline(always)]
 pub(crate) fn is_on(state: u32) -> bool {
     state & flag::ON != 0
+}
+
+/// Returns the state of a guard whose span a recording left out: its number without flags, so that its end is not
+/// mistaken for that of a span that was open when the recording started.
+#[inline(always)]
+pub(crate) fn left_out(state: u32) -> u32 {
+    state >> flag::BITS << flag::BITS
+}
+
+/// Returns whether a span that began in a state was open when the recording of the present state started.
+pub(crate) fn is_older(began: u32, now: u32) -> bool {
+    is_on(now) && left_out(began) != left_out(now)
 }
 
 /// Returns whether a span needs more than its two records: a call stack, a mirror or an id for devices.

@@ -7,7 +7,7 @@ use crate::hot::clock::Clock;
 use crate::hot::local;
 use crate::hot::pool::pool;
 use crate::hot::registry::registry;
-use crate::hot::state::{IS_TAKEN, STATE, flag};
+use crate::hot::state::{IS_TAKEN, START, STATE, flag};
 use crate::io_error::with_path;
 #[cfg(feature = "nvml")]
 use crate::metrics::Sampler;
@@ -69,8 +69,8 @@ impl Session {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let begun = Instant::now();
         let clock = Clock::of_machine();
-        // Numbers repeat after 8 million recordings.
-        let number = NEXT.fetch_add(1, Ordering::Relaxed) << flag::BITS;
+        // Numbers repeat after 4 million recordings.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed) << flag::BITS & !flag::NAMED;
         let counter = if clock == Clock::Counter { flag::COUNTER } else { 0 };
         let mut warnings = options.warnings.clone();
         let devices = devices(options, &mut warnings);
@@ -115,6 +115,7 @@ impl Session {
         let begun = Instant::now();
         self.window = (self.clock.ticks(), 0);
         self.writer.stream().write_window(self.window, self.cycle);
+        START.store(self.window.0, Ordering::SeqCst);
         STATE.store(self.state, Ordering::SeqCst);
         self.started = Some(begun);
         self.statistics.enable = begun.elapsed();

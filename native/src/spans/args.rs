@@ -4,11 +4,12 @@
 use super::sequence::Sequence;
 use crate::hot::local;
 use crate::hot::registry::{Name, Site};
-use crate::hot::state::{wants_flops, wants_mirror, wants_shapes};
+use crate::hot::state::{START, wants_flops, wants_mirror, wants_shapes};
 use crate::hot::sync::WORDS;
 use kinetoscope_stream::record::{SLOT_BYTES, Slot, Tag, Word, key};
 use smallvec::{SmallVec, smallvec};
 use std::fmt::{Debug, Display, Write};
+use std::sync::atomic::Ordering;
 
 /// The maximum length of a string argument, in bytes. Longer strings are cut.
 const MAX_TEXT_BYTES: usize = 8 << 10;
@@ -263,12 +264,19 @@ impl Args {
         self.write_with_id(Tag::AsyncBegin, site, id);
     }
 
+    /// Records the begin of such a span that was open when the recording started.
+    pub fn async_begin_at_start(mut self, site: &'static Site, id: u64) {
+        self.slots[0][1] = START.load(Ordering::Relaxed);
+        self.async_begin(site, id);
+    }
+
     /// Records the end of such a span.
     pub fn async_end(self, site: &'static Site, id: u64) {
         self.write_with_id(Tag::AsyncEnd, site, id);
     }
 
-    fn write_with_id(mut self, tag: Tag, site: &'static Site, id: u64) {
+    /// Writes a record whose first argument is a number.
+    pub(super) fn write_with_id(mut self, tag: Tag, site: &'static Site, id: u64) {
         self.put_first(key::VALUE, id);
         self.write(tag, site);
     }

@@ -26,6 +26,13 @@ pub(super) mod registry {
     }
 }
 
+pub(super) mod names {
+    #[inline(always)]
+    pub(crate) fn keep(_: &str) -> u32 {
+        0
+    }
+}
+
 pub(super) mod state {
     #[inline(always)]
     pub(crate) fn state() -> u32 {
@@ -43,6 +50,10 @@ pub(super) mod state {
     }
 
     pub(crate) fn wants_modules(_: u32) -> bool {
+        false
+    }
+
+    pub(crate) fn is_older(_: u32, _: u32) -> bool {
         false
     }
 }
@@ -94,6 +105,7 @@ pub(super) mod args {
         pub fn flow_step(self, _: &'static Site, _: u64) {}
         pub fn flow_end(self, _: &'static Site, _: u64) {}
         pub fn async_begin(self, _: &'static Site, _: u64) {}
+        pub fn async_begin_at_start(self, _: &'static Site, _: u64) {}
         pub fn async_end(self, _: &'static Site, _: u64) {}
     }
 }

@@ -2,20 +2,17 @@
 
 use super::args::Args;
 use crate::hot::local;
+use crate::hot::names;
 use crate::hot::registry::Site;
 use crate::hot::stack;
-use crate::hot::state::{flag, state, wants_mirror, wants_stack};
+use crate::hot::state::{START, flag, is_older, left_out, state, wants_mirror, wants_modules, wants_stack};
 use crate::mirror;
-use kinetoscope_stream::record::{Tag, key};
+use kinetoscope_stream::record::{Kind, Tag, key};
+use std::sync::atomic::Ordering;
 #[cfg(feature = "cuda")]
-use {
-    crate::device::external,
-    crate::hot::state::wants_devices,
-    kinetoscope_stream::record::Kind,
-    std::sync::atomic::{AtomicU64, Ordering},
-};
+use {crate::device::external, crate::hot::state::wants_devices, std::sync::atomic::AtomicU64};
 
-/// Begins a span that is only recorded. Returns the state in which it began, or 0 if it was not recorded.
+/// Begins a span that is only recorded. Returns the state for its end, without flags if it was not recorded.
 #[inline(always)]
 pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
     local::begin(state, site)
@@ -35,7 +32,11 @@ pub(crate) fn begin_with(mut args: Args, site: &'static Site) -> u32 {
         push_device_id(&mut args, site.kind);
     }
     // A span whose record was dropped still has to end in the mirrors and in CUPTI.
-    if args.write(Tag::Begin, site) { state } else { state & (flag::MIRROR | flag::DEVICES) }
+    if args.write(Tag::Begin, site) {
+        state
+    } else {
+        left_out(state) | state & (flag::MIRROR | flag::DEVICES)
+    }
 }
 
 /// Ends a span that began in this state. Not inlined, so that a span that is not recorded stays small.
@@ -48,9 +49,31 @@ pub(crate) fn end(began: u32, site: &'static Site) {
     if wants_devices(began) {
         external::pop(site.kind);
     }
-    if state() == began {
+    let now = state();
+    if now == began {
         local::end(began, site);
+    } else {
+        end_of_older(began, now, site);
     }
+}
+
+/// Ends a span that began in another state. If a recording started since then, the span is recorded, from the start of
+/// the recording.
+#[cold]
+#[inline(never)]
+fn end_of_older(began: u32, now: u32, site: &'static Site) {
+    let record = |name: &str| {
+        if is_older(began, now) && (site.kind != Kind::Module || wants_modules(now)) {
+            let mut args = Args::new(now);
+            args.name(name);
+            #[cfg(feature = "cuda")]
+            if wants_devices(now) && has_id(site.kind) {
+                args.put_first(key::EXTERNAL_ID, NEXT_ID.fetch_add(1, Ordering::Relaxed));
+            }
+            args.write_with_id(Tag::Open, site, START.load(Ordering::Relaxed));
+        }
+    };
+    if began & flag::NAMED != 0 { names::take(began, record) } else { record("") }
 }
 
 /// Records an instant event.
@@ -61,12 +84,20 @@ pub(crate) fn instant(args: Args, site: &'static Site) {
     args.write(Tag::Instant, site);
 }
 
+/// The next id of a span that is passed to CUPTI.
+#[cfg(feature = "cuda")]
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+#[cfg(feature = "cuda")]
+fn has_id(kind: Kind) -> bool {
+    matches!(kind, Kind::Op | Kind::Annotation)
+}
+
 /// Gives the span an id, to which CUPTI attributes CUDA calls while the span runs.
 #[cfg(feature = "cuda")]
 fn push_device_id(args: &mut Args, kind: Kind) {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    if matches!(kind, Kind::Op | Kind::Annotation) {
-        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+    if has_id(kind) {
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         args.put_first(key::EXTERNAL_ID, id);
         local::unrecorded(|| external::push(kind, id));
     }

@@ -68,6 +68,7 @@ impl Recording {
         match tag {
             Tag::Begin => self.begin(thread, ticks, word, args),
             Tag::End => self.end(thread, ticks, word),
+            Tag::Open => self.open_at_start(thread, ticks, word, args),
             Tag::Memory => self.memory("[memory]", thread, ticks, word, args),
             Tag::OutOfMemory => self.memory("[OutOfMemory]", thread, ticks, word, args),
             Tag::Dropped => self.diagnostics.record_many(Code::DroppedRecord, u64::from(word.id), None, b""),
@@ -104,10 +105,15 @@ impl Recording {
     }
 
     pub(super) fn unfinished(&mut self, open: Open, ticks: u64) {
+        self.end_marked(open, ticks, "finished");
+    }
+
+    /// Ends a span that was not recorded from its begin to its end: `args` has false under this key.
+    fn end_marked(&mut self, open: Open, ticks: u64, key: &str) {
         let Some(row) = open.row else { return };
         let start = self.table.ts(row);
         self.table.set_dur(row, (ticks as i64 - start).max(0));
-        let key = self.table.names.intern("finished");
+        let key = self.table.names.intern(key);
         let node = self.table.layouts.step(open.node, key, Args, FieldType::False);
         let layout = self.table.layouts.finish(node, &self.table.names);
         self.table.set_layout(row, layout);
@@ -168,6 +174,17 @@ impl Recording {
             let forward = reported.forward.filter(|&thread| thread > 0);
             let own = i64::from(self.threads[thread].number) + 1;
             self.tail.sequences.push((sequence, forward.unwrap_or(own), forward.is_some(), row));
+        }
+    }
+
+    /// Appends a span that was open when the recording started. It is not inside the spans that are open now.
+    fn open_at_start(&mut self, thread: usize, ticks: u64, word: Word, args: &[u8]) {
+        let start = u64_at(args, WORD_BYTES).min(ticks);
+        let open = core::mem::take(&mut self.threads[thread].open);
+        self.begin(thread, start, Word { small: 0, ..word }, args.get(SLOT_BYTES..).unwrap_or(&[]));
+        let span = core::mem::replace(&mut self.threads[thread].open, open).pop();
+        if let Some(span) = span {
+            self.end_marked(span, ticks, "begun");
         }
     }
 
