@@ -63,7 +63,8 @@
 //!   program.
 //! - Guards must be dropped in the reverse order of their creation, as variables are. Otherwise durations are wrong.
 //! - At most 1023 threads that live at the same time are recorded.
-//! - A string argument is cut at 8 KiB. Arguments of one span beyond 64 KiB, and shapes beyond 8 KiB, are left out.
+//! - The arguments of a span take at most 64 KiB. A string is cut there; other arguments beyond it, and lists of shapes
+//!   that do not fit, are left out. The event has the number of these as `cut arguments`, the recording has their sum.
 //! - One profiler records at a time in a process. A child process after `fork` does not record until it starts a
 //!   recording of its own.
 

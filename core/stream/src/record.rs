@@ -207,7 +207,7 @@ impl Kind {
 }
 
 /// The predefined names, which need no `NAMES` block. The id of a name is its index.
-pub const KEYS: [&str; 16] = [
+pub const KEYS: [&str; 17] = [
     "", // the name of the record itself, if it differs from the call site's
     "Input Dims",
     "Input type",
@@ -224,6 +224,7 @@ pub const KEYS: [&str; 16] = [
     "dtype",
     "level",
     "target",
+    "cut arguments",
 ];
 
 /// The ids of [`KEYS`] that the reader interprets.
@@ -256,6 +257,8 @@ pub mod key {
     pub const LEVEL: u32 = 14;
     /// The target (module path) of a log event.
     pub const TARGET: u32 = 15;
+    /// The number of arguments that were cut or left out because the record was too long.
+    pub const CUT: u32 = 16;
 }
 
 /// The first id that a `NAMES` block may define.

@@ -8,6 +8,9 @@ pub(crate) static STATE: AtomicU32 = AtomicU32::new(0);
 /// The number of records dropped since the program started, because there was no free chunk.
 pub(crate) static DROPPED: AtomicU64 = AtomicU64::new(0);
 
+/// The number of arguments that were cut or left out since the program started, because a record was too long.
+pub(crate) static CUT: AtomicU64 = AtomicU64::new(0);
+
 /// Whether a recording is being made, or spans are emitted to another profiler. Only one of them is possible at a time.
 pub(crate) static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 

@@ -7,7 +7,7 @@ use crate::hot::clock::Clock;
 use crate::hot::local;
 use crate::hot::pool::pool;
 use crate::hot::registry::registry;
-use crate::hot::state::{IS_TAKEN, START, STATE, flag};
+use crate::hot::state::{CUT, IS_TAKEN, START, STATE, flag};
 use crate::io_error::with_path;
 #[cfg(feature = "nvml")]
 use crate::metrics::Sampler;
@@ -36,6 +36,8 @@ pub(crate) struct Session {
     writer: Writer,
     window: (u64, u64),
     cycle: u64,
+    /// The number of cut arguments before this recording.
+    cut_before: u64,
     #[cfg(feature = "nvml")]
     sampler: Option<Sampler>,
     warnings: Vec<String>,
@@ -102,6 +104,7 @@ impl Session {
             writer,
             window: (0, 0),
             cycle,
+            cut_before: CUT.load(Ordering::Relaxed),
             #[cfg(feature = "nvml")]
             sampler: sampler(options, &mut warnings),
             warnings,
@@ -155,6 +158,7 @@ impl Session {
         let mut stream = stream.ok_or(RecordError::WriterLost)?;
         self.statistics.records = stream.records;
         self.statistics.dropped = stream.dropped;
+        self.statistics.cut_arguments = CUT.load(Ordering::Relaxed) - self.cut_before;
         self.statistics.bytes = stream.bytes;
         self.statistics.disable = begun.elapsed();
         stream.append_clock();
@@ -167,6 +171,12 @@ impl Session {
             warnings.extend(devices.warnings());
         }
         object.push(("kinetoscope".to_owned(), statistics));
+        if self.statistics.cut_arguments > 0 {
+            let count = self.statistics.cut_arguments;
+            warnings.push(format!(
+                "{count} arguments were cut or left out, because those of a record exceed 64 KiB"
+            ));
+        }
         if stream.records == 0 {
             warnings.push("nothing was recorded: no span began or ended in the window".to_owned());
         }

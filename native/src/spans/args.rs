@@ -4,15 +4,16 @@
 use super::sequence::Sequence;
 use crate::hot::local;
 use crate::hot::registry::{Name, Site};
-use crate::hot::state::{START, wants_flops, wants_mirror, wants_shapes};
+use crate::hot::state::{CUT, START, wants_flops, wants_mirror, wants_shapes};
 use crate::hot::sync::WORDS;
 use kinetoscope_stream::record::{SLOT_BYTES, Slot, Tag, Word, key};
 use smallvec::{SmallVec, smallvec};
 use std::fmt::{Debug, Display, Write};
 use std::sync::atomic::Ordering;
 
-/// The maximum length of a string argument, in bytes. Longer strings are cut.
-const MAX_TEXT_BYTES: usize = 8 << 10;
+/// The maximum number of slots of a record. A chunk has room for it, for a slot that is inserted before the arguments,
+/// and for one with the number of arguments that were cut.
+const MAX_SLOTS: usize = WORDS / 2 - 2;
 
 /// The arguments of a record.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub struct Args {
     slots: SmallVec<[Slot; 24]>,
     /// The number of inputs in `Input Dims`.
     inputs: usize,
+    /// The number of arguments that were cut or left out, because the record is too long.
+    cut: u32,
     /// The name of the record for mirrors, if it differs from the name of the call site.
     name: Option<String>,
 }
@@ -93,7 +96,7 @@ impl<T: Value> Value for Option<T> {
 impl Args {
     /// Returns an empty list of arguments.
     pub fn new(state: u32) -> Args {
-        Args { state, slots: smallvec![[0, 0]], inputs: 0, name: None }
+        Args { state, slots: smallvec![[0, 0]], inputs: 0, cut: 0, name: None }
     }
 
     /// Sets the name of the record, in place of the name of the call site.
@@ -206,28 +209,28 @@ impl Args {
 
     /// Adds an argument whose value fits in one slot.
     pub(super) fn push(&mut self, tag: Tag, key: u32, value: u64) {
-        if self.has_room(1) {
+        if self.slots.len() < MAX_SLOTS {
             self.slots.push([Word::pack(tag, 0, 0, key), value]);
+        } else {
+            self.cut += 1;
         }
     }
 
-    fn has_room(&self, slots: usize) -> bool {
-        // Arguments that do not fit into a chunk with the record are left out.
-        self.slots.len() + slots < WORDS / 2 - 2
-    }
-
+    /// Adds a string, cut to the space that is left. A cut JSON string would not be valid: it is left out.
     pub(super) fn text(&mut self, tag: Tag, key: u32, text: &str) {
-        let mut end = text.len().min(MAX_TEXT_BYTES);
+        let space = MAX_SLOTS.saturating_sub(self.slots.len() + 1) * SLOT_BYTES;
+        let mut end = text.len().min(space);
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        // A truncated JSON string is not valid: it is left out.
-        if tag == Tag::Json && end < text.len() {
+        self.cut += u32::from(end < text.len());
+        if end < text.len() && (tag == Tag::Json || end == 0) {
             return;
         }
         let bytes = &text.as_bytes()[..end];
         let slots = bytes.len().div_ceil(SLOT_BYTES);
-        if !self.has_room(1 + slots) {
+        if self.slots.len() >= MAX_SLOTS {
+            self.cut += 1;
             return;
         }
         self.slots.push([Word::pack(tag, slots as u16, 0, key), bytes.len() as u64]);
@@ -298,9 +301,16 @@ impl Args {
 
     /// Writes the record. Returns false if it was dropped.
     pub(super) fn write(mut self, tag: Tag, site: &'static Site) -> bool {
+        if self.cut > 0 {
+            self.slots.push([Word::pack(Tag::Int, 0, 0, key::CUT), u64::from(self.cut)]);
+        }
         let id = local::id_of(site);
         self.slots[0][0] = Word::pack(tag, (self.slots.len() - 1) as u16, 0, id);
-        id != 0 && local::write(self.state, &mut self.slots)
+        let is_written = id != 0 && local::write(self.state, &mut self.slots);
+        if is_written && self.cut > 0 {
+            CUT.fetch_add(u64::from(self.cut), Ordering::Relaxed);
+        }
+        is_written
     }
 }
 

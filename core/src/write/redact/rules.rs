@@ -130,7 +130,7 @@ const ARGS: &[Group] = &[
          Process Group Ranks\nProfiler Event Index\nPython id\nPython module id\nPython parent id\nPython thread\nRank\n\
          Record function id\nSeq\nSequence number\nStream Id\nTask Id\nThread Id\nTotal Allocated\nTotal Reserved\n\
          Trace iteration\nactive_size\nallocated_size\nannotated_stream\nbegun\nblock\nblocks per SM\nbytes\ncbid\nchannel\nchannel_type\ncid\n\
-         cluster\ncontext\ncorrelation\ndevice\nest. achieved occupancy %\nevent_id\nexternal id\nexternal ts\nfinished\n\
+         cluster\ncontext\ncorrelation\ncut arguments\ndevice\nest. achieved occupancy %\nevent_id\nexternal id\nexternal ts\nfinished\n\
          flags\nflops\nfree\nfromContext\nfromDevice\ngraph id\ngraph node id\ngrid\nhost process\nhost thread\ninContext\ninDevice\nk_work_ptr\nkernels\n\
          memory\nmemory bandwidth (GB/s)\nmemory kind\nmultiprocessors\nnode_id\nnum_stages\nnum_warps\noriginal_stream\n\
          packet_ptr\npower\npriority\nqueued\nregisters per thread\nrequested_size\nreturn value\nshared memory\nsize\n\
@@ -189,7 +189,7 @@ const RECORDER: &[Group] = &[
     (Object(Place::Recorder), "devices"),
     (
         Numbers,
-        "bytes\ndisable_ns\ndropped\nenable_ns\noverhead_ns\noverhead_ns_per_span\nprepare_ns\nrecords\nshort\nunknown\n\
+        "bytes\ncut_arguments\ndisable_ns\ndropped\nenable_ns\noverhead_ns\noverhead_ns_per_span\nprepare_ns\nrecords\nshort\nunknown\n\
          untimed\nwindow_ns",
     ),
 ];
