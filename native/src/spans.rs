@@ -23,6 +23,7 @@ pub mod named;
 #[cfg(not(feature = "record"))]
 mod off;
 pub(crate) mod sequence;
+mod shape;
 #[cfg(feature = "record")]
 pub(crate) mod span;
 
@@ -39,6 +40,7 @@ pub use module::Module;
 #[doc(hidden)]
 pub use registry::{Name, Site};
 pub use sequence::Sequence;
+pub use shape::{InputShape, Shape};
 use std::marker::PhantomData;
 
 /// Returns whether a profiler records now. Use it to skip work that only a recording needs.

@@ -6,6 +6,7 @@ use kinetoscope::Module;
 use kinetoscope::Profiler;
 use kinetoscope::Recording;
 use kinetoscope::Sequence;
+use kinetoscope::spans::Shape::{self, List, Tensor};
 use kinetoscope::spans::named::{data_loader, optimizer_step};
 use kinetoscope::spans::{operator, record_function};
 use kinetoscope::{async_scope, counter, flow_end, flow_start, instant, scope, user_scope};
@@ -138,6 +139,34 @@ fn arguments_have_torchs_names() {
     });
     assert_eq!(args, expected);
     assert_eq!(document["record_shapes"], 1);
+}
+
+#[test]
+fn shapes_of_tensor_lists_are_nested() {
+    let _alone = alone();
+    let mut profiler = Profiler::builder().record_shapes(true).start().expect("recording should start");
+    let parts = vec![vec![2, 3], vec![4, 3]];
+    {
+        let list: Vec<Shape> = parts.iter().map(|part| Tensor(part)).collect();
+        let _cat = scope!("aten::cat", shapes: [List(&list), Tensor(&[])], dtypes: ["TensorList", "Scalar"],
+            strides: [List(&[Tensor(&[3, 1]), Tensor(&[3, 1])]), Tensor(&[])], concrete: ["", 0]);
+    }
+    let nested = [List(&[List(&[Tensor(&[5]), Tensor(&[])]), List(&[])]), Tensor(&[7, 1])];
+    drop(scope!("nested", shapes: nested, dtype: "float"));
+    drop(scope!("vectors", shapes: &parts));
+    let recording = stop(&mut profiler);
+    let document = check(&recording);
+    let events = document["traceEvents"].as_array().expect("events");
+    let args = |name: &str| &events.iter().find(|event| event["name"] == name).expect("the span")["args"];
+    assert_eq!(args("aten::cat")["Input Dims"], json!([[[2, 3], [4, 3]], []]));
+    assert_eq!(args("aten::cat")["Input Strides"], json!([[[3, 1], [3, 1]], []]));
+    assert_eq!(args("nested")["Input Dims"], json!([[[[5], []], []], [7, 1]]));
+    assert_eq!(args("nested")["Input type"], json!(["float", "float"]));
+    assert_eq!(args("vectors")["Input Dims"], json!([[2, 3], [4, 3]]));
+    let by_shape = recording.key_averages(GroupBy::default().by_shape());
+    let cat = by_shape.iter().find(|row| row.key == "aten::cat").expect("a row");
+    // PyTorch's tables leave the shapes of lists out.
+    assert_eq!(cat.input_shapes, "[[], []]");
 }
 
 #[test]

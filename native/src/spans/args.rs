@@ -2,6 +2,7 @@
 //! record.
 
 use super::sequence::Sequence;
+use super::shape::InputShape;
 use crate::hot::local;
 use crate::hot::registry::{Name, Site};
 use crate::hot::state::{CUT, START, wants_flops, wants_mirror, wants_shapes};
@@ -131,24 +132,26 @@ impl Args {
     }
 
     /// Adds `Input Dims`: the shapes of the inputs, `[]` for an input without a shape. Recorded with `record_shapes`.
-    pub fn shapes<T: AsRef<[usize]>>(&mut self, shapes: impl IntoIterator<Item = T>) {
+    pub fn shapes<T: InputShape>(&mut self, shapes: impl IntoIterator<Item = T>) {
         self.inputs = self.dims(key::INPUT_DIMS, shapes);
     }
 
     /// Adds `Input Strides`. Recorded with `record_shapes`.
-    pub fn strides<T: AsRef<[usize]>>(&mut self, strides: impl IntoIterator<Item = T>) {
+    pub fn strides<T: InputShape>(&mut self, strides: impl IntoIterator<Item = T>) {
         self.dims(key::INPUT_STRIDES, strides);
     }
 
-    fn dims<T: AsRef<[usize]>>(&mut self, key: u32, lists: impl IntoIterator<Item = T>) -> usize {
+    fn dims<T: InputShape>(&mut self, key: u32, shapes: impl IntoIterator<Item = T>) -> usize {
         let mut count = 0;
         if wants_shapes(self.state) {
             local::unrecorded(|| {
-                let each = lists.into_iter().map(|list| {
+                let mut text = String::from("[");
+                for shape in shapes {
+                    text.push_str(if count > 0 { "," } else { "" });
+                    shape.append_to(&mut text);
                     count += 1;
-                    json(list.as_ref().iter())
-                });
-                let text = json(each);
+                }
+                text.push(']');
                 self.text(Tag::Json, key, &text);
             });
         }

@@ -77,6 +77,7 @@ pub(super) mod span {
 pub(super) mod args {
     use super::registry::{Name, Site};
     use crate::spans::sequence::Sequence;
+    use crate::spans::shape::InputShape;
 
     /// The arguments of a record.
     #[derive(Debug)]
@@ -88,8 +89,8 @@ pub(super) mod args {
             Args
         }
         pub fn name(&mut self, _: &str) {}
-        pub fn shapes<T: AsRef<[usize]>>(&mut self, _: impl IntoIterator<Item = T>) {}
-        pub fn strides<T: AsRef<[usize]>>(&mut self, _: impl IntoIterator<Item = T>) {}
+        pub fn shapes<T: InputShape>(&mut self, _: impl IntoIterator<Item = T>) {}
+        pub fn strides<T: InputShape>(&mut self, _: impl IntoIterator<Item = T>) {}
         pub fn dtype(&mut self, _: &str) {}
         pub fn dtypes(&mut self, _: &[&str]) {}
         pub fn concrete(&mut self, _: &[&dyn std::fmt::Display]) {}
