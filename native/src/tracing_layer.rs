@@ -276,8 +276,11 @@ fn exit(stack: &mut Vec<Entered>, id: u64) -> bool {
         span::end(entered.state, entered.site);
     }
     for entered in above {
-        let state =
-            if entered.state == state() { span::begin(entered.state, entered.site) } else { entered.state };
+        let state = if entered.state == state() {
+            span::begin_with(Args::new(entered.state), entered.site)
+        } else {
+            entered.state
+        };
         stack.push(Entered { state, ..entered });
     }
     true

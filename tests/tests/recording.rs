@@ -133,6 +133,7 @@ fn arguments_have_torchs_names() {
     let mut args = mm["args"].clone();
     args.as_object_mut().expect("args").remove("External id");
     let expected = json!({
+        "Record function id": 0,
         "Input Dims": [[2, 3], [3, 4], []], "Input Strides": [[3, 1], [4, 1]], "Input type": ["float", "float", "Scalar"],
         "Concrete Inputs": ["", "", "0.5"], "who": "me", "count": 3, "negative": -4, "ratio": 0.25, "yes": true,
         "path": "\"a\\\"b\"", "shown": "7",

@@ -207,7 +207,7 @@ impl Kind {
 }
 
 /// The predefined names, which need no `NAMES` block. The id of a name is its index.
-pub const KEYS: [&str; 17] = [
+pub const KEYS: [&str; 18] = [
     "", // the name of the record itself, if it differs from the call site's
     "Input Dims",
     "Input type",
@@ -225,6 +225,7 @@ pub const KEYS: [&str; 17] = [
     "level",
     "target",
     "cut arguments",
+    "Record function id",
 ];
 
 /// The ids of [`KEYS`] that the reader interprets.
@@ -259,6 +260,8 @@ pub mod key {
     pub const TARGET: u32 = 15;
     /// The number of arguments that were cut or left out because the record was too long.
     pub const CUT: u32 = 16;
+    /// The id of an operator in execution traces. It is the first argument, or follows the external id.
+    pub const RECORD_FUNCTION_ID: u32 = 17;
 }
 
 /// The first id that a `NAMES` block may define.

@@ -8,6 +8,9 @@ pub(crate) static STATE: AtomicU32 = AtomicU32::new(0);
 /// The number of records dropped since the program started, because there was no free chunk.
 pub(crate) static DROPPED: AtomicU64 = AtomicU64::new(0);
 
+/// The next external id of a span. Ids are unique in the process.
+pub(crate) static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
 /// The number of arguments that were cut or left out since the program started, because a record was too long.
 pub(crate) static CUT: AtomicU64 = AtomicU64::new(0);
 

@@ -7,7 +7,7 @@ use crate::hot::clock::Clock;
 use crate::hot::local;
 use crate::hot::pool::pool;
 use crate::hot::registry::registry;
-use crate::hot::state::{CUT, IS_TAKEN, START, STATE, flag};
+use crate::hot::state::{CUT, IS_TAKEN, NEXT_ID, START, STATE, flag};
 use crate::io_error::with_path;
 #[cfg(feature = "nvml")]
 use crate::metrics::Sampler;
@@ -186,6 +186,8 @@ impl Session {
         meta(&mut tail, &members(&object));
         stream.append(tail);
         stream.write_window(window, cycle);
+        // No more spans without an id were recorded than there are records.
+        NEXT_ID.fetch_add(stream.records, Ordering::Relaxed);
         pool().shrink();
         Ok((stream.into_sink().into_bytes()?, self.statistics))
     }

@@ -10,7 +10,10 @@ use crate::mirror;
 use kinetoscope_stream::record::{Kind, Tag, key};
 use std::sync::atomic::Ordering;
 #[cfg(feature = "cuda")]
-use {crate::device::external, crate::hot::state::wants_devices, std::sync::atomic::AtomicU64};
+use {
+    crate::device::external,
+    crate::hot::state::{NEXT_ID, wants_devices},
+};
 
 /// Begins a span that is only recorded. Returns the state for its end, without flags if it was not recorded.
 #[inline(always)]
@@ -83,10 +86,6 @@ pub(crate) fn instant(args: Args, site: &'static Site) {
     }
     args.write(Tag::Instant, site);
 }
-
-/// The next id of a span that is passed to CUPTI.
-#[cfg(feature = "cuda")]
-static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 #[cfg(feature = "cuda")]
 fn has_id(kind: Kind) -> bool {

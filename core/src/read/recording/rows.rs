@@ -125,9 +125,8 @@ impl Recording {
         let parent = self.threads[thread].open.last();
         let (mut hierarchy, mut module) = parent.map_or((NameId::EMPTY, None), |p| (p.hierarchy, p.module));
         let track = self.track(thread);
-        let given = (args.len() >= SLOT_BYTES)
-            .then(|| (Word::of(u64_at(args, 0)), u64_at(args, WORD_BYTES)))
-            .filter(|(word, _)| word.tag == Tag::Int as u8 && word.id == key::EXTERNAL_ID);
+        let given = int_at(args, 0, key::EXTERNAL_ID);
+        let function = int_at(args, usize::from(given.is_some()), key::RECORD_FUNCTION_ID);
         let mut reported = Reported::default();
         let mut append = if kind == Kind::Module {
             let parent = module;
@@ -145,8 +144,12 @@ impl Recording {
         } else {
             self.tail.ops += 1;
             let cat = if kind == Kind::Annotation { "user_annotation" } else { "cpu_op" };
-            let row = RowBuilder::new(&mut self.table, b'X', cat);
-            if given.is_some() { row } else { row.int(Args, "External id", self.tail.ops as i64) }
+            let mut row = RowBuilder::new(&mut self.table, b'X', cat);
+            if given.is_none() {
+                self.tail.last_id += 1;
+                row = row.int(Args, "External id", self.tail.last_id);
+            }
+            if function.is_some() { row } else { row.int(Args, "Record function id", 0) }
         };
         if kind == Kind::Op && hierarchy != NameId::EMPTY {
             let key = append.names().intern("Module Hierarchy");
@@ -165,7 +168,7 @@ impl Recording {
             hierarchy = self.table.names.intern(&frame);
         }
         let name = reported.name.unwrap_or(name);
-        if let Some((_, id)) = given.filter(|_| kind == Kind::Annotation) {
+        if let Some(id) = given.filter(|_| kind == Kind::Annotation) {
             self.tail.annotations.set((id as i64, 0), name.0);
         }
         let row = RowBuilder::at(&mut self.table, node).finish_on(name, (ticks as i64, 0), track);
@@ -359,6 +362,13 @@ impl Recording {
         let name = append.names().intern(name);
         append.finish_on(name, (ts, time::NONE), track);
     }
+}
+
+/// The value of the argument at an index, if it is an integer with this key and follows only integers.
+fn int_at(args: &[u8], index: usize, key: u32) -> Option<u64> {
+    let slot = args.get(index * SLOT_BYTES..(index + 1) * SLOT_BYTES)?;
+    let word = Word::of(u64_at(slot, 0));
+    (word.tag == Tag::Int as u8 && word.id == key).then(|| u64_at(slot, WORD_BYTES))
 }
 
 /// Whether a string is valid JSON.
