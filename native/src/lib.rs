@@ -78,6 +78,8 @@ pub mod spans;
 mod io_error;
 
 #[cfg(feature = "record")]
+mod activity;
+#[cfg(feature = "record")]
 pub mod device;
 #[cfg(feature = "record")]
 mod error;
@@ -115,10 +117,10 @@ pub use {
 
 #[cfg(feature = "record")]
 pub use {
+    activity::{Activity, UnknownActivity},
     error::RecordError,
     memory::ProfilingAllocator,
     mirror::Mirror,
-    options::Activity,
     output::statistics::Statistics,
     profiler::flight::{FlightBuilder, FlightRecorder},
     profiler::measure::ProfileIt,

@@ -1,19 +1,10 @@
 //! Options of a recording: what is recorded and where it is written.
 
+use crate::activity::Activity;
 use crate::hot::state::flag;
 use crate::mirror::Mirror;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// What is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Activity {
-    /// Spans of this program.
-    Cpu,
-    /// Work of CUDA devices.
-    Cuda,
-}
 
 /// The destination of a recording.
 #[derive(Clone, Debug)]
@@ -38,7 +29,11 @@ pub(crate) struct Options {
     pub(crate) flush_interval: Duration,
     pub(crate) buffer_bytes: usize,
     pub(crate) mirrors: Vec<Mirror>,
+    /// Whether spans, allocations and other events of this program are recorded.
+    pub(crate) cpu: bool,
     pub(crate) devices: Devices,
+    /// Requested activities that are not supported.
+    pub(crate) unsupported: Vec<Activity>,
     /// Whether the program's own NVTX ranges are recorded.
     pub(crate) nvtx_ranges: bool,
     /// The limit of CUPTI's activity buffers that wait to be read, in bytes.
@@ -71,7 +66,9 @@ impl Default for Options {
             flush_interval: Duration::from_millis(20),
             buffer_bytes: 64 << 20,
             mirrors: Vec::new(),
+            cpu: true,
             devices: Devices::IfAvailable,
+            unsupported: Vec::new(),
             nvtx_ranges: false,
             device_buffer_bytes: 128 << 20,
             device_metrics: None,

@@ -10,8 +10,10 @@ pub(crate) mod recording;
 mod signal;
 mod stats;
 
+use crate::activity::Activity;
+use crate::device::Unavailable;
 use crate::error::RecordError;
-use crate::options::{Activity, Options};
+use crate::options::Options;
 use crate::output::document::Member;
 use crate::output::session::Session;
 use crate::output::statistics::Statistics;
@@ -58,6 +60,7 @@ pub struct Profiler {
     session: Option<Session>,
     accumulated: Vec<u8>,
     last: Option<Recording>,
+    unavailable: Vec<(Activity, Unavailable)>,
 }
 
 impl Profiler {
@@ -83,6 +86,7 @@ impl Profiler {
             session: None,
             accumulated: Vec::new(),
             last: None,
+            unavailable: Vec::new(),
         }
     }
 
@@ -90,7 +94,8 @@ impl Profiler {
     ///
     /// # Errors
     /// Returns [`RecordError::AlreadyStarted`] if it is started, [`RecordError::AlreadyRecording`] if another profiler
-    /// of this process records, and [`RecordError::Io`] if the file cannot be opened.
+    /// of this process records, [`RecordError::NoActivities`] and [`RecordError::CannotRecord`] if there is nothing to
+    /// record, and [`RecordError::Io`] if the file cannot be opened.
     pub fn start(&mut self) -> Result<(), RecordError> {
         if !self.is_enabled {
             return Ok(());
@@ -134,6 +139,11 @@ impl Profiler {
     /// Returns the action of the present step; `None` before `start` and after `stop`.
     pub fn action(&self) -> Option<ProfilerAction> {
         self.action
+    }
+
+    /// Returns the requested activities that the present or last recording leaves out, with the reasons.
+    pub fn unavailable(&self) -> &[(Activity, Unavailable)] {
+        &self.unavailable
     }
 
     /// Stops the profiler and returns the last recording; `None` if no step was recorded or the profiler is not
@@ -192,7 +202,8 @@ impl Profiler {
                     if session.is_err() {
                         self.action = None;
                     }
-                    self.session = Some(session?);
+                    let session = self.session.insert(session?);
+                    self.unavailable.clone_from(&session.unavailable);
                 }
                 Transition::StartTrace => self.session.iter_mut().for_each(Session::enable),
                 Transition::StopTrace => {

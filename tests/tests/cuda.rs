@@ -396,3 +396,29 @@ fn no_warning_without_the_cuda_activity() {
     assert_eq!(run.warnings(), [] as [&str; 0]);
     assert_eq!(run.trace["deviceProperties"], json!([]));
 }
+
+#[test]
+fn without_cpu_activities_only_devices_and_their_calls_are_recorded() {
+    let run = run("devices", &[]);
+    assert_eq!(run.output, "XPU: this version of Kinetoscope cannot record XPU activities");
+    assert_eq!(
+        run.warnings(),
+        ["XPU was requested but is not recorded: this version of Kinetoscope cannot record XPU activities"]
+    );
+    assert_eq!([run.events("kernel").len(), run.events("cuda_runtime").len()], [1, 1]);
+    for category in ["cpu_op", "user_annotation", "cpu_instant_event"] {
+        assert!(run.events(category).is_empty(), "{category}");
+    }
+    let events = run.trace["traceEvents"].as_array().expect("events");
+    assert!(events.iter().all(|event| event["ph"] != "C"), "counters");
+}
+
+#[test]
+fn a_recording_of_nothing_does_not_start() {
+    let run = run("nothing", &[(DRIVER_VARIABLE, "/no/such/driver.so")]);
+    let expected = "none of the requested activities can be recorded; \
+                    HPU: this version of Kinetoscope cannot record HPU activities; CUDA: there is no CUDA driver: ";
+    assert!(run.output.starts_with(expected), "{}", run.output);
+    // The next recording can start.
+    assert_eq!(run.events("cpu_op").len(), 1);
+}

@@ -4,12 +4,13 @@ mod recorder;
 
 use kinetoscope::RecordError;
 use kinetoscope::Recording;
+use kinetoscope::device::Unavailable;
 use kinetoscope::handlers::tensorboard_trace_handler;
 use kinetoscope::schedule::{ProfilerAction, Schedule, ScheduleArgs};
 use kinetoscope::scope;
 use kinetoscope::spans::operator;
 use kinetoscope::steps;
-use kinetoscope::{Activity, Profiler};
+use kinetoscope::{Activity, Profiler, supported_activities};
 use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::table::layout::{Key, Place};
 use recorder::{alone, check, row, rows, thread_id};
@@ -309,4 +310,26 @@ fn accumulated_recordings_keep_their_ids_apart() {
     let ids: HashSet<_> =
         rows(&recording.trace, "work").iter().filter_map(|&row| table.int(row, Key::ExternalId)).collect();
     assert_eq!(ids.len(), 4);
+}
+
+#[test]
+fn activities_that_cannot_be_recorded_are_reported_with_the_reason() {
+    let _alone = alone();
+    let unsupported = [Activity::Xpu, Activity::Mtia, Activity::Hpu, Activity::PrivateUse1];
+    for activity in unsupported {
+        assert_eq!(activity.check(), Err(Unavailable::Unsupported(activity)));
+        assert!(!supported_activities().contains(&activity));
+        let activities = [Activity::Cpu, activity];
+        let mut profiler = Profiler::builder().activities(&activities).start().expect("a start");
+        drop(scope!("work"));
+        assert_eq!(profiler.unavailable(), [(activity, Unavailable::Unsupported(activity))]);
+        let document = check(&stop(&mut profiler));
+        let warning = document["WARNING"][0].as_str().expect("a warning");
+        assert!(warning.starts_with(&format!("{activity} was requested but is not recorded")), "{warning}");
+    }
+    assert_eq!(Activity::Cpu.check(), Ok(()));
+    let error = Profiler::builder().activities(&unsupported).start().err();
+    assert!(matches!(error, Some(RecordError::CannotRecord(reasons)) if reasons.len() == 4));
+    let error = Profiler::builder().activities(&[]).start().err();
+    assert!(matches!(error, Some(RecordError::NoActivities)));
 }

@@ -6,7 +6,7 @@ use super::decode::{decode, kind};
 use super::encode::Encoder;
 use super::loader::{Cuda, cuda};
 use super::properties::DeviceProperties;
-use super::unavailable::Unavailable;
+use crate::activity::unavailable::Unavailable;
 use crate::options::Options;
 use serde_json::{Value, json};
 use std::ffi::c_void;

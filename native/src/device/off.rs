@@ -1,6 +1,6 @@
 //! The collector for a build without the feature `cuda`: it cannot be created.
 
-use super::unavailable::Unavailable;
+use crate::activity::unavailable::Unavailable;
 use crate::options::Options;
 use serde_json::Value;
 

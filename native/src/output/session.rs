@@ -1,5 +1,6 @@
 //! A session: one recording, from its preparation to its bytes.
 
+use crate::activity::Activity;
 use crate::device::Unavailable;
 use crate::device::collector::Collector;
 use crate::error::RecordError;
@@ -34,6 +35,10 @@ pub(crate) struct Session {
     state: u32,
     clock: Clock,
     writer: Writer,
+    /// Whether spans and other events of the program are recorded.
+    records_cpu: bool,
+    /// The activities that were requested and are not recorded, with the reasons.
+    pub(crate) unavailable: Missing,
     window: (u64, u64),
     cycle: u64,
     /// The number of cut arguments before this recording.
@@ -75,7 +80,10 @@ impl Session {
         let number = NEXT.fetch_add(1, Ordering::Relaxed) << flag::BITS & !flag::NAMED;
         let counter = if clock == Clock::Counter { flag::COUNTER } else { 0 };
         let mut warnings = options.warnings.clone();
-        let devices = devices(options, &mut warnings);
+        let (devices, unavailable) = devices(options)?;
+        for (activity, reason) in &unavailable {
+            warnings.push(format!("{activity} was requested but is not recorded: {reason}"));
+        }
         let linked = if devices.is_some() { flag::DEVICES } else { 0 };
         let state = number | flag::ON | counter | linked | options.flags() | mirror::attach(&options.mirrors);
         registry().clear_threads();
@@ -102,6 +110,8 @@ impl Session {
             state,
             clock,
             writer,
+            records_cpu: options.cpu,
+            unavailable,
             window: (0, 0),
             cycle,
             cut_before: CUT.load(Ordering::Relaxed),
@@ -119,9 +129,14 @@ impl Session {
         self.window = (self.clock.ticks(), 0);
         self.writer.stream().write_window(self.window, self.cycle);
         START.store(self.window.0, Ordering::SeqCst);
-        STATE.store(self.state, Ordering::SeqCst);
+        STATE.store(self.state_of_spans(), Ordering::SeqCst);
         self.started = Some(begun);
         self.statistics.enable = begun.elapsed();
+    }
+
+    /// Returns the state for the spans of the program. If they are not recorded, they are still passed to mirrors.
+    fn state_of_spans(&self) -> u32 {
+        if self.records_cpu { self.state } else { self.state & flag::MIRROR }
     }
 
     /// Calls a function with the stream while the writer is locked out.
@@ -178,7 +193,8 @@ impl Session {
             ));
         }
         if stream.records == 0 {
-            warnings.push("nothing was recorded: no span began or ended in the window".to_owned());
+            let what = if self.records_cpu { "span began or ended" } else { "device worked" };
+            warnings.push(format!("nothing was recorded: no {what} in the window"));
         }
         if !warnings.is_empty() {
             object.push(("WARNING".to_owned(), json!(warnings)));
@@ -193,24 +209,40 @@ impl Session {
     }
 }
 
-/// Starts to record devices if that is possible. Adds a warning if they were requested and cannot be recorded.
-fn devices(options: &Options, warnings: &mut Vec<String>) -> Option<Collector> {
-    if options.devices == Devices::Off {
-        return None;
+/// The activities that were requested and cannot be recorded, with the reasons.
+type Missing = Vec<(Activity, Unavailable)>;
+
+/// Starts to record devices if that is possible.
+///
+/// # Errors
+/// Returns an error if nothing can be recorded.
+fn devices(options: &Options) -> Result<(Option<Collector>, Missing), RecordError> {
+    let unsupported =
+        options.unsupported.iter().map(|&activity| (activity, Unavailable::Unsupported(activity)));
+    let mut missing: Missing = unsupported.collect();
+    let started = (options.devices != Devices::Off)
+        .then(|| local::unrecorded(|| Collector::start(options)))
+        .transpose();
+    let collector = started.unwrap_or_else(|reason| {
+        missing.extend((options.devices == Devices::Requested).then_some((Activity::Cuda, reason)));
+        None
+    });
+    match (options.cpu || collector.is_some(), missing.is_empty()) {
+        (true, _) => Ok((collector, missing)),
+        (false, true) => Err(RecordError::NoActivities),
+        (false, false) => Err(RecordError::CannotRecord(missing)),
     }
-    let started = local::unrecorded(|| Collector::start(options));
-    let warn =
-        |reason: &Unavailable| warnings.push(format!("CUDA was requested but is not recorded: {reason}"));
-    if options.devices == Devices::Requested {
-        return started.inspect_err(warn).ok();
-    }
-    started.ok()
 }
 
 /// Starts to sample the devices if that was requested. Adds a warning if NVML is not available.
 #[cfg(feature = "nvml")]
 fn sampler(options: &Options, warnings: &mut Vec<String>) -> Option<Sampler> {
-    let sampler = Sampler::start(options.device_metrics?);
+    let interval = options.device_metrics?;
+    if !options.cpu {
+        warnings.push("device metrics are not recorded without CPU activities".to_owned());
+        return None;
+    }
+    let sampler = Sampler::start(interval);
     if sampler.is_none() {
         warnings.push("device metrics were requested but NVML is not available".to_owned());
     }

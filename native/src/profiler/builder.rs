@@ -1,8 +1,9 @@
 //! The builder of a profiler: what it records, where it writes, and which handlers it calls.
 
+use crate::activity::Activity;
 use crate::error::RecordError;
 use crate::mirror::Mirror;
-use crate::options::{Activity, Destination, Devices, Options};
+use crate::options::{Destination, Devices, Options};
 use crate::output::document::Member;
 use crate::profiler::handlers::Handler;
 use crate::profiler::recording::Recording;
@@ -37,11 +38,18 @@ impl ProfilerBuilder {
         }
     }
 
-    /// Sets the activities to record. The default is all [supported](crate::profiler::supported_activities) ones. If
-    /// CUDA is requested and not available, the trace has a warning with the reason, and the rest is recorded.
+    /// Sets the activities to record. The default is all [supported](crate::profiler::supported_activities) ones.
+    /// Without [`Activity::Cpu`], no span, allocation, instant event or counter is recorded; CUDA's calls still are.
+    ///
+    /// If one cannot be recorded, the others are: the trace has a warning with the reason, and
+    /// [`Profiler::unavailable`](crate::Profiler::unavailable) returns it. If none can be recorded, or the list is
+    /// empty, the recording does not start.
     pub fn activities(mut self, activities: &[Activity]) -> Self {
         let is_requested = activities.contains(&Activity::Cuda);
         self.options.devices = if is_requested { Devices::Requested } else { Devices::Off };
+        self.options.cpu = activities.contains(&Activity::Cpu);
+        let is_other = |activity: &Activity| !matches!(activity, Activity::Cpu | Activity::Cuda);
+        self.options.unsupported = activities.iter().copied().filter(is_other).collect();
         self
     }
 

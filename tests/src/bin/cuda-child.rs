@@ -8,8 +8,9 @@ use kinetoscope::device::decode::decode;
 use kinetoscope::device::decoded::Decoded;
 use kinetoscope::device::{CUPTI_VARIABLE, DRIVER_VARIABLE, probe};
 use kinetoscope::memory::{Device, record_alloc};
+use kinetoscope::spans::is_recording;
 use kinetoscope::{Activity, Profiler, supported_activities};
-use kinetoscope::{scope, user_scope};
+use kinetoscope::{counter, instant, scope, user_scope};
 use kinetoscope_tests::cupti_records::{Bytes, Stream, Writer};
 use libloading::Library;
 use std::cell::Cell;
@@ -40,6 +41,15 @@ fn main() {
             println!("{loaded:?}");
             drop(own);
             cpu_only(both())
+        }
+        "devices" => {
+            let profiler = Profiler::builder().activities(&[Activity::Cuda, Activity::Xpu]).start();
+            devices_only(profiler.expect("recording should start"))
+        }
+        "nothing" => {
+            let error = Profiler::builder().activities(&[Activity::Cuda, Activity::Hpu]).start().err();
+            println!("{}", error.expect("an error"));
+            cpu_only(Profiler::builder())
         }
         "silent" => cpu_only(Profiler::builder()),
         "everything" => everything(both()),
@@ -244,6 +254,22 @@ fn synchronized() -> u32 {
 fn thread_id() -> u32 {
     // SAFETY: the call has no preconditions.
     unsafe { libc::gettid() as u32 }
+}
+
+/// Records a program that has spans of every kind, without CPU activities.
+fn devices_only(profiler: Profiler) -> Recording {
+    let missing: Vec<String> =
+        profiler.unavailable().iter().map(|(activity, reason)| format!("{activity}: {reason}")).collect();
+    println!("{}", missing.join(" "));
+    assert!(!is_recording());
+    let gpu = Gpu::new();
+    let _step = user_scope!("step");
+    let _op = scope!("op", rows = 3);
+    instant!("now");
+    counter!("queue", 3);
+    record_alloc(Device::Cpu, 0x1000, 64);
+    gpu.launch(STREAM);
+    stop(profiler)
 }
 
 /// Puts records of every kind, once or twice.
