@@ -31,6 +31,8 @@ pub(crate) struct Options {
     pub(crate) mirrors: Vec<Mirror>,
     /// Whether spans, allocations and other events of this program are recorded.
     pub(crate) cpu: bool,
+    /// Whether all threads are recorded, or only the one that starts the recording.
+    pub(crate) all_threads: bool,
     pub(crate) devices: Devices,
     /// Requested activities that are not supported.
     pub(crate) unsupported: Vec<Activity>,
@@ -67,6 +69,7 @@ impl Default for Options {
             buffer_bytes: 64 << 20,
             mirrors: Vec::new(),
             cpu: true,
+            all_threads: true,
             devices: Devices::IfAvailable,
             unsupported: Vec::new(),
             nvtx_ranges: false,
@@ -89,6 +92,7 @@ impl Options {
             (self.with_stack, flag::STACKS),
             (self.with_modules, flag::MODULES),
             (self.with_flops, flag::FLOPS),
+            (!self.all_threads, flag::ONE_THREAD),
         ]
         .into_iter()
         .filter(|(is_on, _)| *is_on)

@@ -27,11 +27,16 @@ pub(crate) struct Local {
     /// The number of open spans, modulo 256.
     depth: Cell<u8>,
     thread: Cell<u32>,
+    /// The state of the last recording that this thread started; [`ALWAYS`] for a thread of the recorder with records.
+    starter: Cell<u32>,
     /// Whether the recorder itself is running on this thread.
     is_busy: Cell<bool>,
     /// Whether the thread is ending: [`END`] was dropped, and other thread-locals may still record.
     is_ending: Cell<bool>,
 }
+
+/// See [`Local::starter`].
+const ALWAYS: u32 = u32::MAX;
 
 thread_local! {
     static LOCAL: Local = const { Local::new() };
@@ -121,6 +126,22 @@ pub(crate) fn never_record() {
     LOCAL.with(|local| local.is_busy.set(true));
 }
 
+/// Makes this thread the one that started the recording of this state.
+pub(crate) fn set_starter(state: u32) {
+    LOCAL.with(|local| local.starter.set(state));
+}
+
+/// Marks the thread as one of the recorder's own whose records are kept in every recording.
+#[cfg(feature = "nvml")]
+pub(crate) fn always_record() {
+    set_starter(ALWAYS);
+}
+
+/// Returns whether this thread is one of those that are recorded in this state.
+pub(crate) fn is_recorded(state: u32) -> bool {
+    state & flag::ONE_THREAD == 0 || LOCAL.with(|local| local.is_starter(state))
+}
+
 /// Returns whether the recorder itself is running on this thread.
 pub(crate) fn is_busy() -> bool {
     LOCAL.with(|local| local.is_busy.get())
@@ -157,6 +178,7 @@ impl Local {
             base: Cell::new(0),
             depth: Cell::new(0),
             thread: Cell::new(0),
+            starter: Cell::new(0),
             is_busy: Cell::new(false),
             is_ending: Cell::new(false),
         }
@@ -279,10 +301,14 @@ impl Local {
         chunk.is_some()
     }
 
+    fn is_starter(&self, state: u32) -> bool {
+        [state, ALWAYS].contains(&self.starter.get())
+    }
+
     /// Adds the thread to a recording in which it has not recorded yet. Returns false while the recorder itself is
-    /// running.
+    /// running, and if only another thread is recorded.
     fn join_recording(&self, state: u32) -> bool {
-        if self.is_busy.get() {
+        if self.is_busy.get() || (state & flag::ONE_THREAD != 0 && !self.is_starter(state)) {
             return false;
         }
         self.seal_chunk();

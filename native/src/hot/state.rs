@@ -37,8 +37,10 @@ pub(crate) mod flag {
     pub(crate) const MIRROR: u32 = 128;
     /// The ids of spans are passed to CUPTI.
     pub(crate) const DEVICES: u32 = 256;
+    /// Only the thread that started the recording is recorded.
+    pub(crate) const ONE_THREAD: u32 = 512;
     /// The number of bits for flags. The number of the recording is above them.
-    pub(crate) const BITS: u32 = 9;
+    pub(crate) const BITS: u32 = 10;
     /// The highest bit, which no number of a recording has. In the state of a guard: the span is not recorded, and the
     /// other bits above the flags identify its name on its thread (see [`names`](crate::hot::names)).
     pub(crate) const NAMED: u32 = 1 << 31;

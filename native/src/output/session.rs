@@ -76,7 +76,7 @@ impl Session {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let begun = Instant::now();
         let clock = Clock::of_machine();
-        // Numbers repeat after 4 million recordings.
+        // Numbers repeat after 2 million recordings.
         let number = NEXT.fetch_add(1, Ordering::Relaxed) << flag::BITS & !flag::NAMED;
         let counter = if clock == Clock::Counter { flag::COUNTER } else { 0 };
         let mut warnings = options.warnings.clone();
@@ -128,6 +128,7 @@ impl Session {
         let begun = Instant::now();
         self.window = (self.clock.ticks(), 0);
         self.writer.stream().write_window(self.window, self.cycle);
+        local::set_starter(self.state);
         START.store(self.window.0, Ordering::SeqCst);
         STATE.store(self.state_of_spans(), Ordering::SeqCst);
         self.started = Some(begun);

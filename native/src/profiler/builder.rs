@@ -53,6 +53,14 @@ impl ProfilerBuilder {
         self
     }
 
+    /// Sets whether the spans and other events of all threads are recorded, which is the default, or only those of the
+    /// thread that starts the recording, by [`Profiler::start`](crate::Profiler::start) or, with a schedule, by
+    /// [`Profiler::step`](crate::Profiler::step). Devices are recorded whatever thread uses them.
+    pub fn profile_all_threads(mut self, is_on: bool) -> Self {
+        self.options.all_threads = is_on;
+        self
+    }
+
     /// Also records the NVTX ranges that the program itself emits, on all threads. Needs CUDA, and CUPTI as NVTX's
     /// injection library: set `NVTX_INJECTION64_PATH` to the path of CUPTI before the program starts.
     pub fn nvtx_ranges(mut self, is_on: bool) -> Self {

@@ -24,22 +24,20 @@ pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
 /// Begins a span with arguments, or one that is passed to mirrors or CUPTI. Returns the state for its end.
 pub(crate) fn begin_with(mut args: Args, site: &'static Site) -> u32 {
     let state = args.state();
-    if wants_stack(state) {
+    let is_recorded = local::is_recorded(state);
+    if wants_stack(state) && is_recorded {
         args.push(Tag::Name, key::CALL_STACK, u64::from(stack::capture()));
     }
     if wants_mirror(state) {
         local::unrecorded(|| mirror::push(args.name_at(site)));
     }
     #[cfg(feature = "cuda")]
-    if wants_devices(state) {
+    if wants_devices(state) && is_recorded {
         push_device_id(&mut args, site.kind);
     }
     // A span whose record was dropped still has to end in the mirrors and in CUPTI.
-    if args.write(Tag::Begin, site) {
-        state
-    } else {
-        left_out(state) | state & (flag::MIRROR | flag::DEVICES)
-    }
+    let ends_in = if is_recorded { flag::MIRROR | flag::DEVICES } else { flag::MIRROR };
+    if args.write(Tag::Begin, site) { state } else { left_out(state) | state & ends_in }
 }
 
 /// Ends a span that began in this state. Not inlined, so that a span that is not recorded stays small.
