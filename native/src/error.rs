@@ -20,6 +20,8 @@ pub enum RecordError {
     NoActivities,
     /// None of the requested activities can be recorded; the reason for each.
     CannotRecord(Vec<(Activity, Unavailable)>),
+    /// The activity is not part of the recording.
+    NotRecorded(Activity),
     /// A metadata value is not valid JSON.
     BadMetadata {
         /// The key of the value.
@@ -52,6 +54,9 @@ impl fmt::Display for RecordError {
             RecordError::CannotRecord(reasons) => {
                 f.write_str("none of the requested activities can be recorded")?;
                 reasons.iter().try_for_each(|(activity, reason)| write!(f, "; {activity}: {reason}"))
+            }
+            RecordError::NotRecorded(activity) => {
+                write!(f, "{activity} activities are not part of the recording")
             }
             RecordError::BadMetadata { key, reason } => {
                 write!(f, "the metadata of {key} is not valid JSON: {reason}")

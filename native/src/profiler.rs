@@ -131,6 +131,48 @@ impl Profiler {
         Ok(())
     }
 
+    /// Pauses or resumes the recording of these activities while it runs: PyTorch's `toggle_collection_dynamic`. Has no
+    /// effect on those that are paused, or run, already. Before CUDA is paused, the work that was submitted is
+    /// completed.
+    ///
+    /// A span that is open at a pause keeps its real end, and one that is open when the recording is resumed begins
+    /// there. The trace has a span `not recorded: ACTIVITY` with the category `not_recorded` for each pause.
+    ///
+    /// # Errors
+    /// Returns [`RecordError::NotStarted`] if nothing is being recorded, and [`RecordError::CannotRecord`] if CUDA
+    /// cannot be resumed or [`RecordError::NotRecorded`] for an activity that is not part of the recording. In the last
+    /// case nothing is changed.
+    pub fn toggle(&mut self, enable: bool, activities: &[Activity]) -> Result<(), RecordError> {
+        let session = self.session.as_mut().filter(|session| session.is_started());
+        let session = session.ok_or(RecordError::NotStarted)?;
+        let recorded = session.activities();
+        if let Some(&other) = activities.iter().find(|activity| !recorded.contains(activity)) {
+            return Err(RecordError::NotRecorded(other));
+        }
+        activities.iter().try_for_each(|&activity| session.toggle(enable, activity))
+    }
+
+    /// Pauses the recording of all activities; see [`Profiler::toggle`].
+    ///
+    /// # Errors
+    /// The same as of [`Profiler::toggle`].
+    pub fn pause(&mut self) -> Result<(), RecordError> {
+        self.toggle_all(false)
+    }
+
+    /// Resumes the recording of all activities; see [`Profiler::toggle`].
+    ///
+    /// # Errors
+    /// The same as of [`Profiler::toggle`].
+    pub fn resume(&mut self) -> Result<(), RecordError> {
+        self.toggle_all(true)
+    }
+
+    fn toggle_all(&mut self, enable: bool) -> Result<(), RecordError> {
+        let activities = self.session.as_ref().map(Session::activities).unwrap_or_default();
+        self.toggle(enable, &activities)
+    }
+
     /// Returns the number of the present step, from 0.
     pub fn step_number(&self) -> u64 {
         self.step

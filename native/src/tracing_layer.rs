@@ -7,7 +7,7 @@
 use crate::error::RecordError;
 use crate::hot::local::unrecorded;
 use crate::hot::registry::{Site, registry};
-use crate::hot::state::state;
+use crate::hot::state::{left_out, state};
 #[cfg(unix)]
 use crate::output::fork;
 use crate::profiler::recording::Recording;
@@ -279,7 +279,7 @@ fn exit(stack: &mut Vec<Entered>, id: u64) -> bool {
         let state = if entered.state == state() {
             span::begin_with(Args::new(entered.state), entered.site)
         } else {
-            entered.state
+            left_out(entered.state)
         };
         stack.push(Entered { state, ..entered });
     }

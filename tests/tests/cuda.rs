@@ -422,3 +422,21 @@ fn a_recording_of_nothing_does_not_start() {
     // The next recording can start.
     assert_eq!(run.events("cpu_op").len(), 1);
 }
+
+#[test]
+fn devices_and_spans_are_paused_and_resumed_apart() {
+    let run = run("paused", &[]);
+    let names = |category| -> Vec<&str> {
+        run.events(category).iter().map(|event| event["name"].as_str().expect("a name")).collect()
+    };
+    assert_eq!(names("cpu_op"), ["recorded", "without its kernel", "recorded again"]);
+    assert_eq!(names("not_recorded"), ["not recorded: CUDA", "not recorded: CPU"]);
+    assert_eq!([run.events("kernel").len(), run.events("cuda_runtime").len()], [3, 3]);
+    let pause = run.events("not_recorded")[0].clone();
+    let ends = |event: &Value| {
+        let ts = event["ts"].as_f64().expect("a time");
+        (ts, ts + event["dur"].as_f64().expect("a duration"))
+    };
+    let op = run.events("cpu_op")[1].clone();
+    assert!(ends(&pause).0 <= ends(&op).0 && ends(&op).1 <= ends(&pause).1);
+}

@@ -167,3 +167,26 @@ fn a_span_that_was_entered_before_the_recording_is_recorded_from_its_start() {
         assert!(table.end(older) >= table.end(row(&recording.trace, "inside")));
     });
 }
+
+#[test]
+fn spans_that_are_exited_in_another_order_during_a_pause_end_there() {
+    let _alone = alone();
+    with_default(registry().with(TracingLayer), || {
+        let mut profiler = Profiler::builder().start().expect("recording should start");
+        let (first, second) = (info_span!("first"), info_span!("second"));
+        let (first, second) = (first.entered(), second.entered());
+        profiler.pause().expect("a pause");
+        drop(first);
+        profiler.resume().expect("a resumption");
+        drop(info_span!("after").entered());
+        drop(second);
+        let recording = profiler.stop().expect("a recording").expect("a recording");
+        check(&recording);
+        let table = &recording.trace.table;
+        let pause = row(&recording.trace, "not recorded: CPU");
+        for name in ["first", "second"] {
+            let row = row(&recording.trace, name);
+            assert!((table.ts(pause)..=table.end(pause)).contains(&table.end(row)), "{name}");
+        }
+    });
+}

@@ -47,6 +47,9 @@ pub enum Tag {
     /// End of a span that was open when the recording started: id is its call site; the next slot is a [`Tag::Int`]
     /// with the ticks of that start.
     Open = 13,
+    /// End of a time in which an activity was not recorded: id is the name of the activity; the next slot is a
+    /// [`Tag::Int`] with the ticks of its begin.
+    Paused = 14,
     /// An integer argument.
     Int = 32,
     /// A float argument, as the bits of an `f64`.
@@ -66,7 +69,7 @@ impl Tag {
     pub fn of(number: u8) -> Option<Tag> {
         use Tag::{
             AsyncBegin, AsyncEnd, Begin, Bool, Counter, Dropped, End, Float, FlowEnd, FlowStart, FlowStep,
-            Instant, Int, Json, Memory, Name, Open, OutOfMemory, Text,
+            Instant, Int, Json, Memory, Name, Open, OutOfMemory, Paused, Text,
         };
         [
             Begin,
@@ -82,6 +85,7 @@ impl Tag {
             OutOfMemory,
             Dropped,
             Open,
+            Paused,
             Int,
             Float,
             Bool,

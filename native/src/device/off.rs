@@ -12,6 +12,10 @@ impl Collector {
         Err(Unavailable::NotCompiled)
     }
 
+    pub(crate) fn toggle(&mut self, _: bool) -> Result<(), Unavailable> {
+        match *self {}
+    }
+
     pub(crate) fn synchronize(&self) {
         match *self {}
     }

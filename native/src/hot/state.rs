@@ -8,6 +8,10 @@ pub(crate) static STATE: AtomicU32 = AtomicU32::new(0);
 /// The number of records dropped since the program started, because there was no free chunk.
 pub(crate) static DROPPED: AtomicU64 = AtomicU64::new(0);
 
+/// The number of the recording whose CPU activities are paused, in the form of [`left_out`]; 0 for none. [`STATE`] has no
+/// recording meanwhile.
+pub(crate) static PAUSED: AtomicU32 = AtomicU32::new(0);
+
 /// The next external id of a span. Ids are unique in the process.
 pub(crate) static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
@@ -71,6 +75,11 @@ pub(crate) fn left_out(state: u32) -> u32 {
 /// Returns whether a span that began in a state was open when the recording of the present state started.
 pub(crate) fn is_older(began: u32, now: u32) -> bool {
     is_on(now) && left_out(began) != left_out(now)
+}
+
+/// Returns whether a span that began in a state was recorded and its recording is paused now.
+pub(crate) fn is_paused(began: u32) -> bool {
+    is_on(began) && PAUSED.load(Ordering::Relaxed) == left_out(began)
 }
 
 /// Returns whether a span needs more than its two records: a call stack, a mirror or an id for devices.

@@ -8,7 +8,7 @@ use crate::hot::clock::Clock;
 use crate::hot::local;
 use crate::hot::pool::pool;
 use crate::hot::registry::registry;
-use crate::hot::state::{CUT, IS_TAKEN, NEXT_ID, START, STATE, flag};
+use crate::hot::state::{CUT, IS_TAKEN, NEXT_ID, PAUSED, START, STATE, flag, left_out};
 use crate::io_error::with_path;
 #[cfg(feature = "nvml")]
 use crate::metrics::Sampler;
@@ -39,6 +39,10 @@ pub(crate) struct Session {
     records_cpu: bool,
     /// The activities that were requested and are not recorded, with the reasons.
     pub(crate) unavailable: Missing,
+    /// Whether devices are recorded.
+    has_devices: bool,
+    /// The activities that are paused, with the time of the pause in ticks.
+    paused: Vec<(Activity, u64)>,
     window: (u64, u64),
     cycle: u64,
     /// The number of cut arguments before this recording.
@@ -112,6 +116,8 @@ impl Session {
             writer,
             records_cpu: options.cpu,
             unavailable,
+            has_devices: linked != 0,
+            paused: Vec::new(),
             window: (0, 0),
             cycle,
             cut_before: CUT.load(Ordering::Relaxed),
@@ -133,6 +139,52 @@ impl Session {
         STATE.store(self.state_of_spans(), Ordering::SeqCst);
         self.started = Some(begun);
         self.statistics.enable = begun.elapsed();
+    }
+
+    /// Returns whether [`Session::enable`] was called.
+    pub(crate) fn is_started(&self) -> bool {
+        self.started.is_some()
+    }
+
+    /// Returns the activities that are recorded, also while they are paused.
+    pub(crate) fn activities(&self) -> Vec<Activity> {
+        let cpu = self.records_cpu.then_some(Activity::Cpu);
+        cpu.into_iter().chain(self.has_devices.then_some(Activity::Cuda)).collect()
+    }
+
+    /// Pauses or resumes one of the [activities](Session::activities). Has no effect if it is paused or runs already.
+    pub(crate) fn toggle(&mut self, is_on: bool, activity: Activity) -> Result<(), RecordError> {
+        // In a forked child, the recording is not this process's to change.
+        self.with_stream(|_| ())?;
+        let known = self.paused.iter().position(|paused| paused.0 == activity);
+        if known.is_none() == is_on {
+            return Ok(());
+        }
+        if activity == Activity::Cuda {
+            let toggled = self.with_stream(|stream| stream.toggle_devices(is_on))?;
+            toggled.map_err(|reason| RecordError::CannotRecord(vec![(activity, reason)]))?;
+        }
+        let now = self.clock.ticks();
+        if activity == Activity::Cpu {
+            self.toggle_spans(is_on, now);
+        }
+        let Some(at) = known else {
+            self.paused.push((activity, now));
+            return Ok(());
+        };
+        let (_, since) = self.paused.remove(at);
+        self.with_stream(|stream| stream.write_pause(activity.as_str(), (since, now)))
+    }
+
+    fn toggle_spans(&self, is_on: bool, now: u64) {
+        if is_on {
+            START.store(now, Ordering::SeqCst);
+            STATE.store(self.state, Ordering::SeqCst);
+            PAUSED.store(0, Ordering::SeqCst);
+        } else {
+            PAUSED.store(left_out(self.state), Ordering::SeqCst);
+            STATE.store(self.state & flag::MIRROR, Ordering::SeqCst);
+        }
     }
 
     /// Returns the state for the spans of the program. If they are not recorded, they are still passed to mirrors.
@@ -163,10 +215,14 @@ impl Session {
         #[cfg(feature = "nvml")]
         drop(self.sampler.take());
         STATE.store(0, Ordering::SeqCst);
+        PAUSED.store(0, Ordering::SeqCst);
         // Work that was submitted to devices within the window ends within it.
         self.with_stream(|stream| stream.synchronize_devices())?;
         self.window.1 = self.clock.ticks();
         self.with_stream(Stream::stop_devices)?;
+        for (activity, since) in &self.paused {
+            self.with_stream(|stream| stream.write_pause(activity.as_str(), (*since, self.window.1)))?;
+        }
         self.statistics.window = self.started.map_or(Duration::ZERO, |started| started.elapsed());
         let (window, cycle) = (self.window, self.cycle);
         let stream = self.writer.stop();

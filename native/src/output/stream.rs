@@ -1,5 +1,6 @@
 //! The stream of a recording: each flush turns what threads and devices recorded since the last flush into blocks.
 
+use crate::activity::unavailable::Unavailable;
 use crate::device::collector::Collector;
 use crate::hot::chunk::Chunk;
 use crate::hot::clock::Clock;
@@ -11,7 +12,7 @@ use crate::output::batch::{Batch, Records, block};
 use crate::output::sink::Sink;
 use kinetoscope_stream::activity;
 use kinetoscope_stream::block::BlockKind;
-use kinetoscope_stream::record::{FIRST_NAME, Tag, Word};
+use kinetoscope_stream::record::{FIRST_NAME, Tag, Word, key};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
@@ -121,6 +122,27 @@ impl Stream {
                 }
             });
         }
+    }
+
+    /// Writes that an activity was not recorded between two times, in ticks.
+    pub(crate) fn write_pause(&mut self, activity: &'static str, (start, end): (u64, u64)) {
+        let name = registry().name(activity);
+        let mut out = Vec::new();
+        self.define(&mut out);
+        block(&mut out, BlockKind::Records, 0, |out| {
+            let words =
+                [Word::pack(Tag::Paused, 1, 0, name), end, Word::pack(Tag::Int, 0, 0, key::VALUE), start];
+            for word in [start].into_iter().chain(words) {
+                out.extend_from_slice(&word.to_le_bytes());
+            }
+        });
+        self.append(out);
+    }
+
+    /// Starts or stops the recording of devices while the recording goes on. Work that was submitted is completed
+    /// first.
+    pub(crate) fn toggle_devices(&mut self, is_on: bool) -> Result<(), Unavailable> {
+        self.devices.iter_mut().try_for_each(|devices| devices.toggle(is_on))
     }
 
     /// Collects the words that were published since the last flush. Returns the chunks that are sealed and read to

@@ -24,15 +24,18 @@ impl AsyncScope {
         AsyncScope { state: 0, site, id: 0 }
     }
 
-    /// Ends the span. If it was open when the recording started, it begins there.
+    /// Ends the span. If it was open when the recording started or was resumed, it begins there.
     #[cold]
     fn end(&self, now: u32) {
-        let mut id = self.id;
-        if recorder::is_older(self.state, now) {
-            id = NEXT.fetch_add(1, Ordering::Relaxed);
+        if recorder::is_paused(self.state) {
+            Args::new(self.state).async_end(self.site, self.id);
+        } else if recorder::is_older(self.state, now) {
+            let id = NEXT.fetch_add(1, Ordering::Relaxed);
             Args::new(now).async_begin_at_start(self.site, id);
+            Args::new(now).async_end(self.site, id);
+        } else if self.state != 0 && recorder::is_on(now) {
+            Args::new(now).async_end(self.site, self.id);
         }
-        Args::new(now).async_end(self.site, id);
     }
 
     /// Begins a span.
@@ -48,7 +51,7 @@ impl Drop for AsyncScope {
     #[inline]
     fn drop(&mut self) {
         let now = recorder::state();
-        if now != 0 {
+        if now != 0 || self.state != 0 {
             self.end(now);
         }
     }

@@ -53,6 +53,10 @@ pub(super) mod state {
         false
     }
 
+    pub(crate) fn is_paused(_: u32) -> bool {
+        false
+    }
+
     pub(crate) fn is_older(_: u32, _: u32) -> bool {
         false
     }

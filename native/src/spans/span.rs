@@ -5,7 +5,9 @@ use crate::hot::local;
 use crate::hot::names;
 use crate::hot::registry::Site;
 use crate::hot::stack;
-use crate::hot::state::{START, flag, is_older, left_out, state, wants_mirror, wants_modules, wants_stack};
+use crate::hot::state::{
+    START, flag, is_older, is_paused, left_out, state, wants_mirror, wants_modules, wants_stack,
+};
 use crate::mirror;
 use kinetoscope_stream::record::{Kind, Tag, key};
 use std::sync::atomic::Ordering;
@@ -58,11 +60,15 @@ pub(crate) fn end(began: u32, site: &'static Site) {
     }
 }
 
-/// Ends a span that began in another state. If a recording started since then, the span is recorded, from the start of
-/// the recording.
+/// Ends a span that began in another state. If the recording of the span is paused, its end is recorded nevertheless. If
+/// a recording started or was resumed since its begin, the span is recorded from there.
 #[cold]
 #[inline(never)]
 fn end_of_older(began: u32, now: u32, site: &'static Site) {
+    if is_paused(began) {
+        local::end(began, site);
+        return;
+    }
     let record = |name: &str| {
         if is_older(began, now) && (site.kind != Kind::Module || wants_modules(now)) {
             let mut args = Args::new(now);

@@ -8,7 +8,7 @@ use kinetoscope::device::decode::decode;
 use kinetoscope::device::decoded::Decoded;
 use kinetoscope::device::{CUPTI_VARIABLE, DRIVER_VARIABLE, probe};
 use kinetoscope::memory::{Device, record_alloc};
-use kinetoscope::spans::is_recording;
+use kinetoscope::spans::{is_recording, operator};
 use kinetoscope::{Activity, Profiler, supported_activities};
 use kinetoscope::{counter, instant, scope, user_scope};
 use kinetoscope_tests::cupti_records::{Bytes, Stream, Writer};
@@ -46,6 +46,7 @@ fn main() {
             let profiler = Profiler::builder().activities(&[Activity::Cuda, Activity::Xpu]).start();
             devices_only(profiler.expect("recording should start"))
         }
+        "paused" => paused(both()),
         "nothing" => {
             let error = Profiler::builder().activities(&[Activity::Cuda, Activity::Hpu]).start().err();
             println!("{}", error.expect("an error"));
@@ -269,6 +270,30 @@ fn devices_only(profiler: Profiler) -> Recording {
     counter!("queue", 3);
     record_alloc(Device::Cpu, 0x1000, 64);
     gpu.launch(STREAM);
+    stop(profiler)
+}
+
+/// Pauses the recording of devices, then that of spans.
+fn paused(builder: ProfilerBuilder) -> Recording {
+    let gpu = Gpu::new();
+    let mut profiler = builder.start().expect("recording should start");
+    let launch = |name| {
+        let _op = operator(name);
+        gpu.launch(STREAM);
+    };
+    launch("recorded");
+    let before = synchronized();
+    profiler.toggle(false, &[Activity::Cuda]).expect("a pause");
+    assert!(synchronized() > before, "submitted work is completed");
+    gpu.assert_on(0);
+    launch("without its kernel");
+    profiler.toggle(true, &[Activity::Cuda]).expect("a resumption");
+    gpu.assert_on(12);
+    assert!(gpu.is_off(false, 17), "calls that are left out stay so");
+    profiler.toggle(false, &[Activity::Cpu]).expect("a pause");
+    launch("not recorded");
+    profiler.resume().expect("a resumption");
+    launch("recorded again");
     stop(profiler)
 }
 

@@ -69,6 +69,7 @@ impl Recording {
             Tag::Begin => self.begin(thread, ticks, word, args),
             Tag::End => self.end(thread, ticks, word),
             Tag::Open => self.open_at_start(thread, ticks, word, args),
+            Tag::Paused => self.paused(ticks, word, args),
             Tag::Memory => self.memory("[memory]", thread, ticks, word, args),
             Tag::OutOfMemory => self.memory("[OutOfMemory]", thread, ticks, word, args),
             Tag::Dropped => self.diagnostics.record_many(Code::DroppedRecord, u64::from(word.id), None, b""),
@@ -284,6 +285,18 @@ impl Recording {
         let known = text.starts_with(['[', '{']) && is_json(text);
         self.tail.is_json.set((i64::from(id.0), 0), u32::from(known));
         known
+    }
+
+    /// Appends a span for a time in which an activity was not recorded.
+    fn paused(&mut self, ticks: u64, word: Word, args: &[u8]) {
+        let start = u64_at(args, WORD_BYTES).min(ticks);
+        let name = self.name(word.id);
+        let activity = self.table.names.get(name);
+        let (text, tid) =
+            (format!("not recorded: {activity}"), serde_json::Value::from(activity).to_string());
+        let builder = RowBuilder::new(&mut self.table, b'X', "not_recorded");
+        let row = builder.finish(&text, start as i64, ("\"Spans\"", &tid));
+        self.table.set_dur(row, (ticks - start) as i64);
     }
 
     fn memory(&mut self, name: &str, thread: usize, ticks: u64, word: Word, args: &[u8]) {

@@ -46,6 +46,8 @@ Lazy Function Loading
 Runtime Triggered Module Loading
 Instrumentation
 Record Window End
+not recorded: CPU
+not recorded: CUDA
 record_param_comms
 DistributedDataParallel.forward
 TorchDynamo Cache Lookup
@@ -103,6 +105,7 @@ pt_main_thread
 kinetoscope
 kinetoscope-gpu
 CPU
+CUDA
 CPU functions
 Spans
 Traces
