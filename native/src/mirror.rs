@@ -41,16 +41,24 @@ fn each(emit: impl Fn(Mirror)) {
 /// Emits the begin of a span to the attached mirrors.
 pub(crate) fn push(name: &str) {
     each(|mirror| match mirror {
-        Mirror::Nvtx => nvtx::range_push(name),
-        Mirror::Itt => itt::range_push(name),
+        Mirror::Nvtx => {
+            nvtx::range_push(name);
+        }
+        Mirror::Itt => {
+            itt::range_push(name);
+        }
     });
 }
 
 /// Emits the end of this thread's innermost span.
 pub(crate) fn pop() {
     each(|mirror| match mirror {
-        Mirror::Nvtx => nvtx::range_pop(),
-        Mirror::Itt => itt::range_pop(),
+        Mirror::Nvtx => {
+            nvtx::range_pop();
+        }
+        Mirror::Itt => {
+            itt::range_pop();
+        }
     });
 }
 

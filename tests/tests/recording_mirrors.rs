@@ -40,6 +40,25 @@ fn nvtx_receives_every_range_with_and_without_a_recording() {
 }
 
 #[test]
+fn nvtx_ranges_return_their_depth() {
+    for (variables, expected) in [
+        (vec![], "[Some(0), Some(1), Some(1), Some(0), None]"),
+        (vec![("NVTX_FAKE_NO_TOOL", "1")], "[None, None, None, None, None]"),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let output = Command::new(env!("CARGO_BIN_EXE_recording-child"))
+            .arg("depths")
+            .env(nvtx::LIBRARY_VARIABLE, fake("nvtx"))
+            .env("NVTX_FAKE_LOG", folder.path().join("log"))
+            .envs(variables)
+            .output()
+            .expect("the child should run");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected);
+    }
+}
+
+#[test]
 fn device_samples_are_recorded_as_counters() {
     let _alone = alone();
     let mut profiler =
@@ -74,11 +93,10 @@ fn device_samples_are_recorded_as_counters() {
 fn without_the_libraries_mirroring_has_no_effect() {
     let _alone = alone();
     assert!(!itt::is_available() && !nvtx::is_available());
-    for emit_name in [nvtx::range_push, itt::range_push, nvtx::mark, itt::mark] {
-        emit_name("ignored");
-    }
-    nvtx::range_pop();
-    itt::range_pop();
+    assert_eq!([nvtx::range_push("ignored"), itt::range_push("ignored")], [None, None]);
+    assert_eq!([nvtx::range_pop(), itt::range_pop()], [None, None]);
+    nvtx::mark("ignored");
+    itt::mark("ignored");
     let emit = emit_itt().expect("recording should start");
     drop(scope!("emitted to a missing library"));
     assert!(matches!(Profiler::builder().start(), Err(RecordError::AlreadyRecording)));

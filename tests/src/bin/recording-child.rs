@@ -33,6 +33,11 @@ fn main() {
         }),
         "forked-often" => forked_often(path(2)),
         "mirrored" => mirrored(),
+        "depths" => {
+            let pushed = [nvtx::range_push("outer"), nvtx::range_push("inner")];
+            let popped = [nvtx::range_pop(), nvtx::range_pop(), nvtx::range_pop()];
+            println!("{:?}", [&pushed[..], &popped].concat());
+        }
         "printed" => printed(),
         "signalled-after" => signalled_after(path(2)),
         "signalled" => flight(path(2), |flight| {
