@@ -40,6 +40,25 @@ fn nvtx_receives_every_range_with_and_without_a_recording() {
 }
 
 #[test]
+fn nvtx_ranges_have_sequence_numbers_and_shapes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("log");
+    let output = Command::new(env!("CARGO_BIN_EXE_recording-child"))
+        .arg("shapes")
+        .env(nvtx::LIBRARY_VARIABLE, fake("nvtx"))
+        .env("NVTX_FAKE_LOG", &log)
+        .output()
+        .expect("the child should run");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let written = fs::read_to_string(log).expect("a log");
+    let pushed: Vec<&str> = written.lines().filter_map(|line| line.strip_prefix("push ")).collect();
+    let without = ["aten::mm, seq = 7", "aten::cat", "plain"];
+    let with =
+        ["aten::mm, seq = 7, sizes = [[2, 3], [3, 4]]", "aten::cat, sizes = [[[2], [4]], []]", "plain"];
+    assert_eq!(pushed, [without, with, with].concat());
+}
+
+#[test]
 fn nvtx_ranges_return_their_depth() {
     for (variables, expected) in [
         (vec![], "[Some(0), Some(1), Some(1), Some(0), None]"),
@@ -97,7 +116,7 @@ fn without_the_libraries_mirroring_has_no_effect() {
     assert_eq!([nvtx::range_pop(), itt::range_pop()], [None, None]);
     nvtx::mark("ignored");
     itt::mark("ignored");
-    let emit = emit_itt().expect("recording should start");
+    let emit = emit_itt(true).expect("recording should start");
     drop(scope!("emitted to a missing library"));
     assert!(matches!(Profiler::builder().start(), Err(RecordError::AlreadyRecording)));
     drop(emit);

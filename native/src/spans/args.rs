@@ -292,9 +292,31 @@ impl Args {
         self.state
     }
 
-    /// Returns the name of the record: its own, or the name of the call site.
-    pub(super) fn name_at<'a>(&'a self, site: &'static Site) -> &'a str {
-        self.name.as_deref().unwrap_or(site.name)
+    /// Returns the name of the span for mirrors, in the form of PyTorch's `emit_nvtx`: the name of the record, or of the
+    /// call site, then `, seq = 7` if it has a sequence number, and `, sizes = [[2, 3], []]` if it has shapes.
+    pub(super) fn mirrored_name(&self, site: &'static Site) -> String {
+        let mut text = self.name.as_deref().unwrap_or(site.name).to_owned();
+        let mut rest = &self.slots[1..];
+        let (mut sequence, mut sizes) = (None, None);
+        while let Some((slot, behind)) = rest.split_first() {
+            let word = Word::of(slot[0]);
+            let (value, behind) = behind.split_at(usize::from(word.slots).min(behind.len()));
+            match word.id {
+                key::SEQUENCE_NUMBER if word.tag == Tag::Int as u8 => sequence = Some(slot[1] as i64),
+                key::INPUT_DIMS if word.tag == Tag::Json as u8 => sizes = Some((value, slot[1] as usize)),
+                _ => {}
+            }
+            rest = behind;
+        }
+        if let Some(number) = sequence.filter(|&number| number >= 0) {
+            let _ = write!(text, ", seq = {number}");
+        }
+        if let Some((slots, length)) = sizes {
+            let bytes: Vec<u8> = slots.as_flattened().iter().flat_map(|word| word.to_le_bytes()).collect();
+            let json = String::from_utf8_lossy(&bytes[..length.min(bytes.len())]);
+            let _ = write!(text, ", sizes = {}", json.replace(',', ", "));
+        }
+        text
     }
 
     /// Inserts an integer before all other arguments.

@@ -31,7 +31,7 @@ pub(crate) fn begin_with(mut args: Args, site: &'static Site) -> u32 {
         args.push(Tag::Name, key::CALL_STACK, u64::from(stack::capture()));
     }
     if wants_mirror(state) {
-        local::unrecorded(|| mirror::push(args.name_at(site)));
+        local::unrecorded(|| mirror::push(&args.mirrored_name(site)));
     }
     #[cfg(feature = "cuda")]
     if wants_devices(state) && is_recorded {
@@ -86,7 +86,7 @@ fn end_of_older(began: u32, now: u32, site: &'static Site) {
 /// Records an instant event.
 pub(crate) fn instant(args: Args, site: &'static Site) {
     if wants_mirror(args.state()) {
-        local::unrecorded(|| mirror::mark(args.name_at(site)));
+        local::unrecorded(|| mirror::mark(&args.mirrored_name(site)));
     }
     args.write(Tag::Instant, site);
 }
