@@ -26,6 +26,7 @@ pub(crate) mod sequence;
 mod shape;
 #[cfg(feature = "record")]
 pub(crate) mod span;
+mod tensor;
 
 #[cfg(feature = "record")]
 use crate::hot::{names, registry, state as recorder};
@@ -42,6 +43,7 @@ pub use registry::{Name, Site};
 pub use sequence::Sequence;
 pub use shape::{InputShape, Shape};
 use std::marker::PhantomData;
+pub use tensor::TensorId;
 
 /// Returns whether a profiler records now. Use it to skip work that only a recording needs.
 #[inline(always)]

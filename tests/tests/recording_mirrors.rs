@@ -11,7 +11,9 @@ use kinetoscope::mirror::{Mirror, emit_itt};
 use kinetoscope::mirror::{itt, nvtx};
 use kinetoscope::profiler::measure::{ProfileIt, driver_memory, timeit};
 use kinetoscope::schedule::{Schedule, ScheduleArgs};
-use kinetoscope::{scope, user_scope};
+use kinetoscope::spans::Shape::{List, Tensor};
+use kinetoscope::spans::TensorId;
+use kinetoscope::{outputs, scope, user_scope};
 use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::write::execution_trace::execution_trace;
@@ -178,6 +180,49 @@ fn an_execution_trace_has_the_format_of_pytorchs() {
     let error = Trace::read(written.to_string().as_bytes()).expect_err("no times");
     assert!(error.to_string().contains("execution trace"), "{error}");
     check_keys_against_pytorch(&written);
+}
+
+#[test]
+fn execution_traces_have_outputs_and_tensor_ids() {
+    let _alone = alone();
+    let mut profiler = Profiler::builder().record_shapes(true).start().expect("recording should start");
+    {
+        let weights = TensorId { tensor: 8, storage: 9, offset: 64, device: "cuda:0" };
+        let _mm = scope!("aten::mm", shapes: [[2, 3], [3, 4]], dtype: "float", tensors: [6.into(), weights]);
+        {
+            let _inner = scope!("aten::empty", shapes: [[]; 2], concrete: [7, ""], tensors: [0, 5]);
+            outputs!(shapes: [[2, 4]], dtype: "double", tensors: [10]);
+        }
+        outputs!(shapes: [&[2, 4][..], &[]], dtypes: ["float", "long int"], strides: [&[4, 1][..], &[]], tensors: [10, 11]);
+    }
+    drop(scope!("aten::cat", shapes: [List(&[Tensor(&[2]), Tensor(&[3])])], dtypes: ["float"]));
+    let recording = profiler.stop().expect("a recording").expect("a recording");
+    recorder::check(&recording);
+    let written: Value = serde_json::from_str(&execution_trace(&recording.trace)).expect("JSON");
+    let nodes = written["nodes"].as_array().expect("nodes");
+    let find = |name: &str| nodes.iter().find(|node| node["name"] == name).expect("the node");
+    let mm = find("aten::mm");
+    assert_eq!(mm["inputs"]["values"], json!([[6, 0, 0, 6, 4, "cpu"], [8, 9, 64, 12, 4, "cuda:0"]]));
+    let expected = json!({
+        "values": [[10, 0, 0, 8, 4, "cpu"], [11, 0, 0, 1, 8, "cpu"]],
+        "shapes": [[2, 4], []],
+        "types": ["Tensor(float)", "Tensor(long int)"],
+    });
+    assert_eq!(mm["outputs"], expected);
+    let inner = find("aten::empty");
+    assert_eq!(inner["inputs"]["values"], json!([7, [5, 0, 0, 1, 4, "cpu"]]));
+    assert_eq!(inner["outputs"]["values"], json!([[10, 0, 0, 8, 8, "cpu"]]));
+    let list = &find("aten::cat")["inputs"];
+    assert_eq!(list["types"], json!(["GenericList[Tensor(float),Tensor(float)]"]));
+    assert_eq!(list["values"], json!([[[0, 0, 0, 2, 4, "cpu"], [0, 0, 0, 3, 4, "cpu"]]]));
+    // Without shapes there are no outputs.
+    let mut profiler = Profiler::builder().start().expect("recording should start");
+    {
+        let _mm = scope!("aten::mm", tensors: [1]);
+        outputs!(shapes: [[2, 4]]);
+    }
+    let recording = profiler.stop().expect("a recording").expect("a recording");
+    assert_eq!(recording.statistics.records, 2);
 }
 
 /// Checks that the keys of every level are those of a trace that PyTorch wrote.

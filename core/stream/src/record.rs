@@ -211,7 +211,7 @@ impl Kind {
 }
 
 /// The predefined names, which need no `NAMES` block. The id of a name is its index.
-pub const KEYS: [&str; 18] = [
+pub const KEYS: [&str; 22] = [
     "", // the name of the record itself, if it differs from the call site's
     "Input Dims",
     "Input type",
@@ -230,6 +230,10 @@ pub const KEYS: [&str; 18] = [
     "target",
     "cut arguments",
     "Record function id",
+    "Tensor ids",
+    "Output Dims",
+    "Output type",
+    "Output Strides",
 ];
 
 /// The ids of [`KEYS`] that the reader interprets.
@@ -266,6 +270,14 @@ pub mod key {
     pub const CUT: u32 = 16;
     /// The id of an operator in execution traces. It is the first argument, or follows the external id.
     pub const RECORD_FUNCTION_ID: u32 = 17;
+    /// The tensor, storage, offset and device of each input or output.
+    pub const TENSOR_IDS: u32 = 18;
+    /// Shapes of the outputs.
+    pub const OUTPUT_DIMS: u32 = 19;
+    /// Types of the outputs.
+    pub const OUTPUT_TYPE: u32 = 20;
+    /// Strides of the outputs.
+    pub const OUTPUT_STRIDES: u32 = 21;
 }
 
 /// The first id that a `NAMES` block may define.

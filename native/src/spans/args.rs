@@ -3,6 +3,7 @@
 
 use super::sequence::Sequence;
 use super::shape::InputShape;
+use super::tensor::TensorId;
 use crate::hot::local;
 use crate::hot::registry::{Name, Site};
 use crate::hot::state::{CUT, START, wants_flops, wants_mirror, wants_shapes};
@@ -184,6 +185,41 @@ impl Args {
                 self.text(Tag::Json, key, &text);
             });
         }
+    }
+
+    /// Adds the identities of the inputs, which are inputs of execution traces. Recorded with `record_shapes`.
+    pub fn tensors<'a, T: Into<TensorId<'a>>>(&mut self, ids: impl IntoIterator<Item = T>) {
+        if wants_shapes(self.state) {
+            local::unrecorded(|| {
+                let text = json(ids.into_iter().map(|id| match id.into() {
+                    TensorId { tensor: 0, .. } => "[]".to_owned(),
+                    TensorId { tensor, storage, offset, device } => {
+                        format!("[{tensor},{storage},{offset},{}]", serde_json::Value::from(device))
+                    }
+                }));
+                self.text(Tag::Json, key::TENSOR_IDS, &text);
+            });
+        }
+    }
+
+    /// Records the outputs of the enclosing span, with the arguments of inputs. Recorded with `record_shapes`.
+    pub fn outputs(mut self, site: &'static Site) {
+        if !wants_shapes(self.state) {
+            return;
+        }
+        let mut at = 1;
+        while let Some(slot) = self.slots.get_mut(at) {
+            let word = Word::of(slot[0]);
+            let key = match word.id {
+                key::INPUT_DIMS => key::OUTPUT_DIMS,
+                key::INPUT_TYPE => key::OUTPUT_TYPE,
+                key::INPUT_STRIDES => key::OUTPUT_STRIDES,
+                other => other,
+            };
+            slot[0] = slot[0] & u64::from(u32::MAX) | u64::from(key) << 32;
+            at += 1 + usize::from(word.slots);
+        }
+        self.write(Tag::Instant, site);
     }
 
     /// Adds the number of floating point operations. Recorded with `with_flops`.

@@ -82,6 +82,7 @@ pub(super) mod args {
     use super::registry::{Name, Site};
     use crate::spans::sequence::Sequence;
     use crate::spans::shape::InputShape;
+    use crate::spans::tensor::TensorId;
 
     /// The arguments of a record.
     #[derive(Debug)]
@@ -98,6 +99,8 @@ pub(super) mod args {
         pub fn dtype(&mut self, _: &str) {}
         pub fn dtypes(&mut self, _: &[&str]) {}
         pub fn concrete(&mut self, _: &[&dyn std::fmt::Display]) {}
+        pub fn tensors<'a, T: Into<TensorId<'a>>>(&mut self, _: impl IntoIterator<Item = T>) {}
+        pub fn outputs(self, _: &'static Site) {}
         pub fn flops(&mut self, _: usize) {}
         pub fn sequence(&mut self, _: Sequence) {}
         pub fn backward(&mut self, _: Sequence) {}

@@ -46,6 +46,7 @@ Lazy Function Loading
 Runtime Triggered Module Loading
 Instrumentation
 Record Window End
+[outputs]
 not recorded: CPU
 not recorded: CUDA
 record_param_comms

@@ -126,7 +126,7 @@ const ARGS: &[Group] = &[
         Numbers,
         "Addr\nBytes\nDevice\nDevice Id\nDevice Type\nEst. SM Efficiency\nEv Idx\nExternal id\nFwd thread id\n\
          GPU Utilization\nGlobal rank start\nGlobal rank stride\nGroup size\nIn msg nelems\nIn split size\nInput Dims\n\
-         Input Strides\nInput dims\nIs asynchronized op\nOp count\nOut msg nelems\nOut split size\nOutput dims\n\
+         Input Strides\nInput dims\nIs asynchronized op\nOp count\nOut msg nelems\nOut split size\nOutput Dims\nOutput Strides\nOutput dims\n\
          Process Group Ranks\nProfiler Event Index\nPython id\nPython module id\nPython parent id\nPython thread\nRank\n\
          Record function id\nSeq\nSequence number\nStream Id\nTask Id\nThread Id\nTotal Allocated\nTotal Reserved\n\
          Trace iteration\nactive_size\nallocated_size\nannotated_stream\nbegun\nblock\nblocks per SM\nbytes\ncbid\nchannel\nchannel_type\ncid\n\
