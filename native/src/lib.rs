@@ -115,6 +115,9 @@ pub use {
     kinetoscope_core::trace::Trace,
 };
 
+#[cfg(all(feature = "analysis", feature = "record"))]
+pub use profiler::observer::ExecutionTraceObserver;
+
 #[cfg(feature = "record")]
 pub use {
     activity::{Activity, UnknownActivity},

@@ -33,6 +33,8 @@ pub(crate) struct Options {
     pub(crate) cpu: bool,
     /// Whether all threads are recorded, or only the one that starts the recording.
     pub(crate) all_threads: bool,
+    /// Whether an execution trace observer is attached.
+    pub(crate) observer: bool,
     pub(crate) devices: Devices,
     /// Requested activities that are not supported.
     pub(crate) unsupported: Vec<Activity>,
@@ -70,6 +72,7 @@ impl Default for Options {
             mirrors: Vec::new(),
             cpu: true,
             all_threads: true,
+            observer: false,
             devices: Devices::IfAvailable,
             unsupported: Vec::new(),
             nvtx_ranges: false,
@@ -82,7 +85,7 @@ impl Default for Options {
 
 impl Options {
     pub(crate) fn shapes(&self) -> bool {
-        self.record_shapes || self.with_flops
+        self.record_shapes || self.with_flops || self.observer
     }
 
     pub(crate) fn flags(&self) -> u32 {
@@ -93,6 +96,7 @@ impl Options {
             (self.with_modules, flag::MODULES),
             (self.with_flops, flag::FLOPS),
             (!self.all_threads, flag::ONE_THREAD),
+            (self.observer, flag::OBSERVER),
         ]
         .into_iter()
         .filter(|(is_on, _)| *is_on)

@@ -5,6 +5,8 @@ mod builder;
 pub(crate) mod flight;
 pub mod handlers;
 pub mod measure;
+#[cfg(feature = "analysis")]
+pub(crate) mod observer;
 pub(crate) mod recording;
 #[cfg(unix)]
 mod signal;
@@ -51,6 +53,8 @@ pub struct Profiler {
     records_steps: bool,
     handlers: Vec<Handler>,
     metadata: Vec<Member>,
+    #[cfg(feature = "analysis")]
+    observer: Option<observer::ExecutionTraceObserver>,
     accumulates: bool,
     is_enabled: bool,
     step: u64,
@@ -77,6 +81,8 @@ impl Profiler {
             options: plan.options,
             handlers: plan.handlers,
             metadata: plan.metadata,
+            #[cfg(feature = "analysis")]
+            observer: plan.observer,
             accumulates: plan.accumulates,
             is_enabled: plan.is_enabled,
             step: 0,
@@ -247,8 +253,14 @@ impl Profiler {
                     let session = self.session.insert(session?);
                     self.unavailable.clone_from(&session.unavailable);
                 }
-                Transition::StartTrace => self.session.iter_mut().for_each(Session::enable),
+                Transition::StartTrace => {
+                    #[cfg(feature = "analysis")]
+                    self.attach_observer();
+                    self.session.iter_mut().for_each(Session::enable);
+                }
                 Transition::StopTrace => {
+                    #[cfg(feature = "analysis")]
+                    self.detach_observer();
                     if let Some(session) = self.session.take() {
                         stopped = Some(session.finish(&self.metadata)?);
                         self.cycle += 1;
@@ -258,6 +270,18 @@ impl Profiler {
             }
         }
         Ok(())
+    }
+
+    #[cfg(feature = "analysis")]
+    fn attach_observer(&self) {
+        if let (Some(observer), Some(session)) = (&self.observer, &self.session) {
+            observer.attach(session.number());
+        }
+    }
+
+    #[cfg(feature = "analysis")]
+    fn detach_observer(&self) {
+        self.observer.iter().for_each(|observer| observer.attach(0));
     }
 
     /// Passes a finished recording to the handlers, together with those of earlier cycles if they accumulate.
@@ -298,6 +322,8 @@ impl Drop for Profiler {
     fn drop(&mut self) {
         self.step_scope = None;
         if let Some(session) = self.session.take() {
+            #[cfg(feature = "analysis")]
+            self.detach_observer();
             let _ = session.finish(&self.metadata);
         }
     }

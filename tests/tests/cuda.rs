@@ -440,3 +440,15 @@ fn devices_and_spans_are_paused_and_resumed_apart() {
     let op = run.events("cpu_op")[1].clone();
     assert!(ends(&pause).0 <= ends(&op).0 && ends(&op).1 <= ends(&pause).1);
 }
+
+#[test]
+fn observed_spans_have_both_ids_and_their_kernels() {
+    let run = run("observed", &[]);
+    let functions: Vec<&Value> =
+        run.events("cpu_op").iter().map(|event| &event["args"]["Record function id"]).collect();
+    assert_eq!(functions, [1, 2, 3]);
+    let ids: Vec<&Value> = run.events("cpu_op").iter().map(|event| &event["args"]["External id"]).collect();
+    let kernels: Vec<&Value> =
+        run.events("kernel").iter().map(|event| &event["args"]["External id"]).collect();
+    assert_eq!([kernels[0], kernels[kernels.len() - 1]], [ids[0], ids[2]]);
+}

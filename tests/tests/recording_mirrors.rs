@@ -12,7 +12,8 @@ use kinetoscope::mirror::{itt, nvtx};
 use kinetoscope::profiler::measure::{ProfileIt, driver_memory, timeit};
 use kinetoscope::schedule::{Schedule, ScheduleArgs};
 use kinetoscope::spans::Shape::{List, Tensor};
-use kinetoscope::spans::TensorId;
+use kinetoscope::spans::{TensorId, operator};
+use kinetoscope::{ExecutionTraceObserver, Module};
 use kinetoscope::{outputs, scope, user_scope};
 use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::trace::Trace;
@@ -20,6 +21,7 @@ use kinetoscope_core::write::execution_trace::execution_trace;
 use kinetoscope_tests::files::fake;
 use recorder::alone;
 use serde_json::{Value, json};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 use std::{env, fs, thread};
@@ -223,6 +225,100 @@ fn execution_traces_have_outputs_and_tensor_ids() {
     }
     let recording = profiler.stop().expect("a recording").expect("a recording");
     assert_eq!(recording.statistics.records, 2);
+}
+
+/// Returns the `rf_id` and the name of each node of a file, except those of the process and of threads.
+fn nodes(path: &Path) -> Vec<(i64, String)> {
+    let written: Value = serde_json::from_slice(&fs::read(path).expect("a file")).expect("JSON");
+    let nodes = written["nodes"].as_array().expect("nodes").iter();
+    let id = |node: &Value| attribute(node, "rf_id").as_i64().expect("an id");
+    let named = nodes.map(|node| (id(node), node["name"].as_str().expect("a name").to_owned()));
+    named.filter(|(_, name)| !name.starts_with("[pytorch|")).collect()
+}
+
+#[test]
+fn an_observer_writes_the_operators_that_begin_while_it_runs() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("et.json");
+    let observer = ExecutionTraceObserver::new(&path);
+    assert!(matches!(observer.start(), Err(RecordError::NotStarted)));
+    let mut last = 0;
+    for _ in 0..2 {
+        let builder = Profiler::builder().execution_trace_observer(&observer).with_modules(true);
+        let mut profiler = builder.start().expect("recording should start");
+        assert!(observer.is_running());
+        let module = Module::new("Net", "net").scope();
+        let step = user_scope!("step");
+        drop(scope!("aten::mm", shapes: [[2, 3], [3, 4]], dtype: "float"));
+        observer.pause().expect("a pause");
+        assert!(!observer.is_running());
+        drop(scope!("aten::relu"));
+        observer.start().expect("a start");
+        thread::scope(|scope| {
+            scope.spawn(|| drop(operator("aten::add")));
+        });
+        observer.stop().expect("a stop");
+        drop(scope!("aten::mul"));
+        assert!(matches!(observer.start(), Err(RecordError::NotStarted)), "until the next recording");
+        drop((step, module));
+        let recording = profiler.stop().expect("a recording").expect("a recording");
+        assert!(!observer.is_running());
+        recorder::check(&recording);
+        let trace = &recording.trace;
+        let id = |name: &str| {
+            let id = trace.table.field_named(recorder::row(trace, name), Place::Args, "Record function id");
+            id.and_then(|id| id.as_i64()).expect("an id")
+        };
+        assert_eq!([id("aten::relu"), id("aten::mul")], [0, 0]);
+        let seen = ["step", "aten::mm", "aten::add"].map(|name| (id(name), name.to_owned()));
+        assert_eq!(nodes(&path), seen);
+        assert!(seen.iter().all(|(id, _)| *id > last), "ids are unique in the process: {seen:?}");
+        last = seen.iter().map(|(id, _)| *id).max().expect("three ids");
+        let mm = trace.table.field_named(recorder::row(trace, "aten::mm"), Place::Args, "Input Dims");
+        assert_eq!(mm.and_then(|dims| dims.as_json()), Some("[[2,3],[3,4]]"), "the observer records shapes");
+    }
+}
+
+#[test]
+fn an_observer_that_saw_nothing_writes_no_operators() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("et.json");
+    let observer = ExecutionTraceObserver::new(&path);
+    let mut profiler = Profiler::builder().execution_trace_observer(&observer).start().expect("a start");
+    observer.pause().expect("a pause");
+    drop(scope!("not seen"));
+    profiler.stop().expect("a stop");
+    assert_eq!(nodes(&path), []);
+    let missing = ExecutionTraceObserver::new(folder.path().join("no folder/et.json"));
+    let mut profiler = Profiler::builder().execution_trace_observer(&missing).start().expect("a start");
+    let error = profiler.stop().expect_err("there is no such folder");
+    assert!(error.to_string().contains("no folder/et.json"), "{error}");
+}
+
+#[test]
+fn an_observer_writes_a_file_for_each_cycle() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let observer = ExecutionTraceObserver::new(folder.path().join("et.json"));
+    let args = ScheduleArgs { wait: 1, warmup: 1, active: 1, repeat: 2, ..ScheduleArgs::default() };
+    let mut profiler = Profiler::builder()
+        .schedule(Schedule::new(args).expect("a schedule"))
+        .execution_trace_observer(&observer)
+        .start()
+        .expect("recording should start");
+    for step in 0..6 {
+        assert_eq!(observer.is_running(), step % 3 == 2);
+        drop(operator(&format!("work {step}")));
+        profiler.step().expect("a step");
+    }
+    profiler.stop().expect("a stop");
+    let names = |file: &str| -> Vec<String> {
+        nodes(&folder.path().join(file)).into_iter().map(|(_, name)| name).collect()
+    };
+    assert_eq!(names("et.json"), ["ProfilerStep#2", "work 2"]);
+    assert_eq!(names("et.6.json"), ["ProfilerStep#5", "work 5"]);
 }
 
 /// Checks that the keys of every level are those of a trace that PyTorch wrote.

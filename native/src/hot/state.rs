@@ -12,6 +12,9 @@ pub(crate) static DROPPED: AtomicU64 = AtomicU64::new(0);
 /// recording meanwhile.
 pub(crate) static PAUSED: AtomicU32 = AtomicU32::new(0);
 
+/// The number of the recording whose spans are observed for an execution trace, in the form of [`left_out`]; 0 for none.
+pub(crate) static OBSERVED: AtomicU32 = AtomicU32::new(0);
+
 /// The next external id of a span. Ids are unique in the process.
 pub(crate) static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
@@ -43,8 +46,10 @@ pub(crate) mod flag {
     pub(crate) const DEVICES: u32 = 256;
     /// Only the thread that started the recording is recorded.
     pub(crate) const ONE_THREAD: u32 = 512;
+    /// An execution trace observer is attached.
+    pub(crate) const OBSERVER: u32 = 1024;
     /// The number of bits for flags. The number of the recording is above them.
-    pub(crate) const BITS: u32 = 10;
+    pub(crate) const BITS: u32 = 11;
     /// The highest bit, which no number of a recording has. In the state of a guard: the span is not recorded, and the
     /// other bits above the flags identify its name on its thread (see [`names`](crate::hot::names)).
     pub(crate) const NAMED: u32 = 1 << 31;
@@ -82,10 +87,10 @@ pub(crate) fn is_paused(began: u32) -> bool {
     is_on(began) && PAUSED.load(Ordering::Relaxed) == left_out(began)
 }
 
-/// Returns whether a span needs more than its two records: a call stack, a mirror or an id for devices.
+/// Returns whether a span needs more than its two records: a call stack, a mirror, or an id for devices or observers.
 #[inline(always)]
 pub(crate) fn wants_more(state: u32) -> bool {
-    state & (flag::STACKS | flag::MIRROR | flag::DEVICES) != 0
+    state & (flag::STACKS | flag::MIRROR | flag::DEVICES | flag::OBSERVER) != 0
 }
 
 /// Returns whether stacks are recorded.
@@ -98,6 +103,12 @@ pub(crate) fn wants_stack(state: u32) -> bool {
 #[inline(always)]
 pub(crate) fn wants_mirror(state: u32) -> bool {
     state & flag::MIRROR != 0
+}
+
+/// Returns whether the spans are operators of an execution trace that is being observed.
+#[inline(always)]
+pub(crate) fn wants_function_id(state: u32) -> bool {
+    state & flag::OBSERVER != 0 && OBSERVED.load(Ordering::Relaxed) == left_out(state)
 }
 
 /// Returns whether the ids of spans are passed to CUPTI.

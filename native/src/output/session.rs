@@ -80,7 +80,7 @@ impl Session {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let begun = Instant::now();
         let clock = Clock::of_machine();
-        // Numbers repeat after 2 million recordings.
+        // Numbers repeat after a million recordings.
         let number = NEXT.fetch_add(1, Ordering::Relaxed) << flag::BITS & !flag::NAMED;
         let counter = if clock == Clock::Counter { flag::COUNTER } else { 0 };
         let mut warnings = options.warnings.clone();
@@ -139,6 +139,12 @@ impl Session {
         STATE.store(self.state_of_spans(), Ordering::SeqCst);
         self.started = Some(begun);
         self.statistics.enable = begun.elapsed();
+    }
+
+    /// Returns the number of the recording, as in the state of its spans.
+    #[cfg(feature = "analysis")]
+    pub(crate) fn number(&self) -> u32 {
+        left_out(self.state)
     }
 
     /// Returns whether [`Session::enable`] was called.

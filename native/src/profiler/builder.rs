@@ -6,6 +6,8 @@ use crate::mirror::Mirror;
 use crate::options::{Destination, Devices, Options};
 use crate::output::document::Member;
 use crate::profiler::handlers::Handler;
+#[cfg(feature = "analysis")]
+use crate::profiler::observer::ExecutionTraceObserver;
 use crate::profiler::recording::Recording;
 use crate::schedule::{ProfilerAction, Schedule};
 use serde_json::Value;
@@ -21,6 +23,8 @@ pub struct ProfilerBuilder {
     pub(crate) schedule: Option<ScheduleFn>,
     pub(crate) handlers: Vec<Handler>,
     pub(crate) metadata: Vec<Member>,
+    #[cfg(feature = "analysis")]
+    pub(crate) observer: Option<ExecutionTraceObserver>,
     pub(crate) accumulates: bool,
     pub(crate) is_enabled: bool,
 }
@@ -33,6 +37,8 @@ impl ProfilerBuilder {
             schedule: None,
             handlers: Vec::new(),
             metadata: Vec::new(),
+            #[cfg(feature = "analysis")]
+            observer: None,
             accumulates: false,
             is_enabled: true,
         }
@@ -140,6 +146,16 @@ impl ProfilerBuilder {
     ) -> Self {
         self.handlers.push(Box::new(handler));
         self
+    }
+
+    /// Attaches an observer, which starts and stops with the recordings of the profiler and writes an execution trace of
+    /// each, before the handlers that are added later. Shapes are recorded as with
+    /// [`record_shapes`](Self::record_shapes). A profiler has one observer.
+    #[cfg(feature = "analysis")]
+    pub fn execution_trace_observer(mut self, observer: &ExecutionTraceObserver) -> Self {
+        self.options.observer = true;
+        self.observer = Some(observer.clone());
+        self.on_trace_ready(observer.handler())
     }
 
     /// Adds a member to the trace's top-level object.

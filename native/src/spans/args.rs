@@ -13,9 +13,9 @@ use smallvec::{SmallVec, smallvec};
 use std::fmt::{Debug, Display, Write};
 use std::sync::atomic::Ordering;
 
-/// The maximum number of slots of a record. A chunk has room for it, for a slot that is inserted before the arguments,
-/// and for one with the number of arguments that were cut.
-const MAX_SLOTS: usize = WORDS / 2 - 2;
+/// The maximum number of slots of a record. A chunk has room for it, for two slots that are inserted before the
+/// arguments, and for one with the number of arguments that were cut.
+const MAX_SLOTS: usize = WORDS / 2 - 3;
 
 /// The arguments of a record.
 #[derive(Debug)]

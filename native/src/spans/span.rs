@@ -6,11 +6,12 @@ use crate::hot::names;
 use crate::hot::registry::Site;
 use crate::hot::stack;
 use crate::hot::state::{
-    START, flag, is_older, is_paused, left_out, state, wants_mirror, wants_modules, wants_stack,
+    START, flag, is_older, is_paused, left_out, state, wants_function_id, wants_mirror, wants_modules,
+    wants_stack,
 };
 use crate::mirror;
 use kinetoscope_stream::record::{Kind, Tag, key};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(feature = "cuda")]
 use {
     crate::device::external,
@@ -32,6 +33,9 @@ pub(crate) fn begin_with(mut args: Args, site: &'static Site) -> u32 {
     }
     if wants_mirror(state) {
         local::unrecorded(|| mirror::push(&args.mirrored_name(site)));
+    }
+    if wants_function_id(state) && is_recorded && has_id(site.kind) {
+        args.put_first(key::RECORD_FUNCTION_ID, NEXT_FUNCTION.fetch_add(1, Ordering::Relaxed));
     }
     #[cfg(feature = "cuda")]
     if wants_devices(state) && is_recorded {
@@ -91,7 +95,9 @@ pub(crate) fn instant(args: Args, site: &'static Site) {
     args.write(Tag::Instant, site);
 }
 
-#[cfg(feature = "cuda")]
+/// The next `Record function id`. Ids are unique in the process.
+static NEXT_FUNCTION: AtomicU64 = AtomicU64::new(1);
+
 fn has_id(kind: Kind) -> bool {
     matches!(kind, Kind::Op | Kind::Annotation)
 }

@@ -1,6 +1,7 @@
 //! A program that uses the CUDA fakes, for the tests that check its recording: `cuda-child WHAT OUT`. The recorder's
 //! environment variables name the fake libraries.
 
+use kinetoscope::ExecutionTraceObserver;
 use kinetoscope::FlightRecorder;
 use kinetoscope::ProfilerBuilder;
 use kinetoscope::Recording;
@@ -47,6 +48,10 @@ fn main() {
             devices_only(profiler.expect("recording should start"))
         }
         "paused" => paused(both()),
+        "observed" => {
+            let observer = ExecutionTraceObserver::new(Path::new(&args[2]).with_extension("et.json"));
+            paused(both().execution_trace_observer(&observer))
+        }
         "nothing" => {
             let error = Profiler::builder().activities(&[Activity::Cuda, Activity::Hpu]).start().err();
             println!("{}", error.expect("an error"));
