@@ -147,7 +147,7 @@ impl Recording {
             let cat = if kind == Kind::Annotation { "user_annotation" } else { "cpu_op" };
             let mut row = RowBuilder::new(&mut self.table, b'X', cat);
             if given.is_none() {
-                self.tail.last_id += 1;
+                self.tail.last_id = self.tail.last_id.saturating_add(1);
                 row = row.int(Args, "External id", self.tail.last_id);
             }
             if function.is_some() { row } else { row.int(Args, "Record function id", 0) }
