@@ -50,7 +50,7 @@
 //! |---|---:|
 //! | `scope!` while a profiler records | 22.7 |
 //! | `scope!` with two arguments, one of them a string | 84 |
-//! | `scope!` while nothing records: a load and a branch at the begin and at the end | 0.8 |
+//! | `scope!` while nothing records: a load and a branch at the begin and at the end | 1 |
 //! | `record_function` while nothing records: its name is copied | 12 |
 //! | `scope!` compiled without `record` | the same instructions as without a span |
 //!
