@@ -14,7 +14,6 @@
 //! | `external` | passes the ids of spans to CUPTI as external correlation ids |
 
 mod properties;
-mod unavailable;
 
 #[cfg(feature = "cuda")]
 mod buffers;
@@ -46,8 +45,10 @@ mod occupancy;
 #[path = "device/off.rs"]
 pub(crate) mod collector;
 
+pub use crate::activity::unavailable::{CUPTI_VARIABLE, DRIVER_VARIABLE, Unavailable};
 pub use properties::DeviceProperties;
-pub use unavailable::{CUPTI_VARIABLE, DRIVER_VARIABLE, Unavailable};
+
+use crate::activity::Activity;
 
 /// Returns the devices that can be recorded. The libraries are loaded once in a process.
 ///
@@ -58,4 +59,18 @@ pub fn probe() -> Result<&'static [DeviceProperties], Unavailable> {
     return loader::cuda().map(|cuda| cuda.devices.as_slice());
     #[cfg(not(feature = "cuda"))]
     Err(Unavailable::NotCompiled)
+}
+
+impl Activity {
+    /// Checks whether the activity can be recorded in this process. The libraries are loaded once in a process.
+    ///
+    /// # Errors
+    /// Returns the reason why it cannot be recorded.
+    pub fn check(self) -> Result<(), Unavailable> {
+        match self {
+            Activity::Cpu => Ok(()),
+            Activity::Cuda => probe().map(|_| ()),
+            activity => Err(Unavailable::Unsupported(activity)),
+        }
+    }
 }

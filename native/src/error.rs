@@ -1,5 +1,7 @@
 //! Errors of a recording.
 
+use crate::activity::Activity;
+use crate::activity::unavailable::Unavailable;
 #[cfg(feature = "analysis")]
 use kinetoscope_core::error::Error;
 use std::{fmt, io};
@@ -14,6 +16,12 @@ pub enum RecordError {
     NotStarted,
     /// The profiler is already started.
     AlreadyStarted,
+    /// The list of activities to record is empty.
+    NoActivities,
+    /// None of the requested activities can be recorded; the reason for each.
+    CannotRecord(Vec<(Activity, Unavailable)>),
+    /// The activity is not part of the recording.
+    NotRecorded(Activity),
     /// A metadata value is not valid JSON.
     BadMetadata {
         /// The key of the value.
@@ -42,6 +50,14 @@ impl fmt::Display for RecordError {
             RecordError::AlreadyRecording => f.write_str("another profiler is recording in this process"),
             RecordError::NotStarted => f.write_str("the profiler is not recording: call start() first"),
             RecordError::AlreadyStarted => f.write_str("the profiler is already started"),
+            RecordError::NoActivities => f.write_str("no activity was requested"),
+            RecordError::CannotRecord(reasons) => {
+                f.write_str("none of the requested activities can be recorded")?;
+                reasons.iter().try_for_each(|(activity, reason)| write!(f, "; {activity}: {reason}"))
+            }
+            RecordError::NotRecorded(activity) => {
+                write!(f, "{activity} activities are not part of the recording")
+            }
             RecordError::BadMetadata { key, reason } => {
                 write!(f, "the metadata of {key} is not valid JSON: {reason}")
             }

@@ -7,6 +7,7 @@ pub(crate) mod chunk;
 pub(crate) mod clock;
 pub(crate) mod local;
 pub(crate) mod lock;
+pub(crate) mod names;
 pub(crate) mod pool;
 pub(crate) mod registry;
 pub(crate) mod stack;

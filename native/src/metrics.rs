@@ -1,5 +1,6 @@
 //! Samples CUDA devices through NVML: memory, utilization, clocks, power and temperature, recorded as counters.
 
+use crate::hot::local;
 use crate::hot::registry::{Name, Site};
 use crate::spans::args::Args;
 use kinetoscope_stream::record::Kind;
@@ -107,6 +108,7 @@ impl Sampler {
         let is_over = Arc::new(AtomicBool::new(false));
         let its_end = Arc::clone(&is_over);
         let run = move || {
+            local::always_record();
             while !its_end.load(Ordering::Acquire) {
                 if crate::spans::is_recording() {
                     read();
@@ -126,5 +128,29 @@ impl Drop for Sampler {
             thread.thread().unpark();
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(all(test, feature = "analysis"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_recorded_if_only_one_thread_is() {
+        let mut profiler =
+            crate::Profiler::builder().profile_all_threads(false).start().expect("recording should start");
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let sample =
+            Sample { memory: None, utilization: None, clocks: None, power: Some(7), temperature: None };
+        let read = move || {
+            sample.record(3);
+            let _ = sender.send(());
+        };
+        let sampler = Sampler::with(Duration::from_millis(1), read).expect("a thread");
+        receiver.recv().expect("a sample");
+        drop(sampler);
+        let recording = profiler.stop().expect("a recording").expect("a recording");
+        let table = &recording.trace.table;
+        assert!(table.rows().any(|row| table.name(row) == "GPU 3 power (mW)"));
     }
 }

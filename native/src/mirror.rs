@@ -41,16 +41,24 @@ fn each(emit: impl Fn(Mirror)) {
 /// Emits the begin of a span to the attached mirrors.
 pub(crate) fn push(name: &str) {
     each(|mirror| match mirror {
-        Mirror::Nvtx => nvtx::range_push(name),
-        Mirror::Itt => itt::range_push(name),
+        Mirror::Nvtx => {
+            nvtx::range_push(name);
+        }
+        Mirror::Itt => {
+            itt::range_push(name);
+        }
     });
 }
 
 /// Emits the end of this thread's innermost span.
 pub(crate) fn pop() {
     each(|mirror| match mirror {
-        Mirror::Nvtx => nvtx::range_pop(),
-        Mirror::Itt => itt::range_pop(),
+        Mirror::Nvtx => {
+            nvtx::range_pop();
+        }
+        Mirror::Itt => {
+            itt::range_pop();
+        }
     });
 }
 
@@ -76,28 +84,33 @@ pub struct Emit(());
 
 /// Emits every span to NVTX until the guard is dropped.
 ///
+/// The name of a range is that of the span, followed by its sequence number if it has one, and with `record_shapes` by the
+/// shapes of its inputs, as in PyTorch: `aten::mm, seq = 7, sizes = [[2, 3], [3, 4]]`. While a profiler records with a
+/// mirror, names have the same form.
+///
 /// # Errors
 /// Returns [`RecordError::AlreadyRecording`] while a profiler records; use [`ProfilerBuilder::mirror`] for that.
 ///
 /// [`ProfilerBuilder::mirror`]: crate::ProfilerBuilder::mirror
-pub fn emit_nvtx() -> Result<Emit, RecordError> {
-    Emit::to(Mirror::Nvtx)
+pub fn emit_nvtx(record_shapes: bool) -> Result<Emit, RecordError> {
+    Emit::to(Mirror::Nvtx, record_shapes)
 }
 
-/// Emits every span to ITT until the guard is dropped.
+/// Emits every span to ITT until the guard is dropped, with names as of [`emit_nvtx`].
 ///
 /// # Errors
 /// The same as of [`emit_nvtx`].
-pub fn emit_itt() -> Result<Emit, RecordError> {
-    Emit::to(Mirror::Itt)
+pub fn emit_itt(record_shapes: bool) -> Result<Emit, RecordError> {
+    Emit::to(Mirror::Itt, record_shapes)
 }
 
 impl Emit {
-    fn to(mirror: Mirror) -> Result<Emit, RecordError> {
+    fn to(mirror: Mirror, record_shapes: bool) -> Result<Emit, RecordError> {
         if IS_TAKEN.swap(true, Ordering::AcqRel) {
             return Err(RecordError::AlreadyRecording);
         }
-        STATE.store(attach(&[mirror]), Ordering::SeqCst);
+        let shapes = if record_shapes { flag::SHAPES } else { 0 };
+        STATE.store(attach(&[mirror]) | shapes, Ordering::SeqCst);
         Ok(Emit(()))
     }
 }

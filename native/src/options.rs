@@ -1,19 +1,10 @@
 //! Options of a recording: what is recorded and where it is written.
 
+use crate::activity::Activity;
 use crate::hot::state::flag;
 use crate::mirror::Mirror;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// What is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Activity {
-    /// Spans of this program.
-    Cpu,
-    /// Work of CUDA devices.
-    Cuda,
-}
 
 /// The destination of a recording.
 #[derive(Clone, Debug)]
@@ -38,7 +29,15 @@ pub(crate) struct Options {
     pub(crate) flush_interval: Duration,
     pub(crate) buffer_bytes: usize,
     pub(crate) mirrors: Vec<Mirror>,
+    /// Whether spans, allocations and other events of this program are recorded.
+    pub(crate) cpu: bool,
+    /// Whether all threads are recorded, or only the one that starts the recording.
+    pub(crate) all_threads: bool,
+    /// Whether an execution trace observer is attached.
+    pub(crate) observer: bool,
     pub(crate) devices: Devices,
+    /// Requested activities that are not supported.
+    pub(crate) unsupported: Vec<Activity>,
     /// Whether the program's own NVTX ranges are recorded.
     pub(crate) nvtx_ranges: bool,
     /// The limit of CUPTI's activity buffers that wait to be read, in bytes.
@@ -71,7 +70,11 @@ impl Default for Options {
             flush_interval: Duration::from_millis(20),
             buffer_bytes: 64 << 20,
             mirrors: Vec::new(),
+            cpu: true,
+            all_threads: true,
+            observer: false,
             devices: Devices::IfAvailable,
+            unsupported: Vec::new(),
             nvtx_ranges: false,
             device_buffer_bytes: 128 << 20,
             device_metrics: None,
@@ -82,7 +85,7 @@ impl Default for Options {
 
 impl Options {
     pub(crate) fn shapes(&self) -> bool {
-        self.record_shapes || self.with_flops
+        self.record_shapes || self.with_flops || self.observer
     }
 
     pub(crate) fn flags(&self) -> u32 {
@@ -92,6 +95,8 @@ impl Options {
             (self.with_stack, flag::STACKS),
             (self.with_modules, flag::MODULES),
             (self.with_flops, flag::FLOPS),
+            (!self.all_threads, flag::ONE_THREAD),
+            (self.observer, flag::OBSERVER),
         ]
         .into_iter()
         .filter(|(is_on, _)| *is_on)

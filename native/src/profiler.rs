@@ -5,13 +5,17 @@ mod builder;
 pub(crate) mod flight;
 pub mod handlers;
 pub mod measure;
+#[cfg(feature = "analysis")]
+pub(crate) mod observer;
 pub(crate) mod recording;
 #[cfg(unix)]
 mod signal;
 mod stats;
 
+use crate::activity::Activity;
+use crate::device::Unavailable;
 use crate::error::RecordError;
-use crate::options::{Activity, Options};
+use crate::options::Options;
 use crate::output::document::Member;
 use crate::output::session::Session;
 use crate::output::statistics::Statistics;
@@ -49,6 +53,8 @@ pub struct Profiler {
     records_steps: bool,
     handlers: Vec<Handler>,
     metadata: Vec<Member>,
+    #[cfg(feature = "analysis")]
+    observer: Option<observer::ExecutionTraceObserver>,
     accumulates: bool,
     is_enabled: bool,
     step: u64,
@@ -58,6 +64,7 @@ pub struct Profiler {
     session: Option<Session>,
     accumulated: Vec<u8>,
     last: Option<Recording>,
+    unavailable: Vec<(Activity, Unavailable)>,
 }
 
 impl Profiler {
@@ -74,6 +81,8 @@ impl Profiler {
             options: plan.options,
             handlers: plan.handlers,
             metadata: plan.metadata,
+            #[cfg(feature = "analysis")]
+            observer: plan.observer,
             accumulates: plan.accumulates,
             is_enabled: plan.is_enabled,
             step: 0,
@@ -83,6 +92,7 @@ impl Profiler {
             session: None,
             accumulated: Vec::new(),
             last: None,
+            unavailable: Vec::new(),
         }
     }
 
@@ -90,7 +100,8 @@ impl Profiler {
     ///
     /// # Errors
     /// Returns [`RecordError::AlreadyStarted`] if it is started, [`RecordError::AlreadyRecording`] if another profiler
-    /// of this process records, and [`RecordError::Io`] if the file cannot be opened.
+    /// of this process records, [`RecordError::NoActivities`] and [`RecordError::CannotRecord`] if there is nothing to
+    /// record, and [`RecordError::Io`] if the file cannot be opened.
     pub fn start(&mut self) -> Result<(), RecordError> {
         if !self.is_enabled {
             return Ok(());
@@ -126,6 +137,48 @@ impl Profiler {
         Ok(())
     }
 
+    /// Pauses or resumes the recording of these activities while it runs: PyTorch's `toggle_collection_dynamic`. Has no
+    /// effect on those that are paused, or run, already. Before CUDA is paused, the work that was submitted is
+    /// completed.
+    ///
+    /// A span that is open at a pause keeps its real end, and one that is open when the recording is resumed begins
+    /// there. The trace has a span `not recorded: ACTIVITY` with the category `not_recorded` for each pause.
+    ///
+    /// # Errors
+    /// Returns [`RecordError::NotStarted`] if nothing is being recorded, and [`RecordError::CannotRecord`] if CUDA
+    /// cannot be resumed or [`RecordError::NotRecorded`] for an activity that is not part of the recording. In the last
+    /// case nothing is changed.
+    pub fn toggle(&mut self, enable: bool, activities: &[Activity]) -> Result<(), RecordError> {
+        let session = self.session.as_mut().filter(|session| session.is_started());
+        let session = session.ok_or(RecordError::NotStarted)?;
+        let recorded = session.activities();
+        if let Some(&other) = activities.iter().find(|activity| !recorded.contains(activity)) {
+            return Err(RecordError::NotRecorded(other));
+        }
+        activities.iter().try_for_each(|&activity| session.toggle(enable, activity))
+    }
+
+    /// Pauses the recording of all activities; see [`Profiler::toggle`].
+    ///
+    /// # Errors
+    /// The same as of [`Profiler::toggle`].
+    pub fn pause(&mut self) -> Result<(), RecordError> {
+        self.toggle_all(false)
+    }
+
+    /// Resumes the recording of all activities; see [`Profiler::toggle`].
+    ///
+    /// # Errors
+    /// The same as of [`Profiler::toggle`].
+    pub fn resume(&mut self) -> Result<(), RecordError> {
+        self.toggle_all(true)
+    }
+
+    fn toggle_all(&mut self, enable: bool) -> Result<(), RecordError> {
+        let activities = self.session.as_ref().map(Session::activities).unwrap_or_default();
+        self.toggle(enable, &activities)
+    }
+
     /// Returns the number of the present step, from 0.
     pub fn step_number(&self) -> u64 {
         self.step
@@ -134,6 +187,11 @@ impl Profiler {
     /// Returns the action of the present step; `None` before `start` and after `stop`.
     pub fn action(&self) -> Option<ProfilerAction> {
         self.action
+    }
+
+    /// Returns the requested activities that the present or last recording leaves out, with the reasons.
+    pub fn unavailable(&self) -> &[(Activity, Unavailable)] {
+        &self.unavailable
     }
 
     /// Stops the profiler and returns the last recording; `None` if no step was recorded or the profiler is not
@@ -192,10 +250,17 @@ impl Profiler {
                     if session.is_err() {
                         self.action = None;
                     }
-                    self.session = Some(session?);
+                    let session = self.session.insert(session?);
+                    self.unavailable.clone_from(&session.unavailable);
                 }
-                Transition::StartTrace => self.session.iter_mut().for_each(Session::enable),
+                Transition::StartTrace => {
+                    #[cfg(feature = "analysis")]
+                    self.attach_observer();
+                    self.session.iter_mut().for_each(Session::enable);
+                }
                 Transition::StopTrace => {
+                    #[cfg(feature = "analysis")]
+                    self.detach_observer();
                     if let Some(session) = self.session.take() {
                         stopped = Some(session.finish(&self.metadata)?);
                         self.cycle += 1;
@@ -205,6 +270,18 @@ impl Profiler {
             }
         }
         Ok(())
+    }
+
+    #[cfg(feature = "analysis")]
+    fn attach_observer(&self) {
+        if let (Some(observer), Some(session)) = (&self.observer, &self.session) {
+            observer.attach(session.number());
+        }
+    }
+
+    #[cfg(feature = "analysis")]
+    fn detach_observer(&self) {
+        self.observer.iter().for_each(|observer| observer.attach(0));
     }
 
     /// Passes a finished recording to the handlers, together with those of earlier cycles if they accumulate.
@@ -245,6 +322,8 @@ impl Drop for Profiler {
     fn drop(&mut self) {
         self.step_scope = None;
         if let Some(session) = self.session.take() {
+            #[cfg(feature = "analysis")]
+            self.detach_observer();
             let _ = session.finish(&self.metadata);
         }
     }

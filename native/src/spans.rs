@@ -1,7 +1,7 @@
 //! Instrumentation: macros and functions for spans, instant events, counters, flows and modules.
 //!
 //! Without the feature `record` they compile to nothing, so that a library can use them at no cost. With it, a span
-//! costs one load and one branch while no profiler records.
+//! costs a load and a branch at its begin and at its end while no profiler records.
 //!
 //! ```
 //! use kinetoscope::{counter, instant, scope};
@@ -23,13 +23,15 @@ pub mod named;
 #[cfg(not(feature = "record"))]
 mod off;
 pub(crate) mod sequence;
+mod shape;
 #[cfg(feature = "record")]
 pub(crate) mod span;
+mod tensor;
 
 #[cfg(feature = "record")]
-use crate::hot::{registry, state as recorder};
+use crate::hot::{names, registry, state as recorder};
 #[cfg(not(feature = "record"))]
-use off::{args, registry, span, state as recorder};
+use off::{args, names, registry, span, state as recorder};
 
 #[doc(hidden)]
 pub use args::Args;
@@ -39,7 +41,9 @@ pub use module::Module;
 #[doc(hidden)]
 pub use registry::{Name, Site};
 pub use sequence::Sequence;
+pub use shape::{InputShape, Shape};
 use std::marker::PhantomData;
+pub use tensor::TensorId;
 
 /// Returns whether a profiler records now. Use it to skip work that only a recording needs.
 #[inline(always)]
@@ -55,10 +59,13 @@ pub fn state() -> u32 {
 }
 
 /// The guard of a span: the span lasts from its creation to its drop. It cannot move to another thread.
+///
+/// A span that is open when a recording starts is recorded when it ends, from the start of the recording, without its
+/// arguments.
 #[derive(Debug)]
 #[must_use = "a span ends when this is dropped"]
 pub struct Scope {
-    /// The state when the span began; 0 if it is not recorded.
+    /// The state when the span began; without flags if it is not recorded.
     #[cfg(feature = "record")]
     state: u32,
     #[cfg(feature = "record")]
@@ -94,11 +101,17 @@ impl Scope {
         Scope::of(span::begin_with(args, site), site)
     }
 
-    /// Returns the guard of a span that is not recorded.
+    /// Returns the guard of a span that begins while nothing is recorded or mirrored.
     #[doc(hidden)]
     #[inline(always)]
     pub fn none(site: &'static Site) -> Scope {
         Scope::of(0, site)
+    }
+
+    /// Returns the guard of a span that is not recorded, with a name that is computed at run time.
+    #[inline]
+    fn none_named(site: &'static Site, name: &str) -> Scope {
+        Scope::of(if name.is_empty() { 0 } else { names::keep(name) }, site)
     }
 
     #[cfg(feature = "record")]
@@ -118,7 +131,8 @@ impl Scope {
 impl Drop for Scope {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.state != 0 {
+        // A recording may have started since the span began.
+        if self.state != 0 || recorder::state() != 0 {
             span::end(self.state, self.site);
         }
     }
@@ -147,7 +161,7 @@ pub fn operator(name: &str) -> Scope {
 #[inline]
 fn named_scope(site: &'static Site, name: &str) -> Scope {
     match recorder::state() {
-        0 => Scope::none(site),
+        0 => Scope::none_named(site, name),
         state => {
             let mut args = Args::new(state);
             args.name(name);

@@ -7,7 +7,7 @@
 use crate::error::RecordError;
 use crate::hot::local::unrecorded;
 use crate::hot::registry::{Site, registry};
-use crate::hot::state::state;
+use crate::hot::state::{left_out, state};
 #[cfg(unix)]
 use crate::output::fork;
 use crate::profiler::recording::Recording;
@@ -182,7 +182,7 @@ impl Visit for Fields {
 /// A span that the calling thread has entered.
 struct Entered {
     id: u64,
-    /// The state when the span was entered; 0 if it is not recorded.
+    /// The state when the span was entered; without flags if it is not recorded.
     state: u32,
     site: &'static Site,
 }
@@ -237,8 +237,15 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
         let _ = ENTERED.try_with(|stack| unrecorded(|| stack.borrow_mut().push(entered)));
     }
 
-    fn on_exit(&self, id: &Id, _: Context<'_, S>) {
-        let _ = ENTERED.try_with(|stack| exit(&mut stack.borrow_mut(), id.into_u64()));
+    fn on_exit(&self, id: &Id, context: Context<'_, S>) {
+        let is_known = ENTERED.try_with(|stack| exit(&mut stack.borrow_mut(), id.into_u64()));
+        // A span that was entered before the recording started.
+        if is_known == Ok(false)
+            && state() != 0
+            && let Some(span) = context.span(id)
+        {
+            span::end(0, unrecorded(|| &callsite(span.metadata()).site));
+        }
     }
 
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
@@ -261,17 +268,20 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
 }
 
 /// Ends a span. If spans are exited in another order than the reverse of their entry, the spans above this one end too
-/// and begin again.
-fn exit(stack: &mut Vec<Entered>, id: u64) {
-    let Some(at) = stack.iter().rposition(|entered| entered.id == id) else { return };
+/// and begin again. Returns false if the span was not entered while anything was recorded.
+fn exit(stack: &mut Vec<Entered>, id: u64) -> bool {
+    let Some(at) = stack.iter().rposition(|entered| entered.id == id) else { return false };
     let above = stack.split_off(at + 1);
     for entered in above.iter().rev().chain(stack.pop().iter()) {
-        if entered.state != 0 {
-            span::end(entered.state, entered.site);
-        }
+        span::end(entered.state, entered.site);
     }
     for entered in above {
-        let state = if entered.state == state() { span::begin(entered.state, entered.site) } else { 0 };
+        let state = if entered.state == state() {
+            span::begin_with(Args::new(entered.state), entered.site)
+        } else {
+            left_out(entered.state)
+        };
         stack.push(Entered { state, ..entered });
     }
+    true
 }

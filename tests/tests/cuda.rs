@@ -396,3 +396,59 @@ fn no_warning_without_the_cuda_activity() {
     assert_eq!(run.warnings(), [] as [&str; 0]);
     assert_eq!(run.trace["deviceProperties"], json!([]));
 }
+
+#[test]
+fn without_cpu_activities_only_devices_and_their_calls_are_recorded() {
+    let run = run("devices", &[]);
+    assert_eq!(run.output, "XPU: this version of Kinetoscope cannot record XPU activities");
+    assert_eq!(
+        run.warnings(),
+        ["XPU was requested but is not recorded: this version of Kinetoscope cannot record XPU activities"]
+    );
+    assert_eq!([run.events("kernel").len(), run.events("cuda_runtime").len()], [1, 1]);
+    for category in ["cpu_op", "user_annotation", "cpu_instant_event"] {
+        assert!(run.events(category).is_empty(), "{category}");
+    }
+    let events = run.trace["traceEvents"].as_array().expect("events");
+    assert!(events.iter().all(|event| event["ph"] != "C"), "counters");
+}
+
+#[test]
+fn a_recording_of_nothing_does_not_start() {
+    let run = run("nothing", &[(DRIVER_VARIABLE, "/no/such/driver.so")]);
+    let expected = "none of the requested activities can be recorded; \
+                    HPU: this version of Kinetoscope cannot record HPU activities; CUDA: there is no CUDA driver: ";
+    assert!(run.output.starts_with(expected), "{}", run.output);
+    // The next recording can start.
+    assert_eq!(run.events("cpu_op").len(), 1);
+}
+
+#[test]
+fn devices_and_spans_are_paused_and_resumed_apart() {
+    let run = run("paused", &[]);
+    let names = |category| -> Vec<&str> {
+        run.events(category).iter().map(|event| event["name"].as_str().expect("a name")).collect()
+    };
+    assert_eq!(names("cpu_op"), ["recorded", "without its kernel", "recorded again"]);
+    assert_eq!(names("not_recorded"), ["not recorded: CUDA", "not recorded: CPU"]);
+    assert_eq!([run.events("kernel").len(), run.events("cuda_runtime").len()], [3, 3]);
+    let pause = run.events("not_recorded")[0].clone();
+    let ends = |event: &Value| {
+        let ts = event["ts"].as_f64().expect("a time");
+        (ts, ts + event["dur"].as_f64().expect("a duration"))
+    };
+    let op = run.events("cpu_op")[1].clone();
+    assert!(ends(&pause).0 <= ends(&op).0 && ends(&op).1 <= ends(&pause).1);
+}
+
+#[test]
+fn observed_spans_have_both_ids_and_their_kernels() {
+    let run = run("observed", &[]);
+    let functions: Vec<&Value> =
+        run.events("cpu_op").iter().map(|event| &event["args"]["Record function id"]).collect();
+    assert_eq!(functions, [1, 2, 3]);
+    let ids: Vec<&Value> = run.events("cpu_op").iter().map(|event| &event["args"]["External id"]).collect();
+    let kernels: Vec<&Value> =
+        run.events("kernel").iter().map(|event| &event["args"]["External id"]).collect();
+    assert_eq!([kernels[0], kernels[kernels.len() - 1]], [ids[0], ids[2]]);
+}

@@ -1,8 +1,10 @@
-//! An event beyond a limit is skipped and counted, and its neighbours are read.
+//! An event beyond a limit is skipped and counted, and its neighbours are read. Extreme numbers are read.
 
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::read::limits::Limits;
-use kinetoscope_core::trace::TextReader;
+use kinetoscope_core::trace::{TextReader, Trace};
+use kinetoscope_stream::block::{self, BlockKind};
+use kinetoscope_stream::record::{Tag, Word, key};
 
 fn small() -> Limits {
     Limits::default().with_depth(5).with_text_bytes(64).with_event_bytes(600).with_metadata_bytes(700)
@@ -97,4 +99,32 @@ fn reading_stops_at_the_memory_limit() {
     let per_event = text.len() as u64 / 60_000;
     assert_eq!(diagnostics.findings()[0].first_offset.map(|at| at / per_event), Some(length as u64));
     assert_eq!(once(1000), (length, diagnostics));
+}
+
+/// Appends a block of numbers.
+fn put(bytes: &mut Vec<u8>, kind: BlockKind, numbers: &[u64]) {
+    let payload: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    block::write(bytes, kind, 0, &payload);
+}
+
+#[test]
+fn extreme_numbers_of_a_recording_are_read() {
+    let span =
+        |tag, ticks, extra| [Word::pack(tag, 1, 0, 1), ticks, Word::pack(Tag::Int, 0, 0, key::VALUE), extra];
+    for extreme in [0, 1, i64::MAX as u64, u64::MAX] {
+        let mut bytes = Vec::new();
+        put(&mut bytes, BlockKind::Window, &[0, 0, 0, extreme]);
+        let mut records = vec![0];
+        for tag in [Tag::Open, Tag::Open, Tag::Paused] {
+            records.extend(span(tag, extreme, 5));
+            records.extend(span(tag, 5, extreme));
+        }
+        put(&mut bytes, BlockKind::Records, &records);
+        let trace = Trace::read(&bytes).expect("a trace");
+        let spans = |cat| trace.table.rows().filter(|&row| trace.table.cat(row) == cat).count();
+        assert_eq!([spans("cpu_op"), spans("not_recorded")], [4, 2], "{extreme}");
+        assert!(
+            trace.table.rows().filter(|&row| trace.table.is_span(row)).all(|row| trace.table.dur(row) >= 0)
+        );
+    }
 }

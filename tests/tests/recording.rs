@@ -6,6 +6,7 @@ use kinetoscope::Module;
 use kinetoscope::Profiler;
 use kinetoscope::Recording;
 use kinetoscope::Sequence;
+use kinetoscope::spans::Shape::{self, List, Tensor};
 use kinetoscope::spans::named::{data_loader, optimizer_step};
 use kinetoscope::spans::{operator, record_function};
 use kinetoscope::{async_scope, counter, flow_end, flow_start, instant, scope, user_scope};
@@ -19,7 +20,7 @@ use kinetoscope_core::table::layout::{Key, Place};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::units::TimeUnit;
 use recorder::{alone, check, row, rows};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -132,12 +133,41 @@ fn arguments_have_torchs_names() {
     let mut args = mm["args"].clone();
     args.as_object_mut().expect("args").remove("External id");
     let expected = json!({
+        "Record function id": 0,
         "Input Dims": [[2, 3], [3, 4], []], "Input Strides": [[3, 1], [4, 1]], "Input type": ["float", "float", "Scalar"],
         "Concrete Inputs": ["", "", "0.5"], "who": "me", "count": 3, "negative": -4, "ratio": 0.25, "yes": true,
         "path": "\"a\\\"b\"", "shown": "7",
     });
     assert_eq!(args, expected);
     assert_eq!(document["record_shapes"], 1);
+}
+
+#[test]
+fn shapes_of_tensor_lists_are_nested() {
+    let _alone = alone();
+    let mut profiler = Profiler::builder().record_shapes(true).start().expect("recording should start");
+    let parts = vec![vec![2, 3], vec![4, 3]];
+    {
+        let list: Vec<Shape> = parts.iter().map(|part| Tensor(part)).collect();
+        let _cat = scope!("aten::cat", shapes: [List(&list), Tensor(&[])], dtypes: ["TensorList", "Scalar"],
+            strides: [List(&[Tensor(&[3, 1]), Tensor(&[3, 1])]), Tensor(&[])], concrete: ["", 0]);
+    }
+    let nested = [List(&[List(&[Tensor(&[5]), Tensor(&[])]), List(&[])]), Tensor(&[7, 1])];
+    drop(scope!("nested", shapes: nested, dtype: "float"));
+    drop(scope!("vectors", shapes: &parts));
+    let recording = stop(&mut profiler);
+    let document = check(&recording);
+    let events = document["traceEvents"].as_array().expect("events");
+    let args = |name: &str| &events.iter().find(|event| event["name"] == name).expect("the span")["args"];
+    assert_eq!(args("aten::cat")["Input Dims"], json!([[[2, 3], [4, 3]], []]));
+    assert_eq!(args("aten::cat")["Input Strides"], json!([[[3, 1], [3, 1]], []]));
+    assert_eq!(args("nested")["Input Dims"], json!([[[[5], []], []], [7, 1]]));
+    assert_eq!(args("nested")["Input type"], json!(["float", "float"]));
+    assert_eq!(args("vectors")["Input Dims"], json!([[2, 3], [4, 3]]));
+    let by_shape = recording.key_averages(GroupBy::default().by_shape());
+    let cat = by_shape.iter().find(|row| row.key == "aten::cat").expect("a row");
+    // PyTorch's tables leave the shapes of lists out.
+    assert_eq!(cat.input_shapes, "[[], []]");
 }
 
 #[test]
@@ -314,7 +344,51 @@ fn deeply_nested_spans_and_long_strings_are_kept() {
     let deepest = tree.positions().filter(|&at| tree.parent(at).is_some()).count();
     assert_eq!(deepest, 699);
     let kept = text(&recording.trace, "long", "text").and_then(|v| v.as_str()).expect("a text");
-    assert!(kept.len() >= 8000 && long.starts_with(kept), "{} bytes", kept.len());
+    assert_eq!(kept, long);
+    assert_eq!(recording.statistics.cut_arguments, 0);
+}
+
+#[test]
+fn arguments_beyond_64_kib_are_cut_and_counted() {
+    let _alone = alone();
+    let (long, shapes) = ("ü".repeat(50_000), vec![[1024, 1024]; 4000]);
+    let mut profiler = Profiler::builder().record_shapes(true).start().expect("recording should start");
+    drop(scope!("shapes", shapes: &shapes, dtype: "float"));
+    drop(scope!("cut", text = long, number = 7, other = "left out"));
+    drop(scope!("too many", shapes: vec![[1024, 1024]; 9000], text = "kept"));
+    drop(record_function(&long));
+    let recording = stop(&mut profiler);
+    let document = check(&recording);
+    let trace = &recording.trace;
+    let args = |name: &str| {
+        let events = document["traceEvents"].as_array().expect("events");
+        events.iter().find(|event| event["name"] == name).expect("the event")["args"].clone()
+    };
+    let kept = args("shapes");
+    assert_eq!(kept["Input Dims"].as_array().map(Vec::len), Some(4000));
+    // The names of the types do not fit any more.
+    assert_eq!((&kept["Input type"], &kept["cut arguments"]), (&Value::Null, &json!(1)));
+    let cut = args("cut");
+    let text = cut["text"].as_str().expect("a text");
+    assert!(text.len() > 65_000 && long.starts_with(text), "{} bytes", text.len());
+    assert_eq!(
+        [&cut["number"], &cut["other"], &cut["cut arguments"]],
+        [&Value::Null, &Value::Null, &json!(3)]
+    );
+    let many = args("too many");
+    assert_eq!(
+        [&many["Input Dims"], &many["text"], &many["cut arguments"]],
+        [&Value::Null, &json!("kept"), &json!(1)]
+    );
+    let named = trace.table.rows().find(|&row| trace.table.name(row).starts_with('ü')).expect("a span");
+    assert_eq!(
+        trace.table.field_named(named, Place::Args, "cut arguments").and_then(|v| v.as_i64()),
+        Some(1)
+    );
+    assert_eq!(recording.statistics.cut_arguments, 6);
+    assert_eq!(document["kinetoscope"]["cut_arguments"], 6);
+    let warning = "6 arguments were cut or left out, because those of a record exceed 64 KiB";
+    assert_eq!(document["WARNING"], json!([warning]));
 }
 
 /// The trace was written by the example `native/examples/candle`; the page uses it as its sample.

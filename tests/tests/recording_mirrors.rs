@@ -11,13 +11,17 @@ use kinetoscope::mirror::{Mirror, emit_itt};
 use kinetoscope::mirror::{itt, nvtx};
 use kinetoscope::profiler::measure::{ProfileIt, driver_memory, timeit};
 use kinetoscope::schedule::{Schedule, ScheduleArgs};
-use kinetoscope::{scope, user_scope};
+use kinetoscope::spans::Shape::{List, Tensor};
+use kinetoscope::spans::{TensorId, operator};
+use kinetoscope::{ExecutionTraceObserver, Module};
+use kinetoscope::{outputs, scope, user_scope};
 use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::write::execution_trace::execution_trace;
 use kinetoscope_tests::files::fake;
 use recorder::alone;
 use serde_json::{Value, json};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 use std::{env, fs, thread};
@@ -37,6 +41,44 @@ fn nvtx_receives_every_range_with_and_without_a_recording() {
     let step = "push Optimizer.step#SGD.step";
     let once = ["push outer", "push a b", "mark now", step, "pop", "pop", "pop"];
     assert_eq!(written.lines().collect::<Vec<_>>(), [once, once].concat());
+}
+
+#[test]
+fn nvtx_ranges_have_sequence_numbers_and_shapes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("log");
+    let output = Command::new(env!("CARGO_BIN_EXE_recording-child"))
+        .arg("shapes")
+        .env(nvtx::LIBRARY_VARIABLE, fake("nvtx"))
+        .env("NVTX_FAKE_LOG", &log)
+        .output()
+        .expect("the child should run");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let written = fs::read_to_string(log).expect("a log");
+    let pushed: Vec<&str> = written.lines().filter_map(|line| line.strip_prefix("push ")).collect();
+    let without = ["aten::mm, seq = 7", "aten::cat", "plain"];
+    let with =
+        ["aten::mm, seq = 7, sizes = [[2, 3], [3, 4]]", "aten::cat, sizes = [[[2], [4]], []]", "plain"];
+    assert_eq!(pushed, [without, with, with].concat());
+}
+
+#[test]
+fn nvtx_ranges_return_their_depth() {
+    for (variables, expected) in [
+        (vec![], "[Some(0), Some(1), Some(1), Some(0), None]"),
+        (vec![("NVTX_FAKE_NO_TOOL", "1")], "[None, None, None, None, None]"),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let output = Command::new(env!("CARGO_BIN_EXE_recording-child"))
+            .arg("depths")
+            .env(nvtx::LIBRARY_VARIABLE, fake("nvtx"))
+            .env("NVTX_FAKE_LOG", folder.path().join("log"))
+            .envs(variables)
+            .output()
+            .expect("the child should run");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected);
+    }
 }
 
 #[test]
@@ -74,12 +116,11 @@ fn device_samples_are_recorded_as_counters() {
 fn without_the_libraries_mirroring_has_no_effect() {
     let _alone = alone();
     assert!(!itt::is_available() && !nvtx::is_available());
-    for emit_name in [nvtx::range_push, itt::range_push, nvtx::mark, itt::mark] {
-        emit_name("ignored");
-    }
-    nvtx::range_pop();
-    itt::range_pop();
-    let emit = emit_itt().expect("recording should start");
+    assert_eq!([nvtx::range_push("ignored"), itt::range_push("ignored")], [None, None]);
+    assert_eq!([nvtx::range_pop(), itt::range_pop()], [None, None]);
+    nvtx::mark("ignored");
+    itt::mark("ignored");
+    let emit = emit_itt(true).expect("recording should start");
     drop(scope!("emitted to a missing library"));
     assert!(matches!(Profiler::builder().start(), Err(RecordError::AlreadyRecording)));
     drop(emit);
@@ -141,6 +182,143 @@ fn an_execution_trace_has_the_format_of_pytorchs() {
     let error = Trace::read(written.to_string().as_bytes()).expect_err("no times");
     assert!(error.to_string().contains("execution trace"), "{error}");
     check_keys_against_pytorch(&written);
+}
+
+#[test]
+fn execution_traces_have_outputs_and_tensor_ids() {
+    let _alone = alone();
+    let mut profiler = Profiler::builder().record_shapes(true).start().expect("recording should start");
+    {
+        let weights = TensorId { tensor: 8, storage: 9, offset: 64, device: "cuda:0" };
+        let _mm = scope!("aten::mm", shapes: [[2, 3], [3, 4]], dtype: "float", tensors: [6.into(), weights]);
+        {
+            let _inner = scope!("aten::empty", shapes: [[]; 2], concrete: [7, ""], tensors: [0, 5]);
+            outputs!(shapes: [[2, 4]], dtype: "double", tensors: [10]);
+        }
+        outputs!(shapes: [&[2, 4][..], &[]], dtypes: ["float", "long int"], strides: [&[4, 1][..], &[]], tensors: [10, 11]);
+    }
+    drop(scope!("aten::cat", shapes: [List(&[Tensor(&[2]), Tensor(&[3])])], dtypes: ["float"]));
+    let recording = profiler.stop().expect("a recording").expect("a recording");
+    recorder::check(&recording);
+    let written: Value = serde_json::from_str(&execution_trace(&recording.trace)).expect("JSON");
+    let nodes = written["nodes"].as_array().expect("nodes");
+    let find = |name: &str| nodes.iter().find(|node| node["name"] == name).expect("the node");
+    let mm = find("aten::mm");
+    assert_eq!(mm["inputs"]["values"], json!([[6, 0, 0, 6, 4, "cpu"], [8, 9, 64, 12, 4, "cuda:0"]]));
+    let expected = json!({
+        "values": [[10, 0, 0, 8, 4, "cpu"], [11, 0, 0, 1, 8, "cpu"]],
+        "shapes": [[2, 4], []],
+        "types": ["Tensor(float)", "Tensor(long int)"],
+    });
+    assert_eq!(mm["outputs"], expected);
+    let inner = find("aten::empty");
+    assert_eq!(inner["inputs"]["values"], json!([7, [5, 0, 0, 1, 4, "cpu"]]));
+    assert_eq!(inner["outputs"]["values"], json!([[10, 0, 0, 8, 8, "cpu"]]));
+    let list = &find("aten::cat")["inputs"];
+    assert_eq!(list["types"], json!(["GenericList[Tensor(float),Tensor(float)]"]));
+    assert_eq!(list["values"], json!([[[0, 0, 0, 2, 4, "cpu"], [0, 0, 0, 3, 4, "cpu"]]]));
+    // Without shapes there are no outputs.
+    let mut profiler = Profiler::builder().start().expect("recording should start");
+    {
+        let _mm = scope!("aten::mm", tensors: [1]);
+        outputs!(shapes: [[2, 4]]);
+    }
+    let recording = profiler.stop().expect("a recording").expect("a recording");
+    assert_eq!(recording.statistics.records, 2);
+}
+
+/// Returns the `rf_id` and the name of each node of a file, except those of the process and of threads.
+fn nodes(path: &Path) -> Vec<(i64, String)> {
+    let written: Value = serde_json::from_slice(&fs::read(path).expect("a file")).expect("JSON");
+    let nodes = written["nodes"].as_array().expect("nodes").iter();
+    let id = |node: &Value| attribute(node, "rf_id").as_i64().expect("an id");
+    let named = nodes.map(|node| (id(node), node["name"].as_str().expect("a name").to_owned()));
+    named.filter(|(_, name)| !name.starts_with("[pytorch|")).collect()
+}
+
+#[test]
+fn an_observer_writes_the_operators_that_begin_while_it_runs() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("et.json");
+    let observer = ExecutionTraceObserver::new(&path);
+    assert!(matches!(observer.start(), Err(RecordError::NotStarted)));
+    let mut last = 0;
+    for _ in 0..2 {
+        let builder = Profiler::builder().execution_trace_observer(&observer).with_modules(true);
+        let mut profiler = builder.start().expect("recording should start");
+        assert!(observer.is_running());
+        let module = Module::new("Net", "net").scope();
+        let step = user_scope!("step");
+        drop(scope!("aten::mm", shapes: [[2, 3], [3, 4]], dtype: "float"));
+        observer.pause().expect("a pause");
+        assert!(!observer.is_running());
+        drop(scope!("aten::relu"));
+        observer.start().expect("a start");
+        thread::scope(|scope| {
+            scope.spawn(|| drop(operator("aten::add")));
+        });
+        observer.stop().expect("a stop");
+        drop(scope!("aten::mul"));
+        assert!(matches!(observer.start(), Err(RecordError::NotStarted)), "until the next recording");
+        drop((step, module));
+        let recording = profiler.stop().expect("a recording").expect("a recording");
+        assert!(!observer.is_running());
+        recorder::check(&recording);
+        let trace = &recording.trace;
+        let id = |name: &str| {
+            let id = trace.table.field_named(recorder::row(trace, name), Place::Args, "Record function id");
+            id.and_then(|id| id.as_i64()).expect("an id")
+        };
+        assert_eq!([id("aten::relu"), id("aten::mul")], [0, 0]);
+        let seen = ["step", "aten::mm", "aten::add"].map(|name| (id(name), name.to_owned()));
+        assert_eq!(nodes(&path), seen);
+        assert!(seen.iter().all(|(id, _)| *id > last), "ids are unique in the process: {seen:?}");
+        last = seen.iter().map(|(id, _)| *id).max().expect("three ids");
+        let mm = trace.table.field_named(recorder::row(trace, "aten::mm"), Place::Args, "Input Dims");
+        assert_eq!(mm.and_then(|dims| dims.as_json()), Some("[[2,3],[3,4]]"), "the observer records shapes");
+    }
+}
+
+#[test]
+fn an_observer_that_saw_nothing_writes_no_operators() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("et.json");
+    let observer = ExecutionTraceObserver::new(&path);
+    let mut profiler = Profiler::builder().execution_trace_observer(&observer).start().expect("a start");
+    observer.pause().expect("a pause");
+    drop(scope!("not seen"));
+    profiler.stop().expect("a stop");
+    assert_eq!(nodes(&path), []);
+    let missing = ExecutionTraceObserver::new(folder.path().join("no folder/et.json"));
+    let mut profiler = Profiler::builder().execution_trace_observer(&missing).start().expect("a start");
+    let error = profiler.stop().expect_err("there is no such folder");
+    assert!(error.to_string().contains("no folder/et.json"), "{error}");
+}
+
+#[test]
+fn an_observer_writes_a_file_for_each_cycle() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let observer = ExecutionTraceObserver::new(folder.path().join("et.json"));
+    let args = ScheduleArgs { wait: 1, warmup: 1, active: 1, repeat: 2, ..ScheduleArgs::default() };
+    let mut profiler = Profiler::builder()
+        .schedule(Schedule::new(args).expect("a schedule"))
+        .execution_trace_observer(&observer)
+        .start()
+        .expect("recording should start");
+    for step in 0..6 {
+        assert_eq!(observer.is_running(), step % 3 == 2);
+        drop(operator(&format!("work {step}")));
+        profiler.step().expect("a step");
+    }
+    profiler.stop().expect("a stop");
+    let names = |file: &str| -> Vec<String> {
+        nodes(&folder.path().join(file)).into_iter().map(|(_, name)| name).collect()
+    };
+    assert_eq!(names("et.json"), ["ProfilerStep#2", "work 2"]);
+    assert_eq!(names("et.6.json"), ["ProfilerStep#5", "work 5"]);
 }
 
 /// Checks that the keys of every level are those of a trace that PyTorch wrote.

@@ -4,15 +4,18 @@ mod recorder;
 
 use kinetoscope::RecordError;
 use kinetoscope::Recording;
+use kinetoscope::device::Unavailable;
 use kinetoscope::handlers::tensorboard_trace_handler;
 use kinetoscope::schedule::{ProfilerAction, Schedule, ScheduleArgs};
 use kinetoscope::scope;
 use kinetoscope::spans::operator;
 use kinetoscope::steps;
-use kinetoscope::{Activity, Profiler};
+use kinetoscope::{Activity, Profiler, supported_activities};
 use kinetoscope_core::analysis::torch::averages::GroupBy;
+use kinetoscope_core::table::layout::{Key, Place};
 use recorder::{alone, check, row, rows, thread_id};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -260,4 +263,73 @@ fn a_handler_prints_torchs_table() {
     assert!(line("Name").contains("Self CPU %") && line("Name").contains("# of Calls"), "{text}");
     assert_eq!(line("aten::mm").split_whitespace().last(), Some("3"), "{text}");
     line("Self CPU time total:");
+}
+
+#[test]
+fn ids_of_spans_are_unique_over_the_recordings_of_a_process() {
+    let _alone = alone();
+    let mut ids = Vec::new();
+    let mut recorded = 0;
+    for round in 0..3 {
+        let older = scope!("older");
+        let mut profiler = Profiler::builder().start().expect("recording should start");
+        drop(older);
+        for _ in 0..50 + round {
+            let _outer = scope!("outer");
+            drop(scope!("inner", argument = 1));
+        }
+        let recording = stop(&mut profiler);
+        let table = &recording.trace.table;
+        let spans = table.rows().filter(|&row| table.cat(row) == "cpu_op");
+        ids.extend(spans.map(|row| table.int(row, Key::ExternalId).expect("an id")));
+        recorded += 2 * (50 + round) + 1;
+        for row in rows(&recording.trace, "outer") {
+            let function = table.field_named(row, Place::Args, "Record function id");
+            assert_eq!(function.and_then(|id| id.as_i64()), Some(0));
+        }
+        assert_eq!(recording.trace.diagnostics.findings(), []);
+    }
+    assert_eq!(ids.len(), recorded);
+    assert_eq!(ids.iter().collect::<HashSet<_>>().len(), recorded);
+}
+
+#[test]
+fn accumulated_recordings_keep_their_ids_apart() {
+    let _alone = alone();
+    let mut profiler = Profiler::builder()
+        .schedule(schedule(0, 1, 2, 2))
+        .accumulate(true)
+        .start()
+        .expect("recording should start");
+    for _ in 0..6 {
+        drop(scope!("work"));
+        profiler.step().expect("a step");
+    }
+    let recording = stop(&mut profiler);
+    let table = &recording.trace.table;
+    let ids: HashSet<_> =
+        rows(&recording.trace, "work").iter().filter_map(|&row| table.int(row, Key::ExternalId)).collect();
+    assert_eq!(ids.len(), 4);
+}
+
+#[test]
+fn activities_that_cannot_be_recorded_are_reported_with_the_reason() {
+    let _alone = alone();
+    let unsupported = [Activity::Xpu, Activity::Mtia, Activity::Hpu, Activity::PrivateUse1];
+    for activity in unsupported {
+        assert_eq!(activity.check(), Err(Unavailable::Unsupported(activity)));
+        assert!(!supported_activities().contains(&activity));
+        let activities = [Activity::Cpu, activity];
+        let mut profiler = Profiler::builder().activities(&activities).start().expect("a start");
+        drop(scope!("work"));
+        assert_eq!(profiler.unavailable(), [(activity, Unavailable::Unsupported(activity))]);
+        let document = check(&stop(&mut profiler));
+        let warning = document["WARNING"][0].as_str().expect("a warning");
+        assert!(warning.starts_with(&format!("{activity} was requested but is not recorded")), "{warning}");
+    }
+    assert_eq!(Activity::Cpu.check(), Ok(()));
+    let error = Profiler::builder().activities(&unsupported).start().err();
+    assert!(matches!(error, Some(RecordError::CannotRecord(reasons)) if reasons.len() == 4));
+    let error = Profiler::builder().activities(&[]).start().err();
+    assert!(matches!(error, Some(RecordError::NoActivities)));
 }

@@ -4,12 +4,15 @@ mod recorder;
 
 use kinetoscope::Profiler;
 use kinetoscope::Recording;
-use kinetoscope::scope;
+use kinetoscope::schedule::{Schedule, ScheduleArgs};
+use kinetoscope::spans::record_function;
+use kinetoscope::{instant, scope};
 use kinetoscope_core::table::fields::Value as Field;
 use kinetoscope_core::table::layout::{Key, Place};
 use kinetoscope_core::trace::Trace;
 use recorder::{alone, check, row, rows, thread_id};
-use std::sync::{Arc, Barrier, mpsc};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier};
 use std::thread;
 
 fn tid() -> u64 {
@@ -30,7 +33,7 @@ fn every_thread_has_its_own_track_whenever_it_begins_and_ends() {
     let _alone = alone();
     let (started, go, end) =
         (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
-    let (barriers, (sender, receiver)) = ([&started, &go, &end].map(Arc::clone), mpsc::channel());
+    let (barriers, (sender, receiver)) = ([&started, &go, &end].map(Arc::clone), channel());
     let before = thread::Builder::new().name("before".into()).spawn(move || {
         let [started, go, end] = barriers;
         let _too_early = scope!("too early");
@@ -178,4 +181,54 @@ fn threads_can_record_while_their_thread_locals_are_destroyed() {
     for row in rows(&recording.trace, "destroyed") {
         assert_eq!(recording.trace.table.field_named(row, Place::Args, "finished"), None);
     }
+}
+
+#[test]
+fn only_the_thread_that_starts_the_recording_is_recorded_on_request() {
+    let _alone = alone();
+    for (all, expected) in [(true, 1), (false, 0)] {
+        let (to_worker, requests) = channel::<()>();
+        let (to_main, answers) = channel::<()>();
+        let worker = thread::spawn(move || {
+            for () in requests {
+                let _span = scope!("worker", rows = 3);
+                instant!("worker event");
+                drop(record_function("named"));
+                to_main.send(()).expect("a receiver");
+            }
+        });
+        let builder = Profiler::builder().profile_all_threads(all);
+        let mut profiler = builder.start().expect("recording should start");
+        to_worker.send(()).expect("a receiver");
+        answers.recv().expect("an answer");
+        drop(scope!("main"));
+        let recording = profiler.stop().expect("a recording").expect("a recording");
+        drop(to_worker);
+        worker.join().expect("the thread should not panic");
+        let trace = &recording.trace;
+        assert_eq!(rows(trace, "main").len(), 1);
+        for name in ["worker", "worker event", "named"] {
+            assert_eq!(rows(trace, name).len(), expected, "{name}");
+        }
+        assert_eq!(recording.statistics.dropped, 0);
+        assert_eq!(trace.diagnostics.findings(), []);
+    }
+}
+
+#[test]
+fn the_thread_that_starts_the_recorded_step_is_recorded() {
+    let _alone = alone();
+    let args = ScheduleArgs { wait: 1, active: 1, repeat: 1, ..ScheduleArgs::default() };
+    let schedule = Schedule::new(args).expect("a schedule");
+    let builder =
+        Profiler::builder().schedule_fn(move |step| schedule.action(step)).profile_all_threads(false);
+    let mut profiler = builder.start().expect("recording should start");
+    drop(scope!("not yet"));
+    profiler.step().expect("a step");
+    thread::scope(|scope| {
+        scope.spawn(|| drop(scope!("other")));
+    });
+    drop(scope!("own"));
+    let recording = profiler.stop().expect("a recording").expect("a recording");
+    assert_eq!(["own", "other", "not yet"].map(|name| rows(&recording.trace, name).len()), [1, 0, 0]);
 }

@@ -4,7 +4,7 @@ mod recorder;
 
 use kinetoscope::Profiler;
 use kinetoscope::Recording;
-use kinetoscope::tracing_layer::layer;
+use kinetoscope::tracing_layer::{TracingLayer, layer};
 use kinetoscope_core::table::events::Row;
 use kinetoscope_core::table::fields::Value;
 use kinetoscope_core::table::layout::Place;
@@ -148,4 +148,45 @@ fn every_thread_of_a_runtime_has_its_own_track() {
     check(&recording);
     assert_eq!(rows(&recording.trace, "waiting").len(), 60);
     assert_eq!(rows(&recording.trace, "busy").len(), 40);
+}
+
+#[test]
+fn a_span_that_was_entered_before_the_recording_is_recorded_from_its_start() {
+    let _alone = alone();
+    with_default(registry().with(TracingLayer), || {
+        let older = info_span!("older").entered();
+        let mut profiler = Profiler::builder().start().expect("recording should start");
+        drop(info_span!("inside").entered());
+        drop(older);
+        let recording = profiler.stop().expect("a recording").expect("a recording");
+        check(&recording);
+        let table = &recording.trace.table;
+        let (older, window) = (row(&recording.trace, "older"), row(&recording.trace, "Kinetoscope (0)"));
+        assert_eq!(table.ts(older), table.ts(window));
+        assert_eq!(field(&recording, older, "begun"), Some(Value::Bool(false)));
+        assert!(table.end(older) >= table.end(row(&recording.trace, "inside")));
+    });
+}
+
+#[test]
+fn spans_that_are_exited_in_another_order_during_a_pause_end_there() {
+    let _alone = alone();
+    with_default(registry().with(TracingLayer), || {
+        let mut profiler = Profiler::builder().start().expect("recording should start");
+        let (first, second) = (info_span!("first"), info_span!("second"));
+        let (first, second) = (first.entered(), second.entered());
+        profiler.pause().expect("a pause");
+        drop(first);
+        profiler.resume().expect("a resumption");
+        drop(info_span!("after").entered());
+        drop(second);
+        let recording = profiler.stop().expect("a recording").expect("a recording");
+        check(&recording);
+        let table = &recording.trace.table;
+        let pause = row(&recording.trace, "not recorded: CPU");
+        for name in ["first", "second"] {
+            let row = row(&recording.trace, name);
+            assert!((table.ts(pause)..=table.end(pause)).contains(&table.end(row)), "{name}");
+        }
+    });
 }

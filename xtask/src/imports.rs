@@ -44,7 +44,8 @@ const RUST: [(&str, Layers); 9] = [
     (
         "native/src",
         &[
-            &["error", "hot", "io_error"],
+            &["activity", "hot", "io_error"],
+            &["error"],
             &["files", "memory", "mirror", "schedule", "steps"],
             &["options"],
             &["device"],

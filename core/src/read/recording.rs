@@ -188,7 +188,11 @@ impl Recording {
             Window { start: u64_at(payload, 0), end: u64_at(payload, 8), cycle: u64_at(payload, 16) };
         match self.windows.last_mut() {
             Some(last) if last.start == window.start => *last = window,
-            _ => self.windows.push(window),
+            _ => {
+                self.windows.push(window);
+                let first = i64::try_from(u64_at(payload, 24)).unwrap_or(1);
+                self.tail.last_id = self.tail.last_id.max(first - 1);
+            }
         }
     }
 

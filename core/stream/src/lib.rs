@@ -27,7 +27,7 @@
 //! | `NAMES` | strings: `u32` id, `u32` length, the bytes, padded to 8 |
 //! | `SITES` | call sites: `u32` id, `u32` name, `u32` file, `u32` with the [`Kind`](record::Kind) in the low byte and the line above it |
 //! | `THREAD` | `u64` thread id of the operating system, then the thread's name; records refer to the thread number in the block's head |
-//! | `WINDOW` | `u64` ticks of the begin, `u64` of the end (0 while recording), `u64` number of the cycle |
+//! | `WINDOW` | `u64` ticks of the begin, `u64` of the end (0 while recording), `u64` number of the cycle, `u64` external id of the first span that has none (1 if it is missing) |
 //! | `ACTIVITIES` | [activities](activity) of devices |
 //! | `DEVICE_CLOCK` | pairs of `u64` time of the device's clock and `u64` ticks, read at the same instant |
 //! | `RECORDS` | `u64` base ticks, which no record precedes, then [records](record) of the block's thread, in order |

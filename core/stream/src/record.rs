@@ -44,6 +44,12 @@ pub enum Tag {
     OutOfMemory = 11,
     /// Records were dropped here: id is their number.
     Dropped = 12,
+    /// End of a span that was open when the recording started: id is its call site; the next slot is a [`Tag::Int`]
+    /// with the ticks of that start.
+    Open = 13,
+    /// End of a time in which an activity was not recorded: id is the name of the activity; the next slot is a
+    /// [`Tag::Int`] with the ticks of its begin.
+    Paused = 14,
     /// An integer argument.
     Int = 32,
     /// A float argument, as the bits of an `f64`.
@@ -63,7 +69,7 @@ impl Tag {
     pub fn of(number: u8) -> Option<Tag> {
         use Tag::{
             AsyncBegin, AsyncEnd, Begin, Bool, Counter, Dropped, End, Float, FlowEnd, FlowStart, FlowStep,
-            Instant, Int, Json, Memory, Name, OutOfMemory, Text,
+            Instant, Int, Json, Memory, Name, Open, OutOfMemory, Paused, Text,
         };
         [
             Begin,
@@ -78,6 +84,8 @@ impl Tag {
             Memory,
             OutOfMemory,
             Dropped,
+            Open,
+            Paused,
             Int,
             Float,
             Bool,
@@ -203,7 +211,7 @@ impl Kind {
 }
 
 /// The predefined names, which need no `NAMES` block. The id of a name is its index.
-pub const KEYS: [&str; 16] = [
+pub const KEYS: [&str; 22] = [
     "", // the name of the record itself, if it differs from the call site's
     "Input Dims",
     "Input type",
@@ -220,6 +228,12 @@ pub const KEYS: [&str; 16] = [
     "dtype",
     "level",
     "target",
+    "cut arguments",
+    "Record function id",
+    "Tensor ids",
+    "Output Dims",
+    "Output type",
+    "Output Strides",
 ];
 
 /// The ids of [`KEYS`] that the reader interprets.
@@ -252,6 +266,18 @@ pub mod key {
     pub const LEVEL: u32 = 14;
     /// The target (module path) of a log event.
     pub const TARGET: u32 = 15;
+    /// The number of arguments that were cut or left out because the record was too long.
+    pub const CUT: u32 = 16;
+    /// The id of an operator in execution traces. It is the first argument, or follows the external id.
+    pub const RECORD_FUNCTION_ID: u32 = 17;
+    /// The tensor, storage, offset and device of each input or output.
+    pub const TENSOR_IDS: u32 = 18;
+    /// Shapes of the outputs.
+    pub const OUTPUT_DIMS: u32 = 19;
+    /// Types of the outputs.
+    pub const OUTPUT_TYPE: u32 = 20;
+    /// Strides of the outputs.
+    pub const OUTPUT_STRIDES: u32 = 21;
 }
 
 /// The first id that a `NAMES` block may define.

@@ -6,7 +6,7 @@ use super::decode::{decode, kind};
 use super::encode::Encoder;
 use super::loader::{Cuda, cuda};
 use super::properties::DeviceProperties;
-use super::unavailable::Unavailable;
+use crate::activity::unavailable::Unavailable;
 use crate::options::Options;
 use serde_json::{Value, json};
 use std::ffi::c_void;
@@ -88,10 +88,20 @@ impl Collector {
         }
         let memory = options.profile_memory.then_some(kind::MEMORY2);
         let ranges = options.nvtx_ranges.then_some(kind::MARKER);
-        for kind in KINDS.into_iter().chain(memory).chain(ranges) {
+        self.kinds = KINDS.into_iter().chain(memory).chain(ranges).collect();
+        self.enable_kinds()?;
+        if let Some(period) = cupti.flush_period {
+            // SAFETY: the function has no preconditions. If it fails, buffers are returned when they are full.
+            unsafe { period(FLUSH_PERIOD) };
+        }
+        Ok(())
+    }
+
+    fn enable_kinds(&self) -> Result<(), Unavailable> {
+        let cupti = &self.cuda.cupti;
+        for kind in &self.kinds {
             // SAFETY: the argument is a plain number, which CUPTI validates.
-            cupti.check("cuptiActivityEnable", unsafe { (cupti.enable)(kind) })?;
-            self.kinds.push(kind);
+            cupti.check("cuptiActivityEnable", unsafe { (cupti.enable)(*kind) })?;
         }
         // If CUPTI supports it, calls that would be left out are not recorded at all.
         for (switch, calls) in
@@ -104,10 +114,25 @@ impl Collector {
                 unsafe { switch(*cbid, 0) };
             }
         }
-        if let Some(period) = cupti.flush_period {
-            // SAFETY: the function has no preconditions. If it fails, buffers are returned when they are full.
-            unsafe { period(FLUSH_PERIOD) };
+        Ok(())
+    }
+
+    fn disable_kinds(&self) {
+        for kind in &self.kinds {
+            // SAFETY: the kind is valid.
+            unsafe { (self.cuda.cupti.disable)(*kind) };
         }
+    }
+
+    /// Disables or enables the recording of activities, for a pause.
+    pub(crate) fn toggle(&mut self, is_on: bool) -> Result<(), Unavailable> {
+        if is_on {
+            return self.enable_kinds().inspect_err(|_| self.disable_kinds());
+        }
+        self.synchronize();
+        // SAFETY: CUPTI passes its buffers to callbacks that are static functions.
+        unsafe { (self.cuda.cupti.flush)(FORCED) };
+        self.disable_kinds();
         Ok(())
     }
 
@@ -128,13 +153,10 @@ impl Collector {
             return;
         }
         let cupti = &self.cuda.cupti;
-        // SAFETY: the kinds and the subscriber are valid; CUPTI passes its buffers to callbacks that are static
-        // functions.
+        // SAFETY: the subscriber is valid; CUPTI passes its buffers to callbacks that are static functions.
         unsafe {
             (cupti.flush)(FORCED);
-            for kind in &self.kinds {
-                (cupti.disable)(*kind);
-            }
+            self.disable_kinds();
             (cupti.flush)(FORCED);
             if let Some(period) = cupti.flush_period {
                 period(0);

@@ -1,7 +1,7 @@
 //! CUPTI: finds and loads the library; the table of its functions.
 
 use super::library::{functions, load, loaded};
-use super::unavailable::{CUPTI_VARIABLE, Unavailable};
+use crate::activity::unavailable::{CUPTI_VARIABLE, Unavailable};
 use std::ffi::{CStr, OsString, c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::{env, fs, ptr};

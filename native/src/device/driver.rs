@@ -2,7 +2,7 @@
 
 use super::library::{functions, load};
 use super::properties::DeviceProperties;
-use super::unavailable::{DRIVER_VARIABLE, Unavailable};
+use crate::activity::unavailable::{DRIVER_VARIABLE, Unavailable};
 use cudarc::driver::sys::CUdevice_attribute_enum as Attribute;
 use std::ffi::{OsString, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;

@@ -1,6 +1,6 @@
 //! Tables of functions of libraries that are loaded at run time. All functions are looked up before any is called.
 
-use super::unavailable::Unavailable;
+use crate::activity::unavailable::Unavailable;
 use libloading::Library;
 use std::error::Error;
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ macro_rules! functions {
 
         impl $name {
             /// Looks up all functions.
-            fn of(library: libloading::Library) -> Result<$name, super::unavailable::Unavailable> {
+            fn of(library: libloading::Library) -> Result<$name, crate::activity::unavailable::Unavailable> {
                 // SAFETY: these are the types of the functions in every version of the library, and the table keeps it
                 // loaded.
                 unsafe {

@@ -4,7 +4,7 @@ use super::cupti::{Cupti, UNKNOWN_CALL};
 use super::driver::Driver;
 use super::encode::is_recorded;
 use super::properties::DeviceProperties;
-use super::unavailable::Unavailable;
+use crate::activity::unavailable::Unavailable;
 use std::sync::OnceLock;
 
 /// A driver with at least one device, and CUPTI.

@@ -1,6 +1,6 @@
 //! The collector for a build without the feature `cuda`: it cannot be created.
 
-use super::unavailable::Unavailable;
+use crate::activity::unavailable::Unavailable;
 use crate::options::Options;
 use serde_json::Value;
 
@@ -10,6 +10,10 @@ pub(crate) enum Collector {}
 impl Collector {
     pub(crate) fn start(_: &Options) -> Result<Collector, Unavailable> {
         Err(Unavailable::NotCompiled)
+    }
+
+    pub(crate) fn toggle(&mut self, _: bool) -> Result<(), Unavailable> {
+        match *self {}
     }
 
     pub(crate) fn synchronize(&self) {

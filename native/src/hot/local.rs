@@ -5,7 +5,7 @@ use crate::hot::chunk::Chunk;
 use crate::hot::clock::Clock;
 use crate::hot::pool::pool;
 use crate::hot::registry::{Site, registry};
-use crate::hot::state::{DROPPED, flag, is_on};
+use crate::hot::state::{DROPPED, flag, is_on, left_out};
 use crate::hot::sync::WORDS;
 use crate::hot::system::this_thread;
 use crate::hot::wake::wake;
@@ -27,11 +27,16 @@ pub(crate) struct Local {
     /// The number of open spans, modulo 256.
     depth: Cell<u8>,
     thread: Cell<u32>,
+    /// The state of the last recording that this thread started; [`ALWAYS`] for a thread of the recorder with records.
+    starter: Cell<u32>,
     /// Whether the recorder itself is running on this thread.
     is_busy: Cell<bool>,
     /// Whether the thread is ending: [`END`] was dropped, and other thread-locals may still record.
     is_ending: Cell<bool>,
 }
+
+/// See [`Local::starter`].
+const ALWAYS: u32 = u32::MAX;
 
 thread_local! {
     static LOCAL: Local = const { Local::new() };
@@ -61,7 +66,7 @@ fn monotonic() -> u64 {
     Clock::Monotonic.ticks()
 }
 
-/// Begins a span. Returns the state in which it began, or 0 if it was not recorded.
+/// Begins a span. Returns the state for its end, without flags if it was not recorded.
 #[inline(always)]
 pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
     LOCAL.with(|local| local.begin(state, site))
@@ -102,8 +107,8 @@ fn measured_overhead_ns(state: u32) -> f64 {
     best
 }
 
-/// Writes a record of several slots at once and sets its ticks and, for the begin of a span, its depth. Returns false
-/// if the record was dropped.
+/// Writes a record of several slots at once and sets its ticks, if they are 0, and, for the begin of a span, its depth.
+/// Returns false if the record was dropped.
 pub(crate) fn write(state: u32, record: &mut [Slot]) -> bool {
     LOCAL.with(|local| local.write(state, record))
 }
@@ -119,6 +124,22 @@ pub(crate) fn id_of(site: &'static Site) -> u32 {
 /// Marks the thread as one of the recorder's own: nothing on it is recorded.
 pub(crate) fn never_record() {
     LOCAL.with(|local| local.is_busy.set(true));
+}
+
+/// Makes this thread the one that started the recording of this state.
+pub(crate) fn set_starter(state: u32) {
+    LOCAL.with(|local| local.starter.set(state));
+}
+
+/// Marks the thread as one of the recorder's own whose records are kept in every recording.
+#[cfg(feature = "nvml")]
+pub(crate) fn always_record() {
+    set_starter(ALWAYS);
+}
+
+/// Returns whether this thread is one of those that are recorded in this state.
+pub(crate) fn is_recorded(state: u32) -> bool {
+    state & flag::ONE_THREAD == 0 || LOCAL.with(|local| local.is_starter(state))
 }
 
 /// Returns whether the recorder itself is running on this thread.
@@ -157,6 +178,7 @@ impl Local {
             base: Cell::new(0),
             depth: Cell::new(0),
             thread: Cell::new(0),
+            starter: Cell::new(0),
             is_busy: Cell::new(false),
             is_ending: Cell::new(false),
         }
@@ -213,7 +235,7 @@ impl Local {
     fn begin_slowly(&self, state: u32, site: &'static Site) -> u32 {
         let id = id_of(site);
         let mut record = [[Word::pack(Tag::Begin, 0, 0, id), 0]];
-        if id != 0 && self.write(state, &mut record) { state } else { 0 }
+        if id != 0 && self.write(state, &mut record) { state } else { left_out(state) }
     }
 
     #[cold]
@@ -238,7 +260,9 @@ impl Local {
             self.depth.set(depth.wrapping_add(1));
             record[0][0] |= u64::from(depth) << 24;
         }
-        record[0][1] = ticks(state);
+        if record[0][1] == 0 {
+            record[0][1] = ticks(state);
+        }
         let words = record.as_flattened();
         for (number, word) in words.iter().enumerate() {
             // SAFETY: the chunk is owned by this thread and has room for all words, behind the published ones.
@@ -277,10 +301,14 @@ impl Local {
         chunk.is_some()
     }
 
+    fn is_starter(&self, state: u32) -> bool {
+        [state, ALWAYS].contains(&self.starter.get())
+    }
+
     /// Adds the thread to a recording in which it has not recorded yet. Returns false while the recorder itself is
-    /// running.
+    /// running, and if only another thread is recorded.
     fn join_recording(&self, state: u32) -> bool {
-        if self.is_busy.get() {
+        if self.is_busy.get() || (state & flag::ONE_THREAD != 0 && !self.is_starter(state)) {
             return false;
         }
         self.seal_chunk();

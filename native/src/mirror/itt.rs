@@ -20,21 +20,35 @@ pub fn is_available() -> bool {
     cfg!(feature = "itt") && COLLECTORS.iter().any(|name| std::env::var_os(name).is_some())
 }
 
-/// Begins a task on the calling thread.
-pub fn range_push(name: &str) {
+/// Begins a task on the calling thread. Returns its depth, from 0; `None` if there is no collector.
+pub fn range_push(name: &str) -> Option<u32> {
     #[cfg(feature = "itt")]
     if is_available() {
-        let task = DOMAIN.try_with(|domain| Task::begin(domain, name));
-        let _ = TASKS.try_with(|tasks| tasks.borrow_mut().extend(task));
+        let task = DOMAIN.try_with(|domain| Task::begin(domain, name)).ok()?;
+        return TASKS.try_with(|tasks| push(&mut tasks.borrow_mut(), task)).ok();
     }
-    #[cfg(not(feature = "itt"))]
     let _ = name;
+    None
 }
 
-/// Ends the innermost task of the calling thread.
-pub fn range_pop() {
+#[cfg(feature = "itt")]
+fn push<T>(open: &mut Vec<T>, item: T) -> u32 {
+    open.push(item);
+    open.len() as u32 - 1
+}
+
+/// Ends the innermost task of the calling thread. Returns the depth of that task, from 0; `None` if none is open.
+pub fn range_pop() -> Option<u32> {
     #[cfg(feature = "itt")]
-    let _ = TASKS.try_with(|tasks| tasks.borrow_mut().pop().map(Task::end));
+    return TASKS.try_with(|tasks| pop(&mut tasks.borrow_mut(), Task::end)).ok().flatten();
+    #[cfg(not(feature = "itt"))]
+    None
+}
+
+#[cfg(feature = "itt")]
+fn pop<T>(open: &mut Vec<T>, end: impl FnOnce(T)) -> Option<u32> {
+    open.pop().map(end)?;
+    Some(open.len() as u32)
 }
 
 /// Emits an instant event.
@@ -45,4 +59,17 @@ pub fn mark(name: &str) {
     }
     #[cfg(not(feature = "itt"))]
     let _ = name;
+}
+
+#[cfg(all(test, feature = "itt"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depths_count_from_0() {
+        let mut open = Vec::new();
+        assert_eq!([push(&mut open, 'a'), push(&mut open, 'b')], [0, 1]);
+        assert_eq!([(); 3].map(|()| pop(&mut open, drop)), [Some(1), Some(0), None]);
+        assert_eq!(range_pop(), None);
+    }
 }

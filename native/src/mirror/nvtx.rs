@@ -60,24 +60,27 @@ pub fn is_available() -> bool {
     false
 }
 
-/// Begins a range on the calling thread.
-pub fn range_push(name: &str) {
+/// Begins a range on the calling thread. Returns its depth, from 0, as `torch.cuda.nvtx.range_push` does; `None` if there
+/// is no library, or no tool that tracks ranges.
+pub fn range_push(name: &str) -> Option<u32> {
     #[cfg(feature = "nvtx")]
     if let Some(nvtx) = nvtx() {
         // SAFETY: the string is zero-terminated and outlives the call, which copies it.
-        unsafe { (nvtx.push)(c_text(name).as_ptr()) };
+        return u32::try_from(unsafe { (nvtx.push)(c_text(name).as_ptr()) }).ok();
     }
-    #[cfg(not(feature = "nvtx"))]
     let _ = name;
+    None
 }
 
-/// Ends the innermost range of the calling thread.
-pub fn range_pop() {
+/// Ends the innermost range of the calling thread. Returns the depth of that range, from 0; `None` if no range is open,
+/// there is no library, or no tool that tracks ranges.
+pub fn range_pop() -> Option<u32> {
     #[cfg(feature = "nvtx")]
     if let Some(nvtx) = nvtx() {
         // SAFETY: the function has no preconditions.
-        unsafe { (nvtx.pop)() };
+        return u32::try_from(unsafe { (nvtx.pop)() }).ok();
     }
+    None
 }
 
 /// Emits an instant event.

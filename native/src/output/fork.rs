@@ -8,7 +8,7 @@ use crate::hot::local;
 use crate::hot::lock::hold;
 use crate::hot::registry::{Registry, registry};
 use crate::hot::stack::{self, Stacks};
-use crate::hot::state::{IS_TAKEN, STATE};
+use crate::hot::state::{IS_TAKEN, PAUSED, STATE};
 use crate::hot::wake::WRITER;
 use crate::output::stream::{ACTIVE, Active, adopt};
 use crate::spans::module::{self, Counts};
@@ -74,6 +74,7 @@ extern "C" fn in_parent() {
 
 extern "C" fn in_child() {
     STATE.store(0, Ordering::SeqCst);
+    PAUSED.store(0, Ordering::SeqCst);
     IS_TAKEN.store(false, Ordering::Release);
     let Some(mut held) = HELD.with(RefCell::take) else { return };
     adopt(&mut held.active);

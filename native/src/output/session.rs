@@ -1,5 +1,6 @@
 //! A session: one recording, from its preparation to its bytes.
 
+use crate::activity::Activity;
 use crate::device::Unavailable;
 use crate::device::collector::Collector;
 use crate::error::RecordError;
@@ -7,7 +8,7 @@ use crate::hot::clock::Clock;
 use crate::hot::local;
 use crate::hot::pool::pool;
 use crate::hot::registry::registry;
-use crate::hot::state::{IS_TAKEN, STATE, flag};
+use crate::hot::state::{CUT, IS_TAKEN, NEXT_ID, PAUSED, START, STATE, flag, left_out};
 use crate::io_error::with_path;
 #[cfg(feature = "nvml")]
 use crate::metrics::Sampler;
@@ -34,8 +35,18 @@ pub(crate) struct Session {
     state: u32,
     clock: Clock,
     writer: Writer,
+    /// Whether spans and other events of the program are recorded.
+    records_cpu: bool,
+    /// The activities that were requested and are not recorded, with the reasons.
+    pub(crate) unavailable: Missing,
+    /// Whether devices are recorded.
+    has_devices: bool,
+    /// The activities that are paused, with the time of the pause in ticks.
+    paused: Vec<(Activity, u64)>,
     window: (u64, u64),
     cycle: u64,
+    /// The number of cut arguments before this recording.
+    cut_before: u64,
     #[cfg(feature = "nvml")]
     sampler: Option<Sampler>,
     warnings: Vec<String>,
@@ -69,11 +80,14 @@ impl Session {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let begun = Instant::now();
         let clock = Clock::of_machine();
-        // Numbers repeat after 8 million recordings.
-        let number = NEXT.fetch_add(1, Ordering::Relaxed) << flag::BITS;
+        // Numbers repeat after a million recordings.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed) << flag::BITS & !flag::NAMED;
         let counter = if clock == Clock::Counter { flag::COUNTER } else { 0 };
         let mut warnings = options.warnings.clone();
-        let devices = devices(options, &mut warnings);
+        let (devices, unavailable) = devices(options)?;
+        for (activity, reason) in &unavailable {
+            warnings.push(format!("{activity} was requested but is not recorded: {reason}"));
+        }
         let linked = if devices.is_some() { flag::DEVICES } else { 0 };
         let state = number | flag::ON | counter | linked | options.flags() | mirror::attach(&options.mirrors);
         registry().clear_threads();
@@ -100,8 +114,13 @@ impl Session {
             state,
             clock,
             writer,
+            records_cpu: options.cpu,
+            unavailable,
+            has_devices: linked != 0,
+            paused: Vec::new(),
             window: (0, 0),
             cycle,
+            cut_before: CUT.load(Ordering::Relaxed),
             #[cfg(feature = "nvml")]
             sampler: sampler(options, &mut warnings),
             warnings,
@@ -115,9 +134,68 @@ impl Session {
         let begun = Instant::now();
         self.window = (self.clock.ticks(), 0);
         self.writer.stream().write_window(self.window, self.cycle);
-        STATE.store(self.state, Ordering::SeqCst);
+        local::set_starter(self.state);
+        START.store(self.window.0, Ordering::SeqCst);
+        STATE.store(self.state_of_spans(), Ordering::SeqCst);
         self.started = Some(begun);
         self.statistics.enable = begun.elapsed();
+    }
+
+    /// Returns the number of the recording, as in the state of its spans.
+    #[cfg(feature = "analysis")]
+    pub(crate) fn number(&self) -> u32 {
+        left_out(self.state)
+    }
+
+    /// Returns whether [`Session::enable`] was called.
+    pub(crate) fn is_started(&self) -> bool {
+        self.started.is_some()
+    }
+
+    /// Returns the activities that are recorded, also while they are paused.
+    pub(crate) fn activities(&self) -> Vec<Activity> {
+        let cpu = self.records_cpu.then_some(Activity::Cpu);
+        cpu.into_iter().chain(self.has_devices.then_some(Activity::Cuda)).collect()
+    }
+
+    /// Pauses or resumes one of the [activities](Session::activities). Has no effect if it is paused or runs already.
+    pub(crate) fn toggle(&mut self, is_on: bool, activity: Activity) -> Result<(), RecordError> {
+        // In a forked child, the recording is not this process's to change.
+        self.with_stream(|_| ())?;
+        let known = self.paused.iter().position(|paused| paused.0 == activity);
+        if known.is_none() == is_on {
+            return Ok(());
+        }
+        if activity == Activity::Cuda {
+            let toggled = self.with_stream(|stream| stream.toggle_devices(is_on))?;
+            toggled.map_err(|reason| RecordError::CannotRecord(vec![(activity, reason)]))?;
+        }
+        let now = self.clock.ticks();
+        if activity == Activity::Cpu {
+            self.toggle_spans(is_on, now);
+        }
+        let Some(at) = known else {
+            self.paused.push((activity, now));
+            return Ok(());
+        };
+        let (_, since) = self.paused.remove(at);
+        self.with_stream(|stream| stream.write_pause(activity.as_str(), (since, now)))
+    }
+
+    fn toggle_spans(&self, is_on: bool, now: u64) {
+        if is_on {
+            START.store(now, Ordering::SeqCst);
+            STATE.store(self.state, Ordering::SeqCst);
+            PAUSED.store(0, Ordering::SeqCst);
+        } else {
+            PAUSED.store(left_out(self.state), Ordering::SeqCst);
+            STATE.store(self.state & flag::MIRROR, Ordering::SeqCst);
+        }
+    }
+
+    /// Returns the state for the spans of the program. If they are not recorded, they are still passed to mirrors.
+    fn state_of_spans(&self) -> u32 {
+        if self.records_cpu { self.state } else { self.state & flag::MIRROR }
     }
 
     /// Calls a function with the stream while the writer is locked out.
@@ -143,10 +221,14 @@ impl Session {
         #[cfg(feature = "nvml")]
         drop(self.sampler.take());
         STATE.store(0, Ordering::SeqCst);
+        PAUSED.store(0, Ordering::SeqCst);
         // Work that was submitted to devices within the window ends within it.
         self.with_stream(|stream| stream.synchronize_devices())?;
         self.window.1 = self.clock.ticks();
         self.with_stream(Stream::stop_devices)?;
+        for (activity, since) in &self.paused {
+            self.with_stream(|stream| stream.write_pause(activity.as_str(), (*since, self.window.1)))?;
+        }
         self.statistics.window = self.started.map_or(Duration::ZERO, |started| started.elapsed());
         let (window, cycle) = (self.window, self.cycle);
         let stream = self.writer.stop();
@@ -154,6 +236,7 @@ impl Session {
         let mut stream = stream.ok_or(RecordError::WriterLost)?;
         self.statistics.records = stream.records;
         self.statistics.dropped = stream.dropped;
+        self.statistics.cut_arguments = CUT.load(Ordering::Relaxed) - self.cut_before;
         self.statistics.bytes = stream.bytes;
         self.statistics.disable = begun.elapsed();
         stream.append_clock();
@@ -166,8 +249,15 @@ impl Session {
             warnings.extend(devices.warnings());
         }
         object.push(("kinetoscope".to_owned(), statistics));
+        if self.statistics.cut_arguments > 0 {
+            let count = self.statistics.cut_arguments;
+            warnings.push(format!(
+                "{count} arguments were cut or left out, because those of a record exceed 64 KiB"
+            ));
+        }
         if stream.records == 0 {
-            warnings.push("nothing was recorded: no span began or ended in the window".to_owned());
+            let what = if self.records_cpu { "span began or ended" } else { "device worked" };
+            warnings.push(format!("nothing was recorded: no {what} in the window"));
         }
         if !warnings.is_empty() {
             object.push(("WARNING".to_owned(), json!(warnings)));
@@ -175,29 +265,47 @@ impl Session {
         meta(&mut tail, &members(&object));
         stream.append(tail);
         stream.write_window(window, cycle);
+        // No more spans without an id were recorded than there are records.
+        NEXT_ID.fetch_add(stream.records, Ordering::Relaxed);
         pool().shrink();
         Ok((stream.into_sink().into_bytes()?, self.statistics))
     }
 }
 
-/// Starts to record devices if that is possible. Adds a warning if they were requested and cannot be recorded.
-fn devices(options: &Options, warnings: &mut Vec<String>) -> Option<Collector> {
-    if options.devices == Devices::Off {
-        return None;
+/// The activities that were requested and cannot be recorded, with the reasons.
+type Missing = Vec<(Activity, Unavailable)>;
+
+/// Starts to record devices if that is possible.
+///
+/// # Errors
+/// Returns an error if nothing can be recorded.
+fn devices(options: &Options) -> Result<(Option<Collector>, Missing), RecordError> {
+    let unsupported =
+        options.unsupported.iter().map(|&activity| (activity, Unavailable::Unsupported(activity)));
+    let mut missing: Missing = unsupported.collect();
+    let started = (options.devices != Devices::Off)
+        .then(|| local::unrecorded(|| Collector::start(options)))
+        .transpose();
+    let collector = started.unwrap_or_else(|reason| {
+        missing.extend((options.devices == Devices::Requested).then_some((Activity::Cuda, reason)));
+        None
+    });
+    match (options.cpu || collector.is_some(), missing.is_empty()) {
+        (true, _) => Ok((collector, missing)),
+        (false, true) => Err(RecordError::NoActivities),
+        (false, false) => Err(RecordError::CannotRecord(missing)),
     }
-    let started = local::unrecorded(|| Collector::start(options));
-    let warn =
-        |reason: &Unavailable| warnings.push(format!("CUDA was requested but is not recorded: {reason}"));
-    if options.devices == Devices::Requested {
-        return started.inspect_err(warn).ok();
-    }
-    started.ok()
 }
 
 /// Starts to sample the devices if that was requested. Adds a warning if NVML is not available.
 #[cfg(feature = "nvml")]
 fn sampler(options: &Options, warnings: &mut Vec<String>) -> Option<Sampler> {
-    let sampler = Sampler::start(options.device_metrics?);
+    let interval = options.device_metrics?;
+    if !options.cpu {
+        warnings.push("device metrics are not recorded without CPU activities".to_owned());
+        return None;
+    }
+    let sampler = Sampler::start(interval);
     if sampler.is_none() {
         warnings.push("device metrics were requested but NVML is not available".to_owned());
     }

@@ -18,6 +18,9 @@ pub struct Statistics {
     pub records: u64,
     /// The number of records that were dropped for lack of memory, by CUPTI, or because a write failed.
     pub dropped: u64,
+    /// The number of arguments that were cut or left out, because the arguments of a record exceed 64 KiB. The `args` of
+    /// such an event have their number as `cut arguments`.
+    pub cut_arguments: u64,
     /// The size of the recording in bytes.
     pub bytes: u64,
     /// The cost of a span without arguments, begin and end, in ns. It is measured once, before the first recording.
@@ -39,6 +42,7 @@ impl Statistics {
             "disable_ns": self.disable.as_nanos() as u64,
             "records": self.records,
             "dropped": self.dropped,
+            "cut_arguments": self.cut_arguments,
             "bytes": self.bytes,
             "overhead_ns_per_span": self.overhead_ns_per_span,
             "overhead_ns": self.overhead().as_nanos() as u64,

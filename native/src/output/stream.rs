@@ -1,17 +1,18 @@
 //! The stream of a recording: each flush turns what threads and devices recorded since the last flush into blocks.
 
+use crate::activity::unavailable::Unavailable;
 use crate::device::collector::Collector;
 use crate::hot::chunk::Chunk;
 use crate::hot::clock::Clock;
 use crate::hot::lock::hold;
 use crate::hot::pool::pool;
 use crate::hot::registry::registry;
-use crate::hot::state::DROPPED;
+use crate::hot::state::{DROPPED, NEXT_ID};
 use crate::output::batch::{Batch, Records, block};
 use crate::output::sink::Sink;
 use kinetoscope_stream::activity;
 use kinetoscope_stream::block::BlockKind;
-use kinetoscope_stream::record::{FIRST_NAME, Tag, Word};
+use kinetoscope_stream::record::{FIRST_NAME, Tag, Word, key};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
@@ -48,6 +49,8 @@ pub(crate) struct Stream {
     devices: Option<Collector>,
     /// The start of the recording, in ticks.
     start: u64,
+    /// The external id of the first span whose record has none.
+    first_id: u64,
     pub(crate) records: u64,
     pub(crate) dropped: u64,
     pub(crate) bytes: u64,
@@ -66,6 +69,7 @@ impl Stream {
             dropped_before,
             devices,
             start: 0,
+            first_id: 0,
             records: 0,
             dropped: 0,
             bytes: 0,
@@ -118,6 +122,27 @@ impl Stream {
                 }
             });
         }
+    }
+
+    /// Writes that an activity was not recorded between two times, in ticks.
+    pub(crate) fn write_pause(&mut self, activity: &'static str, (start, end): (u64, u64)) {
+        let name = registry().name(activity);
+        let mut out = Vec::new();
+        self.define(&mut out);
+        block(&mut out, BlockKind::Records, 0, |out| {
+            let words =
+                [Word::pack(Tag::Paused, 1, 0, name), end, Word::pack(Tag::Int, 0, 0, key::VALUE), start];
+            for word in [start].into_iter().chain(words) {
+                out.extend_from_slice(&word.to_le_bytes());
+            }
+        });
+        self.append(out);
+    }
+
+    /// Starts or stops the recording of devices while the recording goes on. Work that was submitted is completed
+    /// first.
+    pub(crate) fn toggle_devices(&mut self, is_on: bool) -> Result<(), Unavailable> {
+        self.devices.iter_mut().try_for_each(|devices| devices.toggle(is_on))
     }
 
     /// Collects the words that were published since the last flush. Returns the chunks that are sealed and read to
@@ -223,11 +248,14 @@ impl Stream {
 
     /// Writes the start and the end of the recording, in ticks. The end is 0 while the recording runs.
     pub(crate) fn write_window(&mut self, (start, end): (u64, u64), cycle: u64) {
-        self.start = start;
+        if self.start != start {
+            self.start = start;
+            self.first_id = NEXT_ID.load(Ordering::Relaxed);
+        }
         // The window of a ring buffer moves; it is written when the buffer is dumped.
         if !matches!(self.sink, Sink::Ring(_)) {
             let mut out = Vec::new();
-            window(&mut out, [start, end, cycle]);
+            window(&mut out, [start, end, cycle, self.first_id]);
             self.append(out);
         }
     }
@@ -238,8 +266,11 @@ impl Stream {
         self.flush();
         self.append_clock();
         let Sink::Ring(ring) = &self.sink else { return Vec::new() };
-        let mut bytes = ring.bytes();
-        window(&mut bytes, [ring.start().unwrap_or(self.start), self.clock.ticks(), 0]);
+        // Each dump has ids of its own. No more spans have one than there are records.
+        let first_id = NEXT_ID.fetch_add(self.records, Ordering::Relaxed);
+        let mut bytes = Vec::new();
+        window(&mut bytes, [ring.start().unwrap_or(self.start), self.clock.ticks(), 0, first_id]);
+        bytes.extend(ring.bytes());
         bytes
     }
 
@@ -273,7 +304,7 @@ impl Stream {
     }
 }
 
-fn window(out: &mut Vec<u8>, numbers: [u64; 3]) {
+fn window(out: &mut Vec<u8>, numbers: [u64; 4]) {
     block(out, BlockKind::Window, 0, |out| {
         for number in numbers {
             out.extend_from_slice(&number.to_le_bytes());

@@ -1,10 +1,13 @@
 //! The builder of a profiler: what it records, where it writes, and which handlers it calls.
 
+use crate::activity::Activity;
 use crate::error::RecordError;
 use crate::mirror::Mirror;
-use crate::options::{Activity, Destination, Devices, Options};
+use crate::options::{Destination, Devices, Options};
 use crate::output::document::Member;
 use crate::profiler::handlers::Handler;
+#[cfg(feature = "analysis")]
+use crate::profiler::observer::ExecutionTraceObserver;
 use crate::profiler::recording::Recording;
 use crate::schedule::{ProfilerAction, Schedule};
 use serde_json::Value;
@@ -20,6 +23,8 @@ pub struct ProfilerBuilder {
     pub(crate) schedule: Option<ScheduleFn>,
     pub(crate) handlers: Vec<Handler>,
     pub(crate) metadata: Vec<Member>,
+    #[cfg(feature = "analysis")]
+    pub(crate) observer: Option<ExecutionTraceObserver>,
     pub(crate) accumulates: bool,
     pub(crate) is_enabled: bool,
 }
@@ -32,16 +37,33 @@ impl ProfilerBuilder {
             schedule: None,
             handlers: Vec::new(),
             metadata: Vec::new(),
+            #[cfg(feature = "analysis")]
+            observer: None,
             accumulates: false,
             is_enabled: true,
         }
     }
 
-    /// Sets the activities to record. The default is all [supported](crate::profiler::supported_activities) ones. If
-    /// CUDA is requested and not available, the trace has a warning with the reason, and the rest is recorded.
+    /// Sets the activities to record. The default is all [supported](crate::profiler::supported_activities) ones.
+    /// Without [`Activity::Cpu`], no span, allocation, instant event or counter is recorded; CUDA's calls still are.
+    ///
+    /// If one cannot be recorded, the others are: the trace has a warning with the reason, and
+    /// [`Profiler::unavailable`](crate::Profiler::unavailable) returns it. If none can be recorded, or the list is
+    /// empty, the recording does not start.
     pub fn activities(mut self, activities: &[Activity]) -> Self {
         let is_requested = activities.contains(&Activity::Cuda);
         self.options.devices = if is_requested { Devices::Requested } else { Devices::Off };
+        self.options.cpu = activities.contains(&Activity::Cpu);
+        let is_other = |activity: &Activity| !matches!(activity, Activity::Cpu | Activity::Cuda);
+        self.options.unsupported = activities.iter().copied().filter(is_other).collect();
+        self
+    }
+
+    /// Sets whether the spans and other events of all threads are recorded, which is the default, or only those of the
+    /// thread that starts the recording, by [`Profiler::start`](crate::Profiler::start) or, with a schedule, by
+    /// [`Profiler::step`](crate::Profiler::step). Devices are recorded whatever thread uses them.
+    pub fn profile_all_threads(mut self, is_on: bool) -> Self {
+        self.options.all_threads = is_on;
         self
     }
 
@@ -124,6 +146,16 @@ impl ProfilerBuilder {
     ) -> Self {
         self.handlers.push(Box::new(handler));
         self
+    }
+
+    /// Attaches an observer, which starts and stops with the recordings of the profiler and writes an execution trace of
+    /// each, before the handlers that are added later. Shapes are recorded as with
+    /// [`record_shapes`](Self::record_shapes). A profiler has one observer.
+    #[cfg(feature = "analysis")]
+    pub fn execution_trace_observer(mut self, observer: &ExecutionTraceObserver) -> Self {
+        self.options.observer = true;
+        self.observer = Some(observer.clone());
+        self.on_trace_ready(observer.handler())
     }
 
     /// Adds a member to the trace's top-level object.

@@ -5,6 +5,8 @@ use crate::error::RecordError;
 use crate::hot::system::host_name;
 use crate::io_error::with_path;
 use std::fs;
+#[cfg(feature = "analysis")]
+use std::path::Path;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 #[cfg(feature = "analysis")]
@@ -63,12 +65,20 @@ pub fn execution_trace_handler(path: impl Into<PathBuf>) -> Handler {
     let path = path.into();
     let mut is_first = true;
     Box::new(move |recording| {
-        let step = format!("{}.json", recording.step);
-        let path = if is_first { path.clone() } else { path.with_extension(step) };
-        is_first = false;
+        let path = step_path(&path, recording, &mut is_first);
         let text = execution_trace(&recording.trace);
         Ok(fs::write(&path, text).map_err(with_path(&path))?)
     })
+}
+
+/// Returns the path for a recording: `path` for the first one, then with the extension `STEP.json`.
+#[cfg(feature = "analysis")]
+pub(super) fn step_path(path: &Path, recording: &Recording, is_first: &mut bool) -> PathBuf {
+    if std::mem::replace(is_first, false) {
+        path.to_owned()
+    } else {
+        path.with_extension(format!("{}.json", recording.step))
+    }
 }
 
 /// Returns the time in ns since 1970.

@@ -2,16 +2,20 @@
 //! record.
 
 use super::sequence::Sequence;
+use super::shape::InputShape;
+use super::tensor::TensorId;
 use crate::hot::local;
 use crate::hot::registry::{Name, Site};
-use crate::hot::state::{wants_flops, wants_mirror, wants_shapes};
+use crate::hot::state::{CUT, START, wants_flops, wants_mirror, wants_shapes};
 use crate::hot::sync::WORDS;
 use kinetoscope_stream::record::{SLOT_BYTES, Slot, Tag, Word, key};
 use smallvec::{SmallVec, smallvec};
 use std::fmt::{Debug, Display, Write};
+use std::sync::atomic::Ordering;
 
-/// The maximum length of a string argument, in bytes. Longer strings are cut.
-const MAX_TEXT_BYTES: usize = 8 << 10;
+/// The maximum number of slots of a record. A chunk has room for it, for two slots that are inserted before the
+/// arguments, and for one with the number of arguments that were cut.
+const MAX_SLOTS: usize = WORDS / 2 - 3;
 
 /// The arguments of a record.
 #[derive(Debug)]
@@ -21,6 +25,8 @@ pub struct Args {
     slots: SmallVec<[Slot; 24]>,
     /// The number of inputs in `Input Dims`.
     inputs: usize,
+    /// The number of arguments that were cut or left out, because the record is too long.
+    cut: u32,
     /// The name of the record for mirrors, if it differs from the name of the call site.
     name: Option<String>,
 }
@@ -92,7 +98,7 @@ impl<T: Value> Value for Option<T> {
 impl Args {
     /// Returns an empty list of arguments.
     pub fn new(state: u32) -> Args {
-        Args { state, slots: smallvec![[0, 0]], inputs: 0, name: None }
+        Args { state, slots: smallvec![[0, 0]], inputs: 0, cut: 0, name: None }
     }
 
     /// Sets the name of the record, in place of the name of the call site.
@@ -127,24 +133,26 @@ impl Args {
     }
 
     /// Adds `Input Dims`: the shapes of the inputs, `[]` for an input without a shape. Recorded with `record_shapes`.
-    pub fn shapes<T: AsRef<[usize]>>(&mut self, shapes: impl IntoIterator<Item = T>) {
+    pub fn shapes<T: InputShape>(&mut self, shapes: impl IntoIterator<Item = T>) {
         self.inputs = self.dims(key::INPUT_DIMS, shapes);
     }
 
     /// Adds `Input Strides`. Recorded with `record_shapes`.
-    pub fn strides<T: AsRef<[usize]>>(&mut self, strides: impl IntoIterator<Item = T>) {
+    pub fn strides<T: InputShape>(&mut self, strides: impl IntoIterator<Item = T>) {
         self.dims(key::INPUT_STRIDES, strides);
     }
 
-    fn dims<T: AsRef<[usize]>>(&mut self, key: u32, lists: impl IntoIterator<Item = T>) -> usize {
+    fn dims<T: InputShape>(&mut self, key: u32, shapes: impl IntoIterator<Item = T>) -> usize {
         let mut count = 0;
         if wants_shapes(self.state) {
             local::unrecorded(|| {
-                let each = lists.into_iter().map(|list| {
+                let mut text = String::from("[");
+                for shape in shapes {
+                    text.push_str(if count > 0 { "," } else { "" });
+                    shape.append_to(&mut text);
                     count += 1;
-                    json(list.as_ref().iter())
-                });
-                let text = json(each);
+                }
+                text.push(']');
                 self.text(Tag::Json, key, &text);
             });
         }
@@ -179,6 +187,41 @@ impl Args {
         }
     }
 
+    /// Adds the identities of the inputs, which are inputs of execution traces. Recorded with `record_shapes`.
+    pub fn tensors<'a, T: Into<TensorId<'a>>>(&mut self, ids: impl IntoIterator<Item = T>) {
+        if wants_shapes(self.state) {
+            local::unrecorded(|| {
+                let text = json(ids.into_iter().map(|id| match id.into() {
+                    TensorId { tensor: 0, .. } => "[]".to_owned(),
+                    TensorId { tensor, storage, offset, device } => {
+                        format!("[{tensor},{storage},{offset},{}]", serde_json::Value::from(device))
+                    }
+                }));
+                self.text(Tag::Json, key::TENSOR_IDS, &text);
+            });
+        }
+    }
+
+    /// Records the outputs of the enclosing span, with the arguments of inputs. Recorded with `record_shapes`.
+    pub fn outputs(mut self, site: &'static Site) {
+        if !wants_shapes(self.state) {
+            return;
+        }
+        let mut at = 1;
+        while let Some(slot) = self.slots.get_mut(at) {
+            let word = Word::of(slot[0]);
+            let key = match word.id {
+                key::INPUT_DIMS => key::OUTPUT_DIMS,
+                key::INPUT_TYPE => key::OUTPUT_TYPE,
+                key::INPUT_STRIDES => key::OUTPUT_STRIDES,
+                other => other,
+            };
+            slot[0] = slot[0] & u64::from(u32::MAX) | u64::from(key) << 32;
+            at += 1 + usize::from(word.slots);
+        }
+        self.write(Tag::Instant, site);
+    }
+
     /// Adds the number of floating point operations. Recorded with `with_flops`.
     pub fn flops(&mut self, flops: usize) {
         if wants_flops(self.state) {
@@ -205,28 +248,28 @@ impl Args {
 
     /// Adds an argument whose value fits in one slot.
     pub(super) fn push(&mut self, tag: Tag, key: u32, value: u64) {
-        if self.has_room(1) {
+        if self.slots.len() < MAX_SLOTS {
             self.slots.push([Word::pack(tag, 0, 0, key), value]);
+        } else {
+            self.cut += 1;
         }
     }
 
-    fn has_room(&self, slots: usize) -> bool {
-        // Arguments that do not fit into a chunk with the record are left out.
-        self.slots.len() + slots < WORDS / 2 - 2
-    }
-
+    /// Adds a string, cut to the space that is left. A cut JSON string would not be valid: it is left out.
     pub(super) fn text(&mut self, tag: Tag, key: u32, text: &str) {
-        let mut end = text.len().min(MAX_TEXT_BYTES);
+        let space = MAX_SLOTS.saturating_sub(self.slots.len() + 1) * SLOT_BYTES;
+        let mut end = text.len().min(space);
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        // A truncated JSON string is not valid: it is left out.
-        if tag == Tag::Json && end < text.len() {
+        self.cut += u32::from(end < text.len());
+        if end < text.len() && (tag == Tag::Json || end == 0) {
             return;
         }
         let bytes = &text.as_bytes()[..end];
         let slots = bytes.len().div_ceil(SLOT_BYTES);
-        if !self.has_room(1 + slots) {
+        if self.slots.len() >= MAX_SLOTS {
+            self.cut += 1;
             return;
         }
         self.slots.push([Word::pack(tag, slots as u16, 0, key), bytes.len() as u64]);
@@ -263,12 +306,19 @@ impl Args {
         self.write_with_id(Tag::AsyncBegin, site, id);
     }
 
+    /// Records the begin of such a span that was open when the recording started.
+    pub fn async_begin_at_start(mut self, site: &'static Site, id: u64) {
+        self.slots[0][1] = START.load(Ordering::Relaxed);
+        self.async_begin(site, id);
+    }
+
     /// Records the end of such a span.
     pub fn async_end(self, site: &'static Site, id: u64) {
         self.write_with_id(Tag::AsyncEnd, site, id);
     }
 
-    fn write_with_id(mut self, tag: Tag, site: &'static Site, id: u64) {
+    /// Writes a record whose first argument is a number.
+    pub(super) fn write_with_id(mut self, tag: Tag, site: &'static Site, id: u64) {
         self.put_first(key::VALUE, id);
         self.write(tag, site);
     }
@@ -278,9 +328,31 @@ impl Args {
         self.state
     }
 
-    /// Returns the name of the record: its own, or the name of the call site.
-    pub(super) fn name_at<'a>(&'a self, site: &'static Site) -> &'a str {
-        self.name.as_deref().unwrap_or(site.name)
+    /// Returns the name of the span for mirrors, in the form of PyTorch's `emit_nvtx`: the name of the record, or of the
+    /// call site, then `, seq = 7` if it has a sequence number, and `, sizes = [[2, 3], []]` if it has shapes.
+    pub(super) fn mirrored_name(&self, site: &'static Site) -> String {
+        let mut text = self.name.as_deref().unwrap_or(site.name).to_owned();
+        let mut rest = &self.slots[1..];
+        let (mut sequence, mut sizes) = (None, None);
+        while let Some((slot, behind)) = rest.split_first() {
+            let word = Word::of(slot[0]);
+            let (value, behind) = behind.split_at(usize::from(word.slots).min(behind.len()));
+            match word.id {
+                key::SEQUENCE_NUMBER if word.tag == Tag::Int as u8 => sequence = Some(slot[1] as i64),
+                key::INPUT_DIMS if word.tag == Tag::Json as u8 => sizes = Some((value, slot[1] as usize)),
+                _ => {}
+            }
+            rest = behind;
+        }
+        if let Some(number) = sequence.filter(|&number| number >= 0) {
+            let _ = write!(text, ", seq = {number}");
+        }
+        if let Some((slots, length)) = sizes {
+            let bytes: Vec<u8> = slots.as_flattened().iter().flat_map(|word| word.to_le_bytes()).collect();
+            let json = String::from_utf8_lossy(&bytes[..length.min(bytes.len())]);
+            let _ = write!(text, ", sizes = {}", json.replace(',', ", "));
+        }
+        text
     }
 
     /// Inserts an integer before all other arguments.
@@ -290,9 +362,16 @@ impl Args {
 
     /// Writes the record. Returns false if it was dropped.
     pub(super) fn write(mut self, tag: Tag, site: &'static Site) -> bool {
+        if self.cut > 0 {
+            self.slots.push([Word::pack(Tag::Int, 0, 0, key::CUT), u64::from(self.cut)]);
+        }
         let id = local::id_of(site);
         self.slots[0][0] = Word::pack(tag, (self.slots.len() - 1) as u16, 0, id);
-        id != 0 && local::write(self.state, &mut self.slots)
+        let is_written = id != 0 && local::write(self.state, &mut self.slots);
+        if is_written && self.cut > 0 {
+            CUT.fetch_add(u64::from(self.cut), Ordering::Relaxed);
+        }
+        is_written
     }
 }
 

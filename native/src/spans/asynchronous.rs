@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 #[must_use = "a span ends when this is dropped"]
 pub struct AsyncScope {
-    /// The state when the span began; 0 if it is not recorded.
+    /// The state when the span began; 0 if nothing was recorded.
     state: u32,
     site: &'static Site,
     id: u64,
 }
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl AsyncScope {
     /// Returns the guard of a span that is not recorded.
@@ -22,10 +24,23 @@ impl AsyncScope {
         AsyncScope { state: 0, site, id: 0 }
     }
 
+    /// Ends the span. If it was open when the recording started or was resumed, it begins there.
+    #[cold]
+    fn end(&self, now: u32) {
+        if recorder::is_paused(self.state) {
+            Args::new(self.state).async_end(self.site, self.id);
+        } else if recorder::is_older(self.state, now) {
+            let id = NEXT.fetch_add(1, Ordering::Relaxed);
+            Args::new(now).async_begin_at_start(self.site, id);
+            Args::new(now).async_end(self.site, id);
+        } else if self.state != 0 && recorder::is_on(now) {
+            Args::new(now).async_end(self.site, self.id);
+        }
+    }
+
     /// Begins a span.
     #[doc(hidden)]
     pub fn with(site: &'static Site, args: Args, state: u32) -> AsyncScope {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         args.async_begin(site, id);
         AsyncScope { state, site, id }
@@ -35,8 +50,9 @@ impl AsyncScope {
 impl Drop for AsyncScope {
     #[inline]
     fn drop(&mut self) {
-        if self.state != 0 && recorder::state() == self.state {
-            Args::new(self.state).async_end(self.site, self.id);
+        let now = recorder::state();
+        if now != 0 || self.state != 0 {
+            self.end(now);
         }
     }
 }

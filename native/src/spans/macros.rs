@@ -1,7 +1,7 @@
 //! The macros. Each expands to a static call site; arguments are evaluated only while spans are recorded or mirrored.
 //!
 //! An argument is `word: value` for the arguments that PyTorch defines (`shapes`, `strides`, `dtype`, `dtypes`,
-//! `concrete`, `flops`, `sequence`, `backward`) and `name = value` for any other. `?value` and `%value` format a value
+//! `concrete`, `tensors`, `flops`, `sequence`, `backward`) and `name = value` for any other. `?value` and `%value` format a value
 //! with `Debug` and `Display`.
 
 /// Begins an operator: a span that ends when the returned guard is dropped. The name is a constant.
@@ -27,6 +27,19 @@ macro_rules! user_scope {
 #[macro_export]
 macro_rules! instant {
     ($name:expr $(, $($args:tt)*)?) => { $crate::__event!($name, $crate::spans::instant, (), $($($args)*)?) };
+}
+
+/// Records the outputs of the enclosing operator, with `shapes`, `strides`, `dtype` or `dtypes`, and `tensors` as in
+/// [`scope!`]: an instant event `[outputs]`, and the outputs in execution traces. Recorded with `record_shapes`.
+///
+/// ```
+/// use kinetoscope::{outputs, scope};
+/// let _span = scope!("aten::mm", shapes: [[2, 3], [3, 4]], dtype: "float", tensors: [1, 2]);
+/// outputs!(shapes: [[2, 4]], dtype: "float", tensors: [3]);
+/// ```
+#[macro_export]
+macro_rules! outputs {
+    ($($args:tt)+) => { $crate::__event!("[outputs]", $crate::spans::Args::outputs, (), $($args)+) };
 }
 
 /// Records the value of a counter, or the values of its series: `counter!("queue", 3)`,
@@ -128,6 +141,7 @@ macro_rules! __args {
     ($args:ident; $(,)?) => {};
     ($args:ident; shapes: $value:expr $(, $($rest:tt)*)?) => { $args.shapes($value); $crate::__args!($args; $($($rest)*)?) };
     ($args:ident; strides: $value:expr $(, $($rest:tt)*)?) => { $args.strides($value); $crate::__args!($args; $($($rest)*)?) };
+    ($args:ident; tensors: $value:expr $(, $($rest:tt)*)?) => { $args.tensors($value); $crate::__args!($args; $($($rest)*)?) };
     ($args:ident; dtype: $value:expr $(, $($rest:tt)*)?) => { $args.dtype($value); $crate::__args!($args; $($($rest)*)?) };
     ($args:ident; dtypes: $value:expr $(, $($rest:tt)*)?) => { $args.dtypes(&$value); $crate::__args!($args; $($($rest)*)?) };
     ($args:ident; concrete: [$($value:expr),* $(,)?] $(, $($rest:tt)*)?) => {

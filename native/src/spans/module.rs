@@ -45,7 +45,7 @@ impl Module {
                 args.frame(&self.frame);
                 Scope::with(&SITE, args)
             }
-            _ => Scope::none(&SITE),
+            _ => Scope::none_named(&SITE, &self.name),
         }
     }
 }

@@ -1,20 +1,22 @@
 //! User annotations with the names that PyTorch uses and that findings and other tools recognise.
 
-use super::{Scope, record_function, state};
+use super::{Kind, Scope, Site, named_scope, record_function, state};
 
 /// Begins a step of an optimizer, under PyTorch's name: `Optimizer.step#SGD.step`.
 pub fn optimizer_step(optimizer: &str) -> Scope {
-    range(|| format!("Optimizer.step#{optimizer}.step"))
+    static SITE: Site = Site::new("Optimizer.step", Kind::Annotation, file!(), line!());
+    range(&SITE, || format!("Optimizer.step#{optimizer}.step"))
 }
 
 /// Begins the zeroing of gradients, under PyTorch's name: `Optimizer.zero_grad#SGD.zero_grad`.
 pub fn optimizer_zero_grad(optimizer: &str) -> Scope {
-    range(|| format!("Optimizer.zero_grad#{optimizer}.zero_grad"))
+    static SITE: Site = Site::new("Optimizer.zero_grad", Kind::Annotation, file!(), line!());
+    range(&SITE, || format!("Optimizer.zero_grad#{optimizer}.zero_grad"))
 }
 
 /// Begins an annotation. The name is computed only while spans are recorded or mirrored.
-fn range(name: impl FnOnce() -> String) -> Scope {
-    if state() == 0 { record_function("") } else { record_function(&name()) }
+fn range(site: &'static Site, name: impl FnOnce() -> String) -> Scope {
+    if state() == 0 { Scope::none(site) } else { named_scope(site, &name()) }
 }
 
 /// Returns an iterator over batches. Each call of `next` is an annotation `enumerate(DataLoader)#NAME.__next__`, which

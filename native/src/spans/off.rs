@@ -26,6 +26,13 @@ pub(super) mod registry {
     }
 }
 
+pub(super) mod names {
+    #[inline(always)]
+    pub(crate) fn keep(_: &str) -> u32 {
+        0
+    }
+}
+
 pub(super) mod state {
     #[inline(always)]
     pub(crate) fn state() -> u32 {
@@ -43,6 +50,14 @@ pub(super) mod state {
     }
 
     pub(crate) fn wants_modules(_: u32) -> bool {
+        false
+    }
+
+    pub(crate) fn is_paused(_: u32) -> bool {
+        false
+    }
+
+    pub(crate) fn is_older(_: u32, _: u32) -> bool {
         false
     }
 }
@@ -66,6 +81,8 @@ pub(super) mod span {
 pub(super) mod args {
     use super::registry::{Name, Site};
     use crate::spans::sequence::Sequence;
+    use crate::spans::shape::InputShape;
+    use crate::spans::tensor::TensorId;
 
     /// The arguments of a record.
     #[derive(Debug)]
@@ -77,11 +94,13 @@ pub(super) mod args {
             Args
         }
         pub fn name(&mut self, _: &str) {}
-        pub fn shapes<T: AsRef<[usize]>>(&mut self, _: impl IntoIterator<Item = T>) {}
-        pub fn strides<T: AsRef<[usize]>>(&mut self, _: impl IntoIterator<Item = T>) {}
+        pub fn shapes<T: InputShape>(&mut self, _: impl IntoIterator<Item = T>) {}
+        pub fn strides<T: InputShape>(&mut self, _: impl IntoIterator<Item = T>) {}
         pub fn dtype(&mut self, _: &str) {}
         pub fn dtypes(&mut self, _: &[&str]) {}
         pub fn concrete(&mut self, _: &[&dyn std::fmt::Display]) {}
+        pub fn tensors<'a, T: Into<TensorId<'a>>>(&mut self, _: impl IntoIterator<Item = T>) {}
+        pub fn outputs(self, _: &'static Site) {}
         pub fn flops(&mut self, _: usize) {}
         pub fn sequence(&mut self, _: Sequence) {}
         pub fn backward(&mut self, _: Sequence) {}
@@ -94,6 +113,7 @@ pub(super) mod args {
         pub fn flow_step(self, _: &'static Site, _: u64) {}
         pub fn flow_end(self, _: &'static Site, _: u64) {}
         pub fn async_begin(self, _: &'static Site, _: u64) {}
+        pub fn async_begin_at_start(self, _: &'static Site, _: u64) {}
         pub fn async_end(self, _: &'static Site, _: u64) {}
     }
 }

@@ -2,20 +2,23 @@
 
 use super::args::Args;
 use crate::hot::local;
+use crate::hot::names;
 use crate::hot::registry::Site;
 use crate::hot::stack;
-use crate::hot::state::{flag, state, wants_mirror, wants_stack};
+use crate::hot::state::{
+    START, flag, is_older, is_paused, left_out, state, wants_function_id, wants_mirror, wants_modules,
+    wants_stack,
+};
 use crate::mirror;
-use kinetoscope_stream::record::{Tag, key};
+use kinetoscope_stream::record::{Kind, Tag, key};
+use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(feature = "cuda")]
 use {
     crate::device::external,
-    crate::hot::state::wants_devices,
-    kinetoscope_stream::record::Kind,
-    std::sync::atomic::{AtomicU64, Ordering},
+    crate::hot::state::{NEXT_ID, wants_devices},
 };
 
-/// Begins a span that is only recorded. Returns the state in which it began, or 0 if it was not recorded.
+/// Begins a span that is only recorded. Returns the state for its end, without flags if it was not recorded.
 #[inline(always)]
 pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
     local::begin(state, site)
@@ -24,18 +27,23 @@ pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
 /// Begins a span with arguments, or one that is passed to mirrors or CUPTI. Returns the state for its end.
 pub(crate) fn begin_with(mut args: Args, site: &'static Site) -> u32 {
     let state = args.state();
-    if wants_stack(state) {
+    let is_recorded = local::is_recorded(state);
+    if wants_stack(state) && is_recorded {
         args.push(Tag::Name, key::CALL_STACK, u64::from(stack::capture()));
     }
     if wants_mirror(state) {
-        local::unrecorded(|| mirror::push(args.name_at(site)));
+        local::unrecorded(|| mirror::push(&args.mirrored_name(site)));
+    }
+    if wants_function_id(state) && is_recorded && has_id(site.kind) {
+        args.put_first(key::RECORD_FUNCTION_ID, NEXT_FUNCTION.fetch_add(1, Ordering::Relaxed));
     }
     #[cfg(feature = "cuda")]
-    if wants_devices(state) {
+    if wants_devices(state) && is_recorded {
         push_device_id(&mut args, site.kind);
     }
     // A span whose record was dropped still has to end in the mirrors and in CUPTI.
-    if args.write(Tag::Begin, site) { state } else { state & (flag::MIRROR | flag::DEVICES) }
+    let ends_in = if is_recorded { flag::MIRROR | flag::DEVICES } else { flag::MIRROR };
+    if args.write(Tag::Begin, site) { state } else { left_out(state) | state & ends_in }
 }
 
 /// Ends a span that began in this state. Not inlined, so that a span that is not recorded stays small.
@@ -48,25 +56,57 @@ pub(crate) fn end(began: u32, site: &'static Site) {
     if wants_devices(began) {
         external::pop(site.kind);
     }
-    if state() == began {
+    let now = state();
+    if now == began {
         local::end(began, site);
+    } else {
+        end_of_older(began, now, site);
     }
+}
+
+/// Ends a span that began in another state. If the recording of the span is paused, its end is recorded nevertheless. If
+/// a recording started or was resumed since its begin, the span is recorded from there.
+#[cold]
+#[inline(never)]
+fn end_of_older(began: u32, now: u32, site: &'static Site) {
+    if is_paused(began) {
+        local::end(began, site);
+        return;
+    }
+    let record = |name: &str| {
+        if is_older(began, now) && (site.kind != Kind::Module || wants_modules(now)) {
+            let mut args = Args::new(now);
+            args.name(name);
+            #[cfg(feature = "cuda")]
+            if wants_devices(now) && has_id(site.kind) {
+                args.put_first(key::EXTERNAL_ID, NEXT_ID.fetch_add(1, Ordering::Relaxed));
+            }
+            args.write_with_id(Tag::Open, site, START.load(Ordering::Relaxed));
+        }
+    };
+    if began & flag::NAMED != 0 { names::take(began, record) } else { record("") }
 }
 
 /// Records an instant event.
 pub(crate) fn instant(args: Args, site: &'static Site) {
     if wants_mirror(args.state()) {
-        local::unrecorded(|| mirror::mark(args.name_at(site)));
+        local::unrecorded(|| mirror::mark(&args.mirrored_name(site)));
     }
     args.write(Tag::Instant, site);
+}
+
+/// The next `Record function id`. Ids are unique in the process.
+static NEXT_FUNCTION: AtomicU64 = AtomicU64::new(1);
+
+fn has_id(kind: Kind) -> bool {
+    matches!(kind, Kind::Op | Kind::Annotation)
 }
 
 /// Gives the span an id, to which CUPTI attributes CUDA calls while the span runs.
 #[cfg(feature = "cuda")]
 fn push_device_id(args: &mut Args, kind: Kind) {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    if matches!(kind, Kind::Op | Kind::Annotation) {
-        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+    if has_id(kind) {
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         args.put_first(key::EXTERNAL_ID, id);
         local::unrecorded(|| external::push(kind, id));
     }

@@ -1,6 +1,7 @@
 //! A program that uses the CUDA fakes, for the tests that check its recording: `cuda-child WHAT OUT`. The recorder's
 //! environment variables name the fake libraries.
 
+use kinetoscope::ExecutionTraceObserver;
 use kinetoscope::FlightRecorder;
 use kinetoscope::ProfilerBuilder;
 use kinetoscope::Recording;
@@ -8,8 +9,9 @@ use kinetoscope::device::decode::decode;
 use kinetoscope::device::decoded::Decoded;
 use kinetoscope::device::{CUPTI_VARIABLE, DRIVER_VARIABLE, probe};
 use kinetoscope::memory::{Device, record_alloc};
+use kinetoscope::spans::{is_recording, operator};
 use kinetoscope::{Activity, Profiler, supported_activities};
-use kinetoscope::{scope, user_scope};
+use kinetoscope::{counter, instant, scope, user_scope};
 use kinetoscope_tests::cupti_records::{Bytes, Stream, Writer};
 use libloading::Library;
 use std::cell::Cell;
@@ -40,6 +42,20 @@ fn main() {
             println!("{loaded:?}");
             drop(own);
             cpu_only(both())
+        }
+        "devices" => {
+            let profiler = Profiler::builder().activities(&[Activity::Cuda, Activity::Xpu]).start();
+            devices_only(profiler.expect("recording should start"))
+        }
+        "paused" => paused(both()),
+        "observed" => {
+            let observer = ExecutionTraceObserver::new(Path::new(&args[2]).with_extension("et.json"));
+            paused(both().execution_trace_observer(&observer))
+        }
+        "nothing" => {
+            let error = Profiler::builder().activities(&[Activity::Cuda, Activity::Hpu]).start().err();
+            println!("{}", error.expect("an error"));
+            cpu_only(Profiler::builder())
         }
         "silent" => cpu_only(Profiler::builder()),
         "everything" => everything(both()),
@@ -244,6 +260,46 @@ fn synchronized() -> u32 {
 fn thread_id() -> u32 {
     // SAFETY: the call has no preconditions.
     unsafe { libc::gettid() as u32 }
+}
+
+/// Records a program that has spans of every kind, without CPU activities.
+fn devices_only(profiler: Profiler) -> Recording {
+    let missing: Vec<String> =
+        profiler.unavailable().iter().map(|(activity, reason)| format!("{activity}: {reason}")).collect();
+    println!("{}", missing.join(" "));
+    assert!(!is_recording());
+    let gpu = Gpu::new();
+    let _step = user_scope!("step");
+    let _op = scope!("op", rows = 3);
+    instant!("now");
+    counter!("queue", 3);
+    record_alloc(Device::Cpu, 0x1000, 64);
+    gpu.launch(STREAM);
+    stop(profiler)
+}
+
+/// Pauses the recording of devices, then that of spans.
+fn paused(builder: ProfilerBuilder) -> Recording {
+    let gpu = Gpu::new();
+    let mut profiler = builder.start().expect("recording should start");
+    let launch = |name| {
+        let _op = operator(name);
+        gpu.launch(STREAM);
+    };
+    launch("recorded");
+    let before = synchronized();
+    profiler.toggle(false, &[Activity::Cuda]).expect("a pause");
+    assert!(synchronized() > before, "submitted work is completed");
+    gpu.assert_on(0);
+    launch("without its kernel");
+    profiler.toggle(true, &[Activity::Cuda]).expect("a resumption");
+    gpu.assert_on(12);
+    assert!(gpu.is_off(false, 17), "calls that are left out stay so");
+    profiler.toggle(false, &[Activity::Cpu]).expect("a pause");
+    launch("not recorded");
+    profiler.resume().expect("a resumption");
+    launch("recorded again");
+    stop(profiler)
 }
 
 /// Puts records of every kind, once or twice.

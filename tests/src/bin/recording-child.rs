@@ -1,8 +1,10 @@
 //! A program that records and is killed, crashes or forks, for the tests of what remains: `recording-child HOW PATH…`.
 
+use kinetoscope::Sequence;
 use kinetoscope::TableOptions;
 use kinetoscope::handlers::print_table;
 use kinetoscope::mirror::{Mirror, emit_nvtx, nvtx};
+use kinetoscope::spans::Shape::{List, Tensor};
 use kinetoscope::spans::named::optimizer_step;
 use kinetoscope::steps::mark_step;
 use kinetoscope::{
@@ -33,6 +35,12 @@ fn main() {
         }),
         "forked-often" => forked_often(path(2)),
         "mirrored" => mirrored(),
+        "shapes" => shapes(),
+        "depths" => {
+            let pushed = [nvtx::range_push("outer"), nvtx::range_push("inner")];
+            let popped = [nvtx::range_pop(), nvtx::range_pop(), nvtx::range_pop()];
+            println!("{:?}", [&pushed[..], &popped].concat());
+        }
         "printed" => printed(),
         "signalled-after" => signalled_after(path(2)),
         "signalled" => flight(path(2), |flight| {
@@ -83,7 +91,7 @@ fn mirrored() {
         drop(optimizer_step("SGD"));
     };
     assert!(nvtx::is_available());
-    let emit = emit_nvtx().expect("nothing is being recorded");
+    let emit = emit_nvtx(false).expect("nothing is being recorded");
     assert!(!is_recording(), "emitting to NVTX does not record");
     ranges();
     drop(emit);
@@ -93,6 +101,23 @@ fn mirrored() {
     let recording = profiler.stop().expect("a recording").expect("a recording");
     assert_eq!(recording.events().len(), 3);
     ranges();
+}
+
+/// Emits operators with shapes to NVTX, without and with their shapes, and while recording.
+fn shapes() {
+    let operators = || {
+        let sequence = Sequence { number: 7, thread: 1 };
+        drop(scope!("aten::mm", shapes: [[2, 3], [3, 4]], dtype: "float", sequence: sequence));
+        drop(scope!("aten::cat", shapes: [List(&[Tensor(&[2]), Tensor(&[4])]), Tensor(&[])], note = "a, b"));
+        drop(scope!("plain"));
+    };
+    for record_shapes in [false, true] {
+        let _emit = emit_nvtx(record_shapes).expect("nothing is being recorded");
+        operators();
+    }
+    let builder = Profiler::builder().mirror(Mirror::Nvtx).record_shapes(true);
+    let _profiler = builder.start().expect("recording should start");
+    operators();
 }
 
 /// Uses everything of the recorder that takes a lock.

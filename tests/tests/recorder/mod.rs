@@ -83,7 +83,7 @@ pub(crate) fn check_track_names(document: &Value) {
     };
     let named = tracks(&|event| event["name"] == "thread_name");
     assert_eq!(named.iter().collect::<HashSet<_>>().len(), named.len(), "{named:?}");
-    let of_spans = tracks(&|event| event["ph"] == "X" && event["cat"] != "Trace");
+    let of_spans = tracks(&|event| event["ph"] == "X" && event["pid"] != "Spans");
     assert!(of_spans.iter().all(|track| named.contains(track)), "{named:?}");
 }
 

@@ -68,6 +68,8 @@ impl Recording {
         match tag {
             Tag::Begin => self.begin(thread, ticks, word, args),
             Tag::End => self.end(thread, ticks, word),
+            Tag::Open => self.open_at_start(thread, ticks, word, args),
+            Tag::Paused => self.paused(ticks, word, args),
             Tag::Memory => self.memory("[memory]", thread, ticks, word, args),
             Tag::OutOfMemory => self.memory("[OutOfMemory]", thread, ticks, word, args),
             Tag::Dropped => self.diagnostics.record_many(Code::DroppedRecord, u64::from(word.id), None, b""),
@@ -104,10 +106,15 @@ impl Recording {
     }
 
     pub(super) fn unfinished(&mut self, open: Open, ticks: u64) {
+        self.end_marked(open, ticks, "finished");
+    }
+
+    /// Ends a span that was not recorded from its begin to its end: `args` has false under this key.
+    fn end_marked(&mut self, open: Open, ticks: u64, key: &str) {
         let Some(row) = open.row else { return };
         let start = self.table.ts(row);
         self.table.set_dur(row, (ticks as i64 - start).max(0));
-        let key = self.table.names.intern("finished");
+        let key = self.table.names.intern(key);
         let node = self.table.layouts.step(open.node, key, Args, FieldType::False);
         let layout = self.table.layouts.finish(node, &self.table.names);
         self.table.set_layout(row, layout);
@@ -119,9 +126,8 @@ impl Recording {
         let parent = self.threads[thread].open.last();
         let (mut hierarchy, mut module) = parent.map_or((NameId::EMPTY, None), |p| (p.hierarchy, p.module));
         let track = self.track(thread);
-        let given = (args.len() >= SLOT_BYTES)
-            .then(|| (Word::of(u64_at(args, 0)), u64_at(args, WORD_BYTES)))
-            .filter(|(word, _)| word.tag == Tag::Int as u8 && word.id == key::EXTERNAL_ID);
+        let given = int_at(args, 0, key::EXTERNAL_ID);
+        let function = int_at(args, usize::from(given.is_some()), key::RECORD_FUNCTION_ID);
         let mut reported = Reported::default();
         let mut append = if kind == Kind::Module {
             let parent = module;
@@ -139,8 +145,12 @@ impl Recording {
         } else {
             self.tail.ops += 1;
             let cat = if kind == Kind::Annotation { "user_annotation" } else { "cpu_op" };
-            let row = RowBuilder::new(&mut self.table, b'X', cat);
-            if given.is_some() { row } else { row.int(Args, "External id", self.tail.ops as i64) }
+            let mut row = RowBuilder::new(&mut self.table, b'X', cat);
+            if given.is_none() {
+                self.tail.last_id = self.tail.last_id.saturating_add(1);
+                row = row.int(Args, "External id", self.tail.last_id);
+            }
+            if function.is_some() { row } else { row.int(Args, "Record function id", 0) }
         };
         if kind == Kind::Op && hierarchy != NameId::EMPTY {
             let key = append.names().intern("Module Hierarchy");
@@ -159,7 +169,7 @@ impl Recording {
             hierarchy = self.table.names.intern(&frame);
         }
         let name = reported.name.unwrap_or(name);
-        if let Some((_, id)) = given.filter(|_| kind == Kind::Annotation) {
+        if let Some(id) = given.filter(|_| kind == Kind::Annotation) {
             self.tail.annotations.set((id as i64, 0), name.0);
         }
         let row = RowBuilder::at(&mut self.table, node).finish_on(name, (ticks as i64, 0), track);
@@ -168,6 +178,17 @@ impl Recording {
             let forward = reported.forward.filter(|&thread| thread > 0);
             let own = i64::from(self.threads[thread].number) + 1;
             self.tail.sequences.push((sequence, forward.unwrap_or(own), forward.is_some(), row));
+        }
+    }
+
+    /// Appends a span that was open when the recording started. It is not inside the spans that are open now.
+    fn open_at_start(&mut self, thread: usize, ticks: u64, word: Word, args: &[u8]) {
+        let start = u64_at(args, WORD_BYTES).min(ticks);
+        let open = core::mem::take(&mut self.threads[thread].open);
+        self.begin(thread, start, Word { small: 0, ..word }, args.get(SLOT_BYTES..).unwrap_or(&[]));
+        let span = core::mem::replace(&mut self.threads[thread].open, open).pop();
+        if let Some(span) = span {
+            self.end_marked(span, ticks, "begun");
         }
     }
 
@@ -266,6 +287,18 @@ impl Recording {
         known
     }
 
+    /// Appends a span for a time in which an activity was not recorded.
+    fn paused(&mut self, ticks: u64, word: Word, args: &[u8]) {
+        let start = u64_at(args, WORD_BYTES).min(ticks);
+        let name = self.name(word.id);
+        let activity = self.table.names.get(name);
+        let (text, tid) =
+            (format!("not recorded: {activity}"), serde_json::Value::from(activity).to_string());
+        let builder = RowBuilder::new(&mut self.table, b'X', "not_recorded");
+        let row = builder.finish(&text, start as i64, ("\"Spans\"", &tid));
+        self.table.set_dur(row, (ticks - start) as i64);
+    }
+
     fn memory(&mut self, name: &str, thread: usize, ticks: u64, word: Word, args: &[u8]) {
         let device = (i64::from(word.small), i64::from(word.id) - 1);
         self.tail.has_device_memory |= device.1 >= 0;
@@ -342,6 +375,13 @@ impl Recording {
         let name = append.names().intern(name);
         append.finish_on(name, (ts, time::NONE), track);
     }
+}
+
+/// The value of the argument at an index, if it is an integer with this key and follows only integers.
+fn int_at(args: &[u8], index: usize, key: u32) -> Option<u64> {
+    let slot = args.get(index * SLOT_BYTES..(index + 1) * SLOT_BYTES)?;
+    let word = Word::of(u64_at(slot, 0));
+    (word.tag == Tag::Int as u8 && word.id == key).then(|| u64_at(slot, WORD_BYTES))
 }
 
 /// Whether a string is valid JSON.

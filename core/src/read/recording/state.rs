@@ -33,6 +33,8 @@ pub(super) struct Open {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tail {
     pub(super) ops: u64,
+    /// The last external id that was assigned to a span that has none.
+    pub(super) last_id: i64,
     pub(super) modules: i64,
     /// Sequence number, thread of the forward operator (counted from 1), whether it is the backward operator, row.
     pub(super) sequences: Vec<(i64, i64, bool, Row)>,

@@ -46,6 +46,9 @@ Lazy Function Loading
 Runtime Triggered Module Loading
 Instrumentation
 Record Window End
+[outputs]
+not recorded: CPU
+not recorded: CUDA
 record_param_comms
 DistributedDataParallel.forward
 TorchDynamo Cache Lookup
@@ -103,6 +106,7 @@ pt_main_thread
 kinetoscope
 kinetoscope-gpu
 CPU
+CUDA
 CPU functions
 Spans
 Traces

@@ -126,11 +126,11 @@ const ARGS: &[Group] = &[
         Numbers,
         "Addr\nBytes\nDevice\nDevice Id\nDevice Type\nEst. SM Efficiency\nEv Idx\nExternal id\nFwd thread id\n\
          GPU Utilization\nGlobal rank start\nGlobal rank stride\nGroup size\nIn msg nelems\nIn split size\nInput Dims\n\
-         Input Strides\nInput dims\nIs asynchronized op\nOp count\nOut msg nelems\nOut split size\nOutput dims\n\
+         Input Strides\nInput dims\nIs asynchronized op\nOp count\nOut msg nelems\nOut split size\nOutput Dims\nOutput Strides\nOutput dims\n\
          Process Group Ranks\nProfiler Event Index\nPython id\nPython module id\nPython parent id\nPython thread\nRank\n\
          Record function id\nSeq\nSequence number\nStream Id\nTask Id\nThread Id\nTotal Allocated\nTotal Reserved\n\
          Trace iteration\nactive_size\nallocated_size\nannotated_stream\nbegun\nblock\nblocks per SM\nbytes\ncbid\nchannel\nchannel_type\ncid\n\
-         cluster\ncontext\ncorrelation\ndevice\nest. achieved occupancy %\nevent_id\nexternal id\nexternal ts\nfinished\n\
+         cluster\ncontext\ncorrelation\ncut arguments\ndevice\nest. achieved occupancy %\nevent_id\nexternal id\nexternal ts\nfinished\n\
          flags\nflops\nfree\nfromContext\nfromDevice\ngraph id\ngraph node id\ngrid\nhost process\nhost thread\ninContext\ninDevice\nk_work_ptr\nkernels\n\
          memory\nmemory bandwidth (GB/s)\nmemory kind\nmultiprocessors\nnode_id\nnum_stages\nnum_warps\noriginal_stream\n\
          packet_ptr\npower\npriority\nqueued\nregisters per thread\nrequested_size\nreturn value\nshared memory\nsize\n\
@@ -189,7 +189,7 @@ const RECORDER: &[Group] = &[
     (Object(Place::Recorder), "devices"),
     (
         Numbers,
-        "bytes\ndisable_ns\ndropped\nenable_ns\noverhead_ns\noverhead_ns_per_span\nprepare_ns\nrecords\nshort\nunknown\n\
+        "bytes\ncut_arguments\ndisable_ns\ndropped\nenable_ns\noverhead_ns\noverhead_ns_per_span\nprepare_ns\nrecords\nshort\nunknown\n\
          untimed\nwindow_ns",
     ),
 ];
@@ -270,7 +270,7 @@ const CATEGORIES: &str = "cpu_op user_annotation python_function cuda_runtime cu
     gpu_user_annotation cuda_sync cuda_event overhead cpu_instant_event Trace ac2g fwdbwd forward_backward fwd_bwd async_npu \
     async_gpu async_cpu_to_gpu async cpu_to_cuda flow other Operator operator Kernel Memcpy Memset Runtime runtime driver \
     mtia_runtime mtia_ccp_events xpu_runtime xpu_driver xpu_sync glow_runtime privateuse1_runtime privateuse1_driver \
-    hip_runtime hpu_op collective_comm cuda_profiler_range";
+    hip_runtime hpu_op collective_comm cuda_profiler_range not_recorded";
 
 impl Vocabulary {
     /// Redacts a text by a rule; `None` if all of it is replaced.

@@ -251,7 +251,7 @@ pub extern "C" fn cuptiSetThreadIdType(kind: c_int) -> u32 {
     0
 }
 
-/// Puts a record into the current buffer or the next one. Returns false if the program provides no buffer.
+/// Puts a record into the current buffer or the next one, if any kind is enabled. Returns false if the program provides no buffer.
 ///
 /// # Safety
 /// `bytes` must be valid for reads of `length` bytes.
@@ -259,6 +259,9 @@ pub extern "C" fn cuptiSetThreadIdType(kind: c_int) -> u32 {
 pub unsafe extern "C" fn cupti_fake_put(bytes: *const u8, length: usize) -> bool {
     let mut state = state();
     let Some((requested, completed)) = state.callbacks else { return false };
+    if state.kinds.is_empty() {
+        return true;
+    }
     if let Some((address, size, used)) = state.current
         && used + length > size
     {

@@ -1,5 +1,6 @@
-//! The reasons why devices cannot be recorded.
+//! The reasons why an activity cannot be recorded.
 
+use super::Activity;
 use std::fmt;
 
 /// The environment variable with the path of a library to load instead of `libcuda.so.1`.
@@ -8,13 +9,15 @@ pub const DRIVER_VARIABLE: &str = "KINETOSCOPE_CUDA_LIBRARY";
 /// The environment variable with the path of the CUPTI library. Without it, CUPTI is searched for.
 pub const CUPTI_VARIABLE: &str = "KINETOSCOPE_CUPTI_LIBRARY";
 
-/// The reason why devices cannot be recorded. If CUDA was requested, the trace has it as a warning; the CPU is
-/// recorded.
+/// The reason why an activity cannot be recorded. If it was requested, the trace has the reason as a warning, and
+/// [`Profiler::unavailable`](crate::Profiler::unavailable) returns it; the other activities are recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unavailable {
     /// This crate was compiled without its feature `cuda`.
     NotCompiled,
+    /// This version cannot record the activity on any machine.
+    Unsupported(Activity),
     /// There is no driver: `libcuda` could not be loaded, with the system's message.
     NoDriver(String),
     /// A library lacks a function.
@@ -55,6 +58,9 @@ impl fmt::Display for Unavailable {
         match self {
             Unavailable::NotCompiled => {
                 f.write_str("the program was compiled without kinetoscope's feature `cuda`")
+            }
+            Unavailable::Unsupported(activity) => {
+                write!(f, "this version of Kinetoscope cannot record {activity} activities")
             }
             Unavailable::NoDriver(reason) => write!(f, "there is no CUDA driver: {reason}"),
             Unavailable::MissingSymbol { library, symbol } => {
