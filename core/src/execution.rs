@@ -8,7 +8,6 @@ use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::{Key, Place};
 use crate::table::metadata::Source;
-use crate::trace::Trace;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -41,9 +40,8 @@ pub enum Side {
 }
 
 impl ExecutionTrace {
-    /// Returns the execution trace that was read as a trace; `None` if it is none.
-    pub fn of(trace: Trace) -> Option<ExecutionTrace> {
-        let table = trace.table;
+    /// Returns the execution trace in a table; `None` if the table is of something else.
+    pub fn of(table: Table) -> Option<ExecutionTrace> {
         let mut nodes = Index::default();
         for node in nodes_of(&table)? {
             if let Some(id) = node.rf_id() {
@@ -53,16 +51,16 @@ impl ExecutionTrace {
         Some(ExecutionTrace { table, nodes })
     }
 
-    /// Returns the node of an event.
-    pub fn node(&self, trace: &Trace, event: Row) -> Option<Node<'_>> {
-        let id = trace.table.int(event, Key::RecordFunctionId).filter(|&id| id != 0)?;
+    /// Returns the node of an event of a trace.
+    pub fn node(&self, trace: &Table, event: Row) -> Option<Node<'_>> {
+        let id = trace.int(event, Key::RecordFunctionId).filter(|&id| id != 0)?;
         let row = Row::new(self.nodes.get((id, 0))? as usize);
         let node = Node::new(&self.table, row);
-        (node.name() == trace.table.name(event)).then_some(node)
+        (node.name() == trace.name(event)).then_some(node)
     }
 }
 
-/// Returns the nodes of an execution trace that was read as a trace; `None` if the table is of something else.
+/// Returns the nodes of an execution trace; `None` if the table is of something else.
 pub fn nodes_of(table: &Table) -> Option<impl Iterator<Item = Node<'_>>> {
     let is_one = table.metadata.source == Source::ExecutionTrace;
     is_one.then(|| table.rows().map(|row| Node::new(table, row)))
@@ -89,6 +87,13 @@ impl<'a> Node<'a> {
     /// Returns the number of the record function.
     pub fn rf_id(&self) -> Option<i64> {
         self.int("rf_id").filter(|&id| id != 0)
+    }
+
+    /// Returns the number of the thread.
+    pub fn thread(&self) -> Option<i64> {
+        // Older schemas have it in the node, where it is read as the thread of an event.
+        let own = self.table.names.get(self.table.track(self.row).tid).parse().ok();
+        self.int("tid").or(own)
     }
 
     /// Returns the id of the parent node.

@@ -3,6 +3,7 @@
 use crate::diagnostics::{Code, Diagnostics};
 use crate::dialect;
 use crate::error::Error;
+use crate::execution::{ExecutionTrace, Node};
 use crate::link::{Links, link};
 use crate::pair::{Pairs, pair};
 use crate::read::chrome::Reader;
@@ -42,9 +43,35 @@ pub struct Trace {
     /// The rules of PyTorch that its analyses use: those of the version that wrote the trace, unless the user sets
     /// others.
     pub rules: &'static Rules,
+    /// The execution trace of the same program, if one was joined.
+    pub execution: Option<Box<ExecutionTrace>>,
 }
 
 impl Trace {
+    /// Joins the execution trace that was recorded at the same time: its nodes describe the inputs and outputs of the
+    /// events with their `Record function id`. Returns how many events have a node.
+    ///
+    /// # Errors
+    /// Returns [`Error::BadOption`] if `other` is no execution trace, or has a node of none of the events.
+    pub fn join(&mut self, other: Trace) -> Result<usize, Error> {
+        let wrong = |what: &str| Error::BadOption(what.into());
+        let execution = ExecutionTrace::of(other.table).ok_or_else(|| wrong("this is no execution trace"))?;
+        let table = &self.table;
+        let joined = table.rows().filter(|&row| execution.node(table, row).is_some()).count();
+        if joined == 0 {
+            return Err(wrong(
+                "no event of the trace has the Record function id of a node: it is of another recording",
+            ));
+        }
+        self.execution = Some(Box::new(execution));
+        Ok(joined)
+    }
+
+    /// Returns the node of an event in the execution trace that was joined.
+    pub fn node(&self, event: Row) -> Option<Node<'_>> {
+        self.execution.as_ref()?.node(&self.table, event)
+    }
+
     /// Pairs, nests and links the events of a table.
     pub fn new(mut table: Table, mut diagnostics: Diagnostics) -> Trace {
         dialect::apply(&mut table, &mut diagnostics);
@@ -57,7 +84,7 @@ impl Trace {
         if is_python_export(&table) {
             diagnostics.record(Code::StartUnknown, None, b"");
         }
-        Trace { table, pairs, tree, links, diagnostics, start_ns, rules }
+        Trace { table, pairs, tree, links, diagnostics, start_ns, rules, execution: None }
     }
 
     /// Reads a complete trace from memory.

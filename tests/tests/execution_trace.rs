@@ -1,10 +1,12 @@
 //! Execution traces: they equal the goldens, and an export in pieces makes the same text.
 
+use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::write::execution_trace::{ExecutionTraceWriter, execution_trace};
 use kinetoscope_tests::exports::exported;
 use kinetoscope_tests::files;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 
 #[test]
@@ -58,4 +60,100 @@ fn a_backward_operator_refers_to_a_forward_operator_of_a_later_thread() {
     let parent = attributes.iter().find(|attribute| attribute["name"] == "fw_parent").expect("the attribute");
     assert!(find("MulBackward0")["id"].as_u64() < find("aten::mul")["id"].as_u64());
     assert_eq!(parent["value"], find("aten::mul")["id"]);
+}
+
+const OBSERVED: &str = "torch/2.15/kineto/execution_trace_training";
+
+fn read(file: &str) -> Trace {
+    Trace::read(&fs::read(files::data().join(file)).expect("a file")).expect("a trace")
+}
+
+fn rows(trace: &Trace, query: &str) -> Vec<Value> {
+    let rows = trace.ask(query, &Options::default()).expect("an answer");
+    (0..rows.rows.len()).map(|at| serde_json::from_str(&rows.json_row(at)).expect("JSON")).collect()
+}
+
+/// The member of a node, or the value in its list of attributes.
+fn attribute<'a>(node: &'a Value, name: &str) -> &'a Value {
+    let listed = node["attrs"].as_array().and_then(|list| list.iter().find(|one| one["name"] == name));
+    listed.map_or(&node[name], |one| &one["value"])
+}
+
+/// The nodes of PyTorch's file, by the number of their record function.
+fn torchs() -> BTreeMap<i64, Value> {
+    let packed = fs::read(files::data().join(OBSERVED).join("execution_trace.json.gz")).expect("a file");
+    let file: Value = serde_json::from_reader(flate2::read::GzDecoder::new(&packed[..])).expect("JSON");
+    let nodes = file["nodes"].as_array().expect("nodes").iter();
+    let by_id = |node: &Value| (attribute(node, "rf_id").as_i64().unwrap_or(0), node.clone());
+    nodes.map(by_id).filter(|(id, _)| *id != 0).collect()
+}
+
+#[test]
+fn execution_traces_are_lists_of_operators() {
+    let nodes = rows(&read("healthy/execution_trace.json"), "nodes");
+    assert_eq!(nodes.len(), 2);
+    let add = &nodes[1];
+    assert_eq!((&add["id"], &add["parent"], &add["name"]), (&3.into(), &2.into(), &"aten::add".into()));
+    assert_eq!((&add["rf_id"], &add["seq_id"], &add["tid"]), (&5.into(), &11.into(), &1.into()));
+    assert_eq!(add["types"], "Tensor(float), Tensor(float), Int");
+    assert_eq!(add["inputs"][0]["value"], json!([4, 5, 0, 6, 4, "cpu"]));
+    assert_eq!(
+        add["outputs"],
+        json!([{"type": "Tensor(float)", "shape": [2, 3], "value": [8, 9, 0, 6, 4, "cpu"]}])
+    );
+
+    let [empty] = &rows(&read("healthy/execution_trace_of_2023.json"), "nodes")[..] else {
+        panic!("one node")
+    };
+    assert_eq!((&empty["parent"], &empty["rf_id"], &empty["tid"]), (&4.into(), &3.into(), &1.into()));
+    assert_eq!(empty["op_schema"], "aten::empty.memory_format(SymInt[] size) -> Tensor");
+    assert_eq!(
+        empty["inputs"][0],
+        json!({"type": "GenericList[Int,Int]", "shape": [[], []], "value": [256, 256]})
+    );
+
+    let all = rows(&read(&format!("{OBSERVED}/execution_trace.json.gz")), "nodes");
+    let torchs = torchs();
+    assert_eq!(
+        all.iter().filter(|node| torchs.contains_key(&node["rf_id"].as_i64().unwrap_or(0))).count(),
+        111
+    );
+    assert!(rows(&read(&format!("{OBSERVED}/trace.json.gz")), "nodes").is_empty());
+}
+
+/// Tensor ids, storages and values of arguments that no trace has come from the execution trace.
+#[test]
+fn a_joined_execution_trace_describes_events_and_the_export() {
+    let mut trace = read(&format!("{OBSERVED}/trace.json.gz"));
+    let joined =
+        trace.join(read(&format!("{OBSERVED}/execution_trace.json.gz"))).expect("the same recording");
+    assert_eq!(joined, 111);
+    let torchs = torchs();
+    let text = exported(&trace, "execution-trace", b"");
+    let ours: Value = serde_json::from_slice(&text).expect("JSON");
+    let mut compared = 0;
+    for node in ours["nodes"].as_array().expect("nodes") {
+        let Some(gold) = torchs.get(&attribute(node, "rf_id").as_i64().expect("an id")) else { continue };
+        assert_eq!(attribute(node, "op_schema"), attribute(gold, "op_schema"));
+        for (side, list) in
+            [("inputs", "values"), ("inputs", "types"), ("outputs", "values"), ("outputs", "shapes")]
+        {
+            assert_eq!(node[side][list], gold[side][list], "{}", gold["name"]);
+        }
+        compared += 1;
+    }
+    assert_eq!(compared, 111);
+    let events = rows(&trace, "events");
+    let transpose = events.iter().find(|event| event["name"] == "aten::transpose").expect("the operator");
+    assert_eq!(transpose["outputs"][0]["value"], json!([15, 9, 0, 128, 4, "cpu"]));
+    assert_eq!(transpose["inputs"][2], json!({"type": "Int", "shape": [], "value": 1}));
+}
+
+#[test]
+fn only_execution_traces_of_the_same_recording_are_joined() {
+    let mut trace = read(&format!("{OBSERVED}/trace.json.gz"));
+    let message = |trace: &mut Trace, file: &str| trace.join(read(file)).expect_err("an error").to_string();
+    assert_eq!(message(&mut trace, &format!("{OBSERVED}/trace.json.gz")), "this is no execution trace");
+    assert!(message(&mut trace, "healthy/execution_trace_of_2023.json").ends_with("of another recording"));
+    assert!(trace.execution.is_none());
 }

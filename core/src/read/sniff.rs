@@ -44,7 +44,7 @@ fn is_tar(head: &[u8]) -> bool {
 pub(super) fn object(metadata: &Metadata, seen: &[String]) -> Error {
     let has = |key: &str| seen.iter().any(|k| k == key) || metadata.text(key).is_some();
     if has("nodes") && has("schema") {
-        refusal("a PyTorch execution trace", "it has operators without times")
+        refusal("a PyTorch execution trace", "its schema must precede its nodes")
     } else if has("segments") && has("device_traces") {
         refusal("a PyTorch memory snapshot", SNAPSHOT_HINT)
     } else if has("shared") && has("profiles") {

@@ -4,8 +4,11 @@
 //! Traces of PyTorch do not identify tensors: their ids, storages and offsets are 0. Recordings of Kinetoscope can have
 //! `Tensor ids`, and events `[outputs]` with the outputs of the operator around them.
 //!
+//! With the execution trace of an observer joined to a trace, inputs and outputs are those of its nodes.
+//!
 //! If an observer ran, operators have a `Record function id` that is not 0. Only they are nodes then.
 
+use crate::execution::{Node, Side};
 use crate::index::Index;
 use crate::rows::quote;
 use crate::table::category::Category;
@@ -127,7 +130,7 @@ impl ExecutionTraceWriter {
         if thread == id - 1 {
             let attributes = Attributes { tid, ..Attributes::default() };
             let name = "[pytorch|profiler|execution_trace|thread]";
-            attributes.write(PROCESS, thread, [NOTHING; 2], name, out);
+            attributes.write(PROCESS, thread, [NOTHING; 2], (name, ""), out);
         }
         let int = |key| table.int(row, key);
         let fw_tid = int(Key::FwdThreadId).unwrap_or(0);
@@ -142,9 +145,13 @@ impl ExecutionTraceWriter {
             fw_tid,
         };
         let above = self.above(trace, at).unwrap_or(thread);
+        if let Some(node) = trace.node(row) {
+            let [inputs, outputs] = [Side::Inputs, Side::Outputs].map(|side| joined(&node, side));
+            return attributes.write(above, id, [&inputs, &outputs], (table.name(row), &node.schema()), out);
+        }
         let outputs = self.outputs.get((row.index() as i64, 0)).and_then(|row| table.row(row as usize));
         let outputs = outputs.map_or(Cow::Borrowed(NOTHING), |row| values(trace, row, OUTPUTS));
-        attributes.write(above, id, [&values(trace, row, INPUTS), &outputs], table.name(row), out);
+        attributes.write(above, id, [&values(trace, row, INPUTS), &outputs], (table.name(row), ""), out);
     }
 
     /// The node of the innermost ancestor that has one.
@@ -160,8 +167,7 @@ fn is_node(trace: &Trace, row: Row) -> bool {
 
 /// The id of the node that an observer assigned; 0 for none.
 fn function_id(trace: &Trace, row: Row) -> i64 {
-    let id = trace.table.field_named(row, Place::Args, "Record function id");
-    id.and_then(|id| id.as_i64()).unwrap_or(0)
+    trace.table.int(row, Key::RecordFunctionId).unwrap_or(0)
 }
 
 /// The last event `[outputs]` in each operator, by the row of the operator.
@@ -188,7 +194,7 @@ fn head(trace: &Trace, out: &mut String) {
     let finish = window.map_or(trace.start_ns, |row| table.end(row));
     let _ = write!(out, "{{\"finish_ts\":{},\"nodes\":[", finish / 1000);
     let name = "[pytorch|profiler|execution_trace|process]";
-    Attributes::default().write(PROCESS, PROCESS, [NOTHING; 2], name, out);
+    Attributes::default().write(PROCESS, PROCESS, [NOTHING; 2], (name, ""), out);
 }
 
 /// Writes the members after the nodes.
@@ -221,7 +227,14 @@ const NOTHING: &str = "{\"shapes\":[],\"types\":[],\"values\":[]}";
 
 impl Attributes {
     /// Writes a node with these attributes and the parent `above`.
-    fn write(self, above: u32, id: u32, [inputs, outputs]: [&str; 2], name: &str, out: &mut String) {
+    fn write(
+        self,
+        above: u32,
+        id: u32,
+        [inputs, outputs]: [&str; 2],
+        (name, schema): (&str, &str),
+        out: &mut String,
+    ) {
         let attributes = [
             ("rf_id", "uint64", self.rf_id),
             ("fw_parent", "uint64", i64::from(self.fw_parent)),
@@ -235,10 +248,10 @@ impl Attributes {
         for (name, kind, value) in attributes {
             let _ = write!(out, "{{\"name\":\"{name}\",\"type\":\"{kind}\",\"value\":{value}}},");
         }
-        let name = quote(name);
+        let [name, schema] = [name, schema].map(quote);
         let _ = write!(
             out,
-            "{{\"name\":\"op_schema\",\"type\":\"string\",\"value\":\"\"}}],\"ctrl_deps\":{above},\"id\":{id},\
+            "{{\"name\":\"op_schema\",\"type\":\"string\",\"value\":{schema}}}],\"ctrl_deps\":{above},\"id\":{id},\
              \"inputs\":{inputs},\"name\":{name},\"outputs\":{outputs}}}"
         );
     }
@@ -270,6 +283,12 @@ fn values(trace: &Trace, row: Row, names: [&str; 3]) -> Cow<'static, str> {
     }
     let [shapes, kinds, values] = [shapes, kinds, values].map(Value::from);
     Cow::Owned(format!("{{\"shapes\":{shapes},\"types\":{kinds},\"values\":{values}}}"))
+}
+
+/// Formats the inputs or outputs of a node of the execution trace that was joined.
+fn joined(node: &Node<'_>, side: Side) -> String {
+    let [values, shapes, kinds] = node.lists(side).map(Value::from);
+    format!("{{\"shapes\":{shapes},\"types\":{kinds},\"values\":{values}}}")
 }
 
 /// The value and the type of an input or output.

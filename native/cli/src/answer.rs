@@ -68,7 +68,7 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let mut text = String::new();
     let mut code = 0;
     for source in &sources {
-        let Some(trace) = read_or_report(source, files.rules, &mut code) else { continue };
+        let Some(trace) = read_or_report(source, &files.reading, &mut code) else { continue };
         let name = source.name();
         let for_reading = format == Format::Table;
         let request =

@@ -1,6 +1,7 @@
 //! The command line, built from the engine's lists of queries and exports, and its parsed arguments.
 
 use crate::failure::Failure;
+use crate::progress::Reading;
 use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use kinetoscope_core::queries::options::{Opt, Options, Takes};
@@ -38,6 +39,9 @@ const MORE_HELP: &str = "\n  \
 /// The queries and exports whose results depend on the rules of PyTorch's versions.
 const RULED: [&str; 10] =
     ["summary", "ops", "events", "stacks", "flops", "coverage", "info", "check", "folded", "eventlist"];
+
+/// The queries and exports that show the nodes of an execution trace.
+const JOINED: [&str; 2] = ["events", "execution-trace"];
 
 /// The commands by topic, for the help text.
 const TOPICS: [(&str, &[&str]); 6] = [
@@ -181,6 +185,7 @@ fn export_command(export: &Export, path: &str) -> Command {
         command = command.args(audit_args()).after_long_help(format!("{REDACTION}\n\n{examples}"));
     }
     command = command.after_help(examples).args(RULED.contains(&export.name).then(torch_version));
+    command = command.args(JOINED.contains(&export.name).then(execution_trace));
     command.next_help_heading("Output").args(file_args())
 }
 
@@ -278,9 +283,20 @@ fn torch_version() -> Arg {
         .help("Make events and averages by the rules of this version of PyTorch, such as 2.15 [default: recognised]")
 }
 
+fn execution_trace() -> Arg {
+    Arg::new("execution-trace")
+        .long("execution-trace")
+        .value_name("FILE")
+        .help_heading("Input")
+        .value_parser(value_parser!(PathBuf))
+        .help("Take inputs and outputs from the execution trace that was recorded with the trace")
+}
+
 fn answer_args(command: Command, required: bool) -> Command {
     let is_ruled = !required || RULED.contains(&command.get_name());
-    command.arg(traces(required)).args(is_ruled.then(torch_version)).args([
+    let is_joined = JOINED.contains(&command.get_name());
+    let input = is_ruled.then(torch_version).into_iter().chain(is_joined.then(execution_trace));
+    command.arg(traces(required)).args(input).args([
         format_arg("The output format"),
         output("Write to this file instead of standard output"),
         strict(),
@@ -305,8 +321,7 @@ pub(crate) struct Files {
     pub(crate) traces: Vec<PathBuf>,
     pub(crate) output: Option<PathBuf>,
     pub(crate) strict: bool,
-    /// The rules of PyTorch to use instead of those of the version that wrote the trace.
-    pub(crate) rules: Option<&'static Rules>,
+    pub(crate) reading: Reading,
 }
 
 /// The traces that were named.
@@ -320,8 +335,11 @@ impl Files {
             traces: traces_of(matches),
             output: matches.get_one("output").cloned(),
             strict: matches.get_flag("strict"),
-            // Not every command has it.
-            rules: matches.try_get_one::<&'static Rules>("torch-version").ok().flatten().copied(),
+            // Not every command has them.
+            reading: Reading {
+                rules: matches.try_get_one::<&'static Rules>("torch-version").ok().flatten().copied(),
+                execution_trace: matches.try_get_one("execution-trace").ok().flatten().cloned(),
+            },
         }
     }
 }

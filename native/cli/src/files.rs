@@ -40,7 +40,7 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let mut code = 0;
     let mut any_matches = false;
     for (source, path) in sources.iter().zip(&paths) {
-        let Some(trace) = read_or_report(source, files.rules, &mut code) else { continue };
+        let Some(trace) = read_or_report(source, &files.reading, &mut code) else { continue };
         if let Some(audits) = &mut audits {
             audits.add(&source.name(), &trace);
         }

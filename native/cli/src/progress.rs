@@ -2,28 +2,49 @@
 
 use crate::failure::{UNREADABLE, report};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use kinetoscope::files::{InputError, Progress, Source, read};
+use kinetoscope::files::{InputError, Progress, Source, read, sources};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::versions::Rules;
 use std::io::{IsTerminal, stderr};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// How a trace is read.
+pub(crate) struct Reading {
+    /// The rules of PyTorch to use instead of those of the version that wrote the trace.
+    pub(crate) rules: Option<&'static Rules>,
+    /// The execution trace of the same program.
+    pub(crate) execution_trace: Option<PathBuf>,
+}
 
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Reads a source, and applies the rules if the user chose some. If it cannot be read, reports why and raises the exit
-/// code to [`UNREADABLE`].
-pub(crate) fn read_or_report(source: &Source, rules: Option<&'static Rules>, code: &mut u8) -> Option<Trace> {
-    match read_with_bar(source) {
-        Ok(mut trace) => {
-            trace.rules = rules.unwrap_or(trace.rules);
-            Some(trace)
+/// Reads a source, applies the rules if the user chose some, and joins the execution trace. If something cannot be read,
+/// reports why and raises the exit code to [`UNREADABLE`].
+pub(crate) fn read_or_report(source: &Source, reading: &Reading, code: &mut u8) -> Option<Trace> {
+    let read = read_with_bar(source).map_err(|error| error.to_string()).and_then(|mut trace| {
+        trace.rules = reading.rules.unwrap_or(trace.rules);
+        match &reading.execution_trace {
+            Some(path) => join(trace, path),
+            None => Ok(trace),
         }
+    });
+    match read {
+        Ok(trace) => Some(trace),
         Err(error) => {
             report(error);
             *code = (*code).max(UNREADABLE);
             None
         }
     }
+}
+
+fn join(mut trace: Trace, path: &Path) -> Result<Trace, String> {
+    for source in sources(&[path.to_owned()]).map_err(|error| error.to_string())? {
+        let other = read_with_bar(&source).map_err(|error| error.to_string())?;
+        trace.join(other).map_err(|error| format!("{}: {error}", source.name()))?;
+    }
+    Ok(trace)
 }
 
 /// Reads a source with a progress bar.

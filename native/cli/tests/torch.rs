@@ -204,3 +204,33 @@ fn coverage_has_the_result_of_dynamos_profiler() {
     assert_eq!(counts("captured"), json!([1, 2, 1, 50_000, 0]));
     assert_eq!(counts("total"), json!([1, 5, 4, 102_000, 0]));
 }
+
+/// The execution trace of another recording is refused, with its name.
+#[test]
+fn events_take_inputs_from_an_execution_trace() {
+    let args = json!({"External id": 2, "Record function id": 5});
+    let trace = written("joined.json", &json!([span("cpu_op", "aten::add", (0, 10), &args)]));
+    let node = |rf_id: i64| {
+        let node = json!({"name": "aten::add", "id": 9, "rf_id": rf_id, "inputs": [[4, 5, 0, 6, 4, "cpu"]],
+            "input_shapes": [[2, 3]], "input_types": ["Tensor(float)"]});
+        format!(r#"{{"schema": "1.0.1", "nodes": [{node}]}}"#)
+    };
+    let run = |rf_id: i64| {
+        let name = format!("kinetoscope-torch-{}-execution-{rf_id}.json", std::process::id());
+        let execution = std::env::temp_dir().join(name);
+        std::fs::write(&execution, node(rf_id)).expect("a file");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kinetoscope"));
+        command.args(["events", "--format", "json", "--execution-trace"]).arg(&execution).arg(&trace);
+        let output = command.output().expect("the command");
+        std::fs::remove_file(execution).expect("the file");
+        output
+    };
+    let answer: Value = serde_json::from_slice(&run(5).stdout).expect("JSON");
+    let expected = json!([{"type": "Tensor(float)", "shape": [2, 3], "value": [4, 5, 0, 6, 4, "cpu"]}]);
+    assert_eq!((&answer["rows"][0]["inputs"], &answer["rows"][0]["outputs"]), (&expected, &json!([])));
+    let other = run(6);
+    assert_eq!(other.status.code(), Some(2));
+    let error = String::from_utf8(other.stderr).expect("UTF-8");
+    assert!(error.contains("execution-6.json: no event of the trace has the Record function id"), "{error}");
+    std::fs::remove_file(trace).expect("the file");
+}

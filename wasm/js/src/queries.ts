@@ -306,6 +306,15 @@ export interface EventKernel {
   duration_ns: number;
 }
 
+export interface Argument {
+  /** The type, such as Tensor(float), Int or GenericList[Int]. */
+  type: string;
+  /** The sizes of a tensor, or of the tensors of a list. */
+  shape: unknown[] | null;
+  /** The value; of a tensor its id, the id of its storage, the offset in it, the number of elements, their size in bytes, and the device. */
+  value: unknown;
+}
+
 export interface PreviewTop {
   /** The name. */
   name: string;
@@ -1022,6 +1031,10 @@ export interface EventsRow {
   concrete_inputs: unknown[] | null;
   /** The keyword inputs; only profiling results contain them. */
   kwinputs: Record<string, unknown> | null;
+  /** All inputs; only an execution trace that was joined has them. */
+  inputs: Argument[];
+  /** All outputs; only an execution trace that was joined has them. */
+  outputs: Argument[];
   /** Number, type and start of the flow to or from the event. */
   flow: unknown[] | null;
   /** The ids of a Python call, of its parent and of its module; -1 for none. */
@@ -1066,6 +1079,38 @@ export interface EventTreeRow {
   parent: number | null;
   /** The positions of the children. */
   children: number[];
+}
+
+/** Options of `nodes`. */
+export interface NodesOptions {
+  /** Maximum number of rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `nodes`. */
+export interface NodesRow {
+  /** The id of the node. */
+  id: number;
+  /** The id of the node around it. */
+  parent: number | null;
+  /** The name of the operator or annotation. */
+  name: string;
+  /** The number of the record function: `Record function id` of the event. */
+  rf_id: number | null;
+  /** The sequence number of autograd; -1 for none. */
+  seq_id: number | null;
+  /** The number of the thread. */
+  tid: number | null;
+  /** The id of the forward node of a backward node; 0 for none. */
+  fw_parent: number | null;
+  /** The types of the arguments. */
+  types: string;
+  /** The name of the operator with the types of arguments and results. */
+  op_schema: string;
+  /** The arguments. */
+  inputs: Argument[];
+  /** The results. */
+  outputs: Argument[];
 }
 
 /** Options of `names`. */
@@ -1379,6 +1424,8 @@ export interface Answers {
   events(options?: EventsOptions): EventsRow[];
   /** Operators, Python calls and allocations as PyTorch nests them. */
   eventTree(options?: EventTreeOptions): EventTreeRow[];
+  /** Operators of an execution trace, with their tensors and arguments. */
+  nodes(options?: NodesOptions): NodesRow[];
   /** Spans of every category by name. */
   names(options?: NamesOptions): NamesRow[];
   /** Counters, allocated memory, launch queues and device activity. */
@@ -1408,6 +1455,7 @@ export interface Queries {
   steps: { options: StepsOptions; row: StepsRow };
   events: { options: EventsOptions; row: EventsRow };
   "event-tree": { options: EventTreeOptions; row: EventTreeRow };
+  nodes: { options: NodesOptions; row: NodesRow };
   names: { options: NamesOptions; row: NamesRow };
   counters: { options: CountersOptions; row: CountersRow };
   tracks: { options: TracksOptions; row: TracksRow };
@@ -1446,6 +1494,7 @@ export const QUERIES: { readonly [V in keyof Queries]: boolean } = {
   steps: false,
   events: false,
   "event-tree": false,
+  nodes: false,
   names: false,
   counters: false,
   tracks: false,

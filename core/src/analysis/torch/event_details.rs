@@ -1,6 +1,8 @@
 //! The fields of PyTorch's `FunctionEvent` that only the query `events` shows: inputs, ids and kernels.
 
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
+use super::node_rows::arguments;
+use crate::execution::Side;
 use crate::index::Index;
 use crate::link;
 use crate::order::sort_by_key;
@@ -101,10 +103,18 @@ impl<'a> Details<'a> {
             Cell::Json(self.kernels(event).into()),
             Cell::Json(self.inputs(event)),
             Cell::Json(self.result(event, "kwinputs").filter(Json::is_object).unwrap_or_default()),
+            self.node(event, Side::Inputs),
+            self.node(event, Side::Outputs),
             Cell::Json(self.flow(event)),
             Cell::Json(self.python_ids(event)),
             Cell::Bool(self.events.is_python_function(&self.trace.table, event)),
         ]
+    }
+
+    /// The inputs or outputs in the execution trace that was joined.
+    fn node(&self, event: FunctionEvent, side: Side) -> Cell {
+        let node = self.trace.node(self.events.row(event));
+        node.map_or_else(|| Cell::Json(Vec::<Json>::new().into()), |node| arguments(&node, side))
     }
 
     /// A value that only profiling results have.

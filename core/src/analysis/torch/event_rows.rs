@@ -3,6 +3,7 @@
 use super::device_type::DeviceType;
 use super::event_details::{Details, KERNEL};
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
+use super::node_rows::ARGUMENT;
 use crate::demangle::demangled;
 use crate::handle::collect;
 use crate::order::sort_by_key;
@@ -83,6 +84,18 @@ pub const COLUMNS: &[Column] = &[
     Column::json("kernels", "", Shape::Records(&KERNEL), "The device work that the event itself launched."),
     Column::json("concrete_inputs", "", Shape::Values, "The inputs that are no tensors; null for tensors."),
     Column::json("kwinputs", "", Shape::Object, "The keyword inputs; only profiling results contain them."),
+    Column::json(
+        "inputs",
+        "",
+        Shape::Records(&ARGUMENT),
+        "All inputs; only an execution trace that was joined has them.",
+    ),
+    Column::json(
+        "outputs",
+        "",
+        Shape::Records(&ARGUMENT),
+        "All outputs; only an execution trace that was joined has them.",
+    ),
     Column::json("flow", "", Shape::Values, "Number, type and start of the flow to or from the event."),
     Column::json(
         "python_ids",

@@ -51,7 +51,7 @@ pub(crate) fn node_rows(trace: &Trace) -> Rows {
             node.name().into(),
             node.rf_id().into(),
             node.int("seq_id").into(),
-            node.int("tid").into(),
+            node.thread().into(),
             node.int("fw_parent").into(),
             types.join(", ").into(),
             node.schema().into(),

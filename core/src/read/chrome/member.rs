@@ -90,7 +90,7 @@ impl Reader {
             ("events", b'{' | b']') if self.table.metadata.text("trace_start_ns").is_some() => {
                 Some(Source::KinetoEvents)
             }
-            ("nodes", b'{') if !self.found_events && self.table.metadata.text("schema").is_some() => {
+            ("nodes", b'{' | b']') if !self.found_events && self.table.metadata.text("schema").is_some() => {
                 Some(Source::ExecutionTrace)
             }
             _ => None,

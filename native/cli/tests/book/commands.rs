@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 /// The example of each command.
-const EXAMPLES: [(&str, &str); 34] = [
+const EXAMPLES: [(&str, &str); 35] = [
     ("summary", "kinetoscope summary run.json.gz"),
     ("ops", "kinetoscope ops steps.json.gz --sort-by self_cpu_time_total --row-limit 3"),
     ("kernels", "kinetoscope kernels gpu.json"),
@@ -23,6 +23,7 @@ const EXAMPLES: [(&str, &str); 34] = [
     ("steps", "kinetoscope steps gpu.json"),
     ("events", "kinetoscope events gpu.json --row-limit 4"),
     ("event-tree", "kinetoscope event-tree steps.json.gz --row-limit 6"),
+    ("nodes", "kinetoscope nodes execution_trace.json.gz --row-limit 6"),
     ("names", "kinetoscope names gpu.json --row-limit 4"),
     ("counters", "kinetoscope counters gpu.json"),
     ("tracks", "kinetoscope tracks gpu.json"),
