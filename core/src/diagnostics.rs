@@ -112,6 +112,7 @@ codes! {
     UnmatchedPush "unmatched_push" Lost "A push has no pop. Its range is left out of tables, as in PyTorch.";
     DroppedRecord "dropped_record" Lost "The recorder had no space for a record. The record was dropped.";
     UnknownName "unknown_name" Lost "A record refers to a string or call site that is missing. It was replaced with the name unknown.";
+    HistoryOverflowed "history_overflowed" Lost "The history of the allocator was longer than its buffer. Its oldest entries are missing. Totals count back from the state at the end.";
     UnmatchedPop "unmatched_pop" Lost "A pop has no push. It was marked as incomplete. PyTorch rejects such records.";
 }
 

@@ -2,8 +2,10 @@
 
 use kinetoscope_core::analysis::device::memory::Memory;
 use kinetoscope_core::analysis::device::memory_rows::{COLUMNS, memory_rows};
+use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::rows::{Cell, Rows};
+use kinetoscope_core::table::layout::Place::Args;
 use kinetoscope_core::trace::{Trace, TraceReader};
 use kinetoscope_core::write::memory_timeline::MemoryTimeline;
 use kinetoscope_tests::files;
@@ -120,6 +122,27 @@ fn snapshots_of_every_pickle_protocol_are_read_alike() {
         // A snapshot can be exported like any other trace.
         assert_eq!(trace.table.base_ns() + trace.start_ns, 1_700_000_000_000_000_000);
     }
+}
+
+/// Without the ends of releases, their beginnings count. A history that was longer than its buffer is said to be.
+#[test]
+fn snapshots_have_host_memory_and_can_lack_actions() {
+    let trace = read("host-memory-and-skipped-actions.pickle").expect("a snapshot");
+    assert_eq!(trace.diagnostics.count(Code::HistoryOverflowed), 1);
+    let rows = memory_rows(&trace);
+    let device = |name: &str| {
+        let found = lines(&rows, "device").into_iter().find(|row| cell(row, "device") == &name.into());
+        let row = found.expect("the device");
+        ["count", "peak_bytes", "growth_bytes"].map(|key| cell(row, key).clone())
+    };
+    assert_eq!(device("CUDA 0"), [Cell::Int(2), Cell::Bytes(6144), Cell::Bytes(4096)]);
+    assert_eq!(device("CPU"), [Cell::Int(1), Cell::Bytes(16384), Cell::Bytes(16384)]);
+    let segments: Vec<_> =
+        lines(&rows, "segments").into_iter().map(|row| cell(row, "device").clone()).collect();
+    assert_eq!(segments, ["CUDA 0".into(), "CPU".into()]);
+    let contexts =
+        trace.table.rows().filter_map(|row| trace.table.field_named(row, Args, "compile_context")?.as_str());
+    assert_eq!(contexts.collect::<Vec<_>>(), ["0/0"]);
 }
 
 #[test]

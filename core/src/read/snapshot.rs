@@ -5,14 +5,18 @@
 //! `[OutOfMemory]`. All other actions keep their names. Totals are computed backwards from the segments, which are the
 //! state at the end, so that they include memory that was allocated before the history began. Segments and blocks
 //! become metadata events.
+//!
+//! Pinned host memory, which PyTorch records since 2.14 on request, has segments and a history of its own. They are those
+//! of a process `pinned host memory`, as memory of the CPU.
 
 use super::pickle::{Fault, Pickle, Value};
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{Code, Diagnostics};
 use crate::error::Error;
 use crate::table::append::RowBuilder;
 use crate::table::bounds::count_sizes;
 use crate::table::events::Table;
 use crate::table::layout::Place::Args;
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -46,11 +50,21 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Table, Diagnostics), Error> {
     }
     let mut snapshot = Snapshot { pickle: &pickle, table: Table::default() };
     snapshot.table.metadata.entries.push((SOURCE.into(), "true".into()));
-    snapshot.segments(root);
-    for (device, entries) in (0i64..).zip(pickle.list(root, "device_traces")) {
-        snapshot.history(root, device, entries);
+    for segment in pickle.list(root, "segments") {
+        snapshot.segment(&Place::device(pickle.int(segment, "device")), segment);
     }
+    for segment in pickle.list(root, HOST.segments) {
+        snapshot.segment(&HOST, segment);
+    }
+    for (device, entries) in (0i64..).zip(pickle.list(root, "device_traces")) {
+        snapshot.history(root, &Place::device(device), &snapshot.entries(entries));
+    }
+    snapshot.history(root, &HOST, &snapshot.entries(pickle.field(root, "host_traces")));
     let mut diagnostics = Diagnostics::default();
+    let settings = pickle.field(root, "allocator_settings");
+    if matches!(pickle.field(settings, "trace_alloc_overflowed"), Value::Bool(true)) {
+        diagnostics.record(Code::HistoryOverflowed, None, b"");
+    }
     count_sizes(&snapshot.table, &mut diagnostics);
     Ok((snapshot.table, diagnostics))
 }
@@ -58,35 +72,57 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Table, Diagnostics), Error> {
 /// The metadata key that marks a table as read from a snapshot.
 pub(crate) const SOURCE: &str = "memory_snapshot";
 
+/// Whose memory it is.
+struct Place {
+    /// The key of its segments in the snapshot.
+    segments: &'static str,
+    device: i64,
+    /// PyTorch's number of the device type.
+    device_type: i64,
+    pid: Cow<'static, str>,
+}
+
+const HOST: Place = Place {
+    segments: "host_segments",
+    device: 0,
+    device_type: 0,
+    pid: Cow::Borrowed("\"pinned host memory\""),
+};
+
+impl Place {
+    fn device(device: i64) -> Place {
+        Place { segments: "segments", device, device_type: 1, pid: Cow::Owned(device.to_string()) }
+    }
+}
+
 struct Snapshot<'a> {
     pickle: &'a Pickle,
     table: Table,
 }
 
-impl Snapshot<'_> {
-    fn segments(&mut self, root: &Value) {
+impl<'a> Snapshot<'a> {
+    fn segment(&mut self, place: &Place, segment: &Value) {
         let pickle = self.pickle;
-        for segment in pickle.list(root, "segments") {
-            let int = |key: &str| pickle.int(segment, key);
-            let (device, stream) = (int("device").to_string(), int("stream").to_string());
+        let int = |key: &str| pickle.int(segment, key);
+        let stream = int("stream").to_string();
+        RowBuilder::new(&mut self.table, b'M', "")
+            .int(Args, "Addr", int("address"))
+            .int(Args, "Bytes", int("total_size"))
+            .int(Args, "allocated_size", int("allocated_size"))
+            .int(Args, "active_size", int("active_size"))
+            .int(Args, "Device Id", place.device)
+            .int(Args, "Device Type", place.device_type)
+            .text(Args, "segment_type", pickle.text(segment, "segment_type"))
+            .finish(SEGMENT, 0, (&place.pid, &stream));
+        for block in pickle.list(segment, "blocks") {
+            let frames = self.frames(block);
             RowBuilder::new(&mut self.table, b'M', "")
-                .int(Args, "Addr", int("address"))
-                .int(Args, "Bytes", int("total_size"))
-                .int(Args, "allocated_size", int("allocated_size"))
-                .int(Args, "active_size", int("active_size"))
-                .int(Args, "Device Id", int("device"))
-                .text(Args, "segment_type", pickle.text(segment, "segment_type"))
-                .finish(SEGMENT, 0, (&device, &stream));
-            for block in pickle.list(segment, "blocks") {
-                let frames = self.frames(block);
-                RowBuilder::new(&mut self.table, b'M', "")
-                    .int(Args, "Addr", pickle.int(block, "address"))
-                    .int(Args, "Bytes", pickle.int(block, "size"))
-                    .int(Args, "requested_size", pickle.int(block, "requested_size"))
-                    .text(Args, "state", pickle.text(block, "state"))
-                    .text(Args, "Call stack", &frames)
-                    .finish(BLOCK, 0, (&device, &stream));
-            }
+                .int(Args, "Addr", pickle.int(block, "address"))
+                .int(Args, "Bytes", pickle.int(block, "size"))
+                .int(Args, "requested_size", pickle.int(block, "requested_size"))
+                .text(Args, "state", pickle.text(block, "state"))
+                .text(Args, "Call stack", &frames)
+                .finish(BLOCK, 0, (&place.pid, &stream));
         }
     }
 
@@ -104,48 +140,72 @@ impl Snapshot<'_> {
         pickle.list(of, "frames").map(frame).collect()
     }
 
-    fn history(&mut self, root: &Value, device: i64, entries: &Value) {
-        let pickle = self.pickle;
-        let entries: Vec<&Value> = match entries {
-            Value::List(ids) => ids.iter().map(|&id| pickle.get(id)).collect(),
-            _ => return,
+    /// The entries of a history. That of the host can be a list for each device.
+    fn entries(&self, list: &Value) -> Vec<&'a Value> {
+        let elements = |list: &Value| -> Vec<&'a Value> {
+            let Value::List(ids) = list else { return Vec::new() };
+            ids.iter().map(|&id| self.pickle.get(id)).collect()
         };
-        let mut totals = self.totals_before(root, device, &entries);
+        let is_list = |value: &&Value| matches!(value, Value::List(_));
+        let (lists, mut entries): (Vec<_>, Vec<_>) = elements(list).into_iter().partition(is_list);
+        entries.extend(lists.into_iter().flat_map(elements));
+        entries
+    }
+
+    fn history(&mut self, root: &Value, place: &Place, entries: &[&Value]) {
+        let pickle = self.pickle;
+        // Without the ends of releases, which PyTorch can be told to skip, their beginnings count.
+        let is = |wanted: &str| entries.iter().any(|entry| pickle.text(entry, "action") == wanted);
+        let release = if is("free_completed") { "free_completed" } else { "free_requested" };
+        let mut totals = self.totals_before(root, place, (entries, release));
         for entry in entries {
             let int = |key: &str| pickle.int(entry, key);
             let action = pickle.text(entry, "action");
-            let (allocated, reserved) = change(action, int("size"));
+            let (allocated, reserved) = change((action, release), int("size"));
             totals = (totals.0.saturating_add(allocated), totals.1.saturating_add(reserved));
             let name = match action {
-                "alloc" | "free_completed" => "[memory]",
                 "oom" => "[OutOfMemory]",
+                other if other == "alloc" || other == release => "[memory]",
                 other => other,
             };
             let frames = self.frames(entry);
             let ts = int("time_us").saturating_mul(1000).max(-i64::MAX);
-            let (pid, tid) = (device.to_string(), int("stream").to_string());
-            RowBuilder::new(&mut self.table, b'i', "cpu_instant_event")
+            let mut row = RowBuilder::new(&mut self.table, b'i', "cpu_instant_event")
                 .int(Args, "Total Reserved", totals.1)
                 .int(Args, "Total Allocated", totals.0)
-                .int(Args, "Device Id", device)
-                .int(Args, "Device Type", 1)
+                .int(Args, "Device Id", place.device)
+                .int(Args, "Device Type", place.device_type)
                 .int(Args, "Bytes", if action == "oom" { int("size") } else { allocated })
                 .int(Args, "Addr", int("addr"))
-                .text(Args, "Call stack", &frames)
-                .finish(name, ts, (&pid, &tid));
+                .text(Args, "Call stack", &frames);
+            for key in ["compile_context", "user_metadata"] {
+                let text = pickle.text(entry, key);
+                if !text.is_empty() {
+                    row = row.text(Args, key, text);
+                }
+            }
+            row.finish(name, ts, (&place.pid, &int("stream").to_string()));
         }
     }
 
     /// The bytes allocated and reserved before the history: the state at the end minus the changes of the history.
-    fn totals_before(&self, root: &Value, device: i64, entries: &[&Value]) -> (i64, i64) {
+    fn totals_before(
+        &self,
+        root: &Value,
+        place: &Place,
+        (entries, release): (&[&Value], &str),
+    ) -> (i64, i64) {
         let pickle = self.pickle;
         let mut totals = (0i64, 0i64);
-        for segment in pickle.list(root, "segments").filter(|s| pickle.int(s, "device") == device) {
+        let is_own =
+            |segment: &&Value| place.device_type == 0 || pickle.int(segment, "device") == place.device;
+        for segment in pickle.list(root, place.segments).filter(is_own) {
             totals.0 = totals.0.saturating_add(pickle.int(segment, "allocated_size"));
             totals.1 = totals.1.saturating_add(pickle.int(segment, "total_size"));
         }
         for entry in entries {
-            let (allocated, reserved) = change(pickle.text(entry, "action"), pickle.int(entry, "size"));
+            let (allocated, reserved) =
+                change((pickle.text(entry, "action"), release), pickle.int(entry, "size"));
             totals = (totals.0.saturating_sub(allocated), totals.1.saturating_sub(reserved));
         }
         totals
@@ -153,12 +213,12 @@ impl Snapshot<'_> {
 }
 
 /// The change of allocated and of reserved bytes by an action.
-fn change(action: &str, size: i64) -> (i64, i64) {
+fn change((action, release): (&str, &str), size: i64) -> (i64, i64) {
     match action {
         "alloc" => (size, 0),
-        "free_completed" => (size.saturating_neg(), 0),
         "segment_alloc" | "segment_map" => (0, size),
         "segment_free" | "segment_unmap" => (0, size.saturating_neg()),
+        _ if action == release => (size.saturating_neg(), 0),
         _ => (0, 0),
     }
 }

@@ -66,6 +66,7 @@ export type DiagnosticCode =
   | "unmatched_push"
   | "dropped_record"
   | "unknown_name"
+  | "history_overflowed"
   | "unmatched_pop";
 
 export type Severity =

@@ -271,10 +271,10 @@ fn segments(rows: &mut Rows, trace: &Trace) {
     let table = &trace.table;
     let Some(name) = table.names.find(SEGMENT) else { return };
     let mut index = Index::default();
-    let mut sums: Vec<(i64, usize, i64, i64)> = Vec::new();
+    let mut sums: Vec<((DeviceType, i64), usize, i64, i64)> = Vec::new();
     for row in table.rows().filter(|&row| table.name_id(row) == name && table.ph(row) == b'M') {
-        let device = table.int(row, Key::DeviceId).unwrap_or(0);
-        let at = index.of((device, 0), sums.len() as u32) as usize;
+        let device = device_of(table, row);
+        let at = index.of((device.0 as i64, device.1), sums.len() as u32) as usize;
         if at == sums.len() {
             sums.push((device, 0, 0, 0));
         }
@@ -285,7 +285,7 @@ fn segments(rows: &mut Rows, trace: &Trace) {
         sum.3 = sum.3.saturating_add(allocated.unwrap_or(0));
     }
     for (device, count, reserved, allocated) in sums {
-        let device = device_name((DeviceType::Cuda, device));
+        let device = device_name(device);
         Line {
             device: &device,
             name: Some("(at the end)"),
