@@ -218,6 +218,29 @@ fn stacks_with_the_lines_of_calls_are_exact() {
     assert_eq!(stacks, [expected(4), expected(5)]);
 }
 
+/// What was not recorded is no idle time with another cause.
+#[test]
+fn paused_recordings_are_no_idle_time() {
+    let call = |ts: i64, id: i64| json!({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": ts, "dur": 2, "args": {"correlation": id}});
+    let pause = json!({"ph": "X", "cat": "not_recorded", "name": "not recorded: CUDA", "pid": "Spans", "tid": "CUDA", "ts": 30, "dur": 50});
+    let trace = made(&json!([
+        call(0, 1),
+        work("a", 5, &json!({"correlation": 1})),
+        pause,
+        call(90, 2),
+        work("b", 100, &json!({"correlation": 2})),
+    ]));
+    let summary = &rows(&trace, "summary")[0];
+    let causes = json!({
+        "host_late_ns": 20_000, "host_waiting_ns": 0, "queued_ns": 0, "unknown_ns": 20_000, "not_recorded_ns": 50_000
+    });
+    assert_eq!(summary["devices"][0]["idle_causes"], causes);
+    let idle = find(summary["findings"].as_array().expect("findings"), "code", "gpu_idle");
+    assert_eq!(idle["cost_ns"], 40_000);
+    assert!(idle["message"].as_str().expect("a text").contains("(80% of its window)"), "{idle}");
+    assert!(rows(&trace, "check").iter().all(|row| row["holds"] != false));
+}
+
 /// A filter of PyTorch leaves out kinds of activity. That is said once, by kind.
 #[test]
 fn kinds_of_activity_that_were_not_recorded_are_named() {

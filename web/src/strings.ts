@@ -27,6 +27,7 @@ export const IDLE_CAUSES: Record<IdleCause, string> = {
   host_waiting: "host waiting",
   queued: "queued",
   unknown: "unknown",
+  not_recorded: "not recorded",
 };
 
 /** How to record the data that a view needs and a trace lacks. */
@@ -183,6 +184,7 @@ export const HINTS = {
   queued:
     "Queued: the work was already launched, but the device had not started it: dependencies, other streams, launch latency.",
   unknown: "Unknown: the launch of the next work is not in the trace.",
+  notRecorded: "Not recorded: the program had paused the recording of the device.",
   dataQuality: "Identities that must hold in every trace, and the diagnostics of reading it.",
 } as const;
 

@@ -154,7 +154,7 @@ impl<'a> Snapshot<'a> {
 
     fn history(&mut self, root: &Value, place: &Place, entries: &[&Value]) {
         let pickle = self.pickle;
-        // Without the ends of releases, which PyTorch can be told to skip, their beginnings count.
+        // PyTorch can leave out the ends of releases. Then their beginnings count.
         let is = |wanted: &str| entries.iter().any(|entry| pickle.text(entry, "action") == wanted);
         let release = if is("free_completed") { "free_completed" } else { "free_requested" };
         let mut totals = self.totals_before(root, place, (entries, release));

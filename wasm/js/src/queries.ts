@@ -182,7 +182,8 @@ export type IdleCause =
   | "host_late"
   | "host_waiting"
   | "queued"
-  | "unknown";
+  | "unknown"
+  | "not_recorded";
 
 export type FindingCode =
   | "gpu_idle"
@@ -237,6 +238,8 @@ export interface IdleCauses {
   queued_ns: number;
   /** The launch of the next activity is not in the trace. */
   unknown_ns: number;
+  /** The recording of the device was paused. */
+  not_recorded_ns: number;
 }
 
 export interface TopOperator {

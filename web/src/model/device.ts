@@ -23,7 +23,7 @@ const CLASS_COLORS: Record<WorkClass, string> = {
 
 /** Returns the idle time by cause. */
 export function idleParts(device: DeviceTime): TimePart[] {
-  const { host_late_ns, host_waiting_ns, queued_ns, unknown_ns } = device.idle_causes;
+  const { host_late_ns, host_waiting_ns, queued_ns, unknown_ns, not_recorded_ns } = device.idle_causes;
   const part = (label: string, value: number, color: string, about: string): TimePart => ({
     label,
     value,
@@ -36,6 +36,7 @@ export function idleParts(device: DeviceTime): TimePart[] {
     part(IDLE_CAUSES.host_waiting, host_waiting_ns, "c-host-waiting", HINTS.hostWaiting),
     part(IDLE_CAUSES.queued, queued_ns, "c-queued", HINTS.queued),
     part(IDLE_CAUSES.unknown, unknown_ns, "c-unknown", HINTS.unknown),
+    part(IDLE_CAUSES.not_recorded, not_recorded_ns, "c-unknown", HINTS.notRecorded),
   ];
 }
 

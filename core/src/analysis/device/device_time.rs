@@ -99,6 +99,8 @@ words! {
         Queued = "queued",
         /// The launch call of the next activity is not in the trace.
         Unknown = "unknown",
+        /// The recording of the device was paused.
+        NotRecorded = "not_recorded",
     }
 }
 
@@ -150,7 +152,7 @@ impl DeviceTime {
     }
 
     /// Returns the total length of the gaps of each cause, in ns.
-    pub fn idle_by_cause(&self) -> [(IdleCause, i64); 4] {
+    pub fn idle_by_cause(&self) -> [(IdleCause, i64); 5] {
         IdleCause::ALL.map(|cause| {
             let gaps = self.gaps.iter().filter(|g| g.cause == cause);
             (cause, gaps.map(|g| g.time.1 - g.time.0).sum())
@@ -190,11 +192,27 @@ pub fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
 /// Returns the time of every device with activities.
 pub fn device_times(trace: &Trace) -> Vec<DeviceTime> {
     let table = &trace.table;
-    let syncs = sync_calls(table);
-    activities(table).into_iter().map(|(device, rows)| device_time(trace, device, &rows, &syncs)).collect()
+    let host = Host { syncs: sync_calls(table), pauses: pauses(table) };
+    activities(table).into_iter().map(|(device, rows)| device_time(trace, device, &rows, &host)).collect()
 }
 
-fn device_time(trace: &Trace, device: String, rows: &[Row], syncs: &[(u32, Intervals)]) -> DeviceTime {
+/// What determines the causes of gaps besides launches.
+struct Host {
+    /// The times during which each thread was in a synchronizing call.
+    syncs: Vec<(u32, Intervals)>,
+    /// The times during which the recording of devices was paused.
+    pauses: Intervals,
+}
+
+/// Returns the times during which the recording of devices was paused, as recordings of Kinetoscope state them.
+fn pauses(table: &Table) -> Intervals {
+    let pauses = table.names.find("not recorded: CUDA");
+    let is_pause = |row: &Row| table.is_span(*row) && Some(table.name_id(*row)) == pauses;
+    let rows = table.rows().filter(|row| pauses.is_some() && is_pause(row));
+    Intervals::union_of(rows.map(|row| (table.ts(row), table.end(row))).collect())
+}
+
+fn device_time(trace: &Trace, device: String, rows: &[Row], host: &Host) -> DeviceTime {
     let table = &trace.table;
     let mut by_class: [Collector; 4] = Default::default();
     let mut counts = [0usize; 4];
@@ -221,7 +239,7 @@ fn device_time(trace: &Trace, device: String, rows: &[Row], syncs: &[(u32, Inter
     let busy_ns = unions.iter().fold(Intervals::default(), |all, u| all.union(u)).length();
     let start = rows.first().map_or(0, |&row| table.ts(row));
     let end = rows.iter().map(|&row| table.end(row)).max().unwrap_or(start);
-    let gaps = find_gaps(trace, rows, syncs);
+    let gaps = find_gaps(trace, rows, host);
     DeviceTime {
         device,
         window: (start, end),
@@ -234,7 +252,7 @@ fn device_time(trace: &Trace, device: String, rows: &[Row], syncs: &[(u32, Inter
     }
 }
 
-fn find_gaps(trace: &Trace, rows: &[Row], syncs: &[(u32, Intervals)]) -> Vec<Gap> {
+fn find_gaps(trace: &Trace, rows: &[Row], host: &Host) -> Vec<Gap> {
     let table = &trace.table;
     let mut gaps = Vec::new();
     let mut last: Option<Row> = None;
@@ -245,14 +263,31 @@ fn find_gaps(trace: &Trace, rows: &[Row], syncs: &[(u32, Intervals)]) -> Vec<Gap
         };
         let (end, start) = (table.end(before), table.ts(row));
         if start > end {
-            let cause = cause(trace, row, end, syncs);
-            gaps.push(Gap { time: (end, start), after: row, cause });
+            part(&mut gaps, trace, (end, start), row, host);
         }
         if table.end(row) > end {
             last = Some(row);
         }
     }
     gaps
+}
+
+/// Adds a gap, split where recording was paused.
+fn part(gaps: &mut Vec<Gap>, trace: &Trace, (start, end): Interval, after: Row, host: &Host) {
+    let mut from = start;
+    let mut push = |time: Interval, cause: IdleCause| {
+        if time.1 > time.0 {
+            gaps.push(Gap { time, after, cause });
+        }
+    };
+    let pauses = host.pauses.as_slice();
+    let first = pauses.partition_point(|pause| pause.1 <= start);
+    for pause in pauses[first..].iter().take_while(|pause| pause.0 < end) {
+        push((from, pause.0), IdleCause::Unknown);
+        push((pause.0.max(from), pause.1.min(end)), IdleCause::NotRecorded);
+        from = pause.1;
+    }
+    push((from, end), cause(trace, after, from, &host.syncs));
 }
 
 fn cause(trace: &Trace, after: Row, start: i64, syncs: &[(u32, Intervals)]) -> IdleCause {

@@ -105,12 +105,15 @@ fn percent(part: i64, whole: i64) -> String {
 }
 
 fn idle(out: &mut Vec<Finding>, device: &DeviceTime) {
-    let window = device.window.1 - device.window.0;
-    let idle = device.idle_ns();
+    let (causes, hidden): (Vec<_>, Vec<_>) =
+        device.idle_by_cause().into_iter().partition(|cause| cause.0 != IdleCause::NotRecorded);
+    // What was not recorded is neither idle nor busy.
+    let hidden: i64 = hidden.iter().map(|cause| cause.1).sum();
+    let window = device.window.1 - device.window.0 - hidden;
+    let idle = device.idle_ns() - hidden;
     if share(idle, window) < threshold::IDLE {
         return;
     }
-    let causes = device.idle_by_cause();
     let (cause, cost) = causes.into_iter().max_by_key(|c| c.1).unwrap_or((IdleCause::Unknown, 0));
     let advice = match cause {
         IdleCause::HostLate => {
@@ -122,7 +125,9 @@ fn idle(out: &mut Vec<Finding>, device: &DeviceTime) {
         IdleCause::Queued => {
             "work was queued but did not start: check for waits between streams and for launch latency"
         }
-        IdleCause::Unknown => "the trace has no launches of this work: record CPU activity too",
+        IdleCause::Unknown | IdleCause::NotRecorded => {
+            "the trace has no launches of this work: record CPU activity too"
+        }
     };
     out.push(Finding {
         code: FindingCode::GpuIdle,

@@ -77,6 +77,7 @@ const IDLE_CAUSES: Record = Record {
         Column::ns("host_waiting_ns", "", "The host was in a synchronizing call at the start of the gap."),
         Column::ns("queued_ns", "", "The next activity was launched before the start of the gap."),
         Column::ns("unknown_ns", "", "The launch of the next activity is not in the trace."),
+        Column::ns("not_recorded_ns", "", "The recording of the device was paused."),
     ],
 };
 

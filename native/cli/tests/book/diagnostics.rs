@@ -7,8 +7,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-const FOLDERS: [&str; 7] =
-    ["malformed", "healthy", "fuzz", "torch/legacy", "torch/synthetic", "torch/kineto", "torch/2.15/cuspy"];
+const FOLDERS: [&str; 8] = [
+    "malformed",
+    "healthy",
+    "fuzz",
+    "snapshots",
+    "torch/legacy",
+    "torch/synthetic",
+    "torch/kineto",
+    "torch/2.15/cuspy",
+];
 
 /// What is too large for a fixture, or needs a program that records.
 const WITHOUT_FIXTURE: [(Code, &str); 5] = [
