@@ -96,6 +96,26 @@ test("regular expressions find the same names as on the command line", async () 
   trace.dispose();
 });
 
+test("execution traces are joined as on the command line", async () => {
+  const folder = `${data}/torch/2.15/kineto/execution_trace_training`;
+  const [path, executionTrace] = [`${folder}/trace.json.gz`, `${folder}/execution_trace.json.gz`];
+  const expected = JSON.parse(
+    (await kinetoscope("events", path, "--execution-trace", executionTrace, "--format", "json")).stdout,
+  ).rows;
+  assert.ok(expected.filter((event) => event.outputs.length > 0).length > 80);
+  const [here, there] = [await open(path, { executionTrace }), await openRemote(path, { executionTrace })];
+  assert.deepEqual(here.events(), expected);
+  assert.deepEqual(await there.events(), expected);
+  const flags = ["export", "execution-trace", path, "--execution-trace", executionTrace];
+  assert.equal(await new Response(here.export("execution-trace")).text(), (await kinetoscope(...flags)).stdout);
+  await assert.rejects(open(path, { executionTrace: path }), {
+    code: "bad_option",
+    source: "trace.json.gz",
+    message: "this is no execution trace",
+  });
+  for (const trace of [here, there]) trace.dispose();
+});
+
 test("rows and columns equal the JSON document", async () => {
   for (const path of [
     gpu,

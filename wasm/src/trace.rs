@@ -102,6 +102,17 @@ impl EngineTrace {
 
 #[wasm_bindgen]
 impl EngineTrace {
+    /// Joins an execution trace. Returns the number of events that have a node in it.
+    ///
+    /// # Errors
+    /// Returns an error if `other` is no execution trace, or of another recording.
+    pub fn join(&mut self, other: EngineTrace) -> Result<usize, JsValue> {
+        let (own, other) = (Rc::get_mut(&mut self.trace), Rc::into_inner(other.trace));
+        let in_use = || Error::BadOption("a trace cannot be joined during an export".into());
+        let joined = own.zip(other).ok_or_else(in_use).and_then(|(own, other)| own.join(other));
+        joined.map_err(|e| failure(&e))
+    }
+
     /// The Unix time of the start of the recording, in ns; without absolute times, the time in the trace's own clock.
     pub fn start(&self) -> i64 {
         self.trace.table.base_ns().saturating_add(self.trace.start_ns)

@@ -1,6 +1,6 @@
 // `open` and `repair`, independent of the platform.
 
-import { Repairing } from "./glue/engine.js";
+import { Repairing, type EngineTrace } from "./glue/engine.js";
 import { check, guarded, KinetoscopeError } from "./errors.js";
 import { read, type Gunzip, type OpenOptions } from "./read.js";
 import type { Input } from "./source.js";
@@ -23,8 +23,8 @@ export interface Client<S> {
    * @throws {KinetoscopeError} if the source cannot be read or is not a trace. A damaged or truncated trace is not an
    * error: see `diagnostics`.
    */
-  open(source: S, options?: OpenOptions): Promise<Trace>;
-  open(sources: readonly S[], options?: OpenOptions): Promise<Trace[]>;
+  open(source: S, options?: OpenOptions<S>): Promise<Trace>;
+  open(sources: readonly S[], options?: OpenOptions<S>): Promise<Trace[]>;
   /**
    * Writes a valid trace from a damaged one, as UTF-8 bytes, in one pass: only the current event is in memory.
    *
@@ -42,12 +42,32 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
     return input;
   }
 
-  async function one(source: S, options: OpenOptions): Promise<Trace> {
+  async function one(source: S, options: OpenOptions<S>): Promise<Trace> {
+    const { executionTrace, ...reading } = options;
     const from = await input(source, options.signal);
-    return new Trace(await read(from, platform.gunzip, options), from.name);
+    const engine = await read(from, platform.gunzip, reading);
+    try {
+      if (executionTrace !== undefined) await join(engine, executionTrace, reading);
+    } catch (thrown) {
+      engine.free();
+      throw thrown;
+    }
+    return new Trace(engine, from.name);
   }
 
-  async function several(sources: readonly S[], options: OpenOptions): Promise<Trace[]> {
+  /** Joins an execution trace. */
+  async function join(engine: EngineTrace, source: S, { signal, memoryLimit }: OpenOptions<S>): Promise<void> {
+    const from = await input(source, signal);
+    const other = await read(from, platform.gunzip, { signal, memoryLimit });
+    try {
+      guarded(() => engine.join(other));
+    } catch (thrown) {
+      if (thrown instanceof KinetoscopeError) thrown.source ??= from.name;
+      throw thrown;
+    }
+  }
+
+  async function several(sources: readonly S[], options: OpenOptions<S>): Promise<Trace[]> {
     const traces: Trace[] = [];
     try {
       for (const source of sources) traces.push(await one(source, options));
@@ -58,9 +78,9 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
     }
   }
 
-  function open(source: S, options?: OpenOptions): Promise<Trace>;
-  function open(sources: readonly S[], options?: OpenOptions): Promise<Trace[]>;
-  function open(source: S | readonly S[], options: OpenOptions = {}): Promise<Trace | Trace[]> {
+  function open(source: S, options?: OpenOptions<S>): Promise<Trace>;
+  function open(sources: readonly S[], options?: OpenOptions<S>): Promise<Trace[]>;
+  function open(source: S | readonly S[], options: OpenOptions<S> = {}): Promise<Trace | Trace[]> {
     return Array.isArray(source) ? several(source as readonly S[], options) : one(source as S, options);
   }
 

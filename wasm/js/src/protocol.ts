@@ -34,6 +34,7 @@ export type Request =
       sources: WireSource[];
       memoryLimit: number | undefined;
       torchVersion: string | undefined;
+      executionTrace: WireSource | undefined;
       wantsProgress: boolean;
     }
   | { id: number; do: "call"; trace: number; method: Method; arguments: unknown[] }

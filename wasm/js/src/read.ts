@@ -2,7 +2,7 @@
 
 import { Reading, type EngineTrace } from "./glue/engine.js";
 import { KinetoscopeError, asError, check, guarded } from "./errors.js";
-import type { Input } from "./source.js";
+import type { Input, Source } from "./source.js";
 import type { PreviewSummary } from "./queries.js";
 
 export interface Progress {
@@ -18,7 +18,8 @@ export interface Progress {
   preview: PreviewSummary;
 }
 
-export interface OpenOptions {
+/** Options of `open`; `S` is what it reads. */
+export interface OpenOptions<S = Source> {
   /** Aborts reading and frees its memory. */
   signal?: AbortSignal | undefined;
   /** Called about ten times per second, and at the end. */
@@ -33,6 +34,11 @@ export interface OpenOptions {
    * the trace, as far as the trace shows it.
    */
   torchVersion?: string | undefined;
+  /**
+   * The execution trace that was recorded with the trace: `events` and the export `execution-trace` then have its inputs,
+   * outputs, tensor ids and storages. With several sources, it is joined to each.
+   */
+  executionTrace?: S | undefined;
 }
 
 /** Decompresses gzip. Throws errors of the input and errors of the compressed data alike. */
@@ -55,7 +61,7 @@ class Feeder {
   constructor(
     private readonly reading: Reading,
     private readonly input: Input,
-    private readonly options: OpenOptions,
+    private readonly options: Omit<OpenOptions, "executionTrace">,
   ) {}
 
   reportProgress(): void {
@@ -179,7 +185,11 @@ async function feed(reading: Reading, feeder: Feeder, gunzip: Gunzip | undefined
 }
 
 /** Reads a trace. */
-export async function read(input: Input, gunzip: Gunzip | undefined, options: OpenOptions): Promise<EngineTrace> {
+export async function read(
+  input: Input,
+  gunzip: Gunzip | undefined,
+  options: Omit<OpenOptions, "executionTrace">,
+): Promise<EngineTrace> {
   const limit = options.memoryLimit ?? DEFAULT_LIMIT;
   if (!(limit > 0)) throw new KinetoscopeError("bad_option", `memoryLimit: ${limit} is not a number of bytes`);
   const reading = new Reading(limit);

@@ -290,21 +290,30 @@ export interface RemoteClient {
 
 export function createRemoteClient(spawn: Spawn): RemoteClient {
   async function all(sources: readonly unknown[], options: OpenOptions): Promise<RemoteTrace[]> {
-    const { signal, onProgress, memoryLimit, torchVersion } = options;
+    const { signal, onProgress, memoryLimit, torchVersion, executionTrace } = options;
     check(signal);
     const wires: WireSource[] = [];
     const transfer: Transferable[] = [];
-    for (const source of sources) {
+    const post = async (source: unknown): Promise<WireSource> => {
       const [wire, buffers] = await wireOf(source, signal);
-      wires.push(wire);
       transfer.push(...buffers);
-    }
+      return wire;
+    };
+    for (const source of sources) wires.push(await post(source));
+    const joined = executionTrace === undefined ? undefined : await post(executionTrace);
     const connection = new Connection(spawn);
     const abort = (): void => connection.end(aborted(signal as AbortSignal));
     signal?.addEventListener("abort", abort, { once: true });
     try {
       const wantsProgress = onProgress !== undefined;
-      const request: MessageBody = { do: "open", sources: wires, memoryLimit, torchVersion, wantsProgress };
+      const request: MessageBody = {
+        do: "open",
+        sources: wires,
+        memoryLimit,
+        torchVersion,
+        executionTrace: joined,
+        wantsProgress,
+      };
       const opened = await connection.send<Opened[]>(request, { transfer, onProgress });
       return opened.map((one) => new RemoteTrace(connection, one));
     } catch (thrown) {

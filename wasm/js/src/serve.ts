@@ -47,11 +47,16 @@ export function serve(port: Port<Reply>, client: Client<Source>): (request: Requ
   }
 
   async function open(request: Request & { do: "open" }): Promise<Opened[]> {
-    const { id, sources, memoryLimit, torchVersion, wantsProgress } = request;
+    const { id, sources, memoryLimit, torchVersion, executionTrace, wantsProgress } = request;
     const onProgress = wantsProgress
       ? (progress: unknown) => port.postMessage({ id, progress } as Reply, [])
       : undefined;
-    const opened = await client.open(sources.map(sourceOf), { memoryLimit, torchVersion, onProgress });
+    const opened = await client.open(sources.map(sourceOf), {
+      memoryLimit,
+      torchVersion,
+      executionTrace: executionTrace && sourceOf(executionTrace),
+      onProgress,
+    });
     return opened.map((trace) => {
       traces.set(++next, trace);
       return { trace: next, name: trace.name, startNs: trace.startNs, length: trace.length };
