@@ -1,22 +1,17 @@
 //! Findings: rules with fixed thresholds. Each finding has its cost and advice.
 
-use crate::analysis::device::attributes::copy_name;
-use crate::analysis::device::device_time::{Class, DeviceTime, IdleCause, is_sync_name};
+mod waiting;
+
+use crate::analysis::device::device_time::{Class, DeviceTime, IdleCause};
 use crate::analysis::device::kernels::KernelGroup;
-use crate::analysis::device::steps::{Step, is_data_loading};
-use crate::analysis::intervals::Collector;
+use crate::analysis::device::steps::Step;
 use crate::diagnostics::{Code, Severity};
-use crate::index::Index;
 use crate::order::{descending, sort_by_key};
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
-use crate::table::layout::Key;
 use crate::trace::Trace;
-use crate::units::{bytes, counted, time_ns};
+use crate::units::time_ns;
 use crate::words::words;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 words! {
@@ -89,7 +84,7 @@ pub(crate) fn findings(
         exposed(&mut out, device);
     }
     short_kernels(&mut out, kernels, devices);
-    waiting(&mut out, trace, wall_ns);
+    waiting::waiting(&mut out, trace, wall_ns);
     uneven_steps(&mut out, trace, steps);
     sort_by_key(&mut out, |f| (descending(f.cost_ns), 0));
     data_quality(&mut out, trace);
@@ -183,114 +178,6 @@ fn short_kernels(out: &mut Vec<Finding>, kernels: &[KernelGroup], devices: &[Dev
         ),
         advice: "fuse them: torch.compile, CUDA graphs, fused or foreach optimizers",
     });
-}
-
-/// Checks for waiting: synchronizing calls, the data loader, pageable copies, garbage collection. Threads wait in parallel and calls nest,
-/// so the cost is the time of the busiest thread (for copies, of the busiest device), not a sum.
-fn waiting(out: &mut Vec<Finding>, trace: &Trace, wall_ns: i64) {
-    let [sync, data, pageable, garbage] = busiest(trace);
-    let took = |time: i64| format!("{} ({} of wall)", time_ns(time, None), percent(time, wall_ns));
-    if share(pageable.ns, wall_ns) >= threshold::PAGEABLE {
-        let size = if pageable.bytes > 0 { format!(" for {}", bytes(pageable.bytes)) } else { String::new() };
-        out.push(Finding {
-            code: FindingCode::PageableCopies,
-            cost_ns: pageable.ns,
-            message: format!(
-                "copies from or to pageable memory took {}{size} on the busiest device",
-                took(pageable.ns)
-            ),
-            advice: "use pinned memory (pin_memory=True) and non_blocking copies",
-        });
-    }
-    if share(sync.ns, wall_ns) >= threshold::SYNC {
-        out.push(Finding {
-            code: FindingCode::Synchronization,
-            cost_ns: sync.ns,
-            message: format!(
-                "{} took {} on the busiest thread",
-                counted(sync.count, "synchronizing call"),
-                took(sync.ns)
-            ),
-            advice: "synchronize at most once per step; keep scalars on the GPU until they are printed",
-        });
-    }
-    if share(data.ns, wall_ns) >= threshold::DATA {
-        out.push(Finding {
-            code: FindingCode::DataLoading,
-            cost_ns: data.ns,
-            message: format!("waiting for the data loader took {} on the busiest thread", took(data.ns)),
-            advice: "increase num_workers, prefetch, or make preprocessing cheaper",
-        });
-    }
-    if share(garbage.ns, wall_ns) >= threshold::GARBAGE {
-        out.push(Finding {
-            code: FindingCode::GarbageCollection,
-            cost_ns: garbage.ns,
-            message: format!(
-                "{} of Python took {} on the busiest thread",
-                counted(garbage.count, "garbage collection"),
-                took(garbage.ns)
-            ),
-            advice: "call gc.freeze() after setup, or gc.disable() and gc.collect() between steps",
-        });
-    }
-}
-
-/// The spans of one kind on one thread or device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Busy {
-    /// The time during which any of them is open.
-    ns: i64,
-    count: usize,
-    bytes: i64,
-}
-
-/// Returns the synchronizing calls, the data loading and the garbage collections of the thread that is busiest with
-/// each, and the pageable copies of the busiest device. The third is the copies.
-fn busiest(trace: &Trace) -> [Busy; 4] {
-    let table = &trace.table;
-    let collector = table.names.find("Python GC");
-    let mut index = Index::default();
-    let mut groups: Vec<(usize, Busy, Collector)> = Vec::new();
-    // Cached for each name: a trace has many calls and few names.
-    let mut known: Vec<Option<bool>> = vec![None; table.names.len()];
-    let mut is_sync =
-        |row: Row| *known[table.name_id(row).0 as usize].get_or_insert_with(|| is_sync_name(table.name(row)));
-    for row in table.rows() {
-        let name = || table.name(row);
-        let kind = match table.category(row) {
-            Category::Runtime | Category::Driver if is_sync(row) => 0,
-            Category::UserAnnotation | Category::CpuOp if is_data_loading(name()) => 1,
-            Category::Memcpy if is_pageable(table, row) => 2,
-            Category::PythonFunction if Some(table.name_id(row)) == collector => 3,
-            _ => continue,
-        };
-        if !table.is_span(row) {
-            continue;
-        }
-        let place = if kind == 2 { table.track(row).pid.0 } else { table.track_id(row).0 };
-        let at = index.of((kind, i64::from(place)), groups.len() as u32) as usize;
-        if at == groups.len() {
-            groups.push((kind as usize, Busy::default(), Collector::default()));
-        }
-        let (_, busy, times) = &mut groups[at];
-        busy.count += 1;
-        busy.bytes = busy.bytes.saturating_add(table.bytes(row, Key::MemcpyBytes));
-        times.push((table.ts(row), table.end(row)));
-    }
-    let mut most = [Busy::default(); 4];
-    for (kind, busy, times) in groups {
-        let ns = times.union().length();
-        if ns > most[kind].ns {
-            most[kind] = Busy { ns, ..busy };
-        }
-    }
-    most
-}
-
-fn is_pageable(table: &Table, row: Row) -> bool {
-    copy_name(table, row)
-        .map_or_else(|| table.name(row).contains("Pageable"), |name| name.contains("Pageable"))
 }
 
 fn uneven_steps(out: &mut Vec<Finding>, trace: &Trace, steps: &[Step]) {
