@@ -82,7 +82,7 @@ pub fn flops(trace: &Trace, options: &FlopsOptions) -> Result<Rows, Error> {
 
 /// Returns what torch.compile captured, and the operators that it missed.
 pub fn coverage(trace: &Trace, options: &ListOptions) -> Rows {
-    coverage_rows(trace).first(options.row_limit)
+    coverage_rows(trace).0.first(options.row_limit)
 }
 
 /// Returns the matches of anti-patterns, or of names that fit a regular expression, which `compile` compiles.

@@ -289,9 +289,11 @@ fn ops(trace: &Trace, request: Request<'_>) -> Answer {
 }
 
 fn coverage(trace: &Trace, request: Request<'_>) -> Answer {
-    let rows = analyses::coverage(trace, &request.typed());
+    let options: ListOptions = request.typed();
+    let (rows, dynamo) = coverage::coverage_rows(trace);
+    let rows = rows.first(options.row_limit);
     let is_text = request.for_reading && !rows.rows.is_empty();
-    let text = is_text.then(|| coverage::coverage_text(trace, &rows));
+    let text = is_text.then(|| coverage::coverage_text(&rows, &dynamo));
     Answer { text, ..rows.into() }
 }
 

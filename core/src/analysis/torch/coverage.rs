@@ -148,13 +148,13 @@ pub fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
 }
 
 /// Returns the rows: the captured sum, the total, the graphs, and the missed operators, each ordered by time; none for
-/// a trace without graphs.
-pub(crate) fn coverage_rows(trace: &Trace) -> Rows {
+/// a trace without graphs. Also returns the result of Dynamo's profiler.
+pub(crate) fn coverage_rows(trace: &Trace) -> (Rows, ProfileResult) {
     let table = &trace.table;
     let mut rows = Rows::new(COLUMNS);
     let is_compiled = table.names.iter().any(|(_, name)| is_compiled_region(name));
     if !is_compiled {
-        return rows;
+        return (rows, ProfileResult::default());
     }
     let events = FunctionEvents::new(trace);
     let coverage = coverage(table, &events);
@@ -192,14 +192,13 @@ pub(crate) fn coverage_rows(trace: &Trace) -> Rows {
         let stack = one.first.map_or(&[][..], |first| events.stacks.get(events.stack(first)));
         push(CoverageKind::Missed, table.names.get(name), one.metrics, stack);
     }
-    rows
+    (rows, dynamo)
 }
 
 /// Returns the rows as a table, followed by the text of Dynamo's profiler.
-pub(crate) fn coverage_text(trace: &Trace, rows: &Rows) -> String {
-    let result = ProfileResult::new(&trace.table, &FunctionEvents::new(trace));
-    let mut text = format!("{}\nDynamo's profiler: {result}\n", rows.to_text());
-    for line in &result.missing {
+pub(crate) fn coverage_text(rows: &Rows, dynamo: &ProfileResult) -> String {
+    let mut text = format!("{}\nDynamo's profiler: {dynamo}\n", rows.to_text());
+    for line in &dynamo.missing {
         text += line;
         text.push('\n');
     }
@@ -240,7 +239,7 @@ mod tests {
         assert_eq!(found.total.time_ns, 150_000);
         let percent = found.captured.percent_of(found.total);
         assert_eq!((percent.operators, percent.device_time), (Some(0.5), None));
-        let rows = coverage_rows(&trace).rows;
+        let rows = coverage_rows(&trace).0.rows;
         let names: Vec<String> = rows.iter().map(|row| format!("{:?}", row[1])).collect();
         assert_eq!(rows.len(), 8, "{names:?}");
         assert_eq!(rows[4][1], "Torch-Compiled Region: 0/0".into());
@@ -251,6 +250,6 @@ mod tests {
     #[test]
     fn a_trace_without_graphs_has_no_rows() {
         let trace = Trace::read(format!("[{}]", op("aten::mm", 1, 0, 1)).as_bytes()).expect("a trace");
-        assert!(coverage_rows(&trace).rows.is_empty());
+        assert!(coverage_rows(&trace).0.rows.is_empty());
     }
 }
