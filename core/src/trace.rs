@@ -49,7 +49,7 @@ pub struct Trace {
 
 impl Trace {
     /// Joins the execution trace that was recorded at the same time: its nodes describe the inputs and outputs of the
-    /// events with their `Record function id`. Returns how many events have a node.
+    /// events with their `Record function id`. Returns how many events have a node. The diagnostics of `other` are added.
     ///
     /// # Errors
     /// Returns [`Error::BadOption`] if `other` is no execution trace, or has a node of none of the events.
@@ -63,6 +63,7 @@ impl Trace {
                 "no event of the trace has the Record function id of a node: it is of another recording",
             ));
         }
+        self.diagnostics.append(&other.diagnostics);
         self.execution = Some(Box::new(execution));
         Ok(joined)
     }

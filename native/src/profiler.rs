@@ -142,7 +142,8 @@ impl Profiler {
     /// completed.
     ///
     /// A span that is open at a pause keeps its real end, and one that is open when the recording is resumed begins
-    /// there. The trace has a span `not recorded: ACTIVITY` with the category `not_recorded` for each pause.
+    /// there. A span that was open when the recording started is lost if it ends in a pause, and begins at the last resume
+    /// otherwise. The trace has a span `not recorded: ACTIVITY` with the category `not_recorded` for each pause.
     ///
     /// # Errors
     /// Returns [`RecordError::NotStarted`] if nothing is being recorded, and [`RecordError::CannotRecord`] if CUDA

@@ -1,5 +1,6 @@
 //! Execution traces: they equal the goldens, and an export in pieces makes the same text.
 
+use kinetoscope_core::diagnostics::Severity;
 use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::write::execution_trace::{ExecutionTraceWriter, execution_trace};
@@ -147,6 +148,31 @@ fn a_joined_execution_trace_describes_events_and_the_export() {
     let transpose = events.iter().find(|event| event["name"] == "aten::transpose").expect("the operator");
     assert_eq!(transpose["outputs"][0]["value"], json!([15, 9, 0, 128, 4, "cpu"]));
     assert_eq!(transpose["inputs"][2], json!({"type": "Int", "shape": [], "value": 1}));
+}
+
+/// What is written can be read, and joined to the trace that it was made from.
+#[test]
+fn written_execution_traces_are_read() {
+    let mut trace = read(&format!("{OBSERVED}/trace.json.gz"));
+    let written = exported(&trace, "execution-trace", b"");
+    let nodes = |bytes: &[u8]| Trace::read(bytes).expect("an execution trace");
+    assert_eq!(rows(&nodes(&written), "nodes").len(), 113);
+    assert_eq!(trace.join(nodes(&written)).expect("the same recording"), 111);
+    assert!(trace.diagnostics.worst() < Some(Severity::Lost));
+    // Damage of the execution trace is damage of the joined trace.
+    assert!(trace.join(nodes(&written[..written.len() / 2])).expect("a part") < 111);
+    assert_eq!(trace.diagnostics.worst(), Some(Severity::Lost));
+}
+
+/// JSON has no infinite numbers.
+#[test]
+fn infinite_arguments_are_texts() {
+    let text = br#"[{"ph":"X","cat":"cpu_op","name":"aten::masked_fill","pid":1,"tid":1,"ts":0,"dur":1,
+        "args":{"Concrete Inputs":["-inf","2.5"],"Input type":["Scalar","Scalar"],"Input Dims":[[],[]]}}]"#;
+    let written: Value =
+        serde_json::from_str(&execution_trace(&Trace::read(text).expect("a trace"))).expect("JSON");
+    let inputs = &written["nodes"].as_array().expect("nodes").last().expect("a node")["inputs"];
+    assert_eq!((&inputs["values"], &inputs["types"]), (&json!(["-inf", 2.5]), &json!(["Double", "Double"])));
 }
 
 #[test]

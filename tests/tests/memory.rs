@@ -145,6 +145,15 @@ fn snapshots_have_host_memory_and_can_lack_actions() {
     assert_eq!(contexts.collect::<Vec<_>>(), ["0/0"]);
 }
 
+/// A total of 0 after the first release is a total: all that existed before was released.
+#[test]
+fn memory_that_is_released_first_existed_before() {
+    let rows = memory_rows(&read("release-of-older-memory.pickle").expect("a snapshot"));
+    let [device] = lines(&rows, "device")[..] else { panic!("one device") };
+    assert_eq!(cell(device, "peak_bytes"), &Cell::Bytes(777));
+    assert_eq!(cell(device, "growth_bytes"), &Cell::Bytes(300 - 777));
+}
+
 #[test]
 fn a_snapshot_does_not_depend_on_chunks() {
     let bytes = fs::read(files::data().join("snapshots/small-protocol-4.pickle")).expect("a snapshot");

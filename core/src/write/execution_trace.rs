@@ -115,7 +115,7 @@ impl ExecutionTraceWriter {
         }
         let is_more = self.next < tree.len();
         if !is_more {
-            tail(trace, out);
+            out.push_str("]}");
         }
         is_more
     }
@@ -192,17 +192,16 @@ fn head(trace: &Trace, out: &mut String) {
     let table = &trace.table;
     let window = table.rows().find(|&row| table.category(row) == Category::Window);
     let finish = window.map_or(trace.start_ns, |row| table.end(row));
-    let _ = write!(out, "{{\"finish_ts\":{},\"nodes\":[", finish / 1000);
+    let pid = table.metadata.value("pid").unwrap_or(Value::from(0));
+    let time = table.base_ns().saturating_add(trace.start_ns);
+    let (start, finish) = (trace.start_ns / 1000, finish / 1000);
+    // Readers recognise the format by the schema, which must come first.
+    let _ = write!(
+        out,
+        "{{\"schema\":\"{SCHEMA}\",\"pid\":{pid},\"time\":\"{time}\",\"start_ts\":{start},\"finish_ts\":{finish},\"nodes\":["
+    );
     let name = "[pytorch|profiler|execution_trace|process]";
     Attributes::default().write(PROCESS, PROCESS, [NOTHING; 2], (name, ""), out);
-}
-
-/// Writes the members after the nodes.
-fn tail(trace: &Trace, out: &mut String) {
-    let pid = trace.table.metadata.value("pid").unwrap_or(Value::from(0));
-    let time = trace.table.base_ns().saturating_add(trace.start_ns);
-    let start = trace.start_ns / 1000;
-    let _ = write!(out, "],\"pid\":{pid},\"schema\":\"{SCHEMA}\",\"start_ts\":{start},\"time\":\"{time}\"}}");
 }
 
 /// The attributes of a node.
@@ -297,7 +296,9 @@ fn value(shape: Option<&Value>, dtype: &str, concrete: &str, id: Option<&Value>)
         return (Value::from(number), "Int".into());
     }
     if let Ok(number) = concrete.parse::<f64>() {
-        return (Value::from(number), "Double".into());
+        // JSON has no infinite numbers.
+        let value = if number.is_finite() { Value::from(number) } else { Value::from(concrete) };
+        return (value, "Double".into());
     }
     if !concrete.is_empty() {
         return (Value::from(concrete), "String".into());

@@ -11,6 +11,7 @@
 use crate::analysis::torch::device_type::DeviceType;
 use crate::index::Index;
 use crate::order::sort_by_key;
+use crate::read::snapshot::SOURCE;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
@@ -129,10 +130,12 @@ impl Memory {
 
     fn add_up(&mut self, table: &Table) {
         let mut begun = vec![false; self.devices.len()];
+        let counts = table.metadata.text(SOURCE).is_some();
         for (at, record) in self.records.iter_mut().enumerate() {
             let device = &mut self.devices[record.device as usize];
             if !core::mem::replace(&mut begun[record.device as usize], true) {
-                let total = table.int(record.row, Key::TotalAllocated).filter(|&total| total != 0);
+                // An allocator that does not count reports 0; a snapshot always counts.
+                let total = table.int(record.row, Key::TotalAllocated).filter(|&total| total != 0 || counts);
                 device.before = total.map_or(0, |total| total.saturating_sub(record.bytes)).max(0);
                 (device.after, device.peak, device.peak_at) = (device.before, device.before, at);
             }

@@ -244,8 +244,10 @@ impl Recording {
                 (FieldType::Int, zigzag(value as i64))
             }
             Some(Tag::Float) => {
-                let number = serde_json::Number::from_f64(f64::from_bits(value));
-                let text = number.as_ref().map_or_else(|| "NaN".to_string(), ToString::to_string);
+                let float = f64::from_bits(value);
+                let number = serde_json::Number::from_f64(float);
+                // `NaN`, `inf` or `-inf`.
+                let text = number.as_ref().map_or_else(|| float.to_string(), ToString::to_string);
                 let id = self.table.names.intern(&text);
                 (if number.is_some() { FieldType::Number } else { FieldType::Text }, u64::from(id.0))
             }
