@@ -13,7 +13,7 @@ use kinetoscope_core::write::chrome;
 use kinetoscope_tests::{dump, files};
 use serde_json::Value;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The number of files in the corpus when this was written.
 const FILES: usize = 139;
@@ -64,26 +64,31 @@ fn every_event_is_read_and_every_identity_holds() {
     assert_eq!(read, rows.iter().filter(|r| r["kind"] == "chrome-trace").count());
 }
 
+/// The number of nodes of an execution trace.
+fn nodes(path: &Path) -> usize {
+    let text = files::read(&path.with_extension("")).expect("a file");
+    let file: Value = serde_json::from_slice(&text).expect("JSON");
+    file["nodes"].as_array().expect("nodes").len()
+}
+
 #[test]
-fn errors_name_the_kind_of_files_that_are_not_traces() {
+fn files_of_other_kinds_are_read_or_refused_with_their_kind() {
     let Some((folder, rows)) = corpus() else { return };
     for row in rows.iter().filter(|r| r["kind"] != "chrome-trace") {
         let name = row["file"].as_str().expect("a file");
         let read = kinetoscope::files::open(folder.join(name)).map(|trace| trace.table.len());
         let kind = row["kind"].as_str().expect("a kind");
-        // A memory snapshot is read as a trace.
-        if kind.starts_with("memory-snapshot") {
-            assert!(read.is_ok_and(|events| events > 4000), "{name}");
-            continue;
-        }
-        let refusal = read.expect_err(name).to_string();
-        let word = match kind.split([':', '(', ' ', '.']).next() {
-            Some("execution-trace") => "execution trace",
-            Some("memory-timeline") => "memory timeline",
-            Some("tar") => "tar archive",
-            other => panic!("{name}: {other:?}"),
+        let refused = |word| {
+            let refusal = read.as_ref().expect_err(name).to_string();
+            assert!(refusal.contains(word), "{name} ({kind}): {refusal}");
         };
-        assert!(refusal.contains(word), "{name} ({kind}): {refusal}");
+        match kind.split([':', '(', ' ', '.']).next() {
+            Some("memory-snapshot") => assert!(read.is_ok_and(|events| events > 4000), "{name}"),
+            Some("execution-trace") => assert_eq!(read.expect(name), nodes(&folder.join(name)), "{name}"),
+            Some("memory-timeline") => refused("memory timeline"),
+            Some("tar") => refused("tar archive"),
+            other => panic!("{name}: {other:?}"),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Execution traces: they equal the goldens, and an export in pieces makes the same text.
 
 use kinetoscope_core::diagnostics::Severity;
+use kinetoscope_core::queries::export;
 use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::write::execution_trace::{ExecutionTraceWriter, execution_trace};
@@ -162,6 +163,25 @@ fn written_execution_traces_are_read() {
     // Damage of the execution trace is damage of the joined trace.
     assert!(trace.join(nodes(&written[..written.len() / 2])).expect("a part") < 111);
     assert_eq!(trace.diagnostics.worst(), Some(Severity::Lost));
+}
+
+/// Exports that keep every event keep an execution trace one; exports that need times are refused.
+#[test]
+fn an_execution_trace_stays_one() {
+    for file in ["healthy/execution_trace.json", "healthy/execution_trace_of_2023.json"] {
+        let trace = read(file);
+        for export in ["chrome", "execution-trace"] {
+            let again = Trace::read(&exported(&trace, export, b"")).expect("an execution trace");
+            assert_eq!(rows(&again, "nodes"), rows(&trace, "nodes"), "{file}: {export}");
+        }
+    }
+    let trace = read("healthy/execution_trace.json");
+    let refusal = |name: &str| {
+        let export = export(name).expect("an export");
+        export.begin(&trace, &Options::default(), b"salt").err().map(|error| error.to_string())
+    };
+    assert_eq!(refusal("pftrace").as_deref(), Some("the nodes of an execution trace have no times to draw"));
+    assert_eq!(refusal("redact").as_deref(), Some("execution traces cannot be redacted yet"));
 }
 
 /// JSON has no infinite numbers.

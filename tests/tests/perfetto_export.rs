@@ -3,6 +3,7 @@
 
 use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{QUERIES, Request};
+use kinetoscope_core::table::metadata::Source;
 use kinetoscope_core::time;
 use kinetoscope_core::trace::{Trace, TraceReader};
 use kinetoscope_tests::{exports, files};
@@ -27,11 +28,12 @@ fn below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The traces below a folder, up to [`LARGEST`] bytes of Chrome trace.
+/// The traces below a folder, up to [`LARGEST`] bytes of Chrome trace. Execution traces have no times to draw.
 fn traces(folder: &Path) -> impl Iterator<Item = (String, Trace)> + use<> {
     below(folder).into_iter().filter_map(|path| {
         let trace = Trace::read(&files::read(&path)?).ok()?;
-        (trace.table.len() < LARGEST / 200).then(|| (path.display().to_string(), trace))
+        let is_drawn = trace.table.metadata.source != Source::ExecutionTrace;
+        (is_drawn && trace.table.len() < LARGEST / 200).then(|| (path.display().to_string(), trace))
     })
 }
 

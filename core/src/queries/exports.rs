@@ -12,6 +12,7 @@ use crate::analysis::torch::function_events::FunctionEvents;
 use crate::analysis::torch::stacks;
 use crate::error::Error;
 use crate::table::events::Row;
+use crate::table::metadata::Source;
 use crate::trace::Trace;
 use crate::words::help;
 use crate::write::chrome::{ChromeWriter, Keep, Rewrite};
@@ -47,7 +48,7 @@ pub(super) const EXPORTS: &[Export] = &[
         options: &[],
         extension: Some("pftrace"),
         media_type: "application/octet-stream",
-        start: |trace, _, _| Ok(Started::Writing(Writing::new(PerfettoWriter::new(trace)))),
+        start: |trace, _, _| pftrace(trace),
     },
     Export {
         name: "folded",
@@ -80,7 +81,7 @@ pub(super) const EXPORTS: &[Export] = &[
         options: &[],
         extension: Some("et.json"),
         media_type: "application/json",
-        start: |trace, _, _| Ok(Started::Writing(Writing::text(ExecutionTraceWriter::new(trace)))),
+        start: |trace, _, _| Ok(execution_trace(trace)),
     },
     Export {
         name: "memory-timeline",
@@ -136,13 +137,7 @@ pub(super) const EXPORTS: &[Export] = &[
         options: RedactOptions::DECLARED,
         extension: None,
         media_type: "application/json",
-        start: |_, given, salt| {
-            let own = RedactOptions::of(given, false).salt;
-            if own.as_deref() == Some("") {
-                return Err(Error::BadOption("salt: an empty salt protects nothing".to_owned()));
-            }
-            Ok(chrome(Redact::new(own.as_deref().map_or(salt, str::as_bytes)), None))
-        },
+        start: |trace, given, salt| redact(trace, &RedactOptions::of(given, false), salt),
     },
 ];
 
@@ -176,6 +171,44 @@ impl<R: Rewrite> TextPieces for Chrome<R> {
 
 fn chrome(rewrite: impl Rewrite + 'static, keep: Option<Vec<bool>>) -> Started {
     Started::Writing(rewriting(rewrite, keep))
+}
+
+/// Starts the export `pftrace`.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] for an execution trace: its nodes have no times.
+fn pftrace(trace: &Trace) -> Result<Started, Error> {
+    if is_execution_trace(trace) {
+        return Err(Error::BadOption("the nodes of an execution trace have no times to draw".to_owned()));
+    }
+    Ok(Started::Writing(Writing::new(PerfettoWriter::new(trace))))
+}
+
+/// Starts the export `execution-trace`. An execution trace is written again as it was read.
+fn execution_trace(trace: &Trace) -> Started {
+    if is_execution_trace(trace) {
+        return chrome(Keep, None);
+    }
+    Started::Writing(Writing::text(ExecutionTraceWriter::new(trace)))
+}
+
+/// Starts the edit `redact`.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] for an empty salt, and for an execution trace: none of its fields is known as public, so
+/// nothing of it would remain.
+fn redact(trace: &Trace, options: &RedactOptions, salt: &[u8]) -> Result<Started, Error> {
+    if is_execution_trace(trace) {
+        return Err(Error::BadOption("execution traces cannot be redacted yet".to_owned()));
+    }
+    if options.salt.as_deref() == Some("") {
+        return Err(Error::BadOption("salt: an empty salt protects nothing".to_owned()));
+    }
+    Ok(chrome(Redact::new(options.salt.as_deref().map_or(salt, str::as_bytes)), None))
+}
+
+fn is_execution_trace(trace: &Trace) -> bool {
+    trace.table.metadata.source == Source::ExecutionTrace
 }
 
 fn rewriting(rewrite: impl Rewrite + 'static, keep: Option<Vec<bool>>) -> Writing {

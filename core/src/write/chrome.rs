@@ -1,7 +1,8 @@
 //! Writes a table as a Chrome trace that reads back equal.
 //!
 //! The writer escapes strings as JSON requires, writes times with three decimals, and keeps every field of every event.
-//! Metadata that is known before the first event is written before `traceEvents`, the rest after it.
+//! Metadata that is known before the first event is written before `traceEvents`, the rest after it. An execution trace
+//! is written as one: its events are `nodes`, without a phase.
 
 use crate::rows::quote;
 use crate::table::category::Category;
@@ -116,11 +117,9 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         self.out.write_str("{")?;
         let leading = table.metadata.entries.len() - table.metadata.trailing;
         self.metadata(table, leading, "\n")?;
-        self.out.write_str(if self.metadata_written > 0 {
-            ",\n\"traceEvents\": ["
-        } else {
-            "\n\"traceEvents\": ["
-        })
+        let separator = if self.metadata_written > 0 { "," } else { "" };
+        let key = if table.metadata.source == Source::ExecutionTrace { "nodes" } else { "traceEvents" };
+        write!(self.out, "{separator}\n\"{key}\": [")
     }
 
     /// Writes the entries up to `end` that were not written yet.
@@ -150,7 +149,7 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         self.events += 1;
         let mut members = Members { out: &mut self.out, first: true };
         let ph = table.ph(row);
-        if ph != 0 {
+        if ph != 0 && table.metadata.source != Source::ExecutionTrace {
             members.member("ph", &quote(&char::from(ph).to_string()))?;
         }
         let layout = table.layout(row);
