@@ -117,9 +117,10 @@ impl<'a> Node<'a> {
         list.iter().find(|one| one.get("name").and_then(Json::as_str) == Some(key))?.get("value")
     }
 
-    /// Returns the lists `values`, `shapes` and `types` of the arguments or results. A tensor's value is a list: its id,
-    /// the id of its storage, its offset in it, the number and size of its elements in bytes, and the device.
-    pub fn lists(&self, side: Side) -> [Vec<Json>; 3] {
+    /// Returns the lists `values`, `shapes`, `types` and `strides` of the arguments or results. A tensor's value is a
+    /// list: its id, the id of its storage, its offset in it, the number and size of its elements in bytes, and the
+    /// device. Schemas before 1.1.1 have no strides.
+    pub fn lists(&self, side: Side) -> [Vec<Json>; 4] {
         let (key, prefix) = match side {
             Side::Inputs => ("inputs", "input"),
             Side::Outputs => ("outputs", "output"),
@@ -130,13 +131,13 @@ impl<'a> Node<'a> {
         };
         let list = |json: Json| if let Json::Array(list) = json { list } else { Vec::new() };
         match json(key) {
-            Json::Object(mut lists) => {
-                ["values", "shapes", "types"].map(|key| list(lists.remove(key).unwrap_or(Json::Null)))
-            }
+            Json::Object(mut lists) => ["values", "shapes", "types", "strides"]
+                .map(|key| list(lists.remove(key).unwrap_or(Json::Null))),
             values => [
                 list(values),
                 list(json(&[prefix, "_shapes"].concat())),
                 list(json(&[prefix, "_types"].concat())),
+                Vec::new(),
             ],
         }
     }

@@ -60,7 +60,7 @@ impl Trace {
         let joined = table.rows().filter(|&row| execution.node(table, row).is_some()).count();
         if joined == 0 {
             return Err(wrong(
-                "no event of the trace has the Record function id of a node: it is of another recording",
+                "no event of the trace has the name and the Record function id of a node; is it of another recording?",
             ));
         }
         self.diagnostics.append(&other.diagnostics);

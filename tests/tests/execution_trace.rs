@@ -101,7 +101,7 @@ fn execution_traces_are_lists_of_operators() {
     assert_eq!(add["inputs"][0]["value"], json!([4, 5, 0, 6, 4, "cpu"]));
     assert_eq!(
         add["outputs"],
-        json!([{"type": "Tensor(float)", "shape": [2, 3], "value": [8, 9, 0, 6, 4, "cpu"]}])
+        json!([{"type": "Tensor(float)", "shape": [2, 3], "stride": [3, 1], "value": [8, 9, 0, 6, 4, "cpu"]}])
     );
 
     let [empty] = &rows(&read("healthy/execution_trace_of_2023.json"), "nodes")[..] else {
@@ -111,7 +111,7 @@ fn execution_traces_are_lists_of_operators() {
     assert_eq!(empty["op_schema"], "aten::empty.memory_format(SymInt[] size) -> Tensor");
     assert_eq!(
         empty["inputs"][0],
-        json!({"type": "GenericList[Int,Int]", "shape": [[], []], "value": [256, 256]})
+        json!({"type": "GenericList[Int,Int]", "shape": [[], []], "stride": null, "value": [256, 256]})
     );
 
     let all = rows(&read(&format!("{OBSERVED}/execution_trace.json.gz")), "nodes");
@@ -137,10 +137,11 @@ fn a_joined_execution_trace_describes_events_and_the_export() {
     for node in ours["nodes"].as_array().expect("nodes") {
         let Some(gold) = torchs.get(&attribute(node, "rf_id").as_i64().expect("an id")) else { continue };
         assert_eq!(attribute(node, "op_schema"), attribute(gold, "op_schema"));
-        for (side, list) in
-            [("inputs", "values"), ("inputs", "types"), ("outputs", "values"), ("outputs", "shapes")]
-        {
-            assert_eq!(node[side][list], gold[side][list], "{}", gold["name"]);
+        for side in ["inputs", "outputs"] {
+            assert_eq!(node[side], gold[side], "{}", gold["name"]);
+        }
+        for number in ["seq_id", "scope", "fw_tid", "tid"] {
+            assert_eq!(attribute(node, number), attribute(gold, number), "{}: {number}", gold["name"]);
         }
         compared += 1;
     }
@@ -148,7 +149,36 @@ fn a_joined_execution_trace_describes_events_and_the_export() {
     let events = rows(&trace, "events");
     let transpose = events.iter().find(|event| event["name"] == "aten::transpose").expect("the operator");
     assert_eq!(transpose["outputs"][0]["value"], json!([15, 9, 0, 128, 4, "cpu"]));
-    assert_eq!(transpose["inputs"][2], json!({"type": "Int", "shape": [], "value": 1}));
+    assert_eq!(transpose["inputs"][2], json!({"type": "Int", "shape": [], "stride": [], "value": 1}));
+}
+
+/// A trace has the types, shapes, strides and values of inputs as far as its texts show them.
+#[test]
+fn inputs_of_traces_equal_torchs() {
+    let text = exported(&read(&format!("{OBSERVED}/trace.json.gz")), "execution-trace", b"");
+    let ours: Value = serde_json::from_slice(&text).expect("JSON");
+    let torchs = torchs();
+    let mut compared = BTreeMap::new();
+    for node in ours["nodes"].as_array().expect("nodes") {
+        let Some(gold) = torchs.get(&attribute(node, "rf_id").as_i64().expect("an id")) else { continue };
+        let (ours, theirs) = (&node["inputs"], &gold["inputs"]);
+        assert_eq!((&ours["shapes"], &ours["strides"]), (&theirs["shapes"], &theirs["strides"]));
+        for (at, kind) in theirs["types"].as_array().expect("types").iter().enumerate() {
+            let kind = kind.as_str().expect("a type");
+            // The trace has nothing for devices and undefined tensors, and no ids of tensors.
+            let is_absent = kind == "Device" || kind.contains("nullptr");
+            assert_eq!(ours["types"][at], if is_absent { "None" } else { kind }, "{}", gold["name"]);
+            if kind != "Device" && !kind.contains("Tensor") {
+                assert_eq!(ours["values"][at], theirs["values"][at], "{}", gold["name"]);
+            }
+            *compared.entry(kind.split('[').next().expect("a word")).or_insert(0) += 1;
+        }
+    }
+    for kind in
+        ["Tensor(float)", "Tensor(long int)", "GenericList", "Int", "Double", "Bool", "None", "Device"]
+    {
+        assert!(compared.contains_key(kind), "{compared:?}");
+    }
 }
 
 /// What is written can be read, and joined to the trace that it was made from.
@@ -184,6 +214,26 @@ fn an_execution_trace_stays_one() {
     assert_eq!(refusal("redact").as_deref(), Some("execution traces cannot be redacted yet"));
 }
 
+/// Arguments that are texts, and numbers that only fit into 64 bits without a sign.
+#[test]
+fn arguments_have_the_types_of_their_texts() {
+    let text = br#"[{"ph":"X","cat":"cpu_op","name":"aten::f","pid":1,"tid":1,"ts":0,"dur":1,
+        "args":{"Concrete Inputs":["18446744073709551615","[True, 2.5]","[a, 1]","[]","sum",""],
+            "Input type":["Scalar","ScalarList","","ScalarList","",""],"Input Dims":[[],[],[],[],[],[]]}}]"#;
+    let written: Value =
+        serde_json::from_str(&execution_trace(&Trace::read(text).expect("a trace"))).expect("JSON");
+    let inputs = &written["nodes"].as_array().expect("nodes").last().expect("a node")["inputs"];
+    assert_eq!(inputs["values"], json!([u64::MAX, [true, 2.5], "[a, 1]", [], "sum", "<None>"]));
+    assert_eq!(
+        inputs["types"],
+        json!(["Int", "GenericList[Bool,Double]", "String", "GenericList[]", "String", "None"])
+    );
+    assert_eq!(
+        (&inputs["shapes"], &inputs["strides"]),
+        (&json!([[], [[], []], [], [], [], []]), &inputs["shapes"])
+    );
+}
+
 /// JSON has no infinite numbers.
 #[test]
 fn infinite_arguments_are_texts() {
@@ -200,6 +250,8 @@ fn only_execution_traces_of_the_same_recording_are_joined() {
     let mut trace = read(&format!("{OBSERVED}/trace.json.gz"));
     let message = |trace: &mut Trace, file: &str| trace.join(read(file)).expect_err("an error").to_string();
     assert_eq!(message(&mut trace, &format!("{OBSERVED}/trace.json.gz")), "this is no execution trace");
-    assert!(message(&mut trace, "healthy/execution_trace_of_2023.json").ends_with("of another recording"));
+    assert!(
+        message(&mut trace, "healthy/execution_trace_of_2023.json").ends_with("is it of another recording?")
+    );
     assert!(trace.execution.is_none());
 }

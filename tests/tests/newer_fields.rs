@@ -2,6 +2,8 @@
 
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::diagnostics::Code;
+use kinetoscope_core::queries::export_options::FoldedOptions;
+use kinetoscope_core::queries::exports::folded;
 use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{QUERIES, Request};
 use kinetoscope_core::table::layout::Key;
@@ -148,6 +150,15 @@ fn device_work_of_collectives_counts_once() {
     assert_eq!((&calls[0]["bytes"], &calls[0]["bytes_per_second"]), (&200.into(), &40_000_000.into()));
 }
 
+/// Kineto shortens the ranks of large groups. A damaged count has no size.
+#[test]
+fn ranks_of_collectives_can_be_shortened() {
+    let args = json!({"Collective name": "allreduce", "dtype": "Float", "In msg nelems": -3, "Out msg nelems": -3,
+        "Process Group Ranks": "[0, 1, ..., 63]"});
+    let calls = rows(&made(&json!([work("nccl", 20, &args)])), "collectives");
+    assert_eq!((&calls[0]["ranks"], &calls[0]["bytes"]), (&json!([0, 1, "...", 63]), &Value::Null));
+}
+
 /// Splits `path(line): function`.
 fn frame(text: &str) -> Option<(String, &str)> {
     let (before, function) = text.split_once("): ")?;
@@ -185,6 +196,9 @@ fn stacks_can_have_the_lines_of_calls() {
     assert!(checked > 4_000, "{checked} frames");
     let old = read("torch/kineto/mlp_training/trace.json.gz");
     assert!(FunctionEvents::new(&old).with_call_sites(&old).is_err());
+
+    let both = FoldedOptions { lanes: true, call_sites: true, ..FoldedOptions::default() };
+    assert!(folded(&trace, &both).is_err());
 }
 
 /// A function that calls another one on two lines has two stacks.

@@ -102,7 +102,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: patterns::COLUMNS,
         variants: &[],
-        hint: Some("no anti-pattern was found; some require record_shapes=True and with_stack=True"),
+        hint: Some("nothing was found; some anti-patterns require record_shapes=True and with_stack=True"),
         run: patterns,
     },
     Query {

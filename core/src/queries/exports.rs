@@ -257,8 +257,12 @@ impl TextPieces for Lines {
 /// Starts the export `folded`.
 ///
 /// # Errors
-/// Returns [`Error::BadOption`] if `lanes` is not set and the trace has no stacks, or no lines of calls.
+/// Returns [`Error::BadOption`] if the trace has no stacks or no lines of calls, and `lanes` is not set, or if both
+/// options are.
 pub fn folded(trace: &Trace, options: &FoldedOptions) -> Result<Started, Error> {
+    if options.lanes && options.call_sites {
+        return Err(Error::BadOption("lanes have no calls: use lanes or call_sites, not both".to_owned()));
+    }
     let text = if options.lanes {
         call_tree::folded(trace)
     } else {

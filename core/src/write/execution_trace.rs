@@ -4,34 +4,36 @@
 //! Traces of PyTorch do not identify tensors: their ids, storages and offsets are 0. Recordings of Kinetoscope can have
 //! `Tensor ids`, and events `[outputs]` with the outputs of the operator around them.
 //!
-//! With the execution trace of an observer joined to a trace, inputs and outputs are those of its nodes.
+//! With the execution trace of an observer joined to a trace, inputs, outputs and numbers are those of its nodes. Ids of
+//! nodes and `fw_parent`, which is one, are always those of the written file.
 //!
 //! If an observer ran, operators have a `Record function id` that is not 0. Only they are nodes then.
 
+mod values;
+
+use self::values::Values;
 use crate::execution::{Node, Side};
 use crate::index::Index;
 use crate::rows::quote;
 use crate::table::category::Category;
 use crate::table::events::Row;
-use crate::table::layout::{Key, Place};
+use crate::table::layout::Key;
 use crate::trace::Trace;
 use crate::tree::Position;
-use alloc::borrow::Cow;
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
 use serde_json::Value;
 
 /// The version of the schema.
-const SCHEMA: &str = "1.0.3-chakra.0.0.4";
+const SCHEMA: &str = "1.1.1-chakra.0.0.4";
 
 /// The id of the root node, that of the process.
 const PROCESS: u32 = 1;
 
 /// The number of PyTorch's record scope `USER_SCOPE`, which nodes that are not operators have.
-const USER_SCOPE: u8 = 7;
+const USER_SCOPE: i64 = 7;
 
 /// Formats the operators and annotations of a trace as an execution trace.
 pub fn execution_trace(trace: &Trace) -> String {
@@ -130,7 +132,7 @@ impl ExecutionTraceWriter {
         if thread == id - 1 {
             let attributes = Attributes { tid, ..Attributes::default() };
             let name = "[pytorch|profiler|execution_trace|thread]";
-            attributes.write(PROCESS, thread, [NOTHING; 2], (name, ""), out);
+            attributes.write(PROCESS, thread, &Default::default(), (name, ""), out);
         }
         let int = |key| table.int(row, key);
         let fw_tid = int(Key::FwdThreadId).unwrap_or(0);
@@ -140,18 +142,22 @@ impl ExecutionTraceWriter {
             rf_id: Some(function_id(trace, row)).filter(|&id| id != 0).or(int(Key::ExternalId)).unwrap_or(0),
             fw_parent: forward.map_or(0, |forward| self.nodes[forward.index()]),
             seq_id: int(Key::SequenceNumber).unwrap_or(-1),
-            scope: if is_annotation { USER_SCOPE } else { u8::from(fw_tid > 0) },
+            scope: if is_annotation { USER_SCOPE } else { i64::from(fw_tid > 0) },
             tid,
             fw_tid,
         };
         let above = self.above(trace, at).unwrap_or(thread);
         if let Some(node) = trace.node(row) {
-            let [inputs, outputs] = [Side::Inputs, Side::Outputs].map(|side| joined(&node, side));
-            return attributes.write(above, id, [&inputs, &outputs], (table.name(row), &node.schema()), out);
+            let sides = [Side::Inputs, Side::Outputs].map(|side| Values::of_node(&node, side));
+            let names = (table.name(row), node.schema());
+            return attributes.joined(&node).write(above, id, &sides, (names.0, &names.1), out);
         }
         let outputs = self.outputs.get((row.index() as i64, 0)).and_then(|row| table.row(row as usize));
-        let outputs = outputs.map_or(Cow::Borrowed(NOTHING), |row| values(trace, row, OUTPUTS));
-        attributes.write(above, id, [&values(trace, row, INPUTS), &outputs], (table.name(row), ""), out);
+        let sides = [
+            Values::of_event(trace, row, values::INPUTS),
+            outputs.map(|row| Values::of_event(trace, row, values::OUTPUTS)).unwrap_or_default(),
+        ];
+        attributes.write(above, id, &sides, (table.name(row), ""), out);
     }
 
     /// The node of the innermost ancestor that has one.
@@ -201,8 +207,13 @@ fn head(trace: &Trace, out: &mut String) {
         "{{\"schema\":\"{SCHEMA}\",\"pid\":{pid},\"time\":\"{time}\",\"start_ts\":{start},\"finish_ts\":{finish},\"nodes\":["
     );
     let name = "[pytorch|profiler|execution_trace|process]";
-    Attributes::default().write(PROCESS, PROCESS, [NOTHING; 2], (name, ""), out);
+    Attributes::default().write(PROCESS, PROCESS, &Default::default(), (name, ""), out);
 }
+
+/// The attributes that no trace has.
+const UNKNOWN: &str = ",{\"name\":\"kernel_backend\",\"type\":\"string\",\"value\":\"\"},\
+    {\"name\":\"kernel_file\",\"type\":\"string\",\"value\":\"\"},\
+    {\"name\":\"tensor_range\",\"type\":\"string\",\"value\":\"\"}";
 
 /// The attributes of a node.
 #[derive(Clone, Copy, Debug)]
@@ -210,7 +221,7 @@ struct Attributes {
     rf_id: i64,
     fw_parent: u32,
     seq_id: i64,
-    scope: u8,
+    scope: i64,
     tid: u32,
     fw_tid: i64,
 }
@@ -221,16 +232,23 @@ impl Default for Attributes {
     }
 }
 
-/// Empty inputs or outputs.
-const NOTHING: &str = "{\"shapes\":[],\"types\":[],\"values\":[]}";
-
 impl Attributes {
+    /// The attributes with the numbers of a node.
+    fn joined(self, node: &Node<'_>) -> Attributes {
+        Attributes {
+            seq_id: node.int("seq_id").unwrap_or(self.seq_id),
+            scope: node.int("scope").unwrap_or(self.scope),
+            fw_tid: node.int("fw_tid").unwrap_or(self.fw_tid),
+            ..self
+        }
+    }
+
     /// Writes a node with these attributes and the parent `above`.
     fn write(
         self,
         above: u32,
         id: u32,
-        [inputs, outputs]: [&str; 2],
+        [inputs, outputs]: &[Values; 2],
         (name, schema): (&str, &str),
         out: &mut String,
     ) {
@@ -238,7 +256,7 @@ impl Attributes {
             ("rf_id", "uint64", self.rf_id),
             ("fw_parent", "uint64", i64::from(self.fw_parent)),
             ("seq_id", "int64", self.seq_id),
-            ("scope", "uint64", i64::from(self.scope)),
+            ("scope", "uint64", self.scope),
             ("tid", "uint64", i64::from(self.tid)),
             ("fw_tid", "uint64", self.fw_tid),
         ];
@@ -250,88 +268,8 @@ impl Attributes {
         let [name, schema] = [name, schema].map(quote);
         let _ = write!(
             out,
-            "{{\"name\":\"op_schema\",\"type\":\"string\",\"value\":{schema}}}],\"ctrl_deps\":{above},\"id\":{id},\
+            "{{\"name\":\"op_schema\",\"type\":\"string\",\"value\":{schema}}}{UNKNOWN}],\"ctrl_deps\":{above},\"id\":{id},\
              \"inputs\":{inputs},\"name\":{name},\"outputs\":{outputs}}}"
         );
-    }
-}
-
-/// The arguments with the shapes, the types and the values of inputs or outputs.
-const INPUTS: [&str; 3] = ["Input Dims", "Input type", "Concrete Inputs"];
-const OUTPUTS: [&str; 3] = ["Output Dims", "Output type", ""];
-
-/// Formats the inputs or outputs of an operator.
-fn values(trace: &Trace, row: Row, names: [&str; 3]) -> Cow<'static, str> {
-    let list = |name| -> Vec<Value> {
-        let key = if name == INPUTS[0] { trace.table.field(row, Key::InputDims) } else { None };
-        let value = key.or_else(|| trace.table.field_named(row, Place::Args, name));
-        value.and_then(|value| serde_json::from_str(value.as_json()?).ok()).unwrap_or_default()
-    };
-    let [shapes, types, concrete] = names.map(list);
-    let ids = list("Tensor ids");
-    let count = shapes.len().max(concrete.len()).max(ids.len());
-    if count == 0 {
-        return Cow::Borrowed(NOTHING);
-    }
-    let (mut values, mut kinds) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    for at in 0..count {
-        let text = |list: &[Value]| list.get(at).and_then(Value::as_str).unwrap_or("").to_string();
-        let (value, kind) = value(shapes.get(at), &text(&types), &text(&concrete), ids.get(at));
-        values.push(value);
-        kinds.push(Value::from(kind));
-    }
-    let [shapes, kinds, values] = [shapes, kinds, values].map(Value::from);
-    Cow::Owned(format!("{{\"shapes\":{shapes},\"types\":{kinds},\"values\":{values}}}"))
-}
-
-/// Formats the inputs or outputs of a node of the execution trace that was joined.
-fn joined(node: &Node<'_>, side: Side) -> String {
-    let [values, shapes, kinds] = node.lists(side).map(Value::from);
-    format!("{{\"shapes\":{shapes},\"types\":{kinds},\"values\":{values}}}")
-}
-
-/// The value and the type of an input or output.
-fn value(shape: Option<&Value>, dtype: &str, concrete: &str, id: Option<&Value>) -> (Value, String) {
-    if let Ok(number) = concrete.parse::<i64>() {
-        return (Value::from(number), "Int".into());
-    }
-    if let Ok(number) = concrete.parse::<f64>() {
-        // JSON has no infinite numbers.
-        let value = if number.is_finite() { Value::from(number) } else { Value::from(concrete) };
-        return (value, "Double".into());
-    }
-    if !concrete.is_empty() {
-        return (Value::from(concrete), "String".into());
-    }
-    let id = id.and_then(Value::as_array).filter(|id| !id.is_empty());
-    let sizes = shape.and_then(Value::as_array).filter(|sizes| !sizes.is_empty() || id.is_some());
-    match sizes {
-        Some(sizes) => tensor(sizes, dtype, id),
-        None => (Value::from("<None>"), "None".into()),
-    }
-}
-
-/// The value and the type of a tensor, or of a list of tensors. The id is tensor, storage, offset and device.
-fn tensor(sizes: &[Value], dtype: &str, id: Option<&Vec<Value>>) -> (Value, String) {
-    if sizes.iter().any(Value::is_array) {
-        let each = sizes.iter().filter_map(Value::as_array).map(|sizes| tensor(sizes, dtype, None));
-        let (values, kinds): (Vec<Value>, Vec<String>) = each.unzip();
-        return (Value::from(values), format!("GenericList[{}]", kinds.join(",")));
-    }
-    let elements = sizes.iter().filter_map(Value::as_u64).fold(1, u64::saturating_mul);
-    let part = |at: usize, none: Value| id.and_then(|id| id.get(at).cloned()).unwrap_or(none);
-    let place = [0, 1, 2].map(|at| part(at, Value::from(0)));
-    let size = [elements, item_size(dtype)].map(Value::from);
-    let value = place.into_iter().chain(size).chain([part(3, Value::from("cpu"))]).collect();
-    (value, format!("Tensor({dtype})"))
-}
-
-/// The size of an element in bytes, by PyTorch's name of its data type.
-fn item_size(dtype: &str) -> u64 {
-    match dtype {
-        "double" | "long int" | "long" => 8,
-        "c10::Half" | "c10::BFloat16" | "short" => 2,
-        "unsigned char" | "signed char" | "bool" => 1,
-        _ => 4,
     }
 }

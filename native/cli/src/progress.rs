@@ -40,6 +40,9 @@ pub(crate) fn read_or_report(source: &Source, reading: &Reading, code: &mut u8) 
 }
 
 fn join(mut trace: Trace, path: &Path) -> Result<Trace, String> {
+    if path.is_dir() {
+        return Err(format!("{}: this is a folder, not an execution trace", path.display()));
+    }
     for source in sources(&[path.to_owned()]).map_err(|error| error.to_string())? {
         let other = read_with_bar(&source).map_err(|error| error.to_string())?;
         trace.join(other).map_err(|error| format!("{}: {error}", source.name()))?;

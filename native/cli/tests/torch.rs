@@ -1,7 +1,7 @@
 //! What PyTorch does, through the command line.
 
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Writes a trace to a file of this name.
@@ -215,22 +215,31 @@ fn events_take_inputs_from_an_execution_trace() {
             "input_shapes": [[2, 3]], "input_types": ["Tensor(float)"]});
         format!(r#"{{"schema": "1.0.1", "nodes": [{node}]}}"#)
     };
+    let with = |execution: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kinetoscope"));
+        command.args(["events", "--format", "json", "--execution-trace"]).arg(execution).arg(&trace);
+        command.output().expect("the command")
+    };
     let run = |rf_id: i64| {
         let name = format!("kinetoscope-torch-{}-execution-{rf_id}.json", std::process::id());
         let execution = std::env::temp_dir().join(name);
         std::fs::write(&execution, node(rf_id)).expect("a file");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kinetoscope"));
-        command.args(["events", "--format", "json", "--execution-trace"]).arg(&execution).arg(&trace);
-        let output = command.output().expect("the command");
+        let output = with(&execution);
         std::fs::remove_file(execution).expect("the file");
         output
     };
     let answer: Value = serde_json::from_slice(&run(5).stdout).expect("JSON");
-    let expected = json!([{"type": "Tensor(float)", "shape": [2, 3], "value": [4, 5, 0, 6, 4, "cpu"]}]);
+    let expected =
+        json!([{"type": "Tensor(float)", "shape": [2, 3], "stride": null, "value": [4, 5, 0, 6, 4, "cpu"]}]);
     assert_eq!((&answer["rows"][0]["inputs"], &answer["rows"][0]["outputs"]), (&expected, &json!([])));
     let other = run(6);
     assert_eq!(other.status.code(), Some(2));
     let error = String::from_utf8(other.stderr).expect("UTF-8");
-    assert!(error.contains("execution-6.json: no event of the trace has the Record function id"), "{error}");
+    assert!(
+        error.contains("execution-6.json: no event of the trace has the name and the Record function id"),
+        "{error}"
+    );
+    let folder = with(&std::env::temp_dir());
+    assert!(String::from_utf8_lossy(&folder.stderr).contains("this is a folder"), "{folder:?}");
     std::fs::remove_file(trace).expect("the file");
 }

@@ -159,7 +159,7 @@ impl Args {
         count
     }
 
-    /// Adds `Input type`, with this type for each input of `shapes`, or for one input if there are no shapes.
+    /// Adds `Input type`, with this type for each input of the `shapes` before it, or for one input if there are none.
     pub fn dtype(&mut self, dtype: &str) {
         let types = vec![dtype; self.inputs.max(1)];
         self.dtypes(&types);

@@ -2,7 +2,7 @@
 //!
 //! An argument is `word: value` for the arguments that PyTorch defines (`shapes`, `strides`, `dtype`, `dtypes`,
 //! `concrete`, `tensors`, `flops`, `sequence`, `backward`) and `name = value` for any other. `?value` and `%value` format a value
-//! with `Debug` and `Display`.
+//! with `Debug` and `Display`. Arguments are recorded in their order: `dtype`, the type of every input, follows `shapes`.
 
 /// Begins an operator: a span that ends when the returned guard is dropped. The name is a constant.
 ///

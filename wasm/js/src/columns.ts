@@ -84,7 +84,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "group", title: "Group", kind: "text", about: "The name of the process group." },
     { key: "group_description", title: "", kind: "text", about: "The description of the process group." },
     { key: "group_size", title: "Ranks", kind: "int", about: "The number of ranks of the process group." },
-    { key: "ranks", title: "", kind: "json", about: "The ranks of the process group." },
+    { key: "ranks", title: "", kind: "json", about: "The ranks of the process group; `...` for those that the trace leaves out." },
     { key: "seq", title: "Seq", kind: "int", about: "The number of the call in its process group." },
     { key: "comms_id", title: "", kind: "text", about: "The id that the calls of all ranks have in common." },
     { key: "src_rank", title: "", kind: "int", about: "The rank that sends, of a point-to-point message." },

@@ -315,6 +315,8 @@ export interface Argument {
   type: string;
   /** The sizes of a tensor, or of the tensors of a list. */
   shape: unknown[] | null;
+  /** The strides of a tensor, in elements, or those of the tensors of a list; null before schema 1.1.1. */
+  stride: unknown;
   /** The value; of a tensor its id, the id of its storage, the offset in it, the number of elements, their size in bytes, and the device. */
   value: unknown;
 }
@@ -500,7 +502,7 @@ export interface CollectivesRow {
   group_description: string | null;
   /** The number of ranks of the process group. */
   group_size: number | null;
-  /** The ranks of the process group. */
+  /** The ranks of the process group; `...` for those that the trace leaves out. */
   ranks: unknown[] | null;
   /** The number of the call in its process group. */
   seq: number | null;

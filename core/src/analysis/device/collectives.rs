@@ -18,7 +18,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::text("group", "Group", "The name of the process group.").nullable(),
     Column::text("group_description", "", "The description of the process group.").nullable(),
     Column::int("group_size", "Ranks", "The number of ranks of the process group.").nullable(),
-    Column::json("ranks", "", Shape::Values, "The ranks of the process group."),
+    Column::json("ranks", "", Shape::Values, "The ranks of the process group; `...` for those that the trace leaves out."),
     Column::int("seq", "Seq", "The number of the call in its process group.").nullable(),
     Column::text("comms_id", "", "The id that the calls of all ranks have in common.").nullable(),
     Column::int("src_rank", "", "The rank that sends, of a point-to-point message.").nullable(),
@@ -113,10 +113,11 @@ impl Call<'_> {
         let int = |value: Option<Value<'_>>| value.and_then(|value| value.as_i64());
         let most = int(ins).max(int(outs));
         let item = dtype.and_then(|dtype| item_size(dtype.as_str()?));
-        let bytes = most.zip(item).map(|(count, size)| count.saturating_mul(size));
+        let bytes =
+            most.filter(|&count| count >= 0).zip(item).map(|(count, size)| count.saturating_mul(size));
         let cpu = (table.category(self.row) == Category::CpuOp).then(|| table.dur(self.row).max(0));
         let time = self.device_ns.unwrap_or(0);
-        let ranks = ranks.and_then(|ranks| serde_json::from_str(ranks.as_str()?).ok());
+        let ranks = ranks.and_then(|ranks| ranks_of(ranks.as_str()?));
         let rate = bytes.filter(|&bytes| bytes > 0 && time > 0);
         vec![
             Cell::Ns(table.ts(self.row).saturating_sub(trace.start_ns)),
@@ -139,6 +140,15 @@ impl Call<'_> {
             rate.map_or(Cell::Null, |bytes| Cell::Rate(bytes as f64 / (time as f64 / 1e9))),
         ]
     }
+}
+
+/// The ranks in a text such as `[0, 1, 2]`; long ones are shortened to `[0, 1, ..., 7]`.
+fn ranks_of(text: &str) -> Option<serde_json::Value> {
+    let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;
+    let ranks = inner.split(',').map(str::trim).filter(|rank| !rank.is_empty());
+    Some(
+        ranks.map(|rank| rank.parse::<i64>().map_or_else(|_| rank.into(), serde_json::Value::from)).collect(),
+    )
 }
 
 /// Traces have `true`, or 1.

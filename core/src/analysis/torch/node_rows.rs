@@ -15,6 +15,12 @@ pub(crate) static ARGUMENT: Record = Record {
         Column::text("type", "", "The type, such as Tensor(float), Int or GenericList[Int]."),
         Column::json("shape", "", Shape::Values, "The sizes of a tensor, or of the tensors of a list."),
         Column::json(
+            "stride",
+            "",
+            Shape::Any,
+            "The strides of a tensor, in elements, or those of the tensors of a list; null before schema 1.1.1.",
+        ),
+        Column::json(
             "value",
             "",
             Shape::Any,
@@ -43,7 +49,7 @@ pub(crate) const COLUMNS: &[Column] = &[
 pub(crate) fn node_rows(trace: &Trace) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     for node in nodes_of(&trace.table).into_iter().flatten() {
-        let [_, _, types] = node.lists(Side::Inputs);
+        let [_, _, types, _] = node.lists(Side::Inputs);
         let types: Vec<&str> = types.iter().filter_map(Json::as_str).collect();
         rows.push(vec![
             node.int("id").unwrap_or(0).into(),
@@ -62,14 +68,14 @@ pub(crate) fn node_rows(trace: &Trace) -> Rows {
     rows
 }
 
-/// Returns the arguments or results of a node, each with its type, shape and value.
+/// Returns the arguments or results of a node, each with its type, shape, strides and value.
 pub(crate) fn arguments(node: &Node<'_>, side: Side) -> Cell {
-    let [values, shapes, types] = node.lists(side);
+    let [values, shapes, types, strides] = node.lists(side);
     let count = values.len().max(types.len());
     let argument = |at: usize| {
         let kind: String = types.get(at).and_then(Json::as_str).unwrap_or("").into();
         let json = |list: &[Json]| Cell::Json(list.get(at).cloned().unwrap_or(Json::Null));
-        ARGUMENT.object(vec![kind.into(), json(&shapes), json(&values)])
+        ARGUMENT.object(vec![kind.into(), json(&shapes), json(&strides), json(&values)])
     };
     Cell::Json((0..count).map(argument).collect())
 }

@@ -343,7 +343,7 @@ pub struct NamePattern {
 impl NamePattern {
     /// Returns a pattern for events whose names `fits` accepts; `name` is the name of the condition.
     pub fn new(name: &str, fits: impl Fn(&str) -> bool + 'static) -> NamePattern {
-        let description = alloc::format!("The name of the event matches {name}.");
+        let description = alloc::format!("Matched Name Event: {name}");
         NamePattern { name: name.into(), description, fits: Box::new(fits) }
     }
 }
