@@ -97,7 +97,7 @@ codes! {
     UnmatchedAsync "unmatched_async" Repaired "An asynchronous begin or end event has no partner. It was kept and marked as incomplete.";
     UnmatchedFlow "unmatched_flow" Note "A flow event has no partner. It was kept without a link.";
     OverlappingSpans "overlapping_spans" Note "Spans of one track overlap without nesting. They were placed on extra lanes of the track.";
-    NotRecorded "not_recorded" Note "Events refer to a kind of activity that the trace has none of. It was not recorded, or a filter left it out. The example is its category.";
+    NotRecorded "not_recorded" Note "Events refer to a kind of activity that the trace has none of. It was not recorded, or a filter left it out. The example is the category of each.";
     KernelWithoutLaunch "kernel_without_launch" Note "A GPU activity has no runtime or driver call with its correlation id. It was kept without a launch.";
     LaunchWithoutKernel "launch_without_kernel" Note "A launch call has no GPU activity with its correlation id. It was kept without a link.";
     AmbiguousCorrelation "ambiguous_correlation" Note "Several runtime or driver calls have the same correlation id. The first one is used.";

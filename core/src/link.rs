@@ -10,6 +10,9 @@
 //! - A backward operator belongs to the forward operator at the start of its `fwdbwd` flow. Without such flows, it
 //!   belongs to the innermost forward operator with its sequence number, if one thread ran all forward operators.
 
+mod absent;
+
+use self::absent::{Activity, count_absent};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::order::sort_by_key;
 use crate::pair::Pairs;
@@ -33,8 +36,6 @@ pub struct Links {
     pub op_of: Vec<(Row, Row)>,
     /// Backward operators with their forward operators.
     pub forward_of: Vec<(Row, Row)>,
-    /// Launch calls without device work.
-    pub idle_launches: Vec<Row>,
 }
 
 fn find(pairs: &[(Row, Row)], row: Row) -> Option<Row> {
@@ -104,13 +105,16 @@ pub fn link(table: &Table, tree: &Tree, pairs: &Pairs, diagnostics: &mut Diagnos
         }
     }
     let mut links = Links::default();
-    if table.metadata.source == Source::Chrome {
-        count_not_recorded(table, &calls, &work, diagnostics);
-    }
-    if !work.is_empty() {
+    let calls = ById::sorted(calls);
+    let is_chrome = table.metadata.source == Source::Chrome;
+    let idle = if work.is_empty() {
+        launches(table, &calls).filter(|_| is_chrome).collect()
+    } else {
         let owner = Owners { table, tree, ops: ById::sorted(ops), positions: positions(table, tree) };
-        link_device(&owner, &work, &ById::sorted(calls), &mut links, diagnostics);
-    }
+        link_device(&owner, &work, &calls, &mut links, diagnostics)
+    };
+    let calls = calls.0.iter().map(|call| call.1).collect();
+    count_absent(&Activity { table, links: &links, calls, work }, idle, diagnostics);
     let has_flow = |wanted: &[&str]| {
         table.layouts.all().iter().any(|l| l.cat.is_some_and(|cat| wanted.contains(&table.names.get(cat))))
     };
@@ -125,37 +129,14 @@ pub fn link(table: &Table, tree: &Tree, pairs: &Pairs, diagnostics: &mut Diagnos
     links
 }
 
-/// Counts the kinds of activity that other events refer to and that the trace has none of.
-fn count_not_recorded(
-    table: &Table,
-    calls: &[(i64, Row)],
-    work: &[(Option<i64>, Row)],
-    diagnostics: &mut Diagnostics,
-) {
-    let is_launch = |&(id, row): &(i64, Row)| id != 0 && is_launch_name(table.name(row));
-    let names_op = |row: Row| {
-        let external = table.int(row, Key::ExternalId).filter(|&id| id > 0);
-        external.is_some() && external != table.int(row, Key::Correlation)
-    };
-    let mut rows = calls.iter().map(|call| call.1).chain(work.iter().map(|work| work.1));
-    let has_ops = table.layouts.all().iter().any(|layout| layout.category == Category::CpuOp);
-    let absent = [
-        ("cuda_runtime", calls.is_empty() && work.iter().any(|work| work.0.is_some_and(|id| id != 0))),
-        ("kernel", work.is_empty() && calls.iter().any(is_launch)),
-        ("cpu_op", !has_ops && rows.any(names_op)),
-    ];
-    for (category, _) in absent.iter().filter(|kind| kind.1) {
-        diagnostics.record(Code::NotRecorded, None, category.as_bytes());
-    }
-}
-
+/// Links device work to calls and operators. Returns the launch calls without device work.
 fn link_device(
     owner: &Owners<'_>,
     work: &[(Option<i64>, Row)],
     calls: &ById,
     links: &mut Links,
     diagnostics: &mut Diagnostics,
-) {
+) -> Vec<Row> {
     let table = owner.table;
     let mut launched: Vec<Row> = Vec::new();
     let mut orphans = 0;
@@ -171,21 +152,17 @@ fn link_device(
         let op = launch.and_then(|call| owner.of_call(call)).or_else(|| owner.of_work(row));
         links.op_of.extend(op.map(|op| (row, op)));
     }
-    let example = |row: Option<Row>| row.map_or("", |row| table.name(row));
     diagnostics.record_many(Code::KernelWithoutLaunch, orphans, None, b"");
     sort_by_key(&mut launched, |&row| (i64::from(row), 0));
-    let idle = |row: Row| is_launch_name(table.name(row)) && launched.binary_search(&row).is_err();
-    links.idle_launches = calls.0.iter().map(|&(_, row)| row).filter(|&row| idle(row)).collect();
-    let first = example(links.idle_launches.first().copied());
-    diagnostics.record_many(
-        Code::LaunchWithoutKernel,
-        links.idle_launches.len() as u64,
-        None,
-        first.as_bytes(),
-    );
     let twice = calls.0.windows(2).filter(|w| w[0].0 == w[1].0 && w[0].0 != 0);
     let twice = twice.filter(|w| launched.binary_search(&w[0].1).is_ok()).count();
     diagnostics.record_many(Code::AmbiguousCorrelation, twice as u64, None, b"");
+    launches(table, calls).filter(|row| launched.binary_search(row).is_err()).collect()
+}
+
+/// The calls that start device work.
+fn launches<'a>(table: &'a Table, calls: &'a ById) -> impl Iterator<Item = Row> + 'a {
+    calls.0.iter().map(|&(_, row)| row).filter(|&row| is_launch_name(table.name(row)))
 }
 
 /// The tree position of every launch call, by row.

@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { KinetoscopeError, memoryBytes, open, repair } from "kinetoscope";
+import { KinetoscopeError, QUERIES, memoryBytes, open, repair } from "kinetoscope";
 import { open as openInline } from "kinetoscope/inline";
 import { open as openRemote } from "kinetoscope/worker";
 import { data, fixtures } from "./files.js";
@@ -66,12 +66,50 @@ test("an invalid option is refused with a code", async () => {
     () => trace.export("horoscope"),
     () => trace.export("slice"),
     () => trace.event(1e6),
+    () => trace.event(1.5),
+    () => trace.event(),
+    () => trace.related(-1),
+    () => trace.instances(null),
+    () => trace.rows(5),
+    () => trace.table(),
+    () => trace.find("aten::mm"),
+    () => trace.find([5]),
+    () => trace.tiles(),
+    () => trace.tiles({ track: 0, startNs: 0n, endNs: 1, pixels: 1 }),
+    () => trace.tiles({ track: 999, startNs: 0, endNs: 1, pixels: 1 }),
+    () => trace.curve({ counter: 999, startNs: 0, endNs: 1, pixels: 1 }),
+    () => trace.export(7),
   ]) {
     assert.throws(call, (error) => error instanceof KinetoscopeError && error.code === "bad_option");
   }
   trace.dispose();
   trace.dispose();
   assert.throws(() => trace.ops(), { code: "disposed" });
+});
+
+test("an invalid option of reading is refused with a code", async () => {
+  for (const options of [
+    { torchVersion: 2.15 },
+    { torchVersion: ["2.11"] },
+    { memoryLimit: "much" },
+    { colour: "red" },
+    null,
+  ]) {
+    assert.equal((await refusal(packed, options)).code, "bad_option");
+    await assert.rejects(openRemote(packed, options), { code: "bad_option" });
+  }
+});
+
+test("every query is a method in camel case", async () => {
+  const [trace, remote] = [await open(packed), await openRemote(packed)];
+  for (const query of Object.keys(QUERIES)) {
+    const name = query.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
+    const answer = trace.rows(query);
+    assert.deepEqual(trace[name](), QUERIES[query] ? answer[0] : answer, query);
+    assert.deepEqual(await remote[name](), QUERIES[query] ? answer[0] : answer, query);
+  }
+  trace.dispose();
+  remote.dispose();
 });
 
 test("defects are counted and the rest is read", async () => {

@@ -272,5 +272,15 @@ fn kinds_of_activity_that_were_not_recorded_are_named() {
     assert_eq!(said(&[&op, &kernel]), Some((1, "cuda_runtime".into())));
     assert_eq!(said(&[&op, &call]), Some((1, "kernel".into())));
     assert_eq!(said(&[&call, &kernel]), Some((1, "cpu_op".into())));
-    assert_eq!(said(&[&kernel]), Some((2, "cuda_runtime".into())));
+    assert_eq!(said(&[&kernel]), Some((2, "cuda_runtime, cpu_op".into())));
+
+    // A filter can leave out some kinds of device work, and calls of the runtime but not of the driver.
+    let copy = json!({"ph": "X", "cat": "cuda_runtime", "name": "cudaMemcpyAsync", "pid": 1, "tid": 1, "ts": 4, "dur": 2, "args": {"External id": 3, "correlation": 9}});
+    let driver = json!({"ph": "X", "cat": "cuda_driver", "name": "cuLaunchKernel", "pid": 1, "tid": 1, "ts": 4, "dur": 2, "args": {"External id": 3, "correlation": 10}});
+    assert_eq!(said(&[&op, &call, &copy, &kernel]), Some((1, "gpu_memcpy".into())));
+    assert_eq!(said(&[&op, &driver, &kernel]), Some((1, "cuda_runtime".into())));
+    let mut trace = made(&json!([op, call, copy, kernel, driver]));
+    assert_eq!(trace.diagnostics.count(Code::LaunchWithoutKernel), 1);
+    trace = made(&json!([op, call, copy, kernel]));
+    assert_eq!(trace.diagnostics.count(Code::LaunchWithoutKernel), 0);
 }

@@ -191,12 +191,19 @@ impl EngineTrace {
     }
 
     /// The tiles that a timeline draws for a track between two times, in ns after the start of the recording.
-    pub fn tiles(&self, track: u32, start: f64, end: f64, pixels: u32) -> Object {
+    ///
+    /// # Errors
+    /// Returns an error if there is no such track.
+    pub fn tiles(&self, track: u32, start: f64, end: f64, pixels: u32) -> Result<Object, JsValue> {
+        let tracks = self.trace.table.tracks.all().len();
+        if track as usize >= tracks {
+            return Err(failure(&Error::BadOption(format!("track {track}: the trace has {tracks} tracks"))));
+        }
         let window = Window { track: TrackId(track), start_ns: start as i64, end_ns: end as i64, pixels };
         let tiles = tiles(&self.trace, window);
         let times = |of: fn(&Tile) -> i64| floats(tiles.iter().map(|t| of(t) as f64));
         let (names, name_of) = self.dictionary(tiles.iter().map(|t| t.name));
-        arrays(&[
+        Ok(arrays(&[
             ("length", JsValue::from(tiles.len() as u32)),
             ("depth", ints(tiles.iter().map(|t| t.depth))),
             ("start_ns", times(|t| t.start_ns)),
@@ -205,7 +212,7 @@ impl EngineTrace {
             ("event", ints(tiles.iter().map(|t| t.row.index() as u32))),
             ("name", name_of),
             ("names", names.into()),
-        ])
+        ]))
     }
 
     /// All spans with these names, in the order of time; only those of device work if `device_work_only`.

@@ -2,7 +2,7 @@
 
 import { Repairing, type EngineTrace } from "./glue/engine.js";
 import { check, guarded, KinetoscopeError } from "./errors.js";
-import { read, type Gunzip, type OpenOptions } from "./read.js";
+import { openOptions, read, type Gunzip, type OpenOptions } from "./read.js";
 import type { Input } from "./source.js";
 import { Trace } from "./trace.js";
 
@@ -80,7 +80,8 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
 
   function open(source: S, options?: OpenOptions<S>): Promise<Trace>;
   function open(sources: readonly S[], options?: OpenOptions<S>): Promise<Trace[]>;
-  function open(source: S | readonly S[], options: OpenOptions<S> = {}): Promise<Trace | Trace[]> {
+  async function open(source: S | readonly S[], options: OpenOptions<S> = {}): Promise<Trace | Trace[]> {
+    openOptions(options);
     return Array.isArray(source) ? several(source as readonly S[], options) : one(source as S, options);
   }
 

@@ -2,6 +2,7 @@
 
 import { Reading, type EngineTrace } from "./glue/engine.js";
 import { KinetoscopeError, asError, check, guarded } from "./errors.js";
+import { options, text } from "./given.js";
 import type { Input, Source } from "./source.js";
 import type { PreviewSummary } from "./queries.js";
 
@@ -39,6 +40,19 @@ export interface OpenOptions<S = Source> {
    * outputs, tensor ids and storages. With several sources, it is joined to each.
    */
   executionTrace?: S | undefined;
+}
+
+/** The names of the options. */
+const OPTIONS = ["signal", "onProgress", "memoryLimit", "torchVersion", "executionTrace"] as const;
+
+/** Returns the options if they are valid. */
+export function openOptions<S>(given: OpenOptions<S>): OpenOptions<S> {
+  const { memoryLimit, torchVersion } = options(given, OPTIONS);
+  if (memoryLimit !== undefined && !(memoryLimit > 0)) {
+    throw new KinetoscopeError("bad_option", `memoryLimit: ${memoryLimit} is not a number of bytes`);
+  }
+  if (torchVersion !== undefined) text("torchVersion", torchVersion);
+  return given;
 }
 
 /** Decompresses gzip. Throws errors of the input and errors of the compressed data alike. */
@@ -168,14 +182,14 @@ async function feed(reading: Reading, feeder: Feeder, gunzip: Gunzip | undefined
   const [head, chunks] = await peek(feeder.chunks(gunzip !== undefined));
   if (!gunzip || !isGzip(head)) return feeder.feed(chunks, (chunk) => reading.feed(chunk));
   let gaveUp = false;
-  async function* text(inflate: Gunzip): AsyncGenerator<Uint8Array> {
+  async function* inflated(inflate: Gunzip): AsyncGenerator<Uint8Array> {
     try {
       yield* inflate(chunks);
     } catch {
       gaveUp = true;
     }
   }
-  await feeder.feed(text(gunzip), (piece) => reading.feed_text(piece));
+  await feeder.feed(inflated(gunzip), (piece) => reading.feed_text(piece));
   if (feeder.failure) throw feeder.failure;
   if (reading.is_full() || (!gaveUp && feeder.isComplete())) return;
   // Damaged, truncated, with several members or trailing bytes: the engine decompresses the file itself and counts
@@ -190,9 +204,7 @@ export async function read(
   gunzip: Gunzip | undefined,
   options: Omit<OpenOptions, "executionTrace">,
 ): Promise<EngineTrace> {
-  const limit = options.memoryLimit ?? DEFAULT_LIMIT;
-  if (!(limit > 0)) throw new KinetoscopeError("bad_option", `memoryLimit: ${limit} is not a number of bytes`);
-  const reading = new Reading(limit);
+  const reading = new Reading(options.memoryLimit ?? DEFAULT_LIMIT);
   let ended = false;
   try {
     const feeder = new Feeder(reading, input, options);

@@ -10,7 +10,8 @@ import {
   type Request as Message,
   type WireSource,
 } from "./protocol.js";
-import type { OpenOptions, Progress } from "./read.js";
+import { METHODS } from "./methods.js";
+import { openOptions, type OpenOptions, type Progress } from "./read.js";
 import { inputOf, type Source } from "./source.js";
 import type {
   ChromeEvent,
@@ -23,7 +24,7 @@ import type {
   Tiles,
   TilesOptions,
 } from "./trace.js";
-import { QUERIES, type Answers, type Exports, type Queries } from "./queries.js";
+import type { Answers, Exports, Queries } from "./queries.js";
 
 /** The queries, as promises. */
 export type RemoteAnswers = {
@@ -235,12 +236,12 @@ export class RemoteTrace {
 
 export interface RemoteTrace extends RemoteAnswers {}
 
-for (const [query, isOneRow] of Object.entries(QUERIES) as [keyof Queries, boolean][]) {
+for (const { name, query, isOneRow } of METHODS) {
   const method = async function (this: RemoteTrace, options?: object): Promise<unknown> {
     const rows = await this.rows(query, options);
     return isOneRow ? rows[0] : rows;
   };
-  Object.defineProperty(RemoteTrace.prototype, query, { value: method, configurable: true, writable: true });
+  Object.defineProperty(RemoteTrace.prototype, name, { value: method, configurable: true, writable: true });
 }
 
 /** Converts a source for posting. Returns it with the objects to transfer. */
@@ -290,7 +291,7 @@ export interface RemoteClient {
 
 export function createRemoteClient(spawn: Spawn): RemoteClient {
   async function all(sources: readonly unknown[], options: OpenOptions): Promise<RemoteTrace[]> {
-    const { signal, onProgress, memoryLimit, torchVersion, executionTrace } = options;
+    const { signal, onProgress, memoryLimit, torchVersion, executionTrace } = openOptions(options);
     check(signal);
     const wires: WireSource[] = [];
     const transfer: Transferable[] = [];

@@ -2,9 +2,10 @@
 
 import type { EngineTrace, EngineWriting } from "./glue/engine.js";
 import { KinetoscopeError, guarded } from "./errors.js";
+import * as given from "./given.js";
+import { METHODS } from "./methods.js";
 import {
   EXPORTS,
-  QUERIES,
   type Answers,
   type DiagnosticCode,
   type Exports,
@@ -128,6 +129,16 @@ export type ChromeEvent = Record<string, unknown>;
 type QueryName = keyof Queries;
 type ExportName = keyof Exports;
 
+/** The checked edges of a drawn part. */
+function window(options: Omit<TilesOptions, "track">): Omit<TilesOptions, "track"> {
+  const { startNs, endNs, pixels } = given.options(options);
+  return {
+    startNs: given.time("startNs", startNs),
+    endNs: given.time("endNs", endNs),
+    pixels: given.index("pixels", pixels),
+  };
+}
+
 const leaked = new FinalizationRegistry<EngineTrace>((engine) => engine.free());
 
 /** A trace. It uses memory of the engine until it is disposed of. */
@@ -155,34 +166,39 @@ export class Trace {
     return guarded(() => call(engine));
   }
 
-  /** Returns the rows of a query. Each query also has a method of the same name. */
+  #answer<T>(query: QueryName, call: (engine: EngineTrace) => T): T {
+    given.text("query", query);
+    return this.#withEngine(call);
+  }
+
+  /** Returns the rows of a query. Each query also has a method of the same name in camel case. */
   rows<V extends QueryName>(query: V, options?: Queries[V]["options"]): Queries[V]["row"][] {
-    return this.#withEngine((engine) => engine.rows(query, options)) as Queries[V]["row"][];
+    return this.#answer(query, (engine) => engine.rows(query, options)) as Queries[V]["row"][];
   }
 
   /** Returns the answer as columns of typed arrays, whose buffers can be transferred. */
   columns<V extends QueryName>(query: V, options?: Queries[V]["options"]): Columns<Queries[V]["row"]> {
-    return this.#withEngine((engine) => engine.columns(query, options)) as unknown as Columns<Queries[V]["row"]>;
+    return this.#answer(query, (engine) => engine.columns(query, options)) as unknown as Columns<Queries[V]["row"]>;
   }
 
   /** Returns the text that the command line prints; for `ops`, PyTorch's table. */
   table<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
-    return this.#withEngine((engine) => engine.table(this.name, query, options));
+    return this.#answer(query, (engine) => engine.table(this.name, query, options));
   }
 
   /** Returns the document that the command line prints with `--format json`. */
   json<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
-    return this.#withEngine((engine) => engine.json(this.name, query, options));
+    return this.#answer(query, (engine) => engine.json(this.name, query, options));
   }
 
   /** Returns the answer as CSV. */
   csv<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
-    return this.#withEngine((engine) => engine.csv(query, options));
+    return this.#answer(query, (engine) => engine.csv(query, options));
   }
 
   /** Returns the answer as a Markdown table. */
   markdown<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
-    return this.#withEngine((engine) => engine.markdown(query, options));
+    return this.#answer(query, (engine) => engine.markdown(query, options));
   }
 
   /** Returns the diagnostics of reading the file. */
@@ -192,40 +208,48 @@ export class Trace {
 
   /** Returns the boxes of a track between two times. */
   tiles(options: TilesOptions): Tiles {
-    const { track, startNs, endNs, pixels } = options;
+    const { startNs, endNs, pixels } = window(options);
+    const track = given.index("track", options.track);
     return this.#withEngine((engine) => engine.tiles(track, startNs, endNs, pixels)) as Tiles;
   }
 
   /** Returns all spans with these names, in time order. */
   find(names: readonly string[], options: { deviceWorkOnly?: boolean | undefined } = {}): Spans {
-    return this.#withEngine((engine) => engine.find([...names], options.deviceWorkOnly ?? false)) as Spans;
+    const wanted = given.texts("names", names);
+    const { deviceWorkOnly = false } = given.options(options, ["deviceWorkOnly"]);
+    return this.#withEngine((engine) => engine.find(wanted, deviceWorkOnly)) as Spans;
   }
 
   /**
    * Returns the events of a row of `ops`; `row` is its position in the unsorted and unfiltered rows with this grouping.
    */
   instances(row: number, options: Pick<Queries["ops"]["options"], "groupBy"> = {}): Spans {
-    return this.#withEngine((engine) => engine.instances(row, options)) as Spans;
+    const number = given.index("row", row);
+    return this.#withEngine((engine) => engine.instances(number, options)) as Spans;
   }
 
   /** Returns an event with its ancestors, launch, operator, launched work, forward, backward and flows. */
   related(event: number): Related {
-    return this.#withEngine((engine) => engine.related(event)) as Related;
+    const number = given.index("event", event);
+    return this.#withEngine((engine) => engine.related(number)) as Related;
   }
 
   /** Returns the values of a counter between two times. */
   curve(options: CurveOptions): Curve {
-    const { counter, startNs, endNs, pixels } = options;
+    const { startNs, endNs, pixels } = window(options);
+    const counter = given.index("counter", options.counter);
     return this.#withEngine((engine) => engine.curve(counter, startNs, endNs, pixels)) as Curve;
   }
 
   /** Returns an event with all its arguments. */
   event(index: number): ChromeEvent {
-    return JSON.parse(this.#withEngine((engine) => engine.event(index))) as ChromeEvent;
+    const number = given.index("event", index);
+    return JSON.parse(this.#withEngine((engine) => engine.event(number))) as ChromeEvent;
   }
 
   /** Returns the trace in another format as UTF-8 bytes; `new Response(stream)` converts them to a string or a blob. */
   export<E extends ExportName>(name: E, options?: Exports[E]): ReadableStream<Uint8Array> {
+    given.text("export", name);
     const salt = crypto.getRandomValues(new Uint8Array(32));
     const writing: EngineWriting = this.#withEngine((engine) => engine.export(name, options, salt));
     return new ReadableStream<Uint8Array>({
@@ -255,12 +279,12 @@ export class Trace {
 
 export interface Trace extends Answers {}
 
-for (const [query, isOneRow] of Object.entries(QUERIES) as [QueryName, boolean][]) {
+for (const { name, query, isOneRow } of METHODS) {
   const method = function (this: Trace, options?: object): unknown {
     const rows = this.rows(query, options);
     return isOneRow ? rows[0] : rows;
   };
-  Object.defineProperty(Trace.prototype, query, { value: method, configurable: true, writable: true });
+  Object.defineProperty(Trace.prototype, name, { value: method, configurable: true, writable: true });
 }
 
 /** Returns the media type of an export. */

@@ -1,0 +1,41 @@
+// Checks what callers give: values of other types than declared must not reach the engine.
+
+import { KinetoscopeError } from "./errors.js";
+
+function refused(what: string, expected: string, value: unknown): KinetoscopeError {
+  const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
+  return new KinetoscopeError("bad_option", `${what}: ${shown} is not ${expected}`);
+}
+
+export function text(what: string, value: unknown): string {
+  if (typeof value !== "string") throw refused(what, "a string", value);
+  return value;
+}
+
+export function texts(what: string, value: unknown): string[] {
+  if (!Array.isArray(value)) throw refused(what, "an array of strings", value);
+  return value.map((element) => text(what, element));
+}
+
+/** A number of something, from 0. */
+export function index(what: string, value: unknown): number {
+  const isIndex = typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 32;
+  if (!isIndex) throw refused(what, "a whole number from 0", value);
+  return value;
+}
+
+/** A time in ns. */
+export function time(what: string, value: unknown): number {
+  if (typeof value !== "number" || Number.isNaN(value)) throw refused(what, "a number of nanoseconds", value);
+  return value;
+}
+
+/** Options; with `known`, only these. */
+export function options<T extends object>(value: T, known?: readonly (keyof T & string)[]): T {
+  if (typeof value !== "object" || value === null) throw refused("options", "an object", value);
+  const unknown = Object.keys(value).find((name) => known && !(known as readonly string[]).includes(name));
+  if (unknown !== undefined) {
+    throw new KinetoscopeError("bad_option", `unknown option ${unknown}; the options are: ${known?.join(", ")}`);
+  }
+  return value;
+}
