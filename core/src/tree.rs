@@ -217,13 +217,16 @@ impl Tree {
 
     /// The innermost span on a track that is open at this time, in ns after the table's base.
     pub(crate) fn open_at(&self, table: &Table, track: TrackId, instant: i64) -> Option<Position> {
-        let open = self.lanes_of(track).iter().filter_map(|lane| {
-            let begun = self.rows_of(lane).partition_point(|&row| table.ts(row) <= instant);
-            let last = lane.positions().nth(begun.checked_sub(1)?)?;
-            let mut above = core::iter::once(last).chain(self.ancestors(last));
-            above.find(|&at| table.end(self.row(at)) >= instant)
-        });
+        let open = self.lanes_of(track).iter().filter_map(|lane| self.open_in(lane, table, instant).next());
         open.max_by_key(|&at| table.ts(self.row(at)))
+    }
+
+    /// The spans of a lane that are open at this time, innermost first.
+    pub(crate) fn open_in(&self, lane: &Lane, table: &Table, instant: i64) -> impl Iterator<Item = Position> {
+        let begun = self.rows_of(lane).partition_point(|&row| table.ts(row) <= instant);
+        let last = begun.checked_sub(1).and_then(|begun| lane.positions().nth(begun));
+        let above = last.into_iter().flat_map(|last| core::iter::once(last).chain(self.ancestors(last)));
+        above.filter(move |&at| table.end(self.row(at)) >= instant)
     }
 
     /// Every position, lane by lane.

@@ -8,6 +8,8 @@ use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{QUERIES, Request};
 use kinetoscope_core::table::layout::Key;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::versions::Rules;
+use kinetoscope_tests::exports::exported;
 use kinetoscope_tests::files;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -199,6 +201,33 @@ fn stacks_can_have_the_lines_of_calls() {
 
     let both = FoldedOptions { lanes: true, call_sites: true, ..FoldedOptions::default() };
     assert!(folded(&trace, &both).is_err());
+}
+
+/// PyTorch's rules decide what an event is, and redaction what is public. Neither changes the lines of calls.
+#[test]
+fn lines_of_calls_do_not_depend_on_rules_and_names() {
+    let path = "torch/2.15/kineto/small_program/trace.json.gz";
+    let lines = |trace: &Trace| -> BTreeSet<String> {
+        let events = FunctionEvents::new(trace).with_call_sites(trace).expect("lines of calls");
+        let stacks = events.events().map(|event| events.stacks.get(events.stack(event)));
+        let frames =
+            stacks.flatten().filter(|frame| frame.contains("helper") || frame.contains("small_program"));
+        frames.map(|frame| frame.split(['(', ')']).nth(1).expect("a line").to_owned()).collect()
+    };
+    let mut trace = read(path);
+    let known = lines(&trace);
+    // The functions are defined in lines 867 and 869. The ranges begin in 870 and 873.
+    assert_eq!(known, ["870", "871", "873", "874", "875", "876", "877"].map(String::from).into());
+    trace.rules = Rules::of_version("2.11").expect("rules");
+    assert!(lines(&trace).is_subset(&known) && lines(&trace).len() > 4);
+
+    let redacted = Trace::read(&exported(&trace, "redact", b"salt")).expect("a trace");
+    let events = FunctionEvents::new(&redacted).with_call_sites(&redacted).expect("lines of calls");
+    let has_line = |line: &str| {
+        let frames = events.events().flat_map(|event| events.stacks.get(events.stack(event)));
+        frames.filter(|frame| frame.contains(line)).count() > 0
+    };
+    assert!(known.iter().all(|line| has_line(&format!(".py({line}): x"))));
 }
 
 /// A function that calls another one on two lines has two stacks.

@@ -116,10 +116,11 @@ const ARGS: &[Group] = &[
     (Pattern("ERROR\nWARN\nINFO\nDEBUG\nTRACE"), "level"),
     (Pattern("large\nsmall"), "segment_type"),
     (Pattern("user_scope"), "scope"),
+    (Pattern("{hidden}:{number}"), "CallFrom"),
     (Pattern("active_allocated\nactive_pending_free\nactive_awaiting_free\ninactive"), "state"),
     (
         Rule::Nothing,
-        "CallFrom\nExtra arguments\nInput names\nModule Hierarchy\nOutput names\nannotation\ncuda event\ndomain\nhost fn\nhost fn addr\n\
+        "Extra arguments\nInput names\nModule Hierarchy\nOutput names\nannotation\ncuda event\ndomain\nhost fn\nhost fn addr\n\
          kernel_file\nkernel_hash\nlocation\ntarget\nvalue",
     ),
     (

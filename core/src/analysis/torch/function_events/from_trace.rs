@@ -3,9 +3,9 @@
 
 use super::FunctionEvents;
 use super::build::Builder;
+use super::call_sites::CallSites;
 use super::stacks::Stacks;
 use crate::error::Error;
-use crate::table::layout::Key;
 use crate::trace::Trace;
 
 impl FunctionEvents {
@@ -22,11 +22,10 @@ impl FunctionEvents {
     /// # Errors
     /// Returns [`Error::BadOption`] if the trace has no such lines.
     pub fn with_call_sites(self, trace: &Trace) -> Result<FunctionEvents, Error> {
-        if trace.table.layouts.all().iter().all(|layout| layout.find(Key::CallFrom).is_none()) {
-            let message = "call-sites: this trace has no lines of calls; PyTorch records them since 2.14, with_stack=True";
-            return Err(Error::BadOption(message.into()));
-        }
-        let (stacks, stack_of) = Stacks::with_call_sites(trace, &self).build();
+        let message =
+            "call-sites: this trace has no lines of calls; PyTorch records them since 2.14, with_stack=True";
+        let calls = CallSites::new(trace).ok_or_else(|| Error::BadOption(message.into()))?;
+        let (stacks, stack_of) = Stacks::with_call_sites(trace, &self, calls).build();
         Ok(FunctionEvents { stacks, stack_of, ..self })
     }
 

@@ -5,7 +5,7 @@
 //! thread by the profiler's own thread number. `fwdbwd` flows map it to a track; without flows, a single forward thread
 //! is used.
 
-use super::call_sites::set_lines;
+use super::call_sites::CallSites;
 use super::{FunctionEvent, FunctionEvents, Kind, scope};
 use crate::analysis::torch::forward::forward_threads;
 use crate::analysis::torch::frames::{StackId, StackTable, is_shown};
@@ -26,18 +26,22 @@ pub(super) struct Stacks<'a> {
     trace: &'a Trace,
     table: &'a Table,
     events: &'a FunctionEvents,
-    /// Whether frames have the lines of calls instead of those of definitions.
-    has_call_sites: bool,
+    /// The calls whose lines frames have instead of those of definitions.
+    calls: Option<CallSites<'a>>,
 }
 
 impl<'a> Stacks<'a> {
     pub(super) fn new(trace: &'a Trace, events: &'a FunctionEvents) -> Self {
-        Stacks { trace, table: &trace.table, events, has_call_sites: false }
+        Stacks { trace, table: &trace.table, events, calls: None }
     }
 
     /// As [`Stacks::new`], with the lines of calls.
-    pub(super) fn with_call_sites(trace: &'a Trace, events: &'a FunctionEvents) -> Self {
-        Stacks { has_call_sites: true, ..Stacks::new(trace, events) }
+    pub(super) fn with_call_sites(
+        trace: &'a Trace,
+        events: &'a FunctionEvents,
+        calls: CallSites<'a>,
+    ) -> Self {
+        Stacks { calls: Some(calls), ..Stacks::new(trace, events) }
     }
 
     /// Returns the distinct stacks and the stack of each event; empty if none was recorded.
@@ -66,10 +70,10 @@ impl<'a> Stacks<'a> {
             };
             // Equal strings of a trace are stored once, so the address identifies the text.
             let key = (text.as_ptr() as i64, text.len() as i64);
-            let id = known.get(key).filter(|_| !self.has_call_sites).unwrap_or_else(|| {
+            let id = known.get(key).filter(|_| self.calls.is_none()).unwrap_or_else(|| {
                 let mut frames = self.frames(text);
-                if self.has_call_sites {
-                    set_lines(&mut frames, event, self.events, self.table);
+                if let Some(calls) = &self.calls {
+                    calls.set_lines(&mut frames, row);
                 }
                 frames.retain(|frame| is_shown(frame));
                 let id = distinct.intern(&frames.join("\0")).0;
