@@ -74,6 +74,67 @@ fn plain_copies_and_memsets_are_grouped_by_their_kind() {
     let kernels = rows(&trace, "kernels");
     assert_eq!(kernels.len(), 2);
     assert_eq!(find(&kernels, "name", "Memcpy HtoD (Pinned -> Device Static)")["count"], 2);
+
+    let unnamed = made(&json!([copy(0, "", "")]));
+    assert_eq!(rows(&unnamed, "kernels")[0]["name"], "Memcpy");
+    let mut memset = work("Memset", 0, &json!({"memory kind": "device"}));
+    memset["cat"] = "gpu_memset".into();
+    assert_eq!(rows(&made(&json!([memset])), "kernels")[0]["name"], "Memset (Device)");
+}
+
+/// Annotations of CUDA graphs are lists of scopes, from the outermost to the innermost.
+#[test]
+fn annotations_are_shown_with_what_has_no_name() {
+    let annotated = |annotation: &Value| {
+        let kernel = work("k", 0, &json!({"graph node id": 4, "annotation": annotation}));
+        rows(&made(&json!([kernel])), "kernels")[0]["annotation"].clone()
+    };
+    assert_eq!(annotated(&json!(r#"[{"name": "block"}, {"layer": 3}]"#)), r#"block / {"layer":3}"#);
+    assert_eq!(annotated(&json!([{"name": "a"}, {"name": "b"}])), "a / b");
+    assert_eq!(annotated(&json!(r#"{"name": "c"}"#)), "c");
+    assert_eq!(annotated(&json!("plain")), "plain");
+    assert_eq!(annotated(&json!("[]")), Value::Null);
+}
+
+#[test]
+fn options_of_ops_that_exclude_each_other_are_refused() {
+    let trace = read("healthy/small_gpu_trace.json");
+    let error = |options: &Value| {
+        let ops = QUERIES.iter().find(|query| query.name == "ops").expect("the query");
+        let options = Options::from_json(ops.options, options).expect("options");
+        ops.answer(&trace, Request::new(&options)).err().map(|error| error.to_string())
+    };
+    for rows in ["events", "total"] {
+        let message = error(&json!({"rows": rows, "groupBy": "shape"}));
+        assert_eq!(message.as_deref(), Some("group-by: only averages have groups"));
+    }
+    assert!(error(&json!({"rows": "total", "topLevelOnly": true})).is_some());
+    assert_eq!(error(&json!({"rows": "events", "topLevelOnly": true, "includePythonFunctions": true})), None);
+}
+
+/// The names and values of counters that the hardware defines are public; those of other counters are not.
+#[test]
+fn redacted_counters_of_the_hardware_remain() {
+    let trace = read("torch/2.15/cuspy/gpu_counters/trace_merged.json.gz");
+    let redacted = Trace::read(&exported(&trace, "redact", b"salt")).expect("a trace");
+    let values = |trace: &Trace, private: bool| -> Vec<Value> {
+        let counters = rows(trace, "counters").into_iter();
+        let counters = counters.filter(|row| private || row["name"] != "my__metric.sum");
+        counters.map(|row| json!([row["name"], row["points"], row["min"], row["max"]])).collect()
+    };
+    assert_eq!(values(&redacted, true), values(&trace, false));
+    assert!(values(&trace, false).len() > 8);
+}
+
+/// Programs read the name of every event.
+#[test]
+fn exported_events_have_names_even_if_empty() {
+    let trace = read("torch/2.15/kineto/odd_names/trace.json.gz");
+    let text = exported(&trace, "chrome", b"");
+    let document: Value = serde_json::from_slice(&text).expect("JSON");
+    assert!(
+        document["traceEvents"].as_array().expect("events").iter().all(|event| event["name"].is_string())
+    );
 }
 
 #[test]

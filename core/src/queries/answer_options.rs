@@ -38,7 +38,7 @@ pub(super) const CALL_SITES: Opt = Opt::new(
     "call-sites",
     "",
     Takes::Nothing,
-    "Lines of calls instead of function definitions (PyTorch 2.14 and later)",
+    "Lines of calls, if known, instead of function definitions (PyTorch 2.14 and later)",
 );
 
 impl Typed for StacksOptions {

@@ -2,7 +2,7 @@
 
 use super::analyses;
 use super::answer_options::{
-    FlopsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, StacksOptions, TreeOptions,
+    FlopsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, StacksOptions, TreeOptions,
 };
 use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
@@ -10,6 +10,7 @@ use crate::analysis::device::{collectives, kernels, memory_rows, steps, work};
 use crate::analysis::overview::summary::{self, DevicePart, HostPart, assemble, device_part, host_part};
 use crate::analysis::overview::{check, info};
 use crate::analysis::timeline::{call_tree, counters, modules, names, tracks};
+use crate::analysis::torch::averages::GroupBy;
 use crate::analysis::torch::{
     average_rows, coverage, evaluation, event_rows, event_tree_rows, node_rows, patterns, stacks,
 };
@@ -46,7 +47,7 @@ pub(super) const QUERIES: &[Query] = &[
         columns: average_rows::COLUMNS,
         variants: &[],
         hint: None,
-        run: |trace, request| Ok(ops(trace, request)),
+        run: ops,
     },
     Query {
         name: "kernels",
@@ -280,12 +281,20 @@ fn summary(trace: &Trace, request: Request<'_>) -> Answer {
     summary.rows(trace, summary_text::TOP).into()
 }
 
-fn ops(trace: &Trace, request: Request<'_>) -> Answer {
-    let options = request.typed();
-    if request.for_reading {
-        return page(analyses::ops_table(trace, &options));
+fn ops(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
+    let options: OpsOptions = request.typed();
+    let python_functions = options.group_by.python_functions;
+    let is_grouped = options.group_by != GroupBy { python_functions, ..GroupBy::default() };
+    if options.rows != RowsOf::Averages && is_grouped {
+        return Err(Error::BadOption("group-by: only averages have groups".into()));
     }
-    analyses::ops(trace, &options).into()
+    if options.rows == RowsOf::Total && options.table.top_level_events_only {
+        return Err(Error::BadOption("top-level-only: a total is of all events".into()));
+    }
+    if request.for_reading {
+        return Ok(page(analyses::ops_table(trace, &options)));
+    }
+    Ok(analyses::ops(trace, &options).into())
 }
 
 fn coverage(trace: &Trace, request: Request<'_>) -> Answer {

@@ -100,7 +100,7 @@ const TIME: Opt = Opt::new(
     "time",
     "START..END",
     Takes::Times,
-    "A range of time after the start of the recording, such as 1.5ms..20ms",
+    "Events that begin in this range after the start of the recording, such as 1.5ms..20ms",
 );
 const RANKS: Opt = Opt::new("ranks", "LIST", Takes::Numbers, "Only the traces of these ranks");
 
@@ -121,8 +121,12 @@ pub struct ShrinkOptions {
     pub drop: Vec<String>,
 }
 
-const MIN_DURATION: Opt =
-    Opt::new("min-duration", "TIME", Takes::Duration, "Leave out host spans shorter than this, such as 10us");
+const MIN_DURATION: Opt = Opt::new(
+    "min-duration",
+    "TIME",
+    Takes::Duration,
+    "Leave out host spans shorter than this, launch calls among them, such as 10us",
+);
 const DROP: Opt =
     Opt::new("drop", "LIST", Takes::Texts, "Leave out events of these categories, such as python_function");
 

@@ -157,7 +157,8 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
             let changed = if layout.cat.is_some() { self.rewrite.category(text) } else { None };
             members.member("cat", &quote(changed.as_deref().unwrap_or(text)))?;
         }
-        if !table.name(row).is_empty() {
+        // The end of a span has no name of its own.
+        if ph != b'E' || !table.name(row).is_empty() {
             let name = self.rewrite.name(table, row);
             members.member("name", &quote(name.as_deref().unwrap_or(table.name(row))))?;
         }

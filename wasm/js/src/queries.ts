@@ -903,7 +903,7 @@ export interface ModulesRow {
 
 /** Options of `stacks`. */
 export interface StacksOptions {
-  /** Lines of calls instead of function definitions (PyTorch 2.14 and later). */
+  /** Lines of calls, if known, instead of function definitions (PyTorch 2.14 and later). */
   callSites?: boolean | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
@@ -1350,7 +1350,7 @@ export interface ExportFoldedOptions {
   metric?: "self_cpu_time_total" | "self_cuda_time_total" | "self_xpu_time_total" | "self_privateuse1_time_total" | undefined;
   /** Fold the spans of every lane instead of the recorded Python stacks. */
   lanes?: boolean | undefined;
-  /** Lines of calls instead of function definitions (PyTorch 2.14 and later). */
+  /** Lines of calls, if known, instead of function definitions (PyTorch 2.14 and later). */
   callSites?: boolean | undefined;
 }
 
@@ -1378,7 +1378,7 @@ export interface ExportCsvOptions {
 export interface ExportSliceOptions {
   /** A step or a range of steps, such as 3 or 3-5. */
   steps?: number | readonly [first: number, last: number] | string | undefined;
-  /** A range of time after the start of the recording, such as 1.5ms..20ms; numbers are in ns. */
+  /** Events that begin in this range after the start of the recording, such as 1.5ms..20ms; numbers are in ns. */
   time?: readonly [startNs: number, endNs: number] | string | undefined;
   /** Only the traces of these ranks. */
   ranks?: readonly number[] | undefined;
@@ -1386,7 +1386,7 @@ export interface ExportSliceOptions {
 
 /** Options of the export `shrink`. */
 export interface ExportShrinkOptions {
-  /** Leave out host spans shorter than this, such as 10us; numbers are in ns. */
+  /** Leave out host spans shorter than this, launch calls among them, such as 10us; numbers are in ns. */
   minDuration?: number | string | undefined;
   /** Leave out events of these categories, such as python_function. */
   drop?: readonly string[] | undefined;

@@ -5,8 +5,9 @@ use crate::table::fields::Value;
 use crate::table::layout::Place;
 use alloc::borrow::ToOwned;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use serde_json::Value as Json;
 
 /// The kinds of memory by CUPTI's codes, as Kineto names them.
 const MEMORY: [&str; 8] =
@@ -25,15 +26,19 @@ pub(crate) fn copy_name(table: &Table, row: Row) -> Option<String> {
     match table.name(row) {
         "Memcpy" => {
             let memory = |key| text(table, row, key).map(capitalized);
-            let kind = text(table, row, "copy kind")?;
+            let kind = text(table, row, "copy kind").filter(|kind| !kind.is_empty())?;
             Some(match (memory("src kind"), memory("dst kind")) {
                 (Some(from), Some(to)) => format!("Memcpy {kind} ({from} -> {to})"),
                 _ => format!("Memcpy {kind}"),
             })
         }
         "Memset" => {
-            let code = argument(table, row, "memory kind")?.as_i64()?;
-            Some(format!("Memset ({})", MEMORY.get(usize::try_from(code).ok()?)?))
+            let kind = argument(table, row, "memory kind")?;
+            let name = match kind.as_str() {
+                Some(name) => capitalized(name),
+                None => (*MEMORY.get(usize::try_from(kind.as_i64()?).ok()?)?).to_owned(),
+            };
+            Some(format!("Memset ({name})"))
         }
         _ => None,
     }
@@ -45,23 +50,30 @@ fn capitalized(kind: &str) -> String {
     same.map_or(kind, |name| name).to_owned()
 }
 
-/// Returns the annotation that a program gave the node of a CUDA graph: names from the outermost to the innermost.
+/// Returns the annotation that a program gave the node of a CUDA graph: names from the outermost to the innermost, and
+/// what has no name as JSON.
 pub(crate) fn annotation(table: &Table, row: Row) -> Option<String> {
     argument(table, row, "graph node id")?;
-    let Some(annotation) = text(table, row, "annotation") else {
+    let Some(annotation) = argument(table, row, "annotation") else {
         return text(table, row, "name").map(ToOwned::to_owned);
     };
-    let Ok(serde_json::Value::Array(scopes)) = serde_json::from_str(annotation) else {
-        return Some(annotation.to_owned());
+    let annotation = annotation.as_str().or_else(|| annotation.as_json())?;
+    let name = |scope: &Json| {
+        scope.get("name").and_then(Json::as_str).map_or_else(|| scope.to_string(), ToOwned::to_owned)
     };
-    let names: Vec<&str> = scopes.iter().filter_map(|scope| scope.get("name")?.as_str()).collect();
-    (!names.is_empty()).then(|| names.join(" / "))
+    match serde_json::from_str(annotation) {
+        Ok(Json::Array(scopes)) => {
+            let names: Vec<String> = scopes.iter().map(name).collect();
+            (!names.is_empty()).then(|| names.join(" / "))
+        }
+        Ok(scope @ Json::Object(_)) => Some(name(&scope)),
+        _ => Some(annotation.to_owned()),
+    }
 }
 
 /// Returns what limits the occupancy of a kernel: `WARPS`, `REGS`, `SMEM`, `BLOCKS` or `BARRIERS`, or several with `|`.
 pub(crate) fn occupancy_limit(table: &Table, row: Row) -> Option<String> {
-    let occupancy: serde_json::Value =
-        serde_json::from_str(argument(table, row, "occupancy")?.as_json()?).ok()?;
+    let occupancy: Json = serde_json::from_str(argument(table, row, "occupancy")?.as_json()?).ok()?;
     let limits = occupancy.get("limitingFactors")?.as_str()?;
     (limits != "none").then(|| limits.to_owned())
 }

@@ -97,7 +97,15 @@ GPU {number} memory (bytes)
 GPU {number} utilization (%)
 GPU {number} clocks (MHz)
 GPU {number} power (mW)
-GPU {number} temperature (C)";
+GPU {number} temperature (C)
+Power (W)
+Temperature (C)
+SM Clock (MHz)
+Memory Clock (MHz)
+Fan Speed (%)
+SM Active
+HBM BW (%)
+Cycles (Current Kernel)";
 
 /// Names of processes and threads, and ids that are strings.
 pub(super) const LANES: &str = "python

@@ -117,6 +117,8 @@ const ARGS: &[Group] = &[
     (Pattern("large\nsmall"), "segment_type"),
     (Pattern("user_scope"), "scope"),
     (Pattern("{hidden}:{number}"), "CallFrom"),
+    // The only series of a sampled counter.
+    (Numbers, ""),
     (Pattern("active_allocated\nactive_pending_free\nactive_awaiting_free\ninactive"), "state"),
     (
         Rule::Nothing,
