@@ -113,8 +113,7 @@ pub fn link(table: &Table, tree: &Tree, pairs: &Pairs, diagnostics: &mut Diagnos
         let owner = Owners { table, tree, ops: ById::sorted(ops), positions: positions(table, tree) };
         link_device(&owner, &work, &calls, &mut links, diagnostics)
     };
-    let calls = calls.0.iter().map(|call| call.1).collect();
-    count_absent(&Activity { table, links: &links, calls, work }, idle, diagnostics);
+    count_absent(&Activity { table, links: &links, calls: &calls.0, work: &work }, idle, diagnostics);
     let has_flow = |wanted: &[&str]| {
         table.layouts.all().iter().any(|l| l.cat.is_some_and(|cat| wanted.contains(&table.names.get(cat))))
     };

@@ -14,10 +14,10 @@ use alloc::vec::Vec;
 pub(super) struct Activity<'a> {
     pub(super) table: &'a Table,
     pub(super) links: &'a Links,
-    /// Calls of the runtime and the driver.
-    pub(super) calls: Vec<Row>,
+    /// Calls of the runtime and the driver, with their correlation ids.
+    pub(super) calls: &'a [(i64, Row)],
     /// Device work with its correlation ids.
-    pub(super) work: Vec<(Option<i64>, Row)>,
+    pub(super) work: &'a [(Option<i64>, Row)],
 }
 
 impl Activity<'_> {
@@ -34,7 +34,7 @@ impl Activity<'_> {
     }
 
     fn refers_to_operator(&self) -> bool {
-        let mut rows = self.calls.iter().copied().chain(self.work.iter().map(|work| work.1));
+        let mut rows = self.calls.iter().map(|call| call.1).chain(self.work.iter().map(|work| work.1));
         rows.any(|row| {
             let external = self.table.int(row, Key::ExternalId).filter(|&id| id > 0);
             external.is_some() && external != self.table.int(row, Key::Correlation)

@@ -2,7 +2,8 @@
 
 import { Repairing, type EngineTrace } from "./glue/engine.js";
 import { check, guarded, KinetoscopeError } from "./errors.js";
-import { openOptions, read, type Gunzip, type OpenOptions } from "./read.js";
+import { openOptions } from "./given.js";
+import { read, type Gunzip, type OpenOptions } from "./read.js";
 import type { Input } from "./source.js";
 import { Trace } from "./trace.js";
 

@@ -1,6 +1,8 @@
-// Checks what callers give: values of other types than declared must not reach the engine.
+// Checks what callers give: values of other types than declared must not reach the engine. A page whose traces are in a
+// worker has no engine, so this file imports none.
 
 import { KinetoscopeError } from "./errors.js";
+import type { OpenOptions } from "./read.js";
 
 function refused(what: string, expected: string, value: unknown): KinetoscopeError {
   const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
@@ -38,4 +40,17 @@ export function options<T extends object>(value: T, known?: readonly (keyof T & 
     throw new KinetoscopeError("bad_option", `unknown option ${unknown}; the options are: ${known?.join(", ")}`);
   }
   return value;
+}
+
+/** The names of the options of `open`. */
+const OPEN_OPTIONS = ["signal", "onProgress", "memoryLimit", "torchVersion", "executionTrace"] as const;
+
+/** The options of `open`. */
+export function openOptions<S>(given: OpenOptions<S>): OpenOptions<S> {
+  const { memoryLimit, torchVersion } = options(given, OPEN_OPTIONS);
+  if (memoryLimit !== undefined && !(memoryLimit > 0)) {
+    throw new KinetoscopeError("bad_option", `memoryLimit: ${memoryLimit} is not a number of bytes`);
+  }
+  if (torchVersion !== undefined) text("torchVersion", torchVersion);
+  return given;
 }

@@ -2,7 +2,6 @@
 
 import { Reading, type EngineTrace } from "./glue/engine.js";
 import { KinetoscopeError, asError, check, guarded } from "./errors.js";
-import { options, text } from "./given.js";
 import type { Input, Source } from "./source.js";
 import type { PreviewSummary } from "./queries.js";
 
@@ -40,19 +39,6 @@ export interface OpenOptions<S = Source> {
    * outputs, tensor ids and storages. With several sources, it is joined to each.
    */
   executionTrace?: S | undefined;
-}
-
-/** The names of the options. */
-const OPTIONS = ["signal", "onProgress", "memoryLimit", "torchVersion", "executionTrace"] as const;
-
-/** Returns the options if they are valid. */
-export function openOptions<S>(given: OpenOptions<S>): OpenOptions<S> {
-  const { memoryLimit, torchVersion } = options(given, OPTIONS);
-  if (memoryLimit !== undefined && !(memoryLimit > 0)) {
-    throw new KinetoscopeError("bad_option", `memoryLimit: ${memoryLimit} is not a number of bytes`);
-  }
-  if (torchVersion !== undefined) text("torchVersion", torchVersion);
-  return given;
 }
 
 /** Decompresses gzip. Throws errors of the input and errors of the compressed data alike. */

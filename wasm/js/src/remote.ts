@@ -10,8 +10,9 @@ import {
   type Request as Message,
   type WireSource,
 } from "./protocol.js";
+import { openOptions } from "./given.js";
 import { METHODS } from "./methods.js";
-import { openOptions, type OpenOptions, type Progress } from "./read.js";
+import type { OpenOptions, Progress } from "./read.js";
 import { inputOf, type Source } from "./source.js";
 import type {
   ChromeEvent,

@@ -54,13 +54,12 @@ impl Values {
     }
 
     fn push(&mut self, argument: Argument, stride: Option<&Value>) {
-        let empty = || Value::Array(Vec::new());
-        // The strides of a list that is not of tensors are as its shapes: an empty list for each element.
-        let is_tensor = argument.kind.contains("Tensor");
-        let stride = stride
-            .filter(|_| is_tensor)
-            .cloned()
-            .unwrap_or_else(|| if is_tensor { empty() } else { argument.shape.clone() });
+        let stride = match stride {
+            // What is no tensor has strides like its shape: an empty list for each element of a list.
+            _ if !argument.kind.contains("Tensor") => argument.shape.clone(),
+            Some(stride) => stride.clone(),
+            None => Value::Array(Vec::new()),
+        };
         self.values.push(argument.value);
         self.shapes.push(argument.shape);
         self.types.push(argument.kind.into());
