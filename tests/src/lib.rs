@@ -1,5 +1,6 @@
 //! Shared by the tests: fixtures, the goldens of the real `PyTorch`, a generator of large traces.
 
+pub mod answers;
 pub mod cupti_records;
 pub mod dump;
 pub mod exports;

@@ -9,6 +9,7 @@ use kinetoscope_core::queries::{QUERIES, Request};
 use kinetoscope_core::table::layout::Key;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::versions::Rules;
+use kinetoscope_tests::answers::{made, rows};
 use kinetoscope_tests::exports::exported;
 use kinetoscope_tests::files;
 use serde_json::{Value, json};
@@ -17,18 +18,6 @@ use std::fs;
 
 fn read(path: &str) -> Trace {
     Trace::read(&fs::read(files::data().join(path)).expect("a file")).expect("a trace")
-}
-
-fn made(events: &Value) -> Trace {
-    Trace::read(events.to_string().as_bytes()).expect("a trace")
-}
-
-fn rows(trace: &Trace, query: &str) -> Vec<Value> {
-    let query = QUERIES.iter().find(|one| one.name == query).expect("a query");
-    let options = Options::default();
-    let answer = query.answer(trace, Request::new(&options)).expect("an answer");
-    let row = |at| serde_json::from_str(&answer.rows.json_row(at)).expect("JSON");
-    (0..answer.rows.rows.len()).map(row).collect()
 }
 
 fn find<'a>(rows: &'a [Value], key: &str, value: &str) -> &'a Value {

@@ -8,7 +8,7 @@ use kinetoscope_core::time;
 use kinetoscope_core::trace::{Trace, TraceReader};
 use kinetoscope_tests::{exports, files};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Traces with more bytes than this take too long in a debug build.
 const LARGEST: usize = 3 << 20;
@@ -17,20 +17,9 @@ fn exported(trace: &Trace, name: &str) -> Vec<u8> {
     exports::exported(trace, name, b"")
 }
 
-/// Every file below a folder, in the order of the paths.
-fn below(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() { found.extend(below(&path)) } else { found.push(path) }
-    }
-    found.sort();
-    found
-}
-
 /// The traces below a folder, up to [`LARGEST`] bytes of Chrome trace. Execution traces have no times to draw.
 fn traces(folder: &Path) -> impl Iterator<Item = (String, Trace)> + use<> {
-    below(folder).into_iter().filter_map(|path| {
+    files::below(folder).into_iter().filter_map(|path| {
         let trace = Trace::read(&files::read(&path)?).ok()?;
         let is_drawn = trace.table.metadata.source != Source::ExecutionTrace;
         (is_drawn && trace.table.len() < LARGEST / 200).then(|| (path.display().to_string(), trace))

@@ -3,6 +3,7 @@
 pub(crate) mod attributes;
 pub(crate) mod collectives;
 pub mod device_time;
+pub mod idle;
 pub mod kernels;
 pub mod memory;
 pub mod memory_rows;

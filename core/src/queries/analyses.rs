@@ -2,10 +2,12 @@
 //! defined.
 
 use super::answer_options::{
-    FlopsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, StacksOptions, TreeOptions,
+    FlopsOptions, IdleOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, StacksOptions,
+    TreeOptions,
 };
 use super::entry::Compile;
 use crate::analysis::device::collectives::collectives as collective_rows;
+use crate::analysis::device::idle::idle_rows;
 use crate::analysis::device::kernels::kernels as kernel_rows;
 use crate::analysis::device::memory_rows::memory_rows;
 use crate::analysis::device::roofline::Peak;
@@ -61,6 +63,11 @@ pub fn ops_table(trace: &Trace, options: &OpsOptions) -> String {
 /// Returns kernels, memcpys and memsets, ordered by time.
 pub fn kernels(trace: &Trace, options: &ListOptions) -> Rows {
     kernel_rows(trace).first(options.row_limit)
+}
+
+/// Returns the idle time of devices by cause, the longest first.
+pub fn idle(trace: &Trace, options: &IdleOptions) -> Rows {
+    idle_rows(trace, options.by).first(options.row_limit)
 }
 
 /// Returns the calls of collectives, in order of time.

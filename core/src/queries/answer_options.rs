@@ -1,6 +1,7 @@
 //! The typed options of every query, and their defaults.
 
 use super::options::{Fallback, Opt, Options, Takes, Typed};
+use crate::analysis::device::idle::IdleBy;
 use crate::analysis::torch::averages::GroupBy;
 use crate::report::table_options::{SortBy, TableOptions};
 use crate::units::TimeUnit;
@@ -158,6 +159,30 @@ impl Typed for OpsOptions {
         let python_functions = given.flag(&PYTHON_FUNCTIONS);
         let rows = given.word(&ROWS, &RowsOf::ALL).unwrap_or_default();
         OpsOptions { rows, group_by: GroupBy { python_functions, ..given.groups(&GROUP_BY) }, table }
+    }
+}
+
+/// Options of `idle`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IdleOptions {
+    /// What the rows are about.
+    pub by: IdleBy,
+    /// The maximum number of rows; `None` for all.
+    pub row_limit: Option<usize>,
+}
+
+const BY: Opt =
+    Opt::new("by", "WHAT", Takes::Word(IdleBy::VOCABULARY), "Rows of each `device`, `stream` or `step`")
+        .or(Fallback::Words(IdleBy::Device.as_str()));
+
+impl Typed for IdleOptions {
+    const DECLARED: &'static [Opt] = &[BY, ROW_LIMIT];
+
+    fn of(given: &Options, _: bool) -> Self {
+        IdleOptions {
+            by: given.word(&BY, &IdleBy::ALL).unwrap_or_default(),
+            row_limit: given.limit(&ROW_LIMIT, None),
+        }
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::analyses;
 use super::answer_options::{
-    FlopsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, StacksOptions, TreeOptions,
+    FlopsOptions, IdleOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, StacksOptions,
+    TreeOptions,
 };
 use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
-use crate::analysis::device::{collectives, kernels, memory_rows, steps, work};
+use crate::analysis::device::{collectives, idle, kernels, memory_rows, steps, work};
 use crate::analysis::overview::summary::{self, DevicePart, HostPart, assemble, device_part, host_part};
 use crate::analysis::overview::{check, info};
 use crate::analysis::timeline::{call_tree, counters, modules, names, tracks};
@@ -59,6 +60,17 @@ pub(super) const QUERIES: &[Query] = &[
         variants: &[],
         hint: Some("no device work in this trace; record with ProfilerActivity.CUDA"),
         run: |trace, request| Ok(analyses::kernels(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "idle",
+        about: help("Idle time of devices by cause, and what stood behind it"),
+        examples: examples(&["run.json", "run.json --by stream --format json"]),
+        options: IdleOptions::DECLARED,
+        is_one_row: false,
+        columns: idle::COLUMNS,
+        variants: &[],
+        hint: Some("no device was idle between activities, or none were recorded"),
+        run: |trace, request| Ok(analyses::idle(trace, &request.typed()).into()),
     },
     Query {
         name: "collectives",

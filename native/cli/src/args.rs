@@ -50,7 +50,7 @@ const TOPICS: [(&str, &[&str]); 6] = [
         "Operators",
         &["ops", "events", "event-tree", "stacks", "modules", "coverage", "patterns", "evaluation", "nodes"],
     ),
-    ("Devices", &["kernels", "collectives", "flops", "memory", "steps"]),
+    ("Devices", &["kernels", "idle", "collectives", "flops", "memory", "steps"]),
     ("Timeline", &["tree", "names", "counters", "tracks"]),
     ("Traces", &["view", "export", "repair", "slice", "shrink", "redact"]),
     ("Shell", &["completions", "man", "help"]),

@@ -78,6 +78,16 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "annotation", title: "Annotation", kind: "text", about: "The annotation of the CUDA graph's node that ran the longest of them." },
     { key: "occupancy_limit", title: "", kind: "text", about: "What limits the occupancy of the longest of them: WARPS, REGS, SMEM, BLOCKS or BARRIERS." },
   ],
+  idle: [
+    { key: "device", title: "Device", kind: "text", about: "The number of the device in the trace." },
+    { key: "stream", title: "Stream", kind: "text", about: "The stream; null for the device." },
+    { key: "step", title: "Step", kind: "text", about: "The profiler step; null for the whole trace." },
+    { key: "cause", title: "Cause", kind: "text", about: "The cause." },
+    { key: "time_ns", title: "Idle", kind: "ns", about: "The idle time with this cause; all causes add up to the idle time." },
+    { key: "share", title: "Share", kind: "share", about: "Its share of the idle time." },
+    { key: "mostly", title: "Mostly behind it", kind: "text", about: "The first of `behind`." },
+    { key: "behind", title: "", kind: "json", about: "What stood behind it, by time; at most 10." },
+  ],
   collectives: [
     { key: "start_ns", title: "Start", kind: "ns", about: "The start of the call, after the start of the recording." },
     { key: "collective", title: "Collective", kind: "text", about: "The name of the collective." },

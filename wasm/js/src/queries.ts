@@ -114,6 +114,25 @@ export type WorkClass =
   | "memcpy"
   | "memset";
 
+export type Cause =
+  | "data_loading"
+  | "host_to_device_copy"
+  | "synchronization"
+  | "allocation"
+  | "compilation"
+  | "garbage_collection"
+  | "lock"
+  | "launch"
+  | "operator"
+  | "optimizer"
+  | "autograd"
+  | "user_code"
+  | "other_stream"
+  | "queued"
+  | "profiler_overhead"
+  | "not_recorded"
+  | "unknown";
+
 export type FlopsKind =
   | "total"
   | "operator";
@@ -301,6 +320,17 @@ export interface Finding {
   advice: string;
 }
 
+export interface Behind {
+  /** The name of the operator, range, function, call or activity. */
+  name: string;
+  /** Its category. */
+  kind: string;
+  /** The idle time that it stood behind. */
+  time_ns: number;
+  /** The index of the event with most of that time. */
+  event: number;
+}
+
 export interface EventKernel {
   /** The name of the device work. */
   name: string;
@@ -482,6 +512,34 @@ export interface KernelsRow {
   annotation: string | null;
   /** What limits the occupancy of the longest of them: WARPS, REGS, SMEM, BLOCKS or BARRIERS. */
   occupancy_limit: string | null;
+}
+
+/** Options of `idle`. */
+export interface IdleOptions {
+  /** Rows of each `device`, `stream` or `step` [default: device] */
+  by?: "device" | "stream" | "step" | undefined;
+  /** Maximum number of rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `idle`. */
+export interface IdleRow {
+  /** The number of the device in the trace. */
+  device: string;
+  /** The stream; null for the device. */
+  stream: string | null;
+  /** The profiler step; null for the whole trace. */
+  step: string | null;
+  /** The cause. */
+  cause: Cause;
+  /** The idle time with this cause; all causes add up to the idle time. */
+  time_ns: number;
+  /** Its share of the idle time. */
+  share: number;
+  /** The first of `behind`. */
+  mostly: string | null;
+  /** What stood behind it, by time; at most 10. */
+  behind: Behind[];
 }
 
 /** Options of `collectives`. */
@@ -1406,6 +1464,8 @@ export interface Answers {
   ops(options?: OpsOptions): OpsRow[];
   /** Kernels, memcpys and memsets by time. */
   kernels(options?: KernelsOptions): KernelsRow[];
+  /** Idle time of devices by cause, and what stood behind it. */
+  idle(options?: IdleOptions): IdleRow[];
   /** Collectives: what each call sent, and how long it took. */
   collectives(options?: CollectivesOptions): CollectivesRow[];
   /** FLOPs, FLOP/s and roofline by operator. */
@@ -1449,6 +1509,7 @@ export interface Queries {
   summary: { options: SummaryOptions; row: SummaryRow };
   ops: { options: OpsOptions; row: OpsRow };
   kernels: { options: KernelsOptions; row: KernelsRow };
+  idle: { options: IdleOptions; row: IdleRow };
   collectives: { options: CollectivesOptions; row: CollectivesRow };
   flops: { options: FlopsOptions; row: FlopsRow };
   coverage: { options: CoverageOptions; row: CoverageRow };
@@ -1488,6 +1549,7 @@ export const QUERIES: { readonly [V in keyof Queries]: boolean } = {
   summary: true,
   ops: false,
   kernels: false,
+  idle: false,
   collectives: false,
   flops: false,
   coverage: false,

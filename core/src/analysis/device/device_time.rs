@@ -205,7 +205,7 @@ struct Host {
 }
 
 /// Returns the times during which the recording of devices was paused, as recordings of Kinetoscope state them.
-fn pauses(table: &Table) -> Intervals {
+pub(super) fn pauses(table: &Table) -> Intervals {
     let pauses = table.names.find("not recorded: CUDA");
     let is_pause = |row: &Row| table.is_span(*row) && Some(table.name_id(*row)) == pauses;
     let rows = table.rows().filter(|row| pauses.is_some() && is_pause(row));

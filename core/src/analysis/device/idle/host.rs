@@ -1,0 +1,198 @@
+//! What a thread of the host was doing at any instant.
+
+use super::cause::{Cause, Sign, sign};
+use crate::analysis::device::attributes::copy_name;
+use crate::analysis::intervals::Interval;
+use crate::index::Index;
+use crate::names::NameId;
+use crate::table::category::Category;
+use crate::table::events::Row;
+use crate::table::tracks::TrackId;
+use crate::trace::Trace;
+use crate::tree::{Lane, Position};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// What stood behind idle time, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reason {
+    pub(super) cause: Cause,
+    /// The span that is named.
+    pub(super) behind: Option<Row>,
+}
+
+/// What a span shows about the host: inherited from the spans around it, unless it says more.
+#[derive(Clone, Copy, Debug)]
+struct Doing {
+    cause: Cause,
+    behind: Row,
+    /// Whether spans inside have the same cause.
+    is_whole: bool,
+    /// The outermost operator.
+    operator: Option<Row>,
+}
+
+/// The threads of a trace.
+pub(super) struct Host<'a> {
+    trace: &'a Trace,
+    /// By position in the tree.
+    doing: Vec<Option<Doing>>,
+    overhead: Vec<TrackId>,
+    /// The thread that is consulted while another one does nothing: the one with the most operators and steps.
+    main: Option<TrackId>,
+}
+
+impl<'a> Host<'a> {
+    pub(super) fn new(trace: &'a Trace) -> Host<'a> {
+        let (table, tree) = (&trace.table, &trace.tree);
+        let mut doing: Vec<Option<Doing>> = vec![None; tree.len()];
+        let mut signs = Signs::default();
+        let copies = copies(trace);
+        let (mut overhead, mut main) = (Vec::new(), (0, None));
+        for lane in tree.lanes() {
+            let (mut spans, mut has_overhead) = (0, false);
+            for at in lane.positions() {
+                let row = tree.row(at);
+                let category = table.category(row);
+                if category.is_on_device() || category == Category::Window {
+                    continue;
+                }
+                has_overhead |= category == Category::Overhead;
+                spans += usize::from(matches!(category, Category::CpuOp | Category::UserAnnotation));
+                let around = tree.parent(at).and_then(|around| doing[around.index()]);
+                let copied = copies.get((i64::from(row), 0)).map(|cause| Sign::Call(COPIES[cause as usize]));
+                doing[at.index()] = Some(inside(around, row, copied.unwrap_or_else(|| signs.of(trace, row))));
+            }
+            if has_overhead && !overhead.contains(&lane.track) {
+                overhead.push(lane.track);
+            }
+            if spans > main.0 {
+                main = (spans, Some(lane.track));
+            }
+        }
+        Host { trace, doing, overhead, main: main.1 }
+    }
+
+    /// Calls `each` with the parts of a period and what a thread was doing in them.
+    pub(super) fn parts(&self, thread: TrackId, period: Interval, each: &mut dyn FnMut(Interval, Reason)) {
+        // The first that does something decides: the profiler, the thread itself, the main thread.
+        let asked = self.overhead.iter().copied().chain([thread]).chain(self.main);
+        let lanes = asked.flat_map(|track| self.trace.tree.lanes_of(track));
+        let mut cursors: Vec<Cursor<'a>> =
+            lanes.map(|lane| Cursor::new(self.trace, lane, period.0)).collect();
+        let start = |at: Position| self.trace.table.ts(self.trace.tree.row(at));
+        let mut from = period.0;
+        while from < period.1 {
+            let mut until = period.1;
+            let mut open: Option<(TrackId, Position)> = None;
+            for cursor in &mut cursors {
+                let (at, change) = cursor.at(self.trace, from);
+                until = until.min(change);
+                let track = cursor.lane.track;
+                // Of several lanes of a track, the span that began last is the innermost.
+                let is_better = |at: Position| match open {
+                    Some((other, known)) => other == track && start(at) > start(known),
+                    None => true,
+                };
+                let known = at.filter(|at| self.doing[at.index()].is_some());
+                open = known.filter(|&at| is_better(at)).map(|at| (track, at)).or(open);
+            }
+            let reason = match open.and_then(|(_, at)| self.doing[at.index()]) {
+                Some(Doing { cause, behind, .. }) => Reason { cause, behind: Some(behind) },
+                None => Reason { cause: Cause::Unknown, behind: None },
+            };
+            each((from, until), reason);
+            from = until;
+        }
+    }
+}
+
+/// The causes of idle time in calls that copy.
+const COPIES: [Cause; 2] = [Cause::HostToDeviceCopy, Cause::Synchronization];
+
+/// The calls that copy between host and device, with an index into [`COPIES`]: copies to the host wait for the device.
+fn copies(trace: &Trace) -> Index {
+    let table = &trace.table;
+    let mut copies = Index::default();
+    for &(work, call) in
+        trace.links.launch_of.iter().filter(|link| table.category(link.0) == Category::Memcpy)
+    {
+        let name = copy_name(table, work);
+        let name = name.as_deref().unwrap_or(table.name(work));
+        let at = if name.contains("HtoD") { Some(0) } else { name.contains("DtoH").then_some(1) };
+        if let Some(at) = at {
+            copies.set((i64::from(call), 0), at);
+        }
+    }
+    copies
+}
+
+/// What the host does in a span, from what it does around it.
+fn inside(around: Option<Doing>, row: Row, sign: Sign) -> Doing {
+    let operator = around.and_then(|around| around.operator);
+    let is = |cause: Cause| around.is_some_and(|around| around.cause == cause);
+    if let Some(around) = around.filter(|around| around.is_whole) {
+        return around;
+    }
+    match sign {
+        Sign::Whole(cause) => Doing { cause, behind: row, is_whole: true, operator },
+        Sign::Call(cause) => Doing { cause, behind: operator.unwrap_or(row), is_whole: true, operator },
+        Sign::Code(Cause::Operator) if is(Cause::Optimizer) || is(Cause::Operator) => Doing {
+            operator: operator.or(Some(row)),
+            ..around.unwrap_or(Doing { cause: Cause::Operator, behind: row, is_whole: false, operator })
+        },
+        Sign::Code(Cause::Operator) => {
+            Doing { cause: Cause::Operator, behind: row, is_whole: false, operator: Some(row) }
+        }
+        Sign::Code(Cause::UserCode) if around.is_some() && !is(Cause::UserCode) => {
+            around.unwrap_or(Doing { cause: Cause::UserCode, behind: row, is_whole: false, operator })
+        }
+        Sign::Code(cause) => Doing { cause, behind: row, is_whole: false, operator },
+    }
+}
+
+/// The signs of spans, cached for each name and category.
+#[derive(Default)]
+struct Signs {
+    known: Index,
+    signs: Vec<Sign>,
+}
+
+impl Signs {
+    fn of(&mut self, trace: &Trace, row: Row) -> Sign {
+        let (name, category): (NameId, Category) = (trace.table.name_id(row), trace.table.category(row));
+        let at = self.known.of((i64::from(name.0), i64::from(category as u8)), self.signs.len() as u32);
+        if at as usize == self.signs.len() {
+            self.signs.push(sign(category, trace.table.name(row)));
+        }
+        self.signs[at as usize]
+    }
+}
+
+/// The innermost open span of a lane, while time passes.
+struct Cursor<'a> {
+    lane: &'a Lane,
+    /// The number of spans of the lane that have begun.
+    begun: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(trace: &Trace, lane: &'a Lane, instant: i64) -> Cursor<'a> {
+        let rows = trace.tree.rows_of(lane);
+        Cursor { lane, begun: rows.partition_point(|&row| trace.table.ts(row) <= instant) }
+    }
+
+    /// Returns the span that is open at an instant, which never decreases, and when that changes.
+    fn at(&mut self, trace: &Trace, instant: i64) -> (Option<Position>, i64) {
+        let (table, tree) = (&trace.table, &trace.tree);
+        let rows = tree.rows_of(self.lane);
+        while self.begun < rows.len() && table.ts(rows[self.begun]) <= instant {
+            self.begun += 1;
+        }
+        let next = rows.get(self.begun).map_or(i64::MAX, |&row| table.ts(row));
+        let last = self.begun.checked_sub(1).map(|at| Position::new(self.lane.first() + at));
+        let mut above = last.into_iter().flat_map(|at| core::iter::once(at).chain(tree.ancestors(at)));
+        let open = above.find(|&at| table.end(tree.row(at)) > instant);
+        (open, open.map_or(next, |at| next.min(table.end(tree.row(at)))))
+    }
+}
