@@ -1,7 +1,8 @@
 //! Idle time by cause: every cause has a trace with the answer worked out, and one that almost matches.
 
 use kinetoscope_core::analysis::device::device_time::device_times;
-use kinetoscope_core::analysis::device::idle::{Cause, idle};
+use kinetoscope_core::analysis::device::idle::Cause;
+use kinetoscope_core::analysis::device::idle_rows::idle;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::answers::{made, rows, rows_with};
 use kinetoscope_tests::files;

@@ -7,7 +7,7 @@ use super::answer_options::{
 };
 use super::entry::Compile;
 use crate::analysis::device::collectives::collectives as collective_rows;
-use crate::analysis::device::idle::idle_rows;
+use crate::analysis::device::idle_rows::idle_rows;
 use crate::analysis::device::kernels::kernels as kernel_rows;
 use crate::analysis::device::memory_rows::memory_rows;
 use crate::analysis::device::roofline::Peak;

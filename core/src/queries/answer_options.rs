@@ -1,7 +1,7 @@
 //! The typed options of every query, and their defaults.
 
 use super::options::{Fallback, Opt, Options, Takes, Typed};
-use crate::analysis::device::idle::IdleBy;
+use crate::analysis::device::idle_rows::IdleBy;
 use crate::analysis::torch::averages::GroupBy;
 use crate::report::table_options::{SortBy, TableOptions};
 use crate::units::TimeUnit;

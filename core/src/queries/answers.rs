@@ -7,7 +7,7 @@ use super::answer_options::{
 };
 use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
-use crate::analysis::device::{collectives, idle, kernels, memory_rows, steps, work};
+use crate::analysis::device::{collectives, idle_rows, kernels, memory_rows, steps, work};
 use crate::analysis::overview::summary::{self, DevicePart, HostPart, assemble, device_part, host_part};
 use crate::analysis::overview::{check, info};
 use crate::analysis::timeline::{call_tree, counters, modules, names, tracks};
@@ -67,7 +67,7 @@ pub(super) const QUERIES: &[Query] = &[
         examples: examples(&["run.json", "run.json --by stream --format json"]),
         options: IdleOptions::DECLARED,
         is_one_row: false,
-        columns: idle::COLUMNS,
+        columns: idle_rows::COLUMNS,
         variants: &[],
         hint: Some("no device was idle between activities, or none were recorded"),
         run: |trace, request| Ok(analyses::idle(trace, &request.typed()).into()),

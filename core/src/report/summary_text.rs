@@ -204,7 +204,7 @@ fn gaps(out: &mut String, trace: &Trace, summary: &Summary) {
             Cell::Ns(gap.time.1 - gap.time.0),
             Cell::Ns(gap.time.0.saturating_sub(origin)),
             device.device.as_str().into(),
-            gap.cause.label().into(),
+            device.main_cause(gap).label().into(),
             short_name(&demangled(name)).into(),
         ]);
     }

@@ -197,13 +197,6 @@ export type CheckKind =
   | "repaired"
   | "lost";
 
-export type IdleCause =
-  | "host_late"
-  | "host_waiting"
-  | "queued"
-  | "unknown"
-  | "not_recorded";
-
 export type FindingCode =
   | "gpu_idle"
   | "exposed_communication"
@@ -231,8 +224,8 @@ export interface DeviceTime {
   idle_ns: number;
   /** The times of each class of work. */
   classes: ClassTime[];
-  /** The idle time by cause. */
-  idle_causes: IdleCauses;
+  /** The idle time by cause, without causes that do not occur. */
+  idle_causes: IdleCause[];
 }
 
 export interface ClassTime {
@@ -248,17 +241,11 @@ export interface ClassTime {
   exposed_ns: number;
 }
 
-export interface IdleCauses {
-  /** The launch of the next activity began after the start of the gap. */
-  host_late_ns: number;
-  /** The host was in a synchronizing call at the start of the gap. */
-  host_waiting_ns: number;
-  /** The next activity was launched before the start of the gap. */
-  queued_ns: number;
-  /** The launch of the next activity is not in the trace. */
-  unknown_ns: number;
-  /** The recording of the device was paused. */
-  not_recorded_ns: number;
+export interface IdleCause {
+  /** The cause. */
+  cause: Cause;
+  /** The idle time with this cause. */
+  time_ns: number;
 }
 
 export interface TopOperator {
@@ -292,8 +279,8 @@ export interface IdleGap {
   start_ns: number;
   /** The length of the gap. */
   idle_ns: number;
-  /** The cause. */
-  cause: IdleCause;
+  /** The cause of most of it. */
+  cause: Cause;
   /** The activity that ended the gap. */
   after: string;
   /** The stream of that activity. */

@@ -4,11 +4,10 @@
 //! - **busy**: the length of their union.
 //! - **exposed** of a class: the part of its union during which no other class was running.
 //!
-//! An idle gap lies between two activities of a device. Its cause is derived from the launch of the activity that ends
-//! it. If the launch call began after the start of the gap, the host was late; if a synchronizing call was running on
-//! that thread at the start of the gap, the host was waiting. Otherwise the work was queued and the device did not
-//! start it.
+//! An idle gap lies between two activities of a device. Each instant of it has a cause, see `idle`.
 
+use super::idle::{Cause, Causes, Host, Part, pauses};
+use super::names::is_collective;
 use crate::analysis::intervals::{Collector, Interval, Intervals};
 use crate::order::sort_by_key;
 use crate::table::category::Category;
@@ -63,12 +62,6 @@ impl<'a> Classes<'a> {
     }
 }
 
-/// Returns whether a kernel's name is that of a collective library.
-pub(crate) fn is_collective(name: &str) -> bool {
-    let start: String = name.chars().take(64).map(|c| c.to_ascii_lowercase()).collect();
-    ["nccl", "rccl", "mscclpp", "hccl", "oneccl", "c10d::"].iter().any(|part| start.contains(part))
-}
-
 /// The times of one class on one device, in ns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -85,32 +78,6 @@ pub struct ClassTime {
     pub exposed_ns: i64,
 }
 
-words! {
-    "IdleCause"
-    /// The cause of an idle gap.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-    #[non_exhaustive]
-    pub enum IdleCause {
-        /// The launch call of the next activity began after the start of the gap.
-        HostLate = "host_late",
-        /// The host was in a synchronizing call at the start of the gap.
-        HostWaiting = "host_waiting",
-        /// The next activity was launched before the start of the gap.
-        Queued = "queued",
-        /// The launch call of the next activity is not in the trace.
-        Unknown = "unknown",
-        /// The recording of the device was paused.
-        NotRecorded = "not_recorded",
-    }
-}
-
-impl IdleCause {
-    /// Returns the cause as text for a person.
-    pub fn label(self) -> String {
-        self.as_str().replace('_', " ")
-    }
-}
-
 /// A period during which a device was idle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -119,8 +86,6 @@ pub struct Gap {
     pub time: Interval,
     /// The activity that ends the gap.
     pub after: Row,
-    /// The cause.
-    pub cause: IdleCause,
 }
 
 /// The time of one device.
@@ -143,6 +108,8 @@ pub struct DeviceTime {
     pub classes: Vec<ClassTime>,
     /// The gaps, in order of time.
     pub gaps: Vec<Gap>,
+    /// The parts of the gaps, in order of time.
+    pub idle: Vec<Part>,
 }
 
 impl DeviceTime {
@@ -151,13 +118,26 @@ impl DeviceTime {
         self.window.1 - self.window.0 - self.busy_ns
     }
 
-    /// Returns the total length of the gaps of each cause, in ns.
-    pub fn idle_by_cause(&self) -> [(IdleCause, i64); 5] {
-        IdleCause::ALL.map(|cause| {
-            let gaps = self.gaps.iter().filter(|g| g.cause == cause);
-            (cause, gaps.map(|g| g.time.1 - g.time.0).sum())
-        })
+    /// Returns the idle time of each cause, in ns, in the order of [`Cause::ALL`].
+    pub fn idle_by_cause(&self) -> [(Cause, i64); Cause::ALL.len()] {
+        by_cause(&self.idle)
     }
+
+    /// Returns the cause of most of a gap.
+    pub(crate) fn main_cause(&self, gap: &Gap) -> Cause {
+        let first = self.idle.partition_point(|part| part.time.1 <= gap.time.0);
+        let length = self.idle[first..].partition_point(|part| part.time.0 < gap.time.1);
+        let causes = by_cause(&self.idle[first..first + length]);
+        causes.into_iter().max_by_key(|cause| cause.1).map_or(Cause::Unknown, |cause| cause.0)
+    }
+}
+
+fn by_cause(parts: &[Part]) -> [(Cause, i64); Cause::ALL.len()] {
+    let mut causes = Cause::ALL.map(|cause| (cause, 0));
+    for part in parts {
+        causes[part.cause as usize].1 += part.time.1 - part.time.0;
+    }
+    causes
 }
 
 /// Returns the activities of every device, ordered by start.
@@ -191,29 +171,13 @@ pub fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
 
 /// Returns the time of every device with activities.
 pub fn device_times(trace: &Trace) -> Vec<DeviceTime> {
-    let table = &trace.table;
-    let host = Host { syncs: sync_calls(table), pauses: pauses(table) };
-    activities(table).into_iter().map(|(device, rows)| device_time(trace, device, &rows, &host)).collect()
+    let (host, pauses) = (Host::new(trace), pauses(&trace.table));
+    let causes = Causes { trace, host: &host, pauses: &pauses };
+    activities(&trace.table).into_iter().map(|(device, rows)| device_time(&causes, device, &rows)).collect()
 }
 
-/// What determines the causes of gaps besides launches.
-struct Host {
-    /// The times during which each thread was in a synchronizing call.
-    syncs: Vec<(u32, Intervals)>,
-    /// The times during which the recording of devices was paused.
-    pauses: Intervals,
-}
-
-/// Returns the times during which the recording of devices was paused, as recordings of Kinetoscope state them.
-pub(super) fn pauses(table: &Table) -> Intervals {
-    let pauses = table.names.find("not recorded: CUDA");
-    let is_pause = |row: &Row| table.is_span(*row) && Some(table.name_id(*row)) == pauses;
-    let rows = table.rows().filter(|row| pauses.is_some() && is_pause(row));
-    Intervals::union_of(rows.map(|row| (table.ts(row), table.end(row))).collect())
-}
-
-fn device_time(trace: &Trace, device: String, rows: &[Row], host: &Host) -> DeviceTime {
-    let table = &trace.table;
+fn device_time(causes: &Causes<'_>, device: String, rows: &[Row]) -> DeviceTime {
+    let table = &causes.trace.table;
     let mut by_class: [Collector; 4] = Default::default();
     let mut counts = [0usize; 4];
     let mut sums = [0i64; 4];
@@ -239,7 +203,6 @@ fn device_time(trace: &Trace, device: String, rows: &[Row], host: &Host) -> Devi
     let busy_ns = unions.iter().fold(Intervals::default(), |all, u| all.union(u)).length();
     let start = rows.first().map_or(0, |&row| table.ts(row));
     let end = rows.iter().map(|&row| table.end(row)).max().unwrap_or(start);
-    let gaps = find_gaps(trace, rows, host);
     DeviceTime {
         device,
         window: (start, end),
@@ -248,82 +211,19 @@ fn device_time(trace: &Trace, device: String, rows: &[Row], host: &Host) -> Devi
         busy_ns,
         unions,
         classes,
-        gaps,
+        gaps: find_gaps(table, rows),
+        idle: causes.of(rows, (start, end), &Intervals::default()),
     }
 }
 
-fn find_gaps(trace: &Trace, rows: &[Row], host: &Host) -> Vec<Gap> {
-    let table = &trace.table;
+fn find_gaps(table: &Table, rows: &[Row]) -> Vec<Gap> {
     let mut gaps = Vec::new();
-    let mut last: Option<Row> = None;
+    let mut reached = rows.first().map_or(0, |&row| table.ts(row));
     for &row in rows {
-        let Some(before) = last else {
-            last = Some(row);
-            continue;
-        };
-        let (end, start) = (table.end(before), table.ts(row));
-        if start > end {
-            part(&mut gaps, trace, (end, start), row, host);
+        if table.ts(row) > reached {
+            gaps.push(Gap { time: (reached, table.ts(row)), after: row });
         }
-        if table.end(row) > end {
-            last = Some(row);
-        }
+        reached = reached.max(table.end(row));
     }
     gaps
-}
-
-/// Adds a gap, split where recording was paused.
-fn part(gaps: &mut Vec<Gap>, trace: &Trace, (start, end): Interval, after: Row, host: &Host) {
-    let mut from = start;
-    let mut push = |time: Interval, cause: IdleCause| {
-        if time.1 > time.0 {
-            gaps.push(Gap { time, after, cause });
-        }
-    };
-    let pauses = host.pauses.as_slice();
-    let first = pauses.partition_point(|pause| pause.1 <= start);
-    for pause in pauses[first..].iter().take_while(|pause| pause.0 < end) {
-        push((from, pause.0), IdleCause::Unknown);
-        push((pause.0.max(from), pause.1.min(end)), IdleCause::NotRecorded);
-        from = pause.1;
-    }
-    push((from, end), cause(trace, after, from, &host.syncs));
-}
-
-fn cause(trace: &Trace, after: Row, start: i64, syncs: &[(u32, Intervals)]) -> IdleCause {
-    let table = &trace.table;
-    let Some(launch) = trace.links.launch(after) else { return IdleCause::Unknown };
-    if table.ts(launch) < start {
-        return IdleCause::Queued;
-    }
-    let thread = table.track_id(launch).0;
-    let waiting = syncs.iter().find(|s| s.0 == thread).is_some_and(|(_, times)| {
-        let at = times.as_slice().partition_point(|i| i.1 <= start);
-        times.as_slice().get(at).is_some_and(|i| i.0 <= start)
-    });
-    if waiting { IdleCause::HostWaiting } else { IdleCause::HostLate }
-}
-
-/// Returns whether a runtime call waits for the device.
-pub(crate) fn is_sync_name(name: &str) -> bool {
-    name.contains("Synchronize")
-}
-
-/// Returns the times during which each thread was in a synchronizing call.
-fn sync_calls(table: &Table) -> Vec<(u32, Intervals)> {
-    let mut calls: Vec<(u32, Vec<Interval>)> = Vec::new();
-    let mut is_sync: Vec<Option<bool>> = alloc::vec![None; table.names.len()];
-    for row in table.rows().filter(|&row| table.category(row).is_launch_call() && table.is_span(row)) {
-        let known = &mut is_sync[table.name_id(row).0 as usize];
-        if !*known.get_or_insert_with(|| is_sync_name(table.name(row))) {
-            continue;
-        }
-        let track = table.track_id(row).0;
-        let time = (table.ts(row), table.end(row));
-        match calls.iter_mut().find(|c| c.0 == track) {
-            Some((_, times)) => times.push(time),
-            None => calls.push((track, alloc::vec![time])),
-        }
-    }
-    calls.into_iter().map(|(track, times)| (track, Intervals::union_of(times))).collect()
 }

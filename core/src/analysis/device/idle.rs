@@ -6,19 +6,14 @@
 
 mod cause;
 mod host;
-mod rows;
 
 pub use cause::Cause;
-pub use rows::IdleBy;
-pub(crate) use rows::{COLUMNS, idle_rows};
+pub(crate) use host::Host;
 
-use self::host::{Host, Reason};
-use super::device_time::{DeviceTime, activities, device_times, pauses};
+use self::host::Reason;
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::table::events::{Row, Table};
-use crate::table::tracks::TrackId;
 use crate::trace::Trace;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 /// A part of a gap.
@@ -32,74 +27,27 @@ pub struct Part {
     pub behind: Option<Row>,
 }
 
-/// The idle time of a device, or of one of its streams.
-#[derive(Clone, Debug)]
-pub struct Idle {
-    /// The device: its ordinal, or the `pid` of its row.
-    pub device: String,
-    /// The stream; `None` for the device.
-    pub stream: Option<TrackId>,
-    /// The window of the device minus the time in which the device or the stream was busy, in ns.
-    pub idle_ns: i64,
-    /// The parts, in the order of time.
-    pub parts: Vec<Part>,
-}
-
-/// Returns the idle time of every device, or of every stream.
-pub fn idle(trace: &Trace, by_stream: bool) -> Vec<Idle> {
-    let table = &trace.table;
-    let (host, pauses) = (Host::new(trace), pauses(table));
-    let devices = device_times(trace);
-    let mut all = Vec::new();
-    for ((device, rows), time) in activities(table).into_iter().zip(devices) {
-        let causes = Causes { trace, host: &host, pauses: &pauses, busy: busy(&time) };
-        if !by_stream {
-            let parts = causes.of(&rows, time.window);
-            all.push(Idle { device, stream: None, idle_ns: time.idle_ns(), parts });
-            continue;
-        }
-        for stream in streams(table, &rows) {
-            let rows: Vec<Row> = rows.iter().copied().filter(|&row| table.track_id(row) == stream).collect();
-            let own = Intervals::union_of(rows.iter().map(|&row| (table.ts(row), table.end(row))).collect());
-            let idle_ns = time.window.1 - time.window.0 - own.length();
-            let parts = causes.of(&rows, time.window);
-            all.push(Idle { device: device.clone(), stream: Some(stream), idle_ns, parts });
-        }
-    }
-    all
-}
-
-/// The times in which anything ran on a device.
-fn busy(device: &DeviceTime) -> Intervals {
-    device.unions.iter().fold(Intervals::default(), |all, class| all.union(class))
-}
-
-/// The streams of some activities, in the order of their first one.
-fn streams(table: &Table, rows: &[Row]) -> Vec<TrackId> {
-    let mut streams = Vec::new();
-    let mut is_known = alloc::vec![false; table.tracks.all().len()];
-    for &row in rows {
-        let stream = table.track_id(row);
-        if !core::mem::replace(&mut is_known[stream.0 as usize], true) {
-            streams.push(stream);
-        }
-    }
-    streams
+/// Returns the times during which the recording of devices was paused, as recordings of Kinetoscope state them.
+pub(super) fn pauses(table: &Table) -> Intervals {
+    let pauses = table.names.find("not recorded: CUDA");
+    let is_pause = |row: &Row| table.is_span(*row) && Some(table.name_id(*row)) == pauses;
+    let rows = table.rows().filter(|row| pauses.is_some() && is_pause(row));
+    Intervals::union_of(rows.map(|row| (table.ts(row), table.end(row))).collect())
 }
 
 /// What determines the causes of the gaps of a device and its streams.
-struct Causes<'a> {
-    trace: &'a Trace,
-    host: &'a Host<'a>,
+#[derive(Clone, Copy)]
+pub(super) struct Causes<'a> {
+    pub(super) trace: &'a Trace,
+    pub(super) host: &'a Host<'a>,
     /// The times during which the recording was paused.
-    pauses: &'a Intervals,
-    /// The times in which anything ran on the device.
-    busy: Intervals,
+    pub(super) pauses: &'a Intervals,
 }
 
 impl Causes<'_> {
     /// Returns the parts of the gaps between activities, which are ordered by start, and up to the ends of the window.
-    fn of(&self, rows: &[Row], window: Interval) -> Vec<Part> {
+    /// `busy` are the times in which other streams ran.
+    pub(super) fn of(&self, rows: &[Row], window: Interval, busy: &Intervals) -> Vec<Part> {
         let table = &self.trace.table;
         let mut parts = Vec::new();
         let mut reached = window.0;
@@ -108,7 +56,7 @@ impl Causes<'_> {
             if gap.0 < gap.1 && at == 0 {
                 push(&mut parts, gap, Reason { cause: Cause::NotRecorded, behind: None });
             } else if gap.0 < gap.1 {
-                self.gap(gap, row, &mut parts);
+                self.gap(gap, row, busy, &mut parts);
             }
             reached = reached.max(table.end(row));
         }
@@ -119,18 +67,18 @@ impl Causes<'_> {
     }
 
     /// Adds the parts of a gap that an activity ends.
-    fn gap(&self, gap: Interval, after: Row, parts: &mut Vec<Part>) {
+    fn gap(&self, gap: Interval, after: Row, busy: &Intervals, parts: &mut Vec<Part>) {
         let mut from = gap.0;
         for &(start, end) in self.pauses.clipped(gap).as_slice() {
-            self.recorded((from, start), after, parts);
+            self.recorded((from, start), after, busy, parts);
             push(parts, (start, end), Reason { cause: Cause::NotRecorded, behind: None });
             from = end;
         }
-        self.recorded((from, gap.1), after, parts);
+        self.recorded((from, gap.1), after, busy, parts);
     }
 
     /// Adds the parts of a period in which everything was recorded.
-    fn recorded(&self, (start, end): Interval, after: Row, parts: &mut Vec<Part>) {
+    fn recorded(&self, (start, end): Interval, after: Row, busy: &Intervals, parts: &mut Vec<Part>) {
         if start >= end {
             return;
         }
@@ -144,7 +92,7 @@ impl Causes<'_> {
         let behind = Some(self.trace.links.op(after).unwrap_or(call));
         push(parts, launched, Reason { cause: Cause::Launch, behind });
         let mut from = launched.1;
-        for &(busy, idle) in self.busy.clipped((from, end)).as_slice() {
+        for &(busy, idle) in busy.clipped((from, end)).as_slice() {
             push(parts, (from, busy), Reason { cause: Cause::Queued, behind: Some(after) });
             push(parts, (busy, idle), Reason { cause: Cause::OtherStream, behind: Some(after) });
             from = idle;

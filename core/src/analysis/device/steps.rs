@@ -5,6 +5,7 @@
 //! operator that was running at that time, on any device or thread. The remainder is `other`.
 
 use super::device_time::{DeviceTime, device_times};
+use super::names::is_data_loading;
 use crate::analysis::intervals::{Collector, Interval, Intervals};
 use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Rows};
@@ -119,11 +120,6 @@ fn layers(table: &Table, devices: &[DeviceTime]) -> [Intervals; 7] {
     let [runtime, data, ops] = host.map(Collector::union);
     let class = |at: usize| devices.iter().fold(Intervals::default(), |all, d| all.union(&d.unions[at]));
     [class(0), class(1), class(2), class(3), runtime, data, ops]
-}
-
-/// Returns whether an annotation is that of a data loader.
-pub(crate) fn is_data_loading(name: &str) -> bool {
-    name.starts_with("enumerate(DataLoader)#") || name.starts_with("enumerate(DataPipe)#")
 }
 
 /// The columns of the answer.

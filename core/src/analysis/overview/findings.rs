@@ -2,7 +2,8 @@
 
 mod waiting;
 
-use crate::analysis::device::device_time::{Class, DeviceTime, IdleCause};
+use crate::analysis::device::device_time::{Class, DeviceTime};
+use crate::analysis::device::idle::Cause;
 use crate::analysis::device::kernels::KernelGroup;
 use crate::analysis::device::steps::Step;
 use crate::diagnostics::{Code, Severity};
@@ -101,7 +102,7 @@ fn percent(part: i64, whole: i64) -> String {
 
 fn idle(out: &mut Vec<Finding>, device: &DeviceTime) {
     let (causes, hidden): (Vec<_>, Vec<_>) =
-        device.idle_by_cause().into_iter().partition(|cause| cause.0 != IdleCause::NotRecorded);
+        device.idle_by_cause().into_iter().partition(|cause| cause.0 != Cause::NotRecorded);
     // What was not recorded is neither idle nor busy.
     let hidden: i64 = hidden.iter().map(|cause| cause.1).sum();
     let window = device.window.1 - device.window.0 - hidden;
@@ -109,21 +110,8 @@ fn idle(out: &mut Vec<Finding>, device: &DeviceTime) {
     if share(idle, window) < threshold::IDLE {
         return;
     }
-    let (cause, cost) = causes.into_iter().max_by_key(|c| c.1).unwrap_or((IdleCause::Unknown, 0));
-    let advice = match cause {
-        IdleCause::HostLate => {
-            "the CPU does not issue work fast enough: larger batches, CUDA graphs or torch.compile"
-        }
-        IdleCause::HostWaiting => {
-            "the CPU waits for the GPU before it issues more: remove .item(), .cpu() and synchronize()"
-        }
-        IdleCause::Queued => {
-            "work was queued but did not start: check for waits between streams and for launch latency"
-        }
-        IdleCause::Unknown | IdleCause::NotRecorded => {
-            "the trace has no launches of this work: record CPU activity too"
-        }
-    };
+    let (cause, cost) = causes.into_iter().max_by_key(|c| c.1).unwrap_or((Cause::Unknown, 0));
+    let advice = advice(cause);
     out.push(Finding {
         code: FindingCode::GpuIdle,
         cost_ns: idle,
@@ -137,6 +125,37 @@ fn idle(out: &mut Vec<Finding>, device: &DeviceTime) {
         ),
         advice,
     });
+}
+
+/// What helps against a cause of idle time.
+fn advice(cause: Cause) -> &'static str {
+    match cause {
+        Cause::DataLoading => "increase num_workers, prefetch, or make preprocessing cheaper",
+        Cause::HostToDeviceCopy => "use pinned memory (pin_memory=True) and non_blocking copies",
+        Cause::Synchronization => {
+            "the CPU waits for the GPU before it issues more: remove .item(), .cpu() and synchronize()"
+        }
+        Cause::Allocation => {
+            "allocate before the loop, or use PyTorch's caching allocator with expandable segments"
+        }
+        Cause::Compilation => "compile before the loop: warm up, and mark dynamic shapes",
+        Cause::GarbageCollection => {
+            "call gc.freeze() after setup, or gc.disable() and gc.collect() between steps"
+        }
+        Cause::Lock => "find what holds the lock: another thread of Python",
+        Cause::Launch | Cause::Operator | Cause::Autograd => {
+            "the CPU does not issue work fast enough: larger batches, CUDA graphs or torch.compile"
+        }
+        Cause::Optimizer => "use a fused or foreach optimizer, or compile it",
+        Cause::UserCode => "move work of the program out of the loop, or to other threads",
+        Cause::OtherStream | Cause::Queued => {
+            "work was queued but did not start: check for waits between streams and for launch latency"
+        }
+        Cause::ProfilerOverhead => "profile fewer steps, or without shapes and stacks",
+        Cause::NotRecorded | Cause::Unknown => {
+            "the trace has no launches of this work: record CPU activity too"
+        }
+    }
 }
 
 fn exposed(out: &mut Vec<Finding>, device: &DeviceTime) {

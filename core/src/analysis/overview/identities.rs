@@ -5,7 +5,8 @@
 //! it.
 
 use crate::analysis::device::device_time::DeviceTime;
-use crate::analysis::device::steps::{Step, is_data_loading};
+use crate::analysis::device::names::is_data_loading;
+use crate::analysis::device::steps::Step;
 use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::diagnostics::Code;
 use crate::dialect::hidden::hidden_names;
@@ -308,7 +309,7 @@ mod tests {
         ("self device time of operators", |a| a.events.dropped_device_ns += 1),
         ("self device time of operators", |a| a.trace.links.op_of.clear()),
         ("device 0: busy", |a| a.devices[0].busy_ns = a.devices[0].sum_ns + 1),
-        ("device 0: idle time of all causes", |a| a.devices[0].gaps.truncate(0)),
+        ("device 0: idle time of all causes", |a| a.devices[0].idle.truncate(0)),
         ("time of all classes", |a| a.devices[0].classes.truncate(1)),
         ("time of all classes", |a| a.devices.clear()),
         ("links of GPU work", |a| a.trace.links.launch_of.clear()),

@@ -3,7 +3,8 @@
 use super::findings::{Finding, FindingCode, findings};
 use super::identities::{Identity, identities};
 use super::info;
-use crate::analysis::device::device_time::{Class, ClassTime, DeviceTime, IdleCause, device_times};
+use crate::analysis::device::device_time::{Class, ClassTime, DeviceTime, device_times};
+use crate::analysis::device::idle::Cause;
 use crate::analysis::device::kernels::{KernelGroup, kernel_groups};
 use crate::analysis::device::steps::{Step, steps};
 use crate::analysis::timeline::lane_names::LaneNames;
@@ -54,7 +55,12 @@ const DEVICE_TIME: Record = Record {
         Column::ns("busy_ns", "", "The time during which any of them ran."),
         Column::ns("idle_ns", "", "The window minus the busy time."),
         Column::json("classes", "", Shape::Records(&CLASS_TIME), "The times of each class of work."),
-        Column::json("idle_causes", "", Shape::Record(&IDLE_CAUSES), "The idle time by cause."),
+        Column::json(
+            "idle_causes",
+            "",
+            Shape::Records(&IDLE_CAUSE),
+            "The idle time by cause, without causes that do not occur.",
+        ),
     ],
 };
 
@@ -69,15 +75,11 @@ const CLASS_TIME: Record = Record {
     ],
 };
 
-/// One member for each of [`IdleCause::ALL`], in its order.
-const IDLE_CAUSES: Record = Record {
-    name: "IdleCauses",
+const IDLE_CAUSE: Record = Record {
+    name: "IdleCause",
     members: &[
-        Column::ns("host_late_ns", "", "The launch of the next activity began after the start of the gap."),
-        Column::ns("host_waiting_ns", "", "The host was in a synchronizing call at the start of the gap."),
-        Column::ns("queued_ns", "", "The next activity was launched before the start of the gap."),
-        Column::ns("unknown_ns", "", "The launch of the next activity is not in the trace."),
-        Column::ns("not_recorded_ns", "", "The recording of the device was paused."),
+        Column::word("cause", "", &Cause::VOCABULARY, "The cause."),
+        Column::ns("time_ns", "", "The idle time with this cause."),
     ],
 };
 
@@ -112,7 +114,7 @@ const IDLE_GAP: Record = Record {
         Column::text("device", "", "The number of the device in the trace."),
         Column::ns("start_ns", "", "The start of the gap, after the start of the recording."),
         Column::ns("idle_ns", "", "The length of the gap."),
-        Column::word("cause", "", &IdleCause::VOCABULARY, "The cause."),
+        Column::word("cause", "", &Cause::VOCABULARY, "The cause of most of it."),
         Column::text("after", "", "The activity that ended the gap."),
         Column::text("stream", "", "The stream of that activity."),
     ],
@@ -296,7 +298,8 @@ impl Summary {
 }
 
 fn device_json(device: &DeviceTime) -> Value {
-    let idle = device.idle_by_cause().iter().map(|&(_, ns)| Cell::Ns(ns)).collect();
+    let idle = device.idle_by_cause().into_iter().filter(|cause| cause.1 > 0);
+    let idle = idle.map(|(cause, ns)| IDLE_CAUSE.object(vec![cause.as_str().into(), Cell::Ns(ns)]));
     let class = |c: &ClassTime| {
         let times = [c.sum_ns, c.busy_ns, c.exposed_ns].map(Cell::Ns);
         CLASS_TIME.object([c.class.as_str().into(), c.count.into()].into_iter().chain(times).collect())
@@ -309,7 +312,7 @@ fn device_json(device: &DeviceTime) -> Value {
         Cell::Ns(device.busy_ns),
         Cell::Ns(device.idle_ns()),
         Cell::Json(device.classes.iter().map(class).collect()),
-        Cell::Json(IDLE_CAUSES.object(idle)),
+        Cell::Json(idle.collect()),
     ])
 }
 
@@ -340,7 +343,7 @@ fn gap_json(trace: &Trace, device: &DeviceTime, at: usize, origin: i64) -> Value
         device.device.as_str().into(),
         Cell::Ns(gap.time.0.saturating_sub(origin)),
         Cell::Ns(gap.time.1 - gap.time.0),
-        gap.cause.as_str().into(),
+        device.main_cause(gap).as_str().into(),
         trace.table.name(gap.after).into(),
         tracks::plain(&trace.table.names, track.tid).into(),
     ])

@@ -1,9 +1,9 @@
 //! Causes of idle time, and what the name of a span shows about it.
 
-use crate::analysis::device::device_time::is_sync_name;
-use crate::analysis::device::steps::is_data_loading;
+use crate::analysis::device::names::{is_data_loading, is_sync_name};
 use crate::table::category::Category;
 use crate::words::words;
+use alloc::string::String;
 
 words! {
     "Cause"
@@ -46,6 +46,13 @@ words! {
         NotRecorded = "not_recorded",
         /// The trace shows nothing.
         Unknown = "unknown",
+    }
+}
+
+impl Cause {
+    /// Returns the cause as text for a person.
+    pub fn label(self) -> String {
+        self.as_str().replace('_', " ")
     }
 }
 

@@ -33,7 +33,7 @@ struct Doing {
 }
 
 /// The threads of a trace.
-pub(super) struct Host<'a> {
+pub(crate) struct Host<'a> {
     trace: &'a Trace,
     /// By position in the tree.
     doing: Vec<Option<Doing>>,
@@ -43,7 +43,7 @@ pub(super) struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    pub(super) fn new(trace: &'a Trace) -> Host<'a> {
+    pub(crate) fn new(trace: &'a Trace) -> Host<'a> {
         let (table, tree) = (&trace.table, &trace.tree);
         let mut doing: Vec<Option<Doing>> = vec![None; tree.len()];
         let mut signs = Signs::default();

@@ -2,8 +2,7 @@
 
 use super::{Finding, FindingCode, percent, share, threshold};
 use crate::analysis::device::attributes::copy_name;
-use crate::analysis::device::device_time::is_sync_name;
-use crate::analysis::device::steps::is_data_loading;
+use crate::analysis::device::names::{is_data_loading, is_sync_name};
 use crate::analysis::intervals::Collector;
 use crate::index::Index;
 use crate::table::category::Category;

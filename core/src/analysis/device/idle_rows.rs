@@ -1,17 +1,77 @@
-//! Idle time as rows.
+//! The idle time of devices and streams as rows.
 
-use super::{Cause, Idle, Part, idle};
-use crate::analysis::device::steps::step_ranges;
-use crate::analysis::intervals::Interval;
+use super::device_time::{DeviceTime, activities, device_times};
+use super::idle::{Cause, Causes, Host, Part, pauses};
+use super::steps::step_ranges;
+use crate::analysis::intervals::{Interval, Intervals};
 use crate::index::Keyed;
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Record, Rows, Shape};
-use crate::table::events::Row;
-use crate::table::tracks;
+use crate::table::events::{Row, Table};
+use crate::table::tracks::{self, TrackId};
 use crate::trace::Trace;
 use crate::words::words;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+
+/// The idle time of a device, or of one of its streams.
+#[derive(Clone, Debug)]
+pub struct Idle {
+    /// The device: its ordinal, or the `pid` of its row.
+    pub device: String,
+    /// The stream; `None` for the device.
+    pub stream: Option<TrackId>,
+    /// The window of the device minus the time in which the device or the stream was busy, in ns.
+    pub idle_ns: i64,
+    /// The parts, in the order of time.
+    pub parts: Vec<Part>,
+}
+
+/// Returns the idle time of every device, or of every stream.
+pub fn idle(trace: &Trace, by_stream: bool) -> Vec<Idle> {
+    let table = &trace.table;
+    let devices = device_times(trace);
+    if !by_stream {
+        let whole = |time: DeviceTime| {
+            let idle_ns = time.idle_ns();
+            Idle { device: time.device, stream: None, idle_ns, parts: time.idle }
+        };
+        return devices.into_iter().map(whole).collect();
+    }
+    let (host, pauses) = (Host::new(trace), pauses(table));
+    let causes = Causes { trace, host: &host, pauses: &pauses };
+    let mut all = Vec::new();
+    for ((device, rows), time) in activities(table).into_iter().zip(devices) {
+        let busy = busy(&time);
+        for stream in streams(table, &rows) {
+            let rows: Vec<Row> = rows.iter().copied().filter(|&row| table.track_id(row) == stream).collect();
+            let own = Intervals::union_of(rows.iter().map(|&row| (table.ts(row), table.end(row))).collect());
+            let idle_ns = time.window.1 - time.window.0 - own.length();
+            let parts = causes.of(&rows, time.window, &busy);
+            all.push(Idle { device: device.clone(), stream: Some(stream), idle_ns, parts });
+        }
+    }
+    all
+}
+
+/// The times in which anything ran on a device.
+fn busy(device: &DeviceTime) -> Intervals {
+    device.unions.iter().fold(Intervals::default(), |all, class| all.union(class))
+}
+
+/// The streams of some activities, in the order of their first one.
+fn streams(table: &Table, rows: &[Row]) -> Vec<TrackId> {
+    let mut streams = Vec::new();
+    let mut is_known = alloc::vec![false; table.tracks.all().len()];
+    for &row in rows {
+        let stream = table.track_id(row);
+        if !core::mem::replace(&mut is_known[stream.0 as usize], true) {
+            streams.push(stream);
+        }
+    }
+    streams
+}
 
 words! {
     "IdleBy"
