@@ -324,9 +324,8 @@ fn paused_recordings_are_no_idle_time() {
         work("b", 100, &json!({"correlation": 2})),
     ]));
     let summary = &rows(&trace, "summary")[0];
-    let causes = json!({
-        "host_late_ns": 20_000, "host_waiting_ns": 0, "queued_ns": 0, "unknown_ns": 20_000, "not_recorded_ns": 50_000
-    });
+    let causes = [("launch", 2000), ("queued", 8000), ("not_recorded", 50_000), ("unknown", 30_000)];
+    let causes: Value = causes.iter().map(|(cause, time)| json!({"cause": cause, "time_ns": time})).collect();
     assert_eq!(summary["devices"][0]["idle_causes"], causes);
     let idle = find(summary["findings"].as_array().expect("findings"), "code", "gpu_idle");
     assert_eq!(idle["cost_ns"], 40_000);

@@ -1,7 +1,7 @@
 // Every English text of the page, except those of the engine: findings, diagnostics and the descriptions of columns.
 // One file, so that a text is found and changed in one place.
 
-import type { IdleCause } from "kinetoscope/remote";
+import type { Cause } from "kinetoscope/remote";
 
 /** The views, in the order of the navigation. */
 export const VIEW_TEXTS = {
@@ -21,13 +21,25 @@ export const VIEW_TEXTS = {
   findings: { title: "Findings", question: "Which problems were found, what do they cost, and what helps?", key: "0" },
 } satisfies Record<string, { title: string; question: string; key: string }>;
 
-/** Why a device was idle. */
-export const IDLE_CAUSES: Record<IdleCause, string> = {
-  host_late: "host late",
-  host_waiting: "host waiting",
-  queued: "queued",
-  unknown: "unknown",
-  not_recorded: "not recorded",
+/** Why a device was idle: the label and what the trace shows. */
+export const IDLE_CAUSES: Record<Cause, { label: string; about: string }> = {
+  data_loading: { label: "data loading", about: "the program waited for its data loader" },
+  host_to_device_copy: { label: "copy to device", about: "the CPU was in a call that copies to a device" },
+  synchronization: { label: "synchronization", about: "the CPU waited for a device" },
+  allocation: { label: "allocation", about: "the CPU allocated or freed memory of a device, or pinned memory" },
+  compilation: { label: "compilation", about: "code was compiled, or modules were loaded" },
+  garbage_collection: { label: "garbage collection", about: "Python collected garbage" },
+  lock: { label: "lock", about: "a thread waited for a lock" },
+  launch: { label: "launch", about: "the CPU was in a call that launches work" },
+  operator: { label: "operator", about: "the CPU was in an operator" },
+  optimizer: { label: "optimizer", about: "the CPU was in an optimizer" },
+  autograd: { label: "autograd", about: "the CPU was in autograd, outside of operators" },
+  user_code: { label: "user code", about: "the CPU was in other code of the program" },
+  other_stream: { label: "other stream", about: "the work was launched, and other streams were busy" },
+  queued: { label: "queued", about: "the work was launched, but had not begun" },
+  profiler_overhead: { label: "profiler", about: "the profiler itself worked" },
+  not_recorded: { label: "not recorded", about: "the program had paused the recording of the device" },
+  unknown: { label: "unknown", about: "the trace has no launch of the next work" },
 };
 
 /** How to record the data that a view needs and a trace lacks. */
@@ -179,12 +191,7 @@ export const HINTS = {
   deviceBusy: "Busy: the time in which at least one kernel, memcpy or memset was running (the union).",
   deviceIdle: "Idle: the window from the first to the last device activity, minus the busy time.",
   exposed: "Exposed: the part of a class's busy time in which no other class was running.",
-  hostLate: "Host late: the next launch began after the device had run out of work. The CPU is the bottleneck.",
-  hostWaiting: "Host waiting: the CPU was in a synchronizing call when the device ran out of work.",
-  queued:
-    "Queued: the work was already launched, but the device had not started it: dependencies, other streams, launch latency.",
-  unknown: "Unknown: the launch of the next work is not in the trace.",
-  notRecorded: "Not recorded: the program had paused the recording of the device.",
+  idleCause: "Cause: what the thread that launched the next work did for most of the gap.",
   dataQuality: "Identities that must hold in every trace, and the diagnostics of reading it.",
 } as const;
 

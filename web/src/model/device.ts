@@ -1,6 +1,6 @@
 // Breaks down the window of a device.
 
-import type { DeviceTime, WorkClass } from "kinetoscope/remote";
+import type { Cause, DeviceTime, WorkClass } from "kinetoscope/remote";
 import { HINTS, IDLE_CAUSES, TEMPLATES, TEXTS } from "../strings";
 import { time } from "./format";
 
@@ -21,23 +21,35 @@ const CLASS_COLORS: Record<WorkClass, string> = {
   memset: "c-memset",
 };
 
+const CAUSE_COLORS: Record<Cause, string> = {
+  data_loading: "c-data",
+  host_to_device_copy: "c-memcpy",
+  synchronization: "c-host-waiting",
+  allocation: "c-runtime",
+  compilation: "c-host-late",
+  garbage_collection: "c-host-late",
+  lock: "c-host-late",
+  launch: "c-runtime",
+  operator: "c-op",
+  optimizer: "c-host-late",
+  autograd: "c-host-late",
+  user_code: "c-host-late",
+  other_stream: "c-queued",
+  queued: "c-queued",
+  profiler_overhead: "c-unknown",
+  not_recorded: "c-unknown",
+  unknown: "c-unknown",
+};
+
 /** Returns the idle time by cause. */
 export function idleParts(device: DeviceTime): TimePart[] {
-  const { host_late_ns, host_waiting_ns, queued_ns, unknown_ns, not_recorded_ns } = device.idle_causes;
-  const part = (label: string, value: number, color: string, about: string): TimePart => ({
-    label,
-    value,
-    color,
-    about,
-    text: time(value),
-  });
-  return [
-    part(IDLE_CAUSES.host_late, host_late_ns, "c-host-late", HINTS.hostLate),
-    part(IDLE_CAUSES.host_waiting, host_waiting_ns, "c-host-waiting", HINTS.hostWaiting),
-    part(IDLE_CAUSES.queued, queued_ns, "c-queued", HINTS.queued),
-    part(IDLE_CAUSES.unknown, unknown_ns, "c-unknown", HINTS.unknown),
-    part(IDLE_CAUSES.not_recorded, not_recorded_ns, "c-unknown", HINTS.notRecorded),
-  ];
+  return device.idle_causes.map(({ cause, time_ns }) => ({
+    label: IDLE_CAUSES[cause].label,
+    value: time_ns,
+    color: CAUSE_COLORS[cause],
+    about: `Idle: ${IDLE_CAUSES[cause].about}.`,
+    text: time(time_ns),
+  }));
 }
 
 /**

@@ -162,9 +162,9 @@ function Gaps({ summary }: { summary: SummaryRow }) {
             key: "cause",
             title: LABELS.cause,
             kind: "text",
-            about: `${HINTS.hostLate} ${HINTS.hostWaiting} ${HINTS.queued}`,
+            about: HINTS.idleCause,
             width: "120px",
-            show: (gap) => IDLE_CAUSES[gap.cause],
+            show: (gap) => IDLE_CAUSES[gap.cause].label,
           },
           { key: "after", title: LABELS.endedBy, kind: "text", about: LABELS.endedByHint },
           {
