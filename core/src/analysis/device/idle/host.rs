@@ -76,8 +76,8 @@ impl<'a> Host<'a> {
     /// Calls `each` with the parts of a period and what a thread was doing in them.
     pub(super) fn parts(&self, thread: TrackId, period: Interval, each: &mut dyn FnMut(Interval, Reason)) {
         // The first that does something decides: the profiler, the thread itself, the main thread.
-        let asked = self.overhead.iter().copied().chain([thread]).chain(self.main);
-        let lanes = asked.flat_map(|track| self.trace.tree.lanes_of(track));
+        let tracks = self.overhead.iter().copied().chain([thread]).chain(self.main);
+        let lanes = tracks.flat_map(|track| self.trace.tree.lanes_of(track));
         let mut cursors: Vec<Cursor<'a>> =
             lanes.map(|lane| Cursor::new(self.trace, lane, period.0)).collect();
         let start = |at: Position| self.trace.table.ts(self.trace.tree.row(at));
