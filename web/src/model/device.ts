@@ -25,7 +25,7 @@ const CAUSE_COLORS: Record<Cause, string> = {
   data_loading: "c-data",
   host_to_device_copy: "c-memcpy",
   synchronization: "c-host-waiting",
-  allocation: "c-runtime",
+  allocation: "c-memset",
   compilation: "c-host-late",
   garbage_collection: "c-host-late",
   lock: "c-host-late",
