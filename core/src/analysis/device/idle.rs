@@ -10,7 +10,7 @@ mod host;
 pub use cause::Cause;
 pub(crate) use host::Host;
 
-use self::host::Reason;
+use self::host::{Reason, Walk};
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::table::events::{Row, Table};
 use crate::trace::Trace;
@@ -49,14 +49,14 @@ impl Causes<'_> {
     /// `busy` are the times in which other streams ran.
     pub(super) fn of(&self, rows: &[Row], window: Interval, busy: &Intervals) -> Vec<Part> {
         let table = &self.trace.table;
-        let mut parts = Vec::new();
+        let (mut walk, mut parts) = (self.host.walk(), Vec::new());
         let mut reached = window.0;
         for (at, &row) in rows.iter().enumerate() {
             let gap = (reached, table.ts(row));
             if gap.0 < gap.1 && at == 0 {
                 push(&mut parts, gap, Reason { cause: Cause::NotRecorded, behind: None });
             } else if gap.0 < gap.1 {
-                self.gap(gap, row, busy, &mut parts);
+                self.gap(&mut walk, gap, (row, busy), &mut parts);
             }
             reached = reached.max(table.end(row));
         }
@@ -67,18 +67,24 @@ impl Causes<'_> {
     }
 
     /// Adds the parts of a gap that an activity ends.
-    fn gap(&self, gap: Interval, after: Row, busy: &Intervals, parts: &mut Vec<Part>) {
+    fn gap(&self, walk: &mut Walk<'_>, gap: Interval, after: (Row, &Intervals), parts: &mut Vec<Part>) {
         let mut from = gap.0;
         for &(start, end) in self.pauses.clipped(gap).as_slice() {
-            self.recorded((from, start), after, busy, parts);
+            self.recorded(walk, (from, start), after, parts);
             push(parts, (start, end), Reason { cause: Cause::NotRecorded, behind: None });
             from = end;
         }
-        self.recorded((from, gap.1), after, busy, parts);
+        self.recorded(walk, (from, gap.1), after, parts);
     }
 
     /// Adds the parts of a period in which everything was recorded.
-    fn recorded(&self, (start, end): Interval, after: Row, busy: &Intervals, parts: &mut Vec<Part>) {
+    fn recorded(
+        &self,
+        walk: &mut Walk<'_>,
+        (start, end): Interval,
+        (after, busy): (Row, &Intervals),
+        parts: &mut Vec<Part>,
+    ) {
         if start >= end {
             return;
         }
@@ -87,8 +93,8 @@ impl Causes<'_> {
             return push(parts, (start, end), Reason { cause: Cause::Unknown, behind: Some(after) });
         };
         let launched = (table.ts(call).clamp(start, end), table.end(call).clamp(start, end));
-        self.host
-            .parts(table.track_id(call), (start, launched.0), &mut |time, reason| push(parts, time, reason));
+        let mut add = |time, reason| push(parts, time, reason);
+        walk.parts(table.track_id(call), (start, launched.0), &mut add);
         let behind = Some(self.trace.links.op(after).unwrap_or(call));
         push(parts, launched, Reason { cause: Cause::Launch, behind });
         let mut from = launched.1;

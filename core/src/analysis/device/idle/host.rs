@@ -6,7 +6,7 @@ use crate::analysis::intervals::Interval;
 use crate::index::Index;
 use crate::names::NameId;
 use crate::table::category::Category;
-use crate::table::events::Row;
+use crate::table::events::{Row, Table};
 use crate::table::tracks::TrackId;
 use crate::trace::Trace;
 use crate::tree::{Lane, Position};
@@ -73,20 +73,39 @@ impl<'a> Host<'a> {
         Host { trace, doing, overhead, main: main.1 }
     }
 
+    /// Starts a walk through the periods of the threads.
+    pub(super) fn walk(&self) -> Walk<'_> {
+        Walk { host: self, cursors: Vec::new() }
+    }
+}
+
+/// A walk through periods in the order of their starts.
+pub(super) struct Walk<'a> {
+    host: &'a Host<'a>,
+    /// The cursors of each thread that was visited.
+    cursors: Vec<(TrackId, Vec<Cursor<'a>>)>,
+}
+
+impl<'a> Walk<'a> {
     /// Calls `each` with the parts of a period and what a thread was doing in them.
-    pub(super) fn parts(&self, thread: TrackId, period: Interval, each: &mut dyn FnMut(Interval, Reason)) {
-        // The first that does something decides: the profiler, the thread itself, the main thread.
-        let tracks = self.overhead.iter().copied().chain([thread]).chain(self.main);
-        let lanes = tracks.flat_map(|track| self.trace.tree.lanes_of(track));
-        let mut cursors: Vec<Cursor<'a>> =
-            lanes.map(|lane| Cursor::new(self.trace, lane, period.0)).collect();
-        let start = |at: Position| self.trace.table.ts(self.trace.tree.row(at));
+    pub(super) fn parts(
+        &mut self,
+        thread: TrackId,
+        period: Interval,
+        each: &mut dyn FnMut(Interval, Reason),
+    ) {
+        if period.0 >= period.1 {
+            return;
+        }
+        let host = self.host;
+        let cursors = self.cursors_of(thread);
+        let start = |at: Position| host.trace.table.ts(host.trace.tree.row(at));
         let mut from = period.0;
         while from < period.1 {
             let mut until = period.1;
             let mut open: Option<(TrackId, Position)> = None;
-            for cursor in &mut cursors {
-                let (at, change) = cursor.at(self.trace, from);
+            for cursor in &mut *cursors {
+                let (at, change) = cursor.at(host.trace, from);
                 until = until.min(change);
                 let track = cursor.lane.track;
                 // Of several lanes of a track, the span that began last is the innermost.
@@ -94,16 +113,28 @@ impl<'a> Host<'a> {
                     Some((other, known)) => other == track && start(at) > start(known),
                     None => true,
                 };
-                let known = at.filter(|at| self.doing[at.index()].is_some());
+                let known = at.filter(|at| host.doing[at.index()].is_some());
                 open = known.filter(|&at| is_better(at)).map(|at| (track, at)).or(open);
             }
-            let reason = match open.and_then(|(_, at)| self.doing[at.index()]) {
+            let reason = match open.and_then(|(_, at)| host.doing[at.index()]) {
                 Some(Doing { cause, behind, .. }) => Reason { cause, behind: Some(behind) },
                 None => Reason { cause: Cause::Unknown, behind: None },
             };
             each((from, until), reason);
             from = until;
         }
+    }
+
+    fn cursors_of(&mut self, thread: TrackId) -> &mut [Cursor<'a>] {
+        let host = self.host;
+        let at = self.cursors.iter().position(|known| known.0 == thread).unwrap_or_else(|| {
+            // The first that does something decides: the profiler, the thread itself, the main thread.
+            let tracks = host.overhead.iter().copied().chain([thread]).chain(host.main);
+            let lanes = tracks.flat_map(|track| host.trace.tree.lanes_of(track));
+            self.cursors.push((thread, lanes.map(|lane| Cursor { lane, begun: 0 }).collect()));
+            self.cursors.len() - 1
+        });
+        &mut self.cursors[at].1
     }
 }
 
@@ -176,23 +207,28 @@ struct Cursor<'a> {
     begun: usize,
 }
 
-impl<'a> Cursor<'a> {
-    fn new(trace: &Trace, lane: &'a Lane, instant: i64) -> Cursor<'a> {
-        let rows = trace.tree.rows_of(lane);
-        Cursor { lane, begun: rows.partition_point(|&row| trace.table.ts(row) <= instant) }
-    }
-
+impl Cursor<'_> {
     /// Returns the span that is open at an instant, which never decreases, and when that changes.
     fn at(&mut self, trace: &Trace, instant: i64) -> (Option<Position>, i64) {
         let (table, tree) = (&trace.table, &trace.tree);
         let rows = tree.rows_of(self.lane);
-        while self.begun < rows.len() && table.ts(rows[self.begun]) <= instant {
-            self.begun += 1;
-        }
+        self.begun += begun(table, &rows[self.begun..], instant);
         let next = rows.get(self.begun).map_or(i64::MAX, |&row| table.ts(row));
         let last = self.begun.checked_sub(1).map(|at| Position::new(self.lane.first() + at));
         let mut above = last.into_iter().flat_map(|at| core::iter::once(at).chain(tree.ancestors(at)));
         let open = above.find(|&at| table.end(tree.row(at)) > instant);
         (open, open.map_or(next, |at| next.min(table.end(tree.row(at)))))
     }
+}
+
+/// The number of spans that have begun at an instant; they are ordered by start. Most periods are short, so the search
+/// looks at the next spans first.
+fn begun(table: &Table, rows: &[Row], instant: i64) -> usize {
+    let (mut known, mut step) = (0, 1);
+    while known + step <= rows.len() && table.ts(rows[known + step - 1]) <= instant {
+        known += step;
+        step *= 2;
+    }
+    let last = rows.len().min(known + step);
+    known + rows[known..last].partition_point(|&row| table.ts(row) <= instant)
 }
