@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`torch`] | what `torch.profiler` reports |
 //! | [`device`] | device work, idle time and memory |
+//! | [`replay`] | what a trace would have taken if something had been different |
 //! | [`timeline`] | spans by track and time |
 //! | [`overview`] | summary, findings and data quality |
 
@@ -15,5 +16,6 @@ pub mod device;
 pub(crate) mod flops;
 pub(crate) mod intervals;
 pub mod overview;
+pub mod replay;
 pub mod timeline;
 pub mod torch;

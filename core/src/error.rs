@@ -23,6 +23,8 @@ pub enum Error {
     Output,
     /// An option has an invalid value, or names something that the trace does not have.
     BadOption(String),
+    /// The trace does not have what an answer needs.
+    Unfit(String),
 }
 
 words! {
@@ -38,6 +40,8 @@ words! {
         Output = "output",
         /// [`Error::BadOption`].
         BadOption = "bad_option",
+        /// [`Error::Unfit`].
+        Unfit = "unfit",
     }
 }
 
@@ -49,6 +53,7 @@ impl Error {
             Error::NotATrace { .. } => ErrorCode::NotATrace,
             Error::Output => ErrorCode::Output,
             Error::BadOption(_) => ErrorCode::BadOption,
+            Error::Unfit(_) => ErrorCode::Unfit,
         }
     }
 
@@ -57,7 +62,7 @@ impl Error {
         match self {
             Error::Empty => Some(0),
             Error::NotATrace { offset, .. } => Some(*offset),
-            Error::Output | Error::BadOption(_) => None,
+            Error::Output | Error::BadOption(_) | Error::Unfit(_) => None,
         }
     }
 
@@ -81,7 +86,7 @@ impl fmt::Display for Error {
                 write!(f, "this is not a trace: it looks like {looks_like}; {hint}")
             }
             Error::Output => f.write_str("the output could not be written"),
-            Error::BadOption(text) => f.write_str(text),
+            Error::BadOption(text) | Error::Unfit(text) => f.write_str(text),
         }
     }
 }

@@ -39,7 +39,14 @@ const RUST: [(&str, Layers); 9] = [
     ),
     (
         "core/src/analysis",
-        &[&["children", "flops", "intervals"], &["torch"], &["device"], &["timeline"], &["overview"]],
+        &[
+            &["children", "flops", "intervals"],
+            &["torch"],
+            &["device"],
+            &["replay"],
+            &["timeline"],
+            &["overview"],
+        ],
     ),
     (
         "native/src",

@@ -1,6 +1,7 @@
 //! Device work: busy and idle time, kernels, steps, memory, floating point operations and the roofline.
 
 pub(crate) mod attributes;
+pub(crate) mod behind;
 pub(crate) mod collectives;
 pub mod device_time;
 pub mod idle;

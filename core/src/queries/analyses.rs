@@ -6,6 +6,7 @@ use super::answer_options::{
     TreeOptions,
 };
 use super::entry::Compile;
+use super::replay_options::{CriticalPathOptions, WhatIfOptions};
 use crate::analysis::device::collectives::collectives as collective_rows;
 use crate::analysis::device::idle_rows::idle_rows;
 use crate::analysis::device::kernels::kernels as kernel_rows;
@@ -14,6 +15,8 @@ use crate::analysis::device::roofline::Peak;
 use crate::analysis::device::steps::step_rows;
 use crate::analysis::device::work::work_rows;
 use crate::analysis::overview::check as checks;
+use crate::analysis::replay::path_rows::{path_rows, window};
+use crate::analysis::replay::what_if_rows::what_if_rows;
 use crate::analysis::timeline::call_tree::{Cut, tree_rows};
 use crate::analysis::timeline::counters::{self as curves, counter_rows};
 use crate::analysis::timeline::modules::module_rows;
@@ -68,6 +71,24 @@ pub fn kernels(trace: &Trace, options: &ListOptions) -> Rows {
 /// Returns the idle time of devices by cause, the longest first.
 pub fn idle(trace: &Trace, options: &IdleOptions) -> Rows {
     idle_rows(trace, options.by).first(options.row_limit)
+}
+
+/// Returns the critical path by its parts, the longest first.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] if the trace has no such step, or if a range of time is given as well.
+pub fn critical_path(trace: &Trace, options: &CriticalPathOptions) -> Result<Rows, Error> {
+    let window = window(trace, options.step, options.time)?;
+    Ok(path_rows(trace, window).first(options.row_limit))
+}
+
+/// Returns what changes would save.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] if a change is malformed, and [`Error::Unfit`] if the replay differs too much from what
+/// was recorded.
+pub fn what_if(trace: &Trace, options: &WhatIfOptions) -> Result<Rows, Error> {
+    Ok(what_if_rows(trace, &options.changes()?)?.first(options.row_limit))
 }
 
 /// Returns the calls of collectives, in order of time.

@@ -9,7 +9,8 @@ use crate::words::words;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-const ROW_LIMIT: Opt = Opt::new("row-limit", "N", Takes::Count, "Maximum number of rows, -1 for all");
+pub(super) const ROW_LIMIT: Opt =
+    Opt::new("row-limit", "N", Takes::Count, "Maximum number of rows, -1 for all");
 
 /// Options of the queries whose only option is the row limit.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -313,7 +314,7 @@ pub struct NamesOptions {
     pub row_limit: Option<usize>,
 }
 
-const TIME: Opt = Opt::new(
+pub(super) const TIME: Opt = Opt::new(
     "time",
     "RANGE",
     Takes::Times,

@@ -7,9 +7,11 @@ use super::answer_options::{
 };
 use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
+use super::replay_options::{CriticalPathOptions, WhatIfOptions};
 use crate::analysis::device::{collectives, idle_rows, kernels, memory_rows, steps, work};
 use crate::analysis::overview::summary::{self, DevicePart, HostPart, assemble, device_part, host_part};
 use crate::analysis::overview::{check, info};
+use crate::analysis::replay::{path_rows, what_if_rows};
 use crate::analysis::timeline::{call_tree, counters, modules, names, tracks};
 use crate::analysis::torch::averages::GroupBy;
 use crate::analysis::torch::{
@@ -71,6 +73,28 @@ pub(super) const QUERIES: &[Query] = &[
         variants: &[],
         hint: Some("no device was idle between activities, or none were recorded"),
         run: |trace, request| Ok(analyses::idle(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "critical-path",
+        about: help("Critical path: what the end of the trace or a step depended on"),
+        examples: examples(&["run.json --step 5", "run.json --time 10ms..20ms --format json"]),
+        options: CriticalPathOptions::DECLARED,
+        is_one_row: false,
+        columns: path_rows::COLUMNS,
+        variants: &[],
+        hint: Some("this trace has no calls, operators or device work"),
+        run: |trace, request| Ok(analyses::critical_path(trace, &request.typed())?.into()),
+    },
+    Query {
+        name: "what-if",
+        about: help("What changes would save, by replaying the trace with them"),
+        examples: examples(&["run.json", "run.json --free data-loading,sync --faster gemm=2"]),
+        options: WhatIfOptions::DECLARED,
+        is_one_row: false,
+        columns: what_if_rows::COLUMNS,
+        variants: &[],
+        hint: Some("this trace has no calls, operators or device work, or nothing would save time"),
+        run: |trace, request| Ok(analyses::what_if(trace, &request.typed())?.into()),
     },
     Query {
         name: "collectives",

@@ -8,9 +8,8 @@ mod cause;
 mod host;
 
 pub use cause::Cause;
-pub(crate) use host::Host;
+pub(crate) use host::{Host, Reason, Walk};
 
-use self::host::{Reason, Walk};
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::table::events::{Row, Table};
 use crate::trace::Trace;

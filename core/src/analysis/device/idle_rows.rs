@@ -1,18 +1,16 @@
 //! The idle time of devices and streams as rows.
 
+use super::behind::{BEHIND, Behind};
 use super::device_time::{DeviceTime, activities, device_times};
 use super::idle::{Cause, Causes, Host, Part, pauses};
 use super::steps::step_ranges;
 use crate::analysis::intervals::{Interval, Intervals};
-use crate::index::Keyed;
-use crate::order::{descending, sort_by_key};
-use crate::rows::{Cell, Column, Record, Rows, Shape};
+use crate::rows::{Cell, Column, Rows, Shape};
 use crate::table::events::{Row, Table};
 use crate::table::tracks::{self, TrackId};
 use crate::trace::Trace;
 use crate::words::words;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 /// The idle time of a device, or of one of its streams.
@@ -88,19 +86,6 @@ words! {
     }
 }
 
-/// The maximum number of spans behind a cause.
-const MOST_BEHIND: usize = 10;
-
-static BEHIND: Record = Record {
-    name: "Behind",
-    members: &[
-        Column::text("name", "", "The name of the operator, range, function, call or activity."),
-        Column::text("kind", "", "Its category."),
-        Column::ns("time_ns", "", "The idle time that it stood behind."),
-        Column::int("event", "", "The index of the event with most of that time."),
-    ],
-};
-
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[
     Column::text("device", "Device", "The number of the device in the trace."),
@@ -142,58 +127,21 @@ fn within(idle: &Idle, period: Interval) -> impl Iterator<Item = Part> {
     })
 }
 
-/// The idle time behind a name.
-#[derive(Clone, Copy, Debug, Default)]
-struct Behind {
-    cause: Option<Cause>,
-    time_ns: i64,
-    longest: (i64, Option<Row>),
-}
-
 /// Adds the rows of a place.
 fn add(rows: &mut Rows, trace: &Trace, place: &[Cell; 3], parts: impl Iterator<Item = Part>) {
-    let table = &trace.table;
-    let mut causes = [0i64; Cause::ALL.len()];
-    let mut behind: Keyed<Behind> = Keyed::default();
+    let mut behind = Behind::new(&trace.table, Cause::ALL.len());
     for part in parts {
-        let time = part.time.1 - part.time.0;
-        causes[part.cause as usize] += time;
-        if let Some(row) = part.behind {
-            let kind = i64::from(table.category(row) as u8) << 8 | part.cause as i64;
-            let known = behind.of((i64::from(table.name_id(row).0), kind));
-            known.cause = Some(part.cause);
-            known.time_ns += time;
-            if time > known.longest.0 {
-                known.longest = (time, Some(row));
-            }
-        }
+        behind.add(part.cause as usize, part.behind, part.time.1 - part.time.0);
     }
-    let mut names: Vec<Behind> = behind.into_entries().into_iter().map(|(_, behind)| behind).collect();
-    sort_by_key(&mut names, |behind| (descending(behind.time_ns), 0));
-    let total: i64 = causes.iter().sum();
-    let mut found: Vec<(Cause, i64)> =
-        Cause::ALL.into_iter().zip(causes).filter(|cause| cause.1 > 0).collect();
-    sort_by_key(&mut found, |&(_, time)| (descending(time), 0));
-    for (cause, time) in found {
-        let own = names.iter().filter(|behind| behind.cause == Some(cause));
-        let name = |behind: &Behind| behind.longest.1.map(|row| table.name(row));
-        let objects = own.clone().take(MOST_BEHIND).filter_map(|one| {
-            let row = one.longest.1?;
-            let kind = table.category(row).as_str();
-            Some(BEHIND.object(vec![
-                table.name(row).into(),
-                kind.into(),
-                Cell::Ns(one.time_ns),
-                row.index().into(),
-            ]))
-        });
+    let total = behind.total_ns();
+    for group in behind.groups() {
         let mut cells = place.to_vec();
         cells.extend([
-            cause.as_str().into(),
-            Cell::Ns(time),
-            Cell::Share(time as f64 / total as f64),
-            own.clone().next().and_then(name).into(),
-            Cell::Json(objects.collect()),
+            Cause::ALL[group.index].as_str().into(),
+            Cell::Ns(group.time_ns),
+            Cell::Share(group.time_ns as f64 / total as f64),
+            group.mostly,
+            group.behind,
         ]);
         rows.push(cells);
     }

@@ -15,10 +15,10 @@ use alloc::vec::Vec;
 
 /// What stood behind idle time, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reason {
-    pub(super) cause: Cause,
+pub(crate) struct Reason {
+    pub(crate) cause: Cause,
     /// The span that is named.
-    pub(super) behind: Option<Row>,
+    pub(crate) behind: Option<Row>,
 }
 
 /// What a span shows about the host: inherited from the spans around it, unless it says more.
@@ -73,22 +73,39 @@ impl<'a> Host<'a> {
         Host { trace, doing, overhead, main: main.1 }
     }
 
+    /// The main thread.
+    pub(crate) fn main(&self) -> Option<TrackId> {
+        self.main
+    }
+
+    /// What the host does while the span at a position is the innermost one.
+    pub(crate) fn cause(&self, at: Position) -> Option<Cause> {
+        self.doing[at.index()].map(|doing| doing.cause)
+    }
+
     /// Starts a walk through the periods of the threads.
     pub(super) fn walk(&self) -> Walk<'_> {
-        Walk { host: self, cursors: Vec::new() }
+        Walk { host: self, is_alone: false, cursors: Vec::new() }
+    }
+
+    /// Starts a walk in which only the thread itself decides.
+    pub(crate) fn walk_alone(&self) -> Walk<'_> {
+        Walk { is_alone: true, ..self.walk() }
     }
 }
 
 /// A walk through periods in the order of their starts.
-pub(super) struct Walk<'a> {
+pub(crate) struct Walk<'a> {
     host: &'a Host<'a>,
+    /// Whether other threads are left out.
+    is_alone: bool,
     /// The cursors of each thread that was visited.
     cursors: Vec<(TrackId, Vec<Cursor<'a>>)>,
 }
 
 impl<'a> Walk<'a> {
     /// Calls `each` with the parts of a period and what a thread was doing in them.
-    pub(super) fn parts(
+    pub(crate) fn parts(
         &mut self,
         thread: TrackId,
         period: Interval,
@@ -129,8 +146,9 @@ impl<'a> Walk<'a> {
         let host = self.host;
         let at = self.cursors.iter().position(|known| known.0 == thread).unwrap_or_else(|| {
             // The first that does something decides: the profiler, the thread itself, the main thread.
-            let tracks = host.overhead.iter().copied().chain([thread]).chain(host.main);
-            let lanes = tracks.flat_map(|track| host.trace.tree.lanes_of(track));
+            let others = |others: &'a [TrackId]| if self.is_alone { &[] } else { others };
+            let tracks = others(&host.overhead).iter().chain([&thread]).chain(others(host.main.as_slice()));
+            let lanes = tracks.flat_map(|&track| host.trace.tree.lanes_of(track));
             self.cursors.push((thread, lanes.map(|lane| Cursor { lane, begun: 0 }).collect()));
             self.cursors.len() - 1
         });

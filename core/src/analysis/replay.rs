@@ -1,0 +1,24 @@
+//! Replays: what a trace would have taken if something had been different, and what its time depended on.
+//!
+//! A [`Graph`] has the calls and other work of the threads of the host, the activities of the devices, and what each had
+//! to wait for. Replayed without changes, it returns nearly the times that were recorded; how far they are off is the
+//! error of all answers that come from it.
+
+mod build;
+mod changes;
+mod device;
+mod graph;
+mod host;
+mod path;
+pub(crate) mod path_rows;
+mod streams;
+mod threads;
+mod typical;
+mod waits;
+mod what_if;
+pub(crate) mod what_if_rows;
+
+pub use changes::{Changes, Faster};
+pub use graph::{Edge, Graph, Kind, Node, NodeId, Point, Why};
+pub use path::{PathPart, Segment};
+pub use what_if::{LARGEST_ERROR, Replay};

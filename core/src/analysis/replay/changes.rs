@@ -1,0 +1,88 @@
+//! What a replay changes.
+
+use crate::analysis::device::device_time::Class;
+use crate::analysis::device::idle::Cause;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Work of devices that is faster than recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Faster {
+    /// A class of work, or a part of the names, in lower case.
+    pub work: String,
+    /// How much faster: 2 halves the durations.
+    pub factor: f64,
+}
+
+impl Faster {
+    /// Whether this work of a class is meant.
+    pub(super) fn fits(&self, class: Class, name: &str) -> bool {
+        self.work == class.as_str() || name.to_ascii_lowercase().contains(&self.work)
+    }
+}
+
+/// What is different in a replay.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// Work of devices that is faster.
+    pub faster: Vec<Faster>,
+    /// Causes of waiting whose time on the host is 0.
+    pub free: Vec<Cause>,
+    /// Work that computes or copies does not wait for communication.
+    pub overlap_communication: bool,
+    /// The host starts all work of a step at once: launches, operators, autograd, optimizers and other code of the host
+    /// take no time.
+    pub cuda_graph: bool,
+}
+
+/// What a CUDA graph leaves out.
+const IN_GRAPH: [Cause; 6] =
+    [Cause::Launch, Cause::Operator, Cause::Optimizer, Cause::Autograd, Cause::UserCode, Cause::Unknown];
+
+impl Changes {
+    /// The change that takes away one cause.
+    pub fn without(cause: Cause) -> Changes {
+        Changes { free: [cause].into(), ..Changes::default() }
+    }
+
+    /// Whether a cause takes no time.
+    pub(super) fn is_free(&self, cause: Cause) -> bool {
+        self.free.contains(&cause) || (self.cuda_graph && IN_GRAPH.contains(&cause))
+    }
+
+    /// Whether nothing is different.
+    pub fn is_empty(&self) -> bool {
+        *self == Changes::default()
+    }
+
+    /// Parses a list such as `gemm=2,nccl=1.5`. A comma separates entries only after a factor.
+    ///
+    /// # Errors
+    /// Returns the entry that is malformed.
+    pub fn parse_faster(text: &str) -> Result<Vec<Faster>, String> {
+        let mut all = Vec::new();
+        let mut name = String::new();
+        for part in text.split(',') {
+            name = if name.is_empty() { part.to_owned() } else { format!("{name},{part}") };
+            let entry = name.rsplit_once('=');
+            let factor = entry.and_then(|(_, factor)| factor.trim().parse::<f64>().ok());
+            if let (Some((work, _)), Some(factor)) = (entry, factor) {
+                if !(factor > 0.0 && factor.is_finite()) || work.trim().is_empty() {
+                    return Err(name);
+                }
+                all.push(Faster { work: work.trim().to_ascii_lowercase(), factor });
+                name = String::new();
+            }
+        }
+        if name.is_empty() { Ok(all) } else { Err(name) }
+    }
+
+    /// Parses a cause; `data-loading` is the same as `data_loading`, and `sync` is short for `synchronization`.
+    pub fn parse_cause(text: &str) -> Option<Cause> {
+        let word = text.trim().replace('-', "_");
+        let word = if word == "sync" { Cause::Synchronization.as_str() } else { &word };
+        Cause::ALL.into_iter().find(|cause| cause.as_str() == word)
+    }
+}

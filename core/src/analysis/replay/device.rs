@@ -1,0 +1,46 @@
+//! The streams of devices as nodes: their activities in order of time.
+
+use super::graph::{Kind, Node, NodeId};
+use crate::analysis::device::device_time::{Classes, activities};
+use crate::table::tracks::TrackId;
+use crate::trace::Trace;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// A stream: its nodes, and the index of its device.
+pub(super) struct Stream {
+    pub(super) track: TrackId,
+    pub(super) device: usize,
+    pub(super) nodes: Range<usize>,
+}
+
+/// The streams of all devices.
+pub(super) struct Streams {
+    pub(super) all: Vec<Stream>,
+    /// The node of each activity, by row.
+    pub(super) of_row: Vec<Option<NodeId>>,
+}
+
+/// Adds the activities of all devices to the nodes, stream by stream.
+pub(super) fn streams(trace: &Trace, nodes: &mut Vec<Node>) -> Streams {
+    let table = &trace.table;
+    let mut streams = Streams { all: Vec::new(), of_row: vec![None; table.len()] };
+    let mut classes = Classes::new(table);
+    for (device, (_, mut rows)) in activities(table).into_iter().enumerate() {
+        // The sort is stable: the activities of a stream stay in order of time.
+        rows.sort_by_key(|&row| table.track_id(row));
+        for &row in &rows {
+            let (track, at) = (table.track_id(row), nodes.len());
+            match streams.all.last_mut().filter(|stream| stream.track == track) {
+                Some(stream) => stream.nodes.end = at + 1,
+                None => streams.all.push(Stream { track, device, nodes: at..at + 1 }),
+            }
+            let time = (table.ts(row), table.end(row));
+            let kind = Kind::Device(classes.of(row));
+            nodes.push(Node { row: Some(row), kind, time, own_ns: time.1 - time.0 });
+            streams.of_row[row.index()] = Some(NodeId::new(at));
+        }
+    }
+    streams
+}

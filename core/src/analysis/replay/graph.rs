@@ -1,0 +1,273 @@
+//! The graph of a trace: nodes with their durations, and the points in time that they depend on.
+
+use crate::analysis::device::device_time::Class;
+use crate::analysis::device::idle::Cause;
+use crate::analysis::intervals::Interval;
+use crate::handle::{Run, handle, run};
+use crate::table::events::Row;
+use crate::table::tracks::TrackId;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+handle! {
+    /// The index of a node.
+    pub struct NodeId;
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Code of the host between calls of the runtime.
+    Host,
+    /// The thread does nothing, because it waits for another thread.
+    Idle,
+    /// A call of the runtime or the driver, with what it is for.
+    Call(Cause),
+    /// A wait for data that other processes prepare.
+    Data,
+    /// Work of a device.
+    Device(Class),
+}
+
+/// A period of a thread, or an activity of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The call or the activity.
+    pub row: Option<Row>,
+    /// What it is.
+    pub kind: Kind,
+    /// The recorded start and end, in ns relative to the table's base.
+    pub time: Interval,
+    /// The duration without waiting, in ns.
+    pub own_ns: i64,
+}
+
+/// Why a point in time depends on another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The node before it on the same thread ended.
+    Program,
+    /// The work was launched.
+    Launch,
+    /// The activity before it on the same stream ended.
+    Stream,
+    /// An activity of another stream ended.
+    OtherStream,
+    /// The host waits for an activity.
+    Synchronization,
+    /// The launch queue of the stream is full.
+    QueueFull,
+    /// Another thread reached a point.
+    Thread,
+    /// The data loader prepares one batch after the other.
+    Data,
+}
+
+/// A point in time: the start or the end of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Point(u32);
+
+impl Point {
+    /// The start of a node.
+    pub fn start(node: NodeId) -> Point {
+        Point(node.index() as u32 * 2)
+    }
+
+    /// The end of a node.
+    pub fn end(node: NodeId) -> Point {
+        Point(node.index() as u32 * 2 + 1)
+    }
+
+    /// The node.
+    pub fn node(self) -> NodeId {
+        NodeId::new(self.0 as usize / 2)
+    }
+
+    /// Whether it is the end.
+    pub fn is_end(self) -> bool {
+        self.0 % 2 == 1
+    }
+
+    /// The key by which points are sorted.
+    pub(super) fn order(self) -> i64 {
+        i64::from(self.0)
+    }
+
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A dependency: a point is at least `delay_ns` after another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The point that it depends on.
+    pub from: Point,
+    /// The time between the two, in ns.
+    pub delay_ns: i64,
+    /// The reason.
+    pub why: Why,
+}
+
+/// Edges, each with the point that it leads to.
+pub(super) type Edges = Vec<(Point, Edge)>;
+
+/// The nodes of a trace with what they depend on.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// The nodes, thread by thread and then stream by stream, each in order of time.
+    pub(super) nodes: Vec<Node>,
+    /// The nodes of each thread and stream.
+    pub(super) places: Vec<Range<usize>>,
+    /// The threads of the first places.
+    threads: Vec<TrackId>,
+    /// The edges, in the order of the points that they lead to.
+    edges: Vec<Edge>,
+    /// The end of the edges of each point.
+    ends: Vec<u32>,
+    /// Every point after those that it depends on.
+    order: Vec<Point>,
+}
+
+impl Graph {
+    /// Creates a graph from edges in the order of the points that they lead to.
+    pub(super) fn new(
+        nodes: Vec<Node>,
+        places: Vec<Range<usize>>,
+        threads: Vec<TrackId>,
+        edges: Edges,
+    ) -> Graph {
+        let mut ends = vec![0; nodes.len() * 2];
+        for (at, &(to, _)) in edges.iter().enumerate() {
+            ends[to.index()] = at as u32 + 1;
+        }
+        let mut last = 0;
+        for end in &mut ends {
+            last = last.max(*end);
+            *end = last;
+        }
+        let edges = edges.into_iter().map(|(_, edge)| edge).collect();
+        let mut graph = Graph { nodes, places, threads, edges, ends, order: Vec::new() };
+        graph.sort();
+        graph
+    }
+
+    /// Returns a node.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// Returns every node.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + Clone + use<> {
+        run(0..self.nodes.len())
+    }
+
+    /// Returns the threads with their nodes.
+    pub(super) fn threads(&self) -> impl Iterator<Item = (TrackId, Run<NodeId>)> {
+        self.threads.iter().zip(&self.places).map(|(&thread, nodes)| (thread, run(nodes.clone())))
+    }
+
+    /// Returns the thread of a node of the host.
+    pub(super) fn thread_of(&self, id: NodeId) -> Option<TrackId> {
+        let place = self.places.partition_point(|nodes| nodes.end <= id.index());
+        self.threads.get(place).copied()
+    }
+
+    pub(super) fn recorded(&self, point: Point) -> i64 {
+        let time = self.nodes[point.node().index()].time;
+        if point.is_end() { time.1 } else { time.0 }
+    }
+
+    /// Returns what a point depends on, except that a node ends no earlier than its own duration after its start.
+    pub fn edges(&self, to: Point) -> &[Edge] {
+        let start = to.index().checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.edges[start as usize..self.ends[to.index()] as usize]
+    }
+
+    /// Orders the points. Each place advances until it reaches a point that depends on one of a place that has not come
+    /// so far. Dependencies in a circle can result from wrong times: then the earliest place advances regardless.
+    fn sort(&mut self) {
+        let mut next: Vec<usize> = self.places.iter().map(|place| place.start * 2).collect();
+        let mut done = vec![false; self.nodes.len() * 2];
+        let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); self.places.len()];
+        let place_of = self.place_of();
+        let mut ready: Vec<u32> = (0..self.places.len() as u32).rev().collect();
+        self.order.reserve(done.len());
+        loop {
+            while let Some(place) = ready.pop() {
+                let end = self.places[place as usize].end * 2;
+                let from = next[place as usize];
+                let mut at = from;
+                while at < end {
+                    let blocking = self.edges(Point(at as u32)).iter().find(|edge| !done[edge.from.index()]);
+                    if let Some(edge) = blocking {
+                        waiting[place_of[edge.from.node().index()] as usize].push(place);
+                        break;
+                    }
+                    done[at] = true;
+                    self.order.push(Point(at as u32));
+                    at += 1;
+                }
+                next[place as usize] = at;
+                if at > from {
+                    ready.append(&mut waiting[place as usize]);
+                }
+            }
+            if !self.force(&mut next, &mut done, &mut ready) {
+                return;
+            }
+        }
+    }
+
+    /// Advances the place whose next point is the earliest by one point. Returns `false` if all are at their end.
+    fn force(&mut self, next: &mut [usize], done: &mut [bool], ready: &mut Vec<u32>) -> bool {
+        let behind = (0..next.len()).filter(|&place| next[place] < self.places[place].end * 2);
+        let Some(place) = behind.min_by_key(|&place| self.recorded(Point(next[place] as u32))) else {
+            return false;
+        };
+        let at = next[place];
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        for edge in &mut self.edges[start as usize..self.ends[at] as usize] {
+            if !done[edge.from.index()] {
+                // A point that depends on itself depends on nothing.
+                edge.from = Point(at as u32);
+            }
+        }
+        done[at] = true;
+        self.order.push(Point(at as u32));
+        next[place] += 1;
+        ready.extend((0..next.len() as u32).rev());
+        true
+    }
+
+    fn place_of(&self) -> Vec<u32> {
+        let mut places = vec![0; self.nodes.len()];
+        for (place, nodes) in (0..).zip(&self.places) {
+            places[nodes.clone()].fill(place);
+        }
+        places
+    }
+
+    /// Computes the time of every point. `own` returns the duration of a node without waiting, and `holds` whether a
+    /// dependency holds. A start that depends on nothing is where it was recorded.
+    pub(super) fn times(
+        &self,
+        own: &mut dyn FnMut(NodeId) -> i64,
+        holds: &dyn Fn(Point, &Edge) -> bool,
+    ) -> Vec<i64> {
+        let mut times = vec![0i64; self.nodes.len() * 2];
+        for &point in &self.order {
+            let edges = self.edges(point);
+            let known = edges.iter().filter(|edge| edge.from != point && holds(point, edge));
+            let after = known.map(|edge| times[edge.from.index()].saturating_add(edge.delay_ns)).max();
+            times[point.index()] = if point.is_end() {
+                let ended = times[point.index() - 1].saturating_add(own(point.node()));
+                after.map_or(ended, |after| after.max(ended))
+            } else {
+                after.unwrap_or_else(|| self.recorded(point))
+            };
+        }
+        times
+    }
+}

@@ -1,0 +1,251 @@
+//! The critical path: what the end of a trace, a step or a window depended on, back to its start.
+//!
+//! The walk goes backwards through the recorded times. At each point it follows what the point waited for longest: the
+//! code before it, the launch, the activity before it on the stream, the activity that a call waits for. So the path is a
+//! sequence of periods without gaps, and their lengths add up to the window.
+
+use super::graph::{Edge, Graph, Kind, NodeId, Point, Why};
+use super::waits::TOLERANCE_NS;
+use crate::analysis::device::device_time::Class;
+use crate::analysis::device::idle::{Cause, Host};
+use crate::analysis::intervals::Interval;
+use crate::table::events::Row;
+use crate::table::tracks::TrackId;
+use crate::trace::Trace;
+use crate::words::words;
+use alloc::vec::Vec;
+
+words! {
+    "PathPart"
+    /// What bounds a part of the critical path.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum PathPart {
+        /// Kernels that compute.
+        Compute = "compute",
+        /// Kernels that communicate.
+        Communication = "communication",
+        /// Copies.
+        Memcpy = "memcpy",
+        /// Memsets.
+        Memset = "memset",
+        /// From a launch call to the start of its work on an empty stream.
+        LaunchDelay = "launch_delay",
+        /// Between two activities of a stream.
+        KernelGap = "kernel_gap",
+        /// From the end of an activity to the start of one on another stream that waits for it.
+        StreamWait = "stream_wait",
+        /// From the end of an activity to the end of a call that waits for it.
+        SynchronizationDelay = "synchronization_delay",
+        /// A call waits because the launch queue is full.
+        QueueFull = "queue_full",
+        /// From a point of one thread to the continuation of another.
+        ThreadDelay = "thread_delay",
+        /// The host waits for data.
+        DataLoading = "data_loading",
+        /// The host copies to a device.
+        HostToDeviceCopy = "host_to_device_copy",
+        /// A call that waits for devices, apart from the waiting.
+        Synchronization = "synchronization",
+        /// The host allocates or frees memory.
+        Allocation = "allocation",
+        /// The host compiles code or loads kernels.
+        Compilation = "compilation",
+        /// Python collects garbage.
+        GarbageCollection = "garbage_collection",
+        /// The host waits for a lock.
+        Lock = "lock",
+        /// The host is in a call that launches work.
+        Launch = "launch",
+        /// The host is in an operator.
+        Operator = "operator",
+        /// The host is in an optimizer.
+        Optimizer = "optimizer",
+        /// The host is in autograd, outside of operators.
+        Autograd = "autograd",
+        /// The host is in other code.
+        UserCode = "user_code",
+        /// The profiler itself works.
+        ProfilerOverhead = "profiler_overhead",
+        /// The trace shows nothing, or nothing that came before.
+        Unknown = "unknown",
+    }
+}
+
+impl PathPart {
+    fn of_class(class: Class) -> PathPart {
+        match class {
+            Class::Compute => PathPart::Compute,
+            Class::Communication => PathPart::Communication,
+            Class::Memcpy => PathPart::Memcpy,
+            Class::Memset => PathPart::Memset,
+        }
+    }
+
+    fn of_cause(cause: Cause) -> PathPart {
+        let same = PathPart::ALL.into_iter().find(|part| part.as_str() == cause.as_str());
+        same.unwrap_or(PathPart::Unknown)
+    }
+
+    fn of_delay(why: Why) -> PathPart {
+        match why {
+            Why::Program => PathPart::Unknown,
+            Why::Launch => PathPart::LaunchDelay,
+            Why::Stream => PathPart::KernelGap,
+            Why::OtherStream => PathPart::StreamWait,
+            Why::Synchronization => PathPart::SynchronizationDelay,
+            Why::QueueFull => PathPart::QueueFull,
+            Why::Thread => PathPart::ThreadDelay,
+            Why::Data => PathPart::DataLoading,
+        }
+    }
+}
+
+/// A period of the critical path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Start and end, in ns relative to the table's base.
+    pub time: Interval,
+    /// What bounds it.
+    pub part: PathPart,
+    /// The span or activity.
+    pub row: Option<Row>,
+    /// The thread or stream; `None` between two of them.
+    pub track: Option<TrackId>,
+}
+
+/// Returns the critical path of a window, in order of time. It ends with the last point in the window: of the complete
+/// trace, or else of the main thread.
+pub(super) fn critical_path(
+    trace: &Trace,
+    host: &Host<'_>,
+    graph: &Graph,
+    window: Option<Interval>,
+) -> Vec<Segment> {
+    let all = graph.ids().flat_map(|id| [graph.node(id).time.0, graph.node(id).time.1]);
+    let window = window.or_else(|| all.clone().min().zip(all.max()));
+    let Some(window) = window.filter(|window| window.0 < window.1) else { return Vec::new() };
+    let mut walk = Walk { trace, host, graph, window, reached: window.1, segments: Vec::new() };
+    walk.run();
+    walk.segments.reverse();
+    walk.segments
+}
+
+struct Walk<'a> {
+    trace: &'a Trace,
+    host: &'a Host<'a>,
+    graph: &'a Graph,
+    window: Interval,
+    /// The path is known from here to the end of the window.
+    reached: i64,
+    /// The last period first.
+    segments: Vec<Segment>,
+}
+
+impl Walk<'_> {
+    fn run(&mut self) {
+        let mut next = self.last();
+        while let Some(point) = next.filter(|_| self.reached > self.window.0) {
+            next = if point.is_end() { self.end(point.node()) } else { self.start(point) };
+        }
+        self.until(self.window.0, PathPart::Unknown, None, None);
+    }
+
+    /// The point from which the walk goes back: the last one before the end of the window, or the end of the node of the
+    /// host that is open there.
+    fn last(&self) -> Option<Point> {
+        let is_open = |id: &NodeId| {
+            let time = self.graph.node(*id).time;
+            time.0 < self.window.1 && self.window.1 < time.1
+        };
+        let threads = self.graph.threads().filter(|thread| Some(thread.0) == self.host.main());
+        let open = threads.flat_map(|(_, nodes)| nodes).find(is_open);
+        let ended = self.graph.ids().filter(|&id| self.graph.node(id).time.1 <= self.window.1);
+        open.or_else(|| ended.max_by_key(|&id| self.graph.node(id).time.1)).map(Point::end)
+    }
+
+    /// Goes from the end of a node to what it waited for, or to its start.
+    fn end(&mut self, id: NodeId) -> Option<Point> {
+        let node = self.graph.node(id);
+        let start = Point::start(id);
+        let awaited = self.latest(Point::end(id));
+        let awaited = awaited.filter(|edge| self.graph.recorded(edge.from) > node.time.0);
+        if let Some(edge) = awaited {
+            self.delay(id, &edge);
+            return Some(edge.from);
+        }
+        match node.kind {
+            Kind::Device(class) => {
+                let track = node.row.map(|row| self.trace.table.track_id(row));
+                self.until(node.time.0, PathPart::of_class(class), node.row, track);
+            }
+            Kind::Data => self.until(node.time.0, PathPart::DataLoading, node.row, self.track(id)),
+            Kind::Call(cause) => self.until(node.time.0, PathPart::of_cause(cause), node.row, self.track(id)),
+            Kind::Host | Kind::Idle => self.code(id),
+        }
+        Some(start)
+    }
+
+    /// Goes from the start of a node to what it depended on.
+    fn start(&mut self, point: Point) -> Option<Point> {
+        let edge = self.latest(point)?;
+        let id = point.node();
+        if edge.why == Why::Launch {
+            // The call is on the path until the work begins, and then the code before the call.
+            let (call, from) = (self.graph.node(edge.from.node()), edge.from.node());
+            self.until(call.time.1, PathPart::LaunchDelay, self.graph.node(id).row, None);
+            let part =
+                if let Kind::Call(cause) = call.kind { PathPart::of_cause(cause) } else { PathPart::Launch };
+            self.until(call.time.0, part, call.row, self.track(from));
+        } else {
+            self.delay(id, &edge);
+        }
+        Some(edge.from)
+    }
+
+    /// The dependency that explains a point: of those that are recorded before it, the one that allows it last.
+    fn latest(&self, to: Point) -> Option<Edge> {
+        let recorded = |edge: &Edge| self.graph.recorded(edge.from);
+        let is_before = |edge: &&Edge| {
+            let tolerance = if edge.why == Why::Synchronization { TOLERANCE_NS } else { 0 };
+            edge.from != to && recorded(edge) <= self.reached + tolerance
+        };
+        let before = self.graph.edges(to).iter().filter(is_before);
+        before.max_by_key(|edge| recorded(edge).saturating_add(edge.delay_ns)).copied()
+    }
+
+    /// Adds the time between a point and what it depended on.
+    fn delay(&mut self, id: NodeId, edge: &Edge) {
+        let row = self.graph.node(id).row.or(self.graph.node(edge.from.node()).row);
+        self.until(self.graph.recorded(edge.from), PathPart::of_delay(edge.why), row, None);
+    }
+
+    /// Adds the code of a thread, by what it did.
+    fn code(&mut self, id: NodeId) {
+        let Some(track) = self.track(id) else { return };
+        let period = (self.graph.node(id).time.0.max(self.window.0), self.reached);
+        let mut parts = Vec::new();
+        self.host.walk_alone().parts(track, period, &mut |time, reason| parts.push((time, reason)));
+        for (time, reason) in parts.into_iter().rev() {
+            self.until(time.0, PathPart::of_cause(reason.cause), reason.behind, Some(track));
+        }
+    }
+
+    /// The thread of a node of the host.
+    fn track(&self, id: NodeId) -> Option<TrackId> {
+        self.graph.thread_of(id)
+    }
+
+    /// Extends the path back to an instant.
+    fn until(&mut self, instant: i64, part: PathPart, row: Option<Row>, track: Option<TrackId>) {
+        let start = instant.max(self.window.0);
+        if start >= self.reached {
+            return;
+        }
+        match self.segments.last_mut() {
+            Some(last) if (last.part, last.row, last.track) == (part, row, track) => last.time.0 = start,
+            _ => self.segments.push(Segment { time: (start, self.reached), part, row, track }),
+        }
+        self.reached = start;
+    }
+}

@@ -1,0 +1,69 @@
+//! The critical path as rows: the time of each part, and what stood behind it.
+
+use super::path::PathPart;
+use super::what_if::Replay;
+use crate::analysis::device::behind::{BEHIND, Behind};
+use crate::analysis::device::steps::step_ranges;
+use crate::analysis::intervals::Interval;
+use crate::error::Error;
+use crate::rows::{Cell, Column, Rows, Shape};
+use crate::trace::Trace;
+use alloc::format;
+use alloc::vec;
+
+/// The columns of the answer.
+pub(crate) const COLUMNS: &[Column] = &[
+    Column::word("part", "Part", &PathPart::VOCABULARY, "What bounds this part of the critical path."),
+    Column::ns("time_ns", "Time", "Its time; all parts add up to the window."),
+    Column::share("share", "Share", "Its share of the window."),
+    Column::int("count", "Periods", "The number of periods."),
+    Column::text("mostly", "Mostly", "The first of `behind`.").nullable(),
+    Column::json("behind", "", Shape::Records(&BEHIND), "The spans and activities, by time; at most 10."),
+];
+
+/// Returns the window of a step, or of a range of time after the start of the recording; `None` for the complete trace.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] if both are given, or the trace has no such step.
+pub(crate) fn window(
+    trace: &Trace,
+    step: Option<i64>,
+    time: Option<Interval>,
+) -> Result<Option<Interval>, Error> {
+    let table = &trace.table;
+    match (step, time) {
+        (Some(_), Some(_)) => Err(Error::BadOption("step: a range of time is given as well".into())),
+        (Some(number), None) => {
+            let steps = step_ranges(table);
+            let found = steps.iter().find(|step| step.1 == number).map(|step| step.0);
+            let row =
+                found.ok_or_else(|| Error::BadOption(format!("step: the trace has no step {number}")))?;
+            Ok(Some((table.ts(row), table.end(row))))
+        }
+        (None, time) => {
+            let shifted = |ns: i64| ns.saturating_add(trace.start_ns);
+            Ok(time.map(|(start, end)| (shifted(start), shifted(end))))
+        }
+    }
+}
+
+/// Returns the parts of the critical path of a window, the longest first.
+pub(crate) fn path_rows(trace: &Trace, window: Option<Interval>) -> Rows {
+    let mut behind = Behind::new(&trace.table, PathPart::ALL.len());
+    for segment in Replay::new(trace).critical_path(window) {
+        behind.add(segment.part as usize, segment.row, segment.time.1 - segment.time.0);
+    }
+    let total = behind.total_ns();
+    let mut rows = Rows::new(COLUMNS);
+    for group in behind.groups() {
+        rows.push(vec![
+            PathPart::ALL[group.index].as_str().into(),
+            Cell::Ns(group.time_ns),
+            Cell::Share(group.time_ns as f64 / total as f64),
+            group.count.into(),
+            group.mostly,
+            group.behind,
+        ]);
+    }
+    rows
+}

@@ -1,0 +1,115 @@
+//! What the threads of the host depend on.
+
+use super::build::Builder;
+use super::graph::{Edge, Edges, Kind, NodeId, Point, Why};
+use super::typical::Delays;
+use super::waits::Waits;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+impl Builder<'_> {
+    /// Adds the activities that calls wait for.
+    pub(super) fn waits(&self, edges: &mut Edges, own: &mut Vec<(NodeId, i64)>) {
+        let waits = Waits::new(self.trace, self.nodes, self.streams);
+        // Each call with what it waits for, and when that ended.
+        let mut found: Vec<(NodeId, NodeId)> = Vec::new();
+        let (mut after, mut free) = (Delays::default(), Delays::default());
+        let mut ends: Vec<(NodeId, i64)> = Vec::new();
+        for thread in self.threads {
+            for call in thread.clone().filter(|&at| matches!(self.nodes[at].kind, Kind::Call(_))) {
+                let node = &self.nodes[call];
+                let mut ended = None;
+                waits.of_call(node, &mut |awaited| {
+                    ended = ended.max(Some(self.node(awaited).time.1));
+                    found.push((NodeId::new(call), awaited));
+                });
+                let Some(end) = ended else { continue };
+                ends.push((NodeId::new(call), end));
+                match end > node.time.0 {
+                    true => after.push((node.time.1 - end).max(0)),
+                    false => free.push(node.time.1 - node.time.0),
+                }
+            }
+        }
+        let (delay_ns, usual) = (after.median(5_000), free.median(5_000));
+        let edge = |from| Edge { from: Point::end(from), delay_ns, why: Why::Synchronization };
+        edges.extend(found.into_iter().map(|(call, awaited)| (Point::end(call), edge(awaited))));
+        for (call, end) in ends {
+            let time = self.node(call).time;
+            let least = usual.min(time.1 - time.0);
+            // Without the wait, the call would have ended earlier.
+            if end + delay_ns > time.0 + least {
+                own.push((call, least));
+            }
+        }
+    }
+
+    /// Adds the order of the program, waits for other threads, and waits for data.
+    pub(super) fn threads(&self, edges: &mut Edges, own: &mut Vec<(NodeId, i64)>) {
+        for (thread, nodes) in self.threads.iter().enumerate() {
+            let mut data: Option<NodeId> = None;
+            for at in nodes.clone() {
+                let id = NodeId::new(at);
+                if at > nodes.start {
+                    let from = Point::end(NodeId::new(at - 1));
+                    edges.push((Point::start(id), Edge { from, delay_ns: 0, why: Why::Program }));
+                } else if Some(thread) != self.main {
+                    let begun = self.main.and_then(|main| self.reached(&self.threads[main], at));
+                    edges.extend(begun.map(|edge| (Point::start(id), edge)));
+                }
+                match self.nodes[at].kind {
+                    Kind::Idle => {
+                        let edge = self.other_thread(thread, at);
+                        own.extend(edge.map(|_| (id, 0)));
+                        edges.extend(edge.map(|edge| (Point::end(id), edge)));
+                    }
+                    Kind::Data => {
+                        if let Some(last) = data {
+                            let delay_ns = self.node(id).time.1 - self.node(last).time.1;
+                            let edge = Edge { from: Point::end(last), delay_ns, why: Why::Data };
+                            edges.push((Point::end(id), edge));
+                            own.push((id, 0));
+                        }
+                        data = Some(id);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// What an idle thread waited for: the last point of a thread that was busy for most of the time.
+    fn other_thread(&self, thread: usize, idle: usize) -> Option<Edge> {
+        let time = self.nodes[idle].time;
+        let others = self.threads.iter().enumerate().filter(|&(other, _)| other != thread);
+        let busy = others.filter(|(_, nodes)| 2 * self.busy_ns(nodes, time) > time.1 - time.0);
+        let reached = busy.filter_map(|(_, nodes)| self.reached_by(nodes, time.1));
+        let edge = reached.min_by_key(|edge| edge.delay_ns)?;
+        (edge.delay_ns < time.1 - time.0).then_some(edge)
+    }
+
+    /// The last point that a thread had reached when a node began.
+    fn reached(&self, nodes: &Range<usize>, at: usize) -> Option<Edge> {
+        self.reached_by(nodes, self.nodes[at].time.0)
+    }
+
+    fn reached_by(&self, nodes: &Range<usize>, instant: i64) -> Option<Edge> {
+        let begun = self.nodes[nodes.clone()].partition_point(|node| node.time.0 <= instant);
+        let at = NodeId::new(nodes.start + begun.checked_sub(1)?);
+        let node = self.node(at);
+        // The end of an idle period can depend on the thread that waits here.
+        let is_over = node.time.1 <= instant && node.kind != Kind::Idle;
+        let (from, time) =
+            if is_over { (Point::end(at), node.time.1) } else { (Point::start(at), node.time.0) };
+        Some(Edge { from, delay_ns: instant - time, why: Why::Thread })
+    }
+
+    /// For how much of a period a thread is not idle.
+    fn busy_ns(&self, nodes: &Range<usize>, period: (i64, i64)) -> i64 {
+        let all = &self.nodes[nodes.clone()];
+        let first = all.partition_point(|node| node.time.1 <= period.0);
+        let within = all[first..].iter().take_while(|node| node.time.0 < period.1);
+        let busy = within.filter(|node| node.kind != Kind::Idle);
+        busy.map(|node| node.time.1.min(period.1) - node.time.0.max(period.0)).sum()
+    }
+}

@@ -1,0 +1,98 @@
+//! What the calls that wait for devices wait for.
+//!
+//! Traces with records of synchronizations (`cuda_sync`) name the stream. In others, a wait ended because of the
+//! activity that ended last before it, among those that were launched before the call.
+
+use super::device::{Stream, Streams};
+use super::graph::{Node, NodeId};
+use crate::analysis::device::names::is_sync_name;
+use crate::index::Index;
+use crate::table::category::Category;
+use crate::table::layout::Key;
+use crate::trace::Trace;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The clocks of host and device differ by up to this, in ns.
+pub(super) const TOLERANCE_NS: i64 = 2_000;
+
+/// Finds what calls wait for.
+pub(super) struct Waits<'a> {
+    trace: &'a Trace,
+    nodes: &'a [Node],
+    streams: &'a [Stream],
+    /// The start of the launch of each activity, by its offset in the nodes of devices; it never decreases in a stream.
+    launched: Vec<i64>,
+    first: usize,
+    /// The streams of the synchronizations that were recorded, by correlation id.
+    recorded: Index,
+    /// The copies that each call launched, by the row of the call.
+    copies: Index,
+}
+
+impl<'a> Waits<'a> {
+    pub(super) fn new(trace: &'a Trace, nodes: &'a [Node], streams: &'a Streams) -> Waits<'a> {
+        let table = &trace.table;
+        let first = streams.all.first().map_or(nodes.len(), |stream| stream.nodes.start);
+        let mut launched = vec![0; nodes.len() - first];
+        let mut copies = Index::default();
+        for stream in &streams.all {
+            let mut latest = i64::MIN;
+            for at in stream.nodes.clone() {
+                let Some(row) = nodes[at].row else { continue };
+                let call = trace.links.launch(row);
+                latest = latest.max(table.ts(call.unwrap_or(row)));
+                launched[at - first] = latest;
+                if let Some(call) = call.filter(|_| table.category(row) == Category::Memcpy) {
+                    copies.set((i64::from(call), 0), at as u32);
+                }
+            }
+        }
+        let mut recorded = Index::default();
+        for row in table.rows().filter(|&row| table.category(row) == Category::Sync) {
+            let stream = streams.all.iter().position(|stream| stream.track == table.track_id(row));
+            if let Some((id, stream)) = table.int(row, Key::Correlation).zip(stream) {
+                recorded.set((id, 0), stream as u32);
+            }
+        }
+        Waits { trace, nodes, streams: &streams.all, launched, first, recorded, copies }
+    }
+
+    /// Calls `each` with the activities that a call waits for.
+    pub(super) fn of_call(&self, call: &Node, each: &mut dyn FnMut(NodeId)) {
+        let Some(row) = call.row else { return };
+        let table = &self.trace.table;
+        let name = table.name(row);
+        if let Some(copy) = self.copies.get((i64::from(row), 0)) {
+            if self.nodes[copy as usize].time.1 <= call.time.1 + TOLERANCE_NS {
+                each(NodeId::new(copy as usize));
+            }
+        } else if !is_sync_name(name) {
+        } else if name.contains("DeviceSynchronize") || name.contains("CtxSynchronize") {
+            let Some(device) = self.likely(call).map(|stream| stream.device) else { return };
+            let streams = self.streams.iter().filter(|stream| stream.device == device);
+            streams.filter_map(|stream| self.awaited(stream, call)).for_each(each);
+        } else {
+            let id = table.int(row, Key::Correlation).filter(|&id| id != 0);
+            let known = id.and_then(|id| self.recorded.get((id, 0)));
+            let stream = known.map(|at| &self.streams[at as usize]).or_else(|| self.likely(call));
+            stream.and_then(|stream| self.awaited(stream, call)).into_iter().for_each(each);
+        }
+    }
+
+    /// The last activity of a stream that was launched before the call and ended before its end.
+    fn awaited(&self, stream: &Stream, call: &Node) -> Option<NodeId> {
+        let at = |index: usize| stream.nodes.start - self.first + index;
+        let launched = &self.launched[at(0)..at(stream.nodes.len())];
+        let before = launched.partition_point(|&launch| launch <= call.time.0);
+        let nodes = &self.nodes[stream.nodes.clone()][..before];
+        let ended = nodes.partition_point(|node| node.time.1 <= call.time.1 + TOLERANCE_NS);
+        Some(NodeId::new(stream.nodes.start + ended.checked_sub(1)?))
+    }
+
+    /// The stream whose awaited activity ended last.
+    fn likely(&self, call: &Node) -> Option<&'a Stream> {
+        let end = |stream: &&Stream| self.awaited(stream, call).map(|node| self.nodes[node.index()].time.1);
+        self.streams.iter().filter(|stream| end(stream).is_some()).max_by_key(end)
+    }
+}

@@ -1,0 +1,193 @@
+//! Replays of a graph with changes.
+
+use super::changes::Changes;
+use super::graph::{Edge, Graph, Kind, NodeId, Point, Why};
+use super::path::{Segment, critical_path};
+use crate::analysis::device::device_time::Class;
+use crate::analysis::device::idle::{Cause, Host};
+use crate::analysis::intervals::Interval;
+use crate::error::Error;
+use crate::table::events::Row;
+use crate::trace::Trace;
+use crate::units::time_ns;
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Replays of a trace.
+pub struct Replay<'a> {
+    trace: &'a Trace,
+    host: Host<'a>,
+    graph: Graph,
+    /// The time of the code of the host by cause, by node.
+    code: Vec<(NodeId, Cause, i64)>,
+    /// From the first to the last point as recorded, in ns.
+    recorded_ns: i64,
+    /// The same, replayed without changes.
+    replayed_ns: i64,
+}
+
+/// Replays with a larger error than this are no basis for an answer.
+pub const LARGEST_ERROR: f64 = 0.1;
+
+impl<'a> Replay<'a> {
+    /// Prepares the replays of a trace.
+    pub fn new(trace: &'a Trace) -> Replay<'a> {
+        let host = Host::new(trace);
+        let graph = Graph::of(trace, &host);
+        let code = code(&graph, &host);
+        let recorded_ns = wall(graph.ids().flat_map(|id| [graph.node(id).time.0, graph.node(id).time.1]));
+        let mut replay = Replay { trace, host, graph, code, recorded_ns, replayed_ns: 0 };
+        replay.replayed_ns = replay.wall_ns(&Changes::default());
+        replay
+    }
+
+    /// The recorded time from the first to the last point of the graph, in ns.
+    pub fn recorded_ns(&self) -> i64 {
+        self.recorded_ns
+    }
+
+    /// The same time in the replay without changes.
+    pub fn replayed_ns(&self) -> i64 {
+        self.replayed_ns
+    }
+
+    /// How far the replay without changes is from what was recorded, in ns.
+    pub fn error_ns(&self) -> i64 {
+        (self.replayed_ns - self.recorded_ns).abs()
+    }
+
+    /// The error as a share of the recorded time.
+    pub fn error(&self) -> f64 {
+        if self.recorded_ns == 0 { 0.0 } else { self.error_ns() as f64 / self.recorded_ns as f64 }
+    }
+
+    /// Whether the error is small enough for an answer.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unfit`] with the reason if it is larger than [`LARGEST_ERROR`].
+    pub fn check(&self) -> Result<(), Error> {
+        if self.error() <= LARGEST_ERROR {
+            return Ok(());
+        }
+        let (late_ns, row) = self.unexplained();
+        let name = row.map_or("", |row| self.trace.table.name(row));
+        Err(Error::Unfit(format!(
+            "replayed without changes, this trace takes {} instead of {}, which is {:.0}% off: {name} starts {} later than the launches, streams and waits in the trace explain",
+            time_ns(self.replayed_ns, None),
+            time_ns(self.recorded_ns, None),
+            self.error() * 100.0,
+            time_ns(late_ns, None),
+        )))
+    }
+
+    /// The activity that started the longest after all that it is known to have waited for.
+    fn unexplained(&self) -> (i64, Option<Row>) {
+        let late = self.graph.ids().filter_map(|id| {
+            let edges = self.graph.edges(Point::start(id)).iter();
+            let ready = edges.map(|edge| self.graph.recorded(edge.from) + edge.delay_ns).max()?;
+            let node = self.graph.node(id);
+            Some((node.time.0 - ready, node.row?))
+        });
+        late.max_by_key(|late| late.0).map_or((0, None), |(late, row)| (late, Some(row)))
+    }
+
+    /// Returns the critical path of a window, in ns relative to the table's base, or of the complete trace.
+    pub fn critical_path(&self, window: Option<Interval>) -> Vec<Segment> {
+        critical_path(self.trace, &self.host, &self.graph, window)
+    }
+
+    /// The graph that is replayed.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Returns what changes would save of the replayed time, in ns; negative if they would cost time.
+    pub fn saving_ns(&self, changes: &Changes) -> i64 {
+        self.replayed_ns - self.wall_ns(changes)
+    }
+
+    /// Returns the time from the first to the last point of a replay, in ns.
+    pub fn wall_ns(&self, changes: &Changes) -> i64 {
+        wall(self.times(changes).into_iter())
+    }
+
+    /// Returns the start and the end of every node in a replay.
+    pub fn times(&self, changes: &Changes) -> Vec<i64> {
+        let own = self.durations(changes);
+        self.graph.times(&mut |node| own[node.index()], &|to, edge| self.holds(changes, to, edge))
+    }
+
+    /// The durations of all nodes without waiting, in ns.
+    fn durations(&self, changes: &Changes) -> Vec<i64> {
+        let mut own: Vec<i64> = self.graph.ids().map(|id| self.graph.node(id).own_ns).collect();
+        for &(node, cause, ns) in &self.code {
+            if changes.is_free(cause) {
+                own[node.index()] -= ns;
+            }
+        }
+        let mut factors: Vec<Option<f64>> = vec![None; self.trace.table.names.len()];
+        for id in self.graph.ids() {
+            let node = self.graph.node(id);
+            let own = &mut own[id.index()];
+            match node.kind {
+                Kind::Call(cause) if changes.is_free(cause) => *own = 0,
+                Kind::Data if changes.is_free(Cause::DataLoading) => *own = 0,
+                Kind::Device(class) if !changes.faster.is_empty() => {
+                    let Some(row) = node.row else { continue };
+                    let known = &mut factors[self.trace.table.name_id(row).0 as usize];
+                    let factor = *known.get_or_insert_with(|| {
+                        let name = self.trace.table.name(row);
+                        let fitting = changes.faster.iter().filter(|faster| faster.fits(class, name));
+                        fitting.map(|faster| faster.factor).product()
+                    });
+                    *own = (*own as f64 / factor + 0.5) as i64;
+                }
+                _ => {}
+            }
+        }
+        own
+    }
+
+    /// Whether a dependency is there in a replay.
+    fn holds(&self, changes: &Changes, to: Point, edge: &Edge) -> bool {
+        let is_communication =
+            |point: Point| self.graph.node(point.node()).kind == Kind::Device(Class::Communication);
+        match edge.why {
+            Why::Data => !changes.is_free(Cause::DataLoading),
+            Why::Synchronization | Why::QueueFull => match self.graph.node(to.node()).kind {
+                Kind::Call(cause) => !changes.is_free(cause),
+                _ => true,
+            },
+            Why::Stream | Why::OtherStream if changes.overlap_communication => {
+                !is_communication(edge.from) || is_communication(to)
+            }
+            _ => true,
+        }
+    }
+}
+
+fn wall(times: impl Iterator<Item = i64>) -> i64 {
+    let range = times.fold(None, |range: Option<(i64, i64)>, time| {
+        Some(range.map_or((time, time), |(first, last)| (first.min(time), last.max(time))))
+    });
+    range.map_or(0, |(first, last)| last - first)
+}
+
+/// The causes of the code between calls.
+fn code(graph: &Graph, host: &Host<'_>) -> Vec<(NodeId, Cause, i64)> {
+    let mut code: Vec<(NodeId, Cause, i64)> = Vec::new();
+    for (thread, nodes) in graph.threads() {
+        let mut walk = host.walk_alone();
+        for id in nodes.filter(|&id| graph.node(id).kind == Kind::Host) {
+            walk.parts(thread, graph.node(id).time, &mut |time, reason| {
+                let ns = time.1 - time.0;
+                match code.last_mut() {
+                    Some(last) if (last.0, last.1) == (id, reason.cause) => last.2 += ns,
+                    _ => code.push((id, reason.cause, ns)),
+                }
+            });
+        }
+    }
+    code
+}

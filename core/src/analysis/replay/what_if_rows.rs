@@ -1,0 +1,119 @@
+//! What changes would save, as rows.
+
+use super::changes::{Changes, Faster};
+use super::graph::Kind;
+use super::what_if::Replay;
+use crate::analysis::device::device_time::Class;
+use crate::analysis::device::idle::Cause;
+use crate::error::Error;
+use crate::order::{descending, sort_by_key};
+use crate::rows::{Cell, Column, Rows};
+use crate::trace::Trace;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The columns of the answer.
+pub(crate) const COLUMNS: &[Column] = &[
+    Column::text("change", "Change", "What is different, as options of this command."),
+    Column::ns("saving_ns", "Saving", "What it saves of the wall time; negative if it costs time."),
+    Column::share("saving_share", "Share", "The saving as a share of the wall time."),
+    Column::float(
+        "speedup",
+        "Speedup",
+        "The wall time of the unchanged replay divided by that with the change.",
+    ),
+    Column::ns("wall_ns", "Wall", "The wall time with the change."),
+    Column::ns("replayed_ns", "Unchanged", "The wall time of the replay without changes."),
+    Column::ns("recorded_ns", "Recorded", "The wall time as recorded."),
+    Column::share("error", "Error", "How far the replay without changes is from the recorded time."),
+];
+
+/// Returns what each change saves, then all of them together; without changes, what each of the usual ones would save,
+/// the most first.
+///
+/// # Errors
+/// Returns [`Error::Unfit`] if the replay differs too much from what was recorded.
+pub(crate) fn what_if_rows(trace: &Trace, changes: &Changes) -> Result<Rows, Error> {
+    let replay = Replay::new(trace);
+    let mut rows = Rows::new(COLUMNS);
+    if replay.recorded_ns() == 0 {
+        return Ok(rows);
+    }
+    replay.check()?;
+    let saving = |changes: Changes| (replay.saving_ns(&changes), changes);
+    let mut found: Vec<(i64, Changes)> = if changes.is_empty() {
+        usual(&replay).into_iter().map(saving).filter(|saving| saving.0 > 0).collect()
+    } else {
+        changes.each().into_iter().map(saving).collect()
+    };
+    if changes.is_empty() {
+        sort_by_key(&mut found, |saving| (descending(saving.0), 0));
+    } else if found.len() > 1 {
+        found.push(saving(changes.clone()));
+    }
+    for (saving_ns, change) in found {
+        let wall = replay.replayed_ns() - saving_ns;
+        rows.push(vec![
+            change.text().into(),
+            Cell::Ns(saving_ns),
+            Cell::Share(saving_ns as f64 / replay.replayed_ns() as f64),
+            if wall > 0 {
+                Cell::Float(replay.replayed_ns() as f64 / wall as f64)
+            } else {
+                Cell::Float(f64::INFINITY)
+            },
+            Cell::Ns(wall),
+            Cell::Ns(replay.replayed_ns()),
+            Cell::Ns(replay.recorded_ns()),
+            Cell::Share(replay.error()),
+        ]);
+    }
+    Ok(rows)
+}
+
+/// The changes that are tried if none is given.
+fn usual(replay: &Replay<'_>) -> Vec<Changes> {
+    let mut all: Vec<Changes> = Cause::ALL.into_iter().map(Changes::without).collect();
+    all.push(Changes { overlap_communication: true, ..Changes::default() });
+    all.push(Changes { cuda_graph: true, ..Changes::default() });
+    let graph = replay.graph();
+    let has = |class: Class| graph.ids().any(|id| graph.node(id).kind == Kind::Device(class));
+    for class in Class::ALL.into_iter().filter(|&class| has(class)) {
+        let faster = Faster { work: class.as_str().to_owned(), factor: 2.0 };
+        all.push(Changes { faster: [faster].into(), ..Changes::default() });
+    }
+    all
+}
+
+impl Changes {
+    /// Returns every change on its own.
+    fn each(&self) -> Vec<Changes> {
+        let faster =
+            self.faster.iter().map(|one| Changes { faster: [one.clone()].into(), ..Changes::default() });
+        let free = self.free.iter().copied().map(Changes::without);
+        let overlap = Changes { overlap_communication: true, ..Changes::default() };
+        let graph = Changes { cuda_graph: true, ..Changes::default() };
+        let flags = [(self.overlap_communication, overlap), (self.cuda_graph, graph)];
+        let flags = flags.into_iter().filter(|flag| flag.0).map(|flag| flag.1);
+        faster.chain(free).chain(flags).collect()
+    }
+
+    /// Returns the changes as options.
+    pub(crate) fn text(&self) -> String {
+        let faster = self.faster.iter().map(|one| format!("{}={}", one.work, one.factor));
+        let free = self.free.iter().map(|cause| cause.as_str().to_owned());
+        let mut texts = Vec::new();
+        for (option, values) in [("--faster", faster.collect::<Vec<_>>()), ("--free", free.collect())] {
+            if !values.is_empty() {
+                texts.push(format!("{option} {}", values.join(",")));
+            }
+        }
+        let flags =
+            [(self.overlap_communication, "--overlap-communication"), (self.cuda_graph, "--cuda-graph")];
+        texts.extend(flags.into_iter().filter(|flag| flag.0).map(|flag| flag.1.to_owned()));
+        texts.join(" ")
+    }
+}
