@@ -306,7 +306,7 @@ fn page(text: String) -> Answer {
 }
 
 fn summary(trace: &Trace, request: Request<'_>) -> Answer {
-    let (mut host, mut device) = (None::<HostPart>, None::<DevicePart>);
+    let (mut host, mut device) = (None::<HostPart>, None::<DevicePart<'_>>);
     (request.join)(&mut || host = Some(host_part(trace)), &mut || device = Some(device_part(trace)));
     let host = host.unwrap_or_else(|| host_part(trace));
     let device = device.unwrap_or_else(|| device_part(trace));

@@ -215,9 +215,15 @@ fn findings(out: &mut String, summary: &Summary) {
     if summary.findings.is_empty() {
         return;
     }
-    let _ = writeln!(out, "\nFindings");
+    let error = summary.findings.iter().find_map(|finding| Some(finding.saving_ns?.1));
+    let error = error.map(|ns| format!(", by what a replay without them saves (± {})", time_ns(ns, None)));
+    let _ = writeln!(out, "\nFindings{}", error.unwrap_or_default());
     for finding in &summary.findings {
-        let _ = writeln!(out, "  ! {}\n    → {}", finding.message, finding.advice);
+        let saving = finding.saving_ns.map_or("–".into(), |saving| time_ns(saving.0, None));
+        let _ = writeln!(out, "  {saving:>10}  {}\n{:12}→ {}", finding.message, "", finding.advice);
+        if !finding.command.is_empty() {
+            let _ = writeln!(out, "{:12}→ kinetoscope {}", "", finding.command);
+        }
     }
 }
 

@@ -171,8 +171,13 @@ pub fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
 
 /// Returns the time of every device with activities.
 pub fn device_times(trace: &Trace) -> Vec<DeviceTime> {
-    let (host, pauses) = (Host::new(trace), pauses(&trace.table));
-    let causes = Causes { trace, host: &host, pauses: &pauses };
+    device_times_with(trace, &Host::new(trace))
+}
+
+/// Returns the time of every device with activities; `host` are the threads of the trace.
+pub(crate) fn device_times_with(trace: &Trace, host: &Host<'_>) -> Vec<DeviceTime> {
+    let pauses = pauses(&trace.table);
+    let causes = Causes { trace, host, pauses: &pauses };
     activities(&trace.table).into_iter().map(|(device, rows)| device_time(&causes, device, &rows)).collect()
 }
 

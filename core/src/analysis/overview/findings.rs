@@ -1,13 +1,17 @@
-//! Findings: rules with fixed thresholds. Each finding has its cost and advice.
+//! Findings: rules with fixed thresholds. Each finding has its evidence, its advice, and what it would save.
 
+mod device;
+mod savings;
 mod waiting;
 
-use crate::analysis::device::device_time::{Class, DeviceTime};
+use crate::analysis::device::device_time::DeviceTime;
 use crate::analysis::device::idle::Cause;
 use crate::analysis::device::kernels::KernelGroup;
 use crate::analysis::device::steps::Step;
+use crate::analysis::replay::{Changes, Replay};
 use crate::diagnostics::{Code, Severity};
-use crate::order::{descending, sort_by_key};
+use crate::order::sort_by_key;
+use crate::table::events::Row;
 use crate::trace::Trace;
 use crate::units::time_ns;
 use crate::words::words;
@@ -54,11 +58,41 @@ pub struct Finding {
     pub message: String,
     /// What to do, in one sentence.
     pub advice: &'static str,
+    /// The cause of idle time that it is about.
+    pub cause: Option<Cause>,
+    /// Events that show it, the longest first.
+    pub events: Vec<Row>,
+    /// The command that shows it, without the trace.
+    pub command: String,
+    /// What a replay without it differs in.
+    pub(crate) changes: Option<Changes>,
+    /// What it would save in addition to the findings before it, and how far the replay is from what was recorded, in ns;
+    /// `None` if a replay cannot answer it.
+    pub saving_ns: Option<(i64, i64)>,
+}
+
+impl Finding {
+    fn new(code: FindingCode, cost_ns: i64, message: String, advice: &'static str) -> Finding {
+        let (cause, changes, saving_ns) = (None, None, None);
+        let (events, command) = (Vec::new(), String::new());
+        Finding { code, cost_ns, message, advice, cause, events, command, changes, saving_ns }
+    }
+
+    /// The finding with a cause of idle time, which a replay leaves out.
+    fn caused_by(self, cause: Cause) -> Finding {
+        Finding { cause: Some(cause), changes: Some(Changes::without(cause)), ..self }
+    }
+
+    fn shown_by(self, command: &str, events: Vec<Row>) -> Finding {
+        Finding { command: command.into(), events, ..self }
+    }
 }
 
 /// Thresholds of the rules. Shares are of wall time; those of a device, of its window.
 mod threshold {
     pub(super) const IDLE: f64 = 0.25;
+    /// The share of the window of a device from which on a cause of its idle time is a finding.
+    pub(super) const CAUSE: f64 = 0.02;
     pub(super) const SYNC: f64 = 0.10;
     pub(super) const PAGEABLE: f64 = 0.01;
     pub(super) const EXPOSED: f64 = 0.05;
@@ -71,24 +105,26 @@ mod threshold {
     pub(super) const SLOW_STEP: f64 = 1.5;
 }
 
-/// Returns every finding, the most expensive first; those about data quality are last.
-pub(crate) fn findings(
-    trace: &Trace,
-    wall_ns: i64,
-    devices: &[DeviceTime],
-    kernels: &[KernelGroup],
-    steps: &[Step],
-) -> Vec<Finding> {
+/// What findings are based on.
+pub(crate) struct Basis<'a> {
+    pub(crate) trace: &'a Trace,
+    pub(crate) wall_ns: i64,
+    pub(crate) devices: &'a [DeviceTime],
+    pub(crate) kernels: &'a [KernelGroup],
+    pub(crate) steps: &'a [Step],
+}
+
+/// Returns every finding: those that would save time, the most first; those whose saving is unknown; and those about data
+/// quality.
+pub(crate) fn findings(basis: &Basis<'_>, replay: &Replay<'_>) -> Vec<Finding> {
     let mut out = Vec::new();
-    for device in devices {
-        idle(&mut out, device);
-        exposed(&mut out, device);
-    }
-    short_kernels(&mut out, kernels, devices);
-    waiting::waiting(&mut out, trace, wall_ns);
-    uneven_steps(&mut out, trace, steps);
-    sort_by_key(&mut out, |f| (descending(f.cost_ns), 0));
-    data_quality(&mut out, trace);
+    waiting::waiting(&mut out, basis.trace, basis.wall_ns);
+    device::idle(&mut out, basis);
+    device::exposed(&mut out, basis);
+    device::short_kernels(&mut out, basis);
+    uneven_steps(&mut out, basis);
+    savings::order(&mut out, replay);
+    data_quality(&mut out, basis.trace);
     out
 }
 
@@ -100,106 +136,8 @@ fn percent(part: i64, whole: i64) -> String {
     format!("{:.0}%", share(part, whole) * 100.0)
 }
 
-fn idle(out: &mut Vec<Finding>, device: &DeviceTime) {
-    let (causes, hidden): (Vec<_>, Vec<_>) =
-        device.idle_by_cause().into_iter().partition(|cause| cause.0 != Cause::NotRecorded);
-    // What was not recorded is neither idle nor busy.
-    let hidden: i64 = hidden.iter().map(|cause| cause.1).sum();
-    let window = device.window.1 - device.window.0 - hidden;
-    let idle = device.idle_ns() - hidden;
-    if share(idle, window) < threshold::IDLE {
-        return;
-    }
-    let (cause, cost) = causes.into_iter().max_by_key(|c| c.1).unwrap_or((Cause::Unknown, 0));
-    let advice = advice(cause);
-    out.push(Finding {
-        code: FindingCode::GpuIdle,
-        cost_ns: idle,
-        message: format!(
-            "GPU {} was idle for {} ({} of its window), {} of that with cause “{}”",
-            device.device,
-            time_ns(idle, None),
-            percent(idle, window),
-            percent(cost, idle),
-            cause.label()
-        ),
-        advice,
-    });
-}
-
-/// What helps against a cause of idle time.
-fn advice(cause: Cause) -> &'static str {
-    match cause {
-        Cause::DataLoading => "increase num_workers, prefetch, or make preprocessing cheaper",
-        Cause::HostToDeviceCopy => "use pinned memory (pin_memory=True) and non_blocking copies",
-        Cause::Synchronization => {
-            "the CPU waits for the GPU before it issues more: remove .item(), .cpu() and synchronize()"
-        }
-        Cause::Allocation => {
-            "allocate before the loop, or use PyTorch's caching allocator with expandable segments"
-        }
-        Cause::Compilation => "compile before the loop: warm up, and mark dynamic shapes",
-        Cause::GarbageCollection => {
-            "call gc.freeze() after setup, or gc.disable() and gc.collect() between steps"
-        }
-        Cause::Lock => "find what holds the lock: another thread of Python",
-        Cause::Launch | Cause::Operator | Cause::Autograd => {
-            "the CPU does not issue work fast enough: larger batches, CUDA graphs or torch.compile"
-        }
-        Cause::Optimizer => "use a fused or foreach optimizer, or compile it",
-        Cause::UserCode => "move work of the program out of the loop, or to other threads",
-        Cause::OtherStream | Cause::Queued => {
-            "work was queued but did not start: check for waits between streams and for launch latency"
-        }
-        Cause::ProfilerOverhead => "profile fewer steps, or without shapes and stacks",
-        Cause::NotRecorded | Cause::Unknown => {
-            "the trace has no launches of this work: record CPU activity too"
-        }
-    }
-}
-
-fn exposed(out: &mut Vec<Finding>, device: &DeviceTime) {
-    let window = device.window.1 - device.window.0;
-    let communication = device.classes.iter().find(|c| c.class == Class::Communication);
-    let Some(class) = communication.filter(|c| share(c.exposed_ns, window) >= threshold::EXPOSED) else {
-        return;
-    };
-    out.push(Finding {
-        code: FindingCode::ExposedCommunication,
-        cost_ns: class.exposed_ns,
-        message: format!(
-            "GPU {} communicated for {} with nothing else running ({} of its window)",
-            device.device,
-            time_ns(class.exposed_ns, None),
-            percent(class.exposed_ns, window)
-        ),
-        advice: "overlap communication with computation: tune bucket sizes, prefetch, or use a separate stream",
-    });
-}
-
-/// Checks for short compute kernels on all devices. Their cost is at most the busy time of the device that computed
-/// longest.
-fn short_kernels(out: &mut Vec<Finding>, kernels: &[KernelGroup], devices: &[DeviceTime]) {
-    let compute = || kernels.iter().filter(|k| k.class == Class::Compute);
-    let count: usize = compute().map(|k| k.count).sum();
-    let time: i64 = compute().map(|k| k.sum_ns).sum();
-    if count < threshold::SHORT_KERNEL_COUNT || time / count as i64 >= threshold::SHORT_KERNEL_NS {
-        return;
-    }
-    let classes = devices.iter().flat_map(|device| &device.classes);
-    let busy = classes.filter(|class| class.class == Class::Compute).map(|class| class.busy_ns);
-    out.push(Finding {
-        code: FindingCode::ShortKernels,
-        cost_ns: busy.max().unwrap_or(0),
-        message: format!(
-            "{count} kernels last {} on average, about as long as a launch",
-            time_ns(time / count as i64, None)
-        ),
-        advice: "fuse them: torch.compile, CUDA graphs, fused or foreach optimizers",
-    });
-}
-
-fn uneven_steps(out: &mut Vec<Finding>, trace: &Trace, steps: &[Step]) {
+fn uneven_steps(out: &mut Vec<Finding>, basis: &Basis<'_>) {
+    let (table, steps) = (&basis.trace.table, basis.steps);
     if steps.len() < 3 {
         return;
     }
@@ -211,37 +149,28 @@ fn uneven_steps(out: &mut Vec<Finding>, trace: &Trace, steps: &[Step]) {
     if (longest as f64) < median as f64 * threshold::SLOW_STEP {
         return;
     }
-    out.push(Finding {
-        code: FindingCode::UnevenSteps,
-        cost_ns: longest - median,
-        message: format!(
-            "{} took {}, the median step {}",
-            trace.table.name(steps[at].row),
-            time_ns(longest, None),
-            time_ns(median, None)
-        ),
-        advice: "compare it with another step: run `tree` and `ops` on a `slice --steps`; the first step often compiles",
-    });
+    let took = [longest, median].map(|ns| time_ns(ns, None));
+    let message = format!("{} took {}, the median step {}", table.name(steps[at].row), took[0], took[1]);
+    let advice = "compare it with another step: run `tree` and `ops` on a `slice --steps`; the first step often compiles";
+    let finding = Finding::new(FindingCode::UnevenSteps, longest - median, message, advice);
+    let command = format!("critical-path --step {}", steps[at].number);
+    out.push(finding.shown_by(&command, [steps[at].row].into()));
 }
 
 fn data_quality(out: &mut Vec<Finding>, trace: &Trace) {
+    let mut push = |code, message, advice| {
+        out.push(Finding::new(code, 0, message, advice).shown_by("check", Vec::new()));
+    };
     let lost = trace.diagnostics.findings().iter().filter(|f| f.code.severity() == Severity::Lost);
     for finding in lost {
-        out.push(Finding {
-            code: FindingCode::TraceIncomplete,
-            cost_ns: 0,
-            message: format!("{} ×{}: {}", finding.code.as_str(), finding.count, finding.code.description()),
-            advice: "the numbers cover only what could be read; see `check`",
-        });
+        let message = format!("{} ×{}: {}", finding.code.as_str(), finding.count, finding.code.description());
+        push(FindingCode::TraceIncomplete, message, "the numbers cover only what could be read; see `check`");
     }
     let overlapping = trace.diagnostics.count(Code::OverlappingSpans);
     if overlapping * 20 > trace.tree.len() as u64 {
-        out.push(Finding {
-            code: FindingCode::OverlappingSpans,
-            cost_ns: 0,
-            message: format!("{overlapping} spans overlap others of their track without nesting"),
-            advice: "self times of such tracks are computed in separate lanes",
-        });
+        let message = format!("{overlapping} spans overlap others of their track without nesting");
+        let advice = "self times of such tracks are computed in separate lanes";
+        push(FindingCode::OverlappingSpans, message, advice);
     }
 }
 
@@ -262,8 +191,10 @@ mod tests {
 
     fn finding(trace: &Trace, code: FindingCode) -> Finding {
         let ((start, end), devices) = (wall(&trace.table), device_times(trace));
-        let steps = steps(trace, &devices);
-        let all = findings(trace, end - start, &devices, &kernel_groups(trace), &steps);
+        let (steps, kernels) = (steps(trace, &devices), kernel_groups(trace));
+        let basis =
+            Basis { trace, wall_ns: end - start, devices: &devices, kernels: &kernels, steps: &steps };
+        let all = findings(&basis, &Replay::new(trace));
         all.into_iter().find(|finding| finding.code == code).expect("a finding")
     }
 

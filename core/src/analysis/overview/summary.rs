@@ -1,12 +1,13 @@
 //! The summary: what was traced, the breakdown of the time, findings, and data quality.
 
-use super::findings::{Finding, FindingCode, findings};
+use super::findings::{Basis, Finding, FindingCode, findings};
 use super::identities::{Identity, identities};
 use super::info;
-use crate::analysis::device::device_time::{Class, ClassTime, DeviceTime, device_times};
-use crate::analysis::device::idle::Cause;
+use crate::analysis::device::device_time::{Class, ClassTime, DeviceTime, device_times_with};
+use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::kernels::{KernelGroup, kernel_groups};
 use crate::analysis::device::steps::{Step, steps};
+use crate::analysis::replay::Replay;
 use crate::analysis::timeline::lane_names::LaneNames;
 use crate::analysis::torch::averages::{Average, GroupBy, exact_key_averages};
 use crate::analysis::torch::device_type::DeviceType;
@@ -41,7 +42,7 @@ pub const COLUMNS: &[Column] = &[
         Shape::Records(&TOP_TRACK),
         "Tracks by time, for traces without operators.",
     ),
-    Column::json("findings", "", Shape::Records(&FINDING), "The findings, the most expensive first."),
+    Column::json("findings", "", Shape::Records(&FINDING), "The findings: what saves most first."),
     Column::int("lost", "Lost", "The number of parts of the file that could not be read."),
 ];
 
@@ -133,9 +134,19 @@ const FINDING: Record = Record {
     name: "Finding",
     members: &[
         Column::word("code", "", &FindingCode::VOCABULARY, "The kind of finding."),
-        Column::ns("cost_ns", "", "The maximum cost; 0 if it affects data quality and not time."),
+        Column::ns(
+            "saving_ns",
+            "",
+            "What a replay without it saves, apart from what others save that save more alone; null if unknown.",
+        )
+        .nullable(),
+        Column::ns("saving_error_ns", "", "How far the replay without changes is from the recorded time.").nullable(),
+        Column::ns("cost_ns", "", "The time it took at most; 0 if it affects data quality and not time."),
+        Column::word("cause", "", &Cause::VOCABULARY, "The cause of idle time that it is about.").nullable(),
         Column::text("message", "", "What was found."),
         Column::text("advice", "", "What to do."),
+        Column::json("events", "", Shape::Numbers, "The indices of events that show it."),
+        Column::text("command", "", "The command that shows it, without the trace."),
     ],
 };
 
@@ -170,10 +181,11 @@ pub(crate) struct HostPart {
 }
 
 /// The part of the summary about devices and steps.
-pub(crate) struct DevicePart {
+pub(crate) struct DevicePart<'a> {
     devices: Vec<DeviceTime>,
     kernels: Vec<KernelGroup>,
     steps: Vec<Step>,
+    replay: Replay<'a>,
 }
 
 /// Computes the host part. It takes about as long as [`device_part`], so a caller with threads runs both in parallel.
@@ -184,9 +196,11 @@ pub(crate) fn host_part(trace: &Trace) -> HostPart {
 }
 
 /// Computes the device part.
-pub(crate) fn device_part(trace: &Trace) -> DevicePart {
-    let devices = device_times(trace);
-    DevicePart { kernels: kernel_groups(trace), steps: steps(trace, &devices), devices }
+pub(crate) fn device_part(trace: &Trace) -> DevicePart<'_> {
+    let host = Host::new(trace);
+    let devices = device_times_with(trace, &host);
+    let replay = Replay::with(trace, host);
+    DevicePart { kernels: kernel_groups(trace), steps: steps(trace, &devices), devices, replay }
 }
 
 /// Computes the summary.
@@ -195,13 +209,16 @@ pub fn summary(trace: &Trace) -> Summary {
 }
 
 /// Combines the two parts into a summary.
-pub(crate) fn assemble(trace: &Trace, host: HostPart, device: DevicePart) -> Summary {
+pub(crate) fn assemble(trace: &Trace, host: HostPart, device: DevicePart<'_>) -> Summary {
     let HostPart { events, operators } = host;
-    let DevicePart { devices, kernels, steps } = device;
+    let DevicePart { devices, kernels, steps, replay } = device;
     let wall = info::wall(&trace.table);
+    let basis =
+        Basis { trace, wall_ns: wall.1 - wall.0, devices: &devices, kernels: &kernels, steps: &steps };
+    let findings = findings(&basis, &replay);
     Summary {
         identities: identities(trace, &events, &devices, &steps),
-        findings: findings(trace, wall.1 - wall.0, &devices, &kernels, &steps),
+        findings,
         tracks: if operators.is_empty() { busiest_tracks(trace) } else { Vec::new() },
         self_cpu_ns: operators.iter().map(|row| row.self_cpu_time_total_ns).sum(),
         wall,
@@ -352,8 +369,13 @@ fn gap_json(trace: &Trace, device: &DeviceTime, at: usize, origin: i64) -> Value
 fn finding_json(finding: &Finding) -> Value {
     FINDING.object(vec![
         finding.code.as_str().into(),
+        finding.saving_ns.map_or(Cell::Null, |saving| Cell::Ns(saving.0)),
+        finding.saving_ns.map_or(Cell::Null, |saving| Cell::Ns(saving.1)),
         Cell::Ns(finding.cost_ns),
+        finding.cause.map(Cause::as_str).into(),
         finding.message.as_str().into(),
         finding.advice.into(),
+        Cell::Json(finding.events.iter().map(|row| row.index()).collect()),
+        finding.command.as_str().into(),
     ])
 }

@@ -5,7 +5,6 @@ use super::graph::{Edges, Graph, Kind, Node, NodeId};
 use super::host::{Threads, threads};
 use super::typical::Typical;
 use crate::analysis::device::idle::Host;
-use crate::order::sort_by_key;
 use crate::trace::Trace;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -42,12 +41,11 @@ impl Graph {
         builder.waits(&mut edges, &mut own);
         builder.queues(&typical, &mut edges, &mut own);
         builder.threads(&mut edges, &mut own);
-        sort_by_key(&mut edges, |(to, _)| (to.order(), 0));
         let places = threads.into_iter().chain(streams.all.into_iter().map(|stream| stream.nodes)).collect();
         for (node, ns) in own {
             nodes[node.index()].own_ns = ns;
         }
-        Graph::new(nodes, places, tracks, edges)
+        Graph::new(nodes, places, tracks, &edges)
     }
 }
 

@@ -52,6 +52,14 @@ impl Changes {
         self.free.contains(&cause) || (self.cuda_graph && IN_GRAPH.contains(&cause))
     }
 
+    /// Adds other changes.
+    pub(crate) fn add(&mut self, other: &Changes) {
+        self.faster.extend_from_slice(&other.faster);
+        self.free.extend_from_slice(&other.free);
+        self.overlap_communication |= other.overlap_communication;
+        self.cuda_graph |= other.cuda_graph;
+    }
+
     /// Whether nothing is different.
     pub fn is_empty(&self) -> bool {
         *self == Changes::default()

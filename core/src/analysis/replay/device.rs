@@ -1,10 +1,9 @@
 //! The streams of devices as nodes: their activities in order of time.
 
-use super::graph::{Kind, Node, NodeId};
+use super::graph::{Kind, Node};
 use crate::analysis::device::device_time::{Classes, activities};
 use crate::table::tracks::TrackId;
 use crate::trace::Trace;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -18,14 +17,12 @@ pub(super) struct Stream {
 /// The streams of all devices.
 pub(super) struct Streams {
     pub(super) all: Vec<Stream>,
-    /// The node of each activity, by row.
-    pub(super) of_row: Vec<Option<NodeId>>,
 }
 
 /// Adds the activities of all devices to the nodes, stream by stream.
 pub(super) fn streams(trace: &Trace, nodes: &mut Vec<Node>) -> Streams {
     let table = &trace.table;
-    let mut streams = Streams { all: Vec::new(), of_row: vec![None; table.len()] };
+    let mut streams = Streams { all: Vec::new() };
     let mut classes = Classes::new(table);
     for (device, (_, mut rows)) in activities(table).into_iter().enumerate() {
         // The sort is stable: the activities of a stream stay in order of time.
@@ -39,7 +36,6 @@ pub(super) fn streams(trace: &Trace, nodes: &mut Vec<Node>) -> Streams {
             let time = (table.ts(row), table.end(row));
             let kind = Kind::Device(classes.of(row));
             nodes.push(Node { row: Some(row), kind, time, own_ns: time.1 - time.0 });
-            streams.of_row[row.index()] = Some(NodeId::new(at));
         }
     }
     streams

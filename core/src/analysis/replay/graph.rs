@@ -89,11 +89,6 @@ impl Point {
         self.0 % 2 == 1
     }
 
-    /// The key by which points are sorted.
-    pub(super) fn order(self) -> i64 {
-        i64::from(self.0)
-    }
-
     fn index(self) -> usize {
         self.0 as usize
     }
@@ -131,24 +126,29 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Creates a graph from edges in the order of the points that they lead to.
+    /// Creates a graph from edges in any order.
     pub(super) fn new(
         nodes: Vec<Node>,
         places: Vec<Range<usize>>,
         threads: Vec<TrackId>,
-        edges: Edges,
+        edges: &Edges,
     ) -> Graph {
         let mut ends = vec![0; nodes.len() * 2];
-        for (at, &(to, _)) in edges.iter().enumerate() {
-            ends[to.index()] = at as u32 + 1;
+        for (to, _) in edges {
+            ends[to.index()] += 1;
         }
-        let mut last = 0;
+        let mut sum = 0;
         for end in &mut ends {
-            last = last.max(*end);
-            *end = last;
+            sum += core::mem::replace(end, sum);
         }
-        let edges = edges.into_iter().map(|(_, edge)| edge).collect();
-        let mut graph = Graph { nodes, places, threads, edges, ends, order: Vec::new() };
+        // While an edge is stored, the entry of its point moves from the start to the end of its edges.
+        let mut sorted: Vec<Edge> = edges.iter().map(|edge| edge.1).collect();
+        for &(to, edge) in edges {
+            let at = &mut ends[to.index()];
+            sorted[*at as usize] = edge;
+            *at += 1;
+        }
+        let mut graph = Graph { nodes, places, threads, edges: sorted, ends, order: Vec::new() };
         graph.sort();
         graph
     }

@@ -33,7 +33,11 @@ pub const LARGEST_ERROR: f64 = 0.1;
 impl<'a> Replay<'a> {
     /// Prepares the replays of a trace.
     pub fn new(trace: &'a Trace) -> Replay<'a> {
-        let host = Host::new(trace);
+        Replay::with(trace, Host::new(trace))
+    }
+
+    /// Prepares the replays of a trace with its threads.
+    pub(crate) fn with(trace: &'a Trace, host: Host<'a>) -> Replay<'a> {
         let graph = Graph::of(trace, &host);
         let code = code(&graph, &host);
         let recorded_ns = wall(graph.ids().flat_map(|id| [graph.node(id).time.0, graph.node(id).time.1]));

@@ -2,6 +2,7 @@
 
 use super::{Finding, FindingCode, percent, share, threshold};
 use crate::analysis::device::attributes::copy_name;
+use crate::analysis::device::idle::Cause;
 use crate::analysis::device::names::{is_data_loading, is_sync_name};
 use crate::analysis::intervals::Collector;
 use crate::index::Index;
@@ -15,55 +16,52 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Adds the findings. Threads wait in parallel and calls nest,
-/// so the cost is the time of the busiest thread (for copies, of the busiest device), not a sum.
+/// Adds the findings. Threads wait in parallel and calls nest, so the cost is the time of the busiest thread (for copies,
+/// of the busiest device), not a sum.
 pub(super) fn waiting(out: &mut Vec<Finding>, trace: &Trace, wall_ns: i64) {
     let [sync, data, pageable, garbage] = busiest(trace);
+    let mut push = |code, busy: Busy, least, (cause, command), what: String, advice| {
+        if share(busy.ns, wall_ns) >= least {
+            let finding = Finding::new(code, busy.ns, what, advice).caused_by(cause);
+            out.push(finding.shown_by(command, busy.longest.into_iter().collect()));
+        }
+    };
     let took = |time: i64| format!("{} ({} of wall)", time_ns(time, None), percent(time, wall_ns));
-    if share(pageable.ns, wall_ns) >= threshold::PAGEABLE {
-        let size = if pageable.bytes > 0 { format!(" for {}", bytes(pageable.bytes)) } else { String::new() };
-        out.push(Finding {
-            code: FindingCode::PageableCopies,
-            cost_ns: pageable.ns,
-            message: format!(
-                "copies from or to pageable memory took {}{size} on the busiest device",
-                took(pageable.ns)
-            ),
-            advice: "use pinned memory (pin_memory=True) and non_blocking copies",
-        });
-    }
-    if share(sync.ns, wall_ns) >= threshold::SYNC {
-        out.push(Finding {
-            code: FindingCode::Synchronization,
-            cost_ns: sync.ns,
-            message: format!(
-                "{} took {} on the busiest thread",
-                counted(sync.count, "synchronizing call"),
-                took(sync.ns)
-            ),
-            advice: "synchronize at most once per step; keep scalars on the GPU until they are printed",
-        });
-    }
-    if share(data.ns, wall_ns) >= threshold::DATA {
-        out.push(Finding {
-            code: FindingCode::DataLoading,
-            cost_ns: data.ns,
-            message: format!("waiting for the data loader took {} on the busiest thread", took(data.ns)),
-            advice: "increase num_workers, prefetch, or make preprocessing cheaper",
-        });
-    }
-    if share(garbage.ns, wall_ns) >= threshold::GARBAGE {
-        out.push(Finding {
-            code: FindingCode::GarbageCollection,
-            cost_ns: garbage.ns,
-            message: format!(
-                "{} of Python took {} on the busiest thread",
-                counted(garbage.count, "garbage collection"),
-                took(garbage.ns)
-            ),
-            advice: "call gc.freeze() after setup, or gc.disable() and gc.collect() between steps",
-        });
-    }
+    let size = if pageable.bytes > 0 { format!(" for {}", bytes(pageable.bytes)) } else { String::new() };
+    push(
+        FindingCode::PageableCopies,
+        pageable,
+        threshold::PAGEABLE,
+        (Cause::HostToDeviceCopy, "kernels"),
+        format!("copies from or to pageable memory took {}{size} on the busiest device", took(pageable.ns)),
+        "use pinned memory (pin_memory=True) and non_blocking copies",
+    );
+    let calls = counted(sync.count, "synchronizing call");
+    push(
+        FindingCode::Synchronization,
+        sync,
+        threshold::SYNC,
+        (Cause::Synchronization, "names"),
+        format!("{calls} took {} on the busiest thread", took(sync.ns)),
+        "synchronize at most once per step; keep scalars on the GPU until they are printed",
+    );
+    push(
+        FindingCode::DataLoading,
+        data,
+        threshold::DATA,
+        (Cause::DataLoading, "idle"),
+        format!("waiting for the data loader took {} on the busiest thread", took(data.ns)),
+        "increase num_workers, prefetch, or make preprocessing cheaper",
+    );
+    let collections = counted(garbage.count, "garbage collection");
+    push(
+        FindingCode::GarbageCollection,
+        garbage,
+        threshold::GARBAGE,
+        (Cause::GarbageCollection, "names"),
+        format!("{collections} of Python took {} on the busiest thread", took(garbage.ns)),
+        "call gc.freeze() after setup, or gc.disable() and gc.collect() between steps",
+    );
 }
 
 /// The spans of one kind on one thread or device.
@@ -73,6 +71,8 @@ struct Busy {
     ns: i64,
     count: usize,
     bytes: i64,
+    /// The longest of them.
+    longest: Option<Row>,
 }
 
 /// Returns the synchronizing calls, the data loading and the garbage collections of the thread that is busiest with
@@ -105,6 +105,9 @@ fn busiest(trace: &Trace) -> [Busy; 4] {
         }
         let (_, busy, times) = &mut groups[at];
         busy.count += 1;
+        if busy.longest.is_none_or(|longest| table.dur(row) > table.dur(longest)) {
+            busy.longest = Some(row);
+        }
         busy.bytes = busy.bytes.saturating_add(table.bytes(row, Key::MemcpyBytes));
         times.push((table.ts(row), table.end(row)));
     }

@@ -1,0 +1,144 @@
+//! Findings about devices: idle time, communication, short kernels.
+
+use super::{Basis, Finding, FindingCode, percent, share, threshold};
+use crate::analysis::device::device_time::{Class, DeviceTime};
+use crate::analysis::device::idle::Cause;
+use crate::analysis::replay::Changes;
+use crate::order::{descending, sort_by_key};
+use crate::table::events::Row;
+use crate::units::time_ns;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The number of events that show a finding.
+const SHOWN: usize = 3;
+
+/// Adds the causes of the idle time of the device that was idle longest, except those that other findings are about.
+pub(super) fn idle(out: &mut Vec<Finding>, basis: &Basis<'_>) {
+    let Some(device) = basis.devices.iter().max_by_key(|device| recorded(device).0) else { return };
+    let (idle, window) = recorded(device);
+    if share(idle, window) < threshold::IDLE {
+        return;
+    }
+    let known: Vec<Cause> = out.iter().filter_map(|finding| finding.cause).collect();
+    for (cause, ns) in device.idle_by_cause() {
+        let is_known = known.contains(&cause) || cause == Cause::NotRecorded;
+        if is_known || share(ns, window) < threshold::CAUSE {
+            continue;
+        }
+        let message = format!(
+            "GPU {} was idle for {} ({} of its window){} because of “{}”",
+            device.device,
+            time_ns(ns, None),
+            percent(ns, window),
+            if basis.devices.len() > 1 { ", the longest of all," } else { "" },
+            cause.label()
+        );
+        let finding = Finding::new(FindingCode::GpuIdle, ns, message, advice(cause)).caused_by(cause);
+        out.push(finding.shown_by("idle", longest(device, cause)));
+    }
+}
+
+/// The idle time and the window of a device, without what was not recorded: that is neither idle nor busy.
+fn recorded(device: &DeviceTime) -> (i64, i64) {
+    let hidden = device.idle_by_cause()[Cause::NotRecorded as usize].1;
+    (device.idle_ns() - hidden, device.window.1 - device.window.0 - hidden)
+}
+
+/// What stood behind the longest parts with a cause.
+fn longest(device: &DeviceTime, cause: Cause) -> Vec<Row> {
+    let parts = device.idle.iter().filter(|part| part.cause == cause);
+    let mut parts: Vec<(i64, Row)> =
+        parts.filter_map(|part| Some((part.time.1 - part.time.0, part.behind?))).collect();
+    sort_by_key(&mut parts, |&(ns, row)| (descending(ns), i64::from(row)));
+    let mut rows: Vec<Row> = Vec::new();
+    for (_, row) in parts {
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+        if rows.len() == SHOWN {
+            break;
+        }
+    }
+    rows
+}
+
+/// What helps against a cause of idle time.
+fn advice(cause: Cause) -> &'static str {
+    match cause {
+        Cause::DataLoading => "increase num_workers, prefetch, or make preprocessing cheaper",
+        Cause::HostToDeviceCopy => "use pinned memory (pin_memory=True) and non_blocking copies",
+        Cause::Synchronization => {
+            "the CPU waits for the GPU before it issues more: remove .item(), .cpu() and synchronize()"
+        }
+        Cause::Allocation => {
+            "allocate before the loop, or use PyTorch's caching allocator with expandable segments"
+        }
+        Cause::Compilation => "compile before the loop: warm up, and mark dynamic shapes",
+        Cause::GarbageCollection => {
+            "call gc.freeze() after setup, or gc.disable() and gc.collect() between steps"
+        }
+        Cause::Lock => "find what holds the lock: another thread of Python",
+        Cause::Launch | Cause::Operator | Cause::Autograd => {
+            "the CPU does not issue work fast enough: larger batches, CUDA graphs or torch.compile"
+        }
+        Cause::Optimizer => "use a fused or foreach optimizer, or compile it",
+        Cause::UserCode => "move work of the program out of the loop, or to other threads",
+        Cause::OtherStream | Cause::Queued => {
+            "work was queued but did not start: check for waits between streams and for launch latency"
+        }
+        Cause::ProfilerOverhead => "profile fewer steps, or without shapes and stacks",
+        Cause::NotRecorded | Cause::Unknown => {
+            "the trace has no launches of this work: record CPU activity too"
+        }
+    }
+}
+
+/// Adds the communication of the device on which most of it is exposed.
+pub(super) fn exposed(out: &mut Vec<Finding>, basis: &Basis<'_>) {
+    let exposed = |device: &DeviceTime| {
+        let class = device.classes.iter().find(|class| class.class == Class::Communication);
+        class.map_or(0, |class| class.exposed_ns)
+    };
+    let Some(device) = basis.devices.iter().max_by_key(|device| exposed(device)) else { return };
+    let (window, ns) = (device.window.1 - device.window.0, exposed(device));
+    if share(ns, window) < threshold::EXPOSED {
+        return;
+    }
+    let message = format!(
+        "GPU {} communicated for {} with nothing else running ({} of its window)",
+        device.device,
+        time_ns(ns, None),
+        percent(ns, window)
+    );
+    let advice =
+        "overlap communication with computation: tune bucket sizes, prefetch, or use a separate stream";
+    let mut finding = Finding::new(FindingCode::ExposedCommunication, ns, message, advice);
+    finding.changes = Some(Changes { overlap_communication: true, ..Changes::default() });
+    out.push(finding.shown_by("kernels", of_class(basis, Class::Communication)));
+}
+
+/// The longest activities of a class, one of each name.
+fn of_class(basis: &Basis<'_>, class: Class) -> Vec<Row> {
+    let groups = basis.kernels.iter().filter(|group| group.class == class);
+    groups.take(SHOWN).map(|group| group.longest).collect()
+}
+
+/// Adds short compute kernels of all devices. Their cost is at most the busy time of the device that computed longest.
+pub(super) fn short_kernels(out: &mut Vec<Finding>, basis: &Basis<'_>) {
+    let compute = || basis.kernels.iter().filter(|k| k.class == Class::Compute);
+    let count: usize = compute().map(|k| k.count).sum();
+    let time: i64 = compute().map(|k| k.sum_ns).sum();
+    if count < threshold::SHORT_KERNEL_COUNT || time / count as i64 >= threshold::SHORT_KERNEL_NS {
+        return;
+    }
+    let classes = basis.devices.iter().flat_map(|device| &device.classes);
+    let busy = classes.filter(|class| class.class == Class::Compute).map(|class| class.busy_ns);
+    let mean = time_ns(time / count as i64, None);
+    let message: String = format!("{count} kernels last {mean} on average, about as long as a launch");
+    let advice = "fuse them: torch.compile, CUDA graphs, fused or foreach optimizers";
+    let mut finding = Finding::new(FindingCode::ShortKernels, busy.max().unwrap_or(0), message, advice);
+    finding.changes = Some(Changes { cuda_graph: true, ..Changes::default() });
+    out.push(finding.shown_by("kernels", of_class(basis, Class::Compute)));
+}
