@@ -1,41 +1,23 @@
 //! Time of one replay.
+use kinetoscope_core::analysis::device::device_time::device_times;
+use kinetoscope_core::analysis::device::kernels::kernel_groups;
+use kinetoscope_core::analysis::overview::summary::summary;
 use kinetoscope_core::analysis::device::idle::Cause;
 use kinetoscope_core::analysis::replay::{Changes, Replay};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::files;
+use std::time::Instant;
 fn main() {
     let bytes = files::read(std::path::Path::new(&std::env::args().nth(1).unwrap())).unwrap();
     let trace = Trace::read(&bytes).unwrap();
-    for _ in 0..2 {
-        let start = std::time::Instant::now();
-        let replay = Replay::new(&trace);
-        println!(
-            "{} {} error {:.3}% {:?}",
-            replay.recorded_ns(),
-            replay.replayed_ns(),
-            replay.error() * 100.0,
-            start.elapsed()
-        );
-    }
-    let replay = Replay::new(&trace);
-    let show = |name: &str, changes: &Changes| {
-        let start = std::time::Instant::now();
-        let saving = replay.saving_ns(changes);
-        println!(
-            "{name:30} {:8.2}% {:?}",
-            saving as f64 / replay.replayed_ns() as f64 * 100.0,
-            start.elapsed()
-        );
-    };
-    for cause in Cause::ALL {
-        show(cause.as_str(), &Changes::without(cause));
-    }
-    show("overlap", &Changes { overlap_communication: true, ..Changes::default() });
-    show("graph", &Changes { cuda_graph: true, ..Changes::default() });
-    for work in ["compute", "communication", "memcpy"] {
-        show(
-            work,
-            &Changes { faster: Changes::parse_faster(&format!("{work}=2")).unwrap(), ..Changes::default() },
-        );
+    drop(bytes);
+    if std::env::args().nth(2).is_some() { for _ in 0..15 { let t = Instant::now(); let r = Replay::new(&trace); println!("{:?} {}", t.elapsed(), r.error_ns()); } return; }
+    for _ in 0..3 {
+        let t = Instant::now(); let d = device_times(&trace); print!("devices {:?} ", t.elapsed());
+        let t = Instant::now(); let k = kernel_groups(&trace); print!("kernels {:?} ", t.elapsed());
+        let t = Instant::now(); let replay = Replay::new(&trace); print!("replay {:?} ", t.elapsed());
+        let t = Instant::now(); let s = replay.saving_ns(&Changes::without(Cause::Operator)); print!("one {:?} ", t.elapsed());
+        drop(replay);
+        let t = Instant::now(); let x = summary(&trace); println!("summary {:?} {}", t.elapsed(), d.len() + k.len() + s as usize + x.steps.len());
     }
 }

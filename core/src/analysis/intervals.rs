@@ -81,9 +81,19 @@ impl Intervals {
 
     /// Returns the times that lie in either set.
     pub fn union(&self, other: &Intervals) -> Intervals {
-        let mut all = self.0.clone();
-        all.extend_from_slice(&other.0);
-        Intervals::union_of(all)
+        let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut all: Vec<Interval> = Vec::with_capacity(self.0.len() + other.0.len());
+        while let Some(&next) = match (a.peek(), b.peek()) {
+            (Some(x), Some(y)) if y.0 < x.0 => b.next(),
+            (None, _) => b.next(),
+            _ => a.next(),
+        } {
+            match all.last_mut() {
+                Some(last) if next.0 <= last.1 => last.1 = last.1.max(next.1),
+                _ => all.push(next),
+            }
+        }
+        Intervals(all)
     }
 
     /// Returns the times that lie within `window`.

@@ -32,7 +32,7 @@ pub(super) struct Threads {
 /// Returns the threads that launched work of devices, or the main thread of a trace without such work.
 pub(super) fn threads(trace: &Trace, host: &Host<'_>) -> Threads {
     let mut threads = Threads {
-        nodes: Vec::new(),
+        nodes: Vec::with_capacity(trace.links.launch_of.len() * 3),
         places: Vec::new(),
         tracks: Vec::new(),
         of_call: vec![None; trace.table.len()],

@@ -35,7 +35,11 @@ pub(super) fn idle(out: &mut Vec<Finding>, basis: &Basis<'_>) {
             if basis.devices.len() > 1 { ", the longest of all," } else { "" },
             cause.label()
         );
-        let finding = Finding::new(FindingCode::GpuIdle, ns, message, advice(cause)).caused_by(cause);
+        let mut finding = Finding::new(FindingCode::GpuIdle, ns, message, advice(cause)).caused_by(cause);
+        if matches!(cause, Cause::OtherStream | Cause::Queued) {
+            // The host is not the cause, so a replay without it would be the same.
+            finding.changes = None;
+        }
         out.push(finding.shown_by("idle", longest(device, cause)));
     }
 }

@@ -5,8 +5,9 @@ use crate::analysis::replay::{Changes, Replay};
 use crate::order::{descending, sort_by_key};
 use alloc::vec::Vec;
 
-/// Computes the savings by replays and orders the findings by them. A finding saves what a replay without it and without
-/// all findings that save more alone takes less than a replay without those. So the savings add up to that of all.
+/// Computes the savings by replays and orders the findings by them. A finding saves at most what it saves alone, and at
+/// most what it saves in addition to all findings that save more alone. So all of them claim at most what they save
+/// together.
 pub(super) fn order(findings: &mut [Finding], replay: &Replay<'_>) {
     if replay.check().is_ok() && findings.iter().any(|finding| finding.changes.is_some()) {
         let alone: Vec<i64> = findings
@@ -21,7 +22,8 @@ pub(super) fn order(findings: &mut [Finding], replay: &Replay<'_>) {
             let Some(own) = &finding.changes else { continue };
             changes.add(own);
             let next = replay.wall_ns(&changes);
-            finding.saving_ns = Some((wall - next, replay.error_ns()));
+            // Together with others it can save more than alone.
+            finding.saving_ns = Some((alone[at].min(wall - next), replay.error_ns()));
             wall = next;
         }
     }
