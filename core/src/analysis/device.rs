@@ -5,6 +5,8 @@ pub(crate) mod collectives;
 pub mod device_time;
 pub mod idle;
 pub mod idle_rows;
+pub mod kernel_keys;
+pub(crate) mod kernel_rows;
 pub mod kernels;
 pub mod memory;
 pub mod memory_rows;

@@ -2,13 +2,13 @@
 //! defined.
 
 use super::answer_options::{
-    FlopsOptions, IdleOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, StacksOptions,
+    FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, StacksOptions,
     TreeOptions,
 };
 use super::entry::Compile;
 use crate::analysis::device::collectives::collectives as collective_rows;
 use crate::analysis::device::idle_rows::idle_rows;
-use crate::analysis::device::kernels::kernels as kernel_rows;
+use crate::analysis::device::kernel_rows::kernel_rows;
 use crate::analysis::device::memory_rows::memory_rows;
 use crate::analysis::device::roofline::Peak;
 use crate::analysis::device::steps::step_rows;
@@ -60,9 +60,9 @@ pub fn ops_table(trace: &Trace, options: &OpsOptions) -> String {
     render(&groups, recorded, &options.table)
 }
 
-/// Returns kernels, memcpys and memsets, ordered by time.
-pub fn kernels(trace: &Trace, options: &ListOptions) -> Rows {
-    kernel_rows(trace).first(options.row_limit)
+/// Returns kernels, memcpys and memsets, or groups of them, ordered by time.
+pub fn kernels(trace: &Trace, options: &KernelsOptions) -> Rows {
+    kernel_rows(trace, options.by).first(options.row_limit)
 }
 
 /// Returns the idle time of devices by cause, the longest first.

@@ -2,6 +2,7 @@
 
 use super::options::{Fallback, Opt, Options, Takes, Typed};
 use crate::analysis::device::idle_rows::IdleBy;
+use crate::analysis::device::kernel_keys::KernelsBy;
 use crate::analysis::torch::averages::GroupBy;
 use crate::report::table_options::{SortBy, TableOptions};
 use crate::units::TimeUnit;
@@ -181,6 +182,34 @@ impl Typed for IdleOptions {
     fn of(given: &Options, _: bool) -> Self {
         IdleOptions {
             by: given.word(&BY, &IdleBy::ALL).unwrap_or_default(),
+            row_limit: given.limit(&ROW_LIMIT, None),
+        }
+    }
+}
+
+/// Options of `kernels`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KernelsOptions {
+    /// What the rows are.
+    pub by: KernelsBy,
+    /// The maximum number of rows; `None` for all.
+    pub row_limit: Option<usize>,
+}
+
+const KERNELS_BY: Opt = Opt::new(
+    "by",
+    "WHAT",
+    Takes::Word(KernelsBy::VOCABULARY),
+    "Rows of each `name`, `category`, `operator`, `module`, or `shape` (name and inputs)",
+)
+.or(Fallback::Words(KernelsBy::Name.as_str()));
+
+impl Typed for KernelsOptions {
+    const DECLARED: &'static [Opt] = &[KERNELS_BY, ROW_LIMIT];
+
+    fn of(given: &Options, _: bool) -> Self {
+        KernelsOptions {
+            by: given.word(&KERNELS_BY, &KernelsBy::ALL).unwrap_or_default(),
             row_limit: given.limit(&ROW_LIMIT, None),
         }
     }

@@ -2,12 +2,12 @@
 
 use super::analyses;
 use super::answer_options::{
-    FlopsOptions, IdleOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, StacksOptions,
+    FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, StacksOptions,
     TreeOptions,
 };
 use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
-use crate::analysis::device::{collectives, idle_rows, kernels, memory_rows, steps, work};
+use crate::analysis::device::{collectives, idle_rows, kernel_rows, memory_rows, steps, work};
 use crate::analysis::overview::summary::{self, DevicePart, HostPart, assemble, device_part, host_part};
 use crate::analysis::overview::{check, info};
 use crate::analysis::timeline::{call_tree, counters, modules, names, tracks};
@@ -53,10 +53,10 @@ pub(super) const QUERIES: &[Query] = &[
     Query {
         name: "kernels",
         about: help("Kernels, memcpys and memsets by time"),
-        examples: examples(&["run.json --row-limit 20", "run.json --format csv -o kernels.csv"]),
-        options: ListOptions::DECLARED,
+        examples: examples(&["run.json --row-limit 20", "run.json --by category --format csv -o kernels.csv"]),
+        options: KernelsOptions::DECLARED,
         is_one_row: false,
-        columns: kernels::COLUMNS,
+        columns: kernel_rows::COLUMNS,
         variants: &[],
         hint: Some("no device work in this trace; record with ProfilerActivity.CUDA"),
         run: |trace, request| Ok(analyses::kernels(trace, &request.typed()).into()),

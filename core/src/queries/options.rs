@@ -343,6 +343,8 @@ mod tests {
         let queries: Vec<&'static [Opt]> = QUERIES.iter().map(|query| query.options).collect();
         check::<answers::ListOptions>(&queries);
         check::<answers::OpsOptions>(&queries);
+        check::<answers::IdleOptions>(&queries);
+        check::<answers::KernelsOptions>(&queries);
         check::<answers::FlopsOptions>(&queries);
         check::<answers::PatternsOptions>(&queries);
         check::<answers::TreeOptions>(&queries);
