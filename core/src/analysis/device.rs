@@ -13,5 +13,7 @@ pub mod memory_rows;
 pub(crate) mod names;
 mod owners;
 pub(crate) mod roofline;
+pub(crate) mod sequence_rows;
+pub mod sequences;
 pub mod steps;
 pub(crate) mod work;

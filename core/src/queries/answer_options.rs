@@ -3,6 +3,7 @@
 use super::options::{Fallback, Opt, Options, Takes, Typed};
 use crate::analysis::device::idle_rows::IdleBy;
 use crate::analysis::device::kernel_keys::KernelsBy;
+use crate::analysis::device::sequences::Search;
 use crate::analysis::torch::averages::GroupBy;
 use crate::report::table_options::{SortBy, TableOptions};
 use crate::units::TimeUnit;
@@ -210,6 +211,50 @@ impl Typed for KernelsOptions {
     fn of(given: &Options, _: bool) -> Self {
         KernelsOptions {
             by: given.word(&KERNELS_BY, &KernelsBy::ALL).unwrap_or_default(),
+            row_limit: given.limit(&ROW_LIMIT, None),
+        }
+    }
+}
+
+/// Options of `sequences`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SequencesOptions {
+    /// Which sequences are searched.
+    pub search: Search,
+    /// The maximum number of rows; `None` for all.
+    pub row_limit: Option<usize>,
+}
+
+const MIN_LENGTH: Opt =
+    Opt::new("min-length", "N", Takes::Count, "Minimum number of kernels").or(Fallback::Number(2));
+const MAX_LENGTH: Opt = Opt::new(
+    "max-length",
+    "N",
+    Takes::Count,
+    "Maximum number of kernels, at most 32 [default: 8; with --operator, any number]",
+);
+const MIN_COUNT: Opt =
+    Opt::new("min-count", "N", Takes::Count, "Minimum number of occurrences").or(Fallback::Number(3));
+const OPERATOR: Opt = Opt::new(
+    "operator",
+    "NAME",
+    Takes::Text,
+    "Show all that each outermost call launched, of operators and ranges whose names contain this text",
+);
+
+impl Typed for SequencesOptions {
+    const DECLARED: &'static [Opt] = &[MIN_LENGTH, MAX_LENGTH, MIN_COUNT, OPERATOR, ROW_LIMIT];
+
+    fn of(given: &Options, _: bool) -> Self {
+        let default = Search::default();
+        let number = |option, default| given.limit(option, Some(default)).unwrap_or(default);
+        SequencesOptions {
+            search: Search {
+                min_length: number(&MIN_LENGTH, default.min_length),
+                max_length: given.limit(&MAX_LENGTH, default.max_length),
+                min_count: number(&MIN_COUNT, default.min_count),
+                operator: given.text(&OPERATOR),
+            },
             row_limit: given.limit(&ROW_LIMIT, None),
         }
     }

@@ -2,12 +2,13 @@
 
 use super::analyses;
 use super::answer_options::{
-    FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, StacksOptions,
+    FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf,
+    SequencesOptions, StacksOptions,
     TreeOptions,
 };
 use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
-use crate::analysis::device::{collectives, idle_rows, kernel_rows, memory_rows, steps, work};
+use crate::analysis::device::{collectives, idle_rows, kernel_rows, memory_rows, sequence_rows, steps, work};
 use crate::analysis::overview::summary::{self, DevicePart, HostPart, assemble, device_part, host_part};
 use crate::analysis::overview::{check, info};
 use crate::analysis::timeline::{call_tree, counters, modules, names, tracks};
@@ -60,6 +61,17 @@ pub(super) const QUERIES: &[Query] = &[
         variants: &[],
         hint: Some("no device work in this trace; record with ProfilerActivity.CUDA"),
         run: |trace, request| Ok(analyses::kernels(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "sequences",
+        about: help("Sequences of kernels that repeat, and what one launch saves"),
+        examples: examples(&["run.json --row-limit 10", "run.json --operator aten::linear --min-count 1"]),
+        options: SequencesOptions::DECLARED,
+        is_one_row: false,
+        columns: sequence_rows::COLUMNS,
+        variants: &[],
+        hint: Some("no sequence of kernels occurs that often; lower --min-count or --min-length"),
+        run: |trace, request| Ok(analyses::sequences(trace, &request.typed())?.into()),
     },
     Query {
         name: "idle",

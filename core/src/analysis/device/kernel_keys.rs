@@ -66,28 +66,34 @@ impl<'a> Keys<'a> {
 
     /// Returns the key of an activity.
     pub(super) fn of(&mut self, classes: &mut Classes<'_>, row: Row) -> (i64, i64) {
-        let named = |key: u32| i64::from(key) << 3;
-        let operator = self.trace.links.op(row);
         match self.by {
-            KernelsBy::Name => (named(self.name_key(row)) | classes.of(row) as i64, 0),
+            KernelsBy::Name => (i64::from(self.name_key(row)), classes.of(row) as i64),
             KernelsBy::Category => (classes.category(row) as i64, 0),
-            KernelsBy::Operator => (operator.map_or(-1, |op| i64::from(self.trace.table.name_id(op).0)), 0),
-            KernelsBy::Module => (operator.map_or(-1, |op| i64::from(self.modules[op.index()].0)), 0),
+            KernelsBy::Operator => {
+                let operator = self.trace.links.op(row);
+                (operator.map_or(-1, |op| i64::from(self.trace.table.name_id(op).0)), 0)
+            }
+            KernelsBy::Module => (i64::from(self.module(row).0), 0),
             KernelsBy::Shape => {
                 let shape = self.composed.intern(&shape(self.trace, row)).0;
-                (named(self.name_key(row)) | classes.of(row) as i64, i64::from(shape))
+                (i64::from(self.name_key(row)), i64::from(shape) << 3 | classes.of(row) as i64)
             }
         }
     }
 
-    fn name_key(&mut self, row: Row) -> u32 {
+    fn module(&self, row: Row) -> NameId {
+        self.trace.links.op(row).map_or(NameId::EMPTY, |op| self.modules[op.index()])
+    }
+
+    /// Returns the same number for activities of the same name.
+    pub(super) fn name_key(&mut self, row: Row) -> u32 {
         let kind = copy_name(&self.trace.table, row);
         kind.map_or(self.trace.table.name_id(row).0, |name| self.composed.intern(&name).0 | COMPOSED)
     }
 
     /// Returns the text of an activity's key, and its short form.
     pub(super) fn text(&self, classes: &mut Classes<'_>, row: Row) -> (String, String) {
-        let (trace, operator) = (self.trace, self.trace.links.op(row));
+        let trace = self.trace;
         let same = |text: &str| (text.into(), text.into());
         match self.by {
             KernelsBy::Name => {
@@ -96,11 +102,13 @@ impl<'a> Keys<'a> {
                 (name, short)
             }
             KernelsBy::Category => same(classes.category(row).as_str()),
-            KernelsBy::Operator => same(operator.map_or("(no operator)", |op| trace.table.name(op))),
-            KernelsBy::Module => {
-                let module = operator.map_or(NameId::EMPTY, |op| self.modules[op.index()]);
-                same(if module == NameId::EMPTY { "(no module)" } else { self.composed.get(module) })
+            KernelsBy::Operator => {
+                same(trace.links.op(row).map_or("(no operator)", |op| trace.table.name(op)))
             }
+            KernelsBy::Module => match self.module(row) {
+                NameId::EMPTY => same("(no module)"),
+                module => same(self.composed.get(module)),
+            },
             KernelsBy::Shape => {
                 let (name, shape) = (activity_name(trace, row), shape(trace, row));
                 let short = short_name(&name);
@@ -143,11 +151,16 @@ impl<'a> Keys<'a> {
 fn shape(trace: &Trace, row: Row) -> String {
     let table = &trace.table;
     let text = |row, key| table.field(row, key).and_then(|value| value.as_json());
+    let mut shape = String::new();
+    let mut add = |before: &str, json: &str| {
+        shape.push_str(before);
+        shape.extend(json.chars().filter(|c| !c.is_whitespace()));
+    };
     if let Some(dims) = trace.links.op(row).and_then(|op| text(op, Key::InputDims)) {
-        return format!(" {dims}");
+        add(" ", dims);
+    } else if let (Some(grid), Some(block)) = (text(row, Key::Grid), text(row, Key::Block)) {
+        add(" grid ", grid);
+        add(" block ", block);
     }
-    match (text(row, Key::Grid), text(row, Key::Block)) {
-        (Some(grid), Some(block)) => format!(" grid {grid} block {block}"),
-        _ => String::new(),
-    }
+    shape
 }
