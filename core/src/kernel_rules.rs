@@ -175,7 +175,8 @@ impl Name {
         }
         let mut text = self.text.as_str();
         for (at, part) in rest.split('*').enumerate() {
-            let found = if at == 0 && is_start { text.starts_with(part).then_some(0) } else { text.find(part) };
+            let found =
+                if at == 0 && is_start { text.starts_with(part).then_some(0) } else { text.find(part) };
             let Some(start) = found else { return false };
             text = &text[start + part.len()..];
         }
@@ -269,22 +270,40 @@ mod tests {
             ("triton__0d1d2de", Is::Other),
             ("void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*)", Is::Communication),
             ("void deep_ep::intranode::dispatch<8, 768>(int4*)", Is::Communication),
-            ("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, NormTwoOps<float>>>(x)", Is::Reduction),
+            (
+                "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, NormTwoOps<float>>>(x)",
+                Is::Reduction,
+            ),
             ("void cudnn::ops::convertTensor_kernel<float, float>(float)", Is::Copy),
             ("void convolve_common_engine_float_NHWC<float>()", Is::Convolution),
             ("void vllm::rotary_embedding_kernel<c10::BFloat16, true>(long const*)", Is::Elementwise),
-            ("void split_embedding_backward_codegen_rowwise_adagrad_unweighted_kernel<float>()", Is::Embedding),
-            ("void multi_tensor_apply_kernel<TensorListMetadata<4>, AdamFunctor<float>>(long)", Is::Optimizer),
+            (
+                "void split_embedding_backward_codegen_rowwise_adagrad_unweighted_kernel<float>()",
+                Is::Embedding,
+            ),
+            (
+                "void multi_tensor_apply_kernel<TensorListMetadata<4>, AdamFunctor<float>>(long)",
+                Is::Optimizer,
+            ),
             ("fused_adam_cuda_kernel", Is::Optimizer),
-            ("void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>(int)", Is::Memset),
-            ("void at::native::unrolled_elementwise_kernel<direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}>(int)", Is::Copy),
+            (
+                "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>(int)",
+                Is::Memset,
+            ),
+            (
+                "void at::native::unrolled_elementwise_kernel<direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}>(int)",
+                Is::Copy,
+            ),
             ("void fbgemm_gpu::permute_2D_data_kernel<false, int>(int)", Is::Embedding),
             ("void cublasLt::splitKreduce_kernel<32, 16, int, float>(x)", Is::Gemm),
             ("void topkGatingSoftmax<4, 64>(float)", Is::Moe),
             ("void at::native::sbtopk::gatherTopK<float>(x)", Is::SortScan),
             ("void softmax_warp_forward<float, float, float, 6, false>(float*)", Is::Softmax),
             ("at::cuda::(anonymous namespace)::spin_kernel(long)", Is::Other),
-            ("std::enable_if<(((8)>(0)))&&vllm::exists, void>::type vllm::fused_add_rms_norm_kernel<8>(x)", Is::Norm),
+            (
+                "std::enable_if<(((8)>(0)))&&vllm::exists, void>::type vllm::fused_add_rms_norm_kernel<8>(x)",
+                Is::Norm,
+            ),
             ("__amd_rocclr_fillBufferAligned", Is::Memset),
             ("__amd_rocclr_copyBuffer", Is::Copy),
             ("lambda_kernel", Is::Other),

@@ -31,7 +31,12 @@ fn launched(
     kernel_args["correlation"] = id.into();
     events.extend([
         span("cpu_op", op, (at, at + 50), json!({"External id": id, "Input Dims": dims})),
-        span("cuda_runtime", "cudaLaunchKernel", (at + 10, at + 15), json!({"correlation": id, "External id": id})),
+        span(
+            "cuda_runtime",
+            "cudaLaunchKernel",
+            (at + 10, at + 15),
+            json!({"correlation": id, "External id": id}),
+        ),
         span("kernel", kernel, (at + 20, at + 20 + dur), kernel_args),
     ]);
 }
@@ -42,7 +47,12 @@ const GEMM: &str = "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn";
 fn program() -> Trace {
     let mut events = vec![
         span("python_function", "nn.Module: Net_0", (900, 5900), json!({"Python id": 1})),
-        span("python_function", "nn.Module: Linear_0", (950, 2900), json!({"Python id": 2, "Python parent id": 1})),
+        span(
+            "python_function",
+            "nn.Module: Linear_0",
+            (950, 2900),
+            json!({"Python id": 2, "Python parent id": 1}),
+        ),
     ];
     let on = |blocks: f64, occupancy: i64| json!({"blocks per SM": blocks, "est. achieved occupancy %": occupancy});
     let dims = |n: i64| json!([[n, 3], [3, 4]]);
@@ -105,7 +115,13 @@ fn groups_have_the_sums_of_what_they_are_named_after() {
     );
     assert_eq!(
         sums("operator"),
-        expected(&[("aten::mm", 30), ("aten::addmm", 30), ("aten::sum", 40), ("aten::copy_", 5), ("(no operator)", 10)])
+        expected(&[
+            ("aten::mm", 30),
+            ("aten::addmm", 30),
+            ("aten::sum", 40),
+            ("aten::copy_", 5),
+            ("(no operator)", 10)
+        ])
     );
     assert_eq!(sums("module"), expected(&[("Linear_0", 30), ("Net_0", 70), ("(no module)", 15)]));
     let shapes = [
@@ -129,10 +145,9 @@ fn groups_have_the_sums_of_what_they_are_named_after() {
 /// The kernels of a backward operator belong to the module of its forward operator.
 #[test]
 fn backward_kernels_belong_to_the_module_of_the_forward_operator() {
-    let flow = |ph: &str, at: i64, tid: &str| {
-        json!({"ph": ph, "cat": "fwdbwd", "name": "fwdbwd", "id": 1, "pid": "1", "tid": tid, "ts": at, "bp": "e"})
-    };
-    let mut events = vec![span("python_function", "nn.Module: Linear_0", (900, 1900), json!({"Python id": 1}))];
+    let flow = |ph: &str, at: i64, tid: &str| json!({"ph": ph, "cat": "fwdbwd", "name": "fwdbwd", "id": 1, "pid": "1", "tid": tid, "ts": at, "bp": "e"});
+    let mut events =
+        vec![span("python_function", "nn.Module: Linear_0", (900, 1900), json!({"Python id": 1}))];
     launched(&mut events, 1, ("aten::linear", Value::Null), (GEMM, 10), json!({}));
     launched(&mut events, 2, ("MmBackward0", Value::Null), (GEMM, 20), json!({}));
     launched(&mut events, 3, ("aten::mul", Value::Null), (GEMM, 40), json!({}));
@@ -239,7 +254,8 @@ fn hta_has_the_same_breakdown() {
     for (set, folder) in peers.sets("hta") {
         // The default mode rounds times to microseconds; it is right where they are integers.
         let mode = if folder.join("ns").is_dir() { "ns" } else { "default" };
-        let columns = ["rank", "name", "kernel_type", "sum (us)", "max (us)", "min (us)", "mean (us)", "stddev"];
+        let columns =
+            ["rank", "name", "kernel_type", "sum (us)", "max (us)", "min (us)", "mean (us)", "stddev"];
         let mut rank = (String::new(), BTreeMap::new());
         for row in csv(&folder.join(mode).join("kernel_breakdown_all.csv"), &columns) {
             if rank.0 != row[0] {
@@ -253,9 +269,11 @@ fn hta_has_the_same_breakdown() {
             };
             let us = |ns: i64| ns as f64 / 1e3;
             let mean = us(own.sum_ns) / own.count as f64;
-            let own_times = [us(own.sum_ns), us(own.max_ns), us(own.min_ns), mean, own.std_ns().unwrap_or(0.0) / 1e3];
+            let own_times =
+                [us(own.sum_ns), us(own.max_ns), us(own.min_ns), mean, own.std_ns().unwrap_or(0.0) / 1e3];
             let same = own_times.iter().zip(theirs).all(|(own, theirs)| is_close(*own, theirs, 0.0011));
-            times.count(same, || format!("{set} {mode} {} {name:.60}: {own_times:?}, HTA {theirs:?}", row[0]));
+            times
+                .count(same, || format!("{set} {mode} {} {name:.60}: {own_times:?}, HTA {theirs:?}", row[0]));
             let class = match own.class {
                 Class::Communication => "COMMUNICATION",
                 Class::Memcpy | Class::Memset => "MEMORY",
@@ -278,12 +296,22 @@ fn the_tensorboard_plugin_has_the_same_kernel_table() {
     let (mut times, mut blocks, mut occupancies) = (Tally::default(), Tally::default(), Tally::default());
     let mut tensor_cores = Tally::default();
     for (set, folder) in peers.sets("tb_plugin") {
-        for worker in ["worker0", "worker1", "worker2", "worker3", "worker4", "worker5", "worker6", "worker7", "host_0", "host_1"] {
+        for worker in [
+            "worker0", "worker1", "worker2", "worker3", "worker4", "worker5", "worker6", "worker7", "host_0",
+            "host_1",
+        ] {
             let path = folder.join("pypi-0.4.3").join(format!("{worker}.kernel_table.json"));
-            let Some(text) = peers.trace(&set, "tb_plugin", worker).filter(|_| path.exists()) else { continue };
+            let Some(text) = peers.trace(&set, "tb_plugin", worker).filter(|_| path.exists()) else {
+                continue;
+            };
             let groups = groups(&Trace::read(&text).expect("a trace"));
             let table = &json_of(&path)["data"];
-            let titles: Vec<&str> = table["columns"].as_array().expect("columns").iter().filter_map(|c| c["name"].as_str()).collect();
+            let titles: Vec<&str> = table["columns"]
+                .as_array()
+                .expect("columns")
+                .iter()
+                .filter_map(|c| c["name"].as_str())
+                .collect();
             for row in table["rows"].as_array().expect("rows") {
                 let cell = |title: &str| Some(&row[titles.iter().position(|t| *t == title)?]);
                 let value = |title: &str| cell(title).and_then(Value::as_f64);
@@ -293,15 +321,20 @@ fn the_tensorboard_plugin_has_the_same_kernel_table() {
                     times.others.push(format!("{}: no kernel", place()));
                     continue;
                 };
-                let is_rounded = |ns: i64, title| value(title).is_some_and(|us| is_close(ns as f64 / 1e3, us, 0.5));
+                let is_rounded =
+                    |ns: i64, title| value(title).is_some_and(|us| is_close(ns as f64 / 1e3, us, 0.5));
                 let same = value("Calls") == Some(own.count as f64)
                     && is_rounded(own.sum_ns, "Total Duration (us)")
                     && is_rounded(own.max_ns, "Max Duration (us)")
                     && is_rounded(own.min_ns, "Min Duration (us)");
-                times.count(same, || format!("{}: {} calls, {} ns, plugin {row}", place(), own.count, own.sum_ns));
+                times.count(same, || {
+                    format!("{}: {} calls, {} ns, plugin {row}", place(), own.count, own.sum_ns)
+                });
                 if let Some(theirs) = value("Mean Blocks Per SM") {
                     let own = own.blocks_per_sm().unwrap_or(0.0);
-                    blocks.count(is_close(own, theirs, 0.0051), || format!("{}: {own} blocks, plugin {theirs}", place()));
+                    blocks.count(is_close(own, theirs, 0.0051), || {
+                        format!("{}: {own} blocks, plugin {theirs}", place())
+                    });
                 }
                 if let Some(theirs) = value("Mean Est. Achieved Occupancy (%)") {
                     let own = own.occupancy().unwrap_or(0.0);

@@ -45,11 +45,14 @@ fn found(trace: &Trace, options: &Value) -> Vec<(String, i64, i64, i64)> {
     let rows = rows_with(trace, "sequences", options);
     let number = |row: &Value, key: &str| row[key].as_i64().expect(key);
     let short = |row: &Value| {
-        let names: Vec<&str> = row["kernels"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+        let names: Vec<&str> =
+            row["kernels"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
         names.join(" ")
     };
     rows.iter()
-        .map(|row| (short(row), number(row, "count"), number(row, "gap_ns") / 1000, number(row, "saving_ns") / 1000))
+        .map(|row| {
+            (short(row), number(row, "count"), number(row, "gap_ns") / 1000, number(row, "saving_ns") / 1000)
+        })
         .collect()
 }
 
@@ -74,7 +77,10 @@ fn the_saving_is_the_time_in_which_the_stream_waited_for_a_launch() {
     let row = &rows_with(&trace, "sequences", &json!({}))[0];
     let value = |key: &str| row[key].as_i64();
     assert_eq!([value("time_ns"), value("launch_ns")], [Some(48_000), Some(10_000)]);
-    assert_eq!([value("length"), value("streams"), value("sequence"), value("event")], [Some(2), Some(1), Some(1), Some(1)]);
+    assert_eq!(
+        [value("length"), value("streams"), value("sequence"), value("event")],
+        [Some(2), Some(1), Some(1), Some(1)]
+    );
     assert_eq!((&row["names"], &row["operator"]), (&json!("a, b"), &Value::Null));
     let own = sequences(&trace, &Search::default()).expect("sequences");
     let names = |rows: &[_]| rows.iter().map(|&row| trace.table.name(row).to_owned()).collect::<Vec<_>>();
@@ -147,13 +153,18 @@ fn sequences_of_operators_are_all_that_a_call_launched() {
         others.push(host("cpu_op", "aten::linear_inner", (at + 7, at + 13)));
     }
     let trace = trace_of(&all, others);
-    let count = |options: Value| found(&trace, &options).into_iter().map(|(names, count, ..)| (names, count)).collect::<Vec<_>>();
+    let count = |options: Value| {
+        found(&trace, &options).into_iter().map(|(names, count, ..)| (names, count)).collect::<Vec<_>>()
+    };
     let one = |names: &str| (names.to_owned(), 1);
     assert_eq!(
         count(json!({"operator": "aten::linear", "minCount": 1})),
         [one("a b c0"), one("a b c100"), one("a b c200")]
     );
-    assert_eq!(count(json!({"operator": "linear_inner", "minLength": 1, "minCount": 2})), [("b".to_owned(), 2)]);
+    assert_eq!(
+        count(json!({"operator": "linear_inner", "minLength": 1, "minCount": 2})),
+        [("b".to_owned(), 2)]
+    );
     assert!(count(json!({"operator": "aten::linear", "minCount": 1, "minLength": 4})).is_empty());
     assert!(count(json!({"operator": "aten::relu", "minCount": 1})).is_empty());
 }
@@ -208,7 +219,9 @@ fn naive(all: &[Work], (min, max): (usize, usize), min_count: usize) -> Vec<(Str
         for (names, starts) in parts {
             let kept = apart(&starts, length, &nothing);
             if kept.len() >= min_count {
-                let sum = |value: &dyn Fn(usize) -> i64| kept.iter().map(|&at| within(at, length, value)).sum::<i64>();
+                let sum = |value: &dyn Fn(usize) -> i64| {
+                    kept.iter().map(|&at| within(at, length, value)).sum::<i64>()
+                };
                 candidates.push((-sum(&saving), -sum(&gap), length, starts, names.join(" ")));
             }
         }
@@ -220,7 +233,8 @@ fn naive(all: &[Work], (min, max): (usize, usize), min_count: usize) -> Vec<(Str
         let kept = apart(&starts, length, &taken);
         if kept.len() >= min_count {
             kept.iter().for_each(|&at| taken[at..at + length].fill(true));
-            let sum = |value: &dyn Fn(usize) -> i64| kept.iter().map(|&at| within(at, length, value)).sum::<i64>();
+            let sum =
+                |value: &dyn Fn(usize) -> i64| kept.iter().map(|&at| within(at, length, value)).sum::<i64>();
             found.push((names, kept.len(), sum(&gap), sum(&saving)));
         }
     }
@@ -279,22 +293,33 @@ fn hta_finds_the_same_sequences_of_operators() {
             let text = if theirs.is_empty() { None } else { peers.trace(&set, "hta/tracelens/oracle", "0") };
             let Some(text) = text else { continue };
             let trace = without_last_step(&text);
-            let search = Search { min_length, min_count: 1, operator: Some(operator.to_owned()), ..Search::default() };
+            let search =
+                Search { min_length, min_count: 1, operator: Some(operator.to_owned()), ..Search::default() };
             let own = patterns(&trace, &sequences(&trace, &search).expect("sequences"));
             for row in theirs {
                 let mut names = row[0].split('|').map(str::to_owned);
                 let key = (names.next().unwrap_or_default(), names.collect());
                 let found = own.get(&key);
                 let is_same = found.is_some_and(|&(count, us)| {
-                    row[1].parse() == Ok(count) && row[2].parse::<f64>().is_ok_and(|theirs| (theirs - us).abs() < 0.01)
+                    row[1].parse() == Ok(count)
+                        && row[2].parse::<f64>().is_ok_and(|theirs| (theirs - us).abs() < 0.01)
                 });
                 same += usize::from(is_same);
+                // HTA counts calls that wait for the device as kernels, and of calls of an operator only those of the
+                // smallest depth in the trace.
+                let has_waits = row[0].contains("|Stream Wait Event") || row[0].contains("Sync");
+                let has_more =
+                    found.is_some_and(|&(count, _)| row[1].parse().is_ok_and(|theirs: usize| theirs < count));
+                assert!(is_same || has_waits || has_more, "{set} {operator}: {found:?}, HTA {row:?}");
                 if !is_same {
-                    others.push(format!("{set} {operator}: {found:?}, HTA {} {} of {:.100}", row[1], row[2], row[0]));
+                    others.push(format!(
+                        "{set} {operator}: {found:?}, HTA {} {} of {:.100}",
+                        row[1], row[2], row[0]
+                    ));
                 }
             }
         }
     }
     println!("{}", others.join("\n"));
-    assert_eq!((same, others.len()), (0, 0));
+    assert_eq!((same, others.len()), (81, 12));
 }

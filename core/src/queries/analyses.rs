@@ -2,9 +2,8 @@
 //! defined.
 
 use super::answer_options::{
-    FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf,
-    SequencesOptions, StacksOptions,
-    TreeOptions,
+    FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions,
+    RowsOf, SequencesOptions, StacksOptions, TreeOptions,
 };
 use super::entry::Compile;
 use crate::analysis::device::collectives::collectives as collective_rows;

@@ -2,9 +2,8 @@
 
 use super::analyses;
 use super::answer_options::{
-    FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf,
-    SequencesOptions, StacksOptions,
-    TreeOptions,
+    FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions,
+    RowsOf, SequencesOptions, StacksOptions, TreeOptions,
 };
 use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
@@ -54,7 +53,10 @@ pub(super) const QUERIES: &[Query] = &[
     Query {
         name: "kernels",
         about: help("Kernels, memcpys and memsets by time"),
-        examples: examples(&["run.json --row-limit 20", "run.json --by category --format csv -o kernels.csv"]),
+        examples: examples(&[
+            "run.json --row-limit 20",
+            "run.json --by category --format csv -o kernels.csv",
+        ]),
         options: KernelsOptions::DECLARED,
         is_one_row: false,
         columns: kernel_rows::COLUMNS,

@@ -150,4 +150,5 @@ mod tests {
         assert_eq!(rows[0][at("bytes_per_second")], Cell::Null);
         assert_eq!(rows[1][at("bytes_per_second")], Cell::Rate(4000.0 / 2e-6));
         assert_eq!(rows[1][at("flops_per_second")], Cell::Null);
-    }}
+    }
+}

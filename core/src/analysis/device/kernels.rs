@@ -1,7 +1,7 @@
 //! Device work in groups, and the sums of each group.
 
 use super::device_time::{Class, Classes};
-use super::kernel_keys::{Keys, KernelsBy};
+use super::kernel_keys::{KernelsBy, Keys};
 use crate::index::Index;
 use crate::kernel_rules::KernelCategory;
 use crate::order::{descending, sort_by_key};

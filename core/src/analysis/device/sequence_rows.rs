@@ -13,15 +13,32 @@ use alloc::vec::Vec;
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[
     Column::int("sequence", "No.", "The number of the sequence, from 1."),
-    Column::text("names", "Sequence", "The short names of its kernels, copies and memsets, separated by commas."),
+    Column::text(
+        "names",
+        "Sequence",
+        "The short names of its kernels, copies and memsets, separated by commas.",
+    ),
     Column::json("kernels", "", Shape::Texts, "The names in the order of time."),
-    Column::text("operator", "Operator", "The operator that launched it; null without the option `operator`.").nullable(),
+    Column::text(
+        "operator",
+        "Operator",
+        "The operator that launched it; null without the option `operator`.",
+    )
+    .nullable(),
     Column::int("length", "Length", "The number of kernels, copies and memsets."),
     Column::int("count", "Count", "The number of occurrences, which do not overlap."),
     Column::int("streams", "Streams", "The number of streams on which it occurs."),
     Column::ns("time_ns", "Kernel time", "Sum of the durations of all occurrences."),
-    Column::ns("gap_ns", "Gaps", "Idle time of the stream between the first and the last kernel of each occurrence."),
-    Column::ns("launch_ns", "Launch calls", "Duration of the calls that launched it, except for the first of each occurrence."),
+    Column::ns(
+        "gap_ns",
+        "Gaps",
+        "Idle time of the stream between the first and the last kernel of each occurrence.",
+    ),
+    Column::ns(
+        "launch_ns",
+        "Launch calls",
+        "Duration of the calls that launched it, except for the first of each occurrence.",
+    ),
     Column::ns(
         "saving_ns",
         "Saving",

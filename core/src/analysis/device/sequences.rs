@@ -52,7 +52,8 @@ impl Search {
     pub const LONGEST: usize = 32;
 
     fn check(&self) -> Result<(), Error> {
-        let max = self.max_length.unwrap_or(if self.operator.is_some() { usize::MAX } else { Search::LENGTH });
+        let max =
+            self.max_length.unwrap_or(if self.operator.is_some() { usize::MAX } else { Search::LENGTH });
         let longest = if self.operator.is_some() { usize::MAX } else { Search::LONGEST };
         if self.min_length == 0 || self.min_count == 0 {
             Err(Error::BadOption("the minimum length and the minimum count must be at least 1".into()))

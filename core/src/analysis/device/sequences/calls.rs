@@ -1,7 +1,7 @@
 //! The work below each call of some operators.
 
 use super::{Search, Sequence};
-use crate::analysis::device::kernel_keys::{Keys, KernelsBy};
+use crate::analysis::device::kernel_keys::{KernelsBy, Keys};
 use crate::index::Index;
 use crate::order::sort_by_key;
 use crate::table::category::Category;

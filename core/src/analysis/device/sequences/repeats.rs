@@ -124,7 +124,8 @@ fn number(tokens: &[Token], numbers: &mut [u32]) {
 
 impl Level {
     fn new(sums: &Sums, mut numbers: Vec<u32>, length: usize, min_count: usize) -> Level {
-        let parts = numbers.iter().filter(|&&number| number != NONE).max().map_or(0, |&last| last as usize + 1);
+        let parts =
+            numbers.iter().filter(|&&number| number != NONE).max().map_or(0, |&last| last as usize + 1);
         let mut found = vec![Found::default(); parts];
         for (at, &number) in numbers.iter().enumerate().filter(|(_, number)| **number != NONE) {
             let part = &mut found[number as usize];
@@ -163,7 +164,12 @@ impl Level {
     }
 }
 
-fn select(levels: &[Level], candidates: &[Candidate], tokens: usize, min_count: usize) -> Vec<(usize, Vec<u32>)> {
+fn select(
+    levels: &[Level],
+    candidates: &[Candidate],
+    tokens: usize,
+    min_count: usize,
+) -> Vec<(usize, Vec<u32>)> {
     let mut taken = vec![false; tokens];
     let mut selected = Vec::new();
     for candidate in candidates {

@@ -3,7 +3,7 @@
 use super::Gap;
 use super::repeats::Token;
 use crate::analysis::device::device_time::{Class, Classes, activities};
-use crate::analysis::device::kernel_keys::{Keys, KernelsBy};
+use crate::analysis::device::kernel_keys::{KernelsBy, Keys};
 use crate::analysis::device::names::is_sync_name;
 use crate::analysis::device::steps::step_ranges;
 use crate::index::Index;
@@ -38,11 +38,17 @@ impl Streams {
                     continue;
                 }
                 let before = last.filter(|&before| !cuts.between(table, before, (row, launch)));
-                let gap = before.map_or_else(Gap::default, |(before, _)| Gap::between(table, before, row, launch));
+                let gap =
+                    before.map_or_else(Gap::default, |(before, _)| Gap::between(table, before, row, launch));
                 let next = index.len() as u32;
                 let name = index.of((i64::from(keys.name_key(row)), 0), next);
                 found.rows.push(row);
-                found.tokens.push(Token { name, is_first: before.is_none(), gap: gap.length, saving: gap.saving });
+                found.tokens.push(Token {
+                    name,
+                    is_first: before.is_none(),
+                    gap: gap.length,
+                    saving: gap.saving,
+                });
                 let waited = table.category(row) == Category::Memcpy
                     && launch.is_some_and(|call| table.end(call) >= table.end(row));
                 last = Some((row, launch)).filter(|_| !waited);
@@ -63,7 +69,8 @@ struct Cuts {
 impl Cuts {
     fn new(table: &Table) -> Cuts {
         let ranges = step_ranges(table);
-        let mut steps: Vec<i64> = ranges.iter().flat_map(|&(row, _)| [table.ts(row), table.end(row)]).collect();
+        let mut steps: Vec<i64> =
+            ranges.iter().flat_map(|&(row, _)| [table.ts(row), table.end(row)]).collect();
         sort_by_key(&mut steps, |&instant| (instant, 0));
         let is_sync = |&row: &Row| {
             matches!(table.category(row), Category::Runtime | Category::Driver)
