@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// A span; times are in microseconds.
-fn span(category: &str, name: &str, (start, end): (i64, i64), args: Value) -> Value {
+fn span(category: &str, name: &str, (start, end): (i64, i64), args: &Value) -> Value {
     let is_device = category == "kernel" || category.starts_with("gpu_");
     let (pid, tid) = if is_device { ("0", "7") } else { ("1", "1") };
     json!({"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": end - start, "args": args})
@@ -30,14 +30,14 @@ fn launched(
     let mut kernel_args = args;
     kernel_args["correlation"] = id.into();
     events.extend([
-        span("cpu_op", op, (at, at + 50), json!({"External id": id, "Input Dims": dims})),
+        span("cpu_op", op, (at, at + 50), &json!({"External id": id, "Input Dims": dims})),
         span(
             "cuda_runtime",
             "cudaLaunchKernel",
             (at + 10, at + 15),
-            json!({"correlation": id, "External id": id}),
+            &json!({"correlation": id, "External id": id}),
         ),
-        span("kernel", kernel, (at + 20, at + 20 + dur), kernel_args),
+        span("kernel", kernel, (at + 20, at + 20 + dur), &kernel_args),
     ]);
 }
 
@@ -46,12 +46,12 @@ const GEMM: &str = "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn";
 /// Three matrix products of 10, 20 and 30, a sum of 40, a copy of 5 and a collective of 7.
 fn program() -> Trace {
     let mut events = vec![
-        span("python_function", "nn.Module: Net_0", (900, 5900), json!({"Python id": 1})),
+        span("python_function", "nn.Module: Net_0", (900, 5900), &json!({"Python id": 1})),
         span(
             "python_function",
             "nn.Module: Linear_0",
             (950, 2900),
-            json!({"Python id": 2, "Python parent id": 1}),
+            &json!({"Python id": 2, "Python parent id": 1}),
         ),
     ];
     let on = |blocks: f64, occupancy: i64| json!({"blocks per SM": blocks, "est. achieved occupancy %": occupancy});
@@ -62,8 +62,8 @@ fn program() -> Trace {
     let grid = json!({"grid": [1, 2, 3], "block": [32, 1, 1]});
     launched(&mut events, 4, ("aten::sum", Value::Null), ("void reduce_kernel<512>(int)", 40), grid);
     launched(&mut events, 6, ("aten::copy_", Value::Null), ("void direct_copy_kernel<4>()", 5), json!({}));
-    events.push(span("kernel", "multimem_all_reduce_kernel", (9000, 9007), json!({})));
-    events.push(span("gpu_memcpy", "Memcpy DtoH", (9100, 9103), json!({"bytes": 100})));
+    events.push(span("kernel", "multimem_all_reduce_kernel", (9000, 9007), &json!({})));
+    events.push(span("gpu_memcpy", "Memcpy DtoH", (9100, 9103), &json!({"bytes": 100})));
     made(&json!(events))
 }
 
@@ -147,7 +147,7 @@ fn groups_have_the_sums_of_what_they_are_named_after() {
 fn backward_kernels_belong_to_the_module_of_the_forward_operator() {
     let flow = |ph: &str, at: i64, tid: &str| json!({"ph": ph, "cat": "fwdbwd", "name": "fwdbwd", "id": 1, "pid": "1", "tid": tid, "ts": at, "bp": "e"});
     let mut events =
-        vec![span("python_function", "nn.Module: Linear_0", (900, 1900), json!({"Python id": 1}))];
+        vec![span("python_function", "nn.Module: Linear_0", (900, 1900), &json!({"Python id": 1}))];
     launched(&mut events, 1, ("aten::linear", Value::Null), (GEMM, 10), json!({}));
     launched(&mut events, 2, ("MmBackward0", Value::Null), (GEMM, 20), json!({}));
     launched(&mut events, 3, ("aten::mul", Value::Null), (GEMM, 40), json!({}));
@@ -188,7 +188,7 @@ fn random_groups_equal_a_naive_count() {
     const OPS: [&str; 4] = ["aten::mm", "aten::sum", "aten::copy_", "aten::relu"];
     let kernel = (0..NAMES.len(), 0..OPS.len(), 0i64..40, 0i64..3);
     proptest!(ProptestConfig::with_cases(200), |(kernels in proptest::collection::vec(kernel, 0..40))| {
-        let mut events = vec![span("cpu_op", "first", (0, 1), json!({}))];
+        let mut events = vec![span("cpu_op", "first", (0, 1), &json!({}))];
         let mut expected: [BTreeMap<String, Vec<i64>>; 4] = Default::default();
         for (id, &(name, op, dur, dim)) in kernels.iter().enumerate() {
             launched(&mut events, id as i64 + 1, (OPS[op], json!([[dim]])), (NAMES[name].0, dur), json!({}));

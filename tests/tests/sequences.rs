@@ -101,7 +101,9 @@ fn sequences_end_where_they_cannot_be_one_launch() {
     assert!(is_found(at(0, 1, "cuda_runtime", "cudaEventQuery")));
     assert!(is_found(at(0, 1, "cpu_op", "aten::synchronize")));
     let mut elsewhere = at(0, 1, "cuda_runtime", "cudaDeviceSynchronize");
-    elsewhere.iter_mut().for_each(|event| event["tid"] = "2".into());
+    for event in &mut elsewhere {
+        event["tid"] = "2".into();
+    }
     assert!(is_found(elsewhere));
     assert!(!is_found(at(0, 90, "user_annotation", "ProfilerStep#1")));
     assert!(is_found(at(-6, 90, "user_annotation", "ProfilerStep#1")));
@@ -232,7 +234,9 @@ fn naive(all: &[Work], (min, max): (usize, usize), min_count: usize) -> Vec<(Str
     for (_, _, length, starts, names) in candidates {
         let kept = apart(&starts, length, &taken);
         if kept.len() >= min_count {
-            kept.iter().for_each(|&at| taken[at..at + length].fill(true));
+            for &at in &kept {
+                taken[at..at + length].fill(true);
+            }
             let sum =
                 |value: &dyn Fn(usize) -> i64| kept.iter().map(|&at| within(at, length, value)).sum::<i64>();
             found.push((names, kept.len(), sum(&gap), sum(&saving)));

@@ -201,7 +201,7 @@ const KERNELS_BY: Opt = Opt::new(
     "by",
     "WHAT",
     Takes::Word(KernelsBy::VOCABULARY),
-    "Rows of each `name`, `category`, `operator`, `module`, or `shape` (name and inputs)",
+    "What the rows are; `shape` is the name with the inputs",
 )
 .or(Fallback::Words(KernelsBy::Name.as_str()));
 
@@ -231,7 +231,7 @@ const MAX_LENGTH: Opt = Opt::new(
     "max-length",
     "N",
     Takes::Count,
-    "Maximum number of kernels, at most 32 [default: 8; with --operator, any number]",
+    "Maximum number of kernels, at most 32 [default: 8, with --operator any]",
 );
 const MIN_COUNT: Opt =
     Opt::new("min-count", "N", Takes::Count, "Minimum number of occurrences").or(Fallback::Number(3));
@@ -239,7 +239,7 @@ const OPERATOR: Opt = Opt::new(
     "operator",
     "NAME",
     Takes::Text,
-    "Show all that each outermost call launched, of operators and ranges whose names contain this text",
+    "Only what calls of operators or ranges with this text in the name launch",
 );
 
 impl Typed for SequencesOptions {

@@ -297,7 +297,7 @@ fn kernel_rules() -> Arg {
         .value_name("FILE")
         .help_heading("Input")
         .value_parser(PathBufValueParser::new().try_map(rules))
-        .help("Rules for the categories of kernels, before the built-in ones: lines of category,pattern")
+        .help("Own rules for categories of kernels: lines of category,pattern")
 }
 
 fn execution_trace() -> Arg {

@@ -140,22 +140,23 @@ impl Gap {
 /// Returns [`Error::BadOption`] if the lengths or the count are out of range.
 pub fn sequences(trace: &Trace, search: &Search) -> Result<Vec<Sequence>, Error> {
     search.check()?;
-    let mut found = match &search.operator {
-        Some(name) => calls::sequences(trace, search, name),
-        None => {
-            let streams = Streams::new(trace);
-            let max = search.max_length.unwrap_or(Search::LENGTH);
-            let repeats = repeats::find(&streams.tokens, (search.min_length, max), search.min_count);
-            let rows = |starts: &[u32], length: usize| {
-                let starts = starts.iter().map(|&start| start as usize);
-                starts.flat_map(|start| streams.rows[start..start + length].iter().copied()).collect()
-            };
-            let sequence = |(length, starts): &(usize, Vec<u32>)| {
-                Sequence::new(trace, None, *length, rows(starts, *length))
-            };
-            repeats.iter().map(sequence).collect()
-        }
+    let mut found = if let Some(name) = &search.operator {
+        calls::sequences(trace, search, name)
+    } else {
+        on_streams(trace, search)
     };
     sort_by_key(&mut found, |sequence| (descending(sequence.saving_ns), descending(sequence.gap_ns)));
     Ok(found)
+}
+
+fn on_streams(trace: &Trace, search: &Search) -> Vec<Sequence> {
+    let streams = Streams::new(trace);
+    let max = search.max_length.unwrap_or(Search::LENGTH);
+    let repeats = repeats::find(&streams.tokens, (search.min_length, max), search.min_count);
+    let sequence = |(length, starts): &(usize, Vec<u32>)| {
+        let starts = starts.iter().map(|&start| start as usize);
+        let rows = starts.flat_map(|start| streams.rows[start..start + length].iter().copied());
+        Sequence::new(trace, None, *length, rows.collect())
+    };
+    repeats.iter().map(sequence).collect()
 }

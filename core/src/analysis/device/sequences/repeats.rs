@@ -41,8 +41,6 @@ struct Candidate {
 
 /// The parts of one length.
 struct Level {
-    /// The number of the part at each position, or [`NONE`].
-    numbers: Vec<u32>,
     /// The starts of each part, one part after the other.
     starts: Vec<u32>,
     candidates: Vec<Candidate>,
@@ -69,10 +67,9 @@ pub(super) fn find(tokens: &[Token], (min, max): (usize, usize), min_count: usiz
         if length > 1 {
             number(tokens, &mut numbers);
         }
-        let level = Level::new(&sums, numbers, length, min_count);
-        numbers = level.numbers.clone();
+        let level = Level::new(&sums, &mut numbers, length, min_count);
         let is_empty = level.candidates.is_empty();
-        levels.push(Level { numbers: Vec::new(), ..level });
+        levels.push(level);
         if is_empty {
             break;
         }
@@ -123,7 +120,8 @@ fn number(tokens: &[Token], numbers: &mut [u32]) {
 }
 
 impl Level {
-    fn new(sums: &Sums, mut numbers: Vec<u32>, length: usize, min_count: usize) -> Level {
+    /// `numbers` are those of the parts at each position. Numbers of parts that are too rare become [`NONE`].
+    fn new(sums: &Sums, numbers: &mut [u32], length: usize, min_count: usize) -> Level {
         let parts =
             numbers.iter().filter(|&&number| number != NONE).max().map_or(0, |&last| last as usize + 1);
         let mut found = vec![Found::default(); parts];
@@ -160,7 +158,7 @@ impl Level {
                 *place += 1;
             }
         }
-        Level { numbers, starts, candidates }
+        Level { starts, candidates }
     }
 }
 
