@@ -208,8 +208,9 @@ test("the version of PyTorch can be given", async () => {
 });
 
 test("rules for the categories of kernels can be given", async () => {
+  const bytes = new Uint8Array(await readFile(`${data}/healthy/small_gpu_trace.json`));
   const categories = async (open, options) => {
-    const trace = await open(packed, options);
+    const trace = await open(bytes, options);
     const rows = await trace.kernels();
     trace.dispose();
     return new Set(rows.map((row) => row.category));
