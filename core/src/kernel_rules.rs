@@ -319,7 +319,7 @@ mod tests {
         for name in [
             "volta_fp16_s884gemm_fp16_256x128_ldg8_f2f_tn",
             "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_tn",
-            "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64",
+            "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_kernel",
             "nvjet_tst_64x64_64x16_2x1_2cta_v_bz_bias_TNT",
             "void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8>(x)",
             "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128>>(x)",
