@@ -31,6 +31,31 @@ pub(crate) fn demangle(name: &str) -> Option<String> {
     (!parameters.is_empty() && commas_outside(parameters) == 0).then(|| parameters.to_owned())
 }
 
+/// Returns a C++ function without its parameters. Its template arguments stay.
+pub(crate) fn without_parameters(name: &str) -> &str {
+    let (mut angles, mut parentheses) = (0i32, 0i32);
+    let mut before = ' ';
+    for (at, c) in name.char_indices() {
+        match c {
+            '<' if parentheses == 0 => angles += 1,
+            '>' if parentheses == 0 => angles -= 1,
+            ')' => parentheses = (parentheses - 1).max(0),
+            // Neither the parenthesis in `HtoD (Pageable -> Device)` nor that of an unnamed namespace starts a list.
+            '(' if angles == 0
+                && parentheses == 0
+                && !before.is_whitespace()
+                && !name[at..].starts_with("(anonymous namespace)") =>
+            {
+                return &name[..at];
+            }
+            '(' => parentheses += 1,
+            _ => {}
+        }
+        before = c;
+    }
+    name
+}
+
 fn symbol(mangled: &str) -> Option<String> {
     let name = cpp_demangle::Symbol::new(mangled).ok()?.demangle().ok()?;
     // The library's notation for compiler-generated symbols: `{vtable(foo)}`.

@@ -4,6 +4,7 @@ use crate::diagnostics::{Code, Diagnostics};
 use crate::dialect;
 use crate::error::Error;
 use crate::execution::{ExecutionTrace, Node};
+use crate::kernel_rules::KernelRules;
 use crate::link::{Links, link};
 use crate::pair::{Pairs, pair};
 use crate::read::chrome::Reader;
@@ -43,6 +44,8 @@ pub struct Trace {
     /// The rules of PyTorch that its analyses use: those of the version that wrote the trace, unless the user sets
     /// others.
     pub rules: &'static Rules,
+    /// The rules of the user for the categories of kernels, which come before the built-in ones.
+    pub kernel_rules: KernelRules,
     /// The execution trace of the same program, if one was joined.
     pub execution: Option<Box<ExecutionTrace>>,
 }
@@ -85,7 +88,8 @@ impl Trace {
         if is_python_export(&table) {
             diagnostics.record(Code::StartUnknown, None, b"");
         }
-        Trace { table, pairs, tree, links, diagnostics, start_ns, rules, execution: None }
+        let kernel_rules = KernelRules::default();
+        Trace { table, pairs, tree, links, diagnostics, start_ns, rules, kernel_rules, execution: None }
     }
 
     /// Reads a complete trace from memory.

@@ -91,6 +91,8 @@ test("an invalid option of reading is refused with a code", async () => {
   for (const options of [
     { torchVersion: 2.15 },
     { torchVersion: ["2.11"] },
+    { kernelRules: 1 },
+    { kernelRules: "gemm" },
     { memoryLimit: "much" },
     { colour: "red" },
     null,
@@ -203,6 +205,21 @@ test("the version of PyTorch can be given", async () => {
   assert.equal(await rows({}), 29);
   assert.equal(await rows({ torchVersion: "2.13.0" }), 102);
   await assert.rejects(rows({ torchVersion: "new" }), { code: "bad_option" });
+});
+
+test("rules for the categories of kernels can be given", async () => {
+  const bytes = new Uint8Array(await readFile(`${data}/healthy/small_gpu_trace.json`));
+  const categories = async (open, options) => {
+    const trace = await open(bytes, options);
+    const rows = await trace.kernels();
+    trace.dispose();
+    return new Set(rows.map((row) => row.category));
+  };
+  for (const opened of [open, openRemote]) {
+    assert.ok(!(await categories(opened, {})).has("moe"));
+    assert.ok((await categories(opened, { kernelRules: "# mine\nmoe,*\n" })).has("moe"));
+    await assert.rejects(categories(opened, { kernelRules: "gemm,a\nmoo,*" }), { code: "bad_option", message: /line 2/ });
+  }
 });
 
 test("traces and errors over HTTP", async (t) => {

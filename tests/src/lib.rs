@@ -6,6 +6,7 @@ pub mod dump;
 pub mod exports;
 pub mod files;
 pub mod generator;
+pub mod peers;
 pub mod torch;
 pub mod typescript;
 

@@ -5,6 +5,7 @@ use crate::trace::EngineTrace;
 use js_sys::Array;
 use kinetoscope_core::analysis::overview::preview::Preview;
 use kinetoscope_core::error::Error;
+use kinetoscope_core::kernel_rules::KernelRules;
 use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::read::unpack::Unpacker;
 use kinetoscope_core::trace::{TextReader, Trace};
@@ -99,19 +100,26 @@ impl Reading {
     }
 
     /// Ends the input, then pairs, nests and links the events. `torch_version` replaces the version of PyTorch that
-    /// the trace shows.
+    /// the trace shows. `kernel_rules` are lines of rules for the categories of kernels, before the built-in ones.
     ///
     /// # Errors
-    /// Returns an error if the input has no trace, or the version is none.
-    pub fn finish(self, torch_version: Option<String>) -> Result<EngineTrace, JsValue> {
+    /// Returns an error if the input has no trace, the version is none, or a rule is malformed.
+    pub fn finish(
+        self,
+        torch_version: Option<String>,
+        kernel_rules: Option<String>,
+    ) -> Result<EngineTrace, JsValue> {
         let rules =
             torch_version.map(|version| Rules::of_version(&version)).transpose().map_err(|e| failure(&e))?;
+        let kernel_rules =
+            KernelRules::parse(kernel_rules.as_deref().unwrap_or_default()).map_err(|e| failure(&e))?;
         let Reading { unpacker, mut text, .. } = self;
         let unpacking = unpacker.finish(&mut |plain: &[u8]| text.feed(plain)).map_err(|e| failure(&e))?;
         let (table, mut diagnostics) = text.reader.finish().map_err(|e| failure(&e))?;
         diagnostics.append(&unpacking);
         let mut trace = Trace::new(table, diagnostics);
         trace.rules = rules.unwrap_or(trace.rules);
+        trace.kernel_rules = kernel_rules;
         Ok(EngineTrace::new(trace))
     }
 }

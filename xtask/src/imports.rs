@@ -26,7 +26,7 @@ const RUST: [(&str, Layers); 9] = [
             &["names", "rows"],
             &["table"],
             &["dialect", "read", "tree"],
-            &["versions"],
+            &["kernel_rules", "versions"],
             &["pair"],
             &["link"],
             &["execution"],

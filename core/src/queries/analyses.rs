@@ -2,16 +2,17 @@
 //! defined.
 
 use super::answer_options::{
-    FlopsOptions, IdleOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, StacksOptions,
-    TreeOptions,
+    FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions,
+    RowsOf, SequencesOptions, StacksOptions, TreeOptions,
 };
 use super::entry::Compile;
 use super::replay_options::{CriticalPathOptions, WhatIfOptions};
 use crate::analysis::device::collectives::collectives as collective_rows;
 use crate::analysis::device::idle_rows::idle_rows;
-use crate::analysis::device::kernels::kernels as kernel_rows;
+use crate::analysis::device::kernel_rows::kernel_rows;
 use crate::analysis::device::memory_rows::memory_rows;
 use crate::analysis::device::roofline::Peak;
+use crate::analysis::device::sequence_rows::sequence_rows;
 use crate::analysis::device::steps::step_rows;
 use crate::analysis::device::work::work_rows;
 use crate::analysis::overview::check as checks;
@@ -63,9 +64,17 @@ pub fn ops_table(trace: &Trace, options: &OpsOptions) -> String {
     render(&groups, recorded, &options.table)
 }
 
-/// Returns kernels, memcpys and memsets, ordered by time.
-pub fn kernels(trace: &Trace, options: &ListOptions) -> Rows {
-    kernel_rows(trace).first(options.row_limit)
+/// Returns kernels, memcpys and memsets, or groups of them, ordered by time.
+pub fn kernels(trace: &Trace, options: &KernelsOptions) -> Rows {
+    kernel_rows(trace, options.by).first(options.row_limit)
+}
+
+/// Returns the sequences of kernels that repeat, the largest saving first.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] if the lengths or the count are out of range.
+pub fn sequences(trace: &Trace, options: &SequencesOptions) -> Result<Rows, Error> {
+    Ok(sequence_rows(trace, &options.search)?.first(options.row_limit))
 }
 
 /// Returns the idle time of devices by cause, the longest first.

@@ -2,6 +2,8 @@
 
 use super::options::{Fallback, Opt, Options, Takes, Typed};
 use crate::analysis::device::idle_rows::IdleBy;
+use crate::analysis::device::kernel_keys::KernelsBy;
+use crate::analysis::device::sequences::Search;
 use crate::analysis::torch::averages::GroupBy;
 use crate::report::table_options::{SortBy, TableOptions};
 use crate::units::TimeUnit;
@@ -182,6 +184,78 @@ impl Typed for IdleOptions {
     fn of(given: &Options, _: bool) -> Self {
         IdleOptions {
             by: given.word(&BY, &IdleBy::ALL).unwrap_or_default(),
+            row_limit: given.limit(&ROW_LIMIT, None),
+        }
+    }
+}
+
+/// Options of `kernels`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KernelsOptions {
+    /// What the rows are.
+    pub by: KernelsBy,
+    /// The maximum number of rows; `None` for all.
+    pub row_limit: Option<usize>,
+}
+
+const KERNELS_BY: Opt = Opt::new(
+    "by",
+    "WHAT",
+    Takes::Word(KernelsBy::VOCABULARY),
+    "What the rows are; `shape` is the name with the inputs",
+)
+.or(Fallback::Words(KernelsBy::Name.as_str()));
+
+impl Typed for KernelsOptions {
+    const DECLARED: &'static [Opt] = &[KERNELS_BY, ROW_LIMIT];
+
+    fn of(given: &Options, _: bool) -> Self {
+        KernelsOptions {
+            by: given.word(&KERNELS_BY, &KernelsBy::ALL).unwrap_or_default(),
+            row_limit: given.limit(&ROW_LIMIT, None),
+        }
+    }
+}
+
+/// Options of `sequences`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SequencesOptions {
+    /// Which sequences are searched.
+    pub search: Search,
+    /// The maximum number of rows; `None` for all.
+    pub row_limit: Option<usize>,
+}
+
+const MIN_LENGTH: Opt =
+    Opt::new("min-length", "N", Takes::Count, "Minimum number of kernels").or(Fallback::Number(2));
+const MAX_LENGTH: Opt = Opt::new(
+    "max-length",
+    "N",
+    Takes::Count,
+    "Maximum number of kernels, at most 32 [default: 8, with --operator any]",
+);
+const MIN_COUNT: Opt =
+    Opt::new("min-count", "N", Takes::Count, "Minimum number of occurrences").or(Fallback::Number(3));
+const OPERATOR: Opt = Opt::new(
+    "operator",
+    "NAME",
+    Takes::Text,
+    "Only what calls of operators or ranges with this text in the name launch",
+);
+
+impl Typed for SequencesOptions {
+    const DECLARED: &'static [Opt] = &[MIN_LENGTH, MAX_LENGTH, MIN_COUNT, OPERATOR, ROW_LIMIT];
+
+    fn of(given: &Options, _: bool) -> Self {
+        let default = Search::default();
+        let number = |option, default| given.limit(option, Some(default)).unwrap_or(default);
+        SequencesOptions {
+            search: Search {
+                min_length: number(&MIN_LENGTH, default.min_length),
+                max_length: given.limit(&MAX_LENGTH, default.max_length),
+                min_count: number(&MIN_COUNT, default.min_count),
+                operator: given.text(&OPERATOR),
+            },
             row_limit: given.limit(&ROW_LIMIT, None),
         }
     }

@@ -2,13 +2,13 @@
 
 use super::analyses;
 use super::answer_options::{
-    FlopsOptions, IdleOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, StacksOptions,
-    TreeOptions,
+    FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions,
+    RowsOf, SequencesOptions, StacksOptions, TreeOptions,
 };
 use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
 use super::replay_options::{CriticalPathOptions, WhatIfOptions};
-use crate::analysis::device::{collectives, idle_rows, kernels, memory_rows, steps, work};
+use crate::analysis::device::{collectives, idle_rows, kernel_rows, memory_rows, sequence_rows, steps, work};
 use crate::analysis::overview::summary::{self, DevicePart, HostPart, assemble, device_part, host_part};
 use crate::analysis::overview::{check, info};
 use crate::analysis::replay::{path_rows, what_if_rows};
@@ -55,13 +55,27 @@ pub(super) const QUERIES: &[Query] = &[
     Query {
         name: "kernels",
         about: help("Kernels, memcpys and memsets by time"),
-        examples: examples(&["run.json --row-limit 20", "run.json --format csv -o kernels.csv"]),
-        options: ListOptions::DECLARED,
+        examples: examples(&[
+            "run.json --row-limit 20",
+            "run.json --by category --format csv -o kernels.csv",
+        ]),
+        options: KernelsOptions::DECLARED,
         is_one_row: false,
-        columns: kernels::COLUMNS,
+        columns: kernel_rows::COLUMNS,
         variants: &[],
         hint: Some("no device work in this trace; record with ProfilerActivity.CUDA"),
         run: |trace, request| Ok(analyses::kernels(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "sequences",
+        about: help("Sequences of kernels that repeat, and what one launch saves"),
+        examples: examples(&["run.json --row-limit 10", "run.json --operator aten::linear --min-count 1"]),
+        options: SequencesOptions::DECLARED,
+        is_one_row: false,
+        columns: sequence_rows::COLUMNS,
+        variants: &[],
+        hint: Some("no sequence of kernels occurs that often; lower --min-count or --min-length"),
+        run: |trace, request| Ok(analyses::sequences(trace, &request.typed())?.into()),
     },
     Query {
         name: "idle",

@@ -317,7 +317,7 @@ mod tests {
     fn sample(option: &Opt) -> &'static str {
         match option.takes {
             Takes::Nothing | Takes::Text | Takes::File | Takes::Texts => "text",
-            Takes::Count | Takes::Percent | Takes::Width | Takes::Range | Takes::Numbers => "3",
+            Takes::Count | Takes::Percent | Takes::Width | Takes::Range | Takes::Numbers => "5",
             Takes::Word(words) => words.words[1],
             Takes::SortBy => "count",
             Takes::Groups => "shape",
@@ -343,6 +343,9 @@ mod tests {
         let queries: Vec<&'static [Opt]> = QUERIES.iter().map(|query| query.options).collect();
         check::<answers::ListOptions>(&queries);
         check::<answers::OpsOptions>(&queries);
+        check::<answers::IdleOptions>(&queries);
+        check::<answers::KernelsOptions>(&queries);
+        check::<answers::SequencesOptions>(&queries);
         check::<answers::FlopsOptions>(&queries);
         check::<answers::PatternsOptions>(&queries);
         check::<answers::TreeOptions>(&queries);

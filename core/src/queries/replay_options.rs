@@ -44,6 +44,8 @@ pub struct WhatIfOptions {
     pub overlap_communication: bool,
     /// The host starts all work of a step at once.
     pub cuda_graph: bool,
+    /// Kernel sequences that are one kernel each, by their numbers in `sequences`.
+    pub fuse: Vec<i64>,
     /// The maximum number of rows; `None` for all.
     pub row_limit: Option<usize>,
 }
@@ -52,7 +54,7 @@ const FASTER: Opt = Opt::new(
     "faster",
     "KERNEL=N,...",
     Takes::Text,
-    "Kernels are N times faster: a part of their names, or compute, communication, memcpy, memset",
+    "Kernels are N times faster: a part of their names, or a class or category of `kernels`",
 );
 const FREE: Opt = Opt::new(
     "free",
@@ -73,8 +75,15 @@ const CUDA_GRAPH: Opt = Opt::new(
     "The host starts all work at once: launches, operators and other code take no time",
 );
 
+const FUSE: Opt = Opt::new(
+    "fuse",
+    "LIST",
+    Takes::Numbers,
+    "Each of these sequences is one kernel, by their numbers in `sequences` with its defaults",
+);
+
 impl Typed for WhatIfOptions {
-    const DECLARED: &'static [Opt] = &[FASTER, FREE, OVERLAP, CUDA_GRAPH, ROW_LIMIT];
+    const DECLARED: &'static [Opt] = &[FASTER, FREE, OVERLAP, CUDA_GRAPH, FUSE, ROW_LIMIT];
 
     fn of(given: &Options, _: bool) -> Self {
         WhatIfOptions {
@@ -82,6 +91,7 @@ impl Typed for WhatIfOptions {
             free: given.texts(&FREE),
             overlap_communication: given.flag(&OVERLAP),
             cuda_graph: given.flag(&CUDA_GRAPH),
+            fuse: given.numbers(&FUSE),
             row_limit: given.limit(&ROW_LIMIT, None),
         }
     }
@@ -103,6 +113,7 @@ impl WhatIfOptions {
             free: self.free.iter().map(cause).collect::<Result<_, _>>()?,
             overlap_communication: self.overlap_communication,
             cuda_graph: self.cuda_graph,
+            fuse: self.fuse.iter().map(|&number| usize::try_from(number).unwrap_or(0)).collect(),
         })
     }
 }

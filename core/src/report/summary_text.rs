@@ -1,6 +1,6 @@
 //! The summary as text.
 
-use crate::analysis::device::kernels::short_name;
+use crate::analysis::device::names::short_name;
 use crate::analysis::device::steps::PARTS;
 use crate::analysis::overview::info;
 use crate::analysis::overview::summary::Summary;

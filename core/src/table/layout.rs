@@ -101,6 +101,7 @@ known_keys! {
     Grid "grid";
     Block "block";
     Occupancy "est. achieved occupancy %";
+    BlocksPerSm "blocks per SM";
     Name "name";
     Labels "labels";
     Id "id";

@@ -2,8 +2,9 @@
 
 use crate::failure::Failure;
 use crate::progress::Reading;
-use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use kinetoscope_core::kernel_rules::KernelRules;
 use kinetoscope_core::queries::options::{Opt, Options, Takes};
 use kinetoscope_core::queries::setting::Setting;
 use kinetoscope_core::queries::{EXPORTS, Export, Kind, QUERIES, Query};
@@ -40,6 +41,9 @@ const MORE_HELP: &str = "\n  \
 const RULED: [&str; 10] =
     ["summary", "ops", "events", "stacks", "flops", "coverage", "info", "check", "folded", "eventlist"];
 
+/// The queries whose results depend on the categories of kernels.
+const CLASSIFIED: [&str; 5] = ["summary", "kernels", "sequences", "steps", "check"];
+
 /// The queries and exports that show the nodes of an execution trace.
 const JOINED: [&str; 2] = ["events", "execution-trace"];
 
@@ -50,7 +54,7 @@ const TOPICS: [(&str, &[&str]); 6] = [
         "Operators",
         &["ops", "events", "event-tree", "stacks", "modules", "coverage", "patterns", "evaluation", "nodes"],
     ),
-    ("Devices", &["kernels", "idle", "collectives", "flops", "memory", "steps"]),
+    ("Devices", &["kernels", "sequences", "idle", "collectives", "flops", "memory", "steps"]),
     ("Timeline", &["tree", "names", "counters", "tracks"]),
     ("Traces", &["view", "export", "repair", "slice", "shrink", "redact"]),
     ("Shell", &["completions", "man", "help"]),
@@ -283,6 +287,19 @@ fn torch_version() -> Arg {
         .help("Make events and averages by the rules of this version of PyTorch, such as 2.15 [default: recognised]")
 }
 
+fn kernel_rules() -> Arg {
+    let rules = |path: PathBuf| {
+        let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+        KernelRules::parse(&text).map_err(|error| error.to_string())
+    };
+    Arg::new("kernel-rules")
+        .long("kernel-rules")
+        .value_name("FILE")
+        .help_heading("Input")
+        .value_parser(PathBufValueParser::new().try_map(rules))
+        .help("Own rules for categories of kernels: lines of category,pattern")
+}
+
 fn execution_trace() -> Arg {
     Arg::new("execution-trace")
         .long("execution-trace")
@@ -294,8 +311,10 @@ fn execution_trace() -> Arg {
 
 fn answer_args(command: Command, required: bool) -> Command {
     let is_ruled = !required || RULED.contains(&command.get_name());
+    let is_classified = !required || CLASSIFIED.contains(&command.get_name());
     let is_joined = JOINED.contains(&command.get_name());
-    let input = is_ruled.then(torch_version).into_iter().chain(is_joined.then(execution_trace));
+    let input = is_ruled.then(torch_version).into_iter();
+    let input = input.chain(is_classified.then(kernel_rules)).chain(is_joined.then(execution_trace));
     command.arg(traces(required)).args(input).args([
         format_arg("The output format"),
         output("Write to this file instead of standard output"),
@@ -338,6 +357,7 @@ impl Files {
             // Not every command has them.
             reading: Reading {
                 rules: matches.try_get_one::<&'static Rules>("torch-version").ok().flatten().copied(),
+                kernel_rules: matches.try_get_one("kernel-rules").ok().flatten().cloned(),
                 execution_trace: matches.try_get_one("execution-trace").ok().flatten().cloned(),
             },
         }

@@ -3,6 +3,7 @@
 use crate::failure::{UNREADABLE, report};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kinetoscope::files::{InputError, Progress, Source, read, sources};
+use kinetoscope_core::kernel_rules::KernelRules;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::versions::Rules;
 use std::io::{IsTerminal, stderr};
@@ -13,6 +14,8 @@ use std::time::{Duration, Instant};
 pub(crate) struct Reading {
     /// The rules of PyTorch to use instead of those of the version that wrote the trace.
     pub(crate) rules: Option<&'static Rules>,
+    /// The rules of the user for the categories of kernels.
+    pub(crate) kernel_rules: Option<KernelRules>,
     /// The execution trace of the same program.
     pub(crate) execution_trace: Option<PathBuf>,
 }
@@ -24,6 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) fn read_or_report(source: &Source, reading: &Reading, code: &mut u8) -> Option<Trace> {
     let read = read_with_bar(source).map_err(|error| error.to_string()).and_then(|mut trace| {
         trace.rules = reading.rules.unwrap_or(trace.rules);
+        trace.kernel_rules = reading.kernel_rules.clone().unwrap_or_default();
         match &reading.execution_trace {
             Some(path) => join(trace, path),
             None => Ok(trace),

@@ -117,6 +117,23 @@ fn the_rules_are_those_of_the_version_unless_another_is_given() {
 }
 
 #[test]
+fn rules_for_the_categories_of_kernels_can_be_given() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let rules = folder.path().join("rules.csv").display().to_string();
+    let category = |arguments: &[&str]| {
+        json(&[&["kernels", &gpu(), "--format", "json"], arguments].concat())["rows"][0]["category"].clone()
+    };
+    assert_eq!(category(&[]), "gemm");
+    fs::write(&rules, "# mine\nmoe,^ampere\n").expect("a file");
+    assert_eq!(category(&["--kernel-rules", &rules]), "moe");
+    fs::write(&rules, "# mine\nmoo,^ampere\n").expect("a file");
+    let refused = kinetoscope(&["summary", &gpu(), "--kernel-rules", &rules]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("line 2 is `moo,^ampere`"));
+    assert_eq!(kinetoscope(&["kernels", &gpu(), "--kernel-rules", "absent.csv"]).status.code(), Some(2));
+}
+
+#[test]
 fn every_query_prints_json_csv_and_markdown() {
     for query in QUERIES.iter().map(|v| v.name) {
         let document = json(&[query, &gpu(), "--format", "json"]);

@@ -43,14 +43,15 @@ export function options<T extends object>(value: T, known?: readonly (keyof T & 
 }
 
 /** The names of the options of `open`. */
-const OPEN_OPTIONS = ["signal", "onProgress", "memoryLimit", "torchVersion", "executionTrace"] as const;
+const OPEN_OPTIONS = ["signal", "onProgress", "memoryLimit", "torchVersion", "kernelRules", "executionTrace"] as const;
 
 /** The options of `open`. */
 export function openOptions<S>(given: OpenOptions<S>): OpenOptions<S> {
-  const { memoryLimit, torchVersion } = options(given, OPEN_OPTIONS);
+  const { memoryLimit, torchVersion, kernelRules } = options(given, OPEN_OPTIONS);
   if (memoryLimit !== undefined && !(memoryLimit > 0)) {
     throw new KinetoscopeError("bad_option", `memoryLimit: ${memoryLimit} is not a number of bytes`);
   }
   if (torchVersion !== undefined) text("torchVersion", torchVersion);
+  if (kernelRules !== undefined) text("kernelRules", kernelRules);
   return given;
 }

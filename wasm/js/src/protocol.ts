@@ -34,6 +34,7 @@ export type Request =
       sources: WireSource[];
       memoryLimit: number | undefined;
       torchVersion: string | undefined;
+      kernelRules: string | undefined;
       executionTrace: WireSource | undefined;
       wantsProgress: boolean;
     }

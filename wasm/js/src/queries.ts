@@ -114,6 +114,25 @@ export type WorkClass =
   | "memcpy"
   | "memset";
 
+export type KernelCategory =
+  | "gemm"
+  | "convolution"
+  | "attention"
+  | "norm"
+  | "elementwise"
+  | "reduction"
+  | "softmax"
+  | "embedding"
+  | "moe"
+  | "pooling"
+  | "optimizer"
+  | "sort_scan"
+  | "random"
+  | "copy"
+  | "memset"
+  | "communication"
+  | "other";
+
 export type Cause =
   | "data_loading"
   | "host_to_device_copy"
@@ -461,18 +480,22 @@ export interface OpsRow {
 
 /** Options of `kernels`. */
 export interface KernelsOptions {
+  /** What the rows are; `shape` is the name with the inputs [default: name] */
+  by?: "name" | "category" | "operator" | "module" | "shape" | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
 
 /** A row of `kernels`. */
 export interface KernelsRow {
-  /** The name of the kernel, copy or memset. */
+  /** The name of the kernel, copy or memset, or the text of the group. */
   name: string;
   /** The name without namespaces and parameters. */
   short_name: string;
-  /** compute, communication, memcpy or memset. */
-  class: WorkClass;
+  /** compute, communication, memcpy or memset; null for a group of several. */
+  class: WorkClass | null;
+  /** What it does, by the rules for names; null for a group of several. */
+  category: KernelCategory | null;
   /** The number of times it ran. */
   count: number;
   /** Sum of the durations. */
@@ -485,8 +508,18 @@ export interface KernelsRow {
   min_ns: number;
   /** Longest duration. */
   max_ns: number;
+  /** Sample standard deviation of the durations; null for one. */
+  std_ns: number | null;
+  /** Whether the name of one of its kernels shows that it uses tensor cores. */
+  tensor_cores: boolean;
+  /** The share of its time in kernels whose names show tensor cores. */
+  tensor_core_share: number;
   /** Estimated achieved occupancy, weighted by duration. */
   occupancy_percent: number | null;
+  /** Thread blocks for each SM, weighted by duration. */
+  blocks_per_sm: number | null;
+  /** Estimated share of SMs with a block: the mean of min(1, blocks per SM), weighted by duration. */
+  sm_share: number | null;
   /** Bytes copied or set. */
   bytes: number | null;
   /** Bytes divided by the time. */
@@ -499,6 +532,48 @@ export interface KernelsRow {
   annotation: string | null;
   /** What limits the occupancy of the longest of them: WARPS, REGS, SMEM, BLOCKS or BARRIERS. */
   occupancy_limit: string | null;
+}
+
+/** Options of `sequences`. */
+export interface SequencesOptions {
+  /** Minimum number of kernels [default: 2] */
+  minLength?: number | undefined;
+  /** Maximum number of kernels, at most 32 [default: 8, with --operator any] */
+  maxLength?: number | undefined;
+  /** Minimum number of occurrences [default: 3] */
+  minCount?: number | undefined;
+  /** Only what calls of operators or ranges with this text in the name launch. */
+  operator?: string | undefined;
+  /** Maximum number of rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `sequences`. */
+export interface SequencesRow {
+  /** The number of the sequence, from 1. */
+  sequence: number;
+  /** The short names of its kernels, copies and memsets, separated by commas. */
+  names: string;
+  /** The names in the order of time. */
+  kernels: string[];
+  /** The operator that launched it; null without the option `operator`. */
+  operator: string | null;
+  /** The number of kernels, copies and memsets. */
+  length: number;
+  /** The number of occurrences, which do not overlap. */
+  count: number;
+  /** The number of streams on which it occurs. */
+  streams: number;
+  /** Sum of the durations of all occurrences. */
+  time_ns: number;
+  /** Idle time of the stream between the first and the last kernel of each occurrence. */
+  gap_ns: number;
+  /** Duration of the calls that launched it, except for the first of each occurrence. */
+  launch_ns: number;
+  /** The gaps in which the stream waited for a launch call: at most what one launch for each occurrence saves. */
+  saving_ns: number;
+  /** The index of the first event of the first occurrence. */
+  event: number;
 }
 
 /** Options of `idle`. */
@@ -1451,6 +1526,8 @@ export interface Answers {
   ops(options?: OpsOptions): OpsRow[];
   /** Kernels, memcpys and memsets by time. */
   kernels(options?: KernelsOptions): KernelsRow[];
+  /** Sequences of kernels that repeat, and what one launch saves. */
+  sequences(options?: SequencesOptions): SequencesRow[];
   /** Idle time of devices by cause, and what stood behind it. */
   idle(options?: IdleOptions): IdleRow[];
   /** Collectives: what each call sent, and how long it took. */
@@ -1496,6 +1573,7 @@ export interface Queries {
   summary: { options: SummaryOptions; row: SummaryRow };
   ops: { options: OpsOptions; row: OpsRow };
   kernels: { options: KernelsOptions; row: KernelsRow };
+  sequences: { options: SequencesOptions; row: SequencesRow };
   idle: { options: IdleOptions; row: IdleRow };
   collectives: { options: CollectivesOptions; row: CollectivesRow };
   flops: { options: FlopsOptions; row: FlopsRow };
@@ -1536,6 +1614,7 @@ export const QUERIES: { readonly [V in keyof Queries]: boolean } = {
   summary: true,
   ops: false,
   kernels: false,
+  sequences: false,
   idle: false,
   collectives: false,
   flops: false,

@@ -35,6 +35,10 @@ export interface OpenOptions<S = Source> {
    */
   torchVersion?: string | undefined;
   /**
+   * Rules for the categories of kernels, which come before the built-in ones: lines of `category,pattern`.
+   */
+  kernelRules?: string | undefined;
+  /**
    * The execution trace that was recorded with the trace: `events` and the export `execution-trace` then have its inputs,
    * outputs, tensor ids and storages. With several sources, it is joined to each.
    */
@@ -198,7 +202,7 @@ export async function read(
     check(options.signal);
     feeder.reportProgress();
     ended = true;
-    return guarded(() => reading.finish(options.torchVersion));
+    return guarded(() => reading.finish(options.torchVersion, options.kernelRules));
   } catch (thrown) {
     // Other values were thrown by the caller's `onProgress`.
     if (thrown instanceof KinetoscopeError) thrown.source ??= input.name;

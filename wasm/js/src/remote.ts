@@ -292,7 +292,7 @@ export interface RemoteClient {
 
 export function createRemoteClient(spawn: Spawn): RemoteClient {
   async function all(sources: readonly unknown[], options: OpenOptions): Promise<RemoteTrace[]> {
-    const { signal, onProgress, memoryLimit, torchVersion, executionTrace } = openOptions(options);
+    const { signal, onProgress, memoryLimit, torchVersion, kernelRules, executionTrace } = openOptions(options);
     check(signal);
     const wires: WireSource[] = [];
     const transfer: Transferable[] = [];
@@ -313,6 +313,7 @@ export function createRemoteClient(spawn: Spawn): RemoteClient {
         sources: wires,
         memoryLimit,
         torchVersion,
+        kernelRules,
         executionTrace: joined,
         wantsProgress,
       };

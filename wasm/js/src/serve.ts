@@ -47,13 +47,14 @@ export function serve(port: Port<Reply>, client: Client<Source>): (request: Requ
   }
 
   async function open(request: Request & { do: "open" }): Promise<Opened[]> {
-    const { id, sources, memoryLimit, torchVersion, executionTrace, wantsProgress } = request;
+    const { id, sources, memoryLimit, torchVersion, kernelRules, executionTrace, wantsProgress } = request;
     const onProgress = wantsProgress
       ? (progress: unknown) => port.postMessage({ id, progress } as Reply, [])
       : undefined;
     const opened = await client.open(sources.map(sourceOf), {
       memoryLimit,
       torchVersion,
+      kernelRules,
       executionTrace: executionTrace && sourceOf(executionTrace),
       onProgress,
     });

@@ -7,8 +7,8 @@
 //! An idle gap lies between two activities of a device. Each instant of it has a cause, see `idle`.
 
 use super::idle::{Cause, Causes, Host, Part, pauses};
-use super::names::is_collective;
 use crate::analysis::intervals::{Collector, Interval, Intervals};
+use crate::kernel_rules::{KernelCategory, Patterns};
 use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
@@ -26,7 +26,7 @@ words! {
     pub enum Class {
         /// Kernels that compute.
         Compute = "compute",
-        /// Kernels of NCCL, RCCL and other collective libraries.
+        /// Kernels of the category `communication`.
         Communication = "communication",
         /// Copies.
         Memcpy = "memcpy",
@@ -39,13 +39,15 @@ words! {
 #[derive(Clone, Debug)]
 pub struct Classes<'a> {
     table: &'a Table,
-    collective: Vec<Option<bool>>,
+    patterns: Patterns<'a>,
+    known: Vec<Option<(KernelCategory, bool)>>,
 }
 
 impl<'a> Classes<'a> {
-    /// Returns a classifier for the activities of one table.
-    pub fn new(table: &'a Table) -> Self {
-        Classes { table, collective: alloc::vec![None; table.names.len()] }
+    /// Returns a classifier for the activities of one trace.
+    pub fn new(trace: &'a Trace) -> Self {
+        let (table, patterns) = (&trace.table, trace.kernel_rules.patterns());
+        Classes { table, patterns, known: alloc::vec![None; table.names.len()] }
     }
 
     /// Returns the class of an activity.
@@ -53,12 +55,29 @@ impl<'a> Classes<'a> {
         match self.table.category(row) {
             Category::Memcpy => Class::Memcpy,
             Category::Memset => Class::Memset,
-            _ => {
-                let known = &mut self.collective[self.table.name_id(row).0 as usize];
-                let collective = *known.get_or_insert_with(|| is_collective(self.table.name(row)));
-                if collective { Class::Communication } else { Class::Compute }
-            }
+            _ if self.kernel(row).0 == KernelCategory::Communication => Class::Communication,
+            _ => Class::Compute,
         }
+    }
+
+    /// Returns the category of an activity. Copies and memsets of the device are never classified by their names.
+    pub fn category(&mut self, row: Row) -> KernelCategory {
+        match self.table.category(row) {
+            Category::Memcpy => KernelCategory::Copy,
+            Category::Memset => KernelCategory::Memset,
+            _ => self.kernel(row).0,
+        }
+    }
+
+    /// Returns whether an activity is a kernel whose name shows that it uses tensor cores.
+    pub fn uses_tensor_cores(&mut self, row: Row) -> bool {
+        !matches!(self.table.category(row), Category::Memcpy | Category::Memset) && self.kernel(row).1
+    }
+
+    fn kernel(&mut self, row: Row) -> (KernelCategory, bool) {
+        let (table, patterns) = (self.table, &self.patterns);
+        let known = &mut self.known[table.name_id(row).0 as usize];
+        *known.get_or_insert_with(|| patterns.classify(table.name(row)))
     }
 }
 
@@ -178,15 +197,16 @@ pub fn device_times(trace: &Trace) -> Vec<DeviceTime> {
 pub(crate) fn device_times_with(trace: &Trace, host: &Host<'_>) -> Vec<DeviceTime> {
     let pauses = pauses(&trace.table);
     let causes = Causes { trace, host, pauses: &pauses };
-    activities(&trace.table).into_iter().map(|(device, rows)| device_time(&causes, device, &rows)).collect()
+    let mut classes = Classes::new(trace);
+    let devices = activities(&trace.table).into_iter();
+    devices.map(|(device, rows)| device_time(&causes, &mut classes, device, &rows)).collect()
 }
 
-fn device_time(causes: &Causes<'_>, device: String, rows: &[Row]) -> DeviceTime {
+fn device_time(causes: &Causes<'_>, known: &mut Classes<'_>, device: String, rows: &[Row]) -> DeviceTime {
     let table = &causes.trace.table;
     let mut by_class: [Collector; 4] = Default::default();
     let mut counts = [0usize; 4];
     let mut sums = [0i64; 4];
-    let mut known = Classes::new(table);
     for &row in rows {
         let class = known.of(row) as usize;
         by_class[class].push((table.ts(row), table.end(row)));

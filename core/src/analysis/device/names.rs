@@ -1,11 +1,12 @@
 //! What the names of kernels, calls and ranges mean.
 
+use crate::demangle::without_parameters;
 use alloc::string::String;
 
-/// Returns whether a kernel's name is that of a collective library.
-pub(crate) fn is_collective(name: &str) -> bool {
-    let start: String = name.chars().take(64).map(|c| c.to_ascii_lowercase()).collect();
-    ["nccl", "rccl", "mscclpp", "hccl", "oneccl", "c10d::"].iter().any(|part| start.contains(part))
+/// Returns a kernel's name for a narrow column: without return type, parameters and common namespaces.
+pub(crate) fn short_name(name: &str) -> String {
+    let name = name.strip_prefix("void ").unwrap_or(name).replace("(anonymous namespace)::", "");
+    without_parameters(&name).replace("at::native::", "").replace("cutlass::", "").replace(" >", ">")
 }
 
 /// Returns whether a runtime call waits for the device.
@@ -16,4 +17,25 @@ pub(crate) fn is_sync_name(name: &str) -> bool {
 /// Returns whether an annotation is that of a data loader.
 pub(crate) fn is_data_loading(name: &str) -> bool {
     name.starts_with("enumerate(DataLoader)#") || name.starts_with("enumerate(DataPipe)#")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names_keep_what_distinguishes_kernels() {
+        let long = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3> >(int, at::native::CUDAFunctor_add<float>)";
+        assert_eq!(
+            short_name(long),
+            "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, at::detail::Array<char*, 3>>"
+        );
+        assert_eq!(
+            short_name("void at::native::(anonymous namespace)::softmax<float>(float*)"),
+            "softmax<float>"
+        );
+        assert_eq!(short_name("Memcpy HtoD (Pageable -> Device)"), "Memcpy HtoD (Pageable -> Device)");
+        assert_eq!(short_name("ampere_sgemm_128x64_tn"), "ampere_sgemm_128x64_tn");
+        assert_eq!(short_name(""), "");
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::analysis::device::device_time::Class;
 use crate::analysis::device::idle::Cause;
+use crate::kernel_rules::KernelCategory;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -10,7 +11,7 @@ use alloc::vec::Vec;
 /// Work of devices that is faster than recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Faster {
-    /// A class of work, or a part of the names, in lower case.
+    /// A class or category of work, or a part of the names, in lower case.
     pub work: String,
     /// How much faster: 2 halves the durations.
     pub factor: f64,
@@ -18,8 +19,10 @@ pub struct Faster {
 
 impl Faster {
     /// Whether this work of a class is meant.
-    pub(super) fn fits(&self, class: Class, name: &str) -> bool {
-        self.work == class.as_str() || name.to_ascii_lowercase().contains(&self.work)
+    pub(super) fn fits(&self, class: Class, category: KernelCategory, name: &str) -> bool {
+        self.work == class.as_str()
+            || self.work == category.as_str()
+            || name.to_ascii_lowercase().contains(&self.work)
     }
 }
 
@@ -35,6 +38,8 @@ pub struct Changes {
     /// The host starts all work of a step at once: launches, operators, autograd, optimizers and other code of the host
     /// take no time.
     pub cuda_graph: bool,
+    /// Kernel sequences that are one kernel each, by their numbers in `sequences`. Their kernels take as long as before.
+    pub fuse: Vec<usize>,
 }
 
 /// What a CUDA graph leaves out.
@@ -58,6 +63,7 @@ impl Changes {
         self.free.extend_from_slice(&other.free);
         self.overlap_communication |= other.overlap_communication;
         self.cuda_graph |= other.cuda_graph;
+        self.fuse.extend_from_slice(&other.fuse);
     }
 
     /// Whether nothing is different.

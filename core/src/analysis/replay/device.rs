@@ -23,7 +23,7 @@ pub(super) struct Streams {
 pub(super) fn streams(trace: &Trace, nodes: &mut Vec<Node>) -> Streams {
     let table = &trace.table;
     let mut streams = Streams { all: Vec::new() };
-    let mut classes = Classes::new(table);
+    let mut classes = Classes::new(trace);
     for (device, (_, mut rows)) in activities(table).into_iter().enumerate() {
         // The sort is stable: the activities of a stream stay in order of time.
         rows.sort_by_key(|&row| table.track_id(row));

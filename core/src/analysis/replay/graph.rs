@@ -249,18 +249,19 @@ impl Graph {
         places
     }
 
-    /// Computes the time of every point. `own` returns the duration of a node without waiting, and `holds` whether a
-    /// dependency holds. A start that depends on nothing is where it was recorded.
+    /// Computes the time of every point. `own` returns the duration of a node without waiting, and `delay` the delay of a
+    /// dependency, if it is there. A start that depends on nothing is where it was recorded.
     pub(super) fn times(
         &self,
         own: &mut dyn FnMut(NodeId) -> i64,
-        holds: &dyn Fn(Point, &Edge) -> bool,
+        delay: &dyn Fn(Point, &Edge) -> Option<i64>,
     ) -> Vec<i64> {
         let mut times = vec![0i64; self.nodes.len() * 2];
         for &point in &self.order {
             let edges = self.edges(point);
-            let known = edges.iter().filter(|edge| edge.from != point && holds(point, edge));
-            let after = known.map(|edge| times[edge.from.index()].saturating_add(edge.delay_ns)).max();
+            let known = edges.iter().filter(|edge| edge.from != point);
+            let allowed = |edge: &Edge| Some(times[edge.from.index()].saturating_add(delay(point, edge)?));
+            let after = known.filter_map(allowed).max();
             times[point.index()] = if point.is_end() {
                 let ended = times[point.index() - 1].saturating_add(own(point.node()));
                 after.map_or(ended, |after| after.max(ended))

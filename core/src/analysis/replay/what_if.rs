@@ -3,8 +3,9 @@
 use super::changes::Changes;
 use super::graph::{Edge, Graph, Kind, NodeId, Point, Why};
 use super::path::{Segment, critical_path};
-use crate::analysis::device::device_time::Class;
+use crate::analysis::device::device_time::{Class, Classes};
 use crate::analysis::device::idle::{Cause, Host};
+use crate::analysis::device::sequences::{Search, sequences};
 use crate::analysis::intervals::Interval;
 use crate::error::Error;
 use crate::table::events::Row;
@@ -25,6 +26,12 @@ pub struct Replay<'a> {
     recorded_ns: i64,
     /// The same, replayed without changes.
     replayed_ns: i64,
+}
+
+/// An activity that needs no launch of its own.
+struct Fused {
+    work: NodeId,
+    call: NodeId,
 }
 
 /// Replays with a larger error than this are no basis for an answer.
@@ -118,8 +125,54 @@ impl<'a> Replay<'a> {
 
     /// Returns the start and the end of every node in a replay.
     pub fn times(&self, changes: &Changes) -> Vec<i64> {
-        let own = self.durations(changes);
-        self.graph.times(&mut |node| own[node.index()], &|to, edge| self.holds(changes, to, edge))
+        let fused = self.fused(changes);
+        let mut own = self.durations(changes);
+        for fusion in &fused {
+            own[fusion.call.index()] = 0;
+        }
+        let is_fused = |node: NodeId| fused.binary_search_by_key(&node, |fusion| fusion.work).is_ok();
+        self.graph.times(&mut |node| own[node.index()], &|to, edge| match edge.why {
+            Why::Launch if is_fused(to.node()) => None,
+            Why::Stream if is_fused(to.node()) => Some(0),
+            _ => self.holds(changes, to, edge).then_some(edge.delay_ns),
+        })
+    }
+
+    /// The activities that follow another one in a sequence that is one kernel, with their calls.
+    fn fused(&self, changes: &Changes) -> Vec<Fused> {
+        if changes.fuse.is_empty() {
+            return Vec::new();
+        }
+        let sequences = sequences(self.trace, &Search::default()).unwrap_or_default();
+        let chosen = changes.fuse.iter().filter_map(|number| sequences.get(number.checked_sub(1)?));
+        let rows = chosen.flat_map(|sequence| sequence.occurrences().flat_map(|rows| &rows[1..]));
+        let mut rows: Vec<Row> = rows.copied().collect();
+        rows.sort_unstable();
+        let is_fused =
+            |id: &NodeId| self.graph.node(*id).row.is_some_and(|row| rows.binary_search(&row).is_ok());
+        let launch = |work: NodeId| {
+            let edges = self.graph.edges(Point::start(work)).iter();
+            let call = edges.filter(|edge| edge.why == Why::Launch).map(|edge| edge.from.node()).next();
+            Some(Fused { work, call: call? })
+        };
+        self.graph.ids().filter(is_fused).filter_map(launch).collect()
+    }
+
+    /// Checks that the trace has the sequences.
+    ///
+    /// # Errors
+    /// Returns [`Error::BadOption`] with the first number that it does not have.
+    pub(super) fn check_sequences(&self, changes: &Changes) -> Result<(), Error> {
+        if changes.fuse.is_empty() {
+            return Ok(());
+        }
+        let count = sequences(self.trace, &Search::default())?.len();
+        match changes.fuse.iter().find(|&&number| number == 0 || number > count) {
+            Some(number) => {
+                Err(Error::BadOption(format!("fuse: sequence {number}: the trace has {count} sequences")))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The durations of all nodes without waiting, in ns.
@@ -130,6 +183,7 @@ impl<'a> Replay<'a> {
                 own[node.index()] -= ns;
             }
         }
+        let mut classes = Classes::new(self.trace);
         let mut factors: Vec<Option<f64>> = vec![None; self.trace.table.names.len()];
         for id in self.graph.ids() {
             let node = self.graph.node(id);
@@ -142,7 +196,9 @@ impl<'a> Replay<'a> {
                     let known = &mut factors[self.trace.table.name_id(row).0 as usize];
                     let factor = *known.get_or_insert_with(|| {
                         let name = self.trace.table.name(row);
-                        let fitting = changes.faster.iter().filter(|faster| faster.fits(class, name));
+                        let category = classes.category(row);
+                        let fitting =
+                            changes.faster.iter().filter(|faster| faster.fits(class, category, name));
                         fitting.map(|faster| faster.factor).product()
                     });
                     *own = (*own as f64 / factor + 0.5) as i64;

@@ -11,7 +11,7 @@ use crate::rows::{Cell, Column, Rows};
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -43,6 +43,7 @@ pub(crate) fn what_if_rows(trace: &Trace, changes: &Changes) -> Result<Rows, Err
         return Ok(rows);
     }
     replay.check()?;
+    replay.check_sequences(changes)?;
     let saving = |changes: Changes| (replay.saving_ns(&changes), changes);
     let mut found: Vec<(i64, Changes)> = if changes.is_empty() {
         usual(&replay).into_iter().map(saving).filter(|saving| saving.0 > 0).collect()
@@ -98,7 +99,8 @@ impl Changes {
         let graph = Changes { cuda_graph: true, ..Changes::default() };
         let flags = [(self.overlap_communication, overlap), (self.cuda_graph, graph)];
         let flags = flags.into_iter().filter(|flag| flag.0).map(|flag| flag.1);
-        faster.chain(free).chain(flags).collect()
+        let fused = self.fuse.iter().map(|&number| Changes { fuse: [number].into(), ..Changes::default() });
+        faster.chain(free).chain(flags).chain(fused).collect()
     }
 
     /// Returns the changes as options.
@@ -106,7 +108,10 @@ impl Changes {
         let faster = self.faster.iter().map(|one| format!("{}={}", one.work, one.factor));
         let free = self.free.iter().map(|cause| cause.as_str().to_owned());
         let mut texts = Vec::new();
-        for (option, values) in [("--faster", faster.collect::<Vec<_>>()), ("--free", free.collect())] {
+        let fused = self.fuse.iter().map(usize::to_string);
+        let lists: [(&str, Vec<String>); 3] =
+            [("--faster", faster.collect()), ("--free", free.collect()), ("--fuse", fused.collect())];
+        for (option, values) in lists {
             if !values.is_empty() {
                 texts.push(format!("{option} {}", values.join(",")));
             }

@@ -1,0 +1,166 @@
+//! What device work is grouped by: its name, category, operator, module or shape.
+
+use super::attributes::copy_name;
+use super::device_time::Classes;
+use super::names::short_name;
+use crate::analysis::torch::frames::MODULE_PREFIX;
+use crate::analysis::torch::hierarchy;
+use crate::demangle::demangled;
+use crate::names::{NameId, Names};
+use crate::table::category::Category;
+use crate::table::events::Row;
+use crate::table::layout::Key;
+use crate::trace::Trace;
+use crate::words::words;
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+words! {
+    "KernelsBy"
+    /// What the rows of `kernels` are.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum KernelsBy {
+        /// Kernels, copies and memsets of the same name.
+        #[default]
+        Name = "name",
+        /// The categories that the rules give to names.
+        Category = "category",
+        /// The operators that launched them.
+        Operator = "operator",
+        /// The innermost modules around their operators.
+        Module = "module",
+        /// Kernels of the same name and with the same inputs of their operators, else with the same grid and block.
+        Shape = "shape",
+    }
+}
+
+/// Marks keys of names that are not in the table.
+const COMPOSED: u32 = 1 << 31;
+
+/// Returns the name of an activity, demangled; of a copy or memset, with its kind.
+pub(crate) fn activity_name(trace: &Trace, row: Row) -> String {
+    copy_name(&trace.table, row).unwrap_or_else(|| demangled(trace.table.name(row)))
+}
+
+/// The keys of one grouping.
+pub(super) struct Keys<'a> {
+    trace: &'a Trace,
+    by: KernelsBy,
+    /// Names that are not in the table.
+    composed: Names,
+    /// The innermost module around each row, or around its forward operator.
+    modules: Vec<NameId>,
+}
+
+impl<'a> Keys<'a> {
+    pub(super) fn new(trace: &'a Trace, by: KernelsBy) -> Self {
+        let mut keys = Keys { trace, by, composed: Names::default(), modules: Vec::new() };
+        if by == KernelsBy::Module {
+            keys.find_modules();
+        }
+        keys
+    }
+
+    /// Returns the key of an activity.
+    pub(super) fn of(&mut self, classes: &mut Classes<'_>, row: Row) -> (i64, i64) {
+        match self.by {
+            KernelsBy::Name => (i64::from(self.name_key(row)), classes.of(row) as i64),
+            KernelsBy::Category => (classes.category(row) as i64, 0),
+            KernelsBy::Operator => {
+                let operator = self.trace.links.op(row);
+                (operator.map_or(-1, |op| i64::from(self.trace.table.name_id(op).0)), 0)
+            }
+            KernelsBy::Module => (i64::from(self.module(row).0), 0),
+            KernelsBy::Shape => {
+                let shape = self.composed.intern(&shape(self.trace, row)).0;
+                (i64::from(self.name_key(row)), i64::from(shape) << 3 | classes.of(row) as i64)
+            }
+        }
+    }
+
+    fn module(&self, row: Row) -> NameId {
+        self.trace.links.op(row).map_or(NameId::EMPTY, |op| self.modules[op.index()])
+    }
+
+    /// Returns the same number for activities of the same name.
+    pub(super) fn name_key(&mut self, row: Row) -> u32 {
+        let kind = copy_name(&self.trace.table, row);
+        kind.map_or(self.trace.table.name_id(row).0, |name| self.composed.intern(&name).0 | COMPOSED)
+    }
+
+    /// Returns the text of an activity's key, and its short form.
+    pub(super) fn text(&self, classes: &mut Classes<'_>, row: Row) -> (String, String) {
+        let trace = self.trace;
+        let same = |text: &str| (text.into(), text.into());
+        match self.by {
+            KernelsBy::Name => {
+                let name = activity_name(trace, row);
+                let short = short_name(&name);
+                (name, short)
+            }
+            KernelsBy::Category => same(classes.category(row).as_str()),
+            KernelsBy::Operator => {
+                same(trace.links.op(row).map_or("(no operator)", |op| trace.table.name(op)))
+            }
+            KernelsBy::Module => match self.module(row) {
+                NameId::EMPTY => same("(no module)"),
+                module => same(self.composed.get(module)),
+            },
+            KernelsBy::Shape => {
+                let (name, shape) = (activity_name(trace, row), shape(trace, row));
+                let short = short_name(&name);
+                (format!("{name}{shape}"), format!("{short}{shape}"))
+            }
+        }
+    }
+
+    /// Finds the innermost module around each row; of a backward operator, that around its forward operator.
+    fn find_modules(&mut self) {
+        let (table, tree) = (&self.trace.table, &self.trace.tree);
+        self.modules = vec![NameId::EMPTY; table.len()];
+        for at in tree.positions() {
+            let row = tree.row(at);
+            let around = tree.parent(at).map_or(NameId::EMPTY, |at| self.modules[tree.row(at).index()]);
+            let own = self.own_module(row).map(|name| self.composed.intern(&name));
+            self.modules[row.index()] = own.unwrap_or(around);
+        }
+        for at in tree.positions() {
+            let row = tree.row(at);
+            if self.modules[row.index()] == NameId::EMPTY {
+                let forward = self.trace.links.forward(row).or_else(|| Some(tree.row(tree.parent(at)?)));
+                self.modules[row.index()] = forward.map_or(NameId::EMPTY, |row| self.modules[row.index()]);
+            }
+        }
+    }
+
+    /// Returns the module that a row is a call of, or that an operator of TorchScript states.
+    fn own_module(&self, row: Row) -> Option<Cow<'a, str>> {
+        let table = &self.trace.table;
+        if table.category(row) == Category::PythonFunction {
+            return table.name(row).strip_prefix(MODULE_PREFIX).map(Cow::Borrowed);
+        }
+        hierarchy::innermost(table.field(row, Key::ModuleHierarchy)?.as_str()?).map(Cow::Owned)
+    }
+}
+
+/// Returns what distinguishes activities of one name: the inputs of the operator, else the grid and the block. It is
+/// empty if the trace has neither.
+fn shape(trace: &Trace, row: Row) -> String {
+    let table = &trace.table;
+    let text = |row, key| table.field(row, key).and_then(|value| value.as_json());
+    let mut shape = String::new();
+    let mut add = |before: &str, json: &str| {
+        shape.push_str(before);
+        shape.extend(json.chars().filter(|c| !c.is_whitespace()));
+    };
+    if let Some(dims) = trace.links.op(row).and_then(|op| text(op, Key::InputDims)) {
+        add(" ", dims);
+    } else if let (Some(grid), Some(block)) = (text(row, Key::Grid), text(row, Key::Block)) {
+        add(" grid ", grid);
+        add(" block ", block);
+    }
+    shape
+}

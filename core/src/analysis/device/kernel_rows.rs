@@ -1,0 +1,154 @@
+//! The groups of device work as rows.
+
+use super::attributes::{annotation, occupancy_limit};
+use super::device_time::Class;
+use super::kernel_keys::KernelsBy;
+use super::kernels::groups;
+use crate::analysis::flops::{self, Inputs};
+use crate::index::Index;
+use crate::kernel_rules::KernelCategory;
+use crate::link::Links;
+use crate::rows::{Cell, Column, Rows};
+use crate::table::events::{Row, Table};
+use crate::table::layout::Key;
+use crate::trace::Trace;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The floating point operations of kernels, each of which is the only kernel of its operator.
+struct Work<'a> {
+    table: &'a Table,
+    links: &'a Links,
+    /// The number of kernels that each row launched.
+    kernels: Vec<u32>,
+    /// The results of `flops` by name and inputs of the operator.
+    known: Index,
+    flops: Vec<Option<i64>>,
+}
+
+impl<'a> Work<'a> {
+    fn new(trace: &'a Trace) -> Self {
+        let mut kernels = alloc::vec![0; trace.table.len()];
+        for &(_, op) in &trace.links.op_of {
+            kernels[op.index()] += 1;
+        }
+        let (table, links) = (&trace.table, &trace.links);
+        Work { table, links, kernels, known: Index::default(), flops: Vec::new() }
+    }
+
+    fn of(&mut self, row: Row) -> Option<i64> {
+        let op = self.links.op(row).filter(|&op| self.kernels[op.index()] == 1)?;
+        let table = self.table;
+        let text = |key| table.field(op, key).and_then(|v| v.as_json());
+        let dims = text(Key::InputDims)?;
+        // Equal strings of a trace are stored once, so the address identifies the text.
+        let key = (i64::from(table.name_id(op).0), dims.as_ptr() as i64);
+        let at = self.known.of(key, self.flops.len() as u32) as usize;
+        if at == self.flops.len() {
+            let inputs = Inputs::parse(Some(dims), text(Key::InputType), text(Key::ConcreteInputs));
+            self.flops.push(flops::count(table.name(op), &inputs));
+        }
+        self.flops[at]
+    }
+}
+
+/// The columns of the answer.
+pub(crate) const COLUMNS: &[Column] = &[
+    Column::text("name", "", "The name of the kernel, copy or memset, or the text of the group."),
+    Column::text("short_name", "Name", "The name without namespaces and parameters."),
+    Column::word("class", "Class", &Class::VOCABULARY, "compute, communication, memcpy or memset; null for a group of several.")
+        .nullable(),
+    Column::word("category", "Category", &KernelCategory::VOCABULARY, "What it does, by the rules for names; null for a group of several.")
+        .nullable(),
+    Column::int("count", "Count", "The number of times it ran."),
+    Column::ns("sum_ns", "Total", "Sum of the durations."),
+    Column::share("share", "Share", "The share of the sum of all device work."),
+    Column::ns("mean_ns", "Mean", "Mean duration."),
+    Column::ns("min_ns", "Min", "Shortest duration."),
+    Column::ns("max_ns", "Max", "Longest duration."),
+    Column::ns("std_ns", "", "Sample standard deviation of the durations; null for one.").nullable(),
+    Column::bool("tensor_cores", "", "Whether the name of one of its kernels shows that it uses tensor cores."),
+    Column::share("tensor_core_share", "Tensor cores", "The share of its time in kernels whose names show tensor cores."),
+    Column::float("occupancy_percent", "Occupancy %", "Estimated achieved occupancy, weighted by duration.")
+        .nullable(),
+    Column::float("blocks_per_sm", "Blocks/SM", "Thread blocks for each SM, weighted by duration.").nullable(),
+    Column::share("sm_share", "", "Estimated share of SMs with a block: the mean of min(1, blocks per SM), weighted by duration.")
+        .nullable(),
+    Column::bytes("bytes", "Bytes", "Bytes copied or set.").nullable(),
+    Column::rate("bytes_per_second", "B/s", "Bytes divided by the time.").nullable(),
+    Column::rate(
+        "flops_per_second",
+        "FLOP/s",
+        "Floating point operations divided by time, of kernels that are the only kernel of an operator with a FLOP formula.",
+    )
+    .nullable(),
+    Column::text("op", "Launched by", "The operator that launched the longest of them.").nullable(),
+    Column::text("annotation", "Annotation", "The annotation of the CUDA graph's node that ran the longest of them.").nullable(),
+    Column::text("occupancy_limit", "", "What limits the occupancy of the longest of them: WARPS, REGS, SMEM, BLOCKS or BARRIERS.").nullable(),
+];
+
+/// Returns an amount per second; null if the amount or the time is 0.
+fn rate(amount: i64, ns: i64) -> Cell {
+    if amount > 0 && ns > 0 { Cell::Rate(amount as f64 / (ns as f64 / 1e9)) } else { Cell::Null }
+}
+
+fn share(part: i64, total: i64) -> Cell {
+    Cell::Share(if total == 0 { 0.0 } else { part as f64 / total as f64 })
+}
+
+/// Returns the groups as rows.
+pub(crate) fn kernel_rows(trace: &Trace, by: KernelsBy) -> Rows {
+    let mut work = Work::new(trace);
+    let groups = groups(trace, by, |row| work.of(row));
+    let total: i64 = groups.iter().map(|g| g.sum_ns).sum();
+    let mut rows = Rows::new(COLUMNS);
+    for group in groups {
+        rows.push(vec![
+            group.name.as_str().into(),
+            group.short_name.as_str().into(),
+            group.only_class().map(Class::as_str).into(),
+            group.only_category().map(KernelCategory::as_str).into(),
+            group.count.into(),
+            Cell::Ns(group.sum_ns),
+            share(group.sum_ns, total),
+            Cell::Ns(group.sum_ns / group.count as i64),
+            Cell::Ns(group.min_ns),
+            Cell::Ns(group.max_ns),
+            group.std_ns().map_or(Cell::Null, |ns| Cell::Ns(libm::round(ns) as i64)),
+            Cell::Bool(group.uses_tensor_cores()),
+            share(group.tensor_core_ns, group.sum_ns),
+            group.occupancy().map_or(Cell::Null, Cell::Float),
+            group.blocks_per_sm().map_or(Cell::Null, Cell::Float),
+            group.sm_share().map_or(Cell::Null, Cell::Share),
+            if group.bytes > 0 { Cell::Bytes(group.bytes) } else { Cell::Null },
+            rate(group.bytes, group.sum_ns),
+            rate(group.flops, group.flops_ns),
+            trace.links.op(group.longest).map(|op| trace.table.name(op)).into(),
+            annotation(&trace.table, group.longest).into(),
+            occupancy_limit(&trace.table, group.longest).into(),
+        ]);
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_kernel_has_the_flops_of_its_operator() {
+        let text = br#"{"traceEvents": [
+            {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":0,"dur":50,
+                "args":{"External id":1,"Input Dims":[[2,3],[3,4]],"Input type":["float","float"]}},
+            {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":10,"dur":5,"args":{"correlation":7,"External id":1}},
+            {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":40,"dur":24,"args":{"correlation":7,"External id":1}},
+            {"ph":"X","cat":"gpu_memcpy","name":"Memcpy DtoH","pid":0,"tid":7,"ts":80,"dur":2,"args":{"bytes":4000}}
+        ]}"#;
+        let rows = kernel_rows(&Trace::read(text).expect("a trace"), KernelsBy::Name).rows;
+        let at = |key: &str| COLUMNS.iter().position(|c| c.key == key).expect("a column");
+        assert_eq!(rows[0][at("flops_per_second")], Cell::Rate(48.0 / 24e-6));
+        assert_eq!(rows[0][at("bytes_per_second")], Cell::Null);
+        assert_eq!(rows[1][at("bytes_per_second")], Cell::Rate(4000.0 / 2e-6));
+        assert_eq!(rows[1][at("flops_per_second")], Cell::Null);
+    }
+}
