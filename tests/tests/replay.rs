@@ -1,6 +1,7 @@
 //! Replays and critical paths: programs whose times a second simulator computes, worked-out traces, and real ones.
 
 use kinetoscope_core::analysis::replay::{Changes, Edge, LARGEST_ERROR, Point, Replay, Segment};
+use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::answers::{made, rows_with};
 use kinetoscope_tests::files;
@@ -138,16 +139,16 @@ fn naive_times(replay: &Replay<'_>) -> Vec<i64> {
     let index = |point: Point| point.node().index() * 2 + usize::from(point.is_end());
     // The start of a node that depends on something is not known yet.
     for &point in &points {
-        if !graph.edges(point).is_empty() || point.is_end() {
+        if graph.edges(point).next().is_some() || point.is_end() {
             times[index(point)] = i64::MIN / 4;
         }
     }
     loop {
         let before = times.clone();
         for &point in &points {
-            let after = |edge: &Edge| times[index(edge.from)] + edge.delay_ns;
+            let after = |edge: Edge| times[index(edge.from)] + edge.delay_ns;
             let own = point.is_end().then(|| times[index(point) - 1] + graph.node(point.node()).own_ns);
-            let latest = graph.edges(point).iter().map(after).chain(own).max();
+            let latest = graph.edges(point).map(after).chain(own).max();
             times[index(point)] = latest.unwrap_or(times[index(point)]);
         }
         if times == before {
@@ -306,6 +307,30 @@ fn workers_that_prepare_data_are_not_faster_because_the_loop_is() {
     let text = json!(events).to_string().replace("MultiProcessing", "SingleProcess");
     let trace = Trace::read(text.as_bytes()).expect("a trace");
     assert_eq!(Replay::new(&trace).wall_ns(&changes("free operator")), 24_000_000);
+}
+
+/// Four times: an operator of 20, a launch of 3 whose kernel runs from 26 to 36, an operator of 30, a launch whose kernel
+/// runs from 59 to 69, and a wait until 73. As one kernel they end at 46; the second launch takes no time, so the wait begins
+/// at 53, and ends 5 later: no call shows how long a wait without waiting takes.
+#[test]
+fn a_fused_sequence_is_launched_once() {
+    let turn = [
+        Statement::Operator(20),
+        Statement::Launch(0, 10),
+        Statement::Operator(30),
+        Statement::Launch(0, 10),
+        Statement::SynchronizeDevice,
+    ];
+    let trace = made(&json!(run(&turn.repeat(4), RECORDED).0));
+    let rows = rows_with(&trace, "what-if", &json!({"fuse": [1]}));
+    assert_eq!(rows[0]["change"], "--fuse 1");
+    assert_eq!((&rows[0]["replayed_ns"], &rows[0]["wall_ns"]), (&json!(292_000), &json!(232_000)));
+    let query = kinetoscope_core::queries::query("what-if").expect("a query");
+    for number in [0, 2] {
+        let options = Options::from_json(query.options, &json!({"fuse": [number]})).expect("options");
+        let error = trace.ask("what-if", &options).expect_err("no such sequence").to_string();
+        assert_eq!(error, format!("fuse: sequence {number}: the trace has 1 sequence"));
+    }
 }
 
 /// A kernel that starts 10 s after its launch for no recorded reason makes the replay useless: the answer is refused.

@@ -2,6 +2,7 @@
 //! conform to these types.
 
 use kinetoscope_core::analysis::overview::preview::Preview;
+use kinetoscope_core::error::Error;
 use kinetoscope_core::queries::QUERIES;
 use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::rows::{Cell, Rows, Variant};
@@ -78,7 +79,11 @@ fn answers_conform_to_their_types() {
         check_cells(&preview.rows(&trace.table), "the preview");
         for query in QUERIES {
             let what = format!("{} of {}", query.name, path.display());
-            let rows = trace.ask(query.name, &Options::default()).expect(&what);
+            let rows = match trace.ask(query.name, &Options::default()) {
+                // Traces of tests have times that no program has.
+                Err(Error::Unfit(_)) => continue,
+                rows => rows.expect(&what),
+            };
             check_cells(&rows, &what);
             assert!(rows.columns == query.columns, "{what}");
             if !query.variants.is_empty() {

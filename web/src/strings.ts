@@ -219,7 +219,7 @@ export const TEXTS = {
     name: "Name",
     call: "Call",
     at: "At",
-    findings: "Findings, most expensive first",
+    findings: "Findings, by what they would save",
     time: "Time",
     search: "Search",
     total: "Total",
@@ -245,7 +245,10 @@ export const TEXTS = {
     garbageCollection: "Longest collection",
     lostData: "Lost data",
     diagnostics: "Diagnostics",
-    noCost: "data",
+    noSaving: "–",
+    saving: (time: string, error: string) =>
+      `A replay without it saves ${time}. The replay without changes is ${error} off what was recorded.`,
+    savingUnknown: "A replay cannot answer what this would save.",
   },
   instances: {
     durationHint: "The duration of the call.",

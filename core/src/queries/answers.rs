@@ -9,8 +9,7 @@ use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
 use super::replay_options::{CriticalPathOptions, WhatIfOptions};
 use crate::analysis::device::{collectives, idle_rows, kernel_rows, memory_rows, sequence_rows, steps, work};
-use crate::analysis::overview::summary::{self, DevicePart, HostPart, assemble, device_part, host_part};
-use crate::analysis::overview::{check, info};
+use crate::analysis::overview::{check, info, summary};
 use crate::analysis::replay::{path_rows, what_if_rows};
 use crate::analysis::timeline::{call_tree, counters, modules, names, tracks};
 use crate::analysis::torch::averages::GroupBy;
@@ -320,11 +319,7 @@ fn page(text: String) -> Answer {
 }
 
 fn summary(trace: &Trace, request: Request<'_>) -> Answer {
-    let (mut host, mut device) = (None::<HostPart>, None::<DevicePart<'_>>);
-    (request.join)(&mut || host = Some(host_part(trace)), &mut || device = Some(device_part(trace)));
-    let host = host.unwrap_or_else(|| host_part(trace));
-    let device = device.unwrap_or_else(|| device_part(trace));
-    let summary = assemble(trace, host, device);
+    let summary = summary::summary_by(trace, &request.join);
     if request.for_reading {
         return page(summary_text::render(request.name, trace, &summary));
     }

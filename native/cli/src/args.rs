@@ -42,19 +42,21 @@ const RULED: [&str; 10] =
     ["summary", "ops", "events", "stacks", "flops", "coverage", "info", "check", "folded", "eventlist"];
 
 /// The queries whose results depend on the categories of kernels.
-const CLASSIFIED: [&str; 5] = ["summary", "kernels", "sequences", "steps", "check"];
+const CLASSIFIED: [&str; 7] =
+    ["summary", "kernels", "sequences", "critical-path", "what-if", "steps", "check"];
 
 /// The queries and exports that show the nodes of an execution trace.
 const JOINED: [&str; 2] = ["events", "execution-trace"];
 
 /// The commands by topic, for the help text.
-const TOPICS: [(&str, &[&str]); 6] = [
+const TOPICS: [(&str, &[&str]); 7] = [
     ("Overview", &["summary", "check", "info"]),
     (
         "Operators",
         &["ops", "events", "event-tree", "stacks", "modules", "coverage", "patterns", "evaluation", "nodes"],
     ),
-    ("Devices", &["kernels", "sequences", "idle", "collectives", "flops", "memory", "steps"]),
+    ("Causes", &["idle", "critical-path", "what-if"]),
+    ("Devices", &["kernels", "sequences", "collectives", "flops", "memory", "steps"]),
     ("Timeline", &["tree", "names", "counters", "tracks"]),
     ("Traces", &["view", "export", "repair", "slice", "shrink", "redact"]),
     ("Shell", &["completions", "man", "help"]),

@@ -38,7 +38,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "top_kernels", title: "", kind: "json", about: "Kernels, memcpys and memsets by time." },
     { key: "top_idle", title: "", kind: "json", about: "The longest idle gaps of the devices." },
     { key: "top_tracks", title: "", kind: "json", about: "Tracks by time, for traces without operators." },
-    { key: "findings", title: "", kind: "json", about: "The findings, the most expensive first." },
+    { key: "findings", title: "", kind: "json", about: "The findings: what saves most first." },
     { key: "lost", title: "Lost", kind: "int", about: "The number of parts of the file that could not be read." },
   ],
   ops: [
@@ -107,6 +107,24 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "share", title: "Share", kind: "share", about: "Its share of the idle time." },
     { key: "mostly", title: "Mostly behind it", kind: "text", about: "The first of `behind`." },
     { key: "behind", title: "", kind: "json", about: "What stood behind it, by time; at most 10." },
+  ],
+  "critical-path": [
+    { key: "part", title: "Part", kind: "text", about: "What bounds this part of the critical path." },
+    { key: "time_ns", title: "Time", kind: "ns", about: "Its time; all parts add up to the window." },
+    { key: "share", title: "Share", kind: "share", about: "Its share of the window." },
+    { key: "count", title: "Periods", kind: "int", about: "The number of periods." },
+    { key: "mostly", title: "Mostly", kind: "text", about: "The first of `behind`." },
+    { key: "behind", title: "", kind: "json", about: "The spans and activities, by time; at most 10." },
+  ],
+  "what-if": [
+    { key: "change", title: "Change", kind: "text", about: "What is different, as options of this command." },
+    { key: "saving_ns", title: "Saving", kind: "ns", about: "What it saves of the wall time; negative if it costs time." },
+    { key: "saving_share", title: "Share", kind: "share", about: "The saving as a share of the wall time." },
+    { key: "speedup", title: "Speedup", kind: "float", about: "The wall time of the unchanged replay divided by that with the change." },
+    { key: "wall_ns", title: "Wall", kind: "ns", about: "The wall time with the change." },
+    { key: "replayed_ns", title: "Unchanged", kind: "ns", about: "The wall time of the replay without changes." },
+    { key: "recorded_ns", title: "Recorded", kind: "ns", about: "The wall time as recorded." },
+    { key: "error", title: "Error", kind: "share", about: "How far the replay without changes is from the recorded time." },
   ],
   collectives: [
     { key: "start_ns", title: "Start", kind: "ns", about: "The start of the call, after the start of the recording." },

@@ -7,7 +7,8 @@ export type EngineErrorCode =
   | "empty"
   | "not_a_trace"
   | "output"
-  | "bad_option";
+  | "bad_option"
+  | "unfit";
 
 export type DiagnosticCode =
   | "compressed_cut"
@@ -150,6 +151,32 @@ export type Cause =
   | "queued"
   | "profiler_overhead"
   | "not_recorded"
+  | "unknown";
+
+export type PathPart =
+  | "compute"
+  | "communication"
+  | "memcpy"
+  | "memset"
+  | "launch_delay"
+  | "kernel_gap"
+  | "stream_wait"
+  | "synchronization_delay"
+  | "queue_full"
+  | "thread_delay"
+  | "data_loading"
+  | "host_to_device_copy"
+  | "synchronization"
+  | "allocation"
+  | "compilation"
+  | "garbage_collection"
+  | "lock"
+  | "launch"
+  | "operator"
+  | "optimizer"
+  | "autograd"
+  | "user_code"
+  | "profiler_overhead"
   | "unknown";
 
 export type FlopsKind =
@@ -318,12 +345,22 @@ export interface TopTrack {
 export interface Finding {
   /** The kind of finding. */
   code: FindingCode;
-  /** The maximum cost; 0 if it affects data quality and not time. */
+  /** What a replay without it saves, apart from what others save that save more alone; null if unknown. */
+  saving_ns: number | null;
+  /** How far the replay without changes is from the recorded time. */
+  saving_error_ns: number | null;
+  /** The time it took at most; 0 if it affects data quality and not time. */
   cost_ns: number;
+  /** The cause of idle time that it is about. */
+  cause: Cause | null;
   /** What was found. */
   message: string;
   /** What to do. */
   advice: string;
+  /** The indices of events that show it. */
+  events: number[];
+  /** The command that shows it, without the trace. */
+  command: string;
 }
 
 export interface Behind {
@@ -331,7 +368,7 @@ export interface Behind {
   name: string;
   /** Its category. */
   kind: string;
-  /** The idle time that it stood behind. */
+  /** The time that it stood behind. */
   time_ns: number;
   /** The index of the event with most of that time. */
   event: number;
@@ -408,7 +445,7 @@ export interface SummaryRow {
   top_idle: IdleGap[];
   /** Tracks by time, for traces without operators. */
   top_tracks: TopTrack[];
-  /** The findings, the most expensive first. */
+  /** The findings: what saves most first. */
   findings: Finding[];
   /** The number of parts of the file that could not be read. */
   lost: number;
@@ -602,6 +639,68 @@ export interface IdleRow {
   mostly: string | null;
   /** What stood behind it, by time; at most 10. */
   behind: Behind[];
+}
+
+/** Options of `critical-path`. */
+export interface CriticalPathOptions {
+  /** Only the profiler step with this number. */
+  step?: number | undefined;
+  /** Only this range of time after the start of the recording, such as 1.5ms..20ms; numbers are in ns. */
+  time?: readonly [startNs: number, endNs: number] | string | undefined;
+  /** Maximum number of rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `critical-path`. */
+export interface CriticalPathRow {
+  /** What bounds this part of the critical path. */
+  part: PathPart;
+  /** Its time; all parts add up to the window. */
+  time_ns: number;
+  /** Its share of the window. */
+  share: number;
+  /** The number of periods. */
+  count: number;
+  /** The first of `behind`. */
+  mostly: string | null;
+  /** The spans and activities, by time; at most 10. */
+  behind: Behind[];
+}
+
+/** Options of `what-if`. */
+export interface WhatIfOptions {
+  /** Kernels are N times faster: a part of their names, or a class or category of `kernels`. */
+  faster?: string | undefined;
+  /** These causes of `idle` take no time on the host, such as data-loading,sync. */
+  free?: readonly string[] | undefined;
+  /** Work that computes or copies does not wait for communication. */
+  overlapCommunication?: boolean | undefined;
+  /** The host starts all work at once: launches, operators and other code take no time. */
+  cudaGraph?: boolean | undefined;
+  /** Each of these sequences is one kernel, by their numbers in `sequences` with its defaults. */
+  fuse?: readonly number[] | undefined;
+  /** Maximum number of rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `what-if`. */
+export interface WhatIfRow {
+  /** What is different, as options of this command. */
+  change: string;
+  /** What it saves of the wall time; negative if it costs time. */
+  saving_ns: number;
+  /** The saving as a share of the wall time. */
+  saving_share: number;
+  /** The wall time of the unchanged replay divided by that with the change. */
+  speedup: number;
+  /** The wall time with the change. */
+  wall_ns: number;
+  /** The wall time of the replay without changes. */
+  replayed_ns: number;
+  /** The wall time as recorded. */
+  recorded_ns: number;
+  /** How far the replay without changes is from the recorded time. */
+  error: number;
 }
 
 /** Options of `collectives`. */
@@ -1530,6 +1629,10 @@ export interface Answers {
   sequences(options?: SequencesOptions): SequencesRow[];
   /** Idle time of devices by cause, and what stood behind it. */
   idle(options?: IdleOptions): IdleRow[];
+  /** Critical path: what the end of the trace or a step depended on. */
+  criticalPath(options?: CriticalPathOptions): CriticalPathRow[];
+  /** What changes would save, by replaying the trace with them. */
+  whatIf(options?: WhatIfOptions): WhatIfRow[];
   /** Collectives: what each call sent, and how long it took. */
   collectives(options?: CollectivesOptions): CollectivesRow[];
   /** FLOPs, FLOP/s and roofline by operator. */
@@ -1575,6 +1678,8 @@ export interface Queries {
   kernels: { options: KernelsOptions; row: KernelsRow };
   sequences: { options: SequencesOptions; row: SequencesRow };
   idle: { options: IdleOptions; row: IdleRow };
+  "critical-path": { options: CriticalPathOptions; row: CriticalPathRow };
+  "what-if": { options: WhatIfOptions; row: WhatIfRow };
   collectives: { options: CollectivesOptions; row: CollectivesRow };
   flops: { options: FlopsOptions; row: FlopsRow };
   coverage: { options: CoverageOptions; row: CoverageRow };
@@ -1616,6 +1721,8 @@ export const QUERIES: { readonly [V in keyof Queries]: boolean } = {
   kernels: false,
   sequences: false,
   idle: false,
+  "critical-path": false,
+  "what-if": false,
   collectives: false,
   flops: false,
   coverage: false,

@@ -1,4 +1,4 @@
-// Findings with their cost, advice, and a link to the evidence.
+// Findings with their saving, advice, and a link to the evidence.
 
 import type { Finding, FindingCode } from "kinetoscope/remote";
 import { time } from "../model/format";
@@ -27,6 +27,22 @@ const EVIDENCE: Record<FindingCode, { view: View; with?: Record<string, string>;
   overlapping_spans: { view: "overview", with: { at: "data-quality" }, label: LABELS.diagnostics },
 };
 
+/** What a replay without a finding saves. */
+function Saving({ finding }: { finding: Finding }) {
+  const { saving_ns: saving, saving_error_ns: error } = finding;
+  if (saving === null)
+    return (
+      <span class="cost" title={LABELS.savingUnknown}>
+        {LABELS.noSaving}
+      </span>
+    );
+  return (
+    <span class="cost" title={LABELS.saving(time(saving), time(error ?? 0))}>
+      {time(saving)}
+    </span>
+  );
+}
+
 export function FindingList({ findings }: { findings: readonly Finding[] }) {
   return (
     <ol class="findings">
@@ -34,7 +50,7 @@ export function FindingList({ findings }: { findings: readonly Finding[] }) {
         const evidence = EVIDENCE[finding.code];
         return (
           <li key={finding.code + finding.message} data-finding={finding.code}>
-            <span class="cost">{finding.cost_ns > 0 ? time(finding.cost_ns) : LABELS.noCost}</span>
+            <Saving finding={finding} />
             <div>
               <p class="finding-message">{finding.message}</p>
               <p class="advice">{finding.advice}</p>

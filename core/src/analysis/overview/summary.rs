@@ -175,50 +175,59 @@ pub struct Summary {
 }
 
 /// The part of the summary about the host.
-pub(crate) struct HostPart {
+struct HostPart {
     events: FunctionEvents,
     operators: Vec<Average>,
 }
 
 /// The part of the summary about devices and steps.
-pub(crate) struct DevicePart<'a> {
+struct DevicePart<'a> {
     devices: Vec<DeviceTime>,
     kernels: Vec<KernelGroup>,
     steps: Vec<Step>,
     replay: Replay<'a>,
 }
 
-/// Computes the host part. It takes about as long as [`device_part`], so a caller with threads runs both in parallel.
-pub(crate) fn host_part(trace: &Trace) -> HostPart {
+fn host_part(trace: &Trace) -> HostPart {
     let events = FunctionEvents::without_inputs(trace);
     let operators = operators(trace, &events);
     HostPart { events, operators }
 }
 
-/// Computes the device part.
-pub(crate) fn device_part(trace: &Trace) -> DevicePart<'_> {
+fn device_part(trace: &Trace) -> DevicePart<'_> {
     let host = Host::new(trace);
     let devices = device_times_with(trace, &host);
     let replay = Replay::with(trace, host);
     DevicePart { kernels: kernel_groups(trace), steps: steps(trace, &devices), devices, replay }
 }
 
+/// Runs two functions, in parallel where the caller has threads.
+type Join<'a> = &'a dyn Fn(&mut (dyn FnMut() + Send), &mut (dyn FnMut() + Send));
+
 /// Computes the summary.
 pub fn summary(trace: &Trace) -> Summary {
-    assemble(trace, host_part(trace), device_part(trace))
+    summary_by(trace, &|one, other| {
+        one();
+        other();
+    })
 }
 
-/// Combines the two parts into a summary.
-pub(crate) fn assemble(trace: &Trace, host: HostPart, device: DevicePart<'_>) -> Summary {
-    let HostPart { events, operators } = host;
-    let DevicePart { devices, kernels, steps, replay } = device;
+/// Computes the summary with functions that `join` runs.
+pub(crate) fn summary_by(trace: &Trace, join: Join<'_>) -> Summary {
+    let (mut host, mut device) = (None, None);
+    join(&mut || host = Some(host_part(trace)), &mut || device = Some(device_part(trace)));
+    let HostPart { events, operators } = host.unwrap_or_else(|| host_part(trace));
+    let DevicePart { devices, kernels, steps, replay } = device.unwrap_or_else(|| device_part(trace));
     let wall = info::wall(&trace.table);
     let basis =
         Basis { trace, wall_ns: wall.1 - wall.0, devices: &devices, kernels: &kernels, steps: &steps };
-    let findings = findings(&basis, &replay);
+    let (mut found, mut checked) = (Vec::new(), Vec::new());
+    join(&mut || found = findings(&basis, &replay), &mut || {
+        checked = identities(trace, &events, &devices, &steps);
+    });
     Summary {
-        identities: identities(trace, &events, &devices, &steps),
-        findings,
+        identities: checked,
+        findings: found,
         tracks: if operators.is_empty() { busiest_tracks(trace) } else { Vec::new() },
         self_cpu_ns: operators.iter().map(|row| row.self_cpu_time_total_ns).sum(),
         wall,

@@ -33,7 +33,7 @@ impl Graph {
         let launch = |node: &Node| node.row.and_then(|row| of_call[trace.links.launch(row)?.index()]);
         let launches = nodes[first..].iter().map(launch).collect();
         let main = tracks.iter().position(|&track| Some(track) == host.main());
-        let (mut edges, mut own) = (Edges::with_capacity(nodes.len() * 2), Vec::new());
+        let (mut edges, mut own) = (Edges::with_capacity(trace.links.launch_of.len() * 2), Vec::new());
         let builder =
             Builder { trace, nodes: &nodes, threads: &threads, main, streams: &streams, first, launches };
         let typical = Typical::of(&builder);
@@ -45,7 +45,7 @@ impl Graph {
         for (node, ns) in own {
             nodes[node.index()].own_ns = ns;
         }
-        Graph::new(nodes, places, tracks, &edges)
+        Graph::new(nodes, places, tracks, typical.gap, &edges)
     }
 }
 

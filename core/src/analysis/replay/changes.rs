@@ -66,6 +66,13 @@ impl Changes {
         self.fuse.extend_from_slice(&other.fuse);
     }
 
+    /// Whether other changes are among these.
+    pub(crate) fn covers(&self, other: &Changes) -> bool {
+        let mut both = self.clone();
+        both.add(&Changes { free: Vec::new(), ..other.clone() });
+        both == *self && other.free.iter().all(|&cause| self.is_free(cause))
+    }
+
     /// Whether nothing is different.
     pub fn is_empty(&self) -> bool {
         *self == Changes::default()

@@ -23,19 +23,29 @@ pub(super) struct Streams {
 pub(super) fn streams(trace: &Trace, nodes: &mut Vec<Node>) -> Streams {
     let table = &trace.table;
     let mut streams = Streams { all: Vec::new() };
-    let mut classes = Classes::new(trace);
+    let (mut classes, mut latest) = (Classes::new(trace), 0);
     for (device, (_, mut rows)) in activities(table).into_iter().enumerate() {
         // The sort is stable: the activities of a stream stay in order of time.
         rows.sort_by_key(|&row| table.track_id(row));
         for &row in &rows {
             let (track, at) = (table.track_id(row), nodes.len());
-            match streams.all.last_mut().filter(|stream| stream.track == track) {
-                Some(stream) => stream.nodes.end = at + 1,
-                None => streams.all.push(Stream { track, device, nodes: at..at + 1 }),
-            }
             let time = (table.ts(row), table.end(row));
+            // Activities of a CUDA graph can overlap on one stream.
+            let mut follows = false;
+            match streams.all.last_mut().filter(|stream| stream.track == track) {
+                Some(stream) => {
+                    let before = nodes[at - 1].time.1;
+                    follows = latest <= before && before <= time.0;
+                    latest = latest.max(time.1);
+                    stream.nodes.end = at + 1;
+                }
+                None => {
+                    latest = time.1;
+                    streams.all.push(Stream { track, device, nodes: at..at + 1 });
+                }
+            }
             let kind = Kind::Device(classes.of(row));
-            nodes.push(Node { row: Some(row), kind, time, own_ns: time.1 - time.0 });
+            nodes.push(Node { row: Some(row), kind, time, own_ns: time.1 - time.0, follows });
         }
     }
     streams

@@ -41,6 +41,8 @@ pub struct Node {
     pub time: Interval,
     /// The duration without waiting, in ns.
     pub own_ns: i64,
+    /// Whether it starts after the end of the node before it on the same thread or stream.
+    pub follows: bool,
 }
 
 /// Why a point in time depends on another one.
@@ -117,12 +119,14 @@ pub struct Graph {
     pub(super) places: Vec<Range<usize>>,
     /// The threads of the first places.
     threads: Vec<TrackId>,
-    /// The edges, in the order of the points that they lead to.
+    /// The time between two activities of a stream, in ns.
+    gap_ns: i64,
+    /// The edges except those from the node before, in the order of the points that they lead to.
     edges: Vec<Edge>,
     /// The end of the edges of each point.
     ends: Vec<u32>,
-    /// Every point after those that it depends on.
-    order: Vec<Point>,
+    /// Every point after those that it depends on, as runs of consecutive points of one place.
+    order: Vec<Range<u32>>,
 }
 
 impl Graph {
@@ -131,6 +135,7 @@ impl Graph {
         nodes: Vec<Node>,
         places: Vec<Range<usize>>,
         threads: Vec<TrackId>,
+        gap_ns: i64,
         edges: &Edges,
     ) -> Graph {
         let mut ends = vec![0; nodes.len() * 2];
@@ -148,7 +153,7 @@ impl Graph {
             sorted[*at as usize] = edge;
             *at += 1;
         }
-        let mut graph = Graph { nodes, places, threads, edges: sorted, ends, order: Vec::new() };
+        let mut graph = Graph { nodes, places, threads, gap_ns, edges: sorted, ends, order: Vec::new() };
         graph.sort();
         graph
     }
@@ -180,7 +185,22 @@ impl Graph {
     }
 
     /// Returns what a point depends on, except that a node ends no earlier than its own duration after its start.
-    pub fn edges(&self, to: Point) -> &[Edge] {
+    pub fn edges(&self, to: Point) -> impl Iterator<Item = Edge> {
+        self.before(to).into_iter().chain(self.stored(to).iter().copied())
+    }
+
+    /// The dependency on the node before.
+    fn before(&self, to: Point) -> Option<Edge> {
+        let node = &self.nodes[to.index() / 2];
+        let (delay_ns, why) = match node.kind {
+            Kind::Device(_) => (self.gap_ns, Why::Stream),
+            _ => (0, Why::Program),
+        };
+        (node.follows && !to.is_end()).then(|| Edge { from: Point(to.0 - 1), delay_ns, why })
+    }
+
+    /// All other dependencies.
+    fn stored(&self, to: Point) -> &[Edge] {
         let start = to.index().checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.edges[start as usize..self.ends[to.index()] as usize]
     }
@@ -188,56 +208,51 @@ impl Graph {
     /// Orders the points. Each place advances until it reaches a point that depends on one of a place that has not come
     /// so far. Dependencies in a circle can result from wrong times: then the earliest place advances regardless.
     fn sort(&mut self) {
-        let mut next: Vec<usize> = self.places.iter().map(|place| place.start * 2).collect();
-        let mut done = vec![false; self.nodes.len() * 2];
-        let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); self.places.len()];
+        let mut next: Vec<u32> = self.places.iter().map(|place| place.start as u32 * 2).collect();
+        let mut waiting: Vec<Vec<usize>> = vec![Vec::new(); self.places.len()];
         let place_of = self.place_of();
-        let mut ready: Vec<u32> = (0..self.places.len() as u32).rev().collect();
-        self.order.reserve(done.len());
+        let mut ready: Vec<usize> = (0..self.places.len()).rev().collect();
         loop {
             while let Some(place) = ready.pop() {
-                let end = self.places[place as usize].end * 2;
-                let from = next[place as usize];
-                let mut at = from;
-                while at < end {
-                    let blocking = self.edges(Point(at as u32)).iter().find(|edge| !done[edge.from.index()]);
-                    if let Some(edge) = blocking {
-                        waiting[place_of[edge.from.node().index()] as usize].push(place);
+                let (from, end) = (next[place], self.places[place].end as u32 * 2);
+                while next[place] < end {
+                    let others = self.stored(Point(next[place])).iter().map(|edge| edge.from);
+                    let mut blocking =
+                        others.filter(|from| from.0 >= next[place_of[from.index() / 2] as usize]);
+                    if let Some(from) = blocking.next() {
+                        waiting[place_of[from.index() / 2] as usize].push(place);
                         break;
                     }
-                    done[at] = true;
-                    self.order.push(Point(at as u32));
-                    at += 1;
+                    next[place] += 1;
                 }
-                next[place as usize] = at;
-                if at > from {
-                    ready.append(&mut waiting[place as usize]);
+                if next[place] > from {
+                    self.order.push(from..next[place]);
+                    ready.append(&mut waiting[place]);
                 }
             }
-            if !self.force(&mut next, &mut done, &mut ready) {
+            if !self.force(&mut next, &place_of) {
                 return;
             }
+            ready.extend((0..next.len()).rev());
         }
     }
 
     /// Advances the place whose next point is the earliest by one point. Returns `false` if all are at their end.
-    fn force(&mut self, next: &mut [usize], done: &mut [bool], ready: &mut Vec<u32>) -> bool {
-        let behind = (0..next.len()).filter(|&place| next[place] < self.places[place].end * 2);
-        let Some(place) = behind.min_by_key(|&place| self.recorded(Point(next[place] as u32))) else {
+    fn force(&mut self, next: &mut [u32], place_of: &[u32]) -> bool {
+        let behind = (0..next.len()).filter(|&place| next[place] < self.places[place].end as u32 * 2);
+        let Some(place) = behind.min_by_key(|&place| self.recorded(Point(next[place]))) else {
             return false;
         };
         let at = next[place];
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        for edge in &mut self.edges[start as usize..self.ends[at] as usize] {
-            if !done[edge.from.index()] {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        for edge in &mut self.edges[start as usize..self.ends[at as usize] as usize] {
+            if edge.from.0 >= next[place_of[edge.from.index() / 2] as usize] {
                 // A point that depends on itself depends on nothing.
-                edge.from = Point(at as u32);
+                edge.from = Point(at);
             }
         }
-        done[at] = true;
-        self.order.push(Point(at as u32));
+        self.order.push(at..at + 1);
         next[place] += 1;
-        ready.extend((0..next.len() as u32).rev());
         true
     }
 
@@ -257,10 +272,9 @@ impl Graph {
         delay: &dyn Fn(Point, &Edge) -> Option<i64>,
     ) -> Vec<i64> {
         let mut times = vec![0i64; self.nodes.len() * 2];
-        for &point in &self.order {
-            let edges = self.edges(point);
-            let known = edges.iter().filter(|edge| edge.from != point);
-            let allowed = |edge: &Edge| Some(times[edge.from.index()].saturating_add(delay(point, edge)?));
+        for point in self.order.iter().flat_map(|run| run.clone()).map(Point) {
+            let known = self.edges(point).filter(|edge| edge.from != point);
+            let allowed = |edge: Edge| Some(times[edge.from.index()].saturating_add(delay(point, &edge)?));
             let after = known.filter_map(allowed).max();
             times[point.index()] = if point.is_end() {
                 let ended = times[point.index() - 1].saturating_add(own(point.node()));

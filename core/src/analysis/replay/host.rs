@@ -63,7 +63,8 @@ fn add(trace: &Trace, host: &Host<'_>, track: TrackId, threads: &mut Threads) {
     let (table, tree) = (&trace.table, &trace.tree);
     let spans = spans(trace, track);
     let Some(&first) = spans.first() else { return };
-    let mut line = Line { nodes: &mut threads.nodes, at: table.ts(tree.row(first)) };
+    let start = table.ts(tree.row(first));
+    let mut line = Line { nodes: &mut threads.nodes, at: start, is_first: true };
     // Until when the thread did something, until when it was in a call or a wait for data, and until when in anything.
     let (mut busy, mut closed, mut end) = (line.at, line.at, line.at);
     let mut call = None;
@@ -99,6 +100,7 @@ fn add(trace: &Trace, host: &Host<'_>, track: TrackId, threads: &mut Threads) {
 struct Line<'a> {
     nodes: &'a mut Vec<Node>,
     at: i64,
+    is_first: bool,
 }
 
 impl Line<'_> {
@@ -117,7 +119,8 @@ impl Line<'_> {
 
     fn add(&mut self, row: Option<Row>, kind: Kind, time: Interval) -> NodeId {
         self.at = time.1;
-        self.nodes.push(Node { row, kind, time, own_ns: time.1 - time.0 });
+        let follows = !core::mem::take(&mut self.is_first);
+        self.nodes.push(Node { row, kind, time, own_ns: time.1 - time.0, follows });
         NodeId::new(self.nodes.len() - 1)
     }
 }
@@ -144,10 +147,18 @@ fn waits_for_data(trace: &Trace, spans: &[Position]) -> bool {
 
 /// The spans of a thread in order of time, parents first.
 fn spans(trace: &Trace, track: TrackId) -> Vec<Position> {
-    let lanes = trace.tree.lanes_of(track);
-    let mut spans: Vec<Position> = lanes.iter().flat_map(Lane::positions).collect();
-    if lanes.len() > 1 {
-        sort_by_key(&mut spans, |&at| (trace.table.ts(trace.tree.row(at)), i64::from(at)));
+    let start = |at: Position| (trace.table.ts(trace.tree.row(at)), i64::from(at));
+    let [main, others @ ..] = trace.tree.lanes_of(track) else { return Vec::new() };
+    let mut others: Vec<Position> = others.iter().flat_map(Lane::positions).collect();
+    sort_by_key(&mut others, |&at| start(at));
+    let mut spans = Vec::with_capacity(main.positions().len() + others.len());
+    let mut others = others.into_iter().peekable();
+    for at in main.positions() {
+        while let Some(other) = others.next_if(|&other| start(other) < start(at)) {
+            spans.push(other);
+        }
+        spans.push(at);
     }
+    spans.extend(others);
     spans
 }

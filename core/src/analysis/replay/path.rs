@@ -206,12 +206,12 @@ impl Walk<'_> {
     /// The dependency that explains a point: of those that are recorded before it, the one that allows it last.
     fn latest(&self, to: Point) -> Option<Edge> {
         let recorded = |edge: &Edge| self.graph.recorded(edge.from);
-        let is_before = |edge: &&Edge| {
+        let is_before = |edge: &Edge| {
             let tolerance = if edge.why == Why::Synchronization { TOLERANCE_NS } else { 0 };
             edge.from != to && recorded(edge) <= self.reached + tolerance
         };
-        let before = self.graph.edges(to).iter().filter(is_before);
-        before.max_by_key(|edge| recorded(edge).saturating_add(edge.delay_ns)).copied()
+        let before = self.graph.edges(to).filter(is_before);
+        before.max_by_key(|edge| recorded(edge).saturating_add(edge.delay_ns))
     }
 
     /// Adds the time between a point and what it depended on.

@@ -4,7 +4,6 @@ use super::build::Builder;
 use super::device::Stream;
 use super::graph::{Edge, Edges, NodeId, Point, Why};
 use super::typical::{Delays, Typical};
-use crate::order::sort_by_key;
 use alloc::vec::Vec;
 
 /// An activity that starts later than this, in ns, after all that it is known to depend on, waited for another stream.
@@ -19,24 +18,23 @@ const NEARLY_FULL: usize = 1000;
 impl Builder<'_> {
     /// Adds what activities depend on: the launch, the stream, other streams.
     pub(super) fn streams(&self, typical: &Typical, edges: &mut Edges) {
-        let ended = self.by_end();
         for stream in &self.streams.all {
             for work in stream.nodes.clone() {
                 let to = Point::start(NodeId::new(work));
                 let mut ready = i64::MIN;
-                let mut add = |from: Point, at: i64, delay_ns: i64, why: Why| {
-                    ready = ready.max(at + delay_ns);
-                    edges.push((to, Edge { from, delay_ns, why }));
-                };
                 if let Some(call) = self.launch(work) {
-                    let latency = typical.launch[self.class(work)];
-                    add(Point::start(call), self.node(call).time.0, latency, Why::Launch);
+                    let delay_ns = typical.launch[self.class(work)];
+                    ready = self.node(call).time.0 + delay_ns;
+                    edges.push((to, Edge { from: Point::start(call), delay_ns, why: Why::Launch }));
                 }
                 if let Some(before) = self.before(stream, work) {
-                    let end = Point::end(NodeId::new(before));
-                    add(end, self.nodes[before].time.1, typical.gap, Why::Stream);
+                    ready = ready.max(self.nodes[before].time.1 + typical.gap);
+                    if !self.nodes[work].follows {
+                        let from = Point::end(NodeId::new(before));
+                        edges.push((to, Edge { from, delay_ns: typical.gap, why: Why::Stream }));
+                    }
                 }
-                if let Some(other) = self.awaited(&ended, stream, work, ready) {
+                if let Some(other) = self.awaited(stream, work, ready) {
                     let from = Point::end(NodeId::new(other));
                     edges.push((to, Edge { from, delay_ns: typical.gap, why: Why::OtherStream }));
                 }
@@ -44,38 +42,20 @@ impl Builder<'_> {
         }
     }
 
-    /// The activities of each device by their end, with the indices of their streams.
-    fn by_end(&self) -> Vec<Vec<(i64, usize, usize)>> {
-        let devices = self.streams.all.last().map_or(0, |stream| stream.device + 1);
-        let mut ended: Vec<Vec<(i64, usize, usize)>> = (0..devices).map(|_| Vec::new()).collect();
-        for (index, stream) in self.streams.all.iter().enumerate() {
-            let ends = stream.nodes.clone().map(|work| (self.nodes[work].time.1, work, index));
-            ended[stream.device].extend(ends);
-        }
-        for ended in &mut ended {
-            sort_by_key(ended, |&(end, work, _)| (end, work as i64));
-        }
-        ended
-    }
-
-    /// The activity of another stream that explains why one started late.
-    fn awaited(
-        &self,
-        ended: &[Vec<(i64, usize, usize)>],
-        stream: &Stream,
-        work: usize,
-        ready: i64,
-    ) -> Option<usize> {
-        const SEARCHED: usize = 8;
+    /// The activity of another stream of the device that explains why one started late: the one that ended last before it.
+    fn awaited(&self, stream: &Stream, work: usize, ready: i64) -> Option<usize> {
         let start = self.nodes[work].time.0;
         if ready == i64::MIN || start < ready + LATE_NS {
             return None;
         }
-        let ended = &ended[stream.device];
-        let before = ended.partition_point(|&(end, ..)| end <= start);
-        let last = ended[..before].iter().rev().take(SEARCHED);
-        let mut recent = last.take_while(|&&(end, ..)| end > ready.max(start - AFTER_NS));
-        recent.find(|&&(_, other, _)| !stream.nodes.contains(&other)).map(|&(_, other, _)| other)
+        let others = self.streams.all.iter();
+        let others = others.filter(|other| other.device == stream.device && other.track != stream.track);
+        let last = |other: &Stream| {
+            let ended = self.nodes[other.nodes.clone()].partition_point(|node| node.time.1 <= start);
+            Some(other.nodes.start + ended.checked_sub(1)?)
+        };
+        let latest = others.filter_map(last).max_by_key(|&other| self.nodes[other].time.1)?;
+        (self.nodes[latest].time.1 > ready.max(start - AFTER_NS)).then_some(latest)
     }
 
     /// Adds the launch calls that waited because the queue of their stream was full.

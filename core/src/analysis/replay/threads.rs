@@ -50,10 +50,7 @@ impl Builder<'_> {
             let mut data: Option<NodeId> = None;
             for at in nodes.clone() {
                 let id = NodeId::new(at);
-                if at > nodes.start {
-                    let from = Point::end(NodeId::new(at - 1));
-                    edges.push((Point::start(id), Edge { from, delay_ns: 0, why: Why::Program }));
-                } else if Some(thread) != self.main {
+                if at == nodes.start && Some(thread) != self.main {
                     let begun = self.main.and_then(|main| self.reached(&self.threads[main], at));
                     edges.extend(begun.map(|edge| (Point::start(id), edge)));
                 }

@@ -10,7 +10,7 @@ use crate::analysis::intervals::Interval;
 use crate::error::Error;
 use crate::table::events::Row;
 use crate::trace::Trace;
-use crate::units::time_ns;
+use crate::units::{counted, time_ns};
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -95,7 +95,7 @@ impl<'a> Replay<'a> {
     /// The activity that started the longest after all that it is known to have waited for.
     fn unexplained(&self) -> (i64, Option<Row>) {
         let late = self.graph.ids().filter_map(|id| {
-            let edges = self.graph.edges(Point::start(id)).iter();
+            let edges = self.graph.edges(Point::start(id));
             let ready = edges.map(|edge| self.graph.recorded(edge.from) + edge.delay_ns).max()?;
             let node = self.graph.node(id);
             Some((node.time.0 - ready, node.row?))
@@ -151,9 +151,8 @@ impl<'a> Replay<'a> {
         let is_fused =
             |id: &NodeId| self.graph.node(*id).row.is_some_and(|row| rows.binary_search(&row).is_ok());
         let launch = |work: NodeId| {
-            let edges = self.graph.edges(Point::start(work)).iter();
-            let call = edges.filter(|edge| edge.why == Why::Launch).map(|edge| edge.from.node()).next();
-            Some(Fused { work, call: call? })
+            let call = self.graph.edges(Point::start(work)).find(|edge| edge.why == Why::Launch)?;
+            Some(Fused { work, call: call.from.node() })
         };
         self.graph.ids().filter(is_fused).filter_map(launch).collect()
     }
@@ -169,7 +168,8 @@ impl<'a> Replay<'a> {
         let count = sequences(self.trace, &Search::default())?.len();
         match changes.fuse.iter().find(|&&number| number == 0 || number > count) {
             Some(number) => {
-                Err(Error::BadOption(format!("fuse: sequence {number}: the trace has {count} sequences")))
+                let has = counted(count, "sequence");
+                Err(Error::BadOption(format!("fuse: sequence {number}: the trace has {has}")))
             }
             None => Ok(()),
         }

@@ -7,12 +7,14 @@ use std::fmt::Write;
 use std::process::Command;
 
 /// The example of each command.
-const EXAMPLES: [(&str, &str); 37] = [
+const EXAMPLES: [(&str, &str); 39] = [
     ("summary", "kinetoscope summary run.json.gz"),
     ("ops", "kinetoscope ops steps.json.gz --sort-by self_cpu_time_total --row-limit 3"),
     ("kernels", "kinetoscope kernels gpu.json"),
     ("sequences", "kinetoscope sequences gpu.json --min-count 1"),
     ("idle", "kinetoscope idle gpu.json"),
+    ("critical-path", "kinetoscope critical-path gpu.json"),
+    ("what-if", "kinetoscope what-if gpu.json"),
     ("collectives", "kinetoscope collectives rank1.json.gz --row-limit 4"),
     ("flops", "kinetoscope flops gpu.json"),
     ("coverage", "kinetoscope coverage compiled.json"),

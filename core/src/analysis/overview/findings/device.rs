@@ -52,20 +52,20 @@ fn recorded(device: &DeviceTime) -> (i64, i64) {
 
 /// What stood behind the longest parts with a cause.
 fn longest(device: &DeviceTime, cause: Cause) -> Vec<Row> {
-    let parts = device.idle.iter().filter(|part| part.cause == cause);
-    let mut parts: Vec<(i64, Row)> =
-        parts.filter_map(|part| Some((part.time.1 - part.time.0, part.behind?))).collect();
-    sort_by_key(&mut parts, |&(ns, row)| (descending(ns), i64::from(row)));
-    let mut rows: Vec<Row> = Vec::new();
-    for (_, row) in parts {
-        if !rows.contains(&row) {
-            rows.push(row);
+    let mut longest: Vec<(i64, Row)> = Vec::new();
+    for part in device.idle.iter().filter(|part| part.cause == cause) {
+        let (ns, Some(row)) = (part.time.1 - part.time.0, part.behind) else { continue };
+        if longest.len() == SHOWN && longest.last().is_some_and(|last| ns <= last.0) {
+            continue;
         }
-        if rows.len() == SHOWN {
-            break;
+        match longest.iter().position(|known| known.1 == row) {
+            Some(known) => longest[known].0 = longest[known].0.max(ns),
+            None => longest.push((ns, row)),
         }
+        sort_by_key(&mut longest, |&(ns, row)| (descending(ns), i64::from(row)));
+        longest.truncate(SHOWN);
     }
-    rows
+    longest.into_iter().map(|(_, row)| row).collect()
 }
 
 /// What helps against a cause of idle time.
