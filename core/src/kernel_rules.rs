@@ -221,7 +221,7 @@ mod tests {
                     && anchor.map_or(text.contains(*earlier), |start| begins && text.starts_with(start))
             };
             let before = patterns.categories[..at].iter().map(|(_, earlier)| *earlier);
-            let hidden: Vec<&str> = before.filter(|earlier| hides(&earlier)).collect();
+            let hidden: Vec<&str> = before.filter(|earlier| hides(earlier)).collect();
             assert!(hidden.is_empty(), "{pattern} is hidden by {hidden:?}");
         }
     }

@@ -111,8 +111,7 @@ impl Reading {
     ) -> Result<EngineTrace, JsValue> {
         let rules =
             torch_version.map(|version| Rules::of_version(&version)).transpose().map_err(|e| failure(&e))?;
-        let kernel_rules =
-            KernelRules::parse(kernel_rules.as_deref().unwrap_or_default()).map_err(|e| failure(&e))?;
+        let kernel_rules = KernelRules::parse(&kernel_rules.unwrap_or_default()).map_err(|e| failure(&e))?;
         let Reading { unpacker, mut text, .. } = self;
         let unpacking = unpacker.finish(&mut |plain: &[u8]| text.feed(plain)).map_err(|e| failure(&e))?;
         let (table, mut diagnostics) = text.reader.finish().map_err(|e| failure(&e))?;

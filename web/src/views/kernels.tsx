@@ -70,7 +70,7 @@ export function Kernels({ open }: { open: OpenTrace }) {
       <Await answer={rowsOf(open.trace, "kernels")}>
         {(found) => {
           if (found.length === 0) return <Missing of="kernels" />;
-          const classes = [...new Set(found.map((row) => row.class))];
+          const classes = [...new Set(found.flatMap((row) => row.class ?? []))];
           return (
             <AnswerTable
               label={SHARED.kernels}

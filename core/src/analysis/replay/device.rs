@@ -32,17 +32,14 @@ pub(super) fn streams(trace: &Trace, nodes: &mut Vec<Node>) -> Streams {
             let time = (table.ts(row), table.end(row));
             // Activities of a CUDA graph can overlap on one stream.
             let mut follows = false;
-            match streams.all.last_mut().filter(|stream| stream.track == track) {
-                Some(stream) => {
-                    let before = nodes[at - 1].time.1;
-                    follows = latest <= before && before <= time.0;
-                    latest = latest.max(time.1);
-                    stream.nodes.end = at + 1;
-                }
-                None => {
-                    latest = time.1;
-                    streams.all.push(Stream { track, device, nodes: at..at + 1 });
-                }
+            if let Some(stream) = streams.all.last_mut().filter(|stream| stream.track == track) {
+                let before = nodes[at - 1].time.1;
+                follows = latest <= before && before <= time.0;
+                latest = latest.max(time.1);
+                stream.nodes.end = at + 1;
+            } else {
+                latest = time.1;
+                streams.all.push(Stream { track, device, nodes: at..at + 1 });
             }
             let kind = Kind::Device(classes.of(row));
             nodes.push(Node { row: Some(row), kind, time, own_ns: time.1 - time.0, follows });

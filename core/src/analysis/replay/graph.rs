@@ -272,7 +272,7 @@ impl Graph {
         delay: &dyn Fn(Point, &Edge) -> Option<i64>,
     ) -> Vec<i64> {
         let mut times = vec![0i64; self.nodes.len() * 2];
-        for point in self.order.iter().flat_map(|run| run.clone()).map(Point) {
+        for point in self.order.iter().cloned().flatten().map(Point) {
             let known = self.edges(point).filter(|edge| edge.from != point);
             let allowed = |edge: Edge| Some(times[edge.from.index()].saturating_add(delay(point, &edge)?));
             let after = known.filter_map(allowed).max();

@@ -146,7 +146,7 @@ impl Walk<'_> {
     fn run(&mut self) {
         let mut next = self.last();
         while let Some(point) = next.filter(|_| self.reached > self.window.0) {
-            next = if point.is_end() { self.end(point.node()) } else { self.start(point) };
+            next = if point.is_end() { Some(self.end(point.node())) } else { self.start(point) };
         }
         self.until(self.window.0, PathPart::Unknown, None, None);
     }
@@ -165,14 +165,14 @@ impl Walk<'_> {
     }
 
     /// Goes from the end of a node to what it waited for, or to its start.
-    fn end(&mut self, id: NodeId) -> Option<Point> {
+    fn end(&mut self, id: NodeId) -> Point {
         let node = self.graph.node(id);
         let start = Point::start(id);
         let awaited = self.latest(Point::end(id));
         let awaited = awaited.filter(|edge| self.graph.recorded(edge.from) > node.time.0);
         if let Some(edge) = awaited {
             self.delay(id, &edge);
-            return Some(edge.from);
+            return edge.from;
         }
         match node.kind {
             Kind::Device(class) => {
@@ -183,7 +183,7 @@ impl Walk<'_> {
             Kind::Call(cause) => self.until(node.time.0, PathPart::of_cause(cause), node.row, self.track(id)),
             Kind::Host | Kind::Idle => self.code(id),
         }
-        Some(start)
+        start
     }
 
     /// Goes from the start of a node to what it depended on.

@@ -24,11 +24,11 @@ impl Builder<'_> {
                 let mut ready = i64::MIN;
                 if let Some(call) = self.launch(work) {
                     let delay_ns = typical.launch[self.class(work)];
-                    ready = self.node(call).time.0 + delay_ns;
+                    ready = self.node(call).time.0.saturating_add(delay_ns);
                     edges.push((to, Edge { from: Point::start(call), delay_ns, why: Why::Launch }));
                 }
                 if let Some(before) = self.before(stream, work) {
-                    ready = ready.max(self.nodes[before].time.1 + typical.gap);
+                    ready = ready.max(self.nodes[before].time.1.saturating_add(typical.gap));
                     if !self.nodes[work].follows {
                         let from = Point::end(NodeId::new(before));
                         edges.push((to, Edge { from, delay_ns: typical.gap, why: Why::Stream }));
@@ -45,7 +45,7 @@ impl Builder<'_> {
     /// The activity of another stream of the device that explains why one started late: the one that ended last before it.
     fn awaited(&self, stream: &Stream, work: usize, ready: i64) -> Option<usize> {
         let start = self.nodes[work].time.0;
-        if ready == i64::MIN || start < ready + LATE_NS {
+        if ready == i64::MIN || start < ready.saturating_add(LATE_NS) {
             return None;
         }
         let others = self.streams.all.iter();

@@ -25,9 +25,10 @@ impl Builder<'_> {
                 });
                 let Some(end) = ended else { continue };
                 ends.push((NodeId::new(call), end));
-                match end > node.time.0 {
-                    true => after.push((node.time.1 - end).max(0)),
-                    false => free.push(node.time.1 - node.time.0),
+                if end > node.time.0 {
+                    after.push((node.time.1 - end).max(0));
+                } else {
+                    free.push(node.time.1 - node.time.0);
                 }
             }
         }
@@ -38,7 +39,7 @@ impl Builder<'_> {
             let time = self.node(call).time;
             let least = usual.min(time.1 - time.0);
             // Without the wait, the call would have ended earlier.
-            if end + delay_ns > time.0 + least {
+            if end.saturating_add(delay_ns) > time.0 + least {
                 own.push((call, least));
             }
         }

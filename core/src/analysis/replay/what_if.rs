@@ -65,7 +65,7 @@ impl<'a> Replay<'a> {
 
     /// How far the replay without changes is from what was recorded, in ns.
     pub fn error_ns(&self) -> i64 {
-        (self.replayed_ns - self.recorded_ns).abs()
+        self.replayed_ns.saturating_sub(self.recorded_ns).saturating_abs()
     }
 
     /// The error as a share of the recorded time.
@@ -96,9 +96,10 @@ impl<'a> Replay<'a> {
     fn unexplained(&self) -> (i64, Option<Row>) {
         let late = self.graph.ids().filter_map(|id| {
             let edges = self.graph.edges(Point::start(id));
-            let ready = edges.map(|edge| self.graph.recorded(edge.from) + edge.delay_ns).max()?;
+            let ready =
+                edges.map(|edge| self.graph.recorded(edge.from).saturating_add(edge.delay_ns)).max()?;
             let node = self.graph.node(id);
-            Some((node.time.0 - ready, node.row?))
+            Some((node.time.0.saturating_sub(ready), node.row?))
         });
         late.max_by_key(|late| late.0).map_or((0, None), |(late, row)| (late, Some(row)))
     }
@@ -115,7 +116,7 @@ impl<'a> Replay<'a> {
 
     /// Returns what changes would save of the replayed time, in ns; negative if they would cost time.
     pub fn saving_ns(&self, changes: &Changes) -> i64 {
-        self.replayed_ns - self.wall_ns(changes)
+        self.replayed_ns.saturating_sub(self.wall_ns(changes))
     }
 
     /// Returns the time from the first to the last point of a replay, in ns.
@@ -231,7 +232,7 @@ fn wall(times: impl Iterator<Item = i64>) -> i64 {
     let range = times.fold(None, |range: Option<(i64, i64)>, time| {
         Some(range.map_or((time, time), |(first, last)| (first.min(time), last.max(time))))
     });
-    range.map_or(0, |(first, last)| last - first)
+    range.map_or(0, |(first, last)| last.saturating_sub(first))
 }
 
 /// The causes of the code between calls.
