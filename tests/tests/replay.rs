@@ -364,9 +364,10 @@ fn real_traces_are_replayed_with_small_errors() {
         assert_eq!(window.1 - window.0, replay.recorded_ns(), "{}", path.display());
         let part = ((window.0 * 2 + window.1) / 3, (window.0 + window.1 * 2) / 3);
         assert!(part.0 == part.1 || covers(&replay.critical_path(Some(part)), part), "{}", path.display());
-        match replay.error() <= LARGEST_ERROR {
-            true => errors.push(replay.error()),
-            false => refused.push(path.file_name().expect("a name").display().to_string()),
+        if replay.error() <= LARGEST_ERROR {
+            errors.push(replay.error());
+        } else {
+            refused.push(path.file_name().expect("a name").display().to_string());
         }
     }
     // Its kernels wait in a queue whose earlier work was not recorded.

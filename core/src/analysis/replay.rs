@@ -5,6 +5,7 @@
 //! error of all answers that come from it.
 
 mod build;
+mod builder;
 mod changes;
 mod device;
 mod graph;

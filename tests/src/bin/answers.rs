@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for path in stdin().lines() {
         let source = Source::File(path?.into());
         let line = match read(&source, |_| {}) {
-            Ok(trace) => json!({ "answers": answers(&source.name(), &trace)? }),
+            Ok(trace) => json!({ "answers": answers(&source.name(), &trace) }),
             Err(error) => json!({ "error": error.to_string() }),
         };
         writeln!(stdout(), "{line}")?;
@@ -23,14 +23,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn answers(name: &str, trace: &Trace) -> Result<Map<String, Value>, Box<dyn Error>> {
+fn answers(name: &str, trace: &Trace) -> Map<String, Value> {
     let options = Options::default();
     let mut answers = Map::new();
     for query in QUERIES {
         let request = Request::new(&options).about(name);
-        let mut document = Document::new(query.name);
-        document.add(name, trace, &query.answer(trace, request)?.rows);
-        answers.insert(query.name.to_owned(), document.finish().into());
+        let text = match query.answer(trace, request) {
+            Ok(answer) => {
+                let mut document = Document::new(query.name);
+                document.add(name, trace, &answer.rows);
+                document.finish()
+            }
+            Err(error) => format!("error: {error}"),
+        };
+        answers.insert(query.name.to_owned(), text.into());
     }
-    Ok(answers)
+    answers
 }

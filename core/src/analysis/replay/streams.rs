@@ -1,6 +1,6 @@
 //! What the activities of devices depend on.
 
-use super::build::Builder;
+use super::builder::Builder;
 use super::device::Stream;
 use super::graph::{Edge, Edges, NodeId, Point, Why};
 use super::typical::{Delays, Typical};

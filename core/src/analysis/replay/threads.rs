@@ -1,6 +1,6 @@
 //! What the threads of the host depend on.
 
-use super::build::Builder;
+use super::builder::Builder;
 use super::graph::{Edge, Edges, Kind, NodeId, Point, Why};
 use super::typical::Delays;
 use super::waits::Waits;

@@ -1,6 +1,6 @@
 //! What delays usually take in a trace: the medians of those that nothing else explains.
 
-use super::build::Builder;
+use super::builder::Builder;
 use crate::analysis::device::device_time::Class;
 use alloc::vec::Vec;
 

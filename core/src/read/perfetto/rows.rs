@@ -100,7 +100,10 @@ impl RowReader<'_> {
             match field? {
                 (row::INDEX, value) => index = value.number() as u32,
                 (row::DURATION, value) => dur = value.signed(),
-                (row::PHASE, value) => ph = value.number() as u8,
+                (row::PHASE, value) => {
+                    let is_phase = |ph: &u8| *ph == 0 || ph.is_ascii_alphanumeric();
+                    ph = u8::try_from(value.number()).ok().filter(is_phase).ok_or(Damaged)?;
+                }
                 (row::TRACK, value) => track = value.number() as usize,
                 _ => {}
             }
