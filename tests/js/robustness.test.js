@@ -218,7 +218,10 @@ test("rules for the categories of kernels can be given", async () => {
   for (const opened of [open, openRemote]) {
     assert.ok(!(await categories(opened, {})).has("moe"));
     assert.ok((await categories(opened, { kernelRules: "# mine\nmoe,*\n" })).has("moe"));
-    await assert.rejects(categories(opened, { kernelRules: "gemm,a\nmoo,*" }), { code: "bad_option", message: /line 2/ });
+    await assert.rejects(categories(opened, { kernelRules: "gemm,a\nmoo,*" }), {
+      code: "bad_option",
+      message: /line 2/,
+    });
   }
 });
 
