@@ -2,6 +2,7 @@
 
 pub mod check;
 pub(crate) mod findings;
+pub mod fitness;
 pub mod identities;
 pub(crate) mod info;
 pub mod preview;

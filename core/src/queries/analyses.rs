@@ -2,8 +2,8 @@
 //! defined.
 
 use super::answer_options::{
-    FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions,
-    RowsOf, SequencesOptions, StacksOptions, TreeOptions,
+    FitnessOptions, FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions, OpsOptions,
+    PatternsOptions, RowsOf, SequencesOptions, StacksOptions, TreeOptions,
 };
 use super::entry::Compile;
 use super::replay_options::{CriticalPathOptions, WhatIfOptions};
@@ -13,9 +13,10 @@ use crate::analysis::device::kernel_rows::kernel_rows;
 use crate::analysis::device::memory_rows::memory_rows;
 use crate::analysis::device::roofline::Peak;
 use crate::analysis::device::sequence_rows::sequence_rows;
-use crate::analysis::device::steps::step_rows;
+use crate::analysis::device::steps::{step_rows, steps as steps_of};
 use crate::analysis::device::work::work_rows;
 use crate::analysis::overview::check as checks;
+use crate::analysis::overview::fitness::{Fitness, fitness as verdicts, fitness_rows};
 use crate::analysis::replay::path_rows::{path_rows, window};
 use crate::analysis::replay::what_if_rows::what_if_rows;
 use crate::analysis::timeline::call_tree::{Cut, tree_rows};
@@ -80,6 +81,22 @@ pub fn sequences(trace: &Trace, options: &SequencesOptions) -> Result<Rows, Erro
 /// Returns the idle time of devices by cause, the longest first.
 pub fn idle(trace: &Trace, options: &IdleOptions) -> Rows {
     idle_rows(trace, options.by).first(options.row_limit)
+}
+
+/// Returns whether the trace can answer each kind of question, and why not.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] if a required question is none.
+pub fn fitness(trace: &Trace, options: &FitnessOptions) -> Result<Rows, Error> {
+    Ok(fitness_rows(&fitness_of(trace, options)?.0))
+}
+
+/// The same, with whether a question that counts cannot be answered.
+pub(super) fn fitness_of(trace: &Trace, options: &FitnessOptions) -> Result<(Vec<Fitness>, bool), Error> {
+    let required = options.questions()?;
+    let answers = verdicts(trace, &steps_of(trace, &[]));
+    let failed = answers.iter().any(|one| one.fails(&required));
+    Ok((answers, failed))
 }
 
 /// Returns the critical path by its parts, the longest first.

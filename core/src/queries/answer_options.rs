@@ -4,10 +4,13 @@ use super::options::{Fallback, Opt, Options, Takes, Typed};
 use crate::analysis::device::idle_rows::IdleBy;
 use crate::analysis::device::kernel_keys::KernelsBy;
 use crate::analysis::device::sequences::Search;
+use crate::analysis::overview::fitness::Question;
 use crate::analysis::torch::averages::GroupBy;
+use crate::error::Error;
 use crate::report::table_options::{SortBy, TableOptions};
 use crate::units::TimeUnit;
 use crate::words::words;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -162,6 +165,46 @@ impl Typed for OpsOptions {
         let python_functions = given.flag(&PYTHON_FUNCTIONS);
         let rows = given.word(&ROWS, &RowsOf::ALL).unwrap_or_default();
         OpsOptions { rows, group_by: GroupBy { python_functions, ..given.groups(&GROUP_BY) }, table }
+    }
+}
+
+/// Options of `fitness`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FitnessOptions {
+    /// The questions that have to be answered; if empty, those that the trace has events for.
+    pub require: Vec<String>,
+}
+
+const REQUIRE: Opt = Opt::new(
+    "require",
+    "LIST",
+    Takes::Texts,
+    "Return exit code 1 unless these questions can be answered [default: those with events in the trace]",
+);
+
+impl Typed for FitnessOptions {
+    const DECLARED: &'static [Opt] = &[REQUIRE];
+
+    fn of(given: &Options, _: bool) -> Self {
+        FitnessOptions { require: given.texts(&REQUIRE) }
+    }
+}
+
+impl FitnessOptions {
+    /// Returns the questions.
+    ///
+    /// # Errors
+    /// Returns [`Error::BadOption`] with the first that is none.
+    pub(super) fn questions(&self) -> Result<Vec<Question>, Error> {
+        let question = |text: &String| {
+            let word = text.replace(['-', '_'], " ");
+            let found = Question::ALL.into_iter().find(|question| question.as_str() == word);
+            found.ok_or_else(|| {
+                let words = Question::VOCABULARY.words.join(", ");
+                Error::BadOption(format!("require: {text:?} is none of {words}"))
+            })
+        };
+        self.require.iter().map(question).collect()
     }
 }
 

@@ -2,14 +2,14 @@
 
 use super::analyses;
 use super::answer_options::{
-    FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions, OpsOptions, PatternsOptions,
-    RowsOf, SequencesOptions, StacksOptions, TreeOptions,
+    FitnessOptions, FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions, OpsOptions,
+    PatternsOptions, RowsOf, SequencesOptions, StacksOptions, TreeOptions,
 };
 use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
 use super::replay_options::{CriticalPathOptions, WhatIfOptions};
 use crate::analysis::device::{collectives, idle_rows, kernel_rows, memory_rows, sequence_rows, steps, work};
-use crate::analysis::overview::{check, info, summary};
+use crate::analysis::overview::{check, fitness, info, summary};
 use crate::analysis::replay::{path_rows, what_if_rows};
 use crate::analysis::timeline::{call_tree, counters, modules, names, tracks};
 use crate::analysis::torch::averages::GroupBy;
@@ -75,6 +75,17 @@ pub(super) const QUERIES: &[Query] = &[
         variants: &[],
         hint: Some("no sequence of kernels occurs that often; lower --min-count or --min-length"),
         run: |trace, request| Ok(analyses::sequences(trace, &request.typed())?.into()),
+    },
+    Query {
+        name: "fitness",
+        about: help("Fitness: which questions the trace can answer, and why not others"),
+        examples: examples(&["run.json", "ranks/ --require idle,communication --format json"]),
+        options: FitnessOptions::DECLARED,
+        is_one_row: false,
+        columns: fitness::COLUMNS,
+        variants: &[],
+        hint: None,
+        run: fitness,
     },
     Query {
         name: "idle",
@@ -373,6 +384,12 @@ fn info(trace: &Trace, request: Request<'_>) -> Answer {
         let _ = write!(text, "\n{}", metadata.to_text());
     }
     page(text)
+}
+
+fn fitness(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
+    let options: FitnessOptions = request.typed();
+    let (answers, failed) = analyses::fitness_of(trace, &options)?;
+    Ok(Answer { failed, ..fitness::fitness_rows(&answers).into() })
 }
 
 fn check(trace: &Trace, request: Request<'_>) -> Answer {

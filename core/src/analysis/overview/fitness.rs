@@ -1,0 +1,217 @@
+//! Whether a trace can answer a question: a verdict for each kind of question, with the reasons.
+//!
+//! Every reason has a rule with a fixed threshold. A reason that leaves an answer usable makes the verdict `limited`; one
+//! that does not makes it `unfit`.
+
+mod facts;
+mod rules;
+
+use self::facts::Count;
+use crate::analysis::device::steps::Step;
+use crate::rows::{Cell, Column, Record, Rows, Shape};
+use crate::trace::Trace;
+use crate::words::words;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+words! {
+    "FitnessQuestion"
+    /// A kind of question.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Question {
+        /// Which operators ran, how often and for how long.
+        Operators = "operators",
+        /// What the devices did.
+        DeviceTime = "device time",
+        /// Why the devices waited.
+        Idle = "idle",
+        /// What collectives took.
+        Communication = "communication",
+        /// Who allocated memory.
+        Memory = "memory",
+        /// How long steps took.
+        Steps = "steps",
+    }
+}
+
+words! {
+    "FitnessVerdict"
+    /// Whether a question can be answered.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Verdict {
+        /// It can.
+        Good = "good",
+        /// It can, except for what the reasons name.
+        Limited = "limited",
+        /// It cannot.
+        Unfit = "unfit",
+    }
+}
+
+words! {
+    "FitnessCode"
+    /// A reason why a question cannot be answered, or not completely.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum ReasonCode {
+        /// No operators were recorded.
+        NoOperators = "no_operators",
+        /// Work was launched, and none was recorded.
+        NoDeviceWork = "no_device_work",
+        /// No device was used, or none was recorded.
+        NoDevice = "no_device",
+        /// No collective was recorded.
+        NoCommunication = "no_communication",
+        /// No memory events were recorded.
+        NoMemory = "no_memory",
+        /// No steps were recorded.
+        NoSteps = "no_steps",
+        /// Launch calls have no device work.
+        LaunchesWithoutWork = "launches_without_work",
+        /// Device work has no launch call.
+        WorkWithoutLaunch = "work_without_launch",
+        /// The profiler left out kinds of activity.
+        Filtered = "filtered",
+        /// Parts of the file were lost.
+        Lost = "lost",
+        /// The recording was paused.
+        Paused = "paused",
+        /// CUDA graphs hide the operators of device work.
+        Graphs = "graphs",
+        /// Device work starts before its launch.
+        Clocks = "clocks",
+        /// One collective has nearly all communication time.
+        OneCollective = "one_collective",
+        /// The other ranks are not part of the trace.
+        OtherRanks = "other_ranks",
+        /// Numbers of steps are missing.
+        MissingSteps = "missing_steps",
+        /// The first or the last step has much less work than the others.
+        CutStep = "cut_step",
+        /// The first step took much longer than the others.
+        ColdStep = "cold_step",
+        /// The properties of a device cannot be right.
+        DeviceProperties = "device_properties",
+        /// A rule of PyTorch's trace validator is violated.
+        Validator = "validator",
+    }
+}
+
+impl ReasonCode {
+    /// Whether the trace has nothing that the question is about, and nothing shows that it should.
+    pub fn is_absence(self) -> bool {
+        use ReasonCode::{NoCommunication, NoDevice, NoMemory, NoOperators, NoSteps};
+        matches!(self, NoOperators | NoDevice | NoCommunication | NoMemory | NoSteps)
+    }
+}
+
+/// A reason for a verdict.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Reason {
+    /// The kind.
+    pub code: ReasonCode,
+    /// What it makes of the verdict.
+    pub verdict: Verdict,
+    /// What was found, in one sentence.
+    pub message: String,
+    /// How many events it is about.
+    pub count: u64,
+    /// The index of the first of them.
+    pub first: Option<usize>,
+    /// The questions that it is about.
+    pub questions: &'static [Question],
+}
+
+impl Reason {
+    fn new(
+        code: ReasonCode,
+        verdict: Verdict,
+        questions: &'static [Question],
+        events: Count,
+        message: String,
+    ) -> Reason {
+        let first = events.first.map(|row| row.index());
+        Reason { code, verdict, message, count: events.count, first, questions }
+    }
+}
+
+/// Whether a trace can answer one kind of question.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Fitness {
+    /// The question.
+    pub question: Question,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The reasons, the most serious first.
+    pub reasons: Vec<Reason>,
+}
+
+impl Fitness {
+    /// Whether the trace should be able to answer the question, and cannot. Of questions that are not required, only
+    /// those count that the trace has events for.
+    pub fn fails(&self, required: &[Question]) -> bool {
+        let is_damaged = |reason: &Reason| reason.verdict == Verdict::Unfit && !reason.code.is_absence();
+        let counts = match required {
+            [] => self.reasons.iter().any(is_damaged),
+            required => required.contains(&self.question),
+        };
+        counts && self.verdict == Verdict::Unfit
+    }
+}
+
+/// Returns the fitness of a trace for every kind of question; `steps` are its steps.
+pub fn fitness(trace: &Trace, steps: &[Step]) -> Vec<Fitness> {
+    let reasons = rules::reasons(trace, steps);
+    let one = |question: Question| {
+        let mut own: Vec<Reason> =
+            reasons.iter().filter(|reason| reason.questions.contains(&question)).cloned().collect();
+        own.sort_by_key(|reason| core::cmp::Reverse(reason.verdict));
+        let verdict = own.first().map_or(Verdict::Good, |reason| reason.verdict);
+        Fitness { question, verdict, reasons: own }
+    };
+    Question::ALL.map(one).into()
+}
+
+static REASON: Record = Record {
+    name: "FitnessReason",
+    members: &[
+        Column::word("code", "", &ReasonCode::VOCABULARY, "The kind of reason."),
+        Column::text("message", "", "What was found."),
+        Column::int("count", "", "The number of events that it is about."),
+        Column::int("first_event", "", "The index of the first of them.").nullable(),
+    ],
+};
+
+/// The columns of the answer.
+pub(crate) const COLUMNS: &[Column] = &[
+    Column::word("question", "Question", &Question::VOCABULARY, "The kind of question."),
+    Column::word("verdict", "Verdict", &Verdict::VOCABULARY, "Whether the trace can answer it."),
+    Column::text("because", "Because", "The messages of all reasons.").nullable(),
+    Column::json("reasons", "", Shape::Records(&REASON), "The reasons, the most serious first."),
+];
+
+/// Returns the fitness as rows.
+pub(crate) fn fitness_rows(answers: &[Fitness]) -> Rows {
+    let mut rows = Rows::new(COLUMNS);
+    for one in answers {
+        let messages: Vec<&str> = one.reasons.iter().map(|reason| reason.message.as_str()).collect();
+        let object = |reason: &Reason| {
+            REASON.object(vec![
+                reason.code.as_str().into(),
+                reason.message.as_str().into(),
+                Cell::Int(reason.count as i64),
+                reason.first.into(),
+            ])
+        };
+        rows.push(vec![
+            one.question.as_str().into(),
+            one.verdict.as_str().into(),
+            (!messages.is_empty()).then(|| messages.join("; ")).into(),
+            Cell::Json(one.reasons.iter().map(object).collect()),
+        ]);
+    }
+    rows
+}

@@ -1,0 +1,106 @@
+//! What a trace has, counted once for all rules.
+
+use crate::analysis::device::device_time::{Class, Classes};
+use crate::link::is_launch_name;
+use crate::table::category::Category;
+use crate::table::events::Row;
+use crate::trace::Trace;
+
+/// Events of one kind: how many there are, and the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Count {
+    pub(super) count: u64,
+    pub(super) first: Option<Row>,
+}
+
+impl Count {
+    fn add(&mut self, row: Row) {
+        self.count += 1;
+        self.first = self.first.or(Some(row));
+    }
+
+    /// The share of these events of others.
+    pub(super) fn share_of(&self, others: &Count) -> f64 {
+        if others.count == 0 { 0.0 } else { self.count as f64 / others.count as f64 }
+    }
+}
+
+/// What a trace has.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Facts {
+    pub(super) operators: Count,
+    /// Calls that launch device work.
+    pub(super) launches: Count,
+    /// Launch calls without device work.
+    pub(super) fruitless: Count,
+    pub(super) work: Count,
+    /// Device work without a launch call.
+    pub(super) unlaunched: Count,
+    /// Device work that starts before its launch call.
+    pub(super) early: Count,
+    /// Device work of CUDA graphs.
+    pub(super) graphs: Count,
+    pub(super) communication: Count,
+    /// The sum of the durations of communication, and the longest, in ns.
+    pub(super) communication_ns: (i64, i64),
+    pub(super) longest: Option<Row>,
+    pub(super) allocations: Count,
+    /// Times in which the recording was paused.
+    pub(super) pauses: Count,
+}
+
+impl Facts {
+    pub(super) fn new(trace: &Trace) -> Facts {
+        let table = &trace.table;
+        let mut facts = Facts::default();
+        let mut classes = Classes::new(trace);
+        let mut has_work = alloc::vec![false; table.len()];
+        for &(_, call) in &trace.links.launch_of {
+            has_work[call.index()] = true;
+        }
+        let memory = table.names.find("[memory]");
+        for row in table.rows() {
+            match table.category(row) {
+                Category::CpuOp => facts.operators.add(row),
+                Category::Runtime | Category::Driver if is_launch_name(table.name(row)) => {
+                    facts.launches.add(row);
+                    if !has_work[row.index()] {
+                        facts.fruitless.add(row);
+                    }
+                }
+                category if category.is_device_work() && table.is_span(row) => {
+                    facts.add_work(trace, row, classes.of(row));
+                }
+                Category::CpuInstant if Some(table.name_id(row)) == memory => facts.allocations.add(row),
+                Category::Other if table.name(row).starts_with("not recorded: ") => facts.pauses.add(row),
+                _ => {}
+            }
+        }
+        facts
+    }
+
+    fn add_work(&mut self, trace: &Trace, row: Row, class: Class) {
+        let table = &trace.table;
+        self.work.add(row);
+        match trace.links.launch(row) {
+            None => self.unlaunched.add(row),
+            Some(call) => {
+                if table.ts(row) < table.ts(call) {
+                    self.early.add(row);
+                }
+                if table.name(call).contains("GraphLaunch") {
+                    self.graphs.add(row);
+                }
+            }
+        }
+        if class == Class::Communication {
+            let duration = table.dur(row).max(0);
+            self.communication.add(row);
+            self.communication_ns.0 += duration;
+            if duration > self.communication_ns.1 || self.longest.is_none() {
+                self.communication_ns.1 = duration;
+                self.longest = Some(row);
+            }
+        }
+    }
+}

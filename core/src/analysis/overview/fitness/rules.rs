@@ -1,0 +1,256 @@
+//! The rules: when a trace does not show what a question needs.
+
+use super::Question::{Communication, DeviceTime, Idle, Memory, Operators, Steps};
+use super::Verdict::{Limited, Unfit};
+use super::facts::{Count, Facts};
+use super::{Question, Reason, ReasonCode};
+use crate::analysis::device::steps::Step;
+use crate::analysis::overview::validator::{RuleName, validate};
+use crate::diagnostics::{Code, Severity};
+use crate::order::sort_by_key;
+use crate::trace::Trace;
+use crate::units::{counted, time_ns};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde_json::Value;
+
+/// Thresholds of the rules; shares of 1.
+mod threshold {
+    /// The share of launches without work, or of work without launches, that is a reason.
+    pub(super) const UNLINKED: f64 = 0.01;
+    /// The share from which on causes of idle time cannot be found.
+    pub(super) const MOSTLY: f64 = 0.5;
+    /// The share of device work that starts before its launch.
+    pub(super) const EARLY: f64 = 0.001;
+    /// The share of device work of CUDA graphs.
+    pub(super) const GRAPHS: f64 = 0.1;
+    /// The share of one collective of the time of all, and the number from which on that says something.
+    pub(super) const ONE_COLLECTIVE: f64 = 0.8;
+    pub(super) const COLLECTIVES: u64 = 5;
+    /// The share of the median number of launches below which a step is cut.
+    pub(super) const CUT_STEP: f64 = 0.5;
+    /// The duration of a first step, in medians of the others, from which on it was not warmed up.
+    pub(super) const COLD_STEP: f64 = 1.5;
+    /// No device runs more threads than this on a multiprocessor.
+    pub(super) const THREADS: i64 = 2560;
+}
+
+const EVERY: &[Question] = &[Operators, DeviceTime, Idle, Communication, Memory, Steps];
+const DEVICE: &[Question] = &[DeviceTime, Idle, Communication];
+
+/// Returns all reasons.
+pub(super) fn reasons(trace: &Trace, steps: &[Step]) -> Vec<Reason> {
+    let facts = Facts::new(trace);
+    let mut out = Reasons { trace, facts, found: Vec::new() };
+    out.absent(steps);
+    out.links();
+    out.quality();
+    out.collectives();
+    out.steps(steps);
+    out.properties();
+    out.validator();
+    out.found
+}
+
+struct Reasons<'a> {
+    trace: &'a Trace,
+    facts: Facts,
+    found: Vec<Reason>,
+}
+
+impl Reasons<'_> {
+    fn push(
+        &mut self,
+        code: ReasonCode,
+        verdict: super::Verdict,
+        questions: &'static [Question],
+        events: Count,
+        message: String,
+    ) {
+        self.found.push(Reason::new(code, verdict, questions, events, message));
+    }
+
+    /// What was not recorded at all.
+    fn absent(&mut self, steps: &[Step]) {
+        let none = Count::default();
+        let facts = self.facts.clone();
+        if facts.operators.count == 0 {
+            self.push(
+                ReasonCode::NoOperators,
+                Unfit,
+                &[Operators],
+                none,
+                "no operators were recorded".into(),
+            );
+        }
+        if facts.work.count == 0 && facts.launches.count > 0 {
+            let calls = counted(facts.launches.count as usize, "launch call");
+            let message = format!("{calls} but no work of a device was recorded");
+            self.push(ReasonCode::NoDeviceWork, Unfit, DEVICE, facts.launches, message);
+        } else if facts.work.count == 0 {
+            let message = "no work of a device was recorded".into();
+            self.push(ReasonCode::NoDevice, Unfit, DEVICE, none, message);
+        } else if facts.communication.count == 0 {
+            let message = "no collective was recorded".into();
+            self.push(ReasonCode::NoCommunication, Unfit, &[Communication], none, message);
+        }
+        if facts.allocations.count == 0 {
+            let message = "no memory events were recorded".into();
+            self.push(ReasonCode::NoMemory, Unfit, &[Memory], none, message);
+        }
+        if steps.is_empty() {
+            self.push(ReasonCode::NoSteps, Unfit, &[Steps], none, "no steps were recorded".into());
+        }
+    }
+
+    /// Launches without work, work without launches, clocks, graphs.
+    fn links(&mut self) {
+        let facts = self.facts.clone();
+        if facts.work.count == 0 {
+            return;
+        }
+        let percent = |share: f64| format!("{:.0}%", share * 100.0);
+        let share = facts.fruitless.share_of(&facts.launches);
+        if share >= threshold::UNLINKED {
+            let message = format!("{} of the launch calls have no device work", percent(share));
+            self.push(ReasonCode::LaunchesWithoutWork, Limited, DEVICE, facts.fruitless, message);
+        }
+        let share = facts.unlaunched.share_of(&facts.work);
+        if share >= threshold::UNLINKED {
+            let verdict = if share >= threshold::MOSTLY { Unfit } else { Limited };
+            let message = format!("{} of the device work has no launch call", percent(share));
+            self.push(ReasonCode::WorkWithoutLaunch, verdict, &[Idle], facts.unlaunched, message);
+        }
+        let share = facts.early.share_of(&facts.work);
+        if share >= threshold::EARLY {
+            let message = format!("{:.1}% of the device work starts before its launch", share * 100.0);
+            self.push(ReasonCode::Clocks, Limited, &[Idle], facts.early, message);
+        }
+        let share = facts.graphs.share_of(&facts.work);
+        if share >= threshold::GRAPHS {
+            let message = format!(
+                "{} of the device work belongs to CUDA graphs, which hide its operators",
+                percent(share)
+            );
+            self.push(ReasonCode::Graphs, Limited, &[Operators, Idle], facts.graphs, message);
+        }
+    }
+
+    /// What was lost, left out or paused.
+    fn quality(&mut self) {
+        let diagnostics = &self.trace.diagnostics;
+        let lost = diagnostics.findings().iter().filter(|finding| finding.code.severity() == Severity::Lost);
+        let lost: u64 = lost.map(|finding| finding.count).sum();
+        let filtered = diagnostics.count(Code::NotRecorded);
+        let filtered_kinds = diagnostics.findings().iter().find(|finding| finding.code == Code::NotRecorded);
+        let kinds = filtered_kinds.map(|finding| finding.example.clone()).unwrap_or_default();
+        if lost > 0 {
+            let message =
+                format!("{} of the file could not be read: see `check`", counted(lost as usize, "part"));
+            self.push(ReasonCode::Lost, Limited, EVERY, Count { count: lost, first: None }, message);
+        }
+        if filtered > 0 {
+            let message = format!("the profiler left out activities: {kinds}");
+            let events = Count { count: filtered, first: None };
+            self.push(ReasonCode::Filtered, Limited, &[DeviceTime, Idle], events, message);
+        }
+        let pauses = self.facts.pauses;
+        if pauses.count > 0 {
+            let message = format!("the recording was paused {} times", pauses.count);
+            let questions = &[Operators, DeviceTime, Idle, Communication, Steps];
+            self.push(ReasonCode::Paused, Limited, questions, pauses, message);
+        }
+    }
+
+    fn collectives(&mut self) {
+        let facts = self.facts.clone();
+        let (sum, longest) = facts.communication_ns;
+        if facts.communication.count >= threshold::COLLECTIVES
+            && longest as f64 >= sum as f64 * threshold::ONE_COLLECTIVE
+        {
+            let message = format!(
+                "one collective took {} of {}: ranks began recording at different times",
+                time_ns(longest, None),
+                time_ns(sum, None)
+            );
+            let events = Count { count: 1, first: facts.longest };
+            self.push(ReasonCode::OneCollective, Limited, &[DeviceTime, Communication], events, message);
+        }
+        let ranks = self.trace.table.metadata.world_size().unwrap_or(1);
+        if ranks > 1 && facts.communication.count > 0 {
+            let message = format!("one of {ranks} ranks: collectives include the wait for the others");
+            self.push(ReasonCode::OtherRanks, Limited, &[Communication], facts.communication, message);
+        }
+    }
+
+    fn steps(&mut self, steps: &[Step]) {
+        let (Some(first), Some(last)) = (steps.first(), steps.last()) else { return };
+        let event = |step: &Step| Count { count: 1, first: Some(step.row) };
+        let missing = last.number.saturating_sub(first.number).saturating_add(1) - steps.len() as i64;
+        if missing > 0 {
+            let message = format!("{} missing", counted(missing as usize, "step"));
+            let events = Count { count: missing as u64, ..event(first) };
+            self.push(ReasonCode::MissingSteps, Limited, &[Steps], events, message);
+        }
+        if steps.len() < 3 {
+            return;
+        }
+        let name = |step: &Step| self.trace.table.name(step.row);
+        let median = |of: &dyn Fn(&Step) -> i64| {
+            let mut values: Vec<i64> = steps[1..steps.len() - 1].iter().map(of).collect();
+            sort_by_key(&mut values, |&value| (value, 0));
+            values[values.len() / 2] as f64
+        };
+        let launched = median(&|step| step.kernels as i64);
+        let mut found = Vec::new();
+        for step in [first, last] {
+            if (step.kernels as f64) < launched * threshold::CUT_STEP {
+                let message = format!("{} has {} of about {launched} launches", name(step), step.kernels);
+                found.push((ReasonCode::CutStep, step, message));
+            }
+        }
+        let (took, usual) = (first.time.1 - first.time.0, median(&|step| step.time.1 - step.time.0));
+        if took as f64 >= usual * threshold::COLD_STEP {
+            let times = [took, usual as i64].map(|ns| time_ns(ns, None));
+            let message =
+                format!("{} took {}, the others about {}: no warm-up", name(first), times[0], times[1]);
+            found.push((ReasonCode::ColdStep, first, message));
+        }
+        for (code, step, message) in found {
+            self.push(code, Limited, &[Steps], event(step), message);
+        }
+    }
+
+    /// An exporter writes the number of multiprocessors where the number of threads belongs.
+    fn properties(&mut self) {
+        let Some(Value::Array(devices)) = self.trace.table.metadata.value("deviceProperties") else { return };
+        let int = |device: &Value, key: &str| device.get(key).and_then(Value::as_i64);
+        let wrong = devices.iter().filter(|device| {
+            let threads = int(device, "maxThreadsPerMultiprocessor");
+            let is_possible = threads
+                .is_none_or(|threads| (512..=threshold::THREADS).contains(&threads) && threads % 32 == 0);
+            !is_possible || int(device, "numSms").is_some_and(|count| count <= 0)
+        });
+        let count = wrong.count() as u64;
+        if count > 0 {
+            let message = "the properties of a device cannot be right: no occupancy or share of SMs".into();
+            let events = Count { count, first: None };
+            self.push(ReasonCode::DeviceProperties, Limited, &[DeviceTime], events, message);
+        }
+    }
+
+    /// PyTorch's own rules for traces.
+    fn validator(&mut self) {
+        for verdict in validate(&self.trace.table).into_iter().filter(|verdict| verdict.count > 0) {
+            let questions: &'static [Question] = match verdict.rule {
+                RuleName::CollectiveMetadata => &[Communication],
+                RuleName::SequenceUnique => &[Operators],
+                _ => &[Idle],
+            };
+            let message = format!("{}: {}", verdict.rule.as_str(), verdict.example);
+            let events = Count { count: verdict.count, first: None };
+            self.push(ReasonCode::Validator, Limited, questions, events, message);
+        }
+    }
+}
