@@ -86,6 +86,7 @@ mod handle;
 mod index;
 #[doc(hidden)]
 pub mod internals;
+mod join;
 pub mod kernel_rules;
 pub mod link;
 pub mod names;

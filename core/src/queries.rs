@@ -15,7 +15,8 @@ pub mod setting;
 mod takes;
 pub mod writing;
 
-pub use entry::{Answer, Compile, Export, Join, Kind, Matches, Query, Request, Started, literal, sequential};
+pub use crate::join::{Join, sequential};
+pub use entry::{Answer, Compile, Export, Kind, Matches, Query, Request, Started, literal};
 
 use crate::error::Error;
 use crate::rows::Rows;

@@ -65,8 +65,11 @@ for (const { of, files } of traces) {
         steps: number;
         devices: { busy_ns: number; sum_ns: number; idle_ns: number }[];
         findings: { code: string }[];
+        fitness: { verdict: string }[];
         top_kernels: object[];
       }>("summary", file);
+      const verdicts = summary?.fitness.map((one) => one.verdict).join(" ") ?? "";
+      await expect(page.locator("[data-fitness]")).toHaveAttribute("data-fitness", verdicts);
       expect(await exactOf(page, "wall")).toBe(summary?.wall_ns);
       const [device] = summary?.devices ?? [];
       if (device)

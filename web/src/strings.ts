@@ -250,6 +250,13 @@ export const TEXTS = {
       `A replay without it saves ${time}. The replay without changes is ${error} off what was recorded.`,
     savingUnknown: "A replay cannot answer what this would save.",
   },
+  fitness: {
+    title: "Can answer",
+    hint: "Which kinds of question this trace can answer. Open it to see why not the others.",
+    good: "This trace can answer it",
+    limited: "It can, except for what the reasons name",
+    unfit: "It cannot",
+  },
   instances: {
     durationHint: "The duration of the call.",
     trackHint: "The thread or stream.",

@@ -22,4 +22,5 @@ pub(crate) mod what_if_rows;
 pub use changes::{Changes, Faster};
 pub use graph::{Edge, Graph, Kind, Node, NodeId, Point, Why};
 pub use path::{PathPart, Segment};
+pub(crate) use what_if::Scratch;
 pub use what_if::{LARGEST_ERROR, Replay};

@@ -9,6 +9,7 @@ use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
 use super::replay_options::{CriticalPathOptions, WhatIfOptions};
 use crate::analysis::device::{collectives, idle_rows, kernel_rows, memory_rows, sequence_rows, steps, work};
+use crate::analysis::overview::fitness::Question;
 use crate::analysis::overview::{check, fitness, info, summary};
 use crate::analysis::replay::{path_rows, what_if_rows};
 use crate::analysis::timeline::{call_tree, counters, modules, names, tracks};
@@ -34,6 +35,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: true,
         columns: summary::COLUMNS,
         variants: &[],
+        questions: &Question::ALL,
         hint: None,
         run: |trace, request| Ok(summary(trace, request)),
     },
@@ -48,6 +50,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: average_rows::COLUMNS,
         variants: &[],
+        questions: &[Question::Operators],
         hint: None,
         run: ops,
     },
@@ -62,6 +65,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: kernel_rows::COLUMNS,
         variants: &[],
+        questions: &[Question::DeviceTime],
         hint: Some("no device work in this trace; record with ProfilerActivity.CUDA"),
         run: |trace, request| Ok(analyses::kernels(trace, &request.typed()).into()),
     },
@@ -73,6 +77,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: sequence_rows::COLUMNS,
         variants: &[],
+        questions: &[Question::DeviceTime],
         hint: Some("no sequence of kernels occurs that often; lower --min-count or --min-length"),
         run: |trace, request| Ok(analyses::sequences(trace, &request.typed())?.into()),
     },
@@ -84,6 +89,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: fitness::COLUMNS,
         variants: &[],
+        questions: &[],
         hint: None,
         run: fitness,
     },
@@ -95,6 +101,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: idle_rows::COLUMNS,
         variants: &[],
+        questions: &[Question::Idle],
         hint: Some("no device was idle between activities, or none were recorded"),
         run: |trace, request| Ok(analyses::idle(trace, &request.typed()).into()),
     },
@@ -106,6 +113,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: path_rows::COLUMNS,
         variants: &[],
+        questions: &[Question::Idle],
         hint: Some("this trace has no calls, operators or device work"),
         run: |trace, request| Ok(analyses::critical_path(trace, &request.typed())?.into()),
     },
@@ -117,6 +125,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: what_if_rows::COLUMNS,
         variants: &[],
+        questions: &[Question::Idle],
         hint: Some("this trace has no calls, operators or device work, or nothing would save time"),
         run: |trace, request| Ok(analyses::what_if(trace, &request.typed())?.into()),
     },
@@ -128,6 +137,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: collectives::COLUMNS,
         variants: &[],
+        questions: &[Question::Communication],
         hint: Some(
             "no calls of collectives in this trace: PyTorch records them with its backends for several ranks",
         ),
@@ -141,6 +151,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: work::COLUMNS,
         variants: &[],
+        questions: &[Question::Operators],
         hint: Some("this trace has no shapes; record with record_shapes=True"),
         run: |trace, request| Ok(analyses::flops(trace, &request.typed())?.into()),
     },
@@ -152,6 +163,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: coverage::COLUMNS,
         variants: &[],
+        questions: &[Question::Operators],
         hint: Some("this trace has no compiled graph; record a program that calls torch.compile"),
         run: |trace, request| Ok(coverage(trace, request)),
     },
@@ -163,6 +175,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: patterns::COLUMNS,
         variants: &[],
+        questions: &[],
         hint: Some("nothing was found; some anti-patterns require record_shapes=True and with_stack=True"),
         run: patterns,
     },
@@ -174,6 +187,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: evaluation::COLUMNS,
         variants: &[],
+        questions: &[],
         hint: Some("the launch queue never fell from 4 or more kernels to 0, or no launches were recorded"),
         run: |trace, request| Ok(analyses::evaluation(trace, &request.typed()).into()),
     },
@@ -185,6 +199,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: memory_rows::COLUMNS,
         variants: memory_rows::VARIANTS,
+        questions: &[Question::Memory],
         hint: Some(
             "this trace has no memory events; record with profile_memory=True, or take a memory snapshot",
         ),
@@ -198,6 +213,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: call_tree::COLUMNS,
         variants: &[],
+        questions: &[],
         hint: None,
         run: |trace, request| Ok(analyses::tree(trace, &request.typed()).into()),
     },
@@ -209,6 +225,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: modules::COLUMNS,
         variants: &[],
+        questions: &[],
         hint: Some("this trace has no modules; record with with_stack=True"),
         run: |trace, request| Ok(analyses::modules(trace, &request.typed()).into()),
     },
@@ -220,6 +237,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: stacks::COLUMNS,
         variants: &[],
+        questions: &[Question::Operators],
         hint: Some("this trace has no stacks; record with with_stack=True, or use `tree`"),
         run: |trace, request| Ok(analyses::stacks(trace, &request.typed())?.into()),
     },
@@ -231,6 +249,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: steps::COLUMNS,
         variants: &[],
+        questions: &[Question::Steps],
         hint: Some("this trace has no steps; call prof.step() while recording"),
         run: |trace, request| Ok(analyses::steps(trace, &request.typed()).into()),
     },
@@ -242,6 +261,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: event_rows::COLUMNS,
         variants: &[],
+        questions: &[Question::Operators],
         hint: None,
         run: |trace, request| Ok(analyses::events(trace, &request.typed()).into()),
     },
@@ -253,6 +273,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: event_tree_rows::COLUMNS,
         variants: &[],
+        questions: &[Question::Operators],
         hint: None,
         run: |trace, request| Ok(analyses::event_tree(trace, &request.typed()).into()),
     },
@@ -264,6 +285,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: node_rows::COLUMNS,
         variants: &[],
+        questions: &[],
         hint: Some("this is no execution trace, as PyTorch's ExecutionTraceObserver writes it"),
         run: |trace, request| Ok(analyses::nodes(trace, &request.typed()).into()),
     },
@@ -275,6 +297,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: names::COLUMNS,
         variants: &[],
+        questions: &[],
         hint: None,
         run: |trace, request| Ok(analyses::names(trace, &request.typed()).into()),
     },
@@ -286,6 +309,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: counters::COLUMNS,
         variants: &[],
+        questions: &[],
         hint: Some("this trace has no counters, memory events or device work"),
         run: |trace, request| Ok(analyses::counters(trace, &request.typed()).into()),
     },
@@ -297,6 +321,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: tracks::COLUMNS,
         variants: &[],
+        questions: &[],
         hint: None,
         run: |trace, request| Ok(analyses::tracks(trace, &request.typed()).into()),
     },
@@ -308,6 +333,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: true,
         columns: info::COLUMNS,
         variants: &[],
+        questions: &[],
         hint: None,
         run: |trace, request| Ok(info(trace, request)),
     },
@@ -319,6 +345,7 @@ pub(super) const QUERIES: &[Query] = &[
         is_one_row: false,
         columns: check::COLUMNS,
         variants: check::VARIANTS,
+        questions: &[],
         hint: None,
         run: |trace, request| Ok(check(trace, request)),
     },
@@ -330,7 +357,7 @@ fn page(text: String) -> Answer {
 }
 
 fn summary(trace: &Trace, request: Request<'_>) -> Answer {
-    let summary = summary::summary_by(trace, &request.join);
+    let summary = summary::summary_by(trace, request.join);
     if request.for_reading {
         return page(summary_text::render(request.name, trace, &summary));
     }

@@ -2,20 +2,15 @@
 
 use super::options::{Opt, Options, Typed};
 use super::writing::Writing;
+use crate::analysis::device::steps::steps;
+use crate::analysis::overview::fitness::{Fitness, Question, fitness};
 use crate::error::Error;
+use crate::join::{Join, sequential};
 use crate::rows::{Column, Rows, Variant};
 use crate::trace::Trace;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
-
-/// A function that runs the two halves of an answer: in sequence, or in parallel where there are threads.
-pub type Join = fn(&mut (dyn FnMut() + Send), &mut (dyn FnMut() + Send));
-
-/// Runs one half after the other.
-pub fn sequential(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
-    one();
-    other();
-}
+use alloc::vec::Vec;
 
 /// Returns whether a text has a match of a regular expression.
 pub type Matches = Box<dyn Fn(&str) -> bool>;
@@ -129,6 +124,8 @@ pub struct Query {
     pub columns: &'static [Column],
     /// The columns that each kind of row fills, if the kinds differ.
     pub variants: &'static [Variant],
+    /// The kinds of question that it answers.
+    pub(super) questions: &'static [Question],
     /// Why an answer can have no rows, and what to record to get some.
     pub(super) hint: Option<&'static str>,
     pub(super) run: fn(&Trace, Request<'_>) -> Result<Answer, Error>,
@@ -144,6 +141,15 @@ impl Query {
         let answer = (self.run)(trace, request)?;
         let hint = self.hint.filter(|_| answer.rows.rows.is_empty());
         Ok(Answer { hint, ..answer })
+    }
+
+    /// Returns the verdicts on a trace that make this answer unfit: the trace should have what it needs, and does not.
+    pub fn unfit(&self, trace: &Trace) -> Vec<Fitness> {
+        if self.questions.is_empty() {
+            return Vec::new();
+        }
+        let verdicts = fitness(trace, &steps(trace, &[]));
+        verdicts.into_iter().filter(|one| self.questions.contains(&one.question) && one.fails(&[])).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::analysis::device::names::short_name;
 use crate::analysis::device::steps::PARTS;
+use crate::analysis::overview::fitness::Verdict;
 use crate::analysis::overview::info;
 use crate::analysis::overview::summary::Summary;
 use crate::demangle::demangled;
@@ -23,6 +24,7 @@ pub const TOP: usize = 10;
 pub fn render(name: &str, trace: &Trace, summary: &Summary) -> String {
     let mut out = String::new();
     head(&mut out, name, trace);
+    fitness(&mut out, summary);
     devices(&mut out, summary);
     steps(&mut out, trace, summary);
     operators(&mut out, summary);
@@ -70,6 +72,25 @@ fn head(out: &mut String, name: &str, trace: &Trace) {
         facts.push(counted(n, what));
     }
     let _ = writeln!(out, "{}", facts.join(" · "));
+}
+
+/// Which questions the trace can answer: a line for each verdict that occurs.
+fn fitness(out: &mut String, summary: &Summary) {
+    for (verdict, label) in
+        [(Verdict::Good, "Fit for"), (Verdict::Limited, "Limited for"), (Verdict::Unfit, "Unfit for")]
+    {
+        let questions = summary.fitness.iter().filter(|one| one.verdict == verdict);
+        let questions: Vec<String> = questions
+            .map(|one| match one.because() {
+                because if because.is_empty() => one.question.as_str().into(),
+                because => format!("{}: {because}", one.question.as_str()),
+            })
+            .collect();
+        let between = if verdict == Verdict::Good { ", " } else { "\n              " };
+        if !questions.is_empty() {
+            let _ = writeln!(out, "{label:<12}  {}", questions.join(between));
+        }
+    }
 }
 
 fn devices(out: &mut String, summary: &Summary) {

@@ -299,10 +299,13 @@ impl Table {
 
     /// The value of a field by its key. If a key occurs twice, the last value is returned.
     pub fn field_named(&self, row: Row, place: Place, key: &str) -> Option<Value<'_>> {
-        self.all_fields(row)
-            .filter(|(f, _)| f.place == place && self.names.get(f.key) == key)
-            .last()
-            .map(|(_, v)| v)
+        self.field_with(row, place, self.names.find(key)?)
+    }
+
+    /// The same by the id of the key.
+    pub(crate) fn field_with(&self, row: Row, place: Place, key: NameId) -> Option<Value<'_>> {
+        let field = self.layout(row).fields.iter().rev().find(|f| f.key == key && f.place == place)?;
+        Some(self.fields.value(row.index(), field, &self.names))
     }
 
     /// Every field of an event with its value, in the order of the text.

@@ -9,7 +9,7 @@ use crate::terminal;
 use clap::ArgMatches;
 use kinetoscope::files::{Source, sources};
 use kinetoscope_core::diagnostics::Severity;
-use kinetoscope_core::queries::{Answer, Matches, Request, query};
+use kinetoscope_core::queries::{Answer, Matches, Query, Request, query};
 use kinetoscope_core::report::document::Document;
 use kinetoscope_core::rows::Rows;
 use kinetoscope_core::trace::Trace;
@@ -25,6 +25,18 @@ pub(crate) fn is_partial(trace: &Trace) -> bool {
 /// Reports that `--strict` makes the command fail.
 pub(crate) fn report_partial(source: &Source) {
     report(format!("{}: a part could not be read; `kinetoscope check` says which", source.path()));
+}
+
+/// Returns the exit code of a command with `--strict`, and reports why it is not 0.
+fn strict_code(query: &Query, source: &Source, trace: &Trace) -> u8 {
+    let unfit = query.unfit(trace);
+    for reason in unfit.iter().filter_map(|one| one.reasons.first()) {
+        report(format!("{}: unfit for `{}`: {}", source.path(), query.name, reason.message));
+    }
+    if is_partial(trace) {
+        report_partial(source);
+    }
+    if unfit.is_empty() && !is_partial(trace) { 0 } else { PARTLY_READ }
 }
 
 /// Reports something about a trace, with its path if there are several.
@@ -80,9 +92,8 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
         if answer.failed {
             code = code.max(CHECK_FAILED);
         }
-        if files.strict && is_partial(&trace) {
-            report_partial(source);
-            code = code.max(PARTLY_READ);
+        if files.strict {
+            code = code.max(strict_code(query, source, &trace));
         }
         match format {
             Format::Json => document.add(&name, &trace, &answer.rows),

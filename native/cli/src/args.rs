@@ -33,24 +33,24 @@ const MORE_HELP: &str = "\n  \
     gzip -dc run.json.gz | kinetoscope -\n\n\
     Exit codes:\n  \
     0  success\n  \
-    1  an identity of `check` does not hold\n  \
+    1  an identity of `check` does not hold, or `fitness` found a question unfit\n  \
     2  wrong usage, or a file that cannot be read or written\n  \
-    3  with --strict: a part of a trace could not be read";
+    3  with --strict: a part of a trace could not be read, or it lacks what the answer needs";
 
 /// The queries and exports whose results depend on the rules of PyTorch's versions.
 const RULED: [&str; 10] =
     ["summary", "ops", "events", "stacks", "flops", "coverage", "info", "check", "folded", "eventlist"];
 
 /// The queries whose results depend on the categories of kernels.
-const CLASSIFIED: [&str; 7] =
-    ["summary", "kernels", "sequences", "critical-path", "what-if", "steps", "check"];
+const CLASSIFIED: [&str; 8] =
+    ["summary", "fitness", "kernels", "sequences", "critical-path", "what-if", "steps", "check"];
 
 /// The queries and exports that show the nodes of an execution trace.
 const JOINED: [&str; 2] = ["events", "execution-trace"];
 
 /// The commands by topic, for the help text.
 const TOPICS: [(&str, &[&str]); 7] = [
-    ("Overview", &["summary", "check", "info"]),
+    ("Overview", &["summary", "fitness", "check", "info"]),
     (
         "Operators",
         &["ops", "events", "event-tree", "stacks", "modules", "coverage", "patterns", "evaluation", "nodes"],
@@ -267,7 +267,7 @@ fn strict() -> Arg {
     Arg::new("strict")
         .long("strict")
         .action(ArgAction::SetTrue)
-        .help("Return exit code 3 if a part of a trace could not be read")
+        .help("Return exit code 3 if a part of a trace could not be read, or it lacks what the answer needs")
 }
 
 fn format_arg(help: &'static str) -> Arg {

@@ -6,6 +6,7 @@ import { Bar, Await, Card, Head, Panel, To } from "../components/parts";
 import { columnsOf } from "../components/answer-table";
 import { copy } from "../components/download";
 import { Save } from "../components/save";
+import { FitnessLine } from "../components/fitness";
 import { FindingList } from "../components/finding-list";
 import { RankTable } from "../components/rank-table";
 import { StepChart } from "../components/step-chart";
@@ -336,6 +337,7 @@ export function Overview({ open }: { open: OpenTrace }) {
         {([summary]) =>
           summary ? (
             <>
+              <FitnessLine fitness={summary.fitness} />
               <Cards summary={summary} open={open} />
               {relation.value === "ranks" ? <RankTable /> : null}
               {summary.findings.length > 0 ? (

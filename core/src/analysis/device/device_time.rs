@@ -190,13 +190,8 @@ pub fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
 
 /// Returns the time of every device with activities.
 pub fn device_times(trace: &Trace) -> Vec<DeviceTime> {
-    device_times_with(trace, &Host::new(trace))
-}
-
-/// Returns the time of every device with activities; `host` are the threads of the trace.
-pub(crate) fn device_times_with(trace: &Trace, host: &Host<'_>) -> Vec<DeviceTime> {
-    let pauses = pauses(&trace.table);
-    let causes = Causes { trace, host, pauses: &pauses };
+    let (host, pauses) = (Host::new(trace), pauses(&trace.table));
+    let causes = Causes { trace, host: &host, pauses: &pauses };
     let mut classes = Classes::new(trace);
     let devices = activities(&trace.table).into_iter();
     devices.map(|(device, rows)| device_time(&causes, &mut classes, device, &rows)).collect()

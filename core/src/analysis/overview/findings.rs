@@ -10,6 +10,7 @@ use crate::analysis::device::kernels::KernelGroup;
 use crate::analysis::device::steps::Step;
 use crate::analysis::replay::{Changes, Replay};
 use crate::diagnostics::{Code, Severity};
+use crate::join::Join;
 use crate::order::sort_by_key;
 use crate::table::events::Row;
 use crate::trace::Trace;
@@ -116,14 +117,14 @@ pub(crate) struct Basis<'a> {
 
 /// Returns every finding: those that would save time, the most first; those whose saving is unknown; and those about data
 /// quality.
-pub(crate) fn findings(basis: &Basis<'_>, replay: &Replay<'_>) -> Vec<Finding> {
+pub(crate) fn findings(basis: &Basis<'_>, replay: &Replay<'_>, join: Join) -> Vec<Finding> {
     let mut out = Vec::new();
     waiting::waiting(&mut out, basis.trace, basis.wall_ns);
     device::idle(&mut out, basis);
     device::exposed(&mut out, basis);
     device::short_kernels(&mut out, basis);
     uneven_steps(&mut out, basis);
-    savings::order(&mut out, replay);
+    savings::order(&mut out, replay, join);
     data_quality(&mut out, basis.trace);
     out
 }
@@ -181,6 +182,7 @@ mod tests {
     use crate::analysis::device::kernels::kernel_groups;
     use crate::analysis::device::steps::steps;
     use crate::analysis::overview::info::wall;
+    use crate::join::sequential;
 
     /// Returns a trace of 1 ms with the event on four threads or devices at once.
     fn on_four(event: &str) -> Trace {
@@ -194,7 +196,7 @@ mod tests {
         let (steps, kernels) = (steps(trace, &devices), kernel_groups(trace));
         let basis =
             Basis { trace, wall_ns: end - start, devices: &devices, kernels: &kernels, steps: &steps };
-        let all = findings(&basis, &Replay::new(trace));
+        let all = findings(&basis, &Replay::new(trace), sequential);
         all.into_iter().find(|finding| finding.code == code).expect("a finding")
     }
 

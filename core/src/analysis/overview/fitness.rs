@@ -9,11 +9,13 @@ mod rules;
 use self::facts::Count;
 use crate::analysis::device::steps::Step;
 use crate::rows::{Cell, Column, Record, Rows, Shape};
+use crate::table::events::Row;
 use crate::trace::Trace;
 use crate::words::words;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use serde_json::Value;
 
 words! {
     "FitnessQuestion"
@@ -132,7 +134,7 @@ impl Reason {
         events: Count,
         message: String,
     ) -> Reason {
-        let first = events.first.map(|row| row.index());
+        let first = events.first.map(Row::index);
         Reason { code, verdict, message, count: events.count, first, questions }
     }
 }
@@ -150,6 +152,24 @@ pub struct Fitness {
 }
 
 impl Fitness {
+    /// Returns the messages of the reasons in one line.
+    pub(crate) fn because(&self) -> String {
+        let messages: Vec<&str> = self.reasons.iter().map(|reason| reason.message.as_str()).collect();
+        messages.join("; ")
+    }
+
+    fn reasons_json(&self) -> Cell {
+        let object = |reason: &Reason| {
+            REASON.object(vec![
+                reason.code.as_str().into(),
+                reason.message.as_str().into(),
+                Cell::Int(reason.count as i64),
+                reason.first.into(),
+            ])
+        };
+        Cell::Json(self.reasons.iter().map(object).collect())
+    }
+
     /// Whether the trace should be able to answer the question, and cannot. Of questions that are not required, only
     /// those count that the trace has events for.
     pub fn fails(&self, required: &[Question]) -> bool {
@@ -193,25 +213,32 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::json("reasons", "", Shape::Records(&REASON), "The reasons, the most serious first."),
 ];
 
+/// The same in the summary.
+pub(super) static FITNESS: Record = Record {
+    name: "Fitness",
+    members: &[
+        Column::word("question", "", &Question::VOCABULARY, "The kind of question."),
+        Column::word("verdict", "", &Verdict::VOCABULARY, "Whether the trace can answer it."),
+        Column::json("reasons", "", Shape::Records(&REASON), "The reasons, the most serious first."),
+    ],
+};
+
 /// Returns the fitness as rows.
 pub(crate) fn fitness_rows(answers: &[Fitness]) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     for one in answers {
-        let messages: Vec<&str> = one.reasons.iter().map(|reason| reason.message.as_str()).collect();
-        let object = |reason: &Reason| {
-            REASON.object(vec![
-                reason.code.as_str().into(),
-                reason.message.as_str().into(),
-                Cell::Int(reason.count as i64),
-                reason.first.into(),
-            ])
-        };
+        let because = (!one.reasons.is_empty()).then(|| one.because());
         rows.push(vec![
             one.question.as_str().into(),
             one.verdict.as_str().into(),
-            (!messages.is_empty()).then(|| messages.join("; ")).into(),
-            Cell::Json(one.reasons.iter().map(object).collect()),
+            because.into(),
+            one.reasons_json(),
         ]);
     }
     rows
+}
+
+/// Returns the fitness for one question as JSON.
+pub(super) fn fitness_json(one: &Fitness) -> Value {
+    FITNESS.object(vec![one.question.as_str().into(), one.verdict.as_str().into(), one.reasons_json()])
 }

@@ -1,10 +1,11 @@
 //! The summary: what was traced, the breakdown of the time, findings, and data quality.
 
 use super::findings::{Basis, Finding, FindingCode, findings};
+use super::fitness::{self, Fitness};
 use super::identities::{Identity, identities};
 use super::info;
-use crate::analysis::device::device_time::{Class, ClassTime, DeviceTime, device_times_with};
-use crate::analysis::device::idle::{Cause, Host};
+use crate::analysis::device::device_time::{Class, ClassTime, DeviceTime, device_times};
+use crate::analysis::device::idle::Cause;
 use crate::analysis::device::kernels::{KernelGroup, kernel_groups};
 use crate::analysis::device::steps::{Step, steps};
 use crate::analysis::replay::Replay;
@@ -13,6 +14,7 @@ use crate::analysis::torch::averages::{Average, GroupBy, exact_key_averages};
 use crate::analysis::torch::device_type::DeviceType;
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::diagnostics::Severity;
+use crate::join::{Join, sequential};
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Record, Rows, Shape};
 use crate::table::tracks;
@@ -32,6 +34,7 @@ pub const COLUMNS: &[Column] = &[
         "Self CPU",
         "The sum of the self CPU times of all operators: PyTorch's “Self CPU time total”.",
     ),
+    Column::json("fitness", "", Shape::Records(&fitness::FITNESS), "Which questions the trace can answer."),
     Column::json("devices", "", Shape::Records(&DEVICE_TIME), "The time of each device."),
     Column::json("top_operators", "", Shape::Records(&TOP_OPERATOR), "Operators by self CPU time."),
     Column::json("top_kernels", "", Shape::Records(&TOP_KERNEL), "Kernels, memcpys and memsets by time."),
@@ -158,6 +161,8 @@ pub struct Summary {
     pub wall: (i64, i64),
     /// The steps.
     pub steps: Vec<Step>,
+    /// Which questions the trace can answer.
+    pub fitness: Vec<Fitness>,
     /// The time of each device.
     pub devices: Vec<DeviceTime>,
     /// Operators by self CPU time.
@@ -174,58 +179,52 @@ pub struct Summary {
     pub identities: Vec<Identity>,
 }
 
-/// The part of the summary about the host.
-struct HostPart {
+/// The part of the summary about operators, with the replay: about half of the work.
+struct HostPart<'a> {
     events: FunctionEvents,
     operators: Vec<Average>,
-}
-
-/// The part of the summary about devices and steps.
-struct DevicePart<'a> {
-    devices: Vec<DeviceTime>,
-    kernels: Vec<KernelGroup>,
-    steps: Vec<Step>,
     replay: Replay<'a>,
 }
 
-fn host_part(trace: &Trace) -> HostPart {
+/// The part of the summary about devices and steps.
+struct DevicePart {
+    devices: Vec<DeviceTime>,
+    kernels: Vec<KernelGroup>,
+    steps: Vec<Step>,
+    verdicts: Vec<Fitness>,
+}
+
+fn host_part(trace: &Trace) -> HostPart<'_> {
     let events = FunctionEvents::without_inputs(trace);
-    let operators = operators(trace, &events);
-    HostPart { events, operators }
+    HostPart { operators: operators(trace, &events), events, replay: Replay::new(trace) }
 }
 
-fn device_part(trace: &Trace) -> DevicePart<'_> {
-    let host = Host::new(trace);
-    let devices = device_times_with(trace, &host);
-    let replay = Replay::with(trace, host);
-    DevicePart { kernels: kernel_groups(trace), steps: steps(trace, &devices), devices, replay }
+fn device_part(trace: &Trace) -> DevicePart {
+    let devices = device_times(trace);
+    let steps = steps(trace, &devices);
+    DevicePart { kernels: kernel_groups(trace), verdicts: fitness::fitness(trace, &steps), devices, steps }
 }
-
-/// Runs two functions, in parallel where the caller has threads.
-type Join<'a> = &'a dyn Fn(&mut (dyn FnMut() + Send), &mut (dyn FnMut() + Send));
 
 /// Computes the summary.
 pub fn summary(trace: &Trace) -> Summary {
-    summary_by(trace, &|one, other| {
-        one();
-        other();
-    })
+    summary_by(trace, sequential)
 }
 
 /// Computes the summary with functions that `join` runs.
-pub(crate) fn summary_by(trace: &Trace, join: Join<'_>) -> Summary {
+pub(crate) fn summary_by(trace: &Trace, join: Join) -> Summary {
     let (mut host, mut device) = (None, None);
     join(&mut || host = Some(host_part(trace)), &mut || device = Some(device_part(trace)));
-    let HostPart { events, operators } = host.unwrap_or_else(|| host_part(trace));
-    let DevicePart { devices, kernels, steps, replay } = device.unwrap_or_else(|| device_part(trace));
+    let HostPart { events, operators, replay } = host.unwrap_or_else(|| host_part(trace));
+    let DevicePart { devices, kernels, steps, verdicts } = device.unwrap_or_else(|| device_part(trace));
     let wall = info::wall(&trace.table);
     let basis =
         Basis { trace, wall_ns: wall.1 - wall.0, devices: &devices, kernels: &kernels, steps: &steps };
     let (mut found, mut checked) = (Vec::new(), Vec::new());
-    join(&mut || found = findings(&basis, &replay), &mut || {
+    join(&mut || found = findings(&basis, &replay, join), &mut || {
         checked = identities(trace, &events, &devices, &steps);
     });
     Summary {
+        fitness: verdicts,
         identities: checked,
         findings: found,
         tracks: if operators.is_empty() { busiest_tracks(trace) } else { Vec::new() },
@@ -297,6 +296,7 @@ impl Summary {
             self.steps.len().into(),
             self.mean_step_ns().map_or(Cell::Null, Cell::Ns),
             Cell::Ns(self.self_cpu_ns),
+            Cell::Json(self.fitness.iter().map(fitness::fitness_json).collect()),
             Cell::Json(self.devices.iter().map(device_json).collect()),
             Cell::Json(self.operators.iter().take(limit).map(operator_json).collect()),
             Cell::Json(self.kernels.iter().take(limit).map(kernel_json).collect()),

@@ -75,13 +75,18 @@ const BACKWARD: &str = "autograd::engine::evaluate_function";
 
 struct Validator<'a> {
     table: &'a Table,
+    /// The keys of ids, if the trace has them.
+    external: Option<NameId>,
+    correlation: Option<NameId>,
     verdicts: Vec<Verdict>,
 }
 
 /// Returns the verdict of each rule, in the order of [`RuleName`].
 pub fn validate(table: &Table) -> Vec<Verdict> {
     let verdict = |&rule: &RuleName| Verdict { rule, count: 0, example: String::new() };
-    let mut validator = Validator { table, verdicts: RuleName::ALL.iter().map(verdict).collect() };
+    let [external, correlation] = ["External id", "correlation"].map(|key| table.names.find(key));
+    let verdicts = RuleName::ALL.iter().map(verdict).collect();
+    let mut validator = Validator { table, external, correlation, verdicts };
     validator.kernels();
     validator.waits();
     validator.synchronizations();
@@ -113,22 +118,43 @@ impl Validator<'_> {
         self.named(row, key)?.as_i64()
     }
 
+    fn external(&self, row: Row) -> Option<i64> {
+        self.table.field_with(row, Args, self.external?)?.as_i64()
+    }
+
+    fn correlation(&self, row: Row) -> Option<i64> {
+        self.table.field_with(row, Args, self.correlation?)?.as_i64()
+    }
+
+    /// The calls with one of these names.
+    fn calls(&self, names: &[&str]) -> Vec<Row> {
+        let names: Vec<NameId> = names.iter().filter_map(|name| self.table.names.find(name)).collect();
+        let mut rows = self.spans(|category| matches!(category, Category::Runtime | Category::Driver));
+        rows.retain(|&row| names.contains(&self.table.name_id(row)));
+        rows
+    }
+
     fn sync_kind(&self, row: Row) -> &str {
         self.named(row, "cuda_sync_kind").and_then(|kind| kind.as_str()).unwrap_or("")
     }
 
     fn kernels(&mut self) {
         let table = self.table;
-        let key = |v: &Self, row| Some((v.id(row, "External id")?, v.id(row, "correlation")?));
-        let mut launches = Index::default();
-        for row in self.spans(|category| matches!(category, Category::Runtime | Category::Driver)) {
-            if let Some(key) = key(self, row).filter(|_| table.name(row) == "cudaLaunchKernel") {
-                launches.of(key, row.index() as u32);
-            }
-        }
+        let key = |v: &Self, row| Some((v.external(row)?, v.correlation(row)?));
+        let calls = self.calls(&["cudaLaunchKernel"]);
+        let mut launches: Vec<((i64, i64), Row)> =
+            calls.into_iter().filter_map(|row| Some((key(self, row)?, row))).collect();
+        // Nearly sorted: ids grow with time.
+        launches.sort();
+        launches.dedup_by_key(|launch| launch.0);
+        let mut next = 0;
         for row in self.spans(|category| category == Category::Kernel) {
-            let launch = key(self, row).and_then(|key| launches.get(key));
-            let Some(launch) = launch.map(|at| Row::new(at as usize)) else { continue };
+            let Some(key) = key(self, row) else { continue };
+            // Kernels are mostly in the order of their launches.
+            let is_next = launches.get(next).is_some_and(|launch| launch.0 == key);
+            let at = if is_next { next } else { launches.partition_point(|launch| launch.0 < key) };
+            next = at + 1;
+            let Some(&(_, launch)) = launches.get(at).filter(|launch| launch.0 == key) else { continue };
             let early = table.ts(launch) - table.ts(row);
             if early > 0 {
                 self.violated(RuleName::KernelCausality, || {
@@ -141,11 +167,9 @@ impl Validator<'_> {
     fn waits(&mut self) {
         let table = self.table;
         let mut records = Index::default();
-        for row in self.spans(|category| matches!(category, Category::Runtime | Category::Driver)) {
-            if matches!(table.name(row), "cudaEventRecord" | "cudaEventRecord_ptsz") {
-                for id in [self.id(row, "External id"), self.id(row, "correlation")].into_iter().flatten() {
-                    records.set((id, 0), row.index() as u32);
-                }
+        for row in self.calls(&["cudaEventRecord", "cudaEventRecord_ptsz"]) {
+            for id in [self.external(row), self.correlation(row)].into_iter().flatten() {
+                records.set((id, 0), row.index() as u32);
             }
         }
         for row in self.spans(|category| category == Category::Sync) {
@@ -179,14 +203,16 @@ impl Validator<'_> {
         let table = self.table;
         let id = |v: &Self, row, key| v.id(row, key).unwrap_or(i64::MIN);
         let place = |v: &Self, row| (id(v, row, "device"), id(v, row, "stream"));
+        let mut waits = self.spans(|category| category == Category::Sync);
+        waits.retain(|&row| self.sync_kind(row) == "Stream Sync");
+        if waits.is_empty() {
+            return;
+        }
         let mut kernels: Keyed<Vec<Row>> = Keyed::default();
         for row in self.spans(|category| category == Category::Kernel) {
             kernels.of(place(self, row)).push(row);
         }
-        for row in self.spans(|category| category == Category::Sync) {
-            if self.sync_kind(row) != "Stream Sync" {
-                continue;
-            }
+        for row in waits {
             let ts = table.ts(row);
             let runs = |&&kernel: &&Row| table.ts(kernel) < ts && ts < table.end(kernel);
             for &kernel in kernels.get(place(self, row)).into_iter().flatten().filter(runs) {
@@ -212,7 +238,9 @@ impl Validator<'_> {
     fn sequences(&mut self) {
         let table = self.table;
         let mut names: Keyed<Vec<NameId>> = Keyed::default();
-        for row in table.rows().filter(|&row| table.ph(row) == b'X' && table.name(row).contains(BACKWARD)) {
+        let is_backward: Vec<bool> = table.names.iter().map(|(_, name)| name.contains(BACKWARD)).collect();
+        let is_backward = |row| table.ph(row) == b'X' && is_backward[table.name_id(row).0 as usize];
+        for row in table.rows().filter(|&row| is_backward(row)) {
             let number = self.id(row, "Sequence number").filter(|&number| number != 0);
             if let Some(number) = number.or_else(|| self.id(row, "seq_num")) {
                 let shared = names.of((number, 0));

@@ -115,6 +115,10 @@ pub(super) type Edges = Vec<(Point, Edge)>;
 pub struct Graph {
     /// The nodes, thread by thread and then stream by stream, each in order of time.
     pub(super) nodes: Vec<Node>,
+    /// What each replay reads of every node, apart from the rest for speed.
+    pub(super) kinds: Vec<Kind>,
+    pub(super) own_ns: Vec<i64>,
+    follows: Vec<bool>,
     /// The nodes of each thread and stream.
     pub(super) places: Vec<Range<usize>>,
     /// The threads of the first places.
@@ -153,7 +157,18 @@ impl Graph {
             sorted[*at as usize] = edge;
             *at += 1;
         }
-        let mut graph = Graph { nodes, places, threads, gap_ns, edges: sorted, ends, order: Vec::new() };
+        let mut graph = Graph {
+            kinds: nodes.iter().map(|node| node.kind).collect(),
+            own_ns: nodes.iter().map(|node| node.own_ns).collect(),
+            follows: nodes.iter().map(|node| node.follows).collect(),
+            nodes,
+            places,
+            threads,
+            gap_ns,
+            edges: sorted,
+            ends,
+            order: Vec::new(),
+        };
         graph.sort();
         graph
     }
@@ -191,12 +206,15 @@ impl Graph {
 
     /// The dependency on the node before.
     fn before(&self, to: Point) -> Option<Edge> {
-        let node = &self.nodes[to.index() / 2];
-        let (delay_ns, why) = match node.kind {
+        let node = to.index() / 2;
+        if to.is_end() || !self.follows[node] {
+            return None;
+        }
+        let (delay_ns, why) = match self.kinds[node] {
             Kind::Device(_) => (self.gap_ns, Why::Stream),
             _ => (0, Why::Program),
         };
-        (node.follows && !to.is_end()).then(|| Edge { from: Point(to.0 - 1), delay_ns, why })
+        Some(Edge { from: Point(to.0 - 1), delay_ns, why })
     }
 
     /// All other dependencies.
@@ -264,25 +282,25 @@ impl Graph {
         places
     }
 
-    /// Computes the time of every point. `own` returns the duration of a node without waiting, and `delay` the delay of a
-    /// dependency, if it is there. A start that depends on nothing is where it was recorded.
+    /// Computes the time of every point. `own` has the durations of the nodes without waiting, and `delay` returns the
+    /// delay of a dependency, if it is there. A start that depends on nothing is where it was recorded.
     pub(super) fn times(
         &self,
-        own: &mut dyn FnMut(NodeId) -> i64,
-        delay: &dyn Fn(Point, &Edge) -> Option<i64>,
-    ) -> Vec<i64> {
-        let mut times = vec![0i64; self.nodes.len() * 2];
+        times: &mut Vec<i64>,
+        own: &[i64],
+        delay: impl Fn(Point, &Edge) -> Option<i64>,
+    ) {
+        times.resize(self.nodes.len() * 2, 0);
         for point in self.order.iter().cloned().flatten().map(Point) {
             let known = self.edges(point).filter(|edge| edge.from != point);
             let allowed = |edge: Edge| Some(times[edge.from.index()].saturating_add(delay(point, &edge)?));
             let after = known.filter_map(allowed).max();
             times[point.index()] = if point.is_end() {
-                let ended = times[point.index() - 1].saturating_add(own(point.node()));
+                let ended = times[point.index() - 1].saturating_add(own[point.node().index()]);
                 after.map_or(ended, |after| after.max(ended))
             } else {
                 after.unwrap_or_else(|| self.recorded(point))
             };
         }
-        times
     }
 }

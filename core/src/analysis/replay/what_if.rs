@@ -28,6 +28,13 @@ pub struct Replay<'a> {
     replayed_ns: i64,
 }
 
+/// The memory of a replay, for several in sequence.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    own: Vec<i64>,
+    times: Vec<i64>,
+}
+
 /// An activity that needs no launch of its own.
 struct Fused {
     work: NodeId,
@@ -40,11 +47,7 @@ pub const LARGEST_ERROR: f64 = 0.1;
 impl<'a> Replay<'a> {
     /// Prepares the replays of a trace.
     pub fn new(trace: &'a Trace) -> Replay<'a> {
-        Replay::with(trace, Host::new(trace))
-    }
-
-    /// Prepares the replays of a trace with its threads.
-    pub(crate) fn with(trace: &'a Trace, host: Host<'a>) -> Replay<'a> {
+        let host = Host::new(trace);
         let graph = Graph::of(trace, &host);
         let code = code(&graph, &host);
         let recorded_ns = wall(graph.ids().flat_map(|id| [graph.node(id).time.0, graph.node(id).time.1]));
@@ -121,22 +124,35 @@ impl<'a> Replay<'a> {
 
     /// Returns the time from the first to the last point of a replay, in ns.
     pub fn wall_ns(&self, changes: &Changes) -> i64 {
-        wall(self.times(changes).into_iter())
+        self.wall_in(&mut Scratch::default(), changes)
+    }
+
+    /// The same with the memory of an earlier replay.
+    pub(crate) fn wall_in(&self, scratch: &mut Scratch, changes: &Changes) -> i64 {
+        self.run(scratch, changes);
+        wall(scratch.times.iter().copied())
     }
 
     /// Returns the start and the end of every node in a replay.
     pub fn times(&self, changes: &Changes) -> Vec<i64> {
+        let mut scratch = Scratch::default();
+        self.run(&mut scratch, changes);
+        scratch.times
+    }
+
+    fn run(&self, scratch: &mut Scratch, changes: &Changes) {
         let fused = self.fused(changes);
-        let mut own = self.durations(changes);
+        let Scratch { own, times } = scratch;
+        self.durations(own, changes);
         for fusion in &fused {
             own[fusion.call.index()] = 0;
         }
         let is_fused = |node: NodeId| fused.binary_search_by_key(&node, |fusion| fusion.work).is_ok();
-        self.graph.times(&mut |node| own[node.index()], &|to, edge| match edge.why {
+        self.graph.times(times, own, |to, edge| match edge.why {
             Why::Launch if is_fused(to.node()) => None,
             Why::Stream if is_fused(to.node()) => Some(0),
             _ => self.holds(changes, to, edge).then_some(edge.delay_ns),
-        })
+        });
     }
 
     /// The activities that follow another one in a sequence that is one kernel, with their calls.
@@ -176,9 +192,9 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The durations of all nodes without waiting, in ns.
-    fn durations(&self, changes: &Changes) -> Vec<i64> {
-        let mut own: Vec<i64> = self.graph.ids().map(|id| self.graph.node(id).own_ns).collect();
+    /// Sets the durations of all nodes without waiting, in ns.
+    fn durations(&self, own: &mut Vec<i64>, changes: &Changes) {
+        own.clone_from(&self.graph.own_ns);
         for &(node, cause, ns) in &self.code {
             if changes.is_free(cause) {
                 own[node.index()] -= ns;
@@ -186,14 +202,12 @@ impl<'a> Replay<'a> {
         }
         let mut classes = Classes::new(self.trace);
         let mut factors: Vec<Option<f64>> = vec![None; self.trace.table.names.len()];
-        for id in self.graph.ids() {
-            let node = self.graph.node(id);
-            let own = &mut own[id.index()];
-            match node.kind {
+        for (at, (own, kind)) in own.iter_mut().zip(&self.graph.kinds).enumerate() {
+            match *kind {
                 Kind::Call(cause) if changes.is_free(cause) => *own = 0,
                 Kind::Data if changes.is_free(Cause::DataLoading) => *own = 0,
                 Kind::Device(class) if !changes.faster.is_empty() => {
-                    let Some(row) = node.row else { continue };
+                    let Some(row) = self.graph.nodes[at].row else { continue };
                     let known = &mut factors[self.trace.table.name_id(row).0 as usize];
                     let factor = *known.get_or_insert_with(|| {
                         let name = self.trace.table.name(row);
@@ -207,16 +221,15 @@ impl<'a> Replay<'a> {
                 _ => {}
             }
         }
-        own
     }
 
     /// Whether a dependency is there in a replay.
     fn holds(&self, changes: &Changes, to: Point, edge: &Edge) -> bool {
         let is_communication =
-            |point: Point| self.graph.node(point.node()).kind == Kind::Device(Class::Communication);
+            |point: Point| self.graph.kinds[point.node().index()] == Kind::Device(Class::Communication);
         match edge.why {
             Why::Data => !changes.is_free(Cause::DataLoading),
-            Why::Synchronization | Why::QueueFull => match self.graph.node(to.node()).kind {
+            Why::Synchronization | Why::QueueFull => match self.graph.kinds[to.node().index()] {
                 Kind::Call(cause) => !changes.is_free(cause),
                 _ => true,
             },

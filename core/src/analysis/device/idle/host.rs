@@ -122,12 +122,15 @@ impl<'a> Walk<'a> {
             let mut until = period.1;
             let mut open: Option<(TrackId, Position)> = None;
             for cursor in &mut *cursors {
+                let track = cursor.lane.track;
+                if open.is_some_and(|(other, _)| other != track) {
+                    break;
+                }
                 let (at, change) = cursor.at(host.trace, from);
                 until = until.min(change);
-                let track = cursor.lane.track;
                 // Of several lanes of a track, the span that began last is the innermost.
                 let is_better = |at: Position| match open {
-                    Some((other, known)) => other == track && start(at) > start(known),
+                    Some((_, known)) => start(at) > start(known),
                     None => true,
                 };
                 let known = at.filter(|at| host.doing[at.index()].is_some());
@@ -147,7 +150,8 @@ impl<'a> Walk<'a> {
         let at = self.cursors.iter().position(|known| known.0 == thread).unwrap_or_else(|| {
             // The first that does something decides: the profiler, the thread itself, the main thread.
             let others = |others: &'a [TrackId]| if self.is_alone { &[] } else { others };
-            let tracks = others(&host.overhead).iter().chain([&thread]).chain(others(host.main.as_slice()));
+            let main = others(host.main.as_slice()).iter().filter(|&&main| main != thread);
+            let tracks = others(&host.overhead).iter().chain([&thread]).chain(main);
             let lanes = tracks.flat_map(|&track| host.trace.tree.lanes_of(track));
             self.cursors.push((thread, lanes.map(|lane| Cursor { lane, begun: 0 }).collect()));
             self.cursors.len() - 1

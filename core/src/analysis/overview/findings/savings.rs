@@ -1,31 +1,31 @@
 //! What findings would save, so that no two of them claim the same time.
 
 use super::Finding;
-use crate::analysis::replay::{Changes, Replay};
+use crate::analysis::replay::{Changes, Replay, Scratch};
+use crate::join::Join;
 use crate::order::{descending, sort_by_key};
 use alloc::vec::Vec;
 
 /// Computes the savings by replays and orders the findings by them. A finding saves at most what it saves alone, and at
 /// most what it saves in addition to all findings that save more alone. So all of them claim at most what they save
 /// together.
-pub(super) fn order(findings: &mut [Finding], replay: &Replay<'_>) {
+pub(super) fn order(findings: &mut [Finding], replay: &Replay<'_>, join: Join) {
     if replay.check().is_ok() && findings.iter().any(|finding| finding.changes.is_some()) {
-        let alone: Vec<i64> = findings
-            .iter()
-            .map(|finding| finding.changes.as_ref().map_or(-1, |changes| replay.saving_ns(changes)))
-            .collect();
+        let alone = alone(findings, replay, join);
         let mut order: Vec<usize> = (0..findings.len()).collect();
         sort_by_key(&mut order, |&at| (descending(alone[at]), descending(findings[at].cost_ns)));
         let (mut changes, mut wall) = (Changes::default(), replay.replayed_ns());
+        let mut scratch = Scratch::default();
         for at in order {
             let finding = &mut findings[at];
-            let Some(own) = finding.changes.as_ref().filter(|own| !changes.covers(own)) else {
+            let saves = |own: &&Changes| alone[at] > 0 && !changes.covers(own);
+            let Some(own) = finding.changes.as_ref().filter(saves) else {
                 finding.saving_ns = finding.changes.as_ref().map(|_| (0, replay.error_ns()));
                 continue;
             };
             let is_first = changes.is_empty();
             changes.add(own);
-            let next = if is_first { wall - alone[at] } else { replay.wall_ns(&changes) };
+            let next = if is_first { wall - alone[at] } else { replay.wall_in(&mut scratch, &changes) };
             // Together with others it can save more than alone.
             finding.saving_ns = Some((alone[at].min(wall - next), replay.error_ns()));
             wall = next;
@@ -35,11 +35,34 @@ pub(super) fn order(findings: &mut [Finding], replay: &Replay<'_>) {
     sort_by_key(findings, |finding| (descending(saving(finding)), descending(finding.cost_ns)));
 }
 
+/// Returns what each finding saves alone, in ns; negative if there is no change that it stands for.
+fn alone(findings: &[Finding], replay: &Replay<'_>, join: Join) -> Vec<i64> {
+    let savings = |findings: &[Finding]| -> Vec<i64> {
+        let mut scratch = Scratch::default();
+        let changes = findings.iter().map(|finding| finding.changes.as_ref());
+        let mut saving = |changes: &_| replay.replayed_ns() - replay.wall_in(&mut scratch, changes);
+        changes.map(|changes| changes.map_or(-1, &mut saving)).collect()
+    };
+    let changing = findings.iter().filter(|finding| finding.changes.is_some()).count();
+    // Half of the replays each.
+    let mut seen = 0;
+    let middle = findings.iter().position(|finding| {
+        seen += usize::from(finding.changes.is_some());
+        seen * 2 > changing
+    });
+    let (one, other) = findings.split_at(middle.unwrap_or(0));
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    join(&mut || first = savings(one), &mut || second = savings(other));
+    first.append(&mut second);
+    first
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analysis::device::idle::Cause;
     use crate::analysis::overview::findings::FindingCode;
+    use crate::join::sequential;
     use crate::trace::Trace;
     use alloc::string::String;
 
@@ -61,7 +84,7 @@ mod tests {
         let replay = Replay::new(&trace);
         let mut findings = [finding(Cause::Operator), finding(Cause::DataLoading), finding(Cause::Queued)];
         findings[2].changes = None;
-        order(&mut findings, &replay);
+        order(&mut findings, &replay, sequential);
         let found = findings.map(|one| (one.cause, one.saving_ns.map(|saving| saving.0)));
         // Each alone would save 15 us.
         let [first, second, third] = found;
@@ -80,7 +103,7 @@ mod tests {
         )
         .expect("a trace");
         let mut findings = [finding(Cause::Launch)];
-        order(&mut findings, &Replay::new(&trace));
+        order(&mut findings, &Replay::new(&trace), sequential);
         assert_eq!(findings[0].saving_ns, None);
     }
 }

@@ -55,8 +55,14 @@ impl Builder<'_> {
             }
         }
         self.out.use_device = (used > 0).then(|| device_of_trace(table));
-        sort_by_key(&mut self.out.rows, |&row| (table.int(row, Key::EvIdx).unwrap_or(i64::from(row)), 0));
-        self.sort();
+        table.sort_by_start(&mut self.out.rows);
+        // Of events with equal times, that with the lower index comes first.
+        let times = |row: Row| (table.ts(row), table.end(row));
+        let equals = self.out.rows.chunk_by_mut(|&a, &b| times(a) == times(b)).filter(|run| run.len() > 1);
+        for run in equals {
+            sort_by_key(run, |&row| (table.int(row, Key::EvIdx).unwrap_or(i64::from(row)), 0));
+        }
+        self.set_kinds();
     }
 
     fn collect_results(&mut self) {
@@ -105,6 +111,11 @@ impl Builder<'_> {
     fn sort(&mut self) {
         let table = self.table;
         table.sort_by_start(&mut self.out.rows);
+        self.set_kinds();
+    }
+
+    fn set_kinds(&mut self) {
+        let table = self.table;
         let kind = |&row: &Row| if table.category(row).is_on_device() { Kind::Device } else { Kind::Cpu };
         self.out.kinds = self.out.rows.iter().map(kind).collect();
     }
