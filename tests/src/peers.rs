@@ -110,3 +110,20 @@ pub fn without_last_step(text: &[u8]) -> Trace {
     });
     Trace::read(document.to_string().as_bytes()).expect("a trace")
 }
+
+/// How many results of another tool are as here, and descriptions of the others.
+#[derive(Default)]
+pub struct Tally {
+    /// The number of results that are the same.
+    pub same: usize,
+    /// The others.
+    pub others: Vec<String>,
+}
+
+impl Tally {
+    /// Counts a result.
+    pub fn count(&mut self, is_same: bool, other: impl FnOnce() -> String) {
+        self.same += usize::from(is_same);
+        self.others.extend((!is_same).then(other));
+    }
+}

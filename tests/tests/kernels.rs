@@ -6,7 +6,7 @@ use kinetoscope_core::analysis::device::kernels::{KernelGroup, kernel_groups};
 use kinetoscope_core::kernel_rules::KernelRules;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::answers::{made, rows, rows_with};
-use kinetoscope_tests::peers::{Peers, csv, json as json_of, without_last_step};
+use kinetoscope_tests::peers::{Peers, Tally, csv, json as json_of, without_last_step};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -231,20 +231,6 @@ fn number(text: &str) -> f64 {
 
 fn is_close(own: f64, theirs: f64, by: f64) -> bool {
     (own - theirs).abs() <= by + own.abs() * 1e-9
-}
-
-/// How many rows of another tool are as here, and a description of the others.
-#[derive(Default)]
-struct Tally {
-    same: usize,
-    others: Vec<String>,
-}
-
-impl Tally {
-    fn count(&mut self, is_same: bool, other: impl FnOnce() -> String) {
-        self.same += usize::from(is_same);
-        self.others.extend((!is_same).then(other));
-    }
 }
 
 #[test]

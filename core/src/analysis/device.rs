@@ -2,6 +2,7 @@
 
 pub(crate) mod attributes;
 pub(crate) mod behind;
+pub mod breakdown;
 pub(crate) mod collectives;
 pub mod device_time;
 pub mod idle;

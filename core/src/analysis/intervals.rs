@@ -120,6 +120,16 @@ impl Intervals {
     }
 }
 
+/// Returns the length of what each set adds to the union of those before it, in ns.
+pub(crate) fn added_lengths<const N: usize>(sets: &[Intervals; N]) -> [i64; N] {
+    let (mut covered, mut length) = (Intervals::default(), 0);
+    sets.each_ref().map(|set| {
+        covered = covered.union(set);
+        let before = core::mem::replace(&mut length, covered.length());
+        length - before
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,6 +164,8 @@ mod tests {
             assert_eq!(x.length(), i64::from(bits(&a).count_ones()));
             assert_eq!(bits(x.intersection(&y).as_slice()), bits(&a) & bits(&b));
             assert_eq!(bits(x.union(&y).as_slice()), bits(&a) | bits(&b));
+            let added = [bits(&a), bits(&b) & !bits(&a)].map(|bits| i64::from(bits.count_ones()));
+            assert_eq!(added_lengths(&[x.clone(), y.clone()]), added);
             assert_eq!(x.length_outside(&y), i64::from((bits(&a) & !bits(&b)).count_ones()));
             assert_eq!(bits(&x.gaps((4, 20))), !bits(&a) & bits(&[(4, 20)]));
             assert_eq!(bits(x.clipped((4, 20)).as_slice()), bits(&a) & bits(&[(4, 20)]));

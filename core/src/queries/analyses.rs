@@ -2,11 +2,12 @@
 //! defined.
 
 use super::answer_options::{
-    FitnessOptions, FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions, OpsOptions,
-    PatternsOptions, RowsOf, SequencesOptions, StacksOptions, TreeOptions,
+    BreakdownOptions, FitnessOptions, FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions,
+    OpsOptions, PatternsOptions, RowsOf, SequencesOptions, StacksOptions, TreeOptions,
 };
 use super::entry::Compile;
 use super::replay_options::{CriticalPathOptions, WhatIfOptions};
+use crate::analysis::device::breakdown::breakdown_rows;
 use crate::analysis::device::collectives::collectives as collective_rows;
 use crate::analysis::device::idle_rows::idle_rows;
 use crate::analysis::device::kernel_rows::kernel_rows;
@@ -97,6 +98,11 @@ pub(super) fn fitness_of(trace: &Trace, options: &FitnessOptions) -> Result<(Vec
     let answers = verdicts(trace, &steps_of(trace, &[]));
     let failed = answers.iter().any(|one| one.fails(&required));
     Ok((answers, failed))
+}
+
+/// Returns the time of devices or steps by class of work.
+pub fn breakdown(trace: &Trace, options: &BreakdownOptions) -> Rows {
+    breakdown_rows(trace, options.by)
 }
 
 /// Returns the critical path by its parts, the longest first.

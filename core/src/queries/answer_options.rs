@@ -1,6 +1,7 @@
 //! The typed options of every query, and their defaults.
 
 use super::options::{Fallback, Opt, Options, Takes, Typed};
+use crate::analysis::device::breakdown::BreakdownBy;
 use crate::analysis::device::idle_rows::IdleBy;
 use crate::analysis::device::kernel_keys::KernelsBy;
 use crate::analysis::device::sequences::Search;
@@ -205,6 +206,25 @@ impl FitnessOptions {
             })
         };
         self.require.iter().map(question).collect()
+    }
+}
+
+/// Options of `breakdown`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BreakdownOptions {
+    /// What the rows are about.
+    pub by: BreakdownBy,
+}
+
+const BREAKDOWN_BY: Opt =
+    Opt::new("by", "WHAT", Takes::Word(BreakdownBy::VOCABULARY), "Rows of each `device`, or of each `step`")
+        .or(Fallback::Words(BreakdownBy::Device.as_str()));
+
+impl Typed for BreakdownOptions {
+    const DECLARED: &'static [Opt] = &[BREAKDOWN_BY];
+
+    fn of(given: &Options, _: bool) -> Self {
+        BreakdownOptions { by: given.word(&BREAKDOWN_BY, &BreakdownBy::ALL).unwrap_or_default() }
     }
 }
 

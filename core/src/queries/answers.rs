@@ -2,13 +2,15 @@
 
 use super::analyses;
 use super::answer_options::{
-    FitnessOptions, FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions, OpsOptions,
-    PatternsOptions, RowsOf, SequencesOptions, StacksOptions, TreeOptions,
+    BreakdownOptions, FitnessOptions, FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions,
+    OpsOptions, PatternsOptions, RowsOf, SequencesOptions, StacksOptions, TreeOptions,
 };
 use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
 use super::replay_options::{CriticalPathOptions, WhatIfOptions};
-use crate::analysis::device::{collectives, idle_rows, kernel_rows, memory_rows, sequence_rows, steps, work};
+use crate::analysis::device::{
+    breakdown, collectives, idle_rows, kernel_rows, memory_rows, sequence_rows, steps, work,
+};
 use crate::analysis::overview::fitness::Question;
 use crate::analysis::overview::{check, fitness, info, summary};
 use crate::analysis::replay::{path_rows, what_if_rows};
@@ -92,6 +94,18 @@ pub(super) const QUERIES: &[Query] = &[
         questions: &[],
         hint: None,
         run: fitness,
+    },
+    Query {
+        name: "breakdown",
+        about: help("Time of devices or steps by class of work, with exposed communication and copies"),
+        examples: examples(&["run.json", "ranks/ --by step --format csv -o steps.csv"]),
+        options: BreakdownOptions::DECLARED,
+        is_one_row: false,
+        columns: breakdown::COLUMNS,
+        variants: &[],
+        questions: &[Question::DeviceTime],
+        hint: Some("no device work in this trace; record with ProfilerActivity.CUDA"),
+        run: |trace, request| Ok(analyses::breakdown(trace, &request.typed()).into()),
     },
     Query {
         name: "idle",

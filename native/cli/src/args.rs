@@ -42,8 +42,8 @@ const RULED: [&str; 10] =
     ["summary", "ops", "events", "stacks", "flops", "coverage", "info", "check", "folded", "eventlist"];
 
 /// The queries whose results depend on the categories of kernels.
-const CLASSIFIED: [&str; 8] =
-    ["summary", "fitness", "kernels", "sequences", "critical-path", "what-if", "steps", "check"];
+const CLASSIFIED: [&str; 9] =
+    ["summary", "fitness", "breakdown", "kernels", "sequences", "critical-path", "what-if", "steps", "check"];
 
 /// The queries and exports that show the nodes of an execution trace.
 const JOINED: [&str; 2] = ["events", "execution-trace"];
@@ -55,7 +55,7 @@ const TOPICS: [(&str, &[&str]); 7] = [
         "Operators",
         &["ops", "events", "event-tree", "stacks", "modules", "coverage", "patterns", "evaluation", "nodes"],
     ),
-    ("Causes", &["idle", "critical-path", "what-if"]),
+    ("Causes", &["breakdown", "idle", "critical-path", "what-if"]),
     ("Devices", &["kernels", "sequences", "collectives", "flops", "memory", "steps"]),
     ("Timeline", &["tree", "names", "counters", "tracks"]),
     ("Traces", &["view", "export", "repair", "slice", "shrink", "redact"]),

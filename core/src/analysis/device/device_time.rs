@@ -7,7 +7,7 @@
 //! An idle gap lies between two activities of a device. Each instant of it has a cause, see `idle`.
 
 use super::idle::{Cause, Causes, Host, Part, pauses};
-use crate::analysis::intervals::{Collector, Interval, Intervals};
+use crate::analysis::intervals::{Collector, Interval, Intervals, added_lengths};
 use crate::kernel_rules::{KernelCategory, Patterns};
 use crate::order::sort_by_key;
 use crate::table::category::Category;
@@ -121,6 +121,8 @@ pub struct DeviceTime {
     pub sum_ns: i64,
     /// The length of the union of all activities, in ns.
     pub busy_ns: i64,
+    /// The time during which each class ran and none before it, in the order of [`Class::ALL`], in ns.
+    pub parts_ns: [i64; 4],
     /// The times during which each class ran, in the order of [`Class::ALL`].
     pub unions: [Intervals; 4],
     /// The classes that occur.
@@ -220,7 +222,7 @@ fn device_time(causes: &Causes<'_>, known: &mut Classes<'_>, device: String, row
         }
     });
     let classes = classes.collect();
-    let busy_ns = unions.iter().fold(Intervals::default(), |all, u| all.union(u)).length();
+    let parts_ns = added_lengths(&unions);
     let start = rows.first().map_or(0, |&row| table.ts(row));
     let end = rows.iter().map(|&row| table.end(row)).max().unwrap_or(start);
     DeviceTime {
@@ -228,7 +230,8 @@ fn device_time(causes: &Causes<'_>, known: &mut Classes<'_>, device: String, row
         window: (start, end),
         count: rows.len(),
         sum_ns: sums.iter().sum(),
-        busy_ns,
+        busy_ns: parts_ns.iter().sum(),
+        parts_ns,
         unions,
         classes,
         gaps: find_gaps(table, rows),

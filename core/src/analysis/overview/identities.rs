@@ -4,7 +4,7 @@
 //! of the events themselves. No identity holds by the algebra of the code that it checks: each has a test that breaks
 //! it.
 
-use crate::analysis::device::device_time::DeviceTime;
+use crate::analysis::device::device_time::{Classes, DeviceTime, activities};
 use crate::analysis::device::names::is_data_loading;
 use crate::analysis::device::steps::Step;
 use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
@@ -53,6 +53,7 @@ pub fn identities(
         checks.push(kernels(trace, events));
     }
     checks.extend(devices.iter().flat_map(device_identities));
+    checks.extend(busy_parts(trace, devices));
     checks.extend(recounted(trace, devices));
     if !steps.is_empty() {
         checks.extend(step_parts(trace, steps));
@@ -129,6 +130,32 @@ fn device_identities(device: &DeviceTime) -> [Identity; 2] {
         Identity { name: format!("device {name}: busy ≤ sum"), holds: busy <= sum, left: busy, right: sum },
         equal(format!("device {name}: idle time of all causes = idle"), idle, device.idle_ns()),
     ]
+}
+
+/// Compares the parts of the busy time, which come from sets of intervals, with a sweep over the activities.
+fn busy_parts(trace: &Trace, devices: &[DeviceTime]) -> Vec<Identity> {
+    let table = &trace.table;
+    let mut classes = Classes::new(trace);
+    let one = |((name, rows), device): ((String, Vec<Row>), &DeviceTime)| {
+        // By class: where the activities of the classes up to it have ended, and how long any of them ran.
+        let (mut reached, mut sums) = ([i64::MIN; 4], [0; 4]);
+        for row in rows {
+            let (start, end) = (table.ts(row), table.end(row));
+            for class in classes.of(row) as usize..4 {
+                sums[class] += (end - start.max(reached[class])).max(0);
+                reached[class] = reached[class].max(end);
+            }
+        }
+        let mut ran = 0;
+        let own = device.parts_ns.map(|part| {
+            ran += part;
+            ran
+        });
+        let differing = (0..4).find(|&class| own[class] != sums[class]).unwrap_or(3);
+        let name = format!("device {name}: parts of the busy time = time with an open activity");
+        equal(name, own[differing], sums[differing])
+    };
+    activities(table).into_iter().zip(devices).map(one).collect()
 }
 
 /// Recounts spans, device work and its launches from the table.
@@ -309,6 +336,11 @@ mod tests {
         ("self device time of operators", |a| a.events.dropped_device_ns += 1),
         ("self device time of operators", |a| a.trace.links.op_of.clear()),
         ("device 0: busy", |a| a.devices[0].busy_ns = a.devices[0].sum_ns + 1),
+        ("device 0: parts of the busy time", |a| {
+            // They still add up to the busy time.
+            a.devices[0].parts_ns[0] -= 1;
+            a.devices[0].parts_ns[2] += 1;
+        }),
         ("device 0: idle time of all causes", |a| a.devices[0].idle.truncate(0)),
         ("time of all classes", |a| a.devices[0].classes.truncate(1)),
         ("time of all classes", |a| a.devices.clear()),

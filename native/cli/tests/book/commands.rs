@@ -7,12 +7,13 @@ use std::fmt::Write;
 use std::process::Command;
 
 /// The example of each command.
-const EXAMPLES: [(&str, &str); 40] = [
+const EXAMPLES: [(&str, &str); 41] = [
     ("summary", "kinetoscope summary run.json.gz"),
     ("fitness", "kinetoscope fitness gpu.json"),
     ("ops", "kinetoscope ops steps.json.gz --sort-by self_cpu_time_total --row-limit 3"),
     ("kernels", "kinetoscope kernels gpu.json"),
     ("sequences", "kinetoscope sequences gpu.json --min-count 1"),
+    ("breakdown", "kinetoscope breakdown gpu.json"),
     ("idle", "kinetoscope idle gpu.json"),
     ("critical-path", "kinetoscope critical-path gpu.json"),
     ("what-if", "kinetoscope what-if gpu.json"),

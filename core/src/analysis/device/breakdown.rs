@@ -1,0 +1,134 @@
+//! What devices did, in parts that add up to the time from their first activity to their last, or to a step.
+//!
+//! Each instant counts for the first class of work that runs: compute, communication, memcpy, memset. So the parts of
+//! communication and of copies are those that compute does not hide. The remainder is idle time.
+
+use super::device_time::{Class, DeviceTime, device_times};
+use super::steps::step_ranges;
+use crate::analysis::intervals::{Interval, Intervals, added_lengths};
+use crate::rows::{Cell, Column, Rows};
+use crate::table::events::Row;
+use crate::trace::Trace;
+use crate::words::words;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+words! {
+    "BreakdownBy"
+    /// What the rows of `breakdown` are about.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum BreakdownBy {
+        /// Devices.
+        #[default]
+        Device = "device",
+        /// Devices in each profiler step.
+        Step = "step",
+    }
+}
+
+/// What a device did in a period.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Breakdown {
+    /// The device: its ordinal, or the `pid` of its row.
+    pub device: String,
+    /// The profiler step; `None` for the window of the device.
+    pub step: Option<Row>,
+    /// The period, in ns relative to the table's base.
+    pub time: Interval,
+    /// The time during which each class ran, in the order of [`Class::ALL`], in ns.
+    pub class_ns: [i64; 4],
+    /// The time during which each class ran and none before it, in ns.
+    pub parts_ns: [i64; 4],
+}
+
+impl Breakdown {
+    /// Returns the time during which nothing ran, in ns.
+    pub fn idle_ns(&self) -> i64 {
+        self.time.1 - self.time.0 - self.parts_ns.iter().sum::<i64>()
+    }
+
+    /// Returns the share of the communication during which compute ran; `None` without communication.
+    pub fn overlap(&self) -> Option<f64> {
+        let (all, exposed) = (self.class_ns[Class::Communication as usize], self.parts_ns[1]);
+        (all > 0).then(|| 1.0 - exposed as f64 / all as f64)
+    }
+}
+
+/// Returns the breakdown of every device, or of every device in each step.
+pub fn breakdown(trace: &Trace, by: BreakdownBy) -> Vec<Breakdown> {
+    let table = &trace.table;
+    let steps = step_ranges(table);
+    let one = |device: &DeviceTime, step: Option<Row>, time: Interval| {
+        let sets = device.unions.each_ref().map(|set| set.clipped(time));
+        let class_ns = sets.each_ref().map(Intervals::length);
+        Breakdown { device: device.device.clone(), step, time, class_ns, parts_ns: added_lengths(&sets) }
+    };
+    let of = |device: &DeviceTime| -> Vec<Breakdown> {
+        match by {
+            BreakdownBy::Device => [one(device, None, device.window)].into(),
+            BreakdownBy::Step => {
+                let steps = steps.iter();
+                steps.map(|&(step, _)| one(device, Some(step), (table.ts(step), table.end(step)))).collect()
+            }
+        }
+    };
+    device_times(trace).iter().flat_map(of).collect()
+}
+
+/// The columns of the answer.
+pub(crate) const COLUMNS: &[Column] = &[
+    Column::text("device", "Device", "The number of the device in the trace."),
+    Column::text("step", "Step", "The profiler step; null for the window of the device.").nullable(),
+    Column::ns(
+        "wall_ns",
+        "Wall",
+        "The step, or the time from the first activity of the device to the end of its last; compute_ns, the exposed times and idle_ns add up to it.",
+    ),
+    Column::ns("compute_ns", "Compute", "The time during which kernels other than communication ran."),
+    Column::ns(
+        "exposed_communication_ns",
+        "Exposed comm.",
+        "The time during which communication ran, and no compute.",
+    ),
+    Column::ns(
+        "exposed_memcpy_ns",
+        "Exposed memcpy",
+        "The time during which copies ran, and none of the above.",
+    ),
+    Column::ns(
+        "exposed_memset_ns",
+        "Exposed memset",
+        "The time during which memsets ran, and none of the above.",
+    ),
+    Column::ns("idle_ns", "Idle", "The time during which nothing ran."),
+    Column::ns("communication_ns", "Comm.", "The time during which communication ran."),
+    Column::ns("memcpy_ns", "Memcpy", "The time during which copies ran."),
+    Column::ns("memset_ns", "Memset", "The time during which memsets ran."),
+    Column::share("overlap", "Overlap", "The share of the communication during which compute ran.")
+        .nullable(),
+];
+
+/// Returns the breakdown as rows.
+pub(crate) fn breakdown_rows(trace: &Trace, by: BreakdownBy) -> Rows {
+    let mut rows = Rows::new(COLUMNS);
+    for one in breakdown(trace, by) {
+        let [compute, communication, memcpy, memset] = one.parts_ns.map(Cell::Ns);
+        let [_, all_communication, all_memcpy, all_memset] = one.class_ns.map(Cell::Ns);
+        rows.push(alloc::vec![
+            one.device.as_str().into(),
+            one.step.map(|step| trace.table.name(step)).into(),
+            Cell::Ns(one.time.1 - one.time.0),
+            compute,
+            communication,
+            memcpy,
+            memset,
+            Cell::Ns(one.idle_ns()),
+            all_communication,
+            all_memcpy,
+            all_memset,
+            one.overlap().map_or(Cell::Null, Cell::Share),
+        ]);
+    }
+    rows
+}
