@@ -1,5 +1,6 @@
 //! Writing traces to files: complete, repaired, cut, thinned or redacted, and in other formats.
 
+pub(crate) mod additions;
 pub mod chrome;
 pub(crate) mod csv;
 pub mod event_list;

@@ -59,3 +59,12 @@ export function rowsOf<Row = Record<string, unknown>>(query: string, file: strin
   });
   return (JSON.parse(text.toString()) as Document<Row>).rows;
 }
+
+/** Returns the same, or `undefined` if the command line refuses to answer. */
+export function tryRowsOf<Row>(...of: Parameters<typeof rowsOf>): Row[] | undefined {
+  try {
+    return rowsOf<Row>(...of);
+  } catch {
+    return undefined;
+  }
+}

@@ -217,6 +217,21 @@ test("tracks are filtered, closed and opened; the address keeps the state", asyn
   await expect(page.locator(".counter-label")).not.toHaveCount(0);
 });
 
+test("the critical path is drawn on request", async ({ opened: page }) => {
+  const box = await opened(page, stepsTrace);
+  const shot = (): Promise<Buffer> => page.screenshot({ clip: { ...box, height: 300 } });
+  await settled(page);
+  const before = await shot();
+  const button = page.getByRole("button", { name: "Critical path" });
+  await button.click();
+  const periods = rowsOf("critical-path", stepsTrace, "--periods").length;
+  await expect(button).toHaveAttribute("data-path", String(periods));
+  await expect(page).toHaveURL(/path=1/);
+  await expect.poll(async () => (await shot()).equals(before)).toBe(false);
+  await button.click();
+  await expect(button).toHaveAttribute("aria-pressed", "false");
+});
+
 test("the visible range is saved as a trace", async ({ opened: page }) => {
   await opened(page, stepsTrace);
   const whole = await savedBy(page, page.getByRole("button", { name: "Save slice" }));

@@ -1,7 +1,7 @@
 // Every view on real traces of every kind: it shows the numbers that the command line prints.
 
 import { existsSync } from "node:fs";
-import { NO_CORPUS, realTraces, rowsOf, twoRuns, type Real } from "./files";
+import { NO_CORPUS, realTraces, rowsOf, tryRowsOf, twoRuns, type Real } from "./files";
 import { expect, open, rowsIn, sampleTrace, savedBy, settled, stepsTrace, test, view, visit } from "./page";
 import type { Page } from "@playwright/test";
 
@@ -32,6 +32,18 @@ async function showsRows(page: Page, label: string, expected: Row[], sortKey: st
     for (const key of keys) expect(row[key], `${label}, row ${at}, ${key}`).toEqual(ordered[at]?.[key] ?? row[key]);
   }
   await expect(page.locator(".row-count").first()).toContainText(expected.length.toLocaleString("en-US"));
+}
+
+interface Timed {
+  time_ns: number;
+}
+
+/** Checks that a panel shows times by cause or part; if the trace has none, there is no panel. */
+async function showsGroups(page: Page, panel: string, expected: Timed[]): Promise<void> {
+  const groups = page.locator(`[data-panel=${panel}] [data-group]`);
+  await expect(groups).toHaveCount(expected.length);
+  const shown = await groups.evaluateAll((all) => all.map((one) => one.getAttribute("data-exact") ?? ""));
+  expect(shown.map((text) => Number(text.replaceAll(/[^\d]/g, "")))).toEqual(expected.map((row) => row.time_ns));
 }
 
 async function exactOf(page: Page, card: string): Promise<number> {
@@ -222,9 +234,24 @@ for (const { of, files } of traces) {
     test("findings", async () => {
       await view(page, "findings");
       await settled(page);
-      const [summary] = rowsOf<{ findings: object[] }>("summary", file);
+      const [summary] = rowsOf<{ findings: object[]; devices: object[] }>("summary", file);
       await expect(page.locator("[data-panel=all-findings] [data-finding]")).toHaveCount(summary?.findings.length ?? 0);
       await expect(page.locator("[data-pattern]")).toHaveCount(rowsOf("patterns", file).length);
+      await showsGroups(page, "idle-causes", rowsOf<Timed>("idle", file));
+      await showsGroups(page, "critical-path", rowsOf<Timed>("critical-path", file));
+      await expect(page.locator("[data-panel=what-if]")).toHaveCount(summary?.devices.length ? 1 : 0);
+    });
+
+    test("what if", async () => {
+      await view(page, "findings");
+      await settled(page);
+      const panel = page.locator("[data-panel=what-if]");
+      if ((await panel.count()) === 0) return;
+      await panel.locator("[data-switch=graph] input").check();
+      await panel.getByRole("slider", { name: "compute" }).fill("2");
+      const rows = tryRowsOf<{ saving_ns: number }>("what-if", file, "--faster", "compute=2", "--cuda-graph");
+      if (rows === undefined) return expect(panel.locator(".failure")).toBeVisible();
+      await expect(panel.locator("[data-saving]")).toHaveAttribute("data-saving", String(rows.at(-1)?.saving_ns));
     });
   });
 }

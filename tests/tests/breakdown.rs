@@ -154,7 +154,7 @@ fn only_device(trace: &Trace) -> Option<Value> {
     (rows.len() == 1).then(|| rows.remove(0))
 }
 
-/// The oracle computes with integers; TraceLens counts memsets as compute.
+/// The oracle computes with integers; `TraceLens` counts memsets as compute.
 #[test]
 fn an_exact_computation_gives_the_same_times() {
     let Some(peers) = Peers::find() else { return };

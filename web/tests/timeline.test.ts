@@ -1,13 +1,14 @@
 // Tests of the parts of timelines and flame graphs that need no canvas.
 
 import { describe, expect, test } from "vitest";
-import type { Columns, CountersRow, Tiles, TracksRow, TreeRow } from "kinetoscope/remote";
+import type { Columns, CountersRow, CriticalPathRow, Tiles, TracksRow, TreeRow } from "kinetoscope/remote";
 import { colorOf, COLORS } from "../src/model/colors";
 import { shortName } from "../src/model/short-name";
 import { boxes, flames, nodeAt, pathOf } from "../src/model/flame";
 import { boxAt, boxesOf } from "../src/model/timeline/boxes";
 import { Chunks, chunkLength, levelOf, placesOf } from "../src/model/timeline/chunks";
 import { rowAt, layout } from "../src/model/timeline/layout";
+import { criticalPathOf, periodAt, runsOf } from "../src/model/timeline/path";
 import { longestOn, longestWithin, neighbour } from "../src/model/timeline/pick";
 import { centered, clamped, moved, ticks, zoomed } from "../src/model/timeline/viewport";
 
@@ -44,6 +45,30 @@ describe("viewport", () => {
     const { step, times } = ticks({ start: 3, end: 97 }, 10);
     expect(step).toBe(10);
     expect(times).toEqual([10, 20, 30, 40, 50, 60, 70, 80, 90]);
+  });
+});
+
+describe("critical path", () => {
+  const columns = {
+    start_ns: Float64Array.from([0, 10, 20]),
+    time_ns: Float64Array.from([10, 10, 20]),
+    track: Float64Array.from([3, NaN, 5]),
+  };
+  const path = criticalPathOf({ columns, length: 3 } as unknown as Columns<CriticalPathRow>);
+
+  test("has a track in each period, or none between two of them", () => {
+    expect([...path.track]).toEqual([3, -1, 5]);
+    expect([-1, 0, 9, 10, 39, 50].map((time) => periodAt(path, time))).toEqual([-1, 0, 0, 1, 2, 2]);
+  });
+
+  test("is one run for the pixels of a track", () => {
+    const runs = [
+      { from: 1, to: 2, track: 3 },
+      { from: 2, to: 3, track: -1 },
+      { from: 3, to: 5, track: 5 },
+    ];
+    // Ten nanoseconds in a pixel, from before the start to after the end.
+    expect(runsOf(path, { start: -10, end: 60 }, 7)).toEqual(runs);
   });
 });
 

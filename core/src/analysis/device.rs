@@ -10,6 +10,8 @@ pub mod idle_rows;
 pub mod kernel_keys;
 pub(crate) mod kernel_rows;
 pub mod kernels;
+pub(crate) mod launch_rows;
+pub mod launches;
 pub mod memory;
 pub mod memory_rows;
 pub(crate) mod names;

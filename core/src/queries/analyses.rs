@@ -2,8 +2,9 @@
 //! defined.
 
 use super::answer_options::{
-    BreakdownOptions, FitnessOptions, FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions,
-    OpsOptions, PatternsOptions, RowsOf, SequencesOptions, StacksOptions, TreeOptions,
+    BreakdownOptions, FitnessOptions, FlopsOptions, IdleOptions, KernelsOptions, LaunchesOptions,
+    ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, SequencesOptions, StacksOptions,
+    TreeOptions,
 };
 use super::entry::Compile;
 use super::replay_options::{CriticalPathOptions, WhatIfOptions};
@@ -11,6 +12,7 @@ use crate::analysis::device::breakdown::breakdown_rows;
 use crate::analysis::device::collectives::collectives as collective_rows;
 use crate::analysis::device::idle_rows::idle_rows;
 use crate::analysis::device::kernel_rows::kernel_rows;
+use crate::analysis::device::launch_rows::launch_rows;
 use crate::analysis::device::memory_rows::memory_rows;
 use crate::analysis::device::roofline::Peak;
 use crate::analysis::device::sequence_rows::sequence_rows;
@@ -18,7 +20,7 @@ use crate::analysis::device::steps::{step_rows, steps as steps_of};
 use crate::analysis::device::work::work_rows;
 use crate::analysis::overview::check as checks;
 use crate::analysis::overview::fitness::{Fitness, fitness as verdicts, fitness_rows};
-use crate::analysis::replay::path_rows::{path_rows, window};
+use crate::analysis::replay::path_rows::{path_rows, period_rows, window};
 use crate::analysis::replay::what_if_rows::what_if_rows;
 use crate::analysis::timeline::call_tree::{Cut, tree_rows};
 use crate::analysis::timeline::counters::{self as curves, counter_rows};
@@ -105,13 +107,19 @@ pub fn breakdown(trace: &Trace, options: &BreakdownOptions) -> Rows {
     breakdown_rows(trace, options.by)
 }
 
+/// Returns launches in groups, those with the largest sum of delays first.
+pub fn launches(trace: &Trace, options: &LaunchesOptions) -> Rows {
+    launch_rows(trace, options.by, options.row_limit)
+}
+
 /// Returns the critical path by its parts, the longest first.
 ///
 /// # Errors
 /// Returns [`Error::BadOption`] if the trace has no such step, or if a range of time is given as well.
 pub fn critical_path(trace: &Trace, options: &CriticalPathOptions) -> Result<Rows, Error> {
     let window = window(trace, options.step, options.time)?;
-    Ok(path_rows(trace, window).first(options.row_limit))
+    let rows = if options.periods { period_rows } else { path_rows };
+    Ok(rows(trace, window).first(options.row_limit))
 }
 
 /// Returns what changes would save.

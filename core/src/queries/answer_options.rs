@@ -4,6 +4,7 @@ use super::options::{Fallback, Opt, Options, Takes, Typed};
 use crate::analysis::device::breakdown::BreakdownBy;
 use crate::analysis::device::idle_rows::IdleBy;
 use crate::analysis::device::kernel_keys::KernelsBy;
+use crate::analysis::device::launches::LaunchesBy;
 use crate::analysis::device::sequences::Search;
 use crate::analysis::overview::fitness::Question;
 use crate::analysis::torch::averages::GroupBy;
@@ -247,6 +248,34 @@ impl Typed for IdleOptions {
     fn of(given: &Options, _: bool) -> Self {
         IdleOptions {
             by: given.word(&BY, &IdleBy::ALL).unwrap_or_default(),
+            row_limit: given.limit(&ROW_LIMIT, None),
+        }
+    }
+}
+
+/// Options of `launches`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LaunchesOptions {
+    /// What the rows are about.
+    pub by: LaunchesBy,
+    /// The maximum number of rows; `None` for all.
+    pub row_limit: Option<usize>,
+}
+
+const LAUNCHES_BY: Opt = Opt::new(
+    "by",
+    "WHAT",
+    Takes::Word(LaunchesBy::VOCABULARY),
+    "Rows of each `stream`, `call`, `kernel`, or `launch`",
+)
+.or(Fallback::Words(LaunchesBy::Stream.as_str()));
+
+impl Typed for LaunchesOptions {
+    const DECLARED: &'static [Opt] = &[LAUNCHES_BY, ROW_LIMIT];
+
+    fn of(given: &Options, _: bool) -> Self {
+        LaunchesOptions {
+            by: given.word(&LAUNCHES_BY, &LaunchesBy::ALL).unwrap_or_default(),
             row_limit: given.limit(&ROW_LIMIT, None),
         }
     }

@@ -2,14 +2,15 @@
 
 use super::analyses;
 use super::answer_options::{
-    BreakdownOptions, FitnessOptions, FlopsOptions, IdleOptions, KernelsOptions, ListOptions, NamesOptions,
-    OpsOptions, PatternsOptions, RowsOf, SequencesOptions, StacksOptions, TreeOptions,
+    BreakdownOptions, FitnessOptions, FlopsOptions, IdleOptions, KernelsOptions, LaunchesOptions,
+    ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, SequencesOptions, StacksOptions,
+    TreeOptions,
 };
 use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
 use super::replay_options::{CriticalPathOptions, WhatIfOptions};
 use crate::analysis::device::{
-    breakdown, collectives, idle_rows, kernel_rows, memory_rows, sequence_rows, steps, work,
+    breakdown, collectives, idle_rows, kernel_rows, launch_rows, memory_rows, sequence_rows, steps, work,
 };
 use crate::analysis::overview::fitness::Question;
 use crate::analysis::overview::{check, fitness, info, summary};
@@ -97,7 +98,7 @@ pub(super) const QUERIES: &[Query] = &[
     },
     Query {
         name: "breakdown",
-        about: help("Time of devices or steps by class of work, with exposed communication and copies"),
+        about: help("Time of devices: compute, exposed communication and copies, idle"),
         examples: examples(&["run.json", "ranks/ --by step --format csv -o steps.csv"]),
         options: BreakdownOptions::DECLARED,
         is_one_row: false,
@@ -118,6 +119,18 @@ pub(super) const QUERIES: &[Query] = &[
         questions: &[Question::Idle],
         hint: Some("no device was idle between activities, or none were recorded"),
         run: |trace, request| Ok(analyses::idle(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "launches",
+        about: help("Launches: delay, calls, short kernels, launch queues and bandwidth"),
+        examples: examples(&["run.json", "run.json --by launch --row-limit 20"]),
+        options: LaunchesOptions::DECLARED,
+        is_one_row: false,
+        columns: launch_rows::COLUMNS,
+        variants: &[],
+        questions: &[Question::DeviceTime],
+        hint: Some("no device work with its launch in this trace; record with ProfilerActivity.CUDA and CPU"),
+        run: |trace, request| Ok(analyses::launches(trace, &request.typed()).into()),
     },
     Query {
         name: "critical-path",

@@ -7,6 +7,32 @@ use crate::words::words;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+/// Options of `chrome`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ChromeOptions {
+    /// Add the computed counters: launch queues, bandwidth, activity and memory of devices.
+    pub counters: bool,
+    /// Add the critical path as a track.
+    pub critical_path: bool,
+}
+
+const COUNTERS: Opt = Opt::new(
+    "counters",
+    "",
+    Takes::Nothing,
+    "Add counters of launch queues, bandwidth, activity and memory of devices",
+);
+const CRITICAL_PATH: Opt =
+    Opt::new("critical-path", "", Takes::Nothing, "Add the critical path as a track of its own");
+
+impl Typed for ChromeOptions {
+    const DECLARED: &'static [Opt] = &[COUNTERS, CRITICAL_PATH];
+
+    fn of(given: &Options, _: bool) -> Self {
+        ChromeOptions { counters: given.flag(&COUNTERS), critical_path: given.flag(&CRITICAL_PATH) }
+    }
+}
+
 /// Options of `folded`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FoldedOptions {

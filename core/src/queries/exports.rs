@@ -2,12 +2,14 @@
 
 use super::entry::{Export, Kind, Started, examples};
 use super::export_options::{
-    FoldedOptions, MemoryTimelineOptions, RedactOptions, ShrinkOptions, SliceOptions, TimelineForm,
+    ChromeOptions, FoldedOptions, MemoryTimelineOptions, RedactOptions, ShrinkOptions, SliceOptions,
+    TimelineForm,
 };
 use super::options::{Opt, Typed};
 use super::writing::{CompleteText, PIECE, Pieces, TextPieces, Writing};
 use crate::analysis::device::memory::Memory;
-use crate::analysis::timeline::call_tree;
+use crate::analysis::replay::Replay;
+use crate::analysis::timeline::{call_tree, counters};
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::analysis::torch::stacks;
 use crate::error::Error;
@@ -15,6 +17,7 @@ use crate::table::events::Row;
 use crate::table::metadata::Source;
 use crate::trace::Trace;
 use crate::words::help;
+use crate::write::additions::Additions;
 use crate::write::chrome::{ChromeWriter, Keep, Rewrite};
 use crate::write::csv;
 use crate::write::event_list::EventListWriter;
@@ -34,11 +37,14 @@ pub(super) const EXPORTS: &[Export] = &[
         name: "chrome",
         kind: Kind::Form,
         about: help("Chrome trace; reading it again gives the same events"),
-        examples: examples(&["run.json.zst -o run.json.gz", "run.ktrace -o run.json"]),
-        options: &[],
+        examples: examples(&[
+            "run.ktrace -o run.json",
+            "run.json.zst --counters --critical-path -o more.json.gz",
+        ]),
+        options: ChromeOptions::DECLARED,
         extension: None,
         media_type: "application/json",
-        start: |_, _, _| Ok(chrome(Keep, None)),
+        start: |trace, given, _| chrome_with(trace, &ChromeOptions::of(given, false)),
     },
     Export {
         name: "pftrace",
@@ -142,6 +148,7 @@ pub(super) const EXPORTS: &[Export] = &[
 ];
 
 struct Chrome<R> {
+    additions: Additions,
     writer: Option<ChromeWriter<String, R>>,
     keep: Option<Vec<bool>>,
     next: usize,
@@ -158,15 +165,36 @@ impl<R: Rewrite> TextPieces for Chrome<R> {
             }
             self.next += 1;
         }
-        if self.next < table.len() {
-            out.push_str(writer.output());
-            writer.output().clear();
-            self.writer = Some(writer);
-            return true;
+        while self.next == table.len() && writer.output().len() < PIECE {
+            let Some(json) = self.additions.next(trace) else {
+                out.push_str(&writer.finish(table).unwrap_or_default());
+                return false;
+            };
+            let _ = writer.addition(table, &json);
         }
-        out.push_str(&writer.finish(table).unwrap_or_default());
-        false
+        out.push_str(writer.output());
+        writer.output().clear();
+        self.writer = Some(writer);
+        true
     }
+}
+
+/// Starts the export `chrome`.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] for an execution trace with counters or a critical path: its nodes have no times.
+fn chrome_with(trace: &Trace, options: &ChromeOptions) -> Result<Started, Error> {
+    if !options.counters && !options.critical_path {
+        return Ok(chrome(Keep, None));
+    }
+    if is_execution_trace(trace) {
+        return Err(Error::BadOption("the nodes of an execution trace have no times".to_owned()));
+    }
+    let counters = if options.counters { counters::computed(trace) } else { Vec::new() };
+    let path = if options.critical_path { Replay::new(trace).critical_path(None) } else { Vec::new() };
+    let writer = Some(ChromeWriter::with_rewrite(String::new(), Keep));
+    let additions = Additions::new(counters, path);
+    Ok(Started::Writing(Writing::text(Chrome { additions, writer, keep: None, next: 0 })))
 }
 
 fn chrome(rewrite: impl Rewrite + 'static, keep: Option<Vec<bool>>) -> Started {
@@ -214,7 +242,8 @@ fn is_execution_trace(trace: &Trace) -> bool {
 fn rewriting(rewrite: impl Rewrite + 'static, keep: Option<Vec<bool>>) -> Writing {
     let kept = keep.as_ref().map(|keep| keep.iter().filter(|&&k| k).count());
     let writer = ChromeWriter::with_rewrite(String::new(), rewrite);
-    Writing::text(Chrome { writer: Some(writer), keep, next: 0 }).keeping(kept)
+    Writing::text(Chrome { additions: Additions::default(), writer: Some(writer), keep, next: 0 })
+        .keeping(kept)
 }
 
 impl Pieces for PerfettoWriter {

@@ -15,19 +15,24 @@ pub struct CriticalPathOptions {
     pub step: Option<i64>,
     /// Start and end in ns after the start of the recording.
     pub time: Option<(i64, i64)>,
+    /// One row for each period, in the order of time, instead of one for each part.
+    pub periods: bool,
     /// The maximum number of rows; `None` for all.
     pub row_limit: Option<usize>,
 }
 
 const STEP: Opt = Opt::new("step", "N", Takes::Count, "Only the profiler step with this number");
+const PERIODS: Opt =
+    Opt::new("periods", "", Takes::Nothing, "List each period with its event, in the order of time");
 
 impl Typed for CriticalPathOptions {
-    const DECLARED: &'static [Opt] = &[STEP, TIME, ROW_LIMIT];
+    const DECLARED: &'static [Opt] = &[STEP, TIME, PERIODS, ROW_LIMIT];
 
     fn of(given: &Options, _: bool) -> Self {
         CriticalPathOptions {
             step: given.number(&STEP),
             time: given.pair(&TIME),
+            periods: given.flag(&PERIODS),
             row_limit: given.limit(&ROW_LIMIT, None),
         }
     }

@@ -74,23 +74,35 @@ fn head(out: &mut String, name: &str, trace: &Trace) {
     let _ = writeln!(out, "{}", facts.join(" · "));
 }
 
-/// Which questions the trace can answer: a line for each verdict that occurs.
+/// Which questions the trace can answer, and a line for each reason why not.
 fn fitness(out: &mut String, summary: &Summary) {
     for (verdict, label) in
         [(Verdict::Good, "Fit for"), (Verdict::Limited, "Limited for"), (Verdict::Unfit, "Unfit for")]
     {
-        let questions = summary.fitness.iter().filter(|one| one.verdict == verdict);
-        let questions: Vec<String> = questions
-            .map(|one| match one.because() {
-                because if because.is_empty() => one.question.as_str().into(),
-                because => format!("{}: {because}", one.question.as_str()),
-            })
-            .collect();
-        let between = if verdict == Verdict::Good { ", " } else { "\n              " };
-        if !questions.is_empty() {
-            let _ = writeln!(out, "{label:<12}  {}", questions.join(between));
+        let mut label = label;
+        for (reason, questions) in reasons(summary, verdict) {
+            let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+            let _ = writeln!(out, "{label:<12}  {}{because}", questions.join(", "));
+            label = "";
         }
     }
+}
+
+/// The reasons of a verdict, each with the questions that it is about; an empty one for questions without any.
+fn reasons(summary: &Summary, verdict: Verdict) -> Vec<(&str, Vec<&'static str>)> {
+    let mut all: Vec<(&str, Vec<&'static str>)> = Vec::new();
+    for one in summary.fitness.iter().filter(|one| one.verdict == verdict) {
+        let messages = one.reasons.iter().map(|reason| reason.message.as_str());
+        let none = one.reasons.is_empty().then_some("");
+        for message in messages.chain(none) {
+            let question = one.question.as_str();
+            match all.iter_mut().find(|known| known.0 == message) {
+                Some(known) => known.1.push(question),
+                None => all.push((message, vec![question])),
+            }
+        }
+    }
+    all
 }
 
 fn devices(out: &mut String, summary: &Summary) {

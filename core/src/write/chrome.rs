@@ -137,16 +137,31 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         Ok(())
     }
 
+    /// Starts the document before its first event, and separates an event from the one before.
+    fn begin(&mut self, table: &Table) -> Result {
+        if !self.started {
+            self.start(table)?;
+        }
+        self.events += 1;
+        self.out.write_str(if self.events > 1 { ",\n" } else { "\n" })
+    }
+
+    /// Writes an event that is not in the table.
+    ///
+    /// # Errors
+    /// Returns the errors of the output.
+    pub(crate) fn addition(&mut self, table: &Table, json: &str) -> Result {
+        self.begin(table)?;
+        self.out.write_str(json)
+    }
+
     /// Writes one event.
     ///
     /// # Errors
     /// Returns the errors of the output.
     pub fn event(&mut self, table: &Table, row: Row) -> Result {
-        if !self.started {
-            self.start(table)?;
-        }
-        self.out.write_str(if self.events > 0 { ",\n{" } else { "\n{" })?;
-        self.events += 1;
+        self.begin(table)?;
+        self.out.write_str("{")?;
         let mut members = Members { out: &mut self.out, first: true };
         let ph = table.ph(row);
         if ph != 0 && table.metadata.source != Source::ExecutionTrace {

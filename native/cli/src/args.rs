@@ -56,7 +56,7 @@ const TOPICS: [(&str, &[&str]); 7] = [
         &["ops", "events", "event-tree", "stacks", "modules", "coverage", "patterns", "evaluation", "nodes"],
     ),
     ("Causes", &["breakdown", "idle", "critical-path", "what-if"]),
-    ("Devices", &["kernels", "sequences", "collectives", "flops", "memory", "steps"]),
+    ("Devices", &["kernels", "launches", "sequences", "collectives", "flops", "memory", "steps"]),
     ("Timeline", &["tree", "names", "counters", "tracks"]),
     ("Traces", &["view", "export", "repair", "slice", "shrink", "redact"]),
     ("Shell", &["completions", "man", "help"]),
@@ -267,7 +267,7 @@ fn strict() -> Arg {
     Arg::new("strict")
         .long("strict")
         .action(ArgAction::SetTrue)
-        .help("Return exit code 3 if a part of a trace could not be read, or it lacks what the answer needs")
+        .help("Return exit code 3 if a trace was read in part, or is unfit")
 }
 
 fn format_arg(help: &'static str) -> Arg {

@@ -43,10 +43,31 @@ fn a_trace_without_a_command_is_summarised() {
         "aten::mm",
         "Memcpy HtoD",
         "idle, queued",
-        "All 11 identities hold",
+        "All 12 identities hold",
+        "Fit for       operators, steps",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
+}
+
+/// The calls are there, their kernels are not.
+#[test]
+fn answers_that_a_trace_is_unfit_for_have_exit_codes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("hosts.json").display().to_string();
+    let call = r#"[{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":1,"dur":2,"args":{"correlation":1}}]"#;
+    fs::write(&path, call).expect("a file");
+    assert_eq!(code(&["fitness", &path]), Some(1));
+    assert_eq!(code(&["fitness", &gpu()]), Some(0));
+    assert_eq!(code(&["fitness", &gpu(), "--require", "memory"]), Some(1));
+    assert_eq!(code(&["fitness", &gpu(), "--require", "gpu"]), Some(2));
+    for command in ["summary", "idle", "breakdown", "launches"] {
+        assert_eq!(code(&[command, &path, "--strict"]), Some(3), "{command}");
+        assert_eq!(code(&[command, &path]), Some(0), "{command}");
+        assert_eq!(code(&[command, &gpu(), "--strict"]), Some(0), "{command}");
+    }
+    // Operators are no part of the loss.
+    assert_eq!(code(&["ops", &path, "--strict"]), Some(0));
 }
 
 /// A trace that PyTorch 2.15 wrote with stacks, in which calls of Python functions are events.

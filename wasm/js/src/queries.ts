@@ -134,6 +134,19 @@ export type KernelCategory =
   | "communication"
   | "other";
 
+export type FitnessQuestion =
+  | "operators"
+  | "device time"
+  | "idle"
+  | "communication"
+  | "memory"
+  | "steps";
+
+export type FitnessVerdict =
+  | "good"
+  | "limited"
+  | "unfit";
+
 export type Cause =
   | "data_loading"
   | "host_to_device_copy"
@@ -230,7 +243,8 @@ export type Category =
 export type CounterUnit =
   | "bytes"
   | "count"
-  | "share";
+  | "share"
+  | "bytes_per_second";
 
 export type TrackKind =
   | "host"
@@ -243,6 +257,28 @@ export type CheckKind =
   | "repaired"
   | "lost";
 
+export type FitnessCode =
+  | "no_operators"
+  | "no_device_work"
+  | "no_device"
+  | "no_communication"
+  | "no_memory"
+  | "no_steps"
+  | "launches_without_work"
+  | "work_without_launch"
+  | "filtered"
+  | "lost"
+  | "paused"
+  | "graphs"
+  | "clocks"
+  | "one_collective"
+  | "other_ranks"
+  | "missing_steps"
+  | "cut_step"
+  | "cold_step"
+  | "device_properties"
+  | "validator";
+
 export type FindingCode =
   | "gpu_idle"
   | "exposed_communication"
@@ -254,6 +290,26 @@ export type FindingCode =
   | "uneven_steps"
   | "trace_incomplete"
   | "overlapping_spans";
+
+export interface Fitness {
+  /** The kind of question. */
+  question: FitnessQuestion;
+  /** Whether the trace can answer it. */
+  verdict: FitnessVerdict;
+  /** The reasons, the most serious first. */
+  reasons: FitnessReason[];
+}
+
+export interface FitnessReason {
+  /** The kind of reason. */
+  code: FitnessCode;
+  /** What was found. */
+  message: string;
+  /** The number of events that it is about. */
+  count: number;
+  /** The index of the first of them. */
+  first_event: number | null;
+}
 
 export interface DeviceTime {
   /** The number of the device in the trace. */
@@ -435,6 +491,8 @@ export interface SummaryRow {
   mean_step_ns: number | null;
   /** The sum of the self CPU times of all operators: PyTorch's “Self CPU time total”. */
   self_cpu_time_total_ns: number;
+  /** Which questions the trace can answer. */
+  fitness: Fitness[];
   /** The time of each device. */
   devices: DeviceTime[];
   /** Operators by self CPU time. */
@@ -613,6 +671,58 @@ export interface SequencesRow {
   event: number;
 }
 
+/** Options of `fitness`. */
+export interface FitnessOptions {
+  /** Return exit code 1 unless these questions can be answered [default: those with events in the trace] */
+  require?: readonly string[] | undefined;
+}
+
+/** A row of `fitness`. */
+export interface FitnessRow {
+  /** The kind of question. */
+  question: FitnessQuestion;
+  /** Whether the trace can answer it. */
+  verdict: FitnessVerdict;
+  /** The messages of all reasons. */
+  because: string | null;
+  /** The reasons, the most serious first. */
+  reasons: FitnessReason[];
+}
+
+/** Options of `breakdown`. */
+export interface BreakdownOptions {
+  /** Rows of each `device`, or of each `step` [default: device] */
+  by?: "device" | "step" | undefined;
+}
+
+/** A row of `breakdown`. */
+export interface BreakdownRow {
+  /** The number of the device in the trace. */
+  device: string;
+  /** The profiler step; null for the window of the device. */
+  step: string | null;
+  /** The step, or the time from the first activity of the device to the end of its last; compute_ns, the exposed times and idle_ns add up to it. */
+  wall_ns: number;
+  /** The time during which kernels other than communication ran. */
+  compute_ns: number;
+  /** The time during which communication ran, and no compute. */
+  exposed_communication_ns: number;
+  /** The time during which copies ran, and none of the above. */
+  exposed_memcpy_ns: number;
+  /** The time during which memsets ran, and none of the above. */
+  exposed_memset_ns: number;
+  /** The time during which nothing ran. */
+  idle_ns: number;
+  /** The time during which communication ran. */
+  communication_ns: number;
+  /** The time during which copies ran. */
+  memcpy_ns: number;
+  /** The time during which memsets ran. */
+  memset_ns: number;
+  /** The share of the communication during which compute ran. */
+  overlap: number | null;
+}
+
 /** Options of `idle`. */
 export interface IdleOptions {
   /** Rows of each `device`, `stream` or `step` [default: device] */
@@ -641,12 +751,66 @@ export interface IdleRow {
   behind: Behind[];
 }
 
+/** Options of `launches`. */
+export interface LaunchesOptions {
+  /** Rows of each `stream`, `call`, `kernel`, or `launch` [default: stream] */
+  by?: "stream" | "call" | "kernel" | "launch" | undefined;
+  /** Maximum number of rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `launches`. */
+export interface LaunchesRow {
+  /** The number of the device in the trace. */
+  device: string | null;
+  /** The stream. */
+  stream: string | null;
+  /** The name of the call, or of the kernel, copy or memset. */
+  name: string | null;
+  /** The number of launches. */
+  count: number;
+  /** The mean duration of the calls. */
+  call_mean_ns: number;
+  /** The longest duration of a call. */
+  call_max_ns: number;
+  /** The mean time from the end of the call to the start of the work; 0 if the work starts earlier. */
+  delay_mean_ns: number;
+  /** Half of the delays are at most this long. */
+  delay_median_ns: number;
+  /** 95 % of the delays are at most this long. */
+  delay_p95_ns: number;
+  /** The longest delay. */
+  delay_max_ns: number;
+  /** The mean duration of the work. */
+  work_mean_ns: number;
+  /** The number with a call of at most 50 us and work that takes less time than it. */
+  short: number;
+  /** The number with a call of more than 50 us. */
+  slow: number;
+  /** The number with a delay of more than 100 us. */
+  late: number;
+  /** The mean number of launches of the stream that have not started. */
+  queue_mean: number | null;
+  /** The largest number of them. */
+  queue_max: number | null;
+  /** The time during which it was 1024 or more: the next call waits. */
+  full_ns: number | null;
+  /** The bytes of copies and memsets divided by their durations. */
+  bytes_per_second: number | null;
+  /** The index of the work with the longest delay. */
+  event: number;
+  /** The index of its call. */
+  call_event: number;
+}
+
 /** Options of `critical-path`. */
 export interface CriticalPathOptions {
   /** Only the profiler step with this number. */
   step?: number | undefined;
   /** Only this range of time after the start of the recording, such as 1.5ms..20ms; numbers are in ns. */
   time?: readonly [startNs: number, endNs: number] | string | undefined;
+  /** List each period with its event, in the order of time. */
+  periods?: boolean | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
 }
@@ -665,6 +829,12 @@ export interface CriticalPathRow {
   mostly: string | null;
   /** The spans and activities, by time; at most 10. */
   behind: Behind[];
+  /** The start of a period, after the start of the recording; null for a part. */
+  start_ns: number | null;
+  /** The track of a period, as `tracks` counts them; null between two of them. */
+  track: number | null;
+  /** The index of the event of a period. */
+  event: number | null;
 }
 
 /** Options of `what-if`. */
@@ -1382,7 +1552,7 @@ export interface CountersRow {
   process: string;
   /** The name of the counter. */
   name: string;
-  /** bytes, count, or share: a fraction of 1. */
+  /** bytes, count, share (a fraction of 1) or bytes_per_second. */
   unit: CounterUnit;
   /** The number of values. */
   points: number;
@@ -1557,6 +1727,10 @@ export type CheckRow = CheckIdentityRow | CheckViolatedRuleRow | CheckDiagnostic
 
 /** Options of the export `chrome`. */
 export interface ExportChromeOptions {
+  /** Add counters of launch queues, bandwidth, activity and memory of devices. */
+  counters?: boolean | undefined;
+  /** Add the critical path as a track of its own. */
+  criticalPath?: boolean | undefined;
 }
 
 /** Options of the export `pftrace`. */
@@ -1627,8 +1801,14 @@ export interface Answers {
   kernels(options?: KernelsOptions): KernelsRow[];
   /** Sequences of kernels that repeat, and what one launch saves. */
   sequences(options?: SequencesOptions): SequencesRow[];
+  /** Fitness: which questions the trace can answer, and why not others. */
+  fitness(options?: FitnessOptions): FitnessRow[];
+  /** Time of devices: compute, exposed communication and copies, idle. */
+  breakdown(options?: BreakdownOptions): BreakdownRow[];
   /** Idle time of devices by cause, and what stood behind it. */
   idle(options?: IdleOptions): IdleRow[];
+  /** Launches: delay, calls, short kernels, launch queues and bandwidth. */
+  launches(options?: LaunchesOptions): LaunchesRow[];
   /** Critical path: what the end of the trace or a step depended on. */
   criticalPath(options?: CriticalPathOptions): CriticalPathRow[];
   /** What changes would save, by replaying the trace with them. */
@@ -1677,7 +1857,10 @@ export interface Queries {
   ops: { options: OpsOptions; row: OpsRow };
   kernels: { options: KernelsOptions; row: KernelsRow };
   sequences: { options: SequencesOptions; row: SequencesRow };
+  fitness: { options: FitnessOptions; row: FitnessRow };
+  breakdown: { options: BreakdownOptions; row: BreakdownRow };
   idle: { options: IdleOptions; row: IdleRow };
+  launches: { options: LaunchesOptions; row: LaunchesRow };
   "critical-path": { options: CriticalPathOptions; row: CriticalPathRow };
   "what-if": { options: WhatIfOptions; row: WhatIfRow };
   collectives: { options: CollectivesOptions; row: CollectivesRow };
@@ -1720,7 +1903,10 @@ export const QUERIES: { readonly [V in keyof Queries]: boolean } = {
   ops: false,
   kernels: false,
   sequences: false,
+  fitness: false,
+  breakdown: false,
   idle: false,
+  launches: false,
   "critical-path": false,
   "what-if": false,
   collectives: false,

@@ -15,6 +15,7 @@ export interface Palette {
   boxText: string;
   arrow: string;
   curve: string;
+  path: string;
 }
 
 export function palette(): Palette {
@@ -33,5 +34,6 @@ export function palette(): Palette {
     boxText: color("--box-text"),
     arrow: color("--arrow"),
     curve: color("--curve"),
+    path: color("--path"),
   };
 }

@@ -4,6 +4,7 @@ import type { Curve, Related, Relation, Spans } from "kinetoscope/remote";
 import { time } from "../model/format";
 import type { Boxes } from "../model/timeline/boxes";
 import { CHUNK_PIXELS, chunkLength, placesOf, type Chunks, type Place } from "../model/timeline/chunks";
+import { runsOf, type Path } from "../model/timeline/path";
 import { LEVEL, type TimelineRow, type Layout } from "../model/timeline/layout";
 import { ticks, type Viewport } from "../model/timeline/viewport";
 import type { Palette } from "./palette";
@@ -43,6 +44,8 @@ export interface Scene {
   selected: Related | undefined;
   hovered: { track: number; depth: number; start: number; end: number } | undefined;
   area: Area | undefined;
+  /** The critical path, if it is shown. */
+  path: Path | undefined;
   /** The names that a search found; spans with other names are dimmed. */
   found: { names: ReadonlySet<string>; spans: Spans } | undefined;
 }
@@ -78,6 +81,7 @@ export function drawTimeline(scene: Scene): void {
     else if (row.kind === "counter") counter(scene, row);
     else process(scene, row);
   }
+  if (scene.path) criticalPath(scene, scene.path);
   if (scene.area) areaBox(scene, scene.area);
   if (scene.hovered) outline(scene, scene.hovered, palette.text, 1);
   if (scene.selected) links(scene, scene.selected);
@@ -220,6 +224,26 @@ function counter(scene: Scene, row: TimelineRow & { kind: "counter" }): void {
           value * scale,
         );
     }
+  }
+}
+
+/** The thickness of the critical path, in pixels. */
+const PATH = 3;
+
+/** Draws the critical path as a line below each track that it runs through, with steps from one track to the next. */
+function criticalPath(scene: Scene, path: Path): void {
+  const { context, width, palette } = scene;
+  const bottoms = new Map<number, number>();
+  for (const row of scene.layout.rows)
+    if (row.kind === "track") bottoms.set(row.track, yOf(scene, row.y) + row.height - PATH + 2);
+  context.fillStyle = palette.path;
+  let last: number | undefined;
+  for (const { from, to, track } of runsOf(path, scene.view, Math.ceil(width))) {
+    const y = bottoms.get(track);
+    if (y === undefined) continue;
+    context.fillRect(from, y, to - from, PATH);
+    if (last !== undefined && last !== y) context.fillRect(from, Math.min(last, y), 1, Math.abs(last - y) + PATH);
+    last = y;
   }
 }
 

@@ -1,6 +1,6 @@
 // Breaks down the window of a device.
 
-import type { Cause, DeviceTime, WorkClass } from "kinetoscope/remote";
+import type { Cause, DeviceTime, PathPart, WorkClass } from "kinetoscope/remote";
 import { HINTS, IDLE_CAUSES, TEMPLATES, TEXTS } from "../strings";
 import { time } from "./format";
 
@@ -21,7 +21,7 @@ const CLASS_COLORS: Record<WorkClass, string> = {
   memset: "c-memset",
 };
 
-const CAUSE_COLORS: Record<Cause, string> = {
+export const CAUSE_COLORS: Record<Cause, string> = {
   data_loading: "c-data",
   host_to_device_copy: "c-memcpy",
   synchronization: "c-host-waiting",
@@ -40,6 +40,9 @@ const CAUSE_COLORS: Record<Cause, string> = {
   not_recorded: "c-unknown",
   unknown: "c-unknown",
 };
+
+/** The colours of parts of the critical path: those of the same class of work or cause; others have none. */
+export const PART_COLORS: Partial<Record<PathPart, string>> = { ...CAUSE_COLORS, ...CLASS_COLORS };
 
 /** Returns the idle time by cause. */
 export function idleParts(device: DeviceTime): TimePart[] {

@@ -1,6 +1,6 @@
 // Overview: key numbers, findings and data quality.
 
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { DeviceTime, CheckRow, SummaryRow } from "kinetoscope/remote";
 import { Bar, Await, Card, Head, Panel, To } from "../components/parts";
 import { columnsOf } from "../components/answer-table";
@@ -18,6 +18,7 @@ import { shortName } from "../model/short-name";
 import { rowsOf, valueOf } from "../state/ask";
 import { go, param } from "../state/route";
 import { relation, type OpenTrace } from "../state/session";
+import { IdleOf } from "./findings/causes";
 import { HINTS, IDLE_CAUSES, TEMPLATES, TEXTS } from "../strings";
 
 const LABELS = TEXTS.overview;
@@ -136,13 +137,20 @@ function TopModules({ open }: { open: OpenTrace }) {
   );
 }
 
-function Device({ device }: { device: DeviceTime }) {
+function Device({ device, open }: { device: DeviceTime; open: OpenTrace }) {
+  const [isOpen, toggle] = useState(false);
   return (
     <div class="device" data-device={device.device}>
       <h3>
         {TEMPLATES.device(device.device)} <small>{TEMPLATES.deviceWindow(time(device.window_ns))}</small>
       </h3>
       <Bar label={TEMPLATES.device(device.device)} parts={windowParts(device)} />
+      {device.idle_ns > 0 ? (
+        <details class="why-idle" onToggle={(event) => toggle(event.currentTarget.open)}>
+          <summary>{LABELS.whyIdle}</summary>
+          {isOpen ? <IdleOf open={open} device={device.device} /> : null}
+        </details>
+      ) : null}
     </div>
   );
 }
@@ -348,7 +356,7 @@ export function Overview({ open }: { open: OpenTrace }) {
               {summary.devices.length > 0 ? (
                 <Panel title={LABELS.deviceTime} about={`${HINTS.deviceBusy} ${HINTS.exposed}`} id="devices">
                   {summary.devices.map((device) => (
-                    <Device key={device.device} device={device} />
+                    <Device key={device.device} device={device} open={open} />
                   ))}
                 </Panel>
               ) : null}

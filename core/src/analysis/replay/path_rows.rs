@@ -1,15 +1,18 @@
 //! The critical path as rows: the time of each part, and what stood behind it.
 
-use super::path::PathPart;
+use super::path::{PathPart, Segment};
 use super::what_if::Replay;
 use crate::analysis::device::behind::{BEHIND, Behind};
 use crate::analysis::device::steps::step_ranges;
 use crate::analysis::intervals::Interval;
 use crate::error::Error;
 use crate::rows::{Cell, Column, Rows, Shape};
+use crate::table::events::Row;
 use crate::trace::Trace;
 use alloc::format;
 use alloc::vec;
+use alloc::vec::Vec;
+use serde_json::Value;
 
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[
@@ -19,6 +22,11 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::int("count", "Periods", "The number of periods."),
     Column::text("mostly", "Mostly", "The first of `behind`.").nullable(),
     Column::json("behind", "", Shape::Records(&BEHIND), "The spans and activities, by time; at most 10."),
+    Column::ns("start_ns", "At", "The start of a period, after the start of the recording; null for a part.")
+        .nullable(),
+    Column::int("track", "", "The track of a period, as `tracks` counts them; null between two of them.")
+        .nullable(),
+    Column::int("event", "", "The index of the event of a period.").nullable(),
 ];
 
 /// Returns the window of a step, or of a range of time after the start of the recording; `None` for the complete trace.
@@ -63,6 +71,31 @@ pub(crate) fn path_rows(trace: &Trace, window: Option<Interval>) -> Rows {
             group.count.into(),
             group.mostly,
             group.behind,
+            Cell::Null,
+            Cell::Null,
+            Cell::Null,
+        ]);
+    }
+    rows
+}
+
+/// Returns the periods of the critical path of a window, in the order of time.
+pub(crate) fn period_rows(trace: &Trace, window: Option<Interval>) -> Rows {
+    let path = Replay::new(trace).critical_path(window);
+    let length = |segment: &Segment| segment.time.1 - segment.time.0;
+    let total: i64 = path.iter().map(length).sum();
+    let mut rows = Rows::new(COLUMNS);
+    for segment in path {
+        rows.push(vec![
+            segment.part.as_str().into(),
+            Cell::Ns(length(&segment)),
+            Cell::Share(length(&segment) as f64 / total.max(1) as f64),
+            Cell::Int(1),
+            segment.row.map(|row| trace.table.name(row)).into(),
+            Cell::Json(Value::Array(Vec::new())),
+            Cell::Ns(segment.time.0.saturating_sub(trace.start_ns)),
+            segment.track.map(|track| track.0 as usize).into(),
+            segment.row.map(Row::index).into(),
         ]);
     }
     rows

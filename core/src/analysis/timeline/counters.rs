@@ -1,9 +1,11 @@
-//! Counters: those of the file, memory by device, and the launch queue and activity of each device.
+//! Counters: those of the file, memory by device, and activity, launch queues and bandwidth of each device.
 //!
 //! A counter is a step function: each value holds until the next point.
 
 use super::lane_names::LaneNames;
 use crate::analysis::device::device_time::activities;
+use crate::analysis::device::launches::bandwidth::bandwidths;
+use crate::analysis::device::launches::{LaunchesBy, grouped};
 use crate::analysis::device::memory::Memory;
 use crate::analysis::intervals::Intervals;
 use crate::index::Index;
@@ -31,6 +33,8 @@ words! {
         Count = "count",
         /// A fraction of 1.
         Share = "share",
+        /// Bytes per second.
+        BytesPerSecond = "bytes_per_second",
     }
 }
 
@@ -49,16 +53,28 @@ pub struct Counter {
 
 /// Returns every counter, those of the file first.
 pub fn counters(trace: &Trace) -> Vec<Counter> {
-    let mut all = recorded(trace);
+    let mut all = in_order(trace, recorded(trace));
+    all.append(&mut computed(trace));
+    all
+}
+
+/// Returns the counters that are not in the file.
+pub fn computed(trace: &Trace) -> Vec<Counter> {
+    let mut all = Vec::new();
     memory(trace, &mut all);
     devices(trace, &mut all);
-    for counter in &mut all {
+    in_order(trace, all)
+}
+
+/// Sorts the points, and makes their times relative to the start of the recording.
+fn in_order(trace: &Trace, mut counters: Vec<Counter>) -> Vec<Counter> {
+    for counter in &mut counters {
         sort_by_key(&mut counter.points, |point| (point.0, 0));
         for point in &mut counter.points {
             point.0 = point.0.saturating_sub(trace.start_ns);
         }
     }
-    all
+    counters
 }
 
 /// Returns the counters of the file, one for each number in its counter events.
@@ -118,9 +134,11 @@ fn memory(trace: &Trace, all: &mut Vec<Counter>) {
     }
 }
 
-/// Adds the activity of each device, and the number of its activities that were launched and have not started.
+/// Adds the activity of each device, the launch queue of each of its streams, and the bandwidth of each kind of copy.
 fn devices(trace: &Trace, all: &mut Vec<Counter>) {
     let table = &trace.table;
+    let mut queues = grouped(trace, LaunchesBy::Stream);
+    sort_by_key(&mut queues, |group| (group.stream.map_or(0, |stream| i64::from(stream.0)), 0));
     for (device, rows) in activities(table) {
         let busy = Intervals::union_of(rows.iter().map(|&row| (table.ts(row), table.end(row))).collect());
         let edges = busy.as_slice().iter().flat_map(|&(start, end)| [(start, 1.0), (end, 0.0)]);
@@ -131,25 +149,20 @@ fn devices(trace: &Trace, all: &mut Vec<Counter>) {
             unit: Unit::Share,
             points: edges.collect(),
         });
-        let mut changes: Vec<(i64, i64)> = Vec::new();
-        for &row in &rows {
-            if let Some(launch) = trace.links.launch(row) {
-                changes.push((table.ts(launch), 1));
-                changes.push((table.ts(row).max(table.ts(launch)), -1));
-            }
+        let own = queues.iter().filter(|group| {
+            group.stream.is_some_and(|stream| plain(&table.names, table.tracks.get(stream).pid) == device)
+        });
+        for group in own {
+            let stream = group.stream.map(|stream| plain(&table.names, table.tracks.get(stream).tid));
+            let name = format!("launch queue {}", stream.unwrap_or_default().trim_start_matches("stream "));
+            let points = group.queue.iter().flat_map(|queue| &queue.points);
+            let points = points.map(|&(ts, length)| (ts, length as f64)).collect();
+            all.push(Counter { name, process: process.clone(), unit: Unit::Count, points });
         }
-        sort_by_key(&mut changes, |&change| change);
-        let mut waiting = 0;
-        let points: Vec<_> = changes
-            .into_iter()
-            .map(|(ts, change)| {
-                waiting += change;
-                // If launch and start coincide, the decrement is sorted before the increment.
-                (ts, waiting.max(0) as f64)
-            })
-            .collect();
-        if !points.is_empty() {
-            all.push(Counter { name: "launch queue".to_owned(), process, unit: Unit::Count, points });
+        for one in bandwidths(table, &rows) {
+            let name = format!("bandwidth {}", one.kind);
+            let (process, points) = (process.clone(), one.points);
+            all.push(Counter { name, process, unit: Unit::BytesPerSecond, points });
         }
     }
 }
@@ -206,7 +219,12 @@ pub const COLUMNS: &[Column] = &[
     Column::int("counter", "#", "The number of the counter, as `curve` takes it."),
     Column::text("process", "Process", "The process or device that the counter belongs to."),
     Column::text("name", "Name", "The name of the counter."),
-    Column::word("unit", "Unit", &Unit::VOCABULARY, "bytes, count, or share: a fraction of 1."),
+    Column::word(
+        "unit",
+        "Unit",
+        &Unit::VOCABULARY,
+        "bytes, count, share (a fraction of 1) or bytes_per_second.",
+    ),
     Column::int("points", "Points", "The number of values."),
     Column::float("min", "Min", "The minimum."),
     Column::float("max", "Max", "The maximum."),

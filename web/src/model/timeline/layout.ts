@@ -1,6 +1,6 @@
 // The rows of the timeline and their positions: processes with their tracks and counters.
 
-import type { CountersRow, TracksRow } from "kinetoscope/remote";
+import type { CountersRow, CounterUnit, TracksRow } from "kinetoscope/remote";
 
 /** The height of one nesting level of spans, in pixels. */
 export const LEVEL = 18;
@@ -27,7 +27,7 @@ export type TimelineRow =
       id: string;
       counter: number;
       title: string;
-      unit: string;
+      unit: CounterUnit;
       max: number;
       y: number;
       height: number;
@@ -82,51 +82,57 @@ function grouped(tracks: readonly TracksRow[], counters: readonly CountersRow[])
   return groups.sort((a, b) => Number(b.onDevice) - Number(a.onDevice) || weight(b) - weight(a));
 }
 
-/** Returns the rows from top to bottom. */
+/** Returns the row of a counter at a vertical position. */
+const counterRow = (counter: CountersRow, y: number): TimelineRow => ({
+  kind: "counter",
+  id: `c${counter.counter}`,
+  counter: counter.counter,
+  title: counter.name,
+  unit: counter.unit,
+  max: counter.max,
+  y,
+  height: COUNTER,
+});
+
+/** Returns the row of a track at a vertical position. */
+function trackRow(track: TracksRow, y: number, onDevice: boolean, closed: ReadonlySet<string>): TimelineRow {
+  const id = `t${track.track}`;
+  const isClosed = closed.has(id);
+  const levels = isClosed ? 1 : track.depth;
+  return {
+    kind: "track",
+    id,
+    track: track.track,
+    title: track.thread,
+    y,
+    height: Math.max(1, levels) * LEVEL,
+    levels,
+    depth: track.depth,
+    closed: isClosed,
+    onDevice,
+  };
+}
+
+/** Returns the rows from top to bottom. Shares of a device, such as busy, are above its streams, other counters below. */
 export function layout(tracks: readonly TracksRow[], counters: readonly CountersRow[], options: LayoutOptions): Layout {
   const rows: TimelineRow[] = [];
   let y = 0;
+  const add = (row: TimelineRow, gap = GAP): void => {
+    rows.push(row);
+    y += row.height + gap;
+  };
   for (const group of grouped(tracks, counters)) {
     const shown = group.tracks.filter((track) => options.matches(`${group.title} ${track.thread}`));
     const curves = group.counters.filter((counter) => options.matches(`${group.title} ${counter.name}`));
     if (shown.length + curves.length === 0) continue;
     const id = `${group.onDevice ? "d" : "p"}${group.title}`;
     const closed = options.closed.has(id);
-    rows.push({ kind: "process", id, title: group.title, y, height: HEAD, closed, tracks: shown.length });
-    y += HEAD;
+    add({ kind: "process", id, title: group.title, y, height: HEAD, closed, tracks: shown.length }, 0);
     if (closed) continue;
-    for (const counter of curves) {
-      rows.push({
-        kind: "counter",
-        id: `c${counter.counter}`,
-        counter: counter.counter,
-        title: counter.name,
-        unit: counter.unit,
-        max: counter.max,
-        y,
-        height: COUNTER,
-      });
-      y += COUNTER + GAP;
-    }
-    for (const track of shown) {
-      const trackId = `t${track.track}`;
-      const isClosed = options.closed.has(trackId);
-      const levels = isClosed ? 1 : track.depth;
-      const height = Math.max(1, levels) * LEVEL;
-      rows.push({
-        kind: "track",
-        id: trackId,
-        track: track.track,
-        title: track.thread,
-        y,
-        height,
-        levels,
-        depth: track.depth,
-        closed: isClosed,
-        onDevice: group.onDevice,
-      });
-      y += height + GAP;
-    }
+    const isAbove = (counter: CountersRow): boolean => !group.onDevice || counter.unit === "share";
+    for (const counter of curves.filter(isAbove)) add(counterRow(counter, y));
+    for (const track of shown) add(trackRow(track, y, group.onDevice, options.closed));
+    for (const counter of curves.filter((one) => !isAbove(one))) add(counterRow(counter, y));
   }
   return { rows, height: y };
 }

@@ -10,6 +10,7 @@ import { search } from "../../model/search";
 import { boxAt, boxesOf, type Boxes } from "../../model/timeline/boxes";
 import { CHUNK_PIXELS, Chunks, levelOf, placesOf, type Place } from "../../model/timeline/chunks";
 import { rowAt, layout, LEVEL } from "../../model/timeline/layout";
+import { criticalPathOf, type Path } from "../../model/timeline/path";
 import { around, centered, clamped, type Viewport } from "../../model/timeline/viewport";
 import { numberParam, param, setParams } from "../../state/route";
 import { reducedMotion, theme } from "../../state/theme";
@@ -57,6 +58,9 @@ export class Timeline {
   /** The area that is being dragged. */
   readonly area = signal<Area | undefined>(undefined);
   readonly selection = signal<Selection | undefined>(undefined);
+  /** The critical path, once it was asked for. */
+  readonly path = signal<Path | undefined>(undefined);
+  readonly showsPath = computed(() => text("path").value === "1");
   readonly matches: Matches;
   readonly layout = computed(() =>
     layout(this.tracks, this.counters, { closed: this.closed.value, matches: this.trackFilter.value.matches }),
@@ -123,6 +127,7 @@ export class Timeline {
           this.hovered.value,
           this.area.value,
         ];
+        void [this.showsPath.value, this.path.value];
         void [this.matches.found.value, this.layout.value, this.arrived.value, theme.value, this.selection.value];
         cancelAnimationFrame(this.frame);
         this.frame = requestAnimationFrame(() => this.draw());
@@ -154,6 +159,9 @@ export class Timeline {
       }),
       effect(() => this.matches.search(wanted.value)),
       effect(() => {
+        if (this.showsPath.value) void this.loadPath();
+      }),
+      effect(() => {
         // The details of the selected event reduce the height of the timeline.
         void this.size.value;
         const related = this.related.value;
@@ -172,6 +180,12 @@ export class Timeline {
     const { start, end } = this.view.peek();
     if (Math.round(start) !== wanted.start || Math.round(end) !== wanted.end)
       this.view.value = clamped(wanted, this.whole);
+  }
+
+  private async loadPath(): Promise<void> {
+    if (this.path.peek()) return;
+    const periods = await this.trace.columns("critical-path", { periods: true }).catch(() => undefined);
+    if (periods) this.path.value = criticalPathOf(periods);
   }
 
   private draw(): void {
@@ -212,6 +226,7 @@ export class Timeline {
       selected: this.related.peek(),
       hovered: this.hovered.peek(),
       area: this.area.peek() ?? this.selectedArea(),
+      path: this.showsPath.peek() ? this.path.peek() : undefined,
       found: this.matches.found.peek(),
     };
   }

@@ -7,6 +7,7 @@ import { Await, Head, Missing } from "../../components/parts";
 import { cell, count, time } from "../../model/format";
 import type { TimelineRow } from "../../model/timeline/layout";
 import { rowsOf } from "../../state/ask";
+import { setParams } from "../../state/route";
 import type { OpenTrace } from "../../state/session";
 import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../../strings";
 import { Timeline } from "./controller";
@@ -15,6 +16,7 @@ import { listen } from "./input";
 import { SelectionPanel } from "./selection";
 
 const LABELS = TEXTS.timeline;
+const COUNTER_KINDS = { bytes: "bytes", count: "float", share: "share", bytes_per_second: "rate" } as const;
 const SHARED = TEXTS.shared;
 
 function Toolbar({ timeline }: { timeline: Timeline }) {
@@ -55,6 +57,15 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
         ›
       </button>
       <SearchBox name="lanes" class="lanes" label={LABELS.tracks} hint={TEMPLATES.tracksHint(PAGE_TEXTS.filterHint)} />
+      <button
+        type="button"
+        aria-pressed={timeline.showsPath.value}
+        data-hint={LABELS.criticalPathHint}
+        data-path={timeline.path.value?.start.length}
+        onClick={() => setParams({ path: timeline.showsPath.value ? undefined : "1" })}
+      >
+        {LABELS.criticalPath}
+      </button>
       <span class="spring" />
       <span
         class="quiet in-sight"
@@ -80,7 +91,7 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
 function GutterEntry({ row, timeline }: { row: TimelineRow; timeline: Timeline }) {
   const style = { top: `${row.y + timeline.header}px`, height: `${row.height}px` };
   if (row.kind === "counter") {
-    const most = cell(row.unit === "bytes" ? "bytes" : row.unit === "share" ? "share" : "float", row.max);
+    const most = cell(COUNTER_KINDS[row.unit], row.max);
     return (
       <div class="row-label counter-label" style={style} data-hint={TEMPLATES.counterScale(row.title, most)}>
         <span>{row.title}</span>

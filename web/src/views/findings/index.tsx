@@ -1,15 +1,17 @@
 // Findings, known anti-patterns, and calls during which the launch queue ran empty.
 
 import type { EvaluationRow, PatternsRow } from "kinetoscope/remote";
-import { columnsOf } from "../components/answer-table";
-import { FindingList } from "../components/finding-list";
-import { Await, Head, Panel, To } from "../components/parts";
-import { Save } from "../components/save";
-import { Table } from "../components/table";
-import { time } from "../model/format";
-import { rowsOf } from "../state/ask";
-import type { OpenTrace } from "../state/session";
-import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../strings";
+import { columnsOf } from "../../components/answer-table";
+import { FindingList } from "../../components/finding-list";
+import { Await, Head, Panel, To } from "../../components/parts";
+import { Save } from "../../components/save";
+import { Table } from "../../components/table";
+import { time } from "../../model/format";
+import { rowsOf } from "../../state/ask";
+import type { OpenTrace } from "../../state/session";
+import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../../strings";
+import { CriticalPath, IdleCauses } from "./causes";
+import { WhatIf } from "./what-if";
 
 const LABELS = TEXTS.findings;
 const SHARED = TEXTS.shared;
@@ -105,6 +107,11 @@ export function Findings({ open }: { open: OpenTrace }) {
           </Panel>
         )}
       </Await>
+      <Await answer={rowsOf(open.trace, "summary")}>
+        {([summary]) => (summary ? <WhatIf open={open} summary={summary} /> : null)}
+      </Await>
+      <IdleCauses open={open} />
+      <CriticalPath open={open} />
       <Panel
         title={LABELS.antiPatterns}
         actions={<Save trace={open.trace} query="patterns" />}
