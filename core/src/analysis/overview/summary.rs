@@ -383,7 +383,7 @@ fn finding_json(finding: &Finding) -> Value {
         Cell::Ns(finding.cost_ns),
         finding.cause.map(Cause::as_str).into(),
         finding.message.as_str().into(),
-        finding.advice.into(),
+        finding.advice.as_str().into(),
         Cell::Json(finding.events.iter().map(|row| row.index()).collect()),
         finding.command.as_str().into(),
     ])

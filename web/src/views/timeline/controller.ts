@@ -58,7 +58,7 @@ export class Timeline {
   /** The area that is being dragged. */
   readonly area = signal<Area | undefined>(undefined);
   readonly selection = signal<Selection | undefined>(undefined);
-  /** The critical path, once it was asked for. */
+  /** The critical path, once it was loaded. */
   readonly path = signal<Path | undefined>(undefined);
   readonly showsPath = computed(() => text("path").value === "1");
   readonly matches: Matches;

@@ -35,7 +35,7 @@ pub(super) fn order(findings: &mut [Finding], replay: &Replay<'_>, join: Join) {
     sort_by_key(findings, |finding| (descending(saving(finding)), descending(finding.cost_ns)));
 }
 
-/// Returns what each finding saves alone, in ns; negative if there is no change that it stands for.
+/// Returns what each finding saves alone, in ns; negative if no replay shows it.
 fn alone(findings: &[Finding], replay: &Replay<'_>, join: Join) -> Vec<i64> {
     let savings = |findings: &[Finding]| -> Vec<i64> {
         let mut scratch = Scratch::default();

@@ -1,0 +1,136 @@
+//! Findings about how a program is set up: tensor cores, data parallelism, the backend of collectives, memory.
+
+use super::{Basis, Finding, FindingCode, percent, share, threshold};
+use crate::analysis::device::device_time::Class;
+use crate::analysis::device::kernels::KernelGroup;
+use crate::analysis::device::memory::device_of;
+use crate::analysis::intervals::Collector;
+use crate::analysis::replay::{Changes, Faster};
+use crate::analysis::torch::device_type::DeviceType;
+use crate::kernel_rules::KernelCategory;
+use crate::table::category::Category;
+use crate::table::events::{Row, Table};
+use crate::table::layout::Key;
+use crate::units::{bytes, time_ns};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde_json::Value;
+
+/// Adds the findings.
+pub(super) fn setup(out: &mut Vec<Finding>, basis: &Basis<'_>) {
+    let devices = basis.trace.table.metadata.value("deviceProperties");
+    let devices = devices.as_ref().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    out.extend(tensor_cores(basis, devices));
+    out.extend(data_parallel(basis));
+    out.extend(backend(basis));
+    out.extend(memory(basis, devices));
+}
+
+/// The work that tensor cores can do.
+const ELIGIBLE: [KernelCategory; 3] =
+    [KernelCategory::Gemm, KernelCategory::Convolution, KernelCategory::Attention];
+
+/// All devices have tensor cores, and no kernel uses them. The saving is that of kernels that are twice as fast.
+fn tensor_cores(basis: &Basis<'_>, devices: &[Value]) -> Option<Finding> {
+    let major = |device: &Value| device["computeMajor"].as_i64();
+    if devices.is_empty() || !devices.iter().all(|device| major(device).is_some_and(|major| major >= 7)) {
+        return None;
+    }
+    let compute = || basis.kernels.iter().filter(|group| group.class == Class::Compute);
+    if compute().any(|group| group.tensor_core_ns > 0) {
+        return None;
+    }
+    let is_eligible =
+        |group: &&KernelGroup| group.only_category().is_some_and(|category| ELIGIBLE.contains(&category));
+    let sum = |ns: i64, group: &KernelGroup| ns.saturating_add(group.sum_ns);
+    let (eligible, all) = (compute().filter(is_eligible).fold(0, sum), compute().fold(0, sum));
+    if share(eligible, all) < threshold::ELIGIBLE {
+        return None;
+    }
+    let message = format!(
+        "matrix products, convolutions and attention took {} ({} of compute), and none used tensor cores",
+        time_ns(eligible, None),
+        percent(eligible, all)
+    );
+    let advice = "use bfloat16 or float16 (torch.autocast), or TF32 (set_float32_matmul_precision(\"high\")); the saving is that of twice the speed";
+    let mut finding = Finding::new(FindingCode::NoTensorCores, eligible, message, advice);
+    let faster = |category: KernelCategory| Faster { work: category.as_str().to_owned(), factor: 2.0 };
+    finding.changes = Some(Changes { faster: ELIGIBLE.map(faster).into(), ..Changes::default() });
+    let longest = compute().filter(is_eligible).take(3).map(|group| group.longest).collect();
+    Some(finding.shown_by("kernels --by category", longest))
+}
+
+/// `DataParallel` copies the model to every device in each step, and one thread starts all work.
+fn data_parallel(basis: &Basis<'_>) -> Option<Finding> {
+    if basis.devices.len() < 2 {
+        return None;
+    }
+    let (ns, longest) = time_of(&basis.trace.table, |name| name == "DataParallel.forward")?;
+    let message = format!(
+        "torch.nn.DataParallel ran on {} devices for {}: one process copies the model and starts all work",
+        basis.devices.len(),
+        time_ns(ns, None)
+    );
+    let advice = "use DistributedDataParallel with a process for each device";
+    let finding = Finding::new(FindingCode::DataParallel, ns, message, advice);
+    Some(finding.shown_by("idle", [longest].into()))
+}
+
+/// Collectives of tensors on devices go through the host.
+fn backend(basis: &Basis<'_>) -> Option<Finding> {
+    if basis.devices.is_empty() {
+        return None;
+    }
+    let (ns, longest) =
+        time_of(&basis.trace.table, |name| name.starts_with("gloo:") || name.starts_with("mpi:"))?;
+    let message = format!("collectives of Gloo or MPI took {}, though a device was used", time_ns(ns, None));
+    let advice = "use NCCL (RCCL on AMD) for tensors on devices: init_process_group(\"nccl\")";
+    let finding = Finding::new(FindingCode::HostCollectives, ns, message, advice);
+    Some(finding.shown_by("collectives", [longest].into()))
+}
+
+/// How long spans of the host with some names were open on any thread, with the longest; `None` if there are none.
+fn time_of(table: &Table, is_meant: impl Fn(&str) -> bool) -> Option<(i64, Row)> {
+    let meant: Vec<bool> = table.names.iter().map(|(_, name)| is_meant(name)).collect();
+    if !meant.contains(&true) {
+        return None;
+    }
+    let is_host = |category| matches!(category, Category::CpuOp | Category::UserAnnotation);
+    let is_meant = |row: Row| meant[table.name_id(row).0 as usize] && is_host(table.category(row));
+    let (mut times, mut longest): (Collector, Option<Row>) = (Collector::default(), None);
+    for row in table.rows().filter(|&row| is_meant(row) && table.is_span(row)) {
+        times.push((table.ts(row), table.end(row)));
+        if longest.is_none_or(|longest| table.dur(row) > table.dur(longest)) {
+            longest = Some(row);
+        }
+    }
+    Some((times.union().length(), longest?))
+}
+
+/// The memory of a device was nearly used up.
+fn memory(basis: &Basis<'_>, devices: &[Value]) -> Option<Finding> {
+    let table = &basis.trace.table;
+    let record = table.names.find("[memory]")?;
+    let size = |id: i64| {
+        let is_own = |(at, device): &(usize, &Value)| device["id"].as_i64().unwrap_or(*at as i64) == id;
+        devices.iter().enumerate().find(is_own)?.1["totalGlobalMem"].as_i64().filter(|&size| size > 0)
+    };
+    let peak = |row: Row| {
+        let (device, id) = device_of(table, row);
+        let allocated = table.int(row, Key::TotalAllocated).filter(|_| device != DeviceType::Cpu)?;
+        let size = size(id)?;
+        Some((share(allocated, size), allocated, size, id, row))
+    };
+    let rows = table.rows().filter(|&row| table.name_id(row) == record);
+    let highest = rows.filter_map(peak).max_by(|a, b| a.0.total_cmp(&b.0));
+    let (share, allocated, size, id, row) = highest?;
+    if share <= threshold::MEMORY {
+        return None;
+    }
+    let message: String =
+        format!("GPU {id} had {} of {} allocated ({:.0}%)", bytes(allocated), bytes(size), share * 100.0);
+    let advice = "a larger batch may fail: use activation checkpointing, smaller types, or sharding";
+    Some(Finding::new(FindingCode::MemoryNearlyFull, 0, message, advice).shown_by("memory", [row].into()))
+}
