@@ -24,6 +24,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use kinetoscope_stream::block::MAGIC;
 
+/// The bytes that [`Trace::read`] reads at once.
+const PIECE: usize = 1 << 20;
+
 /// A trace that was read: events, pairs, nesting, links, and diagnostics.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -98,7 +101,10 @@ impl Trace {
     /// As [`TraceReader::feed`] and [`TraceReader::finish`].
     pub fn read(bytes: &[u8]) -> Result<Trace, Error> {
         let mut reader = TraceReader::default();
-        reader.feed(bytes)?;
+        // In pieces, because the reader copies the unread part of each.
+        for piece in bytes.chunks(PIECE) {
+            reader.feed(piece)?;
+        }
         reader.finish()
     }
 }

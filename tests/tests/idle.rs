@@ -105,6 +105,24 @@ fn every_instant_of_a_gap_has_one_cause() {
     assert_eq!(rows(&trace, "idle")[0]["share"], 14.0 / 90.0);
 }
 
+/// A step from 0 to 80 and a function from 5 to 95 overlap, so they are on two lanes of the thread. The data loader is
+/// open in the step from 20 to 60, and `sleep` in the function from 30 to 50. A second `sleep`, from 62 to 70, is in none.
+#[test]
+fn spans_of_several_lanes_of_a_thread_are_nested_by_their_starts() {
+    let mut events = kernels();
+    events.extend([
+        span("user_annotation", "ProfilerStep#1", "1", (0, 80)),
+        span("python_function", "main.py(3): train", "1", (5, 95)),
+        span("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "1", (20, 60)),
+        span("python_function", "<built-in function sleep>", "1", (30, 50)),
+        span("python_function", "<built-in function sleep>", "1", (62, 70)),
+    ]);
+    let trace = made(&json!(events));
+    assert!(trace.tree.lanes().iter().filter(|lane| lane.positions().len() > 1).count() > 1, "two lanes");
+    let expected = [("data_loading", 40), ("user_code", 40), ("launch", 5), ("queued", 5)];
+    assert_eq!(causes(&trace), expected.map(|(cause, time)| (cause.to_owned(), time)).into());
+}
+
 /// One span from 10 to 90 on the thread that launches.
 #[test]
 fn names_that_almost_match_are_something_else() {

@@ -78,10 +78,12 @@ pub(crate) fn what_if_rows(trace: &Trace, changes: &Changes) -> Result<Rows, Err
 /// The changes that are tried if none is given.
 fn usual(replay: &Replay<'_>) -> Vec<Changes> {
     let mut all: Vec<Changes> = Cause::ALL.into_iter().map(Changes::without).collect();
-    all.push(Changes { overlap_communication: true, ..Changes::default() });
-    all.push(Changes { cuda_graph: true, ..Changes::default() });
     let graph = replay.graph();
     let has = |class: Class| graph.ids().any(|id| graph.node(id).kind == Kind::Device(class));
+    if Class::ALL.into_iter().any(has) {
+        all.push(Changes { overlap_communication: true, ..Changes::default() });
+        all.push(Changes { cuda_graph: true, ..Changes::default() });
+    }
     for class in Class::ALL.into_iter().filter(|&class| has(class)) {
         let faster = Faster { work: class.as_str().to_owned(), factor: 2.0 };
         all.push(Changes { faster: [faster].into(), ..Changes::default() });

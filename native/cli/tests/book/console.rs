@@ -7,13 +7,14 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// The files that the examples read, and where they are in the repository.
-const TRACES: [(&str, &str); 12] = [
+const TRACES: [(&str, &str); 13] = [
     ("run.json.gz", "tests/data/torch/kineto/transformer_training/trace.json.gz"),
     ("steps.json.gz", "tests/data/torch/kineto/mlp_training/trace.json.gz"),
     (
         "execution_trace.json.gz",
         "tests/data/torch/2.15/kineto/execution_trace_training/execution_trace.json.gz",
     ),
+    ("slow.json.gz", "tests/data/runs/data_loading/rank1.json.gz"),
     ("rank1.json.gz", "tests/data/runs/two_groups/rank1.json.gz"),
     ("gpu.json", "tests/data/healthy/small_gpu_trace.json"),
     ("memory.json.gz", "tests/data/torch/kineto/memory_user_scope/trace.json.gz"),

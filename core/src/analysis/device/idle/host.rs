@@ -120,24 +120,27 @@ impl<'a> Walk<'a> {
         let mut from = period.0;
         while from < period.1 {
             let mut until = period.1;
-            let mut open: Option<(TrackId, Position)> = None;
+            // The track, with the start of the innermost span and what it shows.
+            let mut open: Option<(TrackId, i64, Doing)> = None;
             for cursor in &mut *cursors {
                 let track = cursor.lane.track;
-                if open.is_some_and(|(other, _)| other != track) {
+                if open.is_some_and(|(other, ..)| other != track) {
                     break;
                 }
                 let (at, change) = cursor.at(host.trace, from);
                 until = until.min(change);
-                // Of several lanes of a track, the span that began last is the innermost.
-                let is_better = |at: Position| match open {
-                    Some((_, known)) => start(at) > start(known),
-                    None => true,
+                let Some((at, doing)) = at.and_then(|at| Some((at, host.doing[at.index()]?))) else {
+                    continue;
                 };
-                let known = at.filter(|at| host.doing[at.index()].is_some());
-                open = known.filter(|&at| is_better(at)).map(|at| (track, at)).or(open);
+                // Of several lanes of a track, the span that began last is inside of the other one.
+                open = Some(match open {
+                    Some((_, known, around)) if known <= start(at) => (track, start(at), both(around, doing)),
+                    Some((_, known, inside)) => (track, known, both(doing, inside)),
+                    None => (track, start(at), doing),
+                });
             }
-            let reason = match open.and_then(|(_, at)| host.doing[at.index()]) {
-                Some(Doing { cause, behind, .. }) => Reason { cause, behind: Some(behind) },
+            let reason = match open {
+                Some((_, _, Doing { cause, behind, .. })) => Reason { cause, behind: Some(behind) },
                 None => Reason { cause: Cause::Unknown, behind: None },
             };
             each((from, until), reason);
@@ -202,6 +205,13 @@ fn inside(around: Option<Doing>, row: Row, sign: Sign) -> Doing {
         }
         Sign::Code(cause) => Doing { cause, behind: row, is_whole: false, operator },
     }
+}
+
+/// What the host does in a span of one lane, while a span of another lane is open around it.
+fn both(around: Doing, inside: Doing) -> Doing {
+    let is_code = inside.cause == Cause::UserCode && around.cause != Cause::UserCode;
+    let is_part = inside.cause == Cause::Operator && around.cause == Cause::Optimizer;
+    if around.is_whole || is_code || is_part { around } else { inside }
 }
 
 /// The signs of spans, cached for each name and category.

@@ -27,13 +27,14 @@ impl Queue {
     pub fn of(table: &Table, launches: &[Launch]) -> Queue {
         let points = points(table, launches);
         let window = window(table, launches);
-        let (mut sum, mut full_ns) = (0i128, 0);
+        let (mut sum, mut full_ns) = (0i128, 0i64);
         for (at, &(ts, length)) in points.iter().enumerate() {
-            let held = points.get(at + 1).map_or(window.1, |next| next.0) - ts;
+            let next = points.get(at + 1).map_or(window.1, |next| next.0);
+            let held = next.saturating_sub(ts);
             sum += i128::from(length) * i128::from(held);
-            full_ns += if length >= LIMIT { held } else { 0 };
+            full_ns = if length >= LIMIT { full_ns.saturating_add(held) } else { full_ns };
         }
-        let length = (window.1 - window.0).max(1);
+        let length = window.1.saturating_sub(window.0).max(1);
         let max = points.iter().map(|point| point.1).max().unwrap_or(0);
         Queue { mean: sum as f64 / length as f64, max, full_ns, points }
     }

@@ -14,6 +14,9 @@ const SAME: [(&str, FindingCode); 2] = [
     ("FP32 MatMul Pattern", FindingCode::NoTensorCores),
 ];
 
+/// The patterns that say nothing about a program without a device, though PyTorch's matchers find them there.
+const ON_DEVICES: [&str; 2] = ["FP32 MatMul Pattern", "Extra CUDA Copy Pattern"];
+
 /// Adds the anti-patterns of a trace that was recorded with shapes or stacks. Without them, few can be detected.
 pub(super) fn patterns(out: &mut Vec<Finding>, basis: &Basis<'_>) {
     let trace = basis.trace;
@@ -28,7 +31,8 @@ pub(super) fn patterns(out: &mut Vec<Finding>, basis: &Basis<'_>) {
         let is_known = |&(name, code): &(&str, FindingCode)| {
             name == pattern.name() && out.iter().any(|finding| finding.code == code)
         };
-        if !own.is_empty() && !SAME.iter().any(is_known) {
+        let is_no_use = basis.devices.is_empty() && ON_DEVICES.contains(&pattern.name());
+        if !own.is_empty() && !is_no_use && !SAME.iter().any(is_known) {
             out.push(finding(&scene, pattern, own, basis.wall_ns));
         }
     }
