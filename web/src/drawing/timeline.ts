@@ -230,16 +230,16 @@ function counter(scene: Scene, row: TimelineRow & { kind: "counter" }): void {
 /** The thickness of the critical path, in pixels. */
 const PATH = 3;
 
-/** Draws the critical path as a line below each track that it runs through, with steps from one track to the next. */
+/** Draws the critical path as a line above each track that it runs through, with steps from one track to the next. */
 function criticalPath(scene: Scene, path: Path): void {
   const { context, width, palette } = scene;
-  const bottoms = new Map<number, number>();
+  const tops = new Map<number, number>();
   for (const row of scene.layout.rows)
-    if (row.kind === "track") bottoms.set(row.track, yOf(scene, row.y) + row.height - PATH + 2);
+    if (row.kind === "track") tops.set(row.track, yOf(scene, row.y) - PATH - 1);
   context.fillStyle = palette.path;
   let last: number | undefined;
   for (const { from, to, track } of runsOf(path, scene.view, Math.ceil(width))) {
-    const y = bottoms.get(track);
+    const y = tops.get(track);
     if (y === undefined) continue;
     context.fillRect(from, y, to - from, PATH);
     if (last !== undefined && last !== y) context.fillRect(from, Math.min(last, y), 1, Math.abs(last - y) + PATH);
