@@ -234,8 +234,7 @@ const PATH = 3;
 function criticalPath(scene: Scene, path: Path): void {
   const { context, width, palette } = scene;
   const tops = new Map<number, number>();
-  for (const row of scene.layout.rows)
-    if (row.kind === "track") tops.set(row.track, yOf(scene, row.y) - PATH - 1);
+  for (const row of scene.layout.rows) if (row.kind === "track") tops.set(row.track, yOf(scene, row.y) - PATH - 1);
   context.fillStyle = palette.path;
   let last: number | undefined;
   for (const { from, to, track } of runsOf(path, scene.view, Math.ceil(width))) {

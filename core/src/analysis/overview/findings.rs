@@ -6,6 +6,7 @@ mod savings;
 mod setup;
 mod waiting;
 
+pub(crate) use self::patterns::{anti_patterns, with_patterns};
 use crate::analysis::device::device_time::DeviceTime;
 use crate::analysis::device::idle::Cause;
 use crate::analysis::device::kernels::KernelGroup;
@@ -133,7 +134,7 @@ pub(crate) struct Basis<'a> {
     pub(crate) steps: &'a [Step],
 }
 
-/// Returns every finding: those that would save time, the most first; those whose saving is unknown; and those about data
+/// Returns every finding except PyTorch's anti-patterns: those that would save time, the most first; those whose saving is unknown; and those about data
 /// quality.
 pub(crate) fn findings(basis: &Basis<'_>, replay: &Replay<'_>, join: Join) -> Vec<Finding> {
     let mut out = Vec::new();
@@ -142,7 +143,6 @@ pub(crate) fn findings(basis: &Basis<'_>, replay: &Replay<'_>, join: Join) -> Ve
     device::exposed(&mut out, basis);
     device::short_kernels(&mut out, basis);
     setup::setup(&mut out, basis);
-    patterns::patterns(&mut out, basis);
     uneven_steps(&mut out, basis);
     savings::order(&mut out, replay, join);
     data_quality(&mut out, basis.trace);

@@ -1,6 +1,6 @@
 //! The summary: what was traced, the breakdown of the time, findings, and data quality.
 
-use super::findings::{Basis, Finding, FindingCode, findings};
+use super::findings::{Basis, Finding, FindingCode, anti_patterns, findings, with_patterns};
 use super::fitness::{self, Fitness};
 use super::identities::{Identity, identities};
 use super::info;
@@ -219,14 +219,15 @@ pub(crate) fn summary_by(trace: &Trace, join: Join) -> Summary {
     let wall = info::wall(&trace.table);
     let basis =
         Basis { trace, wall_ns: wall.1 - wall.0, devices: &devices, kernels: &kernels, steps: &steps };
-    let (mut found, mut checked) = (Vec::new(), Vec::new());
+    let (mut found, mut patterns, mut checked) = (Vec::new(), Vec::new(), Vec::new());
     join(&mut || found = findings(&basis, &replay, join), &mut || {
         checked = identities(trace, &events, &devices, &steps);
+        patterns = anti_patterns(&basis);
     });
     Summary {
         fitness: verdicts,
         identities: checked,
-        findings: found,
+        findings: with_patterns(found, patterns),
         tracks: if operators.is_empty() { busiest_tracks(trace) } else { Vec::new() },
         self_cpu_ns: operators.iter().map(|row| row.self_cpu_time_total_ns).sum(),
         wall,

@@ -292,14 +292,21 @@ impl Graph {
     ) {
         times.resize(self.nodes.len() * 2, 0);
         for point in self.order.iter().cloned().flatten().map(Point) {
-            let known = self.edges(point).filter(|edge| edge.from != point);
-            let allowed = |edge: Edge| Some(times[edge.from.index()].saturating_add(delay(point, &edge)?));
-            let after = known.filter_map(allowed).max();
+            let mut after = None;
+            for edge in self.stored(point).iter().filter(|edge| edge.from != point) {
+                if let Some(ns) = delay(point, edge) {
+                    after = after.max(Some(times[edge.from.index()].saturating_add(ns)));
+                }
+            }
+            let node = point.index() / 2;
             times[point.index()] = if point.is_end() {
-                let ended = times[point.index() - 1].saturating_add(own[point.node().index()]);
+                let ended = times[point.index() - 1].saturating_add(own[node]);
                 after.map_or(ended, |after| after.max(ended))
             } else {
-                after.unwrap_or_else(|| self.recorded(point))
+                let before = self.before(point);
+                let follows = before
+                    .and_then(|edge| Some(times[edge.from.index()].saturating_add(delay(point, &edge)?)));
+                after.max(follows).unwrap_or_else(|| self.recorded(point))
             };
         }
     }

@@ -1,5 +1,6 @@
 //! PyTorch's anti-patterns as findings, one for each pattern.
 
+use super::savings::sort;
 use super::{Basis, Finding, FindingCode};
 use crate::analysis::torch::patterns::{Match, Pattern, REPORTED, Scene, find};
 use crate::order::{descending, sort_by_key};
@@ -17,25 +18,31 @@ const SAME: [(&str, FindingCode); 2] = [
 /// The patterns that say nothing about a program without a device, though PyTorch's matchers find them there.
 const ON_DEVICES: [&str; 2] = ["FP32 MatMul Pattern", "Extra CUDA Copy Pattern"];
 
-/// Adds the anti-patterns of a trace that was recorded with shapes or stacks. Without them, few can be detected.
-pub(super) fn patterns(out: &mut Vec<Finding>, basis: &Basis<'_>) {
-    let trace = basis.trace;
-    let has = |key: &str| trace.table.metadata.flag(key) == Some(true);
+/// Returns the anti-patterns of a trace that was recorded with shapes or stacks. Without them, few can be detected.
+pub(crate) fn anti_patterns(basis: &Basis<'_>) -> Vec<Finding> {
+    let has = |key: &str| basis.trace.table.metadata.flag(key) == Some(true);
     if !has("record_shapes") && !has("with_stack") {
-        return;
+        return Vec::new();
     }
-    let scene = Scene::new(trace);
+    let scene = Scene::new(basis.trace);
     let found = find(&scene, REPORTED);
-    for (at, &pattern) in REPORTED.iter().enumerate() {
+    let of = |(at, &pattern): (usize, &&dyn Pattern)| {
         let own: Vec<&Match> = found.iter().filter(|one| one.pattern == at).collect();
-        let is_known = |&(name, code): &(&str, FindingCode)| {
-            name == pattern.name() && out.iter().any(|finding| finding.code == code)
-        };
         let is_no_use = basis.devices.is_empty() && ON_DEVICES.contains(&pattern.name());
-        if !own.is_empty() && !is_no_use && !SAME.iter().any(is_known) {
-            out.push(finding(&scene, pattern, own, basis.wall_ns));
-        }
-    }
+        (!own.is_empty() && !is_no_use).then(|| finding(&scene, pattern, own, basis.wall_ns))
+    };
+    REPORTED.iter().enumerate().filter_map(of).collect()
+}
+
+/// Adds anti-patterns to other findings, except those that another one is about.
+pub(crate) fn with_patterns(mut findings: Vec<Finding>, patterns: Vec<Finding>) -> Vec<Finding> {
+    let known: Vec<FindingCode> = findings.iter().map(|finding| finding.code).collect();
+    let is_known = |pattern: &Finding| {
+        SAME.iter().any(|(name, code)| pattern.message.starts_with(name) && known.contains(code))
+    };
+    findings.extend(patterns.into_iter().filter(|pattern| !is_known(pattern)));
+    sort(&mut findings);
+    findings
 }
 
 fn finding(scene: &Scene<'_>, pattern: &dyn Pattern, mut own: Vec<&Match>, wall_ns: i64) -> Finding {

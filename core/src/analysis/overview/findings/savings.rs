@@ -31,6 +31,11 @@ pub(super) fn order(findings: &mut [Finding], replay: &Replay<'_>, join: Join) {
             wall = next;
         }
     }
+    sort(findings);
+}
+
+/// Sorts findings: what saves most first, then what is unknown, by what it takes.
+pub(super) fn sort(findings: &mut [Finding]) {
     let saving = |finding: &Finding| finding.saving_ns.map_or(-1, |saving| saving.0.max(0));
     sort_by_key(findings, |finding| (descending(saving(finding)), descending(finding.cost_ns)));
 }
