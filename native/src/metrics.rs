@@ -134,9 +134,11 @@ impl Drop for Sampler {
 #[cfg(all(test, feature = "analysis"))]
 mod tests {
     use super::*;
+    use crate::hot::lock::hold;
 
     #[test]
     fn samples_are_recorded_if_only_one_thread_is() {
+        let _alone = hold(&crate::hot::lock::RECORDING);
         let mut profiler =
             crate::Profiler::builder().profile_all_threads(false).start().expect("recording should start");
         let (sender, receiver) = std::sync::mpsc::channel();

@@ -6,3 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// Held by tests that record: a process has one recording at a time.
+#[cfg(test)]
+pub(crate) static RECORDING: Mutex<()> = Mutex::new(());

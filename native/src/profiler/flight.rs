@@ -285,6 +285,7 @@ mod tests {
 
     #[test]
     fn a_panic_inside_the_recorder_does_not_deadlock() {
+        let _alone = hold(&crate::hot::lock::RECORDING);
         let folder = tempfile::tempdir().expect("a folder");
         let flight = FlightRecorder::builder(folder.path()).on_panic(true).start().expect("a start");
         let (done, is_done) = channel();
