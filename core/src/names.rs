@@ -115,9 +115,31 @@ impl Names {
         self.arena.capacity() + ends + self.index.capacity() * (size_of::<u32>() + 1)
     }
 
+    /// The strings that fit.
+    pub(crate) fn that(&self, fits: impl Fn(&str) -> bool) -> NameSet {
+        NameSet(self.iter().map(|(_, text)| fits(text)).collect())
+    }
+
     /// All ids with their strings, in the order of first appearance.
     pub fn iter(&self) -> impl Iterator<Item = (NameId, &str)> {
         (0..self.ends.len() as u32).map(|id| (NameId(id), self.get(NameId(id))))
+    }
+}
+
+/// A set of names. A trace has many events and few names, so the names are tested once, and the events by their ids.
+#[derive(Clone, Debug)]
+pub(crate) struct NameSet(Vec<bool>);
+
+impl NameSet {
+    /// Whether the set has a name.
+    #[inline]
+    pub(crate) fn has(&self, name: NameId) -> bool {
+        self.0[name.0 as usize]
+    }
+
+    /// Whether it has none.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.0.contains(&true)
     }
 }
 
@@ -160,5 +182,17 @@ mod tests {
         assert_eq!(names.intern(""), NameId::EMPTY);
         assert_eq!(names.find("name 99"), Some(ids[99]));
         assert_eq!(names.find("absent"), None);
+    }
+
+    #[test]
+    fn a_set_has_the_names_that_fit() {
+        let mut names = Names::default();
+        let [one, other] = ["aten::mm", "aten::add"].map(|text| names.intern(text));
+        let products = names.that(|text| text.ends_with("mm"));
+        assert_eq!(
+            (products.has(one), products.has(other), products.has(NameId::EMPTY)),
+            (true, false, false)
+        );
+        assert!(!products.is_empty() && names.that(|text| text == "absent").is_empty());
     }
 }

@@ -147,7 +147,7 @@ fn naive_times(replay: &Replay<'_>) -> Vec<i64> {
         let before = times.clone();
         for &point in &points {
             let after = |edge: Edge| times[index(edge.from)] + edge.delay_ns;
-            let own = point.is_end().then(|| times[index(point) - 1] + graph.node(point.node()).own_ns);
+            let own = point.is_end().then(|| times[index(point) - 1] + graph.own_ns(point.node()));
             let latest = graph.edges(point).map(after).chain(own).max();
             times[index(point)] = latest.unwrap_or(times[index(point)]);
         }

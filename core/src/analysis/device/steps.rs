@@ -5,7 +5,7 @@
 //! operator that was running at that time, on any device or thread. The remainder is `other`.
 
 use super::device_time::{DeviceTime, device_times};
-use super::names::is_data_loading;
+use super::names::Ranges;
 use crate::analysis::intervals::{Collector, Interval, Intervals};
 use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Rows};
@@ -40,13 +40,15 @@ pub struct Step {
 
 /// Returns the annotations that are steps, ordered by time.
 pub(crate) fn step_ranges(table: &Table) -> Vec<(Row, i64)> {
-    let mut steps: Vec<(Row, i64)> = table
-        .rows()
-        .filter(|&row| {
-            matches!(table.category(row), Category::UserAnnotation | Category::CpuOp) && table.is_span(row)
-        })
-        .filter_map(|row| Some((row, table.name(row).strip_prefix("ProfilerStep#")?.trim().parse().ok()?)))
-        .collect();
+    let number = |name: &str| name.strip_prefix("ProfilerStep#")?.trim().parse().ok();
+    let names = table.names.that(|name| number(name).is_some());
+    let is_step = |row: &Row| {
+        names.has(table.name_id(*row))
+            && matches!(table.category(*row), Category::UserAnnotation | Category::CpuOp)
+            && table.is_span(*row)
+    };
+    let rows = table.rows().filter(is_step);
+    let mut steps: Vec<(Row, i64)> = rows.filter_map(|row| Some((row, number(table.name(row))?))).collect();
     sort_by_key(&mut steps, |&(row, _)| (table.ts(row), i64::from(row)));
     steps
 }
@@ -107,12 +109,13 @@ fn part(step: &mut Step, layers: &[Intervals; 7]) {
 
 /// Returns the times during which each part except `other` was running.
 fn layers(table: &Table, devices: &[DeviceTime]) -> [Intervals; 7] {
+    let ranges = Ranges::of(&table.names);
     let mut host: [Collector; 3] = Default::default();
     for row in table.rows().filter(|&row| table.is_span(row)) {
         let layer = match table.category(row) {
             Category::Runtime | Category::Driver => 0,
-            Category::CpuOp | Category::UserAnnotation if is_data_loading(table.name(row)) => 1,
-            Category::CpuOp if !table.name(row).starts_with("ProfilerStep#") => 2,
+            _ if ranges.is_loading(table, row) => 1,
+            _ if ranges.is_operator(table, row) => 2,
             _ => continue,
         };
         host[layer].push((table.ts(row), table.end(row)));

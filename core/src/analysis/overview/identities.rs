@@ -5,7 +5,7 @@
 //! it.
 
 use crate::analysis::device::device_time::{Classes, DeviceTime, activities};
-use crate::analysis::device::names::is_data_loading;
+use crate::analysis::device::names::Ranges;
 use crate::analysis::device::steps::Step;
 use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::diagnostics::Code;
@@ -214,6 +214,7 @@ fn recounted(trace: &Trace, devices: &[DeviceTime]) -> [Identity; 4] {
 fn step_parts(trace: &Trace, steps: &[Step]) -> [Identity; 2] {
     let table = &trace.table;
     let is_device = |row: Row| table.category(row).is_device_work();
+    let ranges = Ranges::of(&table.names);
     let mut rows: Vec<Row> = Vec::new();
     // The last span kept: spans within it add nothing.
     let mut last = (0, 0, false);
@@ -224,8 +225,8 @@ fn step_parts(trace: &Trace, steps: &[Step]) -> [Identity; 2] {
             continue;
         }
         let is_part = match category {
-            Category::CpuOp => !table.name(row).starts_with("ProfilerStep#"),
-            Category::UserAnnotation => is_data_loading(table.name(row)),
+            Category::CpuOp => ranges.is_operator(table, row),
+            Category::UserAnnotation => ranges.is_loading(table, row),
             category => this.2 || category.is_launch_call(),
         };
         if is_part {

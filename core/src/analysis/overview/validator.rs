@@ -104,10 +104,13 @@ impl Validator<'_> {
         }
     }
 
-    fn spans(&self, wanted: fn(Category) -> bool) -> Vec<Row> {
+    fn spans(&self, category: Category) -> Vec<Row> {
         let table = self.table;
-        let is_timed = |row| table.ph(row) == b'X' && table.ts(row) != time::NONE;
-        table.rows().filter(|&row| is_timed(row) && wanted(table.category(row))).collect()
+        table.rows().filter(|&row| table.category(row) == category && self.is_timed(row)).collect()
+    }
+
+    fn is_timed(&self, row: Row) -> bool {
+        self.table.ph(row) == b'X' && self.table.ts(row) != time::NONE
     }
 
     fn named(&self, row: Row, key: &str) -> Option<Value<'_>> {
@@ -128,10 +131,13 @@ impl Validator<'_> {
 
     /// The calls with one of these names.
     fn calls(&self, names: &[&str]) -> Vec<Row> {
-        let names: Vec<NameId> = names.iter().filter_map(|name| self.table.names.find(name)).collect();
-        let mut rows = self.spans(|category| matches!(category, Category::Runtime | Category::Driver));
-        rows.retain(|&row| names.contains(&self.table.name_id(row)));
-        rows
+        let table = self.table;
+        let names: Vec<NameId> = names.iter().filter_map(|name| table.names.find(name)).collect();
+        if names.is_empty() {
+            return Vec::new();
+        }
+        let is_named = |row: &Row| names.contains(&table.name_id(*row)) && self.is_timed(*row);
+        table.rows().filter(is_named).filter(|&row| table.category(row).is_launch_call()).collect()
     }
 
     fn sync_kind(&self, row: Row) -> &str {
@@ -148,7 +154,7 @@ impl Validator<'_> {
         launches.sort();
         launches.dedup_by_key(|launch| launch.0);
         let mut next = 0;
-        for row in self.spans(|category| category == Category::Kernel) {
+        for row in self.spans(Category::Kernel) {
             let Some(key) = key(self, row) else { continue };
             // Kernels are mostly in the order of their launches.
             let is_next = launches.get(next).is_some_and(|launch| launch.0 == key);
@@ -172,7 +178,7 @@ impl Validator<'_> {
                 records.set((id, 0), row.index() as u32);
             }
         }
-        for row in self.spans(|category| category == Category::Sync) {
+        for row in self.spans(Category::Sync) {
             let kind = self.sync_kind(row).to_string();
             if !matches!(&*kind, "Stream Wait Event" | "Event Sync") {
                 continue;
@@ -203,13 +209,13 @@ impl Validator<'_> {
         let table = self.table;
         let id = |v: &Self, row, key| v.id(row, key).unwrap_or(i64::MIN);
         let place = |v: &Self, row| (id(v, row, "device"), id(v, row, "stream"));
-        let mut waits = self.spans(|category| category == Category::Sync);
+        let mut waits = self.spans(Category::Sync);
         waits.retain(|&row| self.sync_kind(row) == "Stream Sync");
         if waits.is_empty() {
             return;
         }
         let mut kernels: Keyed<Vec<Row>> = Keyed::default();
-        for row in self.spans(|category| category == Category::Kernel) {
+        for row in self.spans(Category::Kernel) {
             kernels.of(place(self, row)).push(row);
         }
         for row in waits {
@@ -238,8 +244,8 @@ impl Validator<'_> {
     fn sequences(&mut self) {
         let table = self.table;
         let mut names: Keyed<Vec<NameId>> = Keyed::default();
-        let is_backward: Vec<bool> = table.names.iter().map(|(_, name)| name.contains(BACKWARD)).collect();
-        let is_backward = |row| table.ph(row) == b'X' && is_backward[table.name_id(row).0 as usize];
+        let backward = table.names.that(|name| name.contains(BACKWARD));
+        let is_backward = |row| backward.has(table.name_id(row)) && table.ph(row) == b'X';
         for row in table.rows().filter(|&row| is_backward(row)) {
             let number = self.id(row, "Sequence number").filter(|&number| number != 0);
             if let Some(number) = number.or_else(|| self.id(row, "seq_num")) {

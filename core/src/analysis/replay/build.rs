@@ -7,6 +7,7 @@ use super::host::{Threads, threads};
 use super::typical::Typical;
 use crate::analysis::device::idle::Host;
 use crate::trace::Trace;
+use alloc::vec;
 use alloc::vec::Vec;
 
 impl Graph {
@@ -26,10 +27,12 @@ impl Graph {
         builder.waits(&mut edges, &mut own);
         builder.queues(&typical, &mut edges, &mut own);
         builder.threads(&mut edges, &mut own);
-        let places = threads.into_iter().chain(streams.all.into_iter().map(|stream| stream.nodes)).collect();
-        for (node, ns) in own {
-            nodes[node.index()].own_ns = ns;
+        let mut follows = vec![true; first];
+        for thread in &threads {
+            follows[thread.start] = false;
         }
-        Graph::new(nodes, places, tracks, typical.gap, &edges)
+        follows.extend(streams.follows);
+        let places = threads.into_iter().chain(streams.all.into_iter().map(|stream| stream.nodes)).collect();
+        Graph::new((nodes, follows), places, tracks, typical.gap, (&edges, &own))
     }
 }

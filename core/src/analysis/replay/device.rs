@@ -17,12 +17,14 @@ pub(super) struct Stream {
 /// The streams of all devices.
 pub(super) struct Streams {
     pub(super) all: Vec<Stream>,
+    /// Whether each of their nodes starts after the end of the node before it on the same stream.
+    pub(super) follows: Vec<bool>,
 }
 
 /// Adds the activities of all devices to the nodes, stream by stream.
 pub(super) fn streams(trace: &Trace, nodes: &mut Vec<Node>) -> Streams {
     let table = &trace.table;
-    let mut streams = Streams { all: Vec::new() };
+    let mut streams = Streams { all: Vec::new(), follows: Vec::new() };
     let (mut classes, mut latest) = (Classes::new(trace), 0);
     for (device, (_, mut rows)) in activities(table).into_iter().enumerate() {
         // The sort is stable: the activities of a stream stay in order of time.
@@ -42,7 +44,8 @@ pub(super) fn streams(trace: &Trace, nodes: &mut Vec<Node>) -> Streams {
                 streams.all.push(Stream { track, device, nodes: at..at + 1 });
             }
             let kind = Kind::Device(classes.of(row));
-            nodes.push(Node { row: Some(row), kind, time, own_ns: time.1 - time.0, follows });
+            nodes.push(Node { row: Some(row), kind, time });
+            streams.follows.push(follows);
         }
     }
     streams

@@ -39,10 +39,6 @@ pub struct Node {
     pub kind: Kind,
     /// The recorded start and end, in ns relative to the table's base.
     pub time: Interval,
-    /// The duration without waiting, in ns.
-    pub own_ns: i64,
-    /// Whether it starts after the end of the node before it on the same thread or stream.
-    pub follows: bool,
 }
 
 /// Why a point in time depends on another one.
@@ -117,7 +113,9 @@ pub struct Graph {
     pub(super) nodes: Vec<Node>,
     /// What each replay reads of every node, apart from the rest for speed.
     pub(super) kinds: Vec<Kind>,
+    /// The duration of each node without waiting, in ns.
     pub(super) own_ns: Vec<i64>,
+    /// Whether each node starts after the end of the node before it on the same thread or stream.
     follows: Vec<bool>,
     /// The nodes of each thread and stream.
     pub(super) places: Vec<Range<usize>>,
@@ -134,14 +132,18 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Creates a graph from edges in any order.
+    /// Creates a graph from edges in any order, and the durations of nodes that waited.
     pub(super) fn new(
-        nodes: Vec<Node>,
+        (nodes, follows): (Vec<Node>, Vec<bool>),
         places: Vec<Range<usize>>,
         threads: Vec<TrackId>,
         gap_ns: i64,
-        edges: &Edges,
+        (edges, own): (&Edges, &[(NodeId, i64)]),
     ) -> Graph {
+        let mut own_ns: Vec<i64> = nodes.iter().map(|node| node.time.1 - node.time.0).collect();
+        for &(node, ns) in own {
+            own_ns[node.index()] = ns;
+        }
         let mut ends = vec![0; nodes.len() * 2];
         for (to, _) in edges {
             ends[to.index()] += 1;
@@ -159,8 +161,8 @@ impl Graph {
         }
         let mut graph = Graph {
             kinds: nodes.iter().map(|node| node.kind).collect(),
-            own_ns: nodes.iter().map(|node| node.own_ns).collect(),
-            follows: nodes.iter().map(|node| node.follows).collect(),
+            own_ns,
+            follows,
             nodes,
             places,
             threads,
@@ -176,6 +178,11 @@ impl Graph {
     /// Returns a node.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
+    }
+
+    /// Returns the duration of a node without waiting, in ns.
+    pub fn own_ns(&self, id: NodeId) -> i64 {
+        self.own_ns[id.index()]
     }
 
     /// Returns every node.

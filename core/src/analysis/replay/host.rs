@@ -2,7 +2,7 @@
 
 use super::graph::{Kind, Node, NodeId};
 use crate::analysis::device::idle::{Cause, Host};
-use crate::analysis::device::names::is_data_loading;
+use crate::analysis::device::names::Ranges;
 use crate::analysis::intervals::Interval;
 use crate::order::sort_by_key;
 use crate::table::category::Category;
@@ -37,9 +37,10 @@ pub(super) fn threads(trace: &Trace, host: &Host<'_>) -> Threads {
         tracks: Vec::new(),
         of_call: vec![None; trace.table.len()],
     };
+    let ranges = Ranges::of(&trace.table.names);
     for track in tracks(trace, host) {
         let start = threads.nodes.len();
-        add(trace, host, track, &mut threads);
+        add(trace, (host, &ranges), track, &mut threads);
         if threads.nodes.len() > start {
             threads.places.push(start..threads.nodes.len());
             threads.tracks.push(track);
@@ -59,12 +60,12 @@ fn tracks(trace: &Trace, host: &Host<'_>) -> Vec<TrackId> {
     (0..is_known.len()).filter(|&track| is_known[track]).map(|track| TrackId(track as u32)).collect()
 }
 
-fn add(trace: &Trace, host: &Host<'_>, track: TrackId, threads: &mut Threads) {
+fn add(trace: &Trace, (host, ranges): (&Host<'_>, &Ranges), track: TrackId, threads: &mut Threads) {
     let (table, tree) = (&trace.table, &trace.tree);
     let spans = spans(trace, track);
     let Some(&first) = spans.first() else { return };
     let start = table.ts(tree.row(first));
-    let mut line = Line { nodes: &mut threads.nodes, at: start, is_first: true };
+    let mut line = Line { nodes: &mut threads.nodes, at: start };
     // Until when the thread did something, until when it was in a call or a wait for data, and until when in anything.
     let (mut busy, mut closed, mut end) = (line.at, line.at, line.at);
     let mut call = None;
@@ -73,8 +74,8 @@ fn add(trace: &Trace, host: &Host<'_>, track: TrackId, threads: &mut Threads) {
         let time = (table.ts(row), table.end(row));
         let category = table.category(row);
         end = end.max(time.1);
-        let is_loading = is_loading(trace, row);
-        if !category.is_launch_call() && !is_loading && !is_operator(trace, row) {
+        let is_loading = ranges.is_loading(table, row);
+        if !category.is_launch_call() && !is_loading && !ranges.is_operator(table, row) {
             continue;
         }
         if time.0 > busy + IDLE_NS {
@@ -100,7 +101,6 @@ fn add(trace: &Trace, host: &Host<'_>, track: TrackId, threads: &mut Threads) {
 struct Line<'a> {
     nodes: &'a mut Vec<Node>,
     at: i64,
-    is_first: bool,
 }
 
 impl Line<'_> {
@@ -119,19 +119,9 @@ impl Line<'_> {
 
     fn add(&mut self, row: Option<Row>, kind: Kind, time: Interval) -> NodeId {
         self.at = time.1;
-        let follows = !core::mem::take(&mut self.is_first);
-        self.nodes.push(Node { row, kind, time, own_ns: time.1 - time.0, follows });
+        self.nodes.push(Node { row, kind, time });
         NodeId::new(self.nodes.len() - 1)
     }
-}
-
-fn is_operator(trace: &Trace, row: Row) -> bool {
-    trace.table.category(row) == Category::CpuOp && !trace.table.name(row).starts_with("ProfilerStep#")
-}
-
-fn is_loading(trace: &Trace, row: Row) -> bool {
-    matches!(trace.table.category(row), Category::CpuOp | Category::UserAnnotation)
-        && is_data_loading(trace.table.name(row))
 }
 
 /// Whether the first of some spans is a long wait for other processes, without calls of the runtime inside of it.

@@ -29,7 +29,7 @@ impl Builder<'_> {
                 }
                 if let Some(before) = self.before(stream, work) {
                     ready = ready.max(self.nodes[before].time.1.saturating_add(typical.gap));
-                    if !self.nodes[work].follows {
+                    if !self.streams.follows[work - self.first] {
                         let from = Point::end(NodeId::new(before));
                         edges.push((to, Edge { from, delay_ns: typical.gap, why: Why::Stream }));
                     }

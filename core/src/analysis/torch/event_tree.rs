@@ -10,6 +10,7 @@ use super::forward::forward_threads;
 use super::overloads::Overloads;
 use crate::analysis::children::Children;
 use crate::handle::{handle, run};
+use crate::names::NameSet;
 use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
@@ -90,6 +91,11 @@ impl EventTree {
     /// Returns the name of a node, without the overload name.
     pub fn name<'t>(&self, table: &'t Table, node: Node) -> &'t str {
         self.overloads.name(table, self.row(node))
+    }
+
+    /// Returns the names of a trace that fit without their overload names.
+    pub(crate) fn names_that(&self, table: &Table, fits: impl Fn(&str) -> bool) -> NameSet {
+        self.overloads.names_that(&table.names, fits)
     }
 
     /// Returns the parent of a node.

@@ -1,5 +1,6 @@
 //! Overload names, which traces have after a dot in the names of operators: `aten::add.Tensor`.
 
+use crate::names::{NameSet, Names};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::metadata::Source;
@@ -14,13 +15,10 @@ impl Overloads {
     /// Finds out whether a trace has overload names. It has no flag for them, but without them no `aten::` operator has
     /// a dot.
     pub fn of(table: &Table) -> Overloads {
-        let has_dot = |row: Row| {
-            table.category(row) == Category::CpuOp
-                && table.name(row).starts_with("aten::")
-                && split(table.name(row)).is_some()
-        };
+        let split = table.names.that(|name| name.starts_with("aten::") && split(name).is_some());
+        let is_split = |row| split.has(table.name_id(row)) && table.category(row) == Category::CpuOp;
         let is_trace = table.metadata.source == Source::Chrome;
-        Overloads { were_recorded: is_trace && table.rows().any(has_dot) }
+        Overloads { were_recorded: is_trace && !split.is_empty() && table.rows().any(is_split) }
     }
 
     /// Whether the names of operators are split.
@@ -32,6 +30,12 @@ impl Overloads {
     pub fn split(self, table: &Table, row: Row) -> Option<(&str, &str)> {
         let is_op = self.were_recorded && table.category(row) == Category::CpuOp;
         if is_op { split(table.name(row)) } else { None }
+    }
+
+    /// Returns the names that fit as they are, or without the overload name.
+    pub(crate) fn names_that(self, names: &Names, fits: impl Fn(&str) -> bool) -> NameSet {
+        let fits_without = |name: &str| split(name).is_some_and(|(name, _)| fits(name));
+        names.that(|name| fits(name) || self.were_recorded && fits_without(name))
     }
 
     /// Returns the name without the overload name.

@@ -156,7 +156,10 @@ impl<'a> Walk<'a> {
             let main = others(host.main.as_slice()).iter().filter(|&&main| main != thread);
             let tracks = others(&host.overhead).iter().chain([&thread]).chain(main);
             let lanes = tracks.flat_map(|&track| host.trace.tree.lanes_of(track));
-            self.cursors.push((thread, lanes.map(|lane| Cursor { lane, begun: 0 }).collect()));
+            self.cursors.push((
+                thread,
+                lanes.map(|lane| Cursor { lane, begun: 0, open: (None, i64::MIN) }).collect(),
+            ));
             self.cursors.len() - 1
         });
         &mut self.cursors[at].1
@@ -237,11 +240,20 @@ struct Cursor<'a> {
     lane: &'a Lane,
     /// The number of spans of the lane that have begun.
     begun: usize,
+    /// The open span, and when that changes.
+    open: (Option<Position>, i64),
 }
 
 impl Cursor<'_> {
     /// Returns the span that is open at an instant, which never decreases, and when that changes.
     fn at(&mut self, trace: &Trace, instant: i64) -> (Option<Position>, i64) {
+        if instant >= self.open.1 {
+            self.open = self.advance(trace, instant);
+        }
+        self.open
+    }
+
+    fn advance(&mut self, trace: &Trace, instant: i64) -> (Option<Position>, i64) {
         let (table, tree) = (&trace.table, &trace.tree);
         let rows = tree.rows_of(self.lane);
         self.begun += begun(table, &rows[self.begun..], instant);

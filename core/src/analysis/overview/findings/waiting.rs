@@ -3,7 +3,7 @@
 use super::{Finding, FindingCode, percent, share, threshold};
 use crate::analysis::device::attributes::copy_name;
 use crate::analysis::device::idle::Cause;
-use crate::analysis::device::names::{is_data_loading, is_sync_name};
+use crate::analysis::device::names::{Ranges, is_sync_name};
 use crate::analysis::intervals::Collector;
 use crate::index::Index;
 use crate::table::category::Category;
@@ -13,7 +13,6 @@ use crate::trace::Trace;
 use crate::units::{bytes, counted, time_ns};
 use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 /// Adds the findings. Threads wait in parallel and calls nest, so the cost is the time of the busiest thread (for copies,
@@ -82,15 +81,11 @@ fn busiest(trace: &Trace) -> [Busy; 4] {
     let collector = table.names.find("Python GC");
     let mut index = Index::default();
     let mut groups: Vec<(usize, Busy, Collector)> = Vec::new();
-    // Cached for each name: a trace has many calls and few names.
-    let mut known: Vec<Option<bool>> = vec![None; table.names.len()];
-    let mut is_sync =
-        |row: Row| *known[table.name_id(row).0 as usize].get_or_insert_with(|| is_sync_name(table.name(row)));
+    let (ranges, waiting) = (Ranges::of(&table.names), table.names.that(is_sync_name));
     for row in table.rows() {
-        let name = || table.name(row);
         let kind = match table.category(row) {
-            Category::Runtime | Category::Driver if is_sync(row) => 0,
-            Category::UserAnnotation | Category::CpuOp if is_data_loading(name()) => 1,
+            Category::Runtime | Category::Driver if waiting.has(table.name_id(row)) => 0,
+            _ if ranges.is_loading(table, row) => 1,
             Category::Memcpy if is_pageable(table, row) => 2,
             Category::PythonFunction if Some(table.name_id(row)) == collector => 3,
             _ => continue,

@@ -28,13 +28,19 @@ pub trait Pattern {
         Needs::default()
     }
 
+    /// Returns whether an event of this name can match. [`Pattern::is_match`] decides on those with such a name.
+    fn fits(&self, _: &str) -> bool {
+        true
+    }
+
     /// Returns whether the node of [`Scene::tree`] matches.
     fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool;
 
     /// Returns every matching node in the order of the report: depth first, unless a pattern defines another order.
     fn matches(&self, scene: &Scene<'_>) -> Vec<Node> {
-        let nodes = scene.tree.children.depth_first();
-        nodes.into_iter().filter(|&node| self.is_match(scene, node)).collect()
+        let mut nodes = scene.named(|name| self.fits(name));
+        nodes.retain(|&node| self.is_match(scene, node));
+        nodes
     }
 
     /// Returns the maximum time that fixing this match can save, in ns; `None` if a trace does not determine it.

@@ -34,6 +34,10 @@ impl Pattern for ExtraCudaCopy {
         Needs { shapes: true, stack: true }
     }
 
+    fn fits(&self, name: &str) -> bool {
+        name == "aten::to"
+    }
+
     fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
         extra_copy(scene, node).is_some()
     }
@@ -48,9 +52,6 @@ impl Pattern for ExtraCudaCopy {
 /// Returns the operator that filled the tensor that `node` copies.
 fn extra_copy(scene: &Scene<'_>, node: Node) -> Option<Node> {
     const FILLING: [&str; 4] = ["aten::fill_", "aten::zero_", "aten::normal_", "aten::uniform_"];
-    if scene.name(node) != "aten::to" {
-        return None;
-    }
     let last = |node: Node| scene.tree.children.of(node).last().copied();
     let copy = last(node).filter(|&n| scene.name(n) == "aten::_to_copy").and_then(last)?;
     let types = scene.input_types(copy);
@@ -79,6 +80,10 @@ impl Pattern for ForLoopIndexing {
         "A loop indexes a tensor element by element: process the complete tensor in one operation."
     }
 
+    fn fits(&self, name: &str) -> bool {
+        name == "aten::select"
+    }
+
     fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
         rounds(scene, node).len() >= ROUNDS
     }
@@ -87,7 +92,7 @@ impl Pattern for ForLoopIndexing {
         let mut seen = alloc::vec![false; scene.tree.len()];
         let mut found = Vec::new();
         for node in scene.tree.children.breadth_first() {
-            if scene.name(node) != "aten::select" || seen[node.index()] {
+            if !self.fits(scene.name(node)) || seen[node.index()] {
                 continue;
             }
             let rounds = rounds(scene, node);
@@ -148,10 +153,14 @@ impl Pattern for Fp32MatMul {
         Needs { shapes: true, stack: false }
     }
 
+    fn fits(&self, name: &str) -> bool {
+        name == "aten::mm"
+    }
+
     /// A trace does not contain whether TF32 was enabled; it counts as disabled, which is PyTorch's default. As in
     /// PyTorch, a trace without a device can match.
-    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
-        scene.name(node) == "aten::mm" && supports_tf32(scene)
+    fn is_match(&self, scene: &Scene<'_>, _: Node) -> bool {
+        supports_tf32(scene)
     }
 
     /// TF32 has at most eight times the throughput; products of other types gain nothing.
@@ -181,11 +190,14 @@ impl Pattern for OptimizerSingleTensor {
         "The optimizer updates its parameters one by one: pass foreach=True (or fused=True) to it."
     }
 
-    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
-        let name = scene.name(node);
+    fn fits(&self, name: &str) -> bool {
         ["adam", "sgd", "adamw"].iter().any(|optimizer| {
             name.strip_suffix(optimizer).is_some_and(|rest| rest.ends_with("_single_tensor_"))
         })
+    }
+
+    fn is_match(&self, _: &Scene<'_>, _: Node) -> bool {
+        true
     }
 
     /// Returns the duration of the update.
@@ -210,11 +222,14 @@ impl Pattern for SynchronizedDataLoader {
         tuning!("#enable-async-data-loading-and-augmentation")
     }
 
+    fn fits(&self, name: &str) -> bool {
+        is_loader(name, "__iter__")
+    }
+
     fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
         let first = |node: Node| scene.tree.children.of(node).first().copied();
-        let check = first(node).filter(|&n| is_loader(scene, n, "_get_iterator")).and_then(first);
-        is_loader(scene, node, "__iter__")
-            && check.is_some_and(|n| !is_loader(scene, n, "check_worker_number_rationality"))
+        let check = first(node).filter(|&n| is_loader(scene.name(n), "_get_iterator")).and_then(first);
+        check.is_some_and(|n| !is_loader(scene.name(n), "check_worker_number_rationality"))
     }
 
     /// Returns the loading time up to the next loop over a loader.
@@ -223,14 +238,13 @@ impl Pattern for SynchronizedDataLoader {
         let later = (node.index() + 1..scene.tree.len())
             .map(Node::new)
             .filter(|&n| scene.trace.table.track_id(scene.row(n)) == track)
-            .take_while(|&n| !is_loader(scene, n, "__iter__"));
-        let loading = later.filter(|&n| is_loader(scene, n, "__next__"));
+            .take_while(|&n| !is_loader(scene.name(n), "__iter__"));
+        let loading = later.filter(|&n| is_loader(scene.name(n), "__next__"));
         Some(loading.fold(0i64, |sum, n| sum.saturating_add(scene.duration_ns(n)))).filter(|&ns| ns > 0)
     }
 }
 
-fn is_loader(scene: &Scene<'_>, node: Node, function: &str) -> bool {
-    let name = scene.name(node);
+fn is_loader(name: &str, function: &str) -> bool {
     name.starts_with("torch/utils/data/dataloader.py") && name.ends_with(function)
 }
 
@@ -250,8 +264,12 @@ impl Pattern for GradNotSetToNone {
         tuning!("#disable-gradient-calculation-for-validation-or-inference")
     }
 
+    fn fits(&self, name: &str) -> bool {
+        name.ends_with(": zero_grad")
+    }
+
     fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
-        scene.name(node).ends_with(": zero_grad") && fillings(scene, node).next().is_some()
+        fillings(scene, node).next().is_some()
     }
 
     /// Returns the time of filling the gradients.
@@ -288,8 +306,12 @@ impl Pattern for Conv2dBiasFollowedByBatchNorm2d {
         Needs { shapes: true, stack: false }
     }
 
+    fn fits(&self, name: &str) -> bool {
+        name == "aten::conv2d"
+    }
+
     fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
-        if scene.name(node) != "aten::conv2d" || scene.input_types(node).get(2).is_none_or(Option::is_none) {
+        if scene.input_types(node).get(2).is_none_or(Option::is_none) {
             return false;
         }
         let is_module = |&n: &Node| scene.name(n).starts_with("nn.Module: Conv2d");
@@ -320,10 +342,11 @@ impl Pattern for MatMulDimInFp16 {
         Needs { shapes: true, stack: true }
     }
 
+    fn fits(&self, name: &str) -> bool {
+        matches!(name, "aten::mm" | "aten::bmm" | "aten::addmm")
+    }
+
     fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
-        if !matches!(scene.name(node), "aten::mm" | "aten::bmm" | "aten::addmm") {
-            return false;
-        }
         let types = scene.input_types(node);
         let first = types.first().and_then(Option::as_deref);
         let is_half = matches!(first, Some("c10::BFloat16" | "c10::Half"));
@@ -357,7 +380,11 @@ impl Pattern for NamePattern {
         &self.description
     }
 
-    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
-        (self.fits)(scene.name(node))
+    fn fits(&self, name: &str) -> bool {
+        (self.fits)(name)
+    }
+
+    fn is_match(&self, _: &Scene<'_>, _: Node) -> bool {
+        true
     }
 }

@@ -3,6 +3,7 @@
 use crate::analysis::torch::event_tree::{EventTree, Node};
 use crate::analysis::torch::frames::is_torch_frame;
 use crate::handle::collect;
+use crate::names::NameId;
 use crate::table::events::Row;
 use crate::table::layout::Key;
 use crate::trace::Trace;
@@ -27,6 +28,8 @@ pub struct Scene<'a> {
     pub trace: &'a Trace,
     /// PyTorch's event tree.
     pub tree: EventTree,
+    /// Every node with its name, in depth-first order.
+    order: Vec<(Node, NameId)>,
     /// The roots of every track, by track.
     roots: Vec<Vec<Node>>,
     /// The device time of each node and its descendants, in ns; empty without device work.
@@ -42,7 +45,9 @@ impl<'a> Scene<'a> {
             roots[trace.table.track_id(tree.row(root)).0 as usize].push(root);
         }
         let device = device_times(trace, &tree);
-        Scene { trace, tree, roots, device }
+        let order = tree.children.depth_first().into_iter();
+        let order = order.map(|node| (node, trace.table.name_id(tree.row(node)))).collect();
+        Scene { trace, tree, order, roots, device }
     }
 
     /// Returns whether the trace was recorded with all needed settings.
@@ -60,6 +65,13 @@ impl<'a> Scene<'a> {
     /// Returns the name of a node.
     pub fn name(&self, node: Node) -> &str {
         self.tree.name(&self.trace.table, node)
+    }
+
+    /// Returns the nodes whose name fits, in depth-first order.
+    pub fn named(&self, fits: impl Fn(&str) -> bool) -> Vec<Node> {
+        let names = self.tree.names_that(&self.trace.table, &fits);
+        let named = self.order.iter().filter(|(_, name)| names.has(*name)).map(|one| one.0);
+        named.filter(|&node| fits(self.name(node))).collect()
     }
 
     /// Returns the start of a node, in ns after the start of the recording.
