@@ -100,6 +100,22 @@ fn launches_are_grouped_on_request() {
     assert_eq!(groups("launch"), single);
 }
 
+/// Copies that have their kind in their arguments are named by it.
+#[test]
+fn copies_are_named_by_their_kinds() {
+    let copy = |id: i64, kind: &str| {
+        let [call, mut work] = launch(id, (id * 100, id * 100 + 10), 7, (id * 100 + 20, id * 100 + 30));
+        work["cat"] = json!("gpu_memcpy");
+        work["name"] = json!("Memcpy");
+        work["args"]["copy kind"] = json!(kind);
+        [call, work]
+    };
+    let events = [copy(1, "HtoD"), copy(2, "DtoH"), copy(3, "HtoD")];
+    let rows = rows_with(&made(&json!(events.as_flattened())), "launches", &json!({"by": "kernel"}));
+    let counts: Vec<_> = rows.iter().map(|row| (row["name"].as_str(), row["count"].as_i64())).collect();
+    assert_eq!(counts, [(Some("Memcpy HtoD"), Some(2)), (Some("Memcpy DtoH"), Some(1))]);
+}
+
 /// Two copies of 1,000 bytes in 10 us each, which overlap for 5 us: 0.1, 0.2 and 0.1 GB/s.
 #[test]
 fn bandwidth_is_the_sum_of_the_copies_that_run() {

@@ -212,7 +212,13 @@ fn the_path_goes_through_the_kernel_that_the_host_waits_for() {
         ("synchronization_delay", 4),
     ];
     let expected: Vec<(String, i64)> = expected.map(|(part, time)| (part.to_owned(), time)).into();
-    assert_eq!(parts(&made(&json!(events)), &json!({})), expected);
+    let trace = made(&json!(events));
+    assert_eq!(parts(&trace, &json!({})), expected);
+    // Of the two operators, the one from 0 to 20 is longer.
+    let rows = rows_with(&trace, "critical-path", &json!({}));
+    let longest = |row: &Value| (row["start_ns"].clone(), row["event"].clone());
+    assert_eq!(longest(&rows[0]), (json!(31_000), json!(2)));
+    assert_eq!(longest(&rows[1]), (json!(0), json!(0)));
     // The same kernel, for which the host does not wait: the path stays on the host.
     let mut alone = events.clone();
     alone[2]["dur"] = 10.into();

@@ -4,7 +4,9 @@ pub(crate) mod bandwidth;
 pub mod queue;
 
 use self::queue::Queue;
+use super::kernel_keys::{KernelsBy, Keys, activity_name};
 use crate::analysis::intervals::Interval;
+use crate::index::Index;
 use crate::order::{descending, sort_by_key};
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
@@ -106,22 +108,24 @@ pub fn grouped(trace: &Trace, by: LaunchesBy) -> Vec<Launches> {
     let table = &trace.table;
     let all = launches(trace);
     let mut groups: Vec<Launches> = Vec::new();
-    let mut known: Vec<Option<u32>> = match by {
-        LaunchesBy::Stream => alloc::vec![None; table.tracks.all().len()],
-        _ => alloc::vec![None; table.names.len()],
-    };
+    let mut known = Index::default();
+    let mut names = Keys::new(trace, KernelsBy::Name);
     for launch in all {
         let track = table.track_id(launch.work);
-        let (key, named) = match by {
-            LaunchesBy::Stream => (track.0, None),
-            LaunchesBy::Call => (table.name_id(launch.call).0, Some(launch.call)),
-            LaunchesBy::Kernel | LaunchesBy::Launch => (table.name_id(launch.work).0, Some(launch.work)),
-        };
         let next = groups.len() as u32;
-        let slot = &mut known[key as usize];
-        let at = if by == LaunchesBy::Launch { next } else { *slot.get_or_insert(next) };
+        let mut group = |key: u32| known.of((i64::from(key), 0), next);
+        let at = match by {
+            LaunchesBy::Stream => group(track.0),
+            LaunchesBy::Call => group(table.name_id(launch.call).0),
+            LaunchesBy::Kernel => group(names.name_key(launch.work)),
+            LaunchesBy::Launch => next,
+        };
         if at == next {
-            let name = named.map(|row| table.name(row).to_string());
+            let name = match by {
+                LaunchesBy::Stream => None,
+                LaunchesBy::Call => Some(table.name(launch.call).to_string()),
+                LaunchesBy::Kernel | LaunchesBy::Launch => Some(activity_name(trace, launch.work)),
+            };
             let stream = matches!(by, LaunchesBy::Stream | LaunchesBy::Launch).then_some(track);
             groups.push(Launches { stream, name, launches: Vec::new(), queue: None });
         }

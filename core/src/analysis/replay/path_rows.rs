@@ -22,11 +22,14 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::int("count", "Periods", "The number of periods."),
     Column::text("mostly", "Mostly", "The first of `behind`.").nullable(),
     Column::json("behind", "", Shape::Records(&BEHIND), "The spans and activities, by time; at most 10."),
-    Column::ns("start_ns", "At", "The start of a period, after the start of the recording; null for a part.")
+    Column::ns(
+        "start_ns",
+        "Longest at",
+        "The start of the longest period, after the start of the recording.",
+    ),
+    Column::int("track", "", "The track of that period, as `tracks` counts them; null between two of them.")
         .nullable(),
-    Column::int("track", "", "The track of a period, as `tracks` counts them; null between two of them.")
-        .nullable(),
-    Column::int("event", "", "The index of the event of a period.").nullable(),
+    Column::int("event", "", "The index of the event of that period.").nullable(),
 ];
 
 /// Returns the window of a step, or of a range of time after the start of the recording; `None` for the complete trace.
@@ -58,12 +61,18 @@ pub(crate) fn window(
 /// Returns the parts of the critical path of a window, the longest first.
 pub(crate) fn path_rows(trace: &Trace, window: Option<Interval>) -> Rows {
     let mut behind = Behind::new(&trace.table, PathPart::ALL.len());
+    let mut longest: [Option<Segment>; PathPart::ALL.len()] = [None; PathPart::ALL.len()];
     for segment in Replay::new(trace).critical_path(window) {
-        behind.add(segment.part as usize, segment.row, segment.time.1 - segment.time.0);
+        behind.add(segment.part as usize, segment.row, length(&segment));
+        let known = &mut longest[segment.part as usize];
+        if known.is_none_or(|known| length(&segment) > length(&known)) {
+            *known = Some(segment);
+        }
     }
     let total = behind.total_ns();
     let mut rows = Rows::new(COLUMNS);
     for group in behind.groups() {
+        let longest = longest[group.index];
         rows.push(vec![
             PathPart::ALL[group.index].as_str().into(),
             Cell::Ns(group.time_ns),
@@ -71,9 +80,9 @@ pub(crate) fn path_rows(trace: &Trace, window: Option<Interval>) -> Rows {
             group.count.into(),
             group.mostly,
             group.behind,
-            Cell::Null,
-            Cell::Null,
-            Cell::Null,
+            longest.map_or(Cell::Null, |longest| start(trace, &longest)),
+            longest.and_then(|longest| longest.track).map(|track| track.0 as usize).into(),
+            longest.and_then(|longest| longest.row).map(Row::index).into(),
         ]);
     }
     rows
@@ -82,7 +91,6 @@ pub(crate) fn path_rows(trace: &Trace, window: Option<Interval>) -> Rows {
 /// Returns the periods of the critical path of a window, in the order of time.
 pub(crate) fn period_rows(trace: &Trace, window: Option<Interval>) -> Rows {
     let path = Replay::new(trace).critical_path(window);
-    let length = |segment: &Segment| segment.time.1 - segment.time.0;
     let total: i64 = path.iter().map(length).sum();
     let mut rows = Rows::new(COLUMNS);
     for segment in path {
@@ -93,10 +101,18 @@ pub(crate) fn period_rows(trace: &Trace, window: Option<Interval>) -> Rows {
             Cell::Int(1),
             segment.row.map(|row| trace.table.name(row)).into(),
             Cell::Json(Value::Array(Vec::new())),
-            Cell::Ns(segment.time.0.saturating_sub(trace.start_ns)),
+            start(trace, &segment),
             segment.track.map(|track| track.0 as usize).into(),
             segment.row.map(Row::index).into(),
         ]);
     }
     rows
+}
+
+fn length(segment: &Segment) -> i64 {
+    segment.time.1 - segment.time.0
+}
+
+fn start(trace: &Trace, segment: &Segment) -> Cell {
+    Cell::Ns(segment.time.0.saturating_sub(trace.start_ns))
 }
