@@ -158,9 +158,9 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "count", title: "Periods", kind: "int", about: "The number of periods." },
     { key: "mostly", title: "Mostly", kind: "text", about: "The first of `behind`." },
     { key: "behind", title: "", kind: "json", about: "The spans and activities, by time; at most 10." },
-    { key: "start_ns", title: "At", kind: "ns", about: "The start of a period, after the start of the recording; null for a part." },
-    { key: "track", title: "", kind: "int", about: "The track of a period, as `tracks` counts them; null between two of them." },
-    { key: "event", title: "", kind: "int", about: "The index of the event of a period." },
+    { key: "start_ns", title: "Longest at", kind: "ns", about: "The start of the longest period, after the start of the recording." },
+    { key: "track", title: "", kind: "int", about: "The track of that period, as `tracks` counts them; null between two of them." },
+    { key: "event", title: "", kind: "int", about: "The index of the event of that period." },
   ],
   "what-if": [
     { key: "change", title: "Change", kind: "text", about: "What is different, as options of this command." },

@@ -834,11 +834,11 @@ export interface CriticalPathRow {
   mostly: string | null;
   /** The spans and activities, by time; at most 10. */
   behind: Behind[];
-  /** The start of a period, after the start of the recording; null for a part. */
-  start_ns: number | null;
-  /** The track of a period, as `tracks` counts them; null between two of them. */
+  /** The start of the longest period, after the start of the recording. */
+  start_ns: number;
+  /** The track of that period, as `tracks` counts them; null between two of them. */
   track: number | null;
-  /** The index of the event of a period. */
+  /** The index of the event of that period. */
   event: number | null;
 }
 
