@@ -30,6 +30,13 @@ fn kernels() -> Vec<Value> {
     ]
 }
 
+/// Checks the idle time of each cause, in microseconds.
+#[track_caller]
+fn is(events: &[Value], expected: &[(&str, i64)]) {
+    let expected = expected.iter().map(|&(cause, time)| (cause.to_owned(), time)).collect();
+    assert_eq!(causes(&made(&json!(events))), expected);
+}
+
 /// The idle time of each cause, in microseconds.
 fn causes(trace: &Trace) -> BTreeMap<String, i64> {
     let time = |row: &Value| {
@@ -138,6 +145,12 @@ fn names_that_almost_match_are_something_else() {
         ("cuda_driver", "cuMemCreate", "allocation"),
         ("cpu_op", "cudaMalloc", "operator"),
         ("cuda_driver", "cuLibraryLoadData", "compilation"),
+        ("cuda_driver", "cuModuleUnload", "compilation"),
+        ("cuda_runtime", "hipModuleLaunchKernel", "launch"),
+        ("cuda_runtime", "cudaMemGetInfo", "allocation"),
+        ("cuda_runtime", "cudaStreamWaitEvent", "launch"),
+        ("python_function", "<built-in function collect>", "garbage_collection"),
+        ("python_function", "<built-in method collect of Bin object at 0x7f>", "user_code"),
         ("overhead", "Lazy Function Loading", "compilation"),
         ("overhead", "Command Buffer Full", "profiler_overhead"),
         ("user_annotation", "Command Buffer Full", "user_code"),
@@ -176,14 +189,124 @@ fn the_main_thread_is_consulted_while_another_one_does_nothing() {
     assert_eq!(causes(&made(&json!(events))), expected.map(|(cause, time)| (cause.to_owned(), time)).into());
 }
 
-/// Without the call there is no cause. A pause of the recording is one of its own.
+/// Without the call there is no cause. A pause of the recording is one of its own. A trace without any call had them
+/// filtered, as the kernels refer to them.
 #[test]
 fn what_was_not_recorded_is_said() {
     let mut events = kernels();
-    events.pop();
+    events[2] = span("cuda_runtime", "cudaGetDevice", "1", (200, 201));
     events.push(span("not_recorded", "not recorded: CUDA", "1", (20, 50)));
-    let expected = [("unknown", 60), ("not_recorded", 30)];
-    assert_eq!(causes(&made(&json!(events))), expected.map(|(cause, time)| (cause.to_owned(), time)).into());
+    is(&events, &[("unknown", 60), ("not_recorded", 30)]);
+    events.remove(2);
+    is(&events, &[("not_recorded", 90)]);
+}
+
+/// The call takes from 20 to 95; its copy runs from 100 to 110.
+#[test]
+fn a_call_that_copies_is_a_copy() {
+    let copies = |name: &str| {
+        let mut events = kernels();
+        events[1] = with(span("gpu_memcpy", name, "7", (100, 110)), "correlation", 2);
+        events[2] = with(span("cuda_runtime", "cudaMemcpyAsync", "1", (20, 95)), "correlation", 2);
+        events
+    };
+    let rest = [("unknown", 10), ("queued", 5)];
+    for (name, cause) in [
+        ("Memcpy HtoD (Pageable -> Device)", "host_to_device_copy"),
+        ("Memcpy DtoH (Device -> Pageable)", "synchronization"),
+        ("Memcpy DtoD (Device -> Device)", "launch"),
+    ] {
+        is(&copies(name), &[rest[0], rest[1], (cause, 75)]);
+    }
+}
+
+/// One call launches a graph at 2; its kernels run from 10 to 20, 50 to 60 and 90 to 100. Two single kernels, of which
+/// the second was launched as early, were queued.
+#[test]
+fn a_graph_launches_its_work_itself() {
+    let trace = |call: &str, ids: [i64; 3]| {
+        let kernel = |(at, id): (usize, i64)| {
+            let start = 10 + 40 * at as i64;
+            with(span("kernel", "k", "7", (start, start + 10)), "correlation", id)
+        };
+        let mut events: Vec<Value> = ids.into_iter().enumerate().map(kernel).collect();
+        for id in 1..=ids[2] {
+            events.push(with(span("cuda_runtime", call, "1", (id, id + 1)), "correlation", id));
+        }
+        events
+    };
+    is(&trace("cudaGraphLaunch", [1, 1, 1]), &[("not_recorded", 60)]);
+    is(&trace("cudaGraphLaunch", [1, 2, 2]), &[("queued", 30), ("not_recorded", 30)]);
+    is(&trace("cudaLaunchKernel", [1, 2, 3]), &[("queued", 60)]);
+}
+
+/// Thread 1 loads data from 10 to 90. Thread 2 has one row of overhead, from 40 to 42, and an operator from 20 to 80:
+/// only the overhead comes before what the launching thread does.
+#[test]
+fn only_the_overhead_of_its_threads_counts() {
+    let mut events = kernels();
+    events.extend([
+        span("user_annotation", "enumerate(DataLoader)#_", "1", (10, 90)),
+        span("cpu_op", "aten::y", "2", (20, 80)),
+        span("overhead", "Buffer Flush", "2", (40, 42)),
+    ]);
+    is(&events, &[("data_loading", 78), ("profiler_overhead", 2), ("launch", 5), ("queued", 5)]);
+}
+
+/// While the launching thread does nothing, the busiest thread of its process is consulted, not that of another one.
+#[test]
+fn other_processes_are_not_consulted() {
+    let mut events = kernels();
+    for at in 1..9 {
+        events.push(span("cpu_op", "aten::other", "3", (at * 10, at * 10 + 9)));
+        let last = events.len() - 1;
+        events[last]["pid"] = "2".into();
+    }
+    is(&events, &[("unknown", 80), ("launch", 5), ("queued", 5)]);
+    events.push(span("cpu_op", "aten::own", "4", (20, 50)));
+    is(&events, &[("operator", 30), ("unknown", 50), ("launch", 5), ("queued", 5)]);
+}
+
+/// The first kernel runs from 100 to 110 and is launched at 90, the second from 150 to 160 at 112. Step 1 is from 20 to
+/// 120: the data loader until 80, nothing until 90. Step 2 ends at 200.
+#[test]
+fn steps_include_the_time_before_the_first_and_after_the_last_activity() {
+    let launch = |at: i64, id: i64| {
+        with(span("cuda_runtime", "cudaLaunchKernel", "1", (at, at + 2)), "correlation", id)
+    };
+    let kernel = |start: i64, id| with(span("kernel", "k", "7", (start, start + 10)), "correlation", id);
+    let events = json!([
+        span("user_annotation", "ProfilerStep#1", "2", (20, 120)),
+        span("user_annotation", "ProfilerStep#2", "2", (120, 200)),
+        span("user_annotation", "enumerate(DataLoader)#_", "1", (20, 80)),
+        launch(90, 1),
+        kernel(100, 1),
+        launch(112, 2),
+        kernel(150, 2),
+    ]);
+    let trace = made(&events);
+    let found: Vec<(String, String, i64)> = rows_with(&trace, "idle", &json!({"by": "step"}))
+        .iter()
+        .map(|row| {
+            let text = |key: &str| row[key].as_str().expect("a text").to_owned();
+            (text("step"), text("cause"), row["time_ns"].as_i64().expect("a time") / 1000)
+        })
+        .collect();
+    let expected = [
+        ("ProfilerStep#1", "data_loading", 60),
+        // 98 to 100 and 114 to 120.
+        ("ProfilerStep#1", "queued", 14),
+        ("ProfilerStep#1", "user_code", 12),
+        ("ProfilerStep#1", "launch", 4),
+        ("ProfilerStep#2", "not_recorded", 40),
+        ("ProfilerStep#2", "queued", 30),
+    ];
+    assert_eq!(found, expected.map(|(step, cause, time)| (step.to_owned(), cause.to_owned(), time)));
+    let idle: Vec<i64> = rows_with(&trace, "breakdown", &json!({"by": "step"}))
+        .iter()
+        .map(|row| row["idle_ns"].as_i64().expect("a time") / 1000)
+        .collect();
+    assert_eq!(idle, [90, 70]);
 }
 
 /// Stream 8 runs from 40 to 60 and from 95 to 98. Between, it waits for its launch until 70, then in the queue. Stream 9

@@ -2,6 +2,7 @@
 
 use kinetoscope_core::analysis::replay::{Changes, Edge, LARGEST_ERROR, Point, Replay, Segment};
 use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::queries::{Request, query};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::answers::{made, rows_with};
 use kinetoscope_tests::files;
@@ -353,6 +354,113 @@ fn an_answer_with_a_large_error_is_refused() {
     let refused = Replay::new(&trace(10_000_000)).check().expect_err("a large error").to_string();
     assert!(refused.contains("second starts 9.999s later"), "{refused}");
     assert_eq!(Replay::new(&trace(1_050)).check(), Ok(()));
+}
+
+/// What changes save, in microseconds.
+fn saving(events: &Value, options: &Value) -> i64 {
+    let rows = rows_with(&made(events), "what-if", options);
+    rows[rows.len() - 1]["saving_ns"].as_i64().expect("a time") / 1000
+}
+
+/// 10 of an operator, 10 of nothing, 1000 of garbage collection, 10 of nothing, 10 of an operator.
+#[test]
+fn code_between_operators_can_be_free() {
+    let events = json!([
+        span("cpu_op", "aten::a", (1, 1), (0, 10), 0),
+        span("python_function", "Python GC", (1, 1), (20, 1020), 0),
+        span("cpu_op", "aten::b", (1, 1), (1030, 1040), 0),
+    ]);
+    assert_eq!(saving(&events, &json!({"free": "garbage-collection"})), 1000);
+    assert_eq!(saving(&events, &json!({"free": "operator"})), 20);
+    assert_eq!(saving(&events, &json!({"free": "lock"})), 0);
+}
+
+/// The host waits in `run_backward` from 110 to 1100 for a thread that reduces from 110 to 1090, or only to 500.
+#[test]
+fn collectives_of_other_threads_are_on_the_path() {
+    let path = |end: i64| {
+        let events = json!([
+            span("cpu_op", "aten::mm", (1, 1), (0, 100), 0),
+            span("python_function", "run_backward", (1, 1), (100, 1100), 0),
+            span("cpu_op", "aten::add_", (1, 1), (1100, 1200), 0),
+            span("user_annotation", "gloo:all_reduce", (1, 2), (110, end), 0),
+        ]);
+        parts(&made(&events), &json!({}))
+    };
+    let time = |path: &[(String, i64)], part: &str| path.iter().find(|one| one.0 == part).map(|one| one.1);
+    let long = path(1090);
+    assert_eq!(time(&long, "communication"), Some(980));
+    assert_eq!(time(&long, "operator"), Some(200));
+    let short = path(500);
+    assert_eq!(time(&short, "communication"), None);
+    assert_eq!(time(&short, "user_code"), Some(1000));
+}
+
+/// On one stream: a product from 20 to 320, a reduction until 371 after a gap of 1, a product from 372 to 672; the host
+/// waits until 675. If the reduction overlaps, the second product follows the first one, from 321 to 621, and the wait
+/// ends 3 later.
+#[test]
+fn only_communication_overlaps() {
+    let kernels = [("gemm_a", 20, 320), ("ncclDevKernel_AllReduce", 321, 371), ("gemm_b", 372, 672)];
+    let events = |last: &str| {
+        let mut events = vec![span("cuda_runtime", "cudaDeviceSynchronize", (1, 1), (20, 675), 9)];
+        for (at, &(name, start, end)) in (0..).zip(&kernels) {
+            let name = if at == 2 { last } else { name };
+            events.push(span("cuda_runtime", "cudaLaunchKernel", (1, 1), (at * 6, at * 6 + 5), at + 1));
+            events.push(span("kernel", name, (0, 7), (start, end), at + 1));
+        }
+        json!(events)
+    };
+    let overlap = json!({"overlap_communication": true});
+    assert_eq!(saving(&events("gemm_b"), &overlap), 51);
+    // What communicates waits for all before it.
+    assert_eq!(saving(&events("ncclDevKernel_AllGather"), &overlap), 0);
+}
+
+/// Three operators of 100 launch kernels of 10 at their ends, each 6 after the call; the host then waits for 4. As a CUDA
+/// graph all are launched at 0: the first begins at 6 and the others follow 1 later each, so the last ends at 38.
+#[test]
+fn a_cuda_graph_leaves_out_the_host() {
+    let mut events = vec![span("cuda_runtime", "cudaDeviceSynchronize", (1, 1), (300, 315), 9)];
+    for at in 0..3 {
+        let end = 100 * (at + 1);
+        events.push(span("cpu_op", "aten::mm", (1, 1), (end - 100, end), 0));
+        events.push(span("cuda_runtime", "cudaLaunchKernel", (1, 1), (end - 5, end), at + 1));
+        events.push(span("kernel", "gemm", (0, 7), (end - 5 + 6, end - 5 + 16), at + 1));
+    }
+    // The wait ends 4 after the last kernel, as recorded: 315 - 311.
+    assert_eq!(saving(&json!(events), &json!({"cuda_graph": true})), 315 - (38 + 4));
+}
+
+#[test]
+fn changes_of_what_a_trace_does_not_have_are_refused() {
+    let trace = made(&json!(usual()));
+    for (faster, expected) in [
+        ("usual=2", None),
+        ("nosuch=2", Some("faster: no work of a device matches nosuch")),
+        ("usual=1e-300", Some("faster: `usual=1e-300`")),
+    ] {
+        let query = query("what-if").expect("a query");
+        let options = Options::from_json(query.options, &json!({"faster": faster}));
+        let answer = options.and_then(|options| query.answer(&trace, Request::new(&options)).map(|_| ()));
+        let error = answer.err().map(|error| error.to_string());
+        assert_eq!(error.is_some(), expected.is_some(), "{faster}: {error:?}");
+        assert!(error.unwrap_or_default().starts_with(expected.unwrap_or_default()), "{faster}");
+    }
+}
+
+/// The trace ends at 616 us.
+#[test]
+fn a_window_is_cut_at_the_ends_of_the_trace() {
+    let trace = made(&json!(usual()));
+    let path = |time: &str| {
+        let query = query("critical-path").expect("a query");
+        let options = Options::from_json(query.options, &json!({"time": time})).expect("options");
+        query.answer(&trace, Request::new(&options)).map(|answer| answer.rows.rows.len())
+    };
+    assert!(path("0us..9s").expect("rows") > 0);
+    let error = path("1s..2s").expect_err("an empty window").to_string();
+    assert_eq!(error, "time: the trace is 416.000us long");
 }
 
 /// The unchanged replay of real traces is close to what was recorded, and their critical paths cover every window.

@@ -16,6 +16,7 @@ pub mod memory;
 pub mod memory_rows;
 pub(crate) mod names;
 mod owners;
+pub(crate) mod ranges;
 pub(crate) mod roofline;
 pub(crate) mod sequence_rows;
 pub mod sequences;

@@ -138,18 +138,23 @@ impl Query {
     /// Returns [`Error::BadOption`] if the query does not have an option, or its value does not fit the trace.
     pub fn answer(&self, trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
         request.options.check(self.options)?;
+        let limit = self.options.iter().find(|option| option.name == "row-limit");
+        let no_rows_wanted = limit.is_some_and(|limit| request.options.number(limit) == Some(0));
         let answer = (self.run)(trace, request)?;
-        let hint = self.hint.filter(|_| answer.rows.rows.is_empty());
+        let hint = self.hint.filter(|_| answer.rows.rows.is_empty() && !no_rows_wanted);
         Ok(Answer { hint, ..answer })
     }
 
-    /// Returns the verdicts on a trace that make this answer unfit: the trace should have what it needs, and does not.
-    pub fn unfit(&self, trace: &Trace) -> Vec<Fitness> {
+    /// Returns the verdicts on a trace that make this answer unfit: the trace should have what it needs, and does not. If
+    /// the answer has no rows, it is also unfit if the trace has nothing that it is about.
+    pub fn unfit(&self, trace: &Trace, answer: &Answer) -> Vec<Fitness> {
         if self.questions.is_empty() {
             return Vec::new();
         }
         let verdicts = fitness(trace, &steps(trace, &[]));
-        verdicts.into_iter().filter(|one| self.questions.contains(&one.question) && one.fails(&[])).collect()
+        let required = if answer.rows.rows.is_empty() { self.questions } else { &[] };
+        let is_unfit = |one: &Fitness| self.questions.contains(&one.question) && one.fails(required);
+        verdicts.into_iter().filter(is_unfit).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Selects the events of a smaller trace: those of some steps or times, or those that are long enough.
 
-use crate::analysis::device::steps::step_ranges;
+use crate::analysis::device::ranges::step_ranges;
 use crate::error::Error;
 use crate::handle::collect;
 use crate::table::category::Category;

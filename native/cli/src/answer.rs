@@ -2,13 +2,14 @@
 
 use crate::args::{self, Files, Format};
 use crate::destinations::refuse_inputs;
-use crate::failure::{CHECK_FAILED, Failure, PARTLY_READ, report};
+use crate::failure::{CHECK_FAILED, Failure, UNFIT, report};
 use crate::print::print;
 use crate::progress::read_or_report;
 use crate::terminal;
 use clap::ArgMatches;
 use kinetoscope::files::{Source, sources};
 use kinetoscope_core::diagnostics::Severity;
+use kinetoscope_core::error::Error;
 use kinetoscope_core::queries::{Answer, Matches, Query, Request, query};
 use kinetoscope_core::report::document::Document;
 use kinetoscope_core::rows::Rows;
@@ -28,15 +29,15 @@ pub(crate) fn report_partial(source: &Source) {
 }
 
 /// Returns the exit code of a command with `--strict`, and reports why it is not 0.
-fn strict_code(query: &Query, source: &Source, trace: &Trace) -> u8 {
-    let unfit = query.unfit(trace);
+fn strict_code(query: &Query, source: &Source, trace: &Trace, answer: &Answer) -> u8 {
+    let unfit = query.unfit(trace, answer);
     for reason in unfit.iter().filter_map(|one| one.reasons.first()) {
         report(format!("{}: unfit for `{}`: {}", source.path(), query.name, reason.message));
     }
     if is_partial(trace) {
         report_partial(source);
     }
-    if unfit.is_empty() && !is_partial(trace) { 0 } else { PARTLY_READ }
+    if unfit.is_empty() && !is_partial(trace) { 0 } else { UNFIT }
 }
 
 /// Reports something about a trace, with its path if there are several.
@@ -85,7 +86,14 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
         let for_reading = format == Format::Table;
         let request =
             Request::new(&options).about(&name).for_reading(for_reading).run_by(at_once).compile_by(compile);
-        let answer = query.answer(&trace, request)?;
+        let answer = match query.answer(&trace, request) {
+            Err(Error::Unfit(reason)) => {
+                report_of(source, several, &reason);
+                code = code.max(UNFIT);
+                continue;
+            }
+            answer => answer?,
+        };
         if let Some(hint) = answer.hint {
             report_of(source, several, hint);
         }
@@ -93,7 +101,7 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
             code = code.max(CHECK_FAILED);
         }
         if files.strict {
-            code = code.max(strict_code(query, source, &trace));
+            code = code.max(strict_code(query, source, &trace, &answer));
         }
         match format {
             Format::Json => document.add(&name, &trace, &answer.rows),

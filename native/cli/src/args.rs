@@ -35,7 +35,8 @@ const MORE_HELP: &str = "\n  \
     0  success\n  \
     1  an identity of `check` does not hold, or `fitness` found a question unfit\n  \
     2  wrong usage, or a file that cannot be read or written\n  \
-    3  with --strict: a part of a trace could not be read, or it lacks what the answer needs";
+    3  `what-if` refuses the trace; with --strict: a part of a trace could not be read, or it\n     \
+       lacks what the answer needs";
 
 /// The queries and exports whose results depend on the rules of PyTorch's versions.
 const RULED: [&str; 10] =

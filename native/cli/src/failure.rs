@@ -36,5 +36,5 @@ pub(crate) fn report(message: impl Display) {
 pub(crate) const CHECK_FAILED: u8 = 1;
 /// Wrong usage, or a file that cannot be read or written.
 pub(crate) const UNREADABLE: u8 = 2;
-/// With `--strict`: a part of a trace could not be read, or it lacks what the answer needs.
-pub(crate) const PARTLY_READ: u8 = 3;
+/// A trace cannot answer `what-if`. With `--strict`: a part of it could not be read, or it lacks what the answer needs.
+pub(crate) const UNFIT: u8 = 3;

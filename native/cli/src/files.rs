@@ -4,7 +4,7 @@ use crate::answer::{is_partial, report_of, report_partial};
 use crate::args::{self, Files};
 use crate::audit::Audits;
 use crate::destinations::destinations;
-use crate::failure::{Failure, PARTLY_READ, report};
+use crate::failure::{Failure, UNFIT, report};
 use crate::progress::read_or_report;
 use crate::random::random;
 use clap::ArgMatches;
@@ -58,7 +58,7 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
         }
         if files.strict && is_partial(&trace) {
             report_partial(source);
-            code = code.max(PARTLY_READ);
+            code = code.max(UNFIT);
         }
     }
     if !any_matches && code == 0 {
@@ -123,7 +123,7 @@ pub(crate) fn repair(args: &Files) -> Result<u8, Failure> {
                 }
                 report(format!("{}: {} events written", source.name(), repaired.events));
                 if args.strict && repaired.diagnostics.worst() == Some(Severity::Lost) {
-                    code = code.max(PARTLY_READ);
+                    code = code.max(UNFIT);
                 }
             }
             Err(failure) => code = code.max(report_failure(source, &failure)),

@@ -4,7 +4,7 @@
 //! communication and of copies are those that compute does not hide. The remainder is idle time.
 
 use super::device_time::{Class, DeviceTime, device_times};
-use super::steps::step_ranges;
+use super::ranges::step_ranges;
 use crate::analysis::intervals::{Interval, Intervals, added_lengths};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::events::Row;

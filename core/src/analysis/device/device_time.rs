@@ -6,7 +6,8 @@
 //!
 //! An idle gap lies between two activities of a device. Each instant of it has a cause, see `idle`.
 
-use super::idle::{Cause, Causes, Host, Part, pauses};
+use super::idle::{Cause, Causes, Part};
+use super::ranges::step_ranges;
 use crate::analysis::intervals::{Collector, Interval, Intervals, added_lengths};
 use crate::kernel_rules::{KernelCategory, Patterns};
 use crate::order::sort_by_key;
@@ -131,6 +132,8 @@ pub struct DeviceTime {
     pub gaps: Vec<Gap>,
     /// The parts of the gaps, in order of time.
     pub idle: Vec<Part>,
+    /// The parts of the time from the start of the first profiler step to the first activity.
+    pub before: Vec<Part>,
 }
 
 impl DeviceTime {
@@ -142,6 +145,21 @@ impl DeviceTime {
     /// Returns the idle time of each cause, in ns, in the order of [`Cause::ALL`].
     pub fn idle_by_cause(&self) -> [(Cause, i64); Cause::ALL.len()] {
         by_cause(&self.idle)
+    }
+
+    /// Returns the parts of a period of the profiler steps in which the device was idle. After the last activity, nothing
+    /// was recorded.
+    pub fn idle_in(&self, period: Interval) -> impl Iterator<Item = Part> {
+        let within = move |parts: &[Part]| -> Vec<Part> {
+            let first = parts.partition_point(|part| part.time.1 <= period.0);
+            let parts = parts[first..].iter().take_while(|part| part.time.0 < period.1);
+            let clipped = |part: &Part| (part.time.0.max(period.0), part.time.1.min(period.1));
+            parts.map(|part| Part { time: clipped(part), ..part.clone() }).collect()
+        };
+        let after = (self.window.1.max(period.0), period.1);
+        let after = Part { time: after, cause: Cause::NotRecorded, behind: None };
+        let after = Some(after).filter(|part| part.time.0 < part.time.1);
+        within(&self.before).into_iter().chain(within(&self.idle)).chain(after)
     }
 
     /// Returns the cause of most of a gap.
@@ -192,15 +210,25 @@ pub fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
 
 /// Returns the time of every device with activities.
 pub fn device_times(trace: &Trace) -> Vec<DeviceTime> {
-    let (host, pauses) = (Host::new(trace), pauses(&trace.table));
-    let causes = Causes { trace, host: &host, pauses: &pauses };
+    let (table, causes) = (&trace.table, Causes::new(trace));
+    let first_step = step_ranges(table).first().map(|&(step, _)| table.ts(step));
     let mut classes = Classes::new(trace);
-    let devices = activities(&trace.table).into_iter();
-    devices.map(|(device, rows)| device_time(&causes, &mut classes, device, &rows)).collect()
+    let one = |(device, rows): (String, Vec<Row>)| {
+        let mut time = device_time(table, &causes, &mut classes, device, &rows);
+        let first = rows.first().zip(first_step);
+        time.before = first.map_or(Vec::new(), |(&first, start)| causes.before(first, start));
+        time
+    };
+    activities(table).into_iter().map(one).collect()
 }
 
-fn device_time(causes: &Causes<'_>, known: &mut Classes<'_>, device: String, rows: &[Row]) -> DeviceTime {
-    let table = &causes.trace.table;
+fn device_time(
+    table: &Table,
+    causes: &Causes<'_>,
+    known: &mut Classes<'_>,
+    device: String,
+    rows: &[Row],
+) -> DeviceTime {
     let mut by_class: [Collector; 4] = Default::default();
     let mut counts = [0usize; 4];
     let mut sums = [0i64; 4];
@@ -236,6 +264,7 @@ fn device_time(causes: &Causes<'_>, known: &mut Classes<'_>, device: String, row
         classes,
         gaps: find_gaps(table, rows),
         idle: causes.of(rows, (start, end), &Intervals::default()),
+        before: Vec::new(),
     }
 }
 

@@ -11,6 +11,10 @@ pub use cause::Cause;
 pub(crate) use host::{Host, Reason, Walk};
 
 use crate::analysis::intervals::{Interval, Intervals};
+use crate::diagnostics::Code;
+use crate::index::Index;
+use crate::names::NameSet;
+use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::trace::Trace;
 use alloc::vec::Vec;
@@ -27,7 +31,7 @@ pub struct Part {
 }
 
 /// Returns the times during which the recording of devices was paused, as recordings of Kinetoscope state them.
-pub(super) fn pauses(table: &Table) -> Intervals {
+fn pauses(table: &Table) -> Intervals {
     let pauses = table.names.find("not recorded: CUDA");
     let is_pause = |row: &Row| table.is_span(*row) && Some(table.name_id(*row)) == pauses;
     let rows = table.rows().filter(|row| pauses.is_some() && is_pause(row));
@@ -35,27 +39,55 @@ pub(super) fn pauses(table: &Table) -> Intervals {
 }
 
 /// What determines the causes of the gaps of a device and its streams.
-#[derive(Clone, Copy)]
 pub(super) struct Causes<'a> {
-    pub(super) trace: &'a Trace,
-    pub(super) host: &'a Host<'a>,
+    trace: &'a Trace,
+    host: Host<'a>,
     /// The times during which the recording was paused.
-    pub(super) pauses: &'a Intervals,
+    pauses: Intervals,
+    /// The names of calls that launch CUDA graphs.
+    graphs: NameSet,
+    /// Why work without a launch waited.
+    unlaunched: Cause,
 }
 
-impl Causes<'_> {
+/// The activity that ends a gap.
+struct Next<'a> {
+    row: Row,
+    /// The times in which other streams ran.
+    busy: &'a Intervals,
+    /// Whether other work of the same CUDA graph ran before.
+    is_begun: bool,
+}
+
+impl<'a> Causes<'a> {
+    pub(super) fn new(trace: &'a Trace) -> Causes<'a> {
+        let mut diagnostics = trace.diagnostics.findings().iter();
+        let is_filtered = diagnostics
+            .any(|one| one.code == Code::NotRecorded && one.example.contains(Category::Runtime.as_str()));
+        Causes {
+            trace,
+            host: Host::new(trace),
+            pauses: pauses(&trace.table),
+            graphs: trace.table.names.that(|name| name.contains("GraphLaunch")),
+            unlaunched: if is_filtered { Cause::NotRecorded } else { Cause::Unknown },
+        }
+    }
+
     /// Returns the parts of the gaps between activities, which are ordered by start, and up to the ends of the window.
     /// `busy` are the times in which other streams ran.
     pub(super) fn of(&self, rows: &[Row], window: Interval, busy: &Intervals) -> Vec<Part> {
-        let table = &self.trace.table;
+        let (table, links) = (&self.trace.table, &self.trace.links);
         let (mut walk, mut parts) = (self.host.walk(), Vec::new());
         let mut reached = window.0;
+        let mut graphs = Index::default();
         for (at, &row) in rows.iter().enumerate() {
+            let graph = links.launch(row).filter(|&call| self.graphs.has(table.name_id(call)));
+            let is_begun = graph.is_some_and(|call| !graphs.insert((i64::from(call), 0)));
             let gap = (reached, table.ts(row));
             if gap.0 < gap.1 && at == 0 {
                 push(&mut parts, gap, Reason { cause: Cause::NotRecorded, behind: None });
             } else if gap.0 < gap.1 {
-                self.gap(&mut walk, gap, (row, busy), &mut parts);
+                self.gap(&mut walk, gap, &Next { row, busy, is_begun }, &mut parts);
             }
             reached = reached.max(table.end(row));
         }
@@ -65,44 +97,54 @@ impl Causes<'_> {
         parts
     }
 
+    /// Returns the parts of a period that ends with the first activity of a device. Where the trace shows nothing of the
+    /// host, the device was not recorded.
+    pub(super) fn before(&self, first: Row, start: i64) -> Vec<Part> {
+        let (gap, mut parts) = ((start, self.trace.table.ts(first)), Vec::new());
+        if gap.0 < gap.1 {
+            let next = Next { row: first, busy: &Intervals::default(), is_begun: false };
+            self.gap(&mut self.host.walk(), gap, &next, &mut parts);
+        }
+        for part in parts.iter_mut().filter(|part| part.cause == Cause::Unknown) {
+            part.cause = Cause::NotRecorded;
+        }
+        parts
+    }
+
     /// Adds the parts of a gap that an activity ends.
-    fn gap(&self, walk: &mut Walk<'_>, gap: Interval, after: (Row, &Intervals), parts: &mut Vec<Part>) {
+    fn gap(&self, walk: &mut Walk<'_>, gap: Interval, next: &Next<'_>, parts: &mut Vec<Part>) {
         let mut from = gap.0;
         for &(start, end) in self.pauses.clipped(gap).as_slice() {
-            self.recorded(walk, (from, start), after, parts);
+            self.recorded(walk, (from, start), next, parts);
             push(parts, (start, end), Reason { cause: Cause::NotRecorded, behind: None });
             from = end;
         }
-        self.recorded(walk, (from, gap.1), after, parts);
+        self.recorded(walk, (from, gap.1), next, parts);
     }
 
     /// Adds the parts of a period in which everything was recorded.
-    fn recorded(
-        &self,
-        walk: &mut Walk<'_>,
-        (start, end): Interval,
-        (after, busy): (Row, &Intervals),
-        parts: &mut Vec<Part>,
-    ) {
+    fn recorded(&self, walk: &mut Walk<'_>, (start, end): Interval, next: &Next<'_>, parts: &mut Vec<Part>) {
         if start >= end {
             return;
         }
-        let table = &self.trace.table;
-        let Some(call) = self.trace.links.launch(after) else {
-            return push(parts, (start, end), Reason { cause: Cause::Unknown, behind: Some(after) });
+        let (table, behind) = (&self.trace.table, Some(next.row));
+        let Some(call) = self.trace.links.launch(next.row) else {
+            return push(parts, (start, end), Reason { cause: self.unlaunched, behind });
         };
         let launched = (table.ts(call).clamp(start, end), table.end(call).clamp(start, end));
         let mut add = |time, reason| push(parts, time, reason);
         walk.parts(table.track_id(call), (start, launched.0), &mut add);
-        let behind = Some(self.trace.links.op(after).unwrap_or(call));
-        push(parts, launched, Reason { cause: Cause::Launch, behind });
+        let operator = Some(self.trace.links.op(next.row).unwrap_or(call));
+        push(parts, launched, Reason { cause: self.host.launch(call), behind: operator });
+        // A CUDA graph launches its other work itself.
+        let cause = if next.is_begun { Cause::NotRecorded } else { Cause::Queued };
         let mut from = launched.1;
-        for &(busy, idle) in busy.clipped((from, end)).as_slice() {
-            push(parts, (from, busy), Reason { cause: Cause::Queued, behind: Some(after) });
-            push(parts, (busy, idle), Reason { cause: Cause::OtherStream, behind: Some(after) });
+        for &(busy, idle) in next.busy.clipped((from, end)).as_slice() {
+            push(parts, (from, busy), Reason { cause, behind });
+            push(parts, (busy, idle), Reason { cause: Cause::OtherStream, behind });
             from = idle;
         }
-        push(parts, (from, end), Reason { cause: Cause::Queued, behind: Some(after) });
+        push(parts, (from, end), Reason { cause, behind });
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::behind::{BEHIND, Behind};
 use super::device_time::{DeviceTime, activities, device_times};
-use super::idle::{Cause, Causes, Host, Part, pauses};
-use super::steps::step_ranges;
-use crate::analysis::intervals::{Interval, Intervals};
+use super::idle::{Cause, Causes, Part};
+use super::ranges::step_ranges;
+use crate::analysis::intervals::Intervals;
 use crate::rows::{Cell, Column, Rows, Shape};
 use crate::table::events::{Row, Table};
 use crate::table::tracks::{self, TrackId};
@@ -37,8 +37,7 @@ pub fn idle(trace: &Trace, by_stream: bool) -> Vec<Idle> {
         };
         return devices.into_iter().map(whole).collect();
     }
-    let (host, pauses) = (Host::new(trace), pauses(table));
-    let causes = Causes { trace, host: &host, pauses: &pauses };
+    let causes = Causes::new(trace);
     let mut all = Vec::new();
     for ((device, rows), time) in activities(table).into_iter().zip(devices) {
         let busy = busy(&time);
@@ -102,29 +101,21 @@ pub(crate) const COLUMNS: &[Column] = &[
 pub(crate) fn idle_rows(trace: &Trace, by: IdleBy) -> Rows {
     let table = &trace.table;
     let mut rows = Rows::new(COLUMNS);
+    if by == IdleBy::Step {
+        for device in device_times(trace) {
+            for (step, _) in step_ranges(table) {
+                let place = [device.device.as_str().into(), Cell::Null, table.name(step).into()];
+                add(&mut rows, trace, &place, device.idle_in((table.ts(step), table.end(step))));
+            }
+        }
+        return rows;
+    }
     for one in idle(trace, by == IdleBy::Stream) {
         let stream = one.stream.map(|stream| tracks::plain(&table.names, table.tracks.get(stream).tid));
         let place = [one.device.as_str().into(), stream.into(), Cell::Null];
-        if by != IdleBy::Step {
-            add(&mut rows, trace, &place, one.parts.iter().cloned());
-            continue;
-        }
-        for (step, _) in step_ranges(table) {
-            let place = [place[0].clone(), Cell::Null, table.name(step).into()];
-            add(&mut rows, trace, &place, within(&one, (table.ts(step), table.end(step))));
-        }
+        add(&mut rows, trace, &place, one.parts.into_iter());
     }
     rows
-}
-
-/// The parts of idle time within a period.
-fn within(idle: &Idle, period: Interval) -> impl Iterator<Item = Part> {
-    let first = idle.parts.partition_point(|part| part.time.1 <= period.0);
-    let parts = idle.parts[first..].iter().take_while(move |part| part.time.0 < period.1);
-    parts.map(move |part| Part {
-        time: (part.time.0.max(period.0), part.time.1.min(period.1)),
-        ..part.clone()
-    })
 }
 
 /// Adds the rows of a place.

@@ -3,7 +3,7 @@
 
 use super::memory::{Memory, Record, device_name, device_of};
 use super::owners::Owners;
-use super::steps::step_ranges;
+use super::ranges::step_ranges;
 use crate::analysis::torch::device_type::DeviceType;
 use crate::index::Index;
 use crate::names::Names;

@@ -1,9 +1,6 @@
 //! What the names of kernels, calls and ranges mean.
 
 use crate::demangle::without_parameters;
-use crate::names::{NameSet, Names};
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
 use alloc::string::String;
 
 /// Returns a kernel's name for a narrow column: without return type, parameters and common namespaces.
@@ -22,30 +19,9 @@ pub(crate) fn is_data_loading(name: &str) -> bool {
     name.starts_with("enumerate(DataLoader)#") || name.starts_with("enumerate(DataPipe)#")
 }
 
-/// Which ranges of the host are operators, and which are about loading data.
-pub(crate) struct Ranges {
-    steps: NameSet,
-    loading: NameSet,
-}
-
-impl Ranges {
-    pub(crate) fn of(names: &Names) -> Ranges {
-        Ranges {
-            steps: names.that(|name| name.starts_with("ProfilerStep#")),
-            loading: names.that(is_data_loading),
-        }
-    }
-
-    /// Whether a range is an operator. PyTorch's first traces have steps among them.
-    pub(crate) fn is_operator(&self, table: &Table, row: Row) -> bool {
-        table.category(row) == Category::CpuOp && !self.steps.has(table.name_id(row))
-    }
-
-    /// Whether a range is that of a data loader.
-    pub(crate) fn is_loading(&self, table: &Table, row: Row) -> bool {
-        self.loading.has(table.name_id(row))
-            && matches!(table.category(row), Category::CpuOp | Category::UserAnnotation)
-    }
+/// Returns whether an annotation is a collective that the host carries out.
+pub(crate) fn is_host_collective(name: &str) -> bool {
+    name.starts_with("gloo:") || name.starts_with("mpi:")
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::ns(
         "saving_ns",
         "Saving",
-        "The gaps in which the stream waited for a launch call: at most what one launch for each occurrence saves.",
+        "The gaps in which the stream waited for a launch call: what one launch for each occurrence saves if the host is not late otherwise.",
     ),
     Column::int("event", "", "The index of the first event of the first occurrence."),
 ];

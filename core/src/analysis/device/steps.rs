@@ -5,9 +5,8 @@
 //! operator that was running at that time, on any device or thread. The remainder is `other`.
 
 use super::device_time::{DeviceTime, device_times};
-use super::names::Ranges;
+use super::ranges::{Ranges, step_ranges};
 use crate::analysis::intervals::{Collector, Interval, Intervals};
-use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Rows};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
@@ -36,21 +35,6 @@ pub struct Step {
     pub device_busy_ns: i64,
     /// The wall time of each of the [`PARTS`], in ns.
     pub parts_ns: [i64; 8],
-}
-
-/// Returns the annotations that are steps, ordered by time.
-pub(crate) fn step_ranges(table: &Table) -> Vec<(Row, i64)> {
-    let number = |name: &str| name.strip_prefix("ProfilerStep#")?.trim().parse().ok();
-    let names = table.names.that(|name| number(name).is_some());
-    let is_step = |row: &Row| {
-        names.has(table.name_id(*row))
-            && matches!(table.category(*row), Category::UserAnnotation | Category::CpuOp)
-            && table.is_span(*row)
-    };
-    let rows = table.rows().filter(is_step);
-    let mut steps: Vec<(Row, i64)> = rows.filter_map(|row| Some((row, number(table.name(row))?))).collect();
-    sort_by_key(&mut steps, |&(row, _)| (table.ts(row), i64::from(row)));
-    steps
 }
 
 /// Returns every step of a trace; `devices` are its [`device_times`].

@@ -5,8 +5,9 @@
 //! it.
 
 use crate::analysis::device::device_time::{Classes, DeviceTime, activities};
-use crate::analysis::device::names::Ranges;
+use crate::analysis::device::ranges::Ranges;
 use crate::analysis::device::steps::Step;
+use crate::analysis::intervals::Intervals;
 use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::diagnostics::Code;
 use crate::dialect::hidden::hidden_names;
@@ -57,6 +58,7 @@ pub fn identities(
     checks.extend(recounted(trace, devices));
     if !steps.is_empty() {
         checks.extend(step_parts(trace, steps));
+        checks.extend(devices.iter().map(|device| step_idle(device, steps)));
     }
     checks
 }
@@ -243,6 +245,16 @@ fn step_parts(trace: &Trace, steps: &[Step]) -> [Identity; 2] {
         equal("time of the steps with a busy GPU = time with an open GPU activity", busy, device),
         equal("parts of the steps except other = time with any open span", parts, any),
     ]
+}
+
+/// Compares the idle time of the steps, which comes from the gaps between activities, with sets of intervals.
+fn step_idle(device: &DeviceTime, steps: &[Step]) -> Identity {
+    let busy = device.unions.iter().fold(Intervals::default(), |all, class| all.union(class));
+    let idle = steps.iter().flat_map(|step| device.idle_in(step.time));
+    let idle = idle.map(|part| part.time.1 - part.time.0).sum();
+    let rest = steps.iter().map(|step| step.time.1 - step.time.0 - busy.clipped(step.time).length()).sum();
+    let name = format!("device {}: idle time of the steps by cause = steps without busy time", device.device);
+    equal(name, idle, rest)
 }
 
 /// Returns for how much of the time of the steps any span is open; the spans are ordered by start.

@@ -7,6 +7,7 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 
 /// Work of devices that is faster than recorded.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +26,9 @@ impl Faster {
             || name.to_ascii_lowercase().contains(&self.work)
     }
 }
+
+/// The factors that make sense.
+const FACTORS: RangeInclusive<f64> = 1e-3..=1e6;
 
 /// What is different in a replay.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,7 +94,7 @@ impl Changes {
             let entry = name.rsplit_once('=');
             let factor = entry.and_then(|(_, factor)| factor.trim().parse::<f64>().ok());
             if let (Some((work, _)), Some(factor)) = (entry, factor) {
-                if !(factor > 0.0 && factor.is_finite()) || work.trim().is_empty() {
+                if !FACTORS.contains(&factor) || work.trim().is_empty() {
                     return Err(name);
                 }
                 all.push(Faster { work: work.trim().to_ascii_lowercase(), factor });

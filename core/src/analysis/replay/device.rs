@@ -1,7 +1,7 @@
 //! The streams of devices as nodes: their activities in order of time.
 
-use super::graph::{Kind, Node};
-use crate::analysis::device::device_time::{Classes, activities};
+use super::graph::{Kind, Node, NodeId};
+use crate::analysis::device::device_time::{Class, Classes, activities};
 use crate::table::tracks::TrackId;
 use crate::trace::Trace;
 use alloc::vec::Vec;
@@ -19,13 +19,18 @@ pub(super) struct Streams {
     pub(super) all: Vec<Stream>,
     /// Whether each of their nodes starts after the end of the node before it on the same stream.
     pub(super) follows: Vec<bool>,
+    /// Of each of their nodes, the last one before it on its stream that communicates if the node does not, or the other
+    /// way round.
+    pub(super) other_kind: Vec<Option<NodeId>>,
 }
 
 /// Adds the activities of all devices to the nodes, stream by stream.
 pub(super) fn streams(trace: &Trace, nodes: &mut Vec<Node>) -> Streams {
     let table = &trace.table;
-    let mut streams = Streams { all: Vec::new(), follows: Vec::new() };
+    let mut streams = Streams { all: Vec::new(), follows: Vec::new(), other_kind: Vec::new() };
     let (mut classes, mut latest) = (Classes::new(trace), 0);
+    // The last work of the stream that does not communicate, and the last that does.
+    let mut last: [Option<NodeId>; 2] = [None; 2];
     for (device, (_, mut rows)) in activities(table).into_iter().enumerate() {
         // The sort is stable: the activities of a stream stay in order of time.
         rows.sort_by_key(|&row| table.track_id(row));
@@ -40,10 +45,14 @@ pub(super) fn streams(trace: &Trace, nodes: &mut Vec<Node>) -> Streams {
                 latest = latest.max(time.1);
                 stream.nodes.end = at + 1;
             } else {
-                latest = time.1;
+                (latest, last) = (time.1, [None; 2]);
                 streams.all.push(Stream { track, device, nodes: at..at + 1 });
             }
-            let kind = Kind::Device(classes.of(row));
+            let class = classes.of(row);
+            let communicates = usize::from(class == Class::Communication);
+            streams.other_kind.push(last[1 - communicates]);
+            last[communicates] = Some(NodeId::new(at));
+            let kind = Kind::Device(class);
             nodes.push(Node { row: Some(row), kind, time });
             streams.follows.push(follows);
         }

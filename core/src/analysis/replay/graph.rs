@@ -30,6 +30,13 @@ pub enum Kind {
     Device(Class),
 }
 
+impl Kind {
+    /// The class of the work of a device.
+    pub(super) fn class(self) -> Option<Class> {
+        if let Kind::Device(class) = self { Some(class) } else { None }
+    }
+}
+
 /// A period of a thread, or an activity of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {

@@ -2,7 +2,7 @@
 
 use super::graph::{Kind, Node, NodeId};
 use crate::analysis::device::idle::{Cause, Host};
-use crate::analysis::device::names::Ranges;
+use crate::analysis::device::ranges::Ranges;
 use crate::analysis::intervals::Interval;
 use crate::order::sort_by_key;
 use crate::table::category::Category;
@@ -29,7 +29,7 @@ pub(super) struct Threads {
     pub(super) of_call: Vec<Option<NodeId>>,
 }
 
-/// Returns the threads that launched work of devices, or the main thread of a trace without such work.
+/// Returns the threads that launched work of devices, or ran operators.
 pub(super) fn threads(trace: &Trace, host: &Host<'_>) -> Threads {
     let mut threads = Threads {
         nodes: Vec::with_capacity(trace.links.launch_of.len() * 3),
@@ -54,8 +54,8 @@ fn tracks(trace: &Trace, host: &Host<'_>) -> Vec<TrackId> {
     for &(_, call) in &trace.links.launch_of {
         is_known[trace.table.track_id(call).0 as usize] = true;
     }
-    if let Some(main) = host.main() {
-        is_known[main.0 as usize] = true;
+    for thread in host.threads() {
+        is_known[thread.0 as usize] = true;
     }
     (0..is_known.len()).filter(|&track| is_known[track]).map(|track| TrackId(track as u32)).collect()
 }
@@ -68,6 +68,10 @@ fn add(trace: &Trace, (host, ranges): (&Host<'_>, &Ranges), track: TrackId, thre
     let mut line = Line { nodes: &mut threads.nodes, at: start };
     // Until when the thread did something, until when it was in a call or a wait for data, and until when in anything.
     let (mut busy, mut closed, mut end) = (line.at, line.at, line.at);
+    // A thread without operators, such as one of Gloo, shows by annotations when it is busy.
+    let has_operators = spans.iter().any(|&at| ranges.is_operator(table, tree.row(at)));
+    let is_annotation = |row| !has_operators && table.category(row) == Category::UserAnnotation;
+    let is_work = |row| ranges.is_operator(table, row) || is_annotation(row);
     let mut call = None;
     for (index, &at) in spans.iter().enumerate() {
         let row = tree.row(at);
@@ -75,7 +79,7 @@ fn add(trace: &Trace, (host, ranges): (&Host<'_>, &Ranges), track: TrackId, thre
         let category = table.category(row);
         end = end.max(time.1);
         let is_loading = ranges.is_loading(table, row);
-        if !category.is_launch_call() && !is_loading && !ranges.is_operator(table, row) {
+        if !category.is_launch_call() && !is_loading && !is_work(row) {
             continue;
         }
         if time.0 > busy + IDLE_NS {

@@ -8,6 +8,7 @@ use super::graph::{Edge, Graph, Kind, NodeId, Point, Why};
 use super::waits::TOLERANCE_NS;
 use crate::analysis::device::device_time::Class;
 use crate::analysis::device::idle::{Cause, Host};
+use crate::analysis::device::names::is_host_collective;
 use crate::analysis::intervals::Interval;
 use crate::table::events::Row;
 use crate::table::tracks::TrackId;
@@ -23,7 +24,7 @@ words! {
     pub enum PathPart {
         /// Kernels that compute.
         Compute = "compute",
-        /// Kernels that communicate.
+        /// Kernels that communicate, and collectives of the host.
         Communication = "communication",
         /// Copies.
         Memcpy = "memcpy",
@@ -226,8 +227,13 @@ impl Walk<'_> {
         let period = (self.graph.node(id).time.0.max(self.window.0), self.reached);
         let mut parts = Vec::new();
         self.host.walk_alone().parts(track, period, &mut |time, reason| parts.push((time, reason)));
+        let is_collective = |row: Row| is_host_collective(self.trace.table.name(row));
         for (time, reason) in parts.into_iter().rev() {
-            self.until(time.0, PathPart::of_cause(reason.cause), reason.behind, Some(track));
+            let part = match reason.behind {
+                Some(row) if is_collective(row) => PathPart::Communication,
+                _ => PathPart::of_cause(reason.cause),
+            };
+            self.until(time.0, part, reason.behind, Some(track));
         }
     }
 

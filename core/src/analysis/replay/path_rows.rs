@@ -3,12 +3,13 @@
 use super::path::{PathPart, Segment};
 use super::what_if::Replay;
 use crate::analysis::device::behind::{BEHIND, Behind};
-use crate::analysis::device::steps::step_ranges;
+use crate::analysis::device::ranges::step_ranges;
 use crate::analysis::intervals::Interval;
 use crate::error::Error;
 use crate::rows::{Cell, Column, Rows, Shape};
 use crate::table::events::Row;
 use crate::trace::Trace;
+use crate::units::time_ns;
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -35,7 +36,7 @@ pub(crate) const COLUMNS: &[Column] = &[
 /// Returns the window of a step, or of a range of time after the start of the recording; `None` for the complete trace.
 ///
 /// # Errors
-/// Returns [`Error::BadOption`] if both are given, or the trace has no such step.
+/// Returns [`Error::BadOption`] if both are given, or the trace has no such step, or nothing in the range.
 pub(crate) fn window(
     trace: &Trace,
     step: Option<i64>,
@@ -51,9 +52,17 @@ pub(crate) fn window(
                 found.ok_or_else(|| Error::BadOption(format!("step: the trace has no step {number}")))?;
             Ok(Some((table.ts(row), table.end(row))))
         }
-        (None, time) => {
-            let shifted = |ns: i64| ns.saturating_add(trace.start_ns);
-            Ok(time.map(|(start, end)| (shifted(start), shifted(end))))
+        (None, None) => Ok(None),
+        (None, Some(time)) => {
+            let spans = table.rows().filter(|&row| table.is_span(row));
+            let end = spans.map(|row| table.end(row)).max().unwrap_or(trace.start_ns);
+            let [start, until] = [time.0, time.1].map(|ns| ns.saturating_add(trace.start_ns));
+            let window = (start.max(trace.start_ns), until.min(end));
+            if window.0 >= window.1 {
+                let length = time_ns(end.saturating_sub(trace.start_ns), None);
+                return Err(Error::BadOption(format!("time: the trace is {length} long")));
+            }
+            Ok(Some(window))
         }
     }
 }

@@ -21,6 +21,10 @@ impl Builder<'_> {
         for stream in &self.streams.all {
             for work in stream.nodes.clone() {
                 let to = Point::start(NodeId::new(work));
+                if let Some(same) = self.same_kind(work) {
+                    let from = Point::end(same);
+                    edges.push((to, Edge { from, delay_ns: typical.gap, why: Why::Stream }));
+                }
                 let mut ready = i64::MIN;
                 if let Some(call) = self.launch(work) {
                     let delay_ns = typical.launch[self.class(work)];
@@ -40,6 +44,14 @@ impl Builder<'_> {
                 }
             }
         }
+    }
+
+    /// If the activity before one communicates and this one does not, or the other way round: the last one of its own
+    /// kind before it. It is what remains to be waited for if communication overlaps.
+    fn same_kind(&self, work: usize) -> Option<NodeId> {
+        let before = self.streams.other_kind[work - self.first].filter(|other| other.index() + 1 == work)?;
+        let same = self.streams.other_kind[before.index() - self.first]?;
+        (self.node(same).time.1 <= self.nodes[work].time.0).then_some(same)
     }
 
     /// The activity of another stream of the device that explains why one started late: the one that ended last before it.

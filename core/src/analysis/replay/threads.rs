@@ -22,6 +22,10 @@ impl Builder<'_> {
                 waits.of_call(node, &mut |awaited| {
                     ended = ended.max(Some(self.node(awaited).time.1));
                     found.push((NodeId::new(call), awaited));
+                    // If communication overlaps, the last of each kind is awaited.
+                    let other = self.streams.other_kind[awaited.index() - self.first];
+                    let other = other.filter(|&other| self.node(other).time.1 <= self.node(awaited).time.1);
+                    found.extend(other.map(|other| (NodeId::new(call), other)));
                 });
                 let Some(end) = ended else { continue };
                 ends.push((NodeId::new(call), end));

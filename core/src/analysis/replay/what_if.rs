@@ -174,11 +174,21 @@ impl<'a> Replay<'a> {
         self.graph.ids().filter(is_fused).filter_map(launch).collect()
     }
 
-    /// Checks that the trace has the sequences.
+    /// Checks that the trace has the work and the sequences that changes are about.
     ///
     /// # Errors
-    /// Returns [`Error::BadOption`] with the first number that it does not have.
-    pub(super) fn check_sequences(&self, changes: &Changes) -> Result<(), Error> {
+    /// Returns [`Error::BadOption`] with the first that it does not have.
+    pub(super) fn check_changes(&self, changes: &Changes) -> Result<(), Error> {
+        let mut classes = Classes::new(self.trace);
+        for faster in &changes.faster {
+            let mut rows = self.graph.nodes.iter().filter_map(|node| node.row.zip(node.kind.class()));
+            let fits = |(row, class): (Row, Class)| {
+                faster.fits(class, classes.category(row), self.trace.table.name(row))
+            };
+            if !rows.any(fits) {
+                return Err(Error::BadOption(format!("faster: no work of a device matches {}", faster.work)));
+            }
+        }
         if changes.fuse.is_empty() {
             return Ok(());
         }
@@ -251,9 +261,15 @@ fn wall(times: impl Iterator<Item = i64>) -> i64 {
 /// The causes of the code between calls.
 fn code(graph: &Graph, host: &Host<'_>) -> Vec<(NodeId, Cause, i64)> {
     let mut code: Vec<(NodeId, Cause, i64)> = Vec::new();
+    // An idle period that is no wait for another thread is code, too.
+    let is_code = |id| match graph.node(id).kind {
+        Kind::Host => true,
+        Kind::Idle => graph.own_ns(id) > 0,
+        _ => false,
+    };
     for (thread, nodes) in graph.threads() {
         let mut walk = host.walk_alone();
-        for id in nodes.filter(|&id| graph.node(id).kind == Kind::Host) {
+        for id in nodes.filter(|&id| is_code(id)) {
             walk.parts(thread, graph.node(id).time, &mut |time, reason| {
                 let ns = time.1 - time.0;
                 match code.last_mut() {

@@ -35,7 +35,8 @@ pub(crate) const COLUMNS: &[Column] = &[
 /// the most first.
 ///
 /// # Errors
-/// Returns [`Error::Unfit`] if the replay differs too much from what was recorded.
+/// Returns [`Error::Unfit`] if the replay differs too much from what was recorded, and [`Error::BadOption`] if the trace
+/// has nothing that a change is about.
 pub(crate) fn what_if_rows(trace: &Trace, changes: &Changes) -> Result<Rows, Error> {
     let replay = Replay::new(trace);
     let mut rows = Rows::new(COLUMNS);
@@ -43,7 +44,7 @@ pub(crate) fn what_if_rows(trace: &Trace, changes: &Changes) -> Result<Rows, Err
         return Ok(rows);
     }
     replay.check()?;
-    replay.check_sequences(changes)?;
+    replay.check_changes(changes)?;
     let saving = |changes: Changes| (replay.saving_ns(&changes), changes);
     let mut found: Vec<(i64, Changes)> = if changes.is_empty() {
         usual(&replay).into_iter().map(saving).filter(|saving| saving.0 > 0).collect()

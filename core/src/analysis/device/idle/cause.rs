@@ -25,7 +25,7 @@ words! {
         GarbageCollection = "garbage_collection",
         /// The host waited for a lock.
         Lock = "lock",
-        /// The host was in a call that launches work.
+        /// The host was in a call that launches work, or in a call of the runtime or the driver that is none of the above.
         Launch = "launch",
         /// The host was in an operator.
         Operator = "operator",
@@ -41,8 +41,8 @@ words! {
         Queued = "queued",
         /// The profiler itself worked.
         ProfilerOverhead = "profiler_overhead",
-        /// The activity was not recorded: the recording was paused, a filter left out the launches, or the stream had not
-        /// begun or had ended.
+        /// It was not recorded: the recording was paused, a filter left out the launches, a CUDA graph launched the work
+        /// itself, or the stream had not begun or had ended.
         NotRecorded = "not_recorded",
         /// The trace shows nothing.
         Unknown = "unknown",
@@ -78,7 +78,9 @@ pub(super) fn sign(category: Category, name: &str) -> Sign {
         Category::Overhead => Sign::Whole(ProfilerOverhead),
         Category::Runtime | Category::Driver => Sign::Call(call(name)),
         _ if is_compilation(name) => Sign::Whole(Compilation),
-        Category::PythonFunction if name == "Python GC" => Sign::Whole(GarbageCollection),
+        Category::PythonFunction if name == "Python GC" || name == "<built-in function collect>" => {
+            Sign::Whole(GarbageCollection)
+        }
         Category::PythonFunction if is_lock(name) => Sign::Whole(Lock),
         Category::CpuOp | Category::UserAnnotation if is_data_loading(name) => Sign::Whole(DataLoading),
         Category::CpuOp | Category::UserAnnotation if name.starts_with("Optimizer.") => Sign::Code(Optimizer),
@@ -90,21 +92,24 @@ pub(super) fn sign(category: Category, name: &str) -> Sign {
 
 /// The cause of idle time during a call of the runtime or driver.
 fn call(name: &str) -> Cause {
-    const ALLOCATION: [&str; 8] =
-        ["Malloc", "Free", "HostAlloc", "HostRegister", "HostUnregister", "MemAlloc", "MemCreate", "MemMap"];
+    const ALLOCATION: [&str; 9] = [
+        "Malloc",
+        "Free",
+        "HostAlloc",
+        "HostRegister",
+        "HostUnregister",
+        "MemAlloc",
+        "MemCreate",
+        "MemMap",
+        "MemGetInfo",
+    ];
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
     if is_sync_name(name) || has(&["EventQuery", "StreamQuery"]) {
         Cause::Synchronization
     } else if has(&ALLOCATION) {
         Cause::Allocation
-    } else if has(&[
-        "ModuleLoad",
-        "LibraryLoad",
-        "LinkCreate",
-        "LinkAdd",
-        "LinkComplete",
-        "ModuleGetFunction",
-    ]) {
+    } else if has(&["Module", "Library", "LinkCreate", "LinkAdd", "LinkComplete"]) && !name.contains("Launch")
+    {
         Cause::Compilation
     } else {
         Cause::Launch

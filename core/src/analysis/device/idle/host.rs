@@ -37,9 +37,11 @@ pub(crate) struct Host<'a> {
     trace: &'a Trace,
     /// By position in the tree.
     doing: Vec<Option<Doing>>,
+    copies: Index,
+    /// The tracks with overhead of the profiler.
     overhead: Vec<TrackId>,
-    /// The thread that is consulted while another one does nothing: the one with the most operators and steps.
-    main: Option<TrackId>,
+    /// The threads with operators or annotations, with their number, in the order of the tree.
+    threads: Vec<(TrackId, usize)>,
 }
 
 impl<'a> Host<'a> {
@@ -48,7 +50,7 @@ impl<'a> Host<'a> {
         let mut doing: Vec<Option<Doing>> = vec![None; tree.len()];
         let mut signs = Signs::default();
         let copies = copies(trace);
-        let (mut overhead, mut main) = (Vec::new(), (0, None));
+        let (mut overhead, mut threads) = (Vec::new(), Vec::<(TrackId, usize)>::new());
         for lane in tree.lanes() {
             let (mut spans, mut has_overhead) = (0, false);
             for at in lane.positions() {
@@ -60,22 +62,43 @@ impl<'a> Host<'a> {
                 has_overhead |= category == Category::Overhead;
                 spans += usize::from(matches!(category, Category::CpuOp | Category::UserAnnotation));
                 let around = tree.parent(at).and_then(|around| doing[around.index()]);
-                let copied = copies.get((i64::from(row), 0)).map(|cause| Sign::Call(COPIES[cause as usize]));
+                let copied = copies.get((i64::from(row), 0)).map(|at| Sign::Call(COPIES[at as usize]));
                 doing[at.index()] = Some(inside(around, row, copied.unwrap_or_else(|| signs.of(trace, row))));
             }
             if has_overhead && !overhead.contains(&lane.track) {
                 overhead.push(lane.track);
             }
-            if spans > main.0 {
-                main = (spans, Some(lane.track));
+            if spans > 0 {
+                threads.push((lane.track, spans));
             }
         }
-        Host { trace, doing, overhead, main: main.1 }
+        Host { trace, doing, copies, overhead, threads }
     }
 
-    /// The main thread.
+    /// What the host does in a call that launches work.
+    pub(super) fn launch(&self, call: Row) -> Cause {
+        self.copies.get((i64::from(call), 0)).map_or(Cause::Launch, |at| COPIES[at as usize])
+    }
+
+    /// The threads with operators or annotations.
+    pub(crate) fn threads(&self) -> impl Iterator<Item = TrackId> {
+        self.threads.iter().map(|thread| thread.0)
+    }
+
+    /// The main thread: the one with the most operators and annotations.
     pub(crate) fn main(&self) -> Option<TrackId> {
-        self.main
+        self.most(|_| true)
+    }
+
+    /// The main thread of a thread's process, which is consulted while that one does nothing.
+    fn main_of(&self, thread: TrackId) -> Option<TrackId> {
+        let pid = |track: TrackId| self.trace.table.tracks.get(track).pid;
+        self.most(|track| pid(track) == pid(thread))
+    }
+
+    fn most(&self, fits: impl Fn(TrackId) -> bool) -> Option<TrackId> {
+        let fitting = self.threads.iter().rev().filter(|thread| fits(thread.0));
+        fitting.max_by_key(|thread| thread.1).map(|thread| thread.0)
     }
 
     /// What the host does while the span at a position is the innermost one.
@@ -132,6 +155,9 @@ impl<'a> Walk<'a> {
                 let Some((at, doing)) = at.and_then(|at| Some((at, host.doing[at.index()]?))) else {
                     continue;
                 };
+                if cursor.is_overhead && host.trace.table.category(doing.behind) != Category::Overhead {
+                    continue;
+                }
                 // Of several lanes of a track, the span that began last is inside of the other one.
                 open = Some(match open {
                     Some((_, known, around)) if known <= start(at) => (track, start(at), both(around, doing)),
@@ -152,14 +178,19 @@ impl<'a> Walk<'a> {
         let host = self.host;
         let at = self.cursors.iter().position(|known| known.0 == thread).unwrap_or_else(|| {
             // The first that does something decides: the profiler, the thread itself, the main thread.
-            let others = |others: &'a [TrackId]| if self.is_alone { &[] } else { others };
-            let main = others(host.main.as_slice()).iter().filter(|&&main| main != thread);
-            let tracks = others(&host.overhead).iter().chain([&thread]).chain(main);
-            let lanes = tracks.flat_map(|&track| host.trace.tree.lanes_of(track));
-            self.cursors.push((
-                thread,
-                lanes.map(|lane| Cursor { lane, begun: 0, open: (None, i64::MIN) }).collect(),
-            ));
+            let lanes = |track: TrackId| host.trace.tree.lanes_of(track).iter();
+            let cursor =
+                |is_overhead| move |lane| Cursor { lane, is_overhead, begun: 0, open: (None, i64::MIN) };
+            let mut cursors: Vec<Cursor<'a>> = Vec::new();
+            if !self.is_alone {
+                cursors.extend(host.overhead.iter().flat_map(|&track| lanes(track)).map(cursor(true)));
+            }
+            cursors.extend(lanes(thread).map(cursor(false)));
+            if !self.is_alone {
+                let main = host.main_of(thread).filter(|&main| main != thread);
+                cursors.extend(main.into_iter().flat_map(lanes).map(cursor(false)));
+            }
+            self.cursors.push((thread, cursors));
             self.cursors.len() - 1
         });
         &mut self.cursors[at].1
@@ -238,6 +269,8 @@ impl Signs {
 /// The innermost open span of a lane, while time passes.
 struct Cursor<'a> {
     lane: &'a Lane,
+    /// Whether only the profiler's overhead counts.
+    is_overhead: bool,
     /// The number of spans of the lane that have begun.
     begun: usize,
     /// The open span, and when that changes.

@@ -5,7 +5,7 @@ use super::repeats::Token;
 use crate::analysis::device::device_time::{Class, Classes, activities};
 use crate::analysis::device::kernel_keys::{KernelsBy, Keys};
 use crate::analysis::device::names::is_sync_name;
-use crate::analysis::device::steps::step_ranges;
+use crate::analysis::device::ranges::step_ranges;
 use crate::index::Index;
 use crate::order::sort_by_key;
 use crate::table::category::Category;

@@ -22,7 +22,7 @@ pub(super) fn idle(out: &mut Vec<Finding>, basis: &Basis<'_>) {
         return;
     }
     let known: Vec<Cause> = out.iter().filter_map(|finding| finding.cause).collect();
-    for (cause, ns) in device.idle_by_cause() {
+    for (cause, ns) in causes(device) {
         let is_known = known.contains(&cause) || cause == Cause::NotRecorded;
         if is_known || share(ns, window) < threshold::CAUSE {
             continue;
@@ -35,25 +35,37 @@ pub(super) fn idle(out: &mut Vec<Finding>, basis: &Basis<'_>) {
             if basis.devices.len() > 1 { ", the longest of all," } else { "" },
             cause.label()
         );
-        let mut finding = Finding::new(FindingCode::GpuIdle, ns, message, advice(cause)).caused_by(cause);
+        let rows = longest(device, cause);
+        let advice = if cause == Cause::Unknown && rows.is_empty() { BLANK } else { advice(cause) };
+        let mut finding = Finding::new(FindingCode::GpuIdle, ns, message, advice).caused_by(cause);
         if matches!(cause, Cause::OtherStream | Cause::Queued) {
             // The host is not the cause, so a replay without it would be the same.
             finding.changes = None;
         }
-        out.push(finding.shown_by("idle", longest(device, cause)));
+        out.push(finding.shown_by("idle", rows));
     }
 }
 
-/// The idle time and the window of a device, without what was not recorded: that is neither idle nor busy.
+/// The idle time of a device by cause, from the start of the first step.
+fn causes(device: &DeviceTime) -> [(Cause, i64); Cause::ALL.len()] {
+    let mut causes = device.idle_by_cause();
+    for part in &device.before {
+        causes[part.cause as usize].1 += part.time.1 - part.time.0;
+    }
+    causes
+}
+
+/// The idle time of a device and its window, without what was not recorded: that is neither idle nor busy.
 fn recorded(device: &DeviceTime) -> (i64, i64) {
-    let hidden = device.idle_by_cause()[Cause::NotRecorded as usize].1;
-    (device.idle_ns() - hidden, device.window.1 - device.window.0 - hidden)
+    let causes = causes(device).into_iter().filter(|cause| cause.0 != Cause::NotRecorded);
+    let idle = causes.map(|cause| cause.1).sum();
+    (idle, device.busy_ns.saturating_add(idle))
 }
 
 /// What stood behind the longest parts with a cause.
 fn longest(device: &DeviceTime, cause: Cause) -> Vec<Row> {
     let mut longest: Vec<(i64, Row)> = Vec::new();
-    for part in device.idle.iter().filter(|part| part.cause == cause) {
+    for part in device.before.iter().chain(&device.idle).filter(|part| part.cause == cause) {
         let (ns, Some(row)) = (part.time.1 - part.time.0, part.behind) else { continue };
         if longest.len() == SHOWN && longest.last().is_some_and(|last| ns <= last.0) {
             continue;
@@ -67,6 +79,9 @@ fn longest(device: &DeviceTime, cause: Cause) -> Vec<Row> {
     }
     longest.into_iter().map(|(_, row)| row).collect()
 }
+
+/// What helps if the trace shows nothing of the host.
+const BLANK: &str = "the trace does not show what the host did: record Python functions (with_stack=True), or annotate the program with record_function";
 
 /// What helps against a cause of idle time.
 fn advice(cause: Cause) -> &'static str {

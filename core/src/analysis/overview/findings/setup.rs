@@ -4,6 +4,7 @@ use super::{Basis, Finding, FindingCode, percent, share, threshold};
 use crate::analysis::device::device_time::Class;
 use crate::analysis::device::kernels::KernelGroup;
 use crate::analysis::device::memory::device_of;
+use crate::analysis::device::names::is_host_collective;
 use crate::analysis::intervals::Collector;
 use crate::analysis::replay::{Changes, Faster};
 use crate::analysis::torch::device_type::DeviceType;
@@ -42,8 +43,11 @@ fn tensor_cores(basis: &Basis<'_>, devices: &[Value]) -> Option<Finding> {
     if compute().any(|group| group.tensor_core_ns > 0) {
         return None;
     }
-    let is_eligible =
-        |group: &&KernelGroup| group.only_category().is_some_and(|category| ELIGIBLE.contains(&category));
+    // The name of a kernel of Triton does not show whether it uses tensor cores.
+    let is_eligible = |group: &&KernelGroup| {
+        let is_known = group.only_category().is_some_and(|category| ELIGIBLE.contains(&category));
+        is_known && !group.name.starts_with("triton_")
+    };
     let sum = |ns: i64, group: &KernelGroup| ns.saturating_add(group.sum_ns);
     let (eligible, all) = (compute().filter(is_eligible).fold(0, sum), compute().fold(0, sum));
     if share(eligible, all) < threshold::ELIGIBLE {
@@ -83,8 +87,7 @@ fn backend(basis: &Basis<'_>) -> Option<Finding> {
     if basis.devices.is_empty() {
         return None;
     }
-    let (ns, longest) =
-        time_of(&basis.trace.table, |name| name.starts_with("gloo:") || name.starts_with("mpi:"))?;
+    let (ns, longest) = time_of(&basis.trace.table, is_host_collective)?;
     let message = format!("collectives of Gloo or MPI took {}, though a device was used", time_ns(ns, None));
     let advice = "use NCCL (RCCL on AMD) for tensors on devices: init_process_group(\"nccl\")";
     let finding = Finding::new(FindingCode::HostCollectives, ns, message, advice);
@@ -93,12 +96,12 @@ fn backend(basis: &Basis<'_>) -> Option<Finding> {
 
 /// How long spans of the host with some names were open on any thread, with the longest; `None` if there are none.
 fn time_of(table: &Table, is_meant: impl Fn(&str) -> bool) -> Option<(i64, Row)> {
-    let meant: Vec<bool> = table.names.iter().map(|(_, name)| is_meant(name)).collect();
-    if !meant.contains(&true) {
+    let meant = table.names.that(is_meant);
+    if meant.is_empty() {
         return None;
     }
     let is_host = |category| matches!(category, Category::CpuOp | Category::UserAnnotation);
-    let is_meant = |row: Row| meant[table.name_id(row).0 as usize] && is_host(table.category(row));
+    let is_meant = |row: Row| meant.has(table.name_id(row)) && is_host(table.category(row));
     let (mut times, mut longest): (Collector, Option<Row>) = (Collector::default(), None);
     for row in table.rows().filter(|&row| is_meant(row) && table.is_span(row)) {
         times.push((table.ts(row), table.end(row)));

@@ -3,7 +3,8 @@
 use super::{Finding, FindingCode, percent, share, threshold};
 use crate::analysis::device::attributes::copy_name;
 use crate::analysis::device::idle::Cause;
-use crate::analysis::device::names::{Ranges, is_sync_name};
+use crate::analysis::device::names::is_sync_name;
+use crate::analysis::device::ranges::Ranges;
 use crate::analysis::intervals::Collector;
 use crate::index::Index;
 use crate::table::category::Category;
@@ -11,6 +12,7 @@ use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::trace::Trace;
 use crate::units::{bytes, counted, time_ns};
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -27,13 +29,20 @@ pub(super) fn waiting(out: &mut Vec<Finding>, trace: &Trace, wall_ns: i64) {
     };
     let took = |time: i64| format!("{} ({} of wall)", time_ns(time, None), percent(time, wall_ns));
     let size = if pageable.bytes > 0 { format!(" for {}", bytes(pageable.bytes)) } else { String::new() };
+    let (cause, advice) = if 2 * pageable.to_host_ns > pageable.ns {
+        let advice =
+            "copy results less often, to pinned memory and with non_blocking=True: .item() and .cpu() wait";
+        (Cause::Synchronization, advice)
+    } else {
+        (Cause::HostToDeviceCopy, "use pinned memory (pin_memory=True) and non_blocking copies")
+    };
     push(
         FindingCode::PageableCopies,
         pageable,
         threshold::PAGEABLE,
-        (Cause::HostToDeviceCopy, "kernels"),
+        (cause, "kernels"),
         format!("copies from or to pageable memory took {}{size} on the busiest device", took(pageable.ns)),
-        "use pinned memory (pin_memory=True) and non_blocking copies",
+        advice,
     );
     let calls = counted(sync.count, "synchronizing call");
     push(
@@ -70,6 +79,8 @@ struct Busy {
     ns: i64,
     count: usize,
     bytes: i64,
+    /// Of copies, the sum of the durations of those to the host.
+    to_host_ns: i64,
     /// The longest of them.
     longest: Option<Row>,
 }
@@ -86,7 +97,7 @@ fn busiest(trace: &Trace) -> [Busy; 4] {
         let kind = match table.category(row) {
             Category::Runtime | Category::Driver if waiting.has(table.name_id(row)) => 0,
             _ if ranges.is_loading(table, row) => 1,
-            Category::Memcpy if is_pageable(table, row) => 2,
+            Category::Memcpy if copied(table, row).contains("Pageable") => 2,
             Category::PythonFunction if Some(table.name_id(row)) == collector => 3,
             _ => continue,
         };
@@ -104,6 +115,9 @@ fn busiest(trace: &Trace) -> [Busy; 4] {
             busy.longest = Some(row);
         }
         busy.bytes = busy.bytes.saturating_add(table.bytes(row, Key::MemcpyBytes));
+        if kind == 2 && copied(table, row).contains("DtoH") {
+            busy.to_host_ns = busy.to_host_ns.saturating_add(table.dur(row));
+        }
         times.push((table.ts(row), table.end(row)));
     }
     let mut most = [Busy::default(); 4];
@@ -116,7 +130,7 @@ fn busiest(trace: &Trace) -> [Busy; 4] {
     most
 }
 
-fn is_pageable(table: &Table, row: Row) -> bool {
-    copy_name(table, row)
-        .map_or_else(|| table.name(row).contains("Pageable"), |name| name.contains("Pageable"))
+/// The name of a copy, with its kind.
+fn copied(table: &Table, row: Row) -> Cow<'_, str> {
+    copy_name(table, row).map_or(Cow::Borrowed(table.name(row)), Cow::Owned)
 }

@@ -59,10 +59,12 @@ impl Facts {
             has_work[call.index()] = true;
         }
         let memory = table.names.find("[memory]");
+        let launching = table.names.that(is_launch_name);
+        let pauses = table.names.that(|name| name.starts_with("not recorded: "));
         for row in table.rows() {
             match table.category(row) {
                 Category::CpuOp => facts.operators.add(row),
-                Category::Runtime | Category::Driver if is_launch_name(table.name(row)) => {
+                Category::Runtime | Category::Driver if launching.has(table.name_id(row)) => {
                     facts.launches.add(row);
                     if !has_work[row.index()] {
                         facts.fruitless.add(row);
@@ -72,7 +74,7 @@ impl Facts {
                     facts.add_work(trace, row, classes.of(row));
                 }
                 Category::CpuInstant if Some(table.name_id(row)) == memory => facts.allocations.add(row),
-                Category::Other if table.name(row).starts_with("not recorded: ") => facts.pauses.add(row),
+                Category::Other if pauses.has(table.name_id(row)) => facts.pauses.add(row),
                 _ => {}
             }
         }

@@ -125,7 +125,8 @@ impl Reasons<'_> {
         let share = facts.early.share_of(&facts.work);
         if share >= threshold::EARLY {
             let message = format!("{:.1}% of the device work starts before its launch", share * 100.0);
-            self.push(ReasonCode::Clocks, Limited, &[Idle], facts.early, message);
+            let verdict = if share >= threshold::MOSTLY { Unfit } else { Limited };
+            self.push(ReasonCode::Clocks, verdict, &[Idle], facts.early, message);
         }
         let share = facts.graphs.share_of(&facts.work);
         if share >= threshold::GRAPHS {
@@ -157,7 +158,7 @@ impl Reasons<'_> {
         }
         let pauses = self.facts.pauses;
         if pauses.count > 0 {
-            let message = format!("the recording was paused {} times", pauses.count);
+            let message = format!("the recording was paused {}", counted(pauses.count as usize, "time"));
             let questions = &[Operators, DeviceTime, Idle, Communication, Steps];
             self.push(ReasonCode::Paused, Limited, questions, pauses, message);
         }
@@ -187,7 +188,11 @@ impl Reasons<'_> {
     fn steps(&mut self, steps: &[Step]) {
         let (Some(first), Some(last)) = (steps.first(), steps.last()) else { return };
         let event = |step: &Step| Count { count: 1, first: Some(step.row) };
-        let missing = last.number.saturating_sub(first.number).saturating_add(1) - steps.len() as i64;
+        let mut numbers: Vec<i64> = steps.iter().map(|step| step.number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let span = numbers[numbers.len() - 1].saturating_sub(numbers[0]).saturating_add(1);
+        let missing = span - numbers.len() as i64;
         if missing > 0 {
             let message = format!("{} missing", counted(missing as usize, "step"));
             let events = Count { count: missing as u64, ..event(first) };
