@@ -74,6 +74,111 @@ fn collectives_of_device_tensors_stay_on_devices() {
     assert_eq!(collective("gloo:all_reduce", false), None);
 }
 
+/// A kernel from 0 to `busy`, and one of 1 us that is launched at once and begins at 90: the device is idle between.
+fn with_a_gap(busy: i64, operator: &str) -> Vec<Value> {
+    vec![
+        span("cuda_runtime", "cudaLaunchKernel", (100, 1), (-2, -1), 1),
+        span("kernel", "gemm", (0, 7), (0, busy), 1),
+        span("cpu_op", operator, (100, 1), (0, 95), 0),
+        span("cuda_runtime", "cudaLaunchKernel", (100, 1), (95, 96), 2),
+        span("kernel", "gemm", (0, 7), (100, 101), 2),
+    ]
+}
+
+/// Of a window of 101 us, the device is idle for 26 us (25.7 %) or for 25 us (24.8 %): the operator is open for all but 5
+/// of them.
+#[test]
+fn a_device_is_idle_from_25_percent() {
+    let idle = |busy| finding(&with_a_gap(busy, "aten::mm"), &json!([]), "gpu_idle");
+    let found = idle(74).expect("a finding");
+    assert_eq!((&found["cost_ns"], &found["cause"]), (&json!(21_000), &json!("operator")));
+    assert_eq!(idle(75), None);
+}
+
+/// Without any span of the host, the trace has the launches and does not show what the host did.
+#[test]
+fn advice_for_unknown_idle_time_depends_on_the_launches() {
+    let advice = |events: &[Value]| {
+        let found = finding(events, &json!([]), "gpu_idle").expect("a finding");
+        assert_eq!(found["cause"], json!("unknown"));
+        found["advice"].as_str().expect("a text").to_owned()
+    };
+    let mut events = with_a_gap(50, "aten::mm");
+    events.remove(2);
+    assert!(advice(&events).contains("with_stack=True"));
+    events.remove(2);
+    assert!(advice(&events).contains("no launches"));
+}
+
+/// A step from 0 to 200 whose first kernel, of 20 us, begins at 170: 160 us of loading are before it.
+#[test]
+fn a_device_is_idle_before_its_first_kernel_of_a_step() {
+    let events = |step: &str| {
+        vec![
+            span("user_annotation", step, (100, 1), (0, 200), 0),
+            span("cpu_op", "aten::preprocess", (100, 1), (0, 160), 0),
+            span("cuda_runtime", "cudaLaunchKernel", (100, 1), (160, 165), 1),
+            span("kernel", "gemm", (0, 7), (170, 190), 1),
+        ]
+    };
+    let found = finding(&events("ProfilerStep#1"), &json!([]), "gpu_idle").expect("a finding");
+    assert_eq!((&found["cost_ns"], &found["cause"]), (&json!(160_000), &json!("operator")));
+    assert_eq!(finding(&events("step 1"), &json!([]), "gpu_idle"), None);
+}
+
+/// A collective of 6 or 5 us between kernels, in a window of 101 us: 5.9 % or 4.95 %.
+#[test]
+fn communication_is_exposed_from_5_percent() {
+    let exposed = |ns: i64| {
+        let kernel = |name: &str, stream, time| span("kernel", name, (0, stream), time, 0);
+        let reduce = kernel("ncclDevKernel_AllReduce_Sum_f32", 8, (90 - ns, 90));
+        let events = [kernel("gemm", 7, (0, 90 - ns)), reduce, kernel("gemm", 7, (90, 101))];
+        finding(&events, &json!([]), "exposed_communication")
+    };
+    assert_eq!(exposed(6).expect("a finding")["cost_ns"], json!(6_000));
+    assert_eq!(exposed(5), None);
+}
+
+/// Three steps of 100 us, of which the last takes 150 us, or 149.
+#[test]
+fn steps_are_uneven_from_half_as_much_again() {
+    let uneven = |last: i64| {
+        let step = |number: i64, start: i64, length: i64| {
+            span("user_annotation", &format!("ProfilerStep#{number}"), (100, 1), (start, start + length), 0)
+        };
+        finding(&[step(1, 0, 100), step(2, 100, 100), step(3, 200, last)], &json!([]), "uneven_steps")
+    };
+    assert_eq!(uneven(150).expect("a finding")["cost_ns"], json!(50_000));
+    assert_eq!(uneven(149), None);
+}
+
+/// 1,000 kernels of 4 us, or of 5 us; or 999 of them.
+#[test]
+fn many_kernels_below_5_us_are_short() {
+    let short = |count: i64, length: i64| {
+        let kernel = |at: i64| span("kernel", "k", (0, 7), (at * 10, at * 10 + length), 0);
+        finding(&(0..count).map(kernel).collect::<Vec<_>>(), &json!([]), "short_kernels")
+    };
+    assert_eq!(short(1000, 4).expect("a finding")["cost_ns"], json!(4_000_000));
+    assert_eq!(short(1000, 5), None);
+    assert_eq!(short(999, 4), None);
+}
+
+/// Copies from pageable memory of the host, or to it, take 2 of 100 us.
+#[test]
+fn advice_for_pageable_copies_depends_on_their_direction() {
+    let pageable = |kind: &str| {
+        let events = [
+            span("cpu_op", "aten::copy_", (100, 1), (0, 100), 0),
+            span("gpu_memcpy", &format!("Memcpy {kind}"), (0, 7), (50, 52), 0),
+        ];
+        finding(&events, &json!([]), "pageable_copies").map(|found| found["cause"].clone())
+    };
+    assert_eq!(pageable("HtoD (Pageable -> Device)"), Some(json!("host_to_device_copy")));
+    assert_eq!(pageable("DtoH (Device -> Pageable)"), Some(json!("synchronization")));
+    assert_eq!(pageable("HtoD (Pinned -> Device)"), None);
+}
+
 /// 91 or 90 of 100 bytes of device 0; device types are 0 for the host and 1 for CUDA.
 #[test]
 fn memory_is_nearly_full_above_90_percent() {

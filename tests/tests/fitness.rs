@@ -105,6 +105,10 @@ fn clocks_that_disagree_limit_causes_of_idle_time() {
     assert_eq!(found, "limited");
     assert!(codes.contains(&("clocks".to_owned(), 1)), "{codes:?}");
     is(&early(105), "idle", "good", &[]);
+    // Half of the work is early: the causes cannot be found.
+    let mut events = launches(2);
+    events[2]["ts"] = 104.into();
+    assert_eq!(verdict(&made(&json!(events)), "idle").0, "unfit");
 }
 
 /// Of ten kernels one is of a graph, or none.
@@ -175,6 +179,9 @@ fn steps(numbers: [i64; 4]) -> Vec<Value> {
 fn steps_are_complete_and_alike() {
     is(&made(&json!(steps([3, 4, 5, 6]))), "steps", "good", &[]);
     is(&made(&json!(steps([3, 4, 6, 7]))), "steps", "limited", &[("missing_steps", 1)]);
+    // 3 and 4 of 1 to 5; 3 to 8 of 1 to 9, in any order.
+    is(&made(&json!(steps([1, 2, 2, 5]))), "steps", "limited", &[("missing_steps", 2)]);
+    is(&made(&json!(steps([1, 2, 10, 9]))), "steps", "limited", &[("missing_steps", 6)]);
     // The last step has none of its two launches; then one of two.
     let without = |removed: usize| {
         let mut events = steps([3, 4, 5, 6]);
@@ -193,6 +200,21 @@ fn steps_are_complete_and_alike() {
     };
     is(&cold(0), "steps", "limited", &[("cold_step", 1)]);
     is(&cold(1), "steps", "good", &[]);
+}
+
+/// Two backward functions share a sequence number, or one function has it twice.
+#[test]
+fn rules_of_the_trace_validator_count() {
+    let backward = |other: &str| {
+        let mut events = launches(2);
+        for (at, name) in [(0, "MmBackward0"), (3, other)] {
+            events[at]["name"] = format!("autograd::engine::evaluate_function: {name}").into();
+            events[at]["args"]["Sequence number"] = 7.into();
+        }
+        made(&json!(events))
+    };
+    is(&backward("AddBackward0"), "operators", "limited", &[("validator", 1)]);
+    is(&backward("MmBackward0"), "operators", "good", &[]);
 }
 
 #[test]

@@ -108,7 +108,11 @@ impl WhatIfOptions {
     /// # Errors
     /// Returns [`Error::BadOption`] with the entry that is malformed, or names no cause.
     pub(super) fn changes(&self) -> Result<Changes, Error> {
-        let wrong = |entry: String| Error::BadOption(format!("faster: expected NAME=FACTOR, not {entry:?}"));
+        let wrong = |entry: String| {
+            Error::BadOption(format!(
+                "faster: expected NAME=FACTOR, with a factor from 0.001 to 1000000, not {entry:?}"
+            ))
+        };
         let cause = |text: &String| {
             Changes::parse_cause(text)
                 .ok_or_else(|| Error::BadOption(format!("free: there is no cause {text:?}")))
