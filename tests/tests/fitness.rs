@@ -1,5 +1,6 @@
 //! The fitness of traces: for each rule a trace that breaks it, and one that almost does.
 
+use kinetoscope_core::analysis::overview::fitness::ReasonCode;
 use kinetoscope_core::table::category::Category;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::answers::{made, rows};
@@ -250,6 +251,14 @@ fn a_question_that_counts_and_cannot_be_answered_is_a_failure() {
     assert!(error.contains("\"gpu\" is none of operators, device time"), "{error}");
     let hosts: Vec<Value> = launches(3).into_iter().filter(|event| event["cat"] != "kernel").collect();
     assert_eq!(fails(&made(&json!(hosts)), json!([])), Ok(true));
+}
+
+#[test]
+fn every_reason_is_documented() {
+    let page = include_str!("../../docs/src/reference/fitness.md");
+    for code in ReasonCode::ALL.map(ReasonCode::as_str) {
+        assert!(page.contains(&format!("| `{code}` |")), "{code}");
+    }
 }
 
 /// Real traces: one with operators or device work is fit for questions about them, unless launches show a loss.

@@ -488,8 +488,10 @@ fn real_traces_are_replayed_with_small_errors() {
     assert_eq!(refused, ["sglang_Qwen3-8B_decode.json.gz"]);
     let mean = errors.iter().sum::<f64>() / errors.len() as f64;
     let most = errors.iter().copied().fold(0.0, f64::max);
-    println!("{} traces: mean error {:.3}%, largest {:.2}%", errors.len(), mean * 100.0, most * 100.0);
     assert!(errors.len() > 70 && mean < 0.005 && most < 0.05, "{} {mean} {most}", errors.len());
+    let figures = format!("the mean error is {:.2} %, the largest {:.1} %", mean * 100.0, most * 100.0);
+    let guide = include_str!("../../docs/src/guides/slow-training.md");
+    assert!(guide.contains(&figures), "the guide should say: {figures}");
 }
 
 /// Training on two devices waits for its data: nothing would save more than faster loading.

@@ -221,6 +221,14 @@ mod tests {
     }
 
     #[test]
+    fn every_finding_is_documented() {
+        let page = include_str!("../../../../docs/src/reference/fitness.md");
+        for code in FindingCode::ALL.map(FindingCode::as_str) {
+            assert!(page.contains(&format!("| `{code}` |")), "{code}");
+        }
+    }
+
+    #[test]
     fn synchronization_cost_is_at_most_wall_time() {
         // The driver call lies within the runtime call.
         let trace = on_four(

@@ -355,6 +355,7 @@ mod tests {
             a.devices[0].parts_ns[2] += 1;
         }),
         ("device 0: idle time of all causes", |a| a.devices[0].idle.truncate(0)),
+        ("device 0: idle time of the steps", |a| a.devices[0].before.clear()),
         ("time of all classes", |a| a.devices[0].classes.truncate(1)),
         ("time of all classes", |a| a.devices.clear()),
         ("links of GPU work", |a| a.trace.links.launch_of.clear()),
