@@ -332,7 +332,7 @@ fn a_fused_sequence_is_launched_once() {
     let rows = rows_with(&trace, "what-if", &json!({"fuse": [1]}));
     assert_eq!(rows[0]["change"], "--fuse 1");
     assert_eq!((&rows[0]["replayed_ns"], &rows[0]["wall_ns"]), (&json!(292_000), &json!(232_000)));
-    let query = kinetoscope_core::queries::query("what-if").expect("a query");
+    let query = query("what-if").expect("a query");
     for number in [0, 2] {
         let options = Options::from_json(query.options, &json!({"fuse": [number]})).expect("options");
         let error = trace.ask("what-if", &options).expect_err("no such sequence").to_string();

@@ -146,13 +146,13 @@ impl Query {
     }
 
     /// Returns the verdicts on a trace that make this answer unfit: the trace should have what it needs, and does not. If
-    /// the answer has no rows, it is also unfit if the trace has nothing that it is about.
+    /// the answer has a hint because it has no rows, it is also unfit if the trace has nothing that it is about.
     pub fn unfit(&self, trace: &Trace, answer: &Answer) -> Vec<Fitness> {
         if self.questions.is_empty() {
             return Vec::new();
         }
         let verdicts = fitness(trace, &steps(trace, &[]));
-        let required = if answer.rows.rows.is_empty() { self.questions } else { &[] };
+        let required = if answer.hint.is_some() { self.questions } else { &[] };
         let is_unfit = |one: &Fitness| self.questions.contains(&one.question) && one.fails(required);
         verdicts.into_iter().filter(is_unfit).collect()
     }

@@ -43,7 +43,7 @@ fn a_trace_without_a_command_is_summarised() {
         "aten::mm",
         "Memcpy HtoD",
         "idle, queued",
-        "All 12 identities hold",
+        "All 13 identities hold",
         "Fit for       operators, steps",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");

@@ -96,7 +96,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "time_ns", title: "Kernel time", kind: "ns", about: "Sum of the durations of all occurrences." },
     { key: "gap_ns", title: "Gaps", kind: "ns", about: "Idle time of the stream between the first and the last kernel of each occurrence." },
     { key: "launch_ns", title: "Launch calls", kind: "ns", about: "Duration of the calls that launched it, except for the first of each occurrence." },
-    { key: "saving_ns", title: "Saving", kind: "ns", about: "The gaps in which the stream waited for a launch call: at most what one launch for each occurrence saves." },
+    { key: "saving_ns", title: "Saving", kind: "ns", about: "The gaps in which the stream waited for a launch call: what one launch for each occurrence saves if the host is not late otherwise." },
     { key: "event", title: "", kind: "int", about: "The index of the first event of the first occurrence." },
   ],
   fitness: [

@@ -670,7 +670,7 @@ export interface SequencesRow {
   gap_ns: number;
   /** Duration of the calls that launched it, except for the first of each occurrence. */
   launch_ns: number;
-  /** The gaps in which the stream waited for a launch call: at most what one launch for each occurrence saves. */
+  /** The gaps in which the stream waited for a launch call: what one launch for each occurrence saves if the host is not late otherwise. */
   saving_ns: number;
   /** The index of the first event of the first occurrence. */
   event: number;

@@ -171,7 +171,8 @@ impl DeviceTime {
     }
 }
 
-fn by_cause(parts: &[Part]) -> [(Cause, i64); Cause::ALL.len()] {
+/// Returns the time of each cause, in ns, in the order of [`Cause::ALL`].
+pub(crate) fn by_cause(parts: &[Part]) -> [(Cause, i64); Cause::ALL.len()] {
     let mut causes = Cause::ALL.map(|cause| (cause, 0));
     for part in parts {
         causes[part.cause as usize].1 += part.time.1 - part.time.0;

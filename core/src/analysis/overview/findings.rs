@@ -104,7 +104,8 @@ impl Finding {
     }
 }
 
-/// Thresholds of the rules. Shares are of wall time; those of a device, of its window.
+/// Thresholds of the rules. Shares are of wall time; those of a device, of its window. Idle time and its window begin with
+/// the first step.
 mod threshold {
     pub(super) const IDLE: f64 = 0.25;
     /// The share of the window of a device from which on a cause of its idle time is a finding.

@@ -1,7 +1,7 @@
 //! Findings about devices: idle time, communication, short kernels.
 
 use super::{Basis, Finding, FindingCode, percent, share, threshold};
-use crate::analysis::device::device_time::{Class, DeviceTime};
+use crate::analysis::device::device_time::{Class, DeviceTime, by_cause};
 use crate::analysis::device::idle::Cause;
 use crate::analysis::replay::Changes;
 use crate::order::{descending, sort_by_key};
@@ -22,17 +22,17 @@ pub(super) fn idle(out: &mut Vec<Finding>, basis: &Basis<'_>) {
         return;
     }
     let known: Vec<Cause> = out.iter().filter_map(|finding| finding.cause).collect();
-    for (cause, ns) in causes(device) {
+    for (cause, early, ns) in causes(device) {
         let is_known = known.contains(&cause) || cause == Cause::NotRecorded;
         if is_known || share(ns, window) < threshold::CAUSE {
             continue;
         }
         let message = format!(
-            "GPU {} was idle for {} ({} of its window){} because of “{}”",
+            "GPU {} was idle for {} ({} of wall){} because of “{}”",
             device.device,
             time_ns(ns, None),
-            percent(ns, window),
-            if basis.devices.len() > 1 { ", the longest of all," } else { "" },
+            percent(ns, basis.wall_ns),
+            notes(early, ns, basis.devices.len()),
             cause.label()
         );
         let rows = longest(device, cause);
@@ -42,23 +42,33 @@ pub(super) fn idle(out: &mut Vec<Finding>, basis: &Basis<'_>) {
             // The host is not the cause, so a replay without it would be the same.
             finding.changes = None;
         }
-        out.push(finding.shown_by("idle", rows));
+        out.push(finding.shown_by(if early > 0 { "idle --by step" } else { "idle" }, rows));
     }
 }
 
-/// The idle time of a device by cause, from the start of the first step.
-fn causes(device: &DeviceTime) -> [(Cause, i64); Cause::ALL.len()] {
-    let mut causes = device.idle_by_cause();
-    for part in &device.before {
-        causes[part.cause as usize].1 += part.time.1 - part.time.0;
-    }
-    causes
+/// States how much of an idle time is before the first activity, where only `idle --by step` shows it, and whether the
+/// device was idle longest.
+fn notes(early: i64, ns: i64, devices: usize) -> String {
+    let early = match early {
+        0 => "",
+        _ if early == ns => ", all of it before its first activity",
+        _ => &format!(", {} of it before its first activity", time_ns(early, None)),
+    };
+    let longest = if devices > 1 { ", the longest of all" } else { "" };
+    let end = if early.is_empty() && longest.is_empty() { "" } else { "," };
+    format!("{early}{longest}{end}")
+}
+
+/// The idle time of a device by cause from the start of the first step: before its first activity, and all of it.
+fn causes(device: &DeviceTime) -> impl Iterator<Item = (Cause, i64, i64)> {
+    let before = by_cause(&device.before).into_iter();
+    before.zip(device.idle_by_cause()).map(|((cause, early), (_, later))| (cause, early, early + later))
 }
 
 /// The idle time of a device and its window, without what was not recorded: that is neither idle nor busy.
 fn recorded(device: &DeviceTime) -> (i64, i64) {
-    let causes = causes(device).into_iter().filter(|cause| cause.0 != Cause::NotRecorded);
-    let idle = causes.map(|cause| cause.1).sum();
+    let causes = causes(device).filter(|cause| cause.0 != Cause::NotRecorded);
+    let idle = causes.map(|cause| cause.2).sum();
     (idle, device.busy_ns.saturating_add(idle))
 }
 
