@@ -331,7 +331,7 @@ fn paused_recordings_are_no_idle_time() {
     let idle: Vec<&Value> = findings.filter(|finding| finding["code"] == "gpu_idle").collect();
     assert_eq!(idle.iter().filter_map(|finding| finding["cost_ns"].as_i64()).sum::<i64>(), 40_000);
     let unknown = idle.iter().find(|finding| finding["cause"] == "unknown").expect("a finding");
-    assert!(unknown["message"].as_str().expect("a text").contains("(60% of its window)"), "{unknown}");
+    assert!(unknown["message"].as_str().expect("a text").contains("(60% of its recorded time)"), "{unknown}");
     assert!(rows(&trace, "check").iter().all(|row| row["holds"] != false));
 }
 

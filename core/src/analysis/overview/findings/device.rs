@@ -28,10 +28,10 @@ pub(super) fn idle(out: &mut Vec<Finding>, basis: &Basis<'_>) {
             continue;
         }
         let message = format!(
-            "GPU {} was idle for {} ({} of wall){} because of “{}”",
+            "GPU {} was idle for {} ({} of its recorded time){} because of “{}”",
             device.device,
             time_ns(ns, None),
-            percent(ns, basis.wall_ns),
+            percent(ns, window),
             notes(early, ns, basis.devices.len()),
             cause.label()
         );
