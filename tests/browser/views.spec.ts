@@ -140,12 +140,11 @@ for (const { of, files } of traces) {
       const drawn = page.locator("canvas.timeline-canvas");
       const colors = () =>
         drawn.evaluate((canvas: HTMLCanvasElement) => {
-          const { data } = (canvas.getContext("2d") as CanvasRenderingContext2D).getImageData(
-            0,
-            0,
-            canvas.width,
-            canvas.height,
-          );
+          // The poll may read more than once. Chromium warns of that on the page's own canvas, so a copy is read.
+          const copy = new OffscreenCanvas(canvas.width, canvas.height);
+          const context = copy.getContext("2d", { willReadFrequently: true }) as OffscreenCanvasRenderingContext2D;
+          context.drawImage(canvas, 0, 0);
+          const { data } = context.getImageData(0, 0, copy.width, copy.height);
           const seen = new Set<number>();
           for (let at = 0; at < data.length; at += 4 * 97)
             seen.add(((data[at] as number) << 16) | ((data[at + 1] as number) << 8) | (data[at + 2] as number));

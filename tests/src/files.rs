@@ -1,5 +1,8 @@
-//! Paths of fixtures and of the corpus of real traces.
+//! Fixtures and the corpus of real traces: their paths, and how to read them.
 
+use kinetoscope::files::unpacker;
+use kinetoscope_core::trace::{Trace, TraceReader};
+use std::error::Error;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -46,6 +49,24 @@ pub fn read(path: &Path) -> Option<Vec<u8>> {
         .read_to_end(&mut bytes)
         .expect("a complete gzip file");
     Some(bytes)
+}
+
+/// Reads a trace on the calling thread.
+///
+/// # Errors
+///
+/// The file cannot be read, or is no trace.
+pub fn read_alone(path: &str) -> Result<Trace, Box<dyn Error>> {
+    let mut file = fs::File::open(path)?;
+    let mut reader = TraceReader::new(unpacker());
+    let mut buffer = vec![0; 256 << 10];
+    loop {
+        let length = file.read(&mut buffer)?;
+        if length == 0 {
+            return Ok(reader.finish()?);
+        }
+        reader.feed(&buffer[..length])?;
+    }
 }
 
 /// Returns every file below a folder, in the order of the paths.

@@ -50,7 +50,8 @@ const HELP: &str = "cargo xtask COMMAND
   test-gpu [FOLDER]    run the checks that need a GPU: activities, counts, times, CUDA graphs, overhead, and a
                        comparison with torch.profiler; recordings and traces are written to FOLDER
   overhead             measure the cost of a recorded span, compared with other tracers
-  bench [EVENTS]       measure complete processes on a generated trace (default 2000000 events), as in the README
+  bench [EVENTS]       measure complete processes on a generated trace (default 2000000 events), and each analysis of it
+  bench-analyses       measure only the analyses, of 2000000 events
 ";
 
 fn main() -> ExitCode {
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         ["test-gpu", ..] => steps::test_gpu(&arguments[1..]),
         ["release", ..] => release::run_all(&arguments[1..]),
         ["overhead"] => steps::overhead(),
+        ["bench-analyses"] => bench::measure_analyses(2_000_000),
         ["bench", ..] => number(2_000_000).and_then(bench::measure_all),
         [name] => match plan::find(name) {
             Some(step) => one(step),
