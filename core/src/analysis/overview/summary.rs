@@ -186,12 +186,21 @@ struct HostPart<'a> {
     replay: Replay<'a>,
 }
 
-/// The part of the summary about devices and steps.
+/// The part of the summary that needs neither function events nor a replay: the other half of the work.
 struct DevicePart {
+    wall: (i64, i64),
     devices: Vec<DeviceTime>,
     kernels: Vec<KernelGroup>,
     steps: Vec<Step>,
     verdicts: Vec<Fitness>,
+    patterns: Vec<Finding>,
+}
+
+impl DevicePart {
+    fn basis<'a>(&'a self, trace: &'a Trace) -> Basis<'a> {
+        let DevicePart { wall, devices, kernels, steps, .. } = self;
+        Basis { trace, wall_ns: wall.1 - wall.0, devices, kernels, steps }
+    }
 }
 
 fn host_part(trace: &Trace) -> HostPart<'_> {
@@ -202,7 +211,16 @@ fn host_part(trace: &Trace) -> HostPart<'_> {
 fn device_part(trace: &Trace) -> DevicePart {
     let devices = device_times(trace);
     let steps = steps(trace, &devices);
-    DevicePart { kernels: kernel_groups(trace), verdicts: fitness::fitness(trace, &steps), devices, steps }
+    let mut part = DevicePart {
+        wall: info::wall(&trace.table),
+        kernels: kernel_groups(trace),
+        verdicts: fitness::fitness(trace, &steps),
+        patterns: Vec::new(),
+        devices,
+        steps,
+    };
+    part.patterns = anti_patterns(&part.basis(trace));
+    part
 }
 
 /// Computes the summary.
@@ -215,15 +233,12 @@ pub(crate) fn summary_by(trace: &Trace, join: Join) -> Summary {
     let (mut host, mut device) = (None, None);
     join(&mut || host = Some(host_part(trace)), &mut || device = Some(device_part(trace)));
     let HostPart { events, operators, replay } = host.unwrap_or_else(|| host_part(trace));
-    let DevicePart { devices, kernels, steps, verdicts } = device.unwrap_or_else(|| device_part(trace));
-    let wall = info::wall(&trace.table);
-    let basis =
-        Basis { trace, wall_ns: wall.1 - wall.0, devices: &devices, kernels: &kernels, steps: &steps };
-    let (mut found, mut patterns, mut checked) = (Vec::new(), Vec::new(), Vec::new());
-    join(&mut || found = findings(&basis, &replay, join), &mut || {
-        checked = identities(trace, &events, &devices, &steps);
-        patterns = anti_patterns(&basis);
+    let device = device.unwrap_or_else(|| device_part(trace));
+    let (mut found, mut checked) = (Vec::new(), Vec::new());
+    join(&mut || found = findings(&device.basis(trace), &replay, join), &mut || {
+        checked = identities(trace, &events, &device.devices, &device.steps);
     });
+    let DevicePart { wall, devices, kernels, steps, verdicts, patterns } = device;
     Summary {
         fitness: verdicts,
         identities: checked,

@@ -7,6 +7,7 @@ use super::device::{Stream, Streams};
 use super::graph::{Node, NodeId};
 use crate::analysis::device::names::is_sync_name;
 use crate::index::Index;
+use crate::names::NameSet;
 use crate::table::category::Category;
 use crate::table::layout::Key;
 use crate::trace::Trace;
@@ -28,6 +29,8 @@ pub(super) struct Waits<'a> {
     recorded: Index,
     /// The copies that each call launched, by the row of the call.
     copies: Index,
+    /// The names of the calls that wait.
+    waiting: NameSet,
 }
 
 impl<'a> Waits<'a> {
@@ -55,7 +58,8 @@ impl<'a> Waits<'a> {
                 recorded.set((id, 0), stream as u32);
             }
         }
-        Waits { trace, nodes, streams: &streams.all, launched, first, recorded, copies }
+        let waiting = table.names.that(is_sync_name);
+        Waits { trace, nodes, streams: &streams.all, launched, first, recorded, copies, waiting }
     }
 
     /// Calls `each` with the activities that a call waits for.
@@ -67,7 +71,7 @@ impl<'a> Waits<'a> {
             if self.nodes[copy as usize].time.1 <= call.time.1 + TOLERANCE_NS {
                 each(NodeId::new(copy as usize));
             }
-        } else if !is_sync_name(name) {
+        } else if !self.waiting.has(table.name_id(row)) {
         } else if name.contains("DeviceSynchronize") || name.contains("CtxSynchronize") {
             let Some(device) = self.likely(call).map(|stream| stream.device) else { return };
             let streams = self.streams.iter().filter(|stream| stream.device == device);

@@ -301,7 +301,12 @@ impl Cursor<'_> {
 /// The number of spans that have begun at an instant; they are ordered by start. Most periods are short, so the search
 /// looks at the next spans first.
 fn begun(table: &Table, rows: &[Row], instant: i64) -> usize {
-    let (mut known, mut step) = (0, 1);
+    const NEXT: usize = 8;
+    let next = rows.iter().take(NEXT).take_while(|&&row| table.ts(row) <= instant).count();
+    if next < NEXT {
+        return next;
+    }
+    let (mut known, mut step) = (next, NEXT);
     while known + step <= rows.len() && table.ts(rows[known + step - 1]) <= instant {
         known += step;
         step *= 2;
