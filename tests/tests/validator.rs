@@ -33,7 +33,7 @@ fn compare(goldens: &Path, folder: &Path, at_least: usize) {
             d.check(|| name.to_owned(), golden["passed"].as_bool(), Some(true));
             continue;
         };
-        for verdict in validate(&trace.table) {
+        for verdict in validate(&trace) {
             let theirs = golden["counts"][torch_name(verdict.rule)].as_u64().unwrap_or(0);
             d.check(
                 || format!("{name} {}: {}", verdict.rule.as_str(), verdict.example),

@@ -13,7 +13,6 @@ use super::metadata::Metadata;
 use super::tracks::{Track, TrackId, Tracks};
 use crate::handle::{handle, run};
 use crate::names::{NameId, Names};
-use crate::order::descending;
 use crate::table::category::Category;
 use crate::time;
 use alloc::vec::Vec;
@@ -142,6 +141,13 @@ impl Table {
         run(0..self.ts.len())
     }
 
+    /// The rows of a category, in the order of the file.
+    pub fn rows_of(&self, category: Category) -> impl Iterator<Item = Row> {
+        let has = self.layouts.all().iter().any(|layout| layout.category == category);
+        let searched = if has { self.ts.len() } else { 0 };
+        run(0..searched).filter(move |&row| self.category(row) == category)
+    }
+
     /// The row with this index, if there is one.
     pub fn row(&self, number: usize) -> Option<Row> {
         (number < self.ts.len()).then_some(Row::new(number))
@@ -153,14 +159,14 @@ impl Table {
     }
 
     /// Start of the event in ns, relative to the base, or [`time::NONE`].
-    #[inline]
+    #[inline(always)]
     pub fn ts(&self, row: Row) -> i64 {
         self.ts[row.index()]
     }
 
     /// Duration of the event in ns: from the file for complete events, from pairing for begin events, otherwise
     /// [`time::NONE`].
-    #[inline]
+    #[inline(always)]
     pub fn dur(&self, row: Row) -> i64 {
         self.dur[row.index()]
     }
@@ -222,9 +228,11 @@ impl Table {
 
     /// Sorts events by start and then by descending end. The sort is stable.
     pub(crate) fn sort_by_start(&self, rows: &mut [Row]) {
-        let key = |&row: &Row| (self.ts(row), descending(self.end(row)));
-        if !rows.is_sorted_by_key(key) {
-            rows.sort_by_key(key);
+        // Few events start together, so few ends are read.
+        let order =
+            |&a: &Row, &b: &Row| self.ts(a).cmp(&self.ts(b)).then_with(|| self.end(b).cmp(&self.end(a)));
+        if !rows.is_sorted_by(|a, b| order(a, b).is_le()) {
+            rows.sort_by(order);
         }
     }
 
@@ -251,7 +259,7 @@ impl Table {
     }
 
     /// The layout.
-    #[inline]
+    #[inline(always)]
     pub fn layout(&self, row: Row) -> &Layout {
         self.layouts.get(self.layout[row.index()])
     }

@@ -87,7 +87,7 @@ pub fn rows(trace: &Trace, identities: &[Identity]) -> Rows {
             Cell::Null,
         ]);
     }
-    for verdict in validate(&trace.table).into_iter().filter(|verdict| verdict.count > 0) {
+    for verdict in validate(trace).into_iter().filter(|verdict| verdict.count > 0) {
         rows.push(vec![
             RULE.into(),
             verdict.rule.as_str().into(),

@@ -51,10 +51,11 @@ pub(crate) fn producer(table: &Table) -> &'static str {
 
 /// Returns the start and end of the time that a trace covers: that of all its timed events except `Record Window End`.
 pub(crate) fn wall(table: &Table) -> (i64, i64) {
-    let timed = table.rows().filter(|&row| table.ph(row) != b'M' && table.ts(row) != time::NONE);
-    let marker = |row| table.category(row) == Category::Other && table.name(row) == "Record Window End";
+    let timed = table.rows().filter(|&row| table.ts(row) != time::NONE && table.ph(row) != b'M');
+    let marker = table.names.find("Record Window End");
+    let is_marker = |row| Some(table.name_id(row)) == marker && table.category(row) == Category::Other;
     timed
-        .filter(|&row| !marker(row))
+        .filter(|&row| !is_marker(row))
         .fold(None, |wall: Option<(i64, i64)>, row| {
             let (start, end) = (table.ts(row), table.end(row));
             Some(wall.map_or((start, end), |w| (w.0.min(start), w.1.max(end))))

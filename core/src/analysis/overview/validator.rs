@@ -4,13 +4,16 @@
 //! call named exactly `cudaLaunchKernel` is a launch; a kernel and its launch share `External id` and `correlation`; an
 //! event is found by its `External id` or its `correlation`; a sequence number of 0 counts as absent.
 
+use crate::diagnostics::Code;
 use crate::index::{Index, Keyed};
+use crate::link::Links;
 use crate::names::NameId;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::Place::Args;
 use crate::time;
+use crate::trace::Trace;
 use crate::words::words;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -75,6 +78,9 @@ const BACKWARD: &str = "autograd::engine::evaluate_function";
 
 struct Validator<'a> {
     table: &'a Table,
+    links: &'a Links,
+    /// Whether no two launch calls have the same correlation.
+    is_unique: bool,
     /// The keys of ids, if the trace has them.
     external: Option<NameId>,
     correlation: Option<NameId>,
@@ -82,11 +88,13 @@ struct Validator<'a> {
 }
 
 /// Returns the verdict of each rule, in the order of [`RuleName`].
-pub fn validate(table: &Table) -> Vec<Verdict> {
+pub fn validate(trace: &Trace) -> Vec<Verdict> {
+    let table = &trace.table;
     let verdict = |&rule: &RuleName| Verdict { rule, count: 0, example: String::new() };
     let [external, correlation] = ["External id", "correlation"].map(|key| table.names.find(key));
     let verdicts = RuleName::ALL.iter().map(verdict).collect();
-    let mut validator = Validator { table, external, correlation, verdicts };
+    let is_unique = trace.diagnostics.findings().iter().all(|found| found.code != Code::AmbiguousCorrelation);
+    let mut validator = Validator { table, links: &trace.links, is_unique, external, correlation, verdicts };
     validator.kernels();
     validator.waits();
     validator.synchronizations();
@@ -105,8 +113,7 @@ impl Validator<'_> {
     }
 
     fn spans(&self, category: Category) -> Vec<Row> {
-        let table = self.table;
-        table.rows().filter(|&row| table.category(row) == category && self.is_timed(row)).collect()
+        self.table.rows_of(category).filter(|&row| self.is_timed(row)).collect()
     }
 
     fn is_timed(&self, row: Row) -> bool {
@@ -144,8 +151,19 @@ impl Validator<'_> {
         self.named(row, "cuda_sync_kind").and_then(|kind| kind.as_str()).unwrap_or("")
     }
 
+    /// Whether the only call with the correlation of a kernel starts no later than the kernel.
+    fn is_launched_before(&self, kernel: Row) -> bool {
+        let call = self.links.launch(kernel).filter(|_| self.is_unique);
+        call.is_some_and(|call| self.table.ts(call) <= self.table.ts(kernel))
+    }
+
     fn kernels(&mut self) {
         let table = self.table;
+        let mut kernels = self.spans(Category::Kernel);
+        kernels.retain(|&row| !self.is_launched_before(row));
+        if kernels.is_empty() {
+            return;
+        }
         let key = |v: &Self, row| Some((v.external(row)?, v.correlation(row)?));
         let calls = self.calls(&["cudaLaunchKernel"]);
         let mut launches: Vec<((i64, i64), Row)> =
@@ -153,13 +171,9 @@ impl Validator<'_> {
         // Nearly sorted: ids grow with time.
         launches.sort();
         launches.dedup_by_key(|launch| launch.0);
-        let mut next = 0;
-        for row in self.spans(Category::Kernel) {
+        for row in kernels {
             let Some(key) = key(self, row) else { continue };
-            // Kernels are mostly in the order of their launches.
-            let is_next = launches.get(next).is_some_and(|launch| launch.0 == key);
-            let at = if is_next { next } else { launches.partition_point(|launch| launch.0 < key) };
-            next = at + 1;
+            let at = launches.partition_point(|launch| launch.0 < key);
             let Some(&(_, launch)) = launches.get(at).filter(|launch| launch.0 == key) else { continue };
             let early = table.ts(launch) - table.ts(row);
             if early > 0 {

@@ -233,8 +233,12 @@ impl Graph {
 
     /// All other dependencies.
     fn stored(&self, to: Point) -> &[Edge] {
-        let start = to.index().checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.edges[start as usize..self.ends[to.index()] as usize]
+        &self.edges[self.first_edge(to.0)..self.ends[to.index()] as usize]
+    }
+
+    /// The index of the first edge of a point.
+    fn first_edge(&self, point: u32) -> usize {
+        point.checked_sub(1).map_or(0, |before| self.ends[before as usize] as usize)
     }
 
     /// Orders the points. Each place advances until it reaches a point that depends on one of a place that has not come
@@ -276,8 +280,8 @@ impl Graph {
             return false;
         };
         let at = next[place];
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
-        for edge in &mut self.edges[start as usize..self.ends[at as usize] as usize] {
+        let first = self.first_edge(at);
+        for edge in &mut self.edges[first..self.ends[at as usize] as usize] {
             if edge.from.0 >= next[place_of[edge.from.index() / 2] as usize] {
                 // A point that depends on itself depends on nothing.
                 edge.from = Point(at);
@@ -305,23 +309,28 @@ impl Graph {
         delay: impl Fn(Point, &Edge) -> Option<i64>,
     ) {
         times.resize(self.nodes.len() * 2, 0);
-        for point in self.order.iter().cloned().flatten().map(Point) {
-            let mut after = None;
-            for edge in self.stored(point).iter().filter(|edge| edge.from != point) {
-                if let Some(ns) = delay(point, edge) {
-                    after = after.max(Some(times[edge.from.index()].saturating_add(ns)));
+        for run in &self.order {
+            let mut first = self.first_edge(run.start);
+            for point in run.clone().map(Point) {
+                let end = self.ends[point.index()] as usize;
+                let mut after = None;
+                for edge in self.edges[first..end].iter().filter(|edge| edge.from != point) {
+                    if let Some(ns) = delay(point, edge) {
+                        after = after.max(Some(times[edge.from.index()].saturating_add(ns)));
+                    }
                 }
+                first = end;
+                let node = point.index() / 2;
+                times[point.index()] = if point.is_end() {
+                    let ended = times[point.index() - 1].saturating_add(own[node]);
+                    after.map_or(ended, |after| after.max(ended))
+                } else {
+                    let before = self.before(point);
+                    let follows = before
+                        .and_then(|edge| Some(times[edge.from.index()].saturating_add(delay(point, &edge)?)));
+                    after.max(follows).unwrap_or_else(|| self.recorded(point))
+                };
             }
-            let node = point.index() / 2;
-            times[point.index()] = if point.is_end() {
-                let ended = times[point.index() - 1].saturating_add(own[node]);
-                after.map_or(ended, |after| after.max(ended))
-            } else {
-                let before = self.before(point);
-                let follows = before
-                    .and_then(|edge| Some(times[edge.from.index()].saturating_add(delay(point, &edge)?)));
-                after.max(follows).unwrap_or_else(|| self.recorded(point))
-            };
         }
     }
 }

@@ -52,7 +52,7 @@ impl<'a> Waits<'a> {
             }
         }
         let mut recorded = Index::default();
-        for row in table.rows().filter(|&row| table.category(row) == Category::Sync) {
+        for row in table.rows_of(Category::Sync) {
             let stream = streams.all.iter().position(|stream| stream.track == table.track_id(row));
             if let Some((id, stream)) = table.int(row, Key::Correlation).zip(stream) {
                 recorded.set((id, 0), stream as u32);

@@ -4,7 +4,6 @@ use super::cause::{Cause, Sign, sign};
 use crate::analysis::device::attributes::copy_name;
 use crate::analysis::intervals::Interval;
 use crate::index::Index;
-use crate::names::NameId;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::tracks::TrackId;
@@ -48,7 +47,7 @@ impl<'a> Host<'a> {
     pub(crate) fn new(trace: &'a Trace) -> Host<'a> {
         let (table, tree) = (&trace.table, &trace.tree);
         let mut doing: Vec<Option<Doing>> = vec![None; tree.len()];
-        let mut signs = Signs::default();
+        let mut signs = Signs { known: vec![None; table.names.len()] };
         let copies = copies(trace);
         let (mut overhead, mut threads) = (Vec::new(), Vec::<(TrackId, usize)>::new());
         for lane in tree.lanes() {
@@ -62,8 +61,9 @@ impl<'a> Host<'a> {
                 has_overhead |= category == Category::Overhead;
                 spans += usize::from(matches!(category, Category::CpuOp | Category::UserAnnotation));
                 let around = tree.parent(at).and_then(|around| doing[around.index()]);
-                let copied = copies.get((i64::from(row), 0)).map(|at| Sign::Call(COPIES[at as usize]));
-                doing[at.index()] = Some(inside(around, row, copied.unwrap_or_else(|| signs.of(trace, row))));
+                let copy = if category.is_launch_call() { copies.get((i64::from(row), 0)) } else { None };
+                let copied = copy.map(|at| Sign::Call(COPIES[at as usize]));
+                doing[at.index()] = Some(inside(around, row, copied.unwrap_or_else(|| signs.of(table, row))));
             }
             if has_overhead && !overhead.contains(&lane.track) {
                 overhead.push(lane.track);
@@ -248,21 +248,19 @@ fn both(around: Doing, inside: Doing) -> Doing {
     if around.is_whole || is_code || is_part { around } else { inside }
 }
 
-/// The signs of spans, cached for each name and category.
-#[derive(Default)]
+/// The signs of spans. The last one of each name is known, with its category: few names have several.
 struct Signs {
-    known: Index,
-    signs: Vec<Sign>,
+    known: Vec<Option<(Category, Sign)>>,
 }
 
 impl Signs {
-    fn of(&mut self, trace: &Trace, row: Row) -> Sign {
-        let (name, category): (NameId, Category) = (trace.table.name_id(row), trace.table.category(row));
-        let at = self.known.of((i64::from(name.0), i64::from(category as u8)), self.signs.len() as u32);
-        if at as usize == self.signs.len() {
-            self.signs.push(sign(category, trace.table.name(row)));
+    fn of(&mut self, table: &Table, row: Row) -> Sign {
+        let category = table.category(row);
+        let known = &mut self.known[table.name_id(row).0 as usize];
+        match *known {
+            Some((same, sign)) if same == category => sign,
+            _ => known.insert((category, sign(category, table.name(row)))).1,
         }
-        self.signs[at as usize]
     }
 }
 
@@ -291,9 +289,10 @@ impl Cursor<'_> {
         let rows = tree.rows_of(self.lane);
         self.begun += begun(table, &rows[self.begun..], instant);
         let next = rows.get(self.begun).map_or(i64::MAX, |&row| table.ts(row));
-        let last = self.begun.checked_sub(1).map(|at| Position::new(self.lane.first() + at));
-        let mut above = last.into_iter().flat_map(|at| core::iter::once(at).chain(tree.ancestors(at)));
-        let open = above.find(|&at| table.end(tree.row(at)) > instant);
+        let mut open = self.begun.checked_sub(1).map(|at| Position::new(self.lane.first() + at));
+        while let Some(ended) = open.filter(|&at| table.end(tree.row(at)) <= instant) {
+            open = tree.parent(ended);
+        }
         (open, open.map_or(next, |at| next.min(table.end(tree.row(at)))))
     }
 }

@@ -247,7 +247,7 @@ impl Reasons<'_> {
 
     /// PyTorch's own rules for traces.
     fn validator(&mut self) {
-        for verdict in validate(&self.trace.table).into_iter().filter(|verdict| verdict.count > 0) {
+        for verdict in validate(self.trace).into_iter().filter(|verdict| verdict.count > 0) {
             let questions: &'static [Question] = match verdict.rule {
                 RuleName::CollectiveMetadata => &[Communication],
                 RuleName::SequenceUnique => &[Operators],
