@@ -66,7 +66,7 @@
 //! - By default a value may be nested 100 levels deep. A string or nested value may have 4 MiB, an event 16 MiB, and a
 //!   metadata value 256 MiB. What exceeds a limit is skipped and counted. [`TextReader`](trace::TextReader) takes other
 //!   [`Limits`](read::limits::Limits), among them a limit on memory, which is off by default.
-//! - A trace of 2,000,000 events, which is 583 MB of text, takes about 190 MB of memory to read and summarize.
+//! - A trace of 2,000,000 events, which is 583 MB of text, takes about 300 MB of memory to read and summarize.
 //! - Timestamps are limited to 73 years before and 146 years after the table's base, durations to 104 days each, and
 //!   sizes to 1 PiB each in sums; see [`table::bounds`]. A table has fewer than 2<sup>32</sup> events.
 //! - Everything runs on the thread of the caller.

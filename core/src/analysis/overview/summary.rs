@@ -179,48 +179,36 @@ pub struct Summary {
     pub identities: Vec<Identity>,
 }
 
-/// The part of the summary about operators, with the replay: about half of the work.
-struct HostPart<'a> {
+/// The part of the summary about operators: about half of the work before the findings.
+struct HostPart {
     events: FunctionEvents,
     operators: Vec<Average>,
-    replay: Replay<'a>,
 }
 
-/// The part of the summary that needs neither function events nor a replay: the other half of the work.
+/// The part of the summary about devices and steps.
 struct DevicePart {
     wall: (i64, i64),
     devices: Vec<DeviceTime>,
     kernels: Vec<KernelGroup>,
     steps: Vec<Step>,
-    verdicts: Vec<Fitness>,
-    patterns: Vec<Finding>,
 }
 
 impl DevicePart {
     fn basis<'a>(&'a self, trace: &'a Trace) -> Basis<'a> {
-        let DevicePart { wall, devices, kernels, steps, .. } = self;
+        let DevicePart { wall, devices, kernels, steps } = self;
         Basis { trace, wall_ns: wall.1 - wall.0, devices, kernels, steps }
     }
 }
 
-fn host_part(trace: &Trace) -> HostPart<'_> {
+fn host_part(trace: &Trace) -> HostPart {
     let events = FunctionEvents::without_inputs(trace);
-    HostPart { operators: operators(trace, &events), events, replay: Replay::new(trace) }
+    HostPart { operators: operators(trace, &events), events }
 }
 
 fn device_part(trace: &Trace) -> DevicePart {
     let devices = device_times(trace);
     let steps = steps(trace, &devices);
-    let mut part = DevicePart {
-        wall: info::wall(&trace.table),
-        kernels: kernel_groups(trace),
-        verdicts: fitness::fitness(trace, &steps),
-        patterns: Vec::new(),
-        devices,
-        steps,
-    };
-    part.patterns = anti_patterns(&part.basis(trace));
-    part
+    DevicePart { wall: info::wall(&trace.table), kernels: kernel_groups(trace), devices, steps }
 }
 
 /// Computes the summary.
@@ -232,16 +220,22 @@ pub fn summary(trace: &Trace) -> Summary {
 pub(crate) fn summary_by(trace: &Trace, join: Join) -> Summary {
     let (mut host, mut device) = (None, None);
     join(&mut || host = Some(host_part(trace)), &mut || device = Some(device_part(trace)));
-    let HostPart { events, operators, replay } = host.unwrap_or_else(|| host_part(trace));
+    let HostPart { events, operators } = host.unwrap_or_else(|| host_part(trace));
     let device = device.unwrap_or_else(|| device_part(trace));
-    let (mut found, mut checked) = (Vec::new(), Vec::new());
-    join(&mut || found = findings(&device.basis(trace), &replay, join), &mut || {
-        checked = identities(trace, &events, &device.devices, &device.steps);
-    });
-    let DevicePart { wall, devices, kernels, steps, verdicts, patterns } = device;
+    let basis = device.basis(trace);
+    let mut events = Some(events);
+    let (mut found, mut patterns, mut checked, mut verdicts) = Default::default();
+    // On one thread, the events are released before the replay takes memory.
+    let mut check = || {
+        checked = events.take().map(|events| identities(trace, &events, basis.devices, basis.steps));
+        verdicts = fitness::fitness(trace, basis.steps);
+        patterns = anti_patterns(&basis);
+    };
+    join(&mut check, &mut || found = findings(&basis, &Replay::new(trace), join));
+    let DevicePart { wall, devices, kernels, steps } = device;
     Summary {
         fitness: verdicts,
-        identities: checked,
+        identities: checked.unwrap_or_default(),
         findings: with_patterns(found, patterns),
         tracks: if operators.is_empty() { busiest_tracks(trace) } else { Vec::new() },
         self_cpu_ns: operators.iter().map(|row| row.self_cpu_time_total_ns).sum(),

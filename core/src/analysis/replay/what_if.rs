@@ -18,7 +18,6 @@ use alloc::vec::Vec;
 /// Replays of a trace.
 pub struct Replay<'a> {
     trace: &'a Trace,
-    host: Host<'a>,
     graph: Graph,
     /// The time of the code of the host by cause, by node.
     code: Vec<(NodeId, Cause, i64)>,
@@ -51,7 +50,7 @@ impl<'a> Replay<'a> {
         let graph = Graph::of(trace, &host);
         let code = code(&graph, &host);
         let recorded_ns = wall(graph.ids().flat_map(|id| [graph.node(id).time.0, graph.node(id).time.1]));
-        let mut replay = Replay { trace, host, graph, code, recorded_ns, replayed_ns: 0 };
+        let mut replay = Replay { trace, graph, code, recorded_ns, replayed_ns: 0 };
         replay.replayed_ns = replay.wall_ns(&Changes::default());
         replay
     }
@@ -109,7 +108,7 @@ impl<'a> Replay<'a> {
 
     /// Returns the critical path of a window, in ns relative to the table's base, or of the complete trace.
     pub fn critical_path(&self, window: Option<Interval>) -> Vec<Segment> {
-        critical_path(self.trace, &self.host, &self.graph, window)
+        critical_path(self.trace, &Host::new(self.trace), &self.graph, window)
     }
 
     /// The graph that is replayed.
@@ -272,9 +271,10 @@ fn code(graph: &Graph, host: &Host<'_>) -> Vec<(NodeId, Cause, i64)> {
         for id in nodes.filter(|&id| is_code(id)) {
             walk.parts(thread, graph.node(id).time, &mut |time, reason| {
                 let ns = time.1 - time.0;
-                match code.last_mut() {
-                    Some(last) if (last.0, last.1) == (id, reason.cause) => last.2 += ns,
-                    _ => code.push((id, reason.cause, ns)),
+                let mut own = code.iter_mut().rev().take_while(|known| known.0 == id);
+                match own.find(|known| known.1 == reason.cause) {
+                    Some(known) => known.2 += ns,
+                    None => code.push((id, reason.cause, ns)),
                 }
             });
         }
