@@ -25,9 +25,8 @@ export interface OpenOptions<S = Source> {
   /** Called about ten times per second, and at the end. */
   onProgress?: ((progress: Progress) => void) | undefined;
   /**
-   * The largest amount of memory that the trace may use, in bytes; 2 GiB by default, because analyses take
-   * up to as much again, and WebAssembly has 4 GiB. At the limit the reader stops and keeps the events that it has read;
-   * the diagnostics contain the code `memory_limit`.
+   * The largest amount of memory that the trace and an analysis of it may use, in bytes; 3 GiB by default. At the limit
+   * the reader stops and keeps the events that it has read; the diagnostics contain the code `memory_limit`.
    */
   memoryLimit?: number | undefined;
   /**
@@ -49,7 +48,7 @@ export interface OpenOptions<S = Source> {
 /** Decompresses gzip. Throws errors of the input and errors of the compressed data alike. */
 export type Gunzip = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
-const DEFAULT_LIMIT = 2 * 2 ** 30;
+const DEFAULT_LIMIT = 3 * 2 ** 30;
 const TICK_MS = 100;
 const HEAD = 3;
 
