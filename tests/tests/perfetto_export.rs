@@ -1,6 +1,7 @@
 //! Traces exported as Perfetto's protobuf: reading one again gives the same Chrome trace and the same answers, and every
 //! span is drawn with its own start and end.
 
+use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{QUERIES, Request};
 use kinetoscope_core::table::metadata::Source;
@@ -251,6 +252,22 @@ fn damage_to_an_exported_trace_is_counted_and_the_rest_is_read() {
 }
 
 /// Perfetto's traces can be concatenated.
+/// A flow step whose phase was changed to that of a complete event. Those always have a duration.
+#[test]
+fn a_complete_event_without_a_duration_is_damaged() {
+    let path = files::data().join("healthy/every_phase.json");
+    let trace = Trace::read(&files::read(&path).expect("a trace")).expect("a trace");
+    let mut bytes = exported(&trace, "pftrace");
+    let phases: Vec<usize> = (1..bytes.len()).filter(|&at| bytes[at - 1..=at] == [0x18, b't']).collect();
+    let [phase] = phases[..] else { panic!("{} flow steps", phases.len()) };
+    bytes[phase] = b'X';
+    let changed = Trace::read(&bytes).expect("a trace");
+    assert_eq!(changed.table.len() + 1, trace.table.len());
+    assert_eq!(changed.diagnostics.count(Code::DamagedEvent), 1);
+    let again = Trace::read(&exported(&changed, "pftrace")).expect("a trace");
+    assert!(exported(&again, "chrome") == exported(&changed, "chrome"));
+}
+
 #[test]
 fn the_events_of_concatenated_traces_stay_in_order() {
     let path = files::data().join("healthy/small_gpu_trace.json");

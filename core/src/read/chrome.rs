@@ -91,8 +91,8 @@ const HEAD: usize = 512;
 /// The number of events between two checks of the memory.
 const CHECK_EVERY: usize = 4096;
 
-/// The memory that pairing, the tree, the links and the analyses need later per event, in bytes. Half of it is for the
-/// critical path, which needs the most.
+/// The memory that pairing, the tree, the links and the analyses need later per event, in bytes. The critical path needs
+/// the most.
 const LATER_BYTES: usize = 136;
 
 impl Default for Reader {

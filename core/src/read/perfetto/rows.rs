@@ -108,6 +108,9 @@ impl RowReader<'_> {
                 _ => {}
             }
         }
+        if ph == b'X' && dur < 0 {
+            return Err(Damaged);
+        }
         let track = *track.checked_sub(1).and_then(|at| self.common.tracks.get(at)).ok_or(Damaged)?;
         let (mut name, mut category) = (NameId::EMPTY, None);
         let mut node = None;
