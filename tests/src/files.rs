@@ -55,7 +55,7 @@ pub fn read(path: &Path) -> Option<Vec<u8>> {
 ///
 /// # Errors
 ///
-/// The file cannot be read, or is no trace.
+/// The file cannot be read, or is not a trace.
 pub fn read_alone(path: &str) -> Result<Trace, Box<dyn Error>> {
     let mut file = fs::File::open(path)?;
     let mut reader = TraceReader::new(unpacker());

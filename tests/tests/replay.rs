@@ -1,4 +1,6 @@
 //! Replays and critical paths: programs whose times a second simulator computes, worked-out traces, and real ones.
+//!
+//! This is one file because all tests replay with the same helpers, and a rule that is changed shows in each kind of trace.
 
 use kinetoscope_core::analysis::replay::{Changes, Edge, LARGEST_ERROR, Point, Replay, Segment};
 use kinetoscope_core::queries::options::Options;

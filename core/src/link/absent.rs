@@ -24,7 +24,7 @@ impl Activity<'_> {
     /// Whether the trace has events of a category. Only Chrome traces can leave one out.
     fn has(&self, category: Category) -> bool {
         let is_chrome = self.table.metadata.source == Source::Chrome;
-        !is_chrome || self.table.layouts.all().iter().any(|layout| layout.category == category)
+        !is_chrome || self.table.layouts.has(category)
     }
 
     /// Whether device work refers to a call that the trace does not have.

@@ -1,4 +1,6 @@
 //! The typed options of every query, and their defaults.
+//!
+//! This is one file because queries share options, and a new query is compared with those that are there.
 
 use super::options::{Fallback, Opt, Options, Takes, Typed};
 use crate::analysis::device::breakdown::BreakdownBy;

@@ -142,9 +142,8 @@ impl Table {
     }
 
     /// The rows of a category, in the order of the file.
-    pub fn rows_of(&self, category: Category) -> impl Iterator<Item = Row> {
-        let has = self.layouts.all().iter().any(|layout| layout.category == category);
-        let searched = if has { self.ts.len() } else { 0 };
+    pub(crate) fn rows_of(&self, category: Category) -> impl Iterator<Item = Row> {
+        let searched = if self.layouts.has(category) { self.ts.len() } else { 0 };
         run(0..searched).filter(move |&row| self.category(row) == category)
     }
 

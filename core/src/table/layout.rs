@@ -392,6 +392,11 @@ impl Layouts {
         &self.layouts[id.0 as usize]
     }
 
+    /// Whether any layout has a category.
+    pub(crate) fn has(&self, category: Category) -> bool {
+        self.layouts.iter().any(|layout| layout.category == category)
+    }
+
     /// Every layout, in the order of first appearance.
     pub(crate) fn all(&self) -> &[Layout] {
         &self.layouts

@@ -196,7 +196,7 @@ fn outputs(trace: &Trace, nodes: &[u32]) -> Index {
 /// Writes the members before the nodes, and the node of the process.
 fn head(trace: &Trace, out: &mut String) {
     let table = &trace.table;
-    let window = table.rows().find(|&row| table.category(row) == Category::Window);
+    let window = table.rows_of(Category::Window).next();
     let finish = window.map_or(trace.start_ns, |row| table.end(row));
     let pid = table.metadata.value("pid").unwrap_or(Value::from(0));
     let time = table.base_ns().saturating_add(trace.start_ns);

@@ -97,7 +97,7 @@ impl Memory {
         let mut memory = Memory::default();
         let mut index = Index::default();
         let (record, failure) = (table.names.find("[memory]"), table.names.find("[OutOfMemory]"));
-        for row in table.rows().filter(|&row| table.category(row) == Category::CpuInstant) {
+        for row in table.rows_of(Category::CpuInstant) {
             let name = Some(table.name_id(row));
             if name == failure {
                 memory.failures.push(row);

@@ -66,13 +66,17 @@ impl<'a> Waits<'a> {
     pub(super) fn of_call(&self, call: &Node, each: &mut dyn FnMut(NodeId)) {
         let Some(row) = call.row else { return };
         let table = &self.trace.table;
-        let name = table.name(row);
         if let Some(copy) = self.copies.get((i64::from(row), 0)) {
             if self.nodes[copy as usize].time.1 <= call.time.1 + TOLERANCE_NS {
                 each(NodeId::new(copy as usize));
             }
-        } else if !self.waiting.has(table.name_id(row)) {
-        } else if name.contains("DeviceSynchronize") || name.contains("CtxSynchronize") {
+            return;
+        }
+        if !self.waiting.has(table.name_id(row)) {
+            return;
+        }
+        let name = table.name(row);
+        if name.contains("DeviceSynchronize") || name.contains("CtxSynchronize") {
             let Some(device) = self.likely(call).map(|stream| stream.device) else { return };
             let streams = self.streams.iter().filter(|stream| stream.device == device);
             streams.filter_map(|stream| self.awaited(stream, call)).for_each(each);

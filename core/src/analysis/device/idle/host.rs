@@ -61,9 +61,9 @@ impl<'a> Host<'a> {
                 has_overhead |= category == Category::Overhead;
                 spans += usize::from(matches!(category, Category::CpuOp | Category::UserAnnotation));
                 let around = tree.parent(at).and_then(|around| doing[around.index()]);
-                let copy = if category.is_launch_call() { copies.get((i64::from(row), 0)) } else { None };
-                let copied = copy.map(|at| Sign::Call(COPIES[at as usize]));
-                doing[at.index()] = Some(inside(around, row, copied.unwrap_or_else(|| signs.of(table, row))));
+                let copy = if category.is_launch_call() { copy_of(&copies, row) } else { None };
+                let sign = copy.map_or_else(|| signs.of(table, row), Sign::Call);
+                doing[at.index()] = Some(inside(around, row, sign));
             }
             if has_overhead && !overhead.contains(&lane.track) {
                 overhead.push(lane.track);
@@ -77,7 +77,7 @@ impl<'a> Host<'a> {
 
     /// What the host does in a call that launches work.
     pub(super) fn launch(&self, call: Row) -> Cause {
-        self.copies.get((i64::from(call), 0)).map_or(Cause::Launch, |at| COPIES[at as usize])
+        copy_of(&self.copies, call).unwrap_or(Cause::Launch)
     }
 
     /// The threads with operators or annotations.
@@ -215,6 +215,11 @@ fn copies(trace: &Trace) -> Index {
         }
     }
     copies
+}
+
+/// The cause of idle time in a call, if it copies.
+fn copy_of(copies: &Index, call: Row) -> Option<Cause> {
+    copies.get((i64::from(call), 0)).map(|at| COPIES[at as usize])
 }
 
 /// What the host does in a span, from what it does around it.

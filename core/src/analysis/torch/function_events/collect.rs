@@ -332,8 +332,7 @@ struct RangeMemory {
 impl RangeMemory {
     fn new(trace: &crate::trace::Trace) -> Self {
         let table = &trace.table;
-        let rows: Vec<Row> =
-            table.rows().filter(|&row| table.category(row) == Category::CpuInstant).collect();
+        let rows: Vec<Row> = table.rows_of(Category::CpuInstant).collect();
         let sums = RunningBytes::new(rows.iter().map(|&row| legacy_bytes(table, row)));
         let mut memory = RangeMemory { is_unowned: vec![true; rows.len()], rows, sums };
         memory.find_unowned(trace);
