@@ -110,7 +110,10 @@ codes! {
     RepeatedPush "repeated_push" Note "A push repeats the push before it. It was left out, because PyTorch counts both as one range.";
     HiddenRecord "hidden_record" Note "A record belongs to a range that PyTorch leaves out. It was left out too.";
     UnmatchedPush "unmatched_push" Lost "A push has no pop. Its range is left out of tables, as in PyTorch.";
-    DroppedRecord "dropped_record" Lost "The recorder had no space for a record. The record was dropped.";
+    DroppedRecord "dropped_record" Lost "The recorder had no space for a span or event. It was lost, or only the end of the span was.";
+    CutArgument "cut_argument" Lost "The arguments of a record were too long. One was cut or left out.";
+    EndedOutOfOrder "ended_out_of_order" Note "A span ended before a span that began inside it. Both keep their own times.";
+    OpenSpan "open_span" Note "A span had not ended when the recording ended. It lasts to the end and is marked as unfinished.";
     UnknownName "unknown_name" Lost "A record refers to a string or call site that is missing. It was replaced with the name unknown.";
     HistoryOverflowed "history_overflowed" Lost "The history of the allocator was longer than its buffer. Its oldest entries are missing. Totals count back from the state at the end.";
     UnmatchedPop "unmatched_pop" Lost "A pop has no push. It was marked as incomplete. PyTorch rejects such records.";

@@ -58,11 +58,13 @@
 //!
 //! # Limits
 //!
-//! - Recorded data waits in buffers until a thread writes it, at least every 20 ms. If all buffers are full, records
-//!   are dropped and counted; the trace then has the diagnostic `dropped_record`. The recorder never blocks the
-//!   program.
-//! - Guards must be dropped in the reverse order of their creation, as variables are. Otherwise durations are wrong.
-//! - At most 1023 threads that live at the same time are recorded.
+//! - Recorded data waits in buffers until a thread writes it, at least every 20 ms. If all buffers are full, spans and
+//!   events are lost and counted: in [`Statistics::dropped`], in the trace's diagnostic `dropped_record` and its
+//!   `WARNING`, and below its table. The recorder never blocks the program.
+//! - Each living thread that records has a buffer: 4 KiB, and 64 KiB once it has filled that. With the default limit of
+//!   64 MiB (`buffer_bytes`) about 8,000 threads can record at the same time; more are lost and counted.
+//! - A guard that is forgotten (`std::mem::forget`) does not end its span: it is recorded as unfinished, and the later
+//!   spans of its thread are inside it.
 //! - The arguments of a span take at most 64 KiB. A string is cut there; other arguments beyond it, and lists of shapes
 //!   that do not fit, are left out. The event has the number of these as `cut arguments`, the recording has their sum.
 //! - One profiler records at a time in a process. A child process after `fork` does not record until it starts a

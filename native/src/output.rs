@@ -5,6 +5,7 @@ pub(crate) mod batch;
 pub(crate) mod document;
 #[cfg(unix)]
 pub(crate) mod fork;
+pub(crate) mod lost;
 pub(crate) mod ring;
 pub(crate) mod session;
 pub(crate) mod sink;

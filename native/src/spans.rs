@@ -27,11 +27,12 @@ mod shape;
 #[cfg(feature = "record")]
 pub(crate) mod span;
 mod tensor;
+pub(crate) mod value;
 
 #[cfg(feature = "record")]
-use crate::hot::{names, registry, state as recorder};
+use crate::hot::{local, names, registry, state as recorder};
 #[cfg(not(feature = "record"))]
-use off::{args, names, registry, span, state as recorder};
+use off::{args, local, names, registry, span, state as recorder};
 
 #[doc(hidden)]
 pub use args::Args;
@@ -44,6 +45,7 @@ pub use sequence::Sequence;
 pub use shape::{InputShape, Shape};
 use std::marker::PhantomData;
 pub use tensor::TensorId;
+pub use value::Value;
 
 /// Returns whether a profiler records now. Use it to skip work that only a recording needs.
 #[inline(always)]
@@ -60,14 +62,17 @@ pub fn state() -> u32 {
 
 /// The guard of a span: the span lasts from its creation to its drop. It cannot move to another thread.
 ///
+/// Guards can be dropped in any order. A span that ends before one that began inside it keeps its own times; the two
+/// then overlap without nesting, and the trace has the diagnostic `ended_out_of_order`. A guard that is forgotten
+/// (`std::mem::forget`) never ends its span, and the later spans of the thread are inside it.
+///
 /// A span that is open when a recording starts is recorded when it ends, from the start of the recording, without its
 /// arguments.
 #[derive(Debug)]
 #[must_use = "a span ends when this is dropped"]
 pub struct Scope {
-    /// The state when the span began; without flags if it is not recorded.
     #[cfg(feature = "record")]
-    state: u32,
+    begun: local::Begun,
     #[cfg(feature = "record")]
     site: &'static Site,
     stays: PhantomData<*const ()>,
@@ -80,7 +85,7 @@ impl Scope {
     pub fn new(site: &'static Site) -> Scope {
         let state = recorder::state();
         if state == 0 {
-            return Scope::of(0, site);
+            return Scope::none(site);
         }
         if recorder::wants_more(state) {
             return Scope::with_more(site, state);
@@ -105,24 +110,45 @@ impl Scope {
     #[doc(hidden)]
     #[inline(always)]
     pub fn none(site: &'static Site) -> Scope {
-        Scope::of(0, site)
+        Scope::of(local::Begun::unrecorded(0), site)
     }
 
     /// Returns the guard of a span that is not recorded, with a name that is computed at run time.
     #[inline]
     fn none_named(site: &'static Site, name: &str) -> Scope {
-        Scope::of(if name.is_empty() { 0 } else { names::keep(name) }, site)
+        let state = if name.is_empty() { 0 } else { names::keep(name) };
+        Scope::of(local::Begun::unrecorded(state), site)
+    }
+
+    /// Returns an empty list of arguments for [`Scope::add`]; `None` if the span is not recorded.
+    #[doc(hidden)]
+    #[inline]
+    pub fn more(&self) -> Option<Args> {
+        #[cfg(feature = "record")]
+        if local::is_open(self.begun) {
+            return Some(Args::new(self.begun.state));
+        }
+        None
+    }
+
+    /// Adds arguments to the open span.
+    #[doc(hidden)]
+    pub fn add(&self, args: Args) {
+        #[cfg(feature = "record")]
+        span::add(self.begun, args);
+        #[cfg(not(feature = "record"))]
+        let _ = args;
     }
 
     #[cfg(feature = "record")]
     #[inline(always)]
-    fn of(state: u32, site: &'static Site) -> Scope {
-        Scope { state, site, stays: PhantomData }
+    fn of(begun: local::Begun, site: &'static Site) -> Scope {
+        Scope { begun, site, stays: PhantomData }
     }
 
     #[cfg(not(feature = "record"))]
     #[inline(always)]
-    fn of(_: u32, _: &'static Site) -> Scope {
+    fn of(_: local::Begun, _: &'static Site) -> Scope {
         Scope { stays: PhantomData }
     }
 }
@@ -132,8 +158,8 @@ impl Drop for Scope {
     #[inline(always)]
     fn drop(&mut self) {
         // A recording may have started since the span began.
-        if self.state != 0 || recorder::state() != 0 {
-            span::end(self.state, self.site);
+        if self.begun.state != 0 || recorder::state() != 0 {
+            span::end(self.begun, self.site);
         }
     }
 }
@@ -156,6 +182,15 @@ pub fn record_function(name: &str) -> Scope {
 pub fn operator(name: &str) -> Scope {
     static SITE: Site = Site::new("operator", Kind::Op, file!(), line!());
     named_scope(&SITE, name)
+}
+
+/// Returns the path of the function in which `here` is defined.
+#[doc(hidden)]
+pub fn function_name<T>(_: T) -> &'static str {
+    let path = std::any::type_name::<T>();
+    let path = path.strip_suffix("::__kinetoscope_here").unwrap_or(path);
+    // Bodies of closures and of asynchronous functions count as the function.
+    path.trim_end_matches("::{{closure}}")
 }
 
 #[inline]

@@ -2,18 +2,20 @@
 //!
 //! A span is recorded each time that it is entered, on the thread that enters it. Each poll of an asynchronous function
 //! is therefore a span of its own, which does not contain the work of other tasks between polls. Fields are recorded as
-//! arguments. An event is recorded as an instant event with its message as name.
+//! arguments, also those that get their value while the span is entered. An event is recorded as an instant event with
+//! its message as name.
 
 use crate::error::RecordError;
-use crate::hot::local::unrecorded;
+use crate::hot::local::{Begun, is_open, unrecorded};
 use crate::hot::registry::{Site, registry};
-use crate::hot::state::{left_out, state};
+use crate::hot::state::state;
 #[cfg(unix)]
 use crate::output::fork;
 use crate::profiler::recording::Recording;
 use crate::profiler::{Profiler, ProfilerBuilder};
-use crate::spans::args::{Args, Value};
+use crate::spans::args::Args;
 use crate::spans::span;
+use crate::spans::value::Value;
 use kinetoscope_stream::record::Kind;
 use kinetoscope_stream::record::key;
 use std::cell::RefCell;
@@ -105,8 +107,9 @@ fn callsite(metadata: &'static Metadata<'static>) -> &'static Callsite {
     }
     drop(known);
     unrecorded(|| {
+        let is_event = metadata.is_event();
         let key = |field: Field| match field.name() {
-            "message" => key::NAME,
+            "message" if is_event => key::NAME,
             name => registry().name(name),
         };
         let keys = metadata.fields().iter().map(key).collect();
@@ -122,7 +125,7 @@ fn callsite(metadata: &'static Metadata<'static>) -> &'static Callsite {
 /// The value of a field, which is kept until its span is entered.
 #[derive(Clone, Debug)]
 enum FieldValue {
-    Int(i64),
+    Int(i128),
     Float(f64),
     Bool(bool),
     Text(String),
@@ -135,6 +138,15 @@ impl Value for FieldValue {
             FieldValue::Float(value) => value.put(key, args),
             FieldValue::Bool(value) => value.put(key, args),
             FieldValue::Text(value) => value.put(key, args),
+        }
+    }
+
+    fn append_json(&self, json: &mut String) {
+        match self {
+            FieldValue::Int(value) => value.append_json(json),
+            FieldValue::Float(value) => value.append_json(json),
+            FieldValue::Bool(value) => value.append_json(json),
+            FieldValue::Text(value) => value.append_json(json),
         }
     }
 }
@@ -163,11 +175,21 @@ impl Visit for Fields {
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.keep(field, FieldValue::Int(value));
+        self.keep(field, FieldValue::Int(value.into()));
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.keep(field, i64::try_from(value).map_or(FieldValue::Float(value as f64), FieldValue::Int));
+        self.keep(field, FieldValue::Int(value.into()));
+    }
+
+    fn record_i128(&mut self, field: &Field, value: i128) {
+        self.keep(field, FieldValue::Int(value));
+    }
+
+    fn record_u128(&mut self, field: &Field, value: u128) {
+        let value =
+            i128::try_from(value).map_or_else(|_| FieldValue::Text(value.to_string()), FieldValue::Int);
+        self.keep(field, value);
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
@@ -182,8 +204,7 @@ impl Visit for Fields {
 /// A span that the calling thread has entered.
 struct Entered {
     id: u64,
-    /// The state when the span was entered; without flags if it is not recorded.
-    state: u32,
+    begun: Begun,
     site: &'static Site,
 }
 
@@ -211,9 +232,15 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
         }
         unrecorded(|| {
             let Some(span) = context.span(id) else { return };
+            let mut recorded = Fields { callsite: callsite(span.metadata()), values: Vec::new() };
+            values.record(&mut recorded);
+            add(id, &recorded.values);
             let mut extensions = span.extensions_mut();
             if let Some(fields) = extensions.get_mut::<Fields>() {
-                values.record(fields);
+                fields.values.retain(|(key, _)| recorded.values.iter().all(|(newer, _)| newer != key));
+                fields.values.append(&mut recorded.values);
+            } else {
+                extensions.insert(recorded);
             }
         });
     }
@@ -232,8 +259,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
             Some((args, &callsite(span.metadata()).site))
         });
         let Some((args, site)) = prepared else { return };
-        let state = span::begin_with(args, site);
-        let entered = Entered { id: id.into_u64(), state, site };
+        let entered = Entered { id: id.into_u64(), begun: span::begin_with(args, site), site };
         let _ = ENTERED.try_with(|stack| unrecorded(|| stack.borrow_mut().push(entered)));
     }
 
@@ -244,7 +270,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
             && state() != 0
             && let Some(span) = context.span(id)
         {
-            span::end(0, unrecorded(|| &callsite(span.metadata()).site));
+            span::end(Begun::default(), unrecorded(|| &callsite(span.metadata()).site));
         }
     }
 
@@ -267,21 +293,26 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
     }
 }
 
-/// Ends a span. If spans are exited in another order than the reverse of their entry, the spans above this one end too
-/// and begin again. Returns false if the span was not entered while anything was recorded.
+/// Ends a span, which need not be the innermost one. Returns false if the span was not entered while anything was
+/// recorded.
 fn exit(stack: &mut Vec<Entered>, id: u64) -> bool {
     let Some(at) = stack.iter().rposition(|entered| entered.id == id) else { return false };
-    let above = stack.split_off(at + 1);
-    for entered in above.iter().rev().chain(stack.pop().iter()) {
-        span::end(entered.state, entered.site);
-    }
-    for entered in above {
-        let state = if entered.state == state() {
-            span::begin_with(Args::new(entered.state), entered.site)
-        } else {
-            left_out(entered.state)
-        };
-        stack.push(Entered { state, ..entered });
-    }
+    let entered = stack.remove(at);
+    span::end(entered.begun, entered.site);
     true
+}
+
+/// Adds fields to a span if this thread has entered it.
+fn add(id: &Id, values: &[(u32, FieldValue)]) {
+    let _ = ENTERED.try_with(|stack| {
+        let stack = stack.borrow();
+        let entered = stack.iter().rfind(|entered| entered.id == id.into_u64());
+        if let Some(begun) = entered.map(|entered| entered.begun).filter(|&begun| is_open(begun)) {
+            let mut args = Args::new(begun.state);
+            for (key, value) in values {
+                value.put(*key, &mut args);
+            }
+            span::add(begun, args);
+        }
+    });
 }

@@ -8,8 +8,6 @@ mod sync {
     pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-    pub(crate) const WORDS: usize = 3;
-
     /// The same as `hot::sync::with_bytes`.
     pub(crate) unsafe fn with_bytes<T>(cells: &[UnsafeCell<u64>], read: impl FnOnce(&[u8]) -> T) -> T {
         // SAFETY: this is what the model checks.
@@ -24,6 +22,12 @@ mod chunk;
 
 use chunk::Chunk;
 
+/// Returns a chunk of three words.
+fn chunk() -> Chunk {
+    let words: Vec<sync::UnsafeCell<u64>> = (0..3).map(|_| sync::UnsafeCell::default()).collect();
+    Chunk::new(words.leak())
+}
+
 fn words(bytes: &[u8]) -> Vec<u64> {
     bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().expect("8 bytes"))).collect()
 }
@@ -31,7 +35,7 @@ fn words(bytes: &[u8]) -> Vec<u64> {
 #[test]
 fn a_reader_sees_published_words_and_all_words_of_a_sealed_chunk() {
     loom::model(|| {
-        let chunk = Arc::new(Chunk::new());
+        let chunk = Arc::new(chunk());
         chunk.take(1, 2, 0);
         let owner = Arc::clone(&chunk);
         let writing = thread::spawn(move || {
@@ -58,7 +62,7 @@ fn a_reader_sees_published_words_and_all_words_of_a_sealed_chunk() {
 #[test]
 fn a_sealed_chunk_can_be_taken_by_another_thread() {
     loom::model(|| {
-        let chunk = Arc::new(Chunk::new());
+        let chunk = Arc::new(chunk());
         chunk.take(1, 1, 0);
         let first = Arc::clone(&chunk);
         let writing = thread::spawn(move || {

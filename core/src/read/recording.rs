@@ -179,8 +179,13 @@ impl Recording {
     fn thread(&mut self, number: u32, payload: &[u8]) {
         let name = payload.get(8..).and_then(|name| core::str::from_utf8(name).ok()).unwrap_or("");
         let at = self.thread_at(number);
-        self.threads[at].id = u64_at(payload, 0);
-        self.threads[at].name = name.into();
+        let id = u64_at(payload, 0);
+        let key = (id as i64, self.windows.len() as i64);
+        let earlier = self.same_ids.get(key).unwrap_or(0);
+        self.same_ids.set(key, earlier + 1);
+        let thread = &mut self.threads[at];
+        (thread.id, thread.tid) = (id, id.wrapping_add(u64::from(earlier) << 32));
+        thread.name = name.into();
     }
 
     fn window(&mut self, payload: &[u8]) {
@@ -196,6 +201,11 @@ impl Recording {
         }
     }
 
+    /// Whether the recording does not end with the end of a window.
+    fn is_cut_off(&self) -> bool {
+        self.windows.last().is_none_or(|window| window.end == 0)
+    }
+
     /// Ends the input and returns the table and the diagnostics.
     pub(crate) fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
         self.advance_buffer(true);
@@ -203,7 +213,7 @@ impl Recording {
             let (looks_like, hint) = ("a recording without a complete block", "");
             return Err(Error::NotATrace { looks_like, hint, offset: 0 });
         }
-        if self.windows.last().is_none_or(|window| window.end == 0) {
+        if self.is_cut_off() {
             self.diagnostics.record(Code::Unclosed, Some(self.offset), b"");
         }
         let mut reader = chrome::Reader::new(self.limits);

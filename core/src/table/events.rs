@@ -8,7 +8,7 @@
 
 use super::column::Column;
 use super::fields::{Fields, Value, read};
-use super::layout::{Field, Key, Layout, LayoutId, Layouts, Place};
+use super::layout::{Field, Key, Layout, LayoutId, Layouts, NodeId, Place};
 use super::metadata::Metadata;
 use super::tracks::{Track, TrackId, Tracks};
 use crate::handle::{handle, run};
@@ -200,6 +200,14 @@ impl Table {
     /// Sets the layout of an event to one from [`Table::layout_with`].
     pub(crate) fn set_layout(&mut self, row: Row, layout: LayoutId) {
         self.layout[row.index()] = layout;
+    }
+
+    /// Adds the fields on the path from the layout of an event to `node`, whose values were packed last.
+    pub(crate) fn amend(&mut self, row: Row, node: NodeId) {
+        let at = row.index();
+        let varints = self.layouts.get(self.layout[at]).varints();
+        self.fields.amend(at, varints);
+        self.layout[at] = self.layouts.finish(node, &self.names);
     }
 
     /// Sets the name of an event.

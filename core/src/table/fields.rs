@@ -154,10 +154,34 @@ impl Fields {
         let near = if block.segment == segment { start.offset - block.offset } else { u32::MAX };
         let near = u16::try_from(near).unwrap_or(FAR);
         if near == FAR {
-            self.far.set((self.starts.len() as i64, 0), self.far_starts.len() as u32);
-            self.far_starts.push(start);
+            self.set_far(self.starts.len(), start);
         }
         self.starts.push(near);
+    }
+
+    fn set_far(&mut self, row: usize, start: Start) {
+        self.far.set((row as i64, 0), self.far_starts.len() as u32);
+        self.far_starts.push(start);
+    }
+
+    /// Adds the bytes packed since the last event to the values of event `row`, which has this many varints.
+    pub(super) fn amend(&mut self, row: usize, varints: u32) {
+        let bytes = self.at(row);
+        let mut after = bytes;
+        skip(&mut after, varints);
+        let mut values = bytes[..bytes.len() - after.len()].to_vec();
+        values.append(&mut self.open);
+        // In a segment of its own row, so that the next event begins another one if this one is full.
+        let fits = self.segments.last().is_some_and(|last| last.len() + values.len() <= SEGMENT);
+        if !fits {
+            self.segments.push(Vec::with_capacity(SEGMENT.max(values.len())));
+        }
+        let segment = self.segments.len() as u32 - 1;
+        let last = &mut self.segments[segment as usize];
+        let start = Start { segment, offset: last.len() as u32 };
+        last.append(&mut values);
+        self.starts[row] = FAR;
+        self.set_far(row, start);
     }
 
     /// Appends a varint.

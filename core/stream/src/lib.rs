@@ -41,6 +41,7 @@
 //! |---|---|
 //! | [`block::Block`], [`block::find`], [`block::write`] | a block, and how to read and append one |
 //! | [`record::Tag`], [`record::Word`], [`record::Short`] | the encoding of records |
+//! | [`records::Records`] | the records of a block, decoded one after the other |
 //! | [`activity::Activity`], [`activity::Record`] | kinds of device activities, and a decoded one |
 //!
 //! # Features
@@ -69,3 +70,5 @@ pub mod activity;
 #[cfg(feature = "block")]
 pub mod block;
 pub mod record;
+#[cfg(feature = "block")]
+pub mod records;

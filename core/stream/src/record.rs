@@ -19,9 +19,11 @@ pub type Slot = [u64; 2];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Tag {
-    /// Begin of a span: id is its call site, small is the number of spans open on the thread (modulo 64).
+    /// Begin of a span: id is its call site, small is its position among the open spans of the thread, counted from the
+    /// outermost one, which has 0 (modulo 64).
     Begin = 1,
-    /// End of a span: id and small are those of its begin.
+    /// End of the innermost span: id and small are those of its begin. Spans that it was the last one inside of, and that
+    /// ended before it by [`Tag::EndOuter`], leave the list of open spans with it.
     End = 2,
     /// An instant event: id is its call site.
     Instant = 3,
@@ -42,7 +44,7 @@ pub enum Tag {
     Memory = 10,
     /// A failed allocation: as [`Tag::Memory`].
     OutOfMemory = 11,
-    /// Records were dropped here: id is their number.
+    /// Spans and events were lost: id is their number.
     Dropped = 12,
     /// End of a span that was open when the recording started: id is its call site; the next slot is a [`Tag::Int`]
     /// with the ticks of that start.
@@ -50,6 +52,14 @@ pub enum Tag {
     /// End of a time in which an activity was not recorded: id is the name of the activity; the next slot is a
     /// [`Tag::Int`] with the ticks of its begin.
     Paused = 14,
+    /// End of a span that is not the innermost one: id is its call site; the next slot is a [`Tag::Int`] with its position
+    /// among the open spans. The position stays in use until the spans inside end.
+    EndOuter = 15,
+    /// The open spans of the thread after records were lost: id is the number of positions in use; the next slots are
+    /// [`Tag::Int`]s with the positions of spans that have ended.
+    Depth = 16,
+    /// More arguments of an open span: id is its position among the open spans of the thread.
+    More = 17,
     /// An integer argument.
     Int = 32,
     /// A float argument, as the bits of an `f64`.
@@ -60,16 +70,19 @@ pub enum Tag {
     Name = 35,
     /// A string argument: the value is its length in bytes; the bytes follow in slots.
     Text = 36,
-    /// As [`Tag::Text`]; the string is JSON.
+    /// As [`Tag::Text`]; the string is a JSON array or object.
     Json = 37,
+    /// As [`Tag::Text`]; the string is a JSON number, which is not an `i64`.
+    Number = 38,
 }
 
 impl Tag {
     /// The tag with this number.
     pub fn of(number: u8) -> Option<Tag> {
         use Tag::{
-            AsyncBegin, AsyncEnd, Begin, Bool, Counter, Dropped, End, Float, FlowEnd, FlowStart, FlowStep,
-            Instant, Int, Json, Memory, Name, Open, OutOfMemory, Paused, Text,
+            AsyncBegin, AsyncEnd, Begin, Bool, Counter, Depth, Dropped, End, EndOuter, Float, FlowEnd,
+            FlowStart, FlowStep, Instant, Int, Json, Memory, More, Name, Number, Open, OutOfMemory, Paused,
+            Text,
         };
         [
             Begin,
@@ -86,12 +99,16 @@ impl Tag {
             Dropped,
             Open,
             Paused,
+            EndOuter,
+            Depth,
+            More,
             Int,
             Float,
             Bool,
             Name,
             Text,
             Json,
+            Number,
         ]
         .into_iter()
         .find(|tag| *tag as u8 == number)
@@ -136,7 +153,7 @@ impl Word {
 pub struct Short {
     /// Whether it is an end.
     pub is_end: bool,
-    /// The number of open spans, modulo 64.
+    /// The position of the span among the open spans, modulo 64.
     pub depth: u8,
     /// The call site.
     pub site: u32,

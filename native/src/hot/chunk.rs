@@ -7,7 +7,7 @@
 //! - The owner seals a chunk when it will not write to it again. The reader loads the seal before the length: if the
 //!   chunk is sealed, that length is final. Only after it has read that far may another thread take the chunk.
 
-use super::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell, WORDS, with_bytes};
+use super::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell, with_bytes};
 
 pub(crate) struct Chunk {
     length: AtomicU32,
@@ -19,16 +19,15 @@ pub(crate) struct Chunk {
     pub(crate) thread: AtomicU32,
     /// The base of the ticks in the chunk: no record is earlier.
     pub(crate) base: AtomicU64,
-    words: [UnsafeCell<u64>; WORDS],
+    words: &'static [UnsafeCell<u64>],
 }
 
 // SAFETY: words are written by one thread before they are published, and read by others only afterwards.
 unsafe impl Sync for Chunk {}
 
 impl Chunk {
-    /// Returns an empty chunk, for the model checker. The pool uses zeroed memory, which is an empty chunk too.
-    #[allow(dead_code)]
-    pub(crate) fn new() -> Chunk {
+    /// Returns an empty chunk with these words, which no other chunk has.
+    pub(crate) fn new(words: &'static [UnsafeCell<u64>]) -> Chunk {
         Chunk {
             length: AtomicU32::new(0),
             arguments: AtomicU32::new(0),
@@ -36,8 +35,14 @@ impl Chunk {
             recording: AtomicU32::new(0),
             thread: AtomicU32::new(0),
             base: AtomicU64::new(0),
-            words: std::array::from_fn(|_| UnsafeCell::default()),
+            words,
         }
+    }
+
+    /// Returns the number of words.
+    #[inline(always)]
+    pub(crate) fn capacity(&self) -> usize {
+        self.words.len()
     }
 
     /// Assigns the chunk to a thread and empties it.
@@ -56,7 +61,7 @@ impl Chunk {
     ///
     /// The caller has exclusive access to the chunk.
     pub(crate) fn touch(&self) {
-        for at in (0..WORDS).step_by(128) {
+        for at in (0..self.capacity()).step_by(128) {
             // SAFETY: the caller has exclusive access to the chunk.
             unsafe { self.write(at, 0) };
         }
@@ -65,7 +70,7 @@ impl Chunk {
     /// Writes a word.
     ///
     /// # Safety
-    /// The caller owns the chunk; `at` is less than [`WORDS`] and not less than the published length.
+    /// The caller owns the chunk; `at` is less than its capacity and not less than the published length.
     #[inline(always)]
     pub(crate) unsafe fn write(&self, at: usize, word: u64) {
         // SAFETY: `at` is in bounds; no thread reads this word before it is published.

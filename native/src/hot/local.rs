@@ -1,17 +1,19 @@
 //! The state of each thread, and the hot path: the begin or the end of a span is one store into the thread's chunk and
 //! one store that publishes it.
+//!
+//! Every open span has a position among the open spans of its thread, which its guard keeps. If a span ends while others
+//! inside of it are open, its position becomes a hole; it is used again when the spans inside have ended.
 
 use crate::hot::chunk::Chunk;
 use crate::hot::clock::Clock;
-use crate::hot::pool::pool;
+use crate::hot::pool::{LARGE_WORDS, pool};
 use crate::hot::registry::{Site, registry};
 use crate::hot::state::{DROPPED, flag, is_on, left_out};
-use crate::hot::sync::WORDS;
 use crate::hot::system::this_thread;
 use crate::hot::wake::wake;
-use kinetoscope_stream::record::Kind;
-use kinetoscope_stream::record::{Short, Slot, Tag, Word};
-use std::cell::Cell;
+use kinetoscope_stream::record::{Kind, Short, Slot, Tag, Word, key};
+use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -19,13 +21,22 @@ use std::time::Instant;
 pub(crate) struct Local {
     /// The state of the recording that the chunk belongs to; 0 for none.
     state: Cell<u32>,
-    /// The index of the next word; [`WORDS`] if there is no room or no chunk.
+    /// The index of the next word.
     at: Cell<usize>,
+    /// The capacity of the chunk; 0 if there is none.
+    limit: Cell<usize>,
     chunk: Cell<Option<&'static Chunk>>,
     /// The base of the ticks in the chunk: no record is earlier.
     base: Cell<u64>,
-    /// The number of open spans, modulo 256.
-    depth: Cell<u8>,
+    /// The number of positions in use in the low half, the number of holes in the high half. A span is the innermost one,
+    /// and no hole is below it, if this is its position plus 1.
+    depth: Cell<u64>,
+    /// The holes in ascending order. Freed by [`END`], because a destructor would slow down each access to [`LOCAL`].
+    holes: ManuallyDrop<RefCell<Vec<u32>>>,
+    /// Whether records of this thread were lost since the last record.
+    has_lost: Cell<bool>,
+    /// Whether the thread has filled a chunk in this recording.
+    has_filled: Cell<bool>,
     thread: Cell<u32>,
     /// The state of the last recording that this thread started; [`ALWAYS`] for a thread of the recorder with records.
     starter: Cell<u32>,
@@ -34,6 +45,9 @@ pub(crate) struct Local {
     /// Whether the thread is ending: [`END`] was dropped, and other thread-locals may still record.
     is_ending: Cell<bool>,
 }
+
+/// The maximum number of words of a record with the depth of a thread.
+pub(crate) const DEPTH_WORDS: usize = 36;
 
 /// See [`Local::starter`].
 const ALWAYS: u32 = u32::MAX;
@@ -51,6 +65,7 @@ impl Drop for End {
         LOCAL.with(|local| {
             local.is_ending.set(true);
             local.seal_chunk();
+            unrecorded(|| drop(local.holes.take()));
         });
     }
 }
@@ -66,16 +81,32 @@ fn monotonic() -> u64 {
     Clock::Monotonic.ticks()
 }
 
+/// A span as its guard keeps it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Begun {
+    /// The state when the span began; without flags if it is not recorded.
+    pub(crate) state: u32,
+    /// The position of the span among the open spans of its thread.
+    pub(crate) position: u32,
+}
+
+impl Begun {
+    /// A span that is not recorded.
+    pub(crate) const fn unrecorded(state: u32) -> Begun {
+        Begun { state, position: 0 }
+    }
+}
+
 /// Begins a span. Returns the state for its end, without flags if it was not recorded.
 #[inline(always)]
-pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
+pub(crate) fn begin(state: u32, site: &'static Site) -> Begun {
     LOCAL.with(|local| local.begin(state, site))
 }
 
-/// Ends a span that began in this state.
+/// Ends a span.
 #[inline(always)]
-pub(crate) fn end(state: u32, site: &'static Site) {
-    LOCAL.with(|local| local.end(state, site));
+pub(crate) fn end(begun: Begun, site: &'static Site) {
+    LOCAL.with(|local| local.end(begun, site));
 }
 
 /// Returns the cost of a recorded span on this machine, in ns. Measured once, with a chunk that is not read.
@@ -87,30 +118,40 @@ pub(crate) fn overhead_ns(state: u32) -> f64 {
 fn measured_overhead_ns(state: u32) -> f64 {
     static SITE: Site = Site::new("overhead", Kind::Op, file!(), line!());
     let local = Local::new();
-    let (Some(_), Some(chunk)) = (local.without_reentry(|| id_of(&SITE)), pool().scratch()) else {
+    let (Some(_), Some(chunk)) = (local.without_reentry(|| id_of(&SITE)), pool().take(LARGE_WORDS, true))
+    else {
         return 0.0;
     };
     local.state.set(state);
     local.chunk.set(Some(chunk));
+    local.limit.set(chunk.capacity());
     local.base.set(ticks(state));
     let round = || {
         local.at.set(0);
         let start = Instant::now();
-        for _ in 0..WORDS / 2 {
-            local.begin(state, &SITE);
-            local.end(state, &SITE);
+        for _ in 0..LARGE_WORDS / 2 {
+            local.end(local.begin(state, &SITE), &SITE);
         }
-        start.elapsed().as_nanos() as f64 / (WORDS / 2) as f64
+        start.elapsed().as_nanos() as f64 / (LARGE_WORDS / 2) as f64
     };
     let best = (0..5).map(|_| round()).fold(f64::MAX, f64::min);
     pool().give_back(chunk);
     best
 }
 
-/// Writes a record of several slots at once and sets its ticks, if they are 0, and, for the begin of a span, its depth.
-/// Returns false if the record was dropped.
+/// Writes the begin of a span, of several slots. Returns `None` if it was lost.
+pub(crate) fn begin_with(state: u32, record: &mut [Slot]) -> Option<Begun> {
+    LOCAL.with(|local| local.begin_with(state, record))
+}
+
+/// Writes a record of several slots at once, and sets its ticks if they are 0. Returns false if the record was lost.
 pub(crate) fn write(state: u32, record: &mut [Slot]) -> bool {
     LOCAL.with(|local| local.write(state, record))
+}
+
+/// Returns whether a span is open and recorded on this thread.
+pub(crate) fn is_open(begun: Begun) -> bool {
+    is_on(begun.state) && LOCAL.with(|local| local.state.get() == begun.state)
 }
 
 /// Returns the id of a site, and registers it first if necessary; 0 if that is not possible now.
@@ -156,11 +197,21 @@ pub(crate) fn owns(chunk: &'static Chunk) -> bool {
 /// Runs a function of the recorder itself, whose allocations are not recorded.
 pub(crate) fn unrecorded<T>(run: impl FnOnce() -> T) -> T {
     LOCAL.with(|local| {
-        let was = local.is_busy.replace(true);
-        let result = run();
-        local.is_busy.set(was);
-        result
+        let _busy = Busy { is_busy: &local.is_busy, was: local.is_busy.replace(true) };
+        run()
     })
+}
+
+/// Restores [`Local::is_busy`], also after a panic.
+struct Busy<'a> {
+    is_busy: &'a Cell<bool>,
+    was: bool,
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.is_busy.set(self.was);
+    }
 }
 
 /// Returns the number of this thread in the recording; `None` if the recorder itself is running on this thread.
@@ -173,10 +224,14 @@ impl Local {
     const fn new() -> Local {
         Local {
             state: Cell::new(0),
-            at: Cell::new(WORDS),
+            at: Cell::new(0),
+            limit: Cell::new(0),
             chunk: Cell::new(None),
             base: Cell::new(0),
             depth: Cell::new(0),
+            holes: ManuallyDrop::new(RefCell::new(Vec::new())),
+            has_lost: Cell::new(false),
+            has_filled: Cell::new(false),
             thread: Cell::new(0),
             starter: Cell::new(0),
             is_busy: Cell::new(false),
@@ -185,46 +240,55 @@ impl Local {
     }
 
     #[inline(always)]
-    fn begin(&self, state: u32, site: &'static Site) -> u32 {
+    fn begin(&self, state: u32, site: &'static Site) -> Begun {
         let id = site.id.load(Ordering::Relaxed);
         let at = self.at.get();
         if self.state.get() == state
             && id != 0
             && let Some(chunk) = self.chunk.get()
-            && at < WORDS
+            && at < self.limit.get()
         {
             let ticks = ticks(state);
             if Short::fits(id, ticks, self.base.get()) {
-                let depth = self.depth.get();
-                self.depth.set(depth.wrapping_add(1));
-                self.put(chunk, at, Short::pack(false, depth, id, ticks));
-                return state;
+                let position = self.take_position();
+                self.put(chunk, at, Short::pack(false, position as u8, id, ticks));
+                return Begun { state, position };
             }
         }
         self.begin_slowly(state, site)
     }
 
     #[inline(always)]
-    fn end(&self, state: u32, site: &'static Site) {
+    fn end(&self, begun: Begun, site: &'static Site) {
+        let Begun { state, position } = begun;
         let at = self.at.get();
         if self.state.get() == state
+            && self.depth.get() == u64::from(position) + 1
             && let Some(chunk) = self.chunk.get()
-            && at < WORDS
+            && at < self.limit.get()
         {
             let (id, ticks) = (site.id.load(Ordering::Relaxed), ticks(state));
             if Short::fits(id, ticks, self.base.get()) {
-                let depth = self.depth.get().wrapping_sub(1);
-                self.depth.set(depth);
-                self.put(chunk, at, Short::pack(true, depth, id, ticks));
+                self.depth.set(u64::from(position));
+                self.put(chunk, at, Short::pack(true, position as u8, id, ticks));
                 return;
             }
         }
-        self.end_slowly(state, site);
+        self.end_slowly(begun, site);
+    }
+
+    /// Takes the next position among the open spans.
+    #[inline(always)]
+    fn take_position(&self) -> u32 {
+        let depth = self.depth.get();
+        self.depth.set(depth + 1);
+        depth as u32
     }
 
     #[inline(always)]
     fn put(&self, chunk: &'static Chunk, at: usize, word: u64) {
-        // SAFETY: the chunk is owned by this thread, `at` is less than WORDS and the published words are below it.
+        // SAFETY: the chunk is owned by this thread, `at` is less than its capacity and the published words are below
+        // it.
         unsafe { chunk.write(at, word) };
         self.at.set(at + 1);
         chunk.publish(at + 1);
@@ -232,34 +296,76 @@ impl Local {
 
     #[cold]
     #[inline(never)]
-    fn begin_slowly(&self, state: u32, site: &'static Site) -> u32 {
+    fn begin_slowly(&self, state: u32, site: &'static Site) -> Begun {
         let id = id_of(site);
         let mut record = [[Word::pack(Tag::Begin, 0, 0, id), 0]];
-        if id != 0 && self.write(state, &mut record) { state } else { left_out(state) }
+        let begun = if id == 0 { None } else { self.begin_with(state, &mut record) };
+        begun.unwrap_or(Begun::unrecorded(left_out(state)))
     }
 
+    /// Writes the end of a span in the long form, of one that is not the innermost one, or of one above holes.
     #[cold]
     #[inline(never)]
-    fn end_slowly(&self, state: u32, site: &'static Site) {
+    fn end_slowly(&self, begun: Begun, site: &'static Site) {
+        let Begun { state, position } = begun;
         // The end of a span of another recording is ignored.
-        if self.state.get() == state {
-            let depth = self.depth.get().wrapping_sub(1);
-            self.depth.set(depth);
-            let id = site.id.load(Ordering::Relaxed);
-            self.write(state, &mut [[Word::pack(Tag::End, 0, depth, id), 0]]);
+        if self.state.get() != state {
+            return;
         }
+        let id = site.id.load(Ordering::Relaxed);
+        // The depth changes after the record is written: a record of the depth before it counts this span as open.
+        if self.depth.get() as u32 == position + 1 {
+            self.write(state, &mut [[Word::pack(Tag::End, 0, position as u8, id), 0]]);
+            self.free_position(position);
+        } else if position < self.depth.get() as u32 {
+            let position_slot = [Word::pack(Tag::Int, 0, 0, key::VALUE), u64::from(position)];
+            self.write(state, &mut [[Word::pack(Tag::EndOuter, 1, 0, id), 0], position_slot]);
+            self.add_hole(position);
+        }
+    }
+
+    /// Frees the highest position in use, and the holes below it.
+    fn free_position(&self, position: u32) {
+        let (mut count, mut holes) = (position, self.holes.borrow_mut());
+        while count > 0 && holes.last() == Some(&(count - 1)) {
+            holes.pop();
+            count -= 1;
+        }
+        self.depth.set((holes.len() as u64) << 32 | u64::from(count));
+    }
+
+    fn add_hole(&self, position: u32) {
+        let mut holes = self.holes.borrow_mut();
+        if let Err(at) = holes.binary_search(&position) {
+            unrecorded(|| holes.insert(at, position));
+            let count = self.depth.get() as u32;
+            self.depth.set((holes.len() as u64) << 32 | u64::from(count));
+        }
+    }
+
+    fn begin_with(&self, state: u32, record: &mut [Slot]) -> Option<Begun> {
+        if !self.has_room(state, record.as_flattened().len()) {
+            return None;
+        }
+        let position = self.take_position();
+        record[0][0] |= u64::from(position as u8) << 24;
+        self.append(state, record);
+        self.seal_if_ending();
+        Some(Begun { state, position })
     }
 
     fn write(&self, state: u32, record: &mut [Slot]) -> bool {
-        if !self.has_room(state, record.as_flattened().len()) {
-            return false;
+        let has_room = self.has_room(state, record.as_flattened().len());
+        if has_room {
+            self.append(state, record);
+            self.seal_if_ending();
         }
-        let (Some(chunk), at) = (self.chunk.get(), self.at.get()) else { return false };
-        if record[0][0] as u8 == Tag::Begin as u8 {
-            let depth = self.depth.get();
-            self.depth.set(depth.wrapping_add(1));
-            record[0][0] |= u64::from(depth) << 24;
-        }
+        has_room
+    }
+
+    /// Appends a record, for which the chunk has room.
+    fn append(&self, state: u32, record: &mut [Slot]) {
+        let (Some(chunk), at) = (self.chunk.get(), self.at.get()) else { return };
         if record[0][1] == 0 {
             record[0][1] = ticks(state);
         }
@@ -271,34 +377,69 @@ impl Local {
         self.at.set(at + words.len());
         chunk.count_arguments(words.len() - 1);
         chunk.publish(at + words.len());
+    }
+
+    fn seal_if_ending(&self) {
         if self.is_ending.get() {
             self.seal_chunk();
         }
-        true
     }
 
     /// Returns whether this many words can be written; takes a new chunk if the present one has no room.
     fn has_room(&self, state: u32, words: usize) -> bool {
-        let fits = |local: &Local| local.chunk.get().is_some() && local.at.get() + words <= WORDS;
-        if self.state.get() == state && fits(self) {
+        let fits = || self.chunk.get().is_some() && self.at.get() + words <= self.limit.get();
+        if self.state.get() == state && fits() {
             return true;
         }
-        if !is_on(state) || words > WORDS || !(self.state.get() == state || self.join_recording(state)) {
+        if !is_on(state) || !(self.state.get() == state || self.join_recording(state)) {
             return false;
         }
-        self.seal_chunk();
-        let base = ticks(state);
-        let chunk = self.without_reentry(|| pool().take(state, self.thread.get(), base)).flatten();
-        self.chunk.set(chunk);
-        self.base.set(base);
-        self.at.set(if chunk.is_some() { 0 } else { WORDS });
-        if chunk.is_none() {
+        if !self.take_chunk(state, words) {
             DROPPED.fetch_add(1, Ordering::Relaxed);
+            self.has_lost.set(true);
+            wake();
+            return false;
         }
-        if chunk.is_none() || pool().is_low() {
+        if self.has_lost.replace(false) {
+            self.write_depth(state);
+        }
+        if pool().is_low() {
             wake();
         }
-        chunk.is_some()
+        true
+    }
+
+    fn take_chunk(&self, state: u32, words: usize) -> bool {
+        if self.chunk.get().is_some() {
+            self.has_filled.set(true);
+            self.seal_chunk();
+        }
+        let words = if self.has_lost.get() { words + DEPTH_WORDS } else { words };
+        let taken = self.without_reentry(|| pool().take(words, self.has_filled.get())).flatten();
+        let Some(chunk) = taken else { return false };
+        let base = ticks(state);
+        chunk.take(state, self.thread.get(), base);
+        pool().announce(chunk);
+        self.chunk.set(Some(chunk));
+        self.base.set(base);
+        self.limit.set(chunk.capacity());
+        self.at.set(0);
+        true
+    }
+
+    /// Writes which positions are in use, at the begin of a chunk.
+    #[cold]
+    fn write_depth(&self, state: u32) {
+        let mut record = [[0; 2]; DEPTH_WORDS / 2];
+        let holes = self.holes.borrow();
+        // More holes than this are left out: their spans count as open until the spans inside of them end.
+        let named = holes.iter().take(record.len() - 1);
+        for (slot, hole) in record[1..].iter_mut().zip(named.clone()) {
+            *slot = [Word::pack(Tag::Int, 0, 0, key::VALUE), u64::from(*hole)];
+        }
+        let count = self.depth.get() as u32;
+        record[0][0] = Word::pack(Tag::Depth, named.len() as u16, 0, count);
+        self.append(state, &mut record[..=named.len()]);
     }
 
     fn is_starter(&self, state: u32) -> bool {
@@ -318,6 +459,9 @@ impl Local {
         let thread = self.without_reentry(|| registry().thread(this_thread()));
         self.thread.set(thread.unwrap_or(0));
         self.depth.set(0);
+        unrecorded(|| self.holes.borrow_mut().clear());
+        self.has_lost.set(false);
+        self.has_filled.set(false);
         self.state.set(state);
         true
     }
@@ -327,7 +471,7 @@ impl Local {
         if let Some(chunk) = self.chunk.take() {
             chunk.seal();
         }
-        self.at.set(WORDS);
+        self.limit.set(0);
     }
 
     /// Runs a function of the recorder itself; returns `None` if one is already running on this thread.
@@ -335,8 +479,7 @@ impl Local {
         if self.is_busy.replace(true) {
             return None;
         }
-        let result = run();
-        self.is_busy.set(false);
-        Some(result)
+        let _busy = Busy { is_busy: &self.is_busy, was: false };
+        Some(run())
     }
 }

@@ -21,8 +21,9 @@ pub struct Site {
 }
 
 impl Site {
-    /// Creates a call site. `name` is the name of its spans.
+    /// Creates a call site. `name` is the name of its spans, which must not be empty.
     pub const fn new(name: &'static str, kind: Kind, file: &'static str, line: u32) -> Site {
+        assert!(!name.is_empty(), "the name of a span or event must not be empty");
         Site { name, kind, file, line, id: AtomicU32::new(0) }
     }
 }
@@ -35,8 +36,12 @@ pub struct Name {
 }
 
 impl Name {
-    /// Creates a name.
+    /// Creates a name from a string, or from an identifier: `type` from `r#type`.
     pub const fn new(text: &'static str) -> Name {
+        let text = match text.as_bytes() {
+            [b'r', b'#', ..] => text.split_at(2).1,
+            _ => text,
+        };
         Name { text, id: AtomicU32::new(0) }
     }
 

@@ -2,9 +2,6 @@
 
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-/// The number of words in a chunk: 64 KiB.
-pub(crate) const WORDS: usize = 8192;
-
 /// Passes the bytes of words, little-endian, to `read`.
 ///
 /// # Safety

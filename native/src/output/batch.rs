@@ -22,6 +22,11 @@ impl Records {
         RECORDS_HEAD_BYTES + self.words.len() * WORD_BYTES
     }
 
+    /// Returns the payload of the block of these records.
+    pub(crate) fn payload(&self) -> Vec<u8> {
+        self.with_block(|head, records| [&head[HEAD_BYTES..], records].concat())
+    }
+
     /// Passes the block of these records to `write`: the bytes before the records, and the records.
     pub(crate) fn with_block<T>(&self, write: impl FnOnce(&[u8], &[u8]) -> T) -> T {
         let base = self.chunk.base.load(Ordering::Relaxed).to_le_bytes();
@@ -51,8 +56,10 @@ pub(crate) struct Batch {
     pub(crate) records: Vec<Records>,
     /// The time at which the batch was collected, in ticks.
     pub(crate) ticks: u64,
-    /// The number of records and activities.
+    /// The number of records.
     pub(crate) count: u64,
+    /// The number of activities.
+    pub(crate) activity_count: u64,
 }
 
 impl Batch {

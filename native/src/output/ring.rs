@@ -3,7 +3,8 @@
 
 use crate::output::batch::{Batch, block};
 use kinetoscope_stream::block::{BlockKind, Found, HEAD_BYTES, find, u64_at};
-use kinetoscope_stream::record::{SLOT_BYTES, Short, Tag, WORD_BYTES, Word};
+use kinetoscope_stream::record::{SLOT_BYTES, Tag, WORD_BYTES, Word, key};
+use kinetoscope_stream::records::{Record, Records};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
@@ -28,8 +29,8 @@ pub(crate) struct Ring {
     start: Option<u64>,
     /// The names, call sites and threads of dropped batches.
     definitions: Vec<u8>,
-    /// By thread, the begins of the spans that were open at the start of the oldest kept batch.
-    open: BTreeMap<u32, Vec<Vec<u8>>>,
+    /// By thread, the spans that were open at the start of the oldest kept batch.
+    open: BTreeMap<u32, OpenSpans>,
 }
 
 impl Ring {
@@ -67,6 +68,9 @@ impl Ring {
             if found.kind == BlockKind::Records {
                 let open = self.open.entry(found.thread).or_default();
                 update_open_spans(open, found.payload);
+                if open.is_empty() {
+                    self.open.remove(&found.thread);
+                }
             }
             rest = &rest[HEAD_BYTES + found.payload.len()..];
         }
@@ -85,13 +89,7 @@ impl Ring {
             out.extend_from_slice(&batch.notes);
         }
         for (thread, open) in &self.open {
-            block(&mut out, BlockKind::Records, *thread, |out| {
-                if !open.is_empty() {
-                    // None of these records is short, so that the base is not used.
-                    out.extend_from_slice(&0u64.to_le_bytes());
-                    out.extend(open.iter().flatten());
-                }
-            });
+            block(&mut out, BlockKind::Records, *thread, |out| append_open_spans(out, open));
         }
         for batch in &self.batches {
             out.extend_from_slice(&batch.events);
@@ -100,33 +98,65 @@ impl Ring {
     }
 }
 
-/// The largest depth in a record: depths are stored modulo 64.
-const MAX_DEPTH: usize = 63;
+/// The positions in use on a thread, outermost first: of each span its begin in the long form and its later arguments;
+/// `None` if it has ended before the spans inside of it.
+type OpenSpans = Vec<Option<Vec<u8>>>;
 
-/// Returns the long form of a short begin: a head slot without arguments.
-fn long_form(short: Short) -> Vec<u8> {
-    let word = Word::pack(Tag::Begin, 0, short.depth, short.site);
-    [word, short.ticks].into_iter().flat_map(u64::to_le_bytes).collect()
+/// Returns the long form of the begin of a span.
+fn long_form(record: &Record<'_>) -> Vec<u8> {
+    if !record.is_short() {
+        return record.bytes.to_vec();
+    }
+    let word = Word::pack(Tag::Begin, 0, record.word.small, record.word.id);
+    [word, record.ticks].into_iter().flat_map(u64::to_le_bytes).collect()
 }
 
-/// Updates the list of a thread's open spans with the records of a block. The list holds their begins in the long form.
-fn update_open_spans(open: &mut Vec<Vec<u8>>, payload: &[u8]) {
-    let base = u64_at(payload, 0);
-    let mut rest = payload.get(WORD_BYTES..).unwrap_or(&[]);
-    while rest.len() >= WORD_BYTES {
-        let short = Short::of(u64_at(rest, 0), base);
-        let word = short.map_or_else(|| Word::of(u64_at(rest, 0)), Word::from);
-        let length = if short.is_some() { WORD_BYTES } else { (1 + usize::from(word.slots)) * SLOT_BYTES };
-        let length = length.min(rest.len());
-        let depth = usize::from(word.small) & MAX_DEPTH;
-        // Depths are stored modulo 64, so that a deeper stack cannot be truncated to the depth of the record.
-        let is_deep = open.len() > MAX_DEPTH;
-        if word.tag == Tag::Begin as u8 {
-            open.truncate(if is_deep { open.len() } else { depth });
-            open.push(short.map_or_else(|| rest[..length].to_vec(), long_form));
-        } else if word.tag == Tag::End as u8 {
-            open.truncate(if is_deep { open.len() - 1 } else { depth });
+/// Updates the list of a thread's open spans with the records of a block.
+fn update_open_spans(open: &mut OpenSpans, payload: &[u8]) {
+    for record in Records::of(payload) {
+        match record.tag() {
+            Some(Tag::Begin) => open.push(Some(long_form(&record))),
+            Some(Tag::End) => {
+                open.pop();
+                while open.pop_if(|span| span.is_none()).is_some() {}
+            }
+            Some(Tag::EndOuter) => end_at(open, record.args),
+            Some(Tag::Depth) => {
+                open.truncate(record.word.id as usize);
+                record.args.chunks_exact(SLOT_BYTES).for_each(|slot| end_at(open, slot));
+            }
+            Some(Tag::More) => {
+                if let Some(Some(span)) = open.get_mut(record.word.id as usize) {
+                    span.extend_from_slice(record.bytes);
+                }
+            }
+            _ => {}
         }
-        rest = &rest[length..];
     }
+}
+
+/// Ends the span at the position in a slot.
+fn end_at(open: &mut OpenSpans, slot: &[u8]) {
+    if let Some(span) = open.get_mut(u64_at(slot, WORD_BYTES) as usize) {
+        *span = None;
+    }
+}
+
+/// Appends the records with which a reader has the same open spans.
+fn append_open_spans(out: &mut Vec<u8>, open: &OpenSpans) {
+    // None of these records is short, so that the base is not used.
+    out.extend_from_slice(&0u64.to_le_bytes());
+    let (mut ended, mut last) = (Vec::new(), 0);
+    for (position, span) in open.iter().enumerate() {
+        match span {
+            Some(records) => {
+                out.extend_from_slice(records);
+                last = u64_at(records, WORD_BYTES);
+            }
+            None => ended.push(position),
+        }
+    }
+    let slots = ended.iter().map(|&position| [Word::pack(Tag::Int, 0, 0, key::VALUE), position as u64]);
+    let head = [Word::pack(Tag::Depth, ended.len() as u16, 0, open.len() as u32), last];
+    out.extend(std::iter::once(head).chain(slots).flatten().flat_map(u64::to_le_bytes));
 }

@@ -249,6 +249,10 @@ impl Session {
             warnings.extend(devices.warnings());
         }
         object.push(("kinetoscope".to_owned(), statistics));
+        if self.statistics.dropped > 0 {
+            let count = self.statistics.dropped;
+            warnings.push(format!("{count} spans or events were lost, because a memory limit was reached"));
+        }
         if self.statistics.cut_arguments > 0 {
             let count = self.statistics.cut_arguments;
             warnings.push(format!(

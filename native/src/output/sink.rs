@@ -8,8 +8,9 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 /// The sink of a recording.
 #[derive(Debug)]
 pub(crate) enum Sink {
-    /// Memory, up to `limit` bytes.
-    Memory { pieces: Vec<Vec<u8>>, bytes: usize, limit: usize },
+    /// Memory, up to `limit` bytes. Nothing is kept after the first batch that exceeds it, so that the recording is complete
+    /// until then.
+    Memory { pieces: Vec<Vec<u8>>, bytes: usize, limit: usize, is_full: bool },
     /// A file. The recording begins at the offset `start`; `error` is the first error of a write.
     File { file: File, start: u64, error: Option<io::Error>, is_durable: bool },
     /// A ring buffer in memory.
@@ -19,7 +20,7 @@ pub(crate) enum Sink {
 impl Sink {
     /// Creates a sink in memory, up to this many bytes.
     pub(crate) fn memory(limit: usize) -> Sink {
-        Sink::Memory { pieces: Vec::new(), bytes: 0, limit }
+        Sink::Memory { pieces: Vec::new(), bytes: 0, limit, is_full: false }
     }
 
     /// Creates a sink that appends to a file.
@@ -28,27 +29,27 @@ impl Sink {
         Ok(Sink::File { file, start, error: None, is_durable })
     }
 
-    /// Appends a batch. Returns the number of records that were dropped, because memory is full or a write failed.
-    pub(crate) fn append(&mut self, batch: &Batch) -> u64 {
+    /// Appends a batch. Returns whether its events are kept: memory may be full, or a write may have failed.
+    pub(crate) fn append(&mut self, batch: &Batch) -> bool {
         match self {
-            Sink::Memory { pieces, bytes, limit } => {
-                let is_full = *bytes + batch.len() > *limit;
-                let events = if is_full { Vec::new() } else { batch.events() };
+            Sink::Memory { pieces, bytes, limit, is_full } => {
+                *is_full |= *bytes + batch.len() > *limit;
+                let events = if *is_full { Vec::new() } else { batch.events() };
                 for piece in [batch.definitions.clone(), batch.notes.clone(), events] {
                     *bytes += piece.len();
                     pieces.extend(Some(piece).filter(|piece| !piece.is_empty()));
                 }
-                if is_full { batch.count } else { 0 }
+                !*is_full
             }
             Sink::File { file, error, is_durable, .. } => {
                 if error.is_none() {
                     *error = write(file, batch, *is_durable).err();
                 }
-                if error.is_some() { batch.count } else { 0 }
+                error.is_none()
             }
             Sink::Ring(ring) => {
                 ring.append(batch);
-                0
+                true
             }
         }
     }

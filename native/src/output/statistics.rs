@@ -16,7 +16,8 @@ pub struct Statistics {
     pub disable: Duration,
     /// The number of records. A span is two records.
     pub records: u64,
-    /// The number of records that were dropped for lack of memory, by CUPTI, or because a write failed.
+    /// The number of spans, events and device activities that were lost, because a memory limit was reached, CUPTI lost
+    /// them, or a write failed. A span counts once, also if only its end was lost; the trace has it as unfinished then.
     pub dropped: u64,
     /// The number of arguments that were cut or left out, because the arguments of a record exceed 64 KiB. The `args` of
     /// such an event have their number as `cut arguments`.

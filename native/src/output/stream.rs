@@ -9,6 +9,7 @@ use crate::hot::pool::pool;
 use crate::hot::registry::registry;
 use crate::hot::state::{DROPPED, NEXT_ID};
 use crate::output::batch::{Batch, Records, block};
+use crate::output::lost::Lost;
 use crate::output::sink::Sink;
 use kinetoscope_stream::activity;
 use kinetoscope_stream::block::BlockKind;
@@ -46,6 +47,8 @@ pub(crate) struct Stream {
     sites: usize,
     threads: usize,
     dropped_before: u64,
+    /// The spans and events that the sink did not keep.
+    lost: Lost,
     devices: Option<Collector>,
     /// The start of the recording, in ticks.
     start: u64,
@@ -67,6 +70,7 @@ impl Stream {
             sites: 0,
             threads: 0,
             dropped_before,
+            lost: Lost::default(),
             devices,
             start: 0,
             first_id: 0,
@@ -96,21 +100,23 @@ impl Stream {
         let lost = dropped - self.dropped_before + lost_by_devices;
         self.dropped_before = dropped;
         self.write_dropped(lost, &mut batch.notes);
-        self.records += batch.count;
-        self.bytes += batch.len() as u64;
-        let refused = self.sink.append(&batch);
-        for chunk in done {
-            pool().give_back(chunk);
-        }
-        if refused > 0 {
-            self.records -= refused;
+        if self.sink.append(&batch) {
+            self.records += batch.count + batch.activity_count;
+            self.bytes += batch.len() as u64;
+        } else {
+            self.bytes += (batch.definitions.len() + batch.notes.len()) as u64;
+            let of_threads = batch.records.iter().map(|of| self.lost.count(of.thread, &of.payload()));
+            let refused = batch.activity_count + of_threads.sum::<u64>();
             let mut note = Vec::new();
             self.write_dropped(refused, &mut note);
             self.append(note);
         }
+        for chunk in done {
+            pool().give_back(chunk);
+        }
     }
 
-    /// Writes the number of records that were dropped, if there are any.
+    /// Writes the number of spans and events that were lost, if there are any.
     fn write_dropped(&mut self, lost: u64, out: &mut Vec<u8>) {
         if lost > 0 {
             self.dropped += lost;
@@ -179,7 +185,7 @@ impl Stream {
             let mut end = 0;
             while end < words.len().min(ACTIVITY_WORDS) {
                 end += activity::Record::length(words[end]);
-                batch.count += 1;
+                batch.activity_count += 1;
             }
             let (piece, rest) = words.split_at(end);
             block(&mut batch.activities, BlockKind::Activities, 0, |out| {

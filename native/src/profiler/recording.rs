@@ -79,11 +79,19 @@ impl Recording {
         total_average(&self.events(), &self.trace.table)
     }
 
-    /// Returns PyTorch's `key_averages().table()`.
+    /// Returns PyTorch's `key_averages().table()`, and a line with the number of lost spans and events if there are any.
     pub fn table(&self, by: GroupBy, options: &TableOptions) -> String {
         let events = self.events();
         let rows = key_averages(&events, &self.trace.table, by);
-        render(&rows, Recorded::of(&events), options)
+        let mut table = render(&rows, Recorded::of(&events), options);
+        if self.statistics.dropped > 0 {
+            let _ = writeln!(
+                table,
+                "{} spans or events were lost: these figures are too low",
+                self.statistics.dropped
+            );
+        }
+        table
     }
 
     /// Writes a Chrome trace in the form of Kineto's. It is compressed if the name ends in `.gz`.

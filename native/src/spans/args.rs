@@ -4,18 +4,19 @@
 use super::sequence::Sequence;
 use super::shape::InputShape;
 use super::tensor::TensorId;
-use crate::hot::local;
+use super::value::{Value, append_list, quote};
+use crate::hot::local::{self, Begun, DEPTH_WORDS, unrecorded};
+use crate::hot::pool::LARGE_WORDS;
 use crate::hot::registry::{Name, Site};
 use crate::hot::state::{CUT, START, wants_flops, wants_mirror, wants_shapes};
-use crate::hot::sync::WORDS;
 use kinetoscope_stream::record::{SLOT_BYTES, Slot, Tag, Word, key};
 use smallvec::{SmallVec, smallvec};
-use std::fmt::{Debug, Display, Write};
+use std::fmt::{self, Debug, Display, Write};
 use std::sync::atomic::Ordering;
 
 /// The maximum number of slots of a record. A chunk has room for it, for two slots that are inserted before the
-/// arguments, and for one with the number of arguments that were cut.
-const MAX_SLOTS: usize = WORDS / 2 - 3;
+/// arguments, for one with the number of arguments that were cut, and for the depth of the thread.
+const MAX_SLOTS: usize = (LARGE_WORDS - DEPTH_WORDS) / 2 - 3;
 
 /// The arguments of a record.
 #[derive(Debug)]
@@ -31,70 +32,6 @@ pub struct Args {
     name: Option<String>,
 }
 
-/// A type that can be the value of an argument.
-pub trait Value {
-    /// Adds the value under this key.
-    #[doc(hidden)]
-    fn put(&self, key: u32, args: &mut Args);
-}
-
-macro_rules! ints {
-    ($($int:ty)*) => { $(impl Value for $int {
-        fn put(&self, key: u32, args: &mut Args) {
-            match i64::try_from(*self) {
-                Ok(value) => args.push(Tag::Int, key, value as u64),
-                Err(_) => args.push(Tag::Float, key, (*self as f64).to_bits()),
-            }
-        }
-    })* };
-}
-
-ints! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize i128 u128 }
-
-impl Value for f64 {
-    fn put(&self, key: u32, args: &mut Args) {
-        args.push(Tag::Float, key, self.to_bits());
-    }
-}
-
-impl Value for f32 {
-    fn put(&self, key: u32, args: &mut Args) {
-        f64::from(*self).put(key, args);
-    }
-}
-
-impl Value for bool {
-    fn put(&self, key: u32, args: &mut Args) {
-        args.push(Tag::Bool, key, u64::from(*self));
-    }
-}
-
-impl Value for str {
-    fn put(&self, key: u32, args: &mut Args) {
-        args.text(Tag::Text, key, self);
-    }
-}
-
-impl Value for String {
-    fn put(&self, key: u32, args: &mut Args) {
-        args.text(Tag::Text, key, self);
-    }
-}
-
-impl<T: Value + ?Sized> Value for &T {
-    fn put(&self, key: u32, args: &mut Args) {
-        (**self).put(key, args);
-    }
-}
-
-impl<T: Value> Value for Option<T> {
-    fn put(&self, key: u32, args: &mut Args) {
-        if let Some(value) = self {
-            value.put(key, args);
-        }
-    }
-}
-
 impl Args {
     /// Returns an empty list of arguments.
     pub fn new(state: u32) -> Args {
@@ -102,34 +39,67 @@ impl Args {
     }
 
     /// Sets the name of the record, in place of the name of the call site.
-    pub fn name(&mut self, name: &str) {
+    pub fn name(&mut self, name: impl AsRef<str>) {
+        let name = name.as_ref();
         if !name.is_empty() {
-            self.text(Tag::Text, key::NAME, name);
+            self.text(key::NAME, name);
             if wants_mirror(self.state) {
-                self.name = Some(name.to_owned());
+                self.name = unrecorded(|| Some(name.to_owned()));
             }
         }
     }
 
     /// Adds an argument.
     pub fn value<T: Value + ?Sized>(&mut self, name: &'static Name, value: &T) {
-        let key = local::unrecorded(|| name.id());
+        let key = unrecorded(|| name.id());
         value.put(key, self);
     }
 
     /// Adds an argument that is formatted with `Debug`.
     pub fn debug(&mut self, name: &'static Name, value: &dyn Debug) {
-        self.formatted(name, format_args!("{value:?}"));
+        let key = unrecorded(|| name.id());
+        self.formatted(key, format_args!("{value:?}"));
     }
 
     /// Adds an argument that is formatted with `Display`.
     pub fn display(&mut self, name: &'static Name, value: &dyn Display) {
-        self.formatted(name, format_args!("{value}"));
+        let key = unrecorded(|| name.id());
+        self.formatted(key, format_args!("{value}"));
     }
 
-    fn formatted(&mut self, name: &'static Name, text: std::fmt::Arguments<'_>) {
-        let (key, text) = local::unrecorded(|| (name.id(), text.to_string()));
-        self.text(Tag::Text, key, &text);
+    pub(super) fn int(&mut self, key: u32, value: i64) {
+        self.push(Tag::Int, key, value as u64);
+    }
+
+    pub(super) fn float(&mut self, key: u32, value: f64) {
+        self.push(Tag::Float, key, value.to_bits());
+    }
+
+    pub(super) fn bool(&mut self, key: u32, value: bool) {
+        self.push(Tag::Bool, key, u64::from(value));
+    }
+
+    pub(super) fn text(&mut self, key: u32, text: &str) {
+        self.string(Tag::Text, key, text);
+    }
+
+    /// Adds a string, cut to its last character that fits.
+    pub(super) fn formatted(&mut self, key: u32, text: fmt::Arguments<'_>) {
+        unrecorded(|| self.text(key, &text.to_string()));
+    }
+
+    /// Adds a JSON number that is not an `i64`.
+    pub(super) fn number(&mut self, key: u32, text: fmt::Arguments<'_>) {
+        unrecorded(|| self.string(Tag::Number, key, &text.to_string()));
+    }
+
+    /// Adds a JSON array.
+    pub(super) fn list(&mut self, key: u32, append: impl FnOnce(&mut String)) {
+        unrecorded(|| {
+            let mut json = String::new();
+            append(&mut json);
+            self.string(Tag::Json, key, &json);
+        });
     }
 
     /// Adds `Input Dims`: the shapes of the inputs, `[]` for an input without a shape. Recorded with `record_shapes`.
@@ -145,15 +115,11 @@ impl Args {
     fn dims<T: InputShape>(&mut self, key: u32, shapes: impl IntoIterator<Item = T>) -> usize {
         let mut count = 0;
         if wants_shapes(self.state) {
-            local::unrecorded(|| {
-                let mut text = String::from("[");
-                for shape in shapes {
-                    text.push_str(if count > 0 { "," } else { "" });
-                    shape.append_to(&mut text);
+            self.list(key, |json| {
+                append_list(json, shapes, |json, shape| {
+                    shape.append_to(json);
                     count += 1;
-                }
-                text.push(']');
-                self.text(Tag::Json, key, &text);
+                });
             });
         }
         count
@@ -161,8 +127,7 @@ impl Args {
 
     /// Adds `Input type`, with this type for each input of the `shapes` before it, or for one input if there are none.
     pub fn dtype(&mut self, dtype: &str) {
-        let types = vec![dtype; self.inputs.max(1)];
-        self.dtypes(&types);
+        self.texts(key::INPUT_TYPE, std::iter::repeat_n(dtype, self.inputs.max(1)));
     }
 
     /// Adds `Input type`, one for each input: PyTorch's name, `Scalar`, or an empty string. Recorded with
@@ -179,26 +144,24 @@ impl Args {
 
     fn texts<T: AsRef<str>>(&mut self, key: u32, texts: impl IntoIterator<Item = T>) {
         if wants_shapes(self.state) {
-            local::unrecorded(|| {
-                let quoted = texts.into_iter().map(|text| serde_json::Value::from(text.as_ref()).to_string());
-                let text = json(quoted);
-                self.text(Tag::Json, key, &text);
-            });
+            self.list(key, |json| append_list(json, texts, |json, text| quote(text.as_ref(), json)));
         }
     }
 
     /// Adds the identities of the inputs, which are inputs of execution traces. Recorded with `record_shapes`.
     pub fn tensors<'a, T: Into<TensorId<'a>>>(&mut self, ids: impl IntoIterator<Item = T>) {
         if wants_shapes(self.state) {
-            local::unrecorded(|| {
-                let text = json(ids.into_iter().map(|id| match id.into() {
-                    TensorId { tensor: 0, .. } => "[]".to_owned(),
-                    TensorId { tensor, storage, offset, device } => {
-                        format!("[{tensor},{storage},{offset},{}]", serde_json::Value::from(device))
-                    }
-                }));
-                self.text(Tag::Json, key::TENSOR_IDS, &text);
-            });
+            let append = |json: &mut String, id: T| {
+                let TensorId { tensor, storage, offset, device } = id.into();
+                if tensor == 0 {
+                    json.push_str("[]");
+                } else {
+                    let _ = write!(json, "[{tensor},{storage},{offset},");
+                    quote(device, json);
+                    json.push(']');
+                }
+            };
+            self.list(key::TENSOR_IDS, |json| append_list(json, ids, append));
         }
     }
 
@@ -223,9 +186,9 @@ impl Args {
     }
 
     /// Adds the number of floating point operations. Recorded with `with_flops`.
-    pub fn flops(&mut self, flops: usize) {
+    pub fn flops<T: TryInto<i64>>(&mut self, flops: T) {
         if wants_flops(self.state) {
-            flops.put(key::FLOPS, self);
+            self.int(key::FLOPS, flops.try_into().unwrap_or(i64::MAX));
         }
     }
 
@@ -243,12 +206,20 @@ impl Args {
 
     /// Adds a module's entry in the `Module Hierarchy` of the operators that it calls.
     pub fn frame(&mut self, frame: &str) {
-        self.text(Tag::Text, key::MODULE, frame);
+        self.text(key::MODULE, frame);
+    }
+
+    /// Makes room for more slots. The recorder's allocations are not the program's.
+    fn reserve(&mut self, slots: usize) {
+        if self.slots.capacity() - self.slots.len() < slots {
+            unrecorded(|| self.slots.reserve(slots));
+        }
     }
 
     /// Adds an argument whose value fits in one slot.
     pub(super) fn push(&mut self, tag: Tag, key: u32, value: u64) {
         if self.slots.len() < MAX_SLOTS {
+            self.reserve(1);
             self.slots.push([Word::pack(tag, 0, 0, key), value]);
         } else {
             self.cut += 1;
@@ -256,14 +227,14 @@ impl Args {
     }
 
     /// Adds a string, cut to the space that is left. A cut JSON string would not be valid: it is left out.
-    pub(super) fn text(&mut self, tag: Tag, key: u32, text: &str) {
+    fn string(&mut self, tag: Tag, key: u32, text: &str) {
         let space = MAX_SLOTS.saturating_sub(self.slots.len() + 1) * SLOT_BYTES;
         let mut end = text.len().min(space);
         while !text.is_char_boundary(end) {
             end -= 1;
         }
         self.cut += u32::from(end < text.len());
-        if end < text.len() && (tag == Tag::Json || end == 0) {
+        if end < text.len() && (tag != Tag::Text || end == 0) {
             return;
         }
         let bytes = &text.as_bytes()[..end];
@@ -272,6 +243,7 @@ impl Args {
             self.cut += 1;
             return;
         }
+        self.reserve(1 + slots);
         self.slots.push([Word::pack(tag, slots as u16, 0, key), bytes.len() as u64]);
         for piece in bytes.chunks(SLOT_BYTES) {
             let mut padded = [0; SLOT_BYTES];
@@ -301,15 +273,15 @@ impl Args {
         self.write_with_id(Tag::FlowEnd, site, id);
     }
 
-    /// Records the begin of a span that may end on another thread.
-    pub fn async_begin(self, site: &'static Site, id: u64) {
-        self.write_with_id(Tag::AsyncBegin, site, id);
+    /// Records the begin of a span that may end on another thread. Returns false if it was lost.
+    pub fn async_begin(self, site: &'static Site, id: u64) -> bool {
+        self.write_with_id(Tag::AsyncBegin, site, id)
     }
 
-    /// Records the begin of such a span that was open when the recording started.
-    pub fn async_begin_at_start(mut self, site: &'static Site, id: u64) {
+    /// Records the begin of such a span that was open when the recording started. Returns false if it was lost.
+    pub fn async_begin_at_start(mut self, site: &'static Site, id: u64) -> bool {
         self.slots[0][1] = START.load(Ordering::Relaxed);
-        self.async_begin(site, id);
+        self.async_begin(site, id)
     }
 
     /// Records the end of such a span.
@@ -317,10 +289,10 @@ impl Args {
         self.write_with_id(Tag::AsyncEnd, site, id);
     }
 
-    /// Writes a record whose first argument is a number.
-    pub(super) fn write_with_id(mut self, tag: Tag, site: &'static Site, id: u64) {
+    /// Writes a record whose first argument is a number. Returns false if it was lost.
+    pub(super) fn write_with_id(mut self, tag: Tag, site: &'static Site, id: u64) -> bool {
         self.put_first(key::VALUE, id);
-        self.write(tag, site);
+        self.write(tag, site)
     }
 
     /// Returns the state in which the arguments were created.
@@ -357,31 +329,55 @@ impl Args {
 
     /// Inserts an integer before all other arguments.
     pub(super) fn put_first(&mut self, key: u32, value: u64) {
+        self.reserve(1);
         self.slots.insert(1, [Word::pack(Tag::Int, 0, 0, key), value]);
     }
 
-    /// Writes the record. Returns false if it was dropped.
-    pub(super) fn write(mut self, tag: Tag, site: &'static Site) -> bool {
-        if self.cut > 0 {
-            self.slots.push([Word::pack(Tag::Int, 0, 0, key::CUT), u64::from(self.cut)]);
-        }
+    /// Writes the begin of a span. Returns `None` if it was lost.
+    pub(super) fn begin(mut self, site: &'static Site) -> Option<Begun> {
         let id = local::id_of(site);
-        self.slots[0][0] = Word::pack(tag, (self.slots.len() - 1) as u16, 0, id);
-        let is_written = id != 0 && local::write(self.state, &mut self.slots);
-        if is_written && self.cut > 0 {
-            CUT.fetch_add(u64::from(self.cut), Ordering::Relaxed);
+        self.finish(Tag::Begin, id);
+        let begun = if id == 0 { None } else { local::begin_with(self.state, &mut self.slots) };
+        begun.inspect(|_| self.count_cut())
+    }
+
+    /// Writes the record of a call site. Returns false if it was lost.
+    pub(super) fn write(self, tag: Tag, site: &'static Site) -> bool {
+        let id = local::id_of(site);
+        id != 0 && self.write_to(tag, id)
+    }
+
+    /// Writes the record with this id. Returns false if it was lost.
+    pub(super) fn write_to(mut self, tag: Tag, id: u32) -> bool {
+        self.finish(tag, id);
+        let is_written = local::write(self.state, &mut self.slots);
+        if is_written {
+            self.count_cut();
         }
         is_written
     }
+
+    /// Completes the record: its head, and the number of arguments that were cut.
+    fn finish(&mut self, tag: Tag, id: u32) {
+        if self.cut > 0 {
+            self.reserve(1);
+            self.slots.push([Word::pack(Tag::Int, 0, 0, key::CUT), u64::from(self.cut)]);
+        }
+        self.slots[0][0] = Word::pack(tag, (self.slots.len() - 1) as u16, 0, id);
+    }
+
+    fn count_cut(&self) {
+        CUT.fetch_add(u64::from(self.cut), Ordering::Relaxed);
+    }
 }
 
-/// Returns a JSON array of items that are already JSON.
-fn json(items: impl Iterator<Item = impl Display>) -> String {
-    let mut text = String::from("[");
-    for (number, item) in items.enumerate() {
-        let comma = if number > 0 { "," } else { "" };
-        let _ = write!(text, "{comma}{item}");
+impl Drop for Args {
+    fn drop(&mut self) {
+        if self.slots.spilled() || self.name.is_some() {
+            unrecorded(|| {
+                self.slots = SmallVec::new();
+                self.name = None;
+            });
+        }
     }
-    text.push(']');
-    text
 }

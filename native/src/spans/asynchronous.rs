@@ -31,9 +31,10 @@ impl AsyncScope {
             Args::new(self.state).async_end(self.site, self.id);
         } else if recorder::is_older(self.state, now) {
             let id = NEXT.fetch_add(1, Ordering::Relaxed);
-            Args::new(now).async_begin_at_start(self.site, id);
-            Args::new(now).async_end(self.site, id);
-        } else if self.state != 0 && recorder::is_on(now) {
+            if Args::new(now).async_begin_at_start(self.site, id) {
+                Args::new(now).async_end(self.site, id);
+            }
+        } else if recorder::is_on(self.state) && recorder::is_on(now) {
             Args::new(now).async_end(self.site, self.id);
         }
     }
@@ -42,7 +43,8 @@ impl AsyncScope {
     #[doc(hidden)]
     pub fn with(site: &'static Site, args: Args, state: u32) -> AsyncScope {
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        args.async_begin(site, id);
+        // An end without its begin would not be a span.
+        let state = if args.async_begin(site, id) { state } else { recorder::left_out(state) };
         AsyncScope { state, site, id }
     }
 }

@@ -9,7 +9,8 @@ pub(super) mod registry {
 
     impl Site {
         /// A call site.
-        pub const fn new(_: &'static str, _: Kind, _: &'static str, _: u32) -> Site {
+        pub const fn new(name: &'static str, _: Kind, _: &'static str, _: u32) -> Site {
+            assert!(!name.is_empty(), "the name of a span or event must not be empty");
             Site
         }
     }
@@ -33,6 +34,18 @@ pub(super) mod names {
     }
 }
 
+pub(super) mod local {
+    #[derive(Clone, Copy)]
+    pub(crate) struct Begun;
+
+    impl Begun {
+        #[inline(always)]
+        pub(crate) const fn unrecorded(_: u32) -> Begun {
+            Begun
+        }
+    }
+}
+
 pub(super) mod state {
     #[inline(always)]
     pub(crate) fn state() -> u32 {
@@ -53,6 +66,10 @@ pub(super) mod state {
         false
     }
 
+    pub(crate) fn left_out(state: u32) -> u32 {
+        state
+    }
+
     pub(crate) fn is_paused(_: u32) -> bool {
         false
     }
@@ -64,15 +81,16 @@ pub(super) mod state {
 
 pub(super) mod span {
     use super::args::Args;
+    use super::local::Begun;
     use super::registry::Site;
 
     #[inline(always)]
-    pub(crate) fn begin(_: u32, _: &'static Site) -> u32 {
-        0
+    pub(crate) fn begin(_: u32, _: &'static Site) -> Begun {
+        Begun
     }
 
-    pub(crate) fn begin_with(_: Args, _: &'static Site) -> u32 {
-        0
+    pub(crate) fn begin_with(_: Args, _: &'static Site) -> Begun {
+        Begun
     }
 
     pub(crate) fn instant(_: Args, _: &'static Site) {}
@@ -83,6 +101,7 @@ pub(super) mod args {
     use crate::spans::sequence::Sequence;
     use crate::spans::shape::InputShape;
     use crate::spans::tensor::TensorId;
+    use crate::spans::value::Value;
 
     /// The arguments of a record.
     #[derive(Debug)]
@@ -93,7 +112,7 @@ pub(super) mod args {
         pub fn new(_: u32) -> Args {
             Args
         }
-        pub fn name(&mut self, _: &str) {}
+        pub fn name(&mut self, _: impl AsRef<str>) {}
         pub fn shapes<T: InputShape>(&mut self, _: impl IntoIterator<Item = T>) {}
         pub fn strides<T: InputShape>(&mut self, _: impl IntoIterator<Item = T>) {}
         pub fn dtype(&mut self, _: &str) {}
@@ -101,19 +120,30 @@ pub(super) mod args {
         pub fn concrete(&mut self, _: &[&dyn std::fmt::Display]) {}
         pub fn tensors<'a, T: Into<TensorId<'a>>>(&mut self, _: impl IntoIterator<Item = T>) {}
         pub fn outputs(self, _: &'static Site) {}
-        pub fn flops(&mut self, _: usize) {}
+        pub fn flops<T: TryInto<i64>>(&mut self, _: T) {}
         pub fn sequence(&mut self, _: Sequence) {}
         pub fn backward(&mut self, _: Sequence) {}
         pub fn frame(&mut self, _: &str) {}
-        pub fn value<T: ?Sized>(&mut self, _: &'static Name, _: &T) {}
+        pub fn value<T: Value + ?Sized>(&mut self, _: &'static Name, _: &T) {}
         pub fn debug(&mut self, _: &'static Name, _: &dyn std::fmt::Debug) {}
         pub fn display(&mut self, _: &'static Name, _: &dyn std::fmt::Display) {}
         pub fn counter(self, _: &'static Site) {}
         pub fn flow_start(self, _: &'static Site, _: u64) {}
         pub fn flow_step(self, _: &'static Site, _: u64) {}
         pub fn flow_end(self, _: &'static Site, _: u64) {}
-        pub fn async_begin(self, _: &'static Site, _: u64) {}
-        pub fn async_begin_at_start(self, _: &'static Site, _: u64) {}
+        pub fn async_begin(self, _: &'static Site, _: u64) -> bool {
+            false
+        }
+        pub fn async_begin_at_start(self, _: &'static Site, _: u64) -> bool {
+            false
+        }
         pub fn async_end(self, _: &'static Site, _: u64) {}
+        pub(crate) fn int(&mut self, _: u32, _: i64) {}
+        pub(crate) fn float(&mut self, _: u32, _: f64) {}
+        pub(crate) fn bool(&mut self, _: u32, _: bool) {}
+        pub(crate) fn text(&mut self, _: u32, _: &str) {}
+        pub(crate) fn formatted(&mut self, _: u32, _: std::fmt::Arguments<'_>) {}
+        pub(crate) fn number(&mut self, _: u32, _: std::fmt::Arguments<'_>) {}
+        pub(crate) fn list(&mut self, _: u32, _: impl FnOnce(&mut String)) {}
     }
 }

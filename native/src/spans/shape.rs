@@ -1,5 +1,8 @@
 //! Shapes of inputs, as in PyTorch's `Input Dims`.
 
+use super::value::append_list;
+use std::fmt::Write;
+
 /// The shape of an input: of a tensor, or of a list of tensors, which may contain lists. Shapes that are plain slices,
 /// arrays or vectors of `usize` need no `Shape`.
 ///
@@ -28,7 +31,9 @@ pub trait InputShape {
 
 impl<T: AsRef<[usize]> + ?Sized> InputShape for T {
     fn append_to(&self, json: &mut String) {
-        append_list(self.as_ref(), json, |size, json| json.push_str(&size.to_string()));
+        append_list(json, self.as_ref(), |json, size| {
+            let _ = write!(json, "{size}");
+        });
     }
 }
 
@@ -36,18 +41,7 @@ impl InputShape for Shape<'_> {
     fn append_to(&self, json: &mut String) {
         match self {
             Shape::Tensor(sizes) => sizes.append_to(json),
-            Shape::List(list) => append_list(list, json, InputShape::append_to),
+            Shape::List(list) => append_list(json, *list, |json, shape| shape.append_to(json)),
         }
     }
-}
-
-fn append_list<T>(items: &[T], json: &mut String, append: impl Fn(&T, &mut String)) {
-    json.push('[');
-    for (number, item) in items.iter().enumerate() {
-        if number > 0 {
-            json.push(',');
-        }
-        append(item, json);
-    }
-    json.push(']');
 }

@@ -1,7 +1,7 @@
 //! Begin and end of a span, and instant events: written to the recording, and passed to mirrors and to CUPTI.
 
 use super::args::Args;
-use crate::hot::local;
+use crate::hot::local::{self, Begun};
 use crate::hot::names;
 use crate::hot::registry::Site;
 use crate::hot::stack;
@@ -20,12 +20,12 @@ use {
 
 /// Begins a span that is only recorded. Returns the state for its end, without flags if it was not recorded.
 #[inline(always)]
-pub(crate) fn begin(state: u32, site: &'static Site) -> u32 {
+pub(crate) fn begin(state: u32, site: &'static Site) -> Begun {
     local::begin(state, site)
 }
 
-/// Begins a span with arguments, or one that is passed to mirrors or CUPTI. Returns the state for its end.
-pub(crate) fn begin_with(mut args: Args, site: &'static Site) -> u32 {
+/// Begins a span with arguments, or one that is passed to mirrors or CUPTI.
+pub(crate) fn begin_with(mut args: Args, site: &'static Site) -> Begun {
     let state = args.state();
     let is_recorded = local::is_recorded(state);
     if wants_stack(state) && is_recorded {
@@ -43,12 +43,18 @@ pub(crate) fn begin_with(mut args: Args, site: &'static Site) -> u32 {
     }
     // A span whose record was dropped still has to end in the mirrors and in CUPTI.
     let ends_in = if is_recorded { flag::MIRROR | flag::DEVICES } else { flag::MIRROR };
-    if args.write(Tag::Begin, site) { state } else { left_out(state) | state & ends_in }
+    args.begin(site).unwrap_or(Begun::unrecorded(left_out(state) | state & ends_in))
 }
 
-/// Ends a span that began in this state. Not inlined, so that a span that is not recorded stays small.
+/// Adds arguments to an open span.
+pub(crate) fn add(begun: Begun, args: Args) {
+    args.write_to(Tag::More, begun.position);
+}
+
+/// Ends a span. Not inlined, so that a span that is not recorded stays small.
 #[inline(never)]
-pub(crate) fn end(began: u32, site: &'static Site) {
+pub(crate) fn end(begun: Begun, site: &'static Site) {
+    let began = begun.state;
     if wants_mirror(began) {
         mirror::pop();
     }
@@ -58,9 +64,9 @@ pub(crate) fn end(began: u32, site: &'static Site) {
     }
     let now = state();
     if now == began {
-        local::end(began, site);
+        local::end(begun, site);
     } else {
-        end_of_older(began, now, site);
+        end_of_older(begun, now, site);
     }
 }
 
@@ -68,9 +74,10 @@ pub(crate) fn end(began: u32, site: &'static Site) {
 /// a recording started or was resumed since its begin, the span is recorded from there.
 #[cold]
 #[inline(never)]
-fn end_of_older(began: u32, now: u32, site: &'static Site) {
+fn end_of_older(begun: Begun, now: u32, site: &'static Site) {
+    let began = begun.state;
     if is_paused(began) {
-        local::end(began, site);
+        local::end(begun, site);
         return;
     }
     let record = |name: &str| {

@@ -69,7 +69,7 @@ impl Recording {
         let (track, is_known) = self.track_of(links, (self.pid, i64::from(thread)), false);
         if !is_known && !self.threads.iter().any(|known| known.is_known && known.track == track) {
             let id = u64::from(thread);
-            self.threads.push(Thread { id, track, is_known: true, ..Thread::default() });
+            self.threads.push(Thread { id, tid: id, track, is_known: true, ..Thread::default() });
         }
         track
     }

@@ -1,6 +1,7 @@
 //! Completes a recording at its end: open spans, flows, track names, and times in nanoseconds.
 
 use super::state::{LATEST, Recording, Thread};
+use crate::diagnostics::Code;
 use crate::order::sort_by_key;
 use crate::table::append::RowBuilder;
 use crate::table::layout::Place::{Args, Top};
@@ -23,6 +24,9 @@ impl Recording {
         let end = self.windows.last().map_or(0, |window| window.end).max(self.tail.last_ticks).min(LATEST);
         for thread in 0..self.threads.len() {
             while let Some(open) = self.threads[thread].open.pop() {
+                if open.row.is_some() && !open.is_over && !self.is_cut_off() {
+                    self.diagnostics.record(Code::OpenSpan, None, b"");
+                }
                 self.unfinished(open, end);
             }
         }
@@ -107,7 +111,7 @@ impl Recording {
         named((pid, 0), PROCESS, &process, Some("CPU"), pid);
         for thread in threads {
             let name = format!("thread {} ({})", thread.id, thread.name);
-            named((pid, thread.id as i64), THREAD, &name, None, thread.id as i64);
+            named((pid, thread.tid as i64), THREAD, &name, None, thread.id as i64);
         }
         let mut streams = core::mem::take(&mut self.tail.streams);
         sort_by_key(&mut streams, |stream| *stream);

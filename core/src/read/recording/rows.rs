@@ -12,7 +12,8 @@ use crate::time;
 use alloc::format;
 use alloc::string::ToString;
 use kinetoscope_stream::block::u64_at;
-use kinetoscope_stream::record::{Kind, SLOT_BYTES, Short, Tag, WORD_BYTES, Word, key};
+use kinetoscope_stream::record::{Kind, SLOT_BYTES, Tag, WORD_BYTES, Word, key};
+use kinetoscope_stream::records::Records;
 
 /// Arguments of a record that the reader itself uses.
 #[derive(Clone, Copy, Default)]
@@ -26,22 +27,12 @@ struct Reported {
 impl Recording {
     pub(super) fn records(&mut self, thread: u32, payload: &[u8]) {
         let thread = self.thread_at(thread);
-        let base = u64_at(payload, 0);
-        let mut rest = payload.get(WORD_BYTES..).unwrap_or(&[]);
-        while rest.len() >= WORD_BYTES {
-            let word = u64_at(rest, 0);
-            let (word, ticks, length) = if let Some(short) = Short::of(word, base) {
-                (Word::from(short), short.ticks, WORD_BYTES)
-            } else {
-                let word = Word::of(word);
-                (word, u64_at(rest, WORD_BYTES), (1 + usize::from(word.slots)) * SLOT_BYTES)
-            };
-            let Some(record) = rest.get(..length) else {
-                self.diagnostics.record(Code::DamagedEvent, Some(self.offset), b"");
-                return;
-            };
-            self.record(thread, ticks.min(LATEST), word, record.get(SLOT_BYTES..).unwrap_or(&[]));
-            rest = &rest[length..];
+        let mut records = Records::of(payload);
+        for record in records.by_ref() {
+            self.record(thread, record.ticks.min(LATEST), record.word, record.args);
+        }
+        if records.is_damaged() {
+            self.diagnostics.record(Code::DamagedEvent, Some(self.offset), b"");
         }
     }
 
@@ -50,9 +41,10 @@ impl Recording {
         if thread.is_known {
             return thread.track;
         }
-        let tid = if thread.id == 0 { u64::from(thread.number) } else { thread.id }.to_string();
+        let tid = if thread.id == 0 { u64::from(thread.number) } else { thread.tid };
         thread.is_known = true;
         let pid = self.table.names.intern(&self.pid.to_string());
+        let tid = tid.to_string();
         let tid = self.table.names.intern(&tid);
         thread.track = self.table.tracks.intern(Track { pid, tid, on_device: false });
         thread.track
@@ -68,6 +60,9 @@ impl Recording {
         match tag {
             Tag::Begin => self.begin(thread, ticks, word, args),
             Tag::End => self.end(thread, ticks, word),
+            Tag::EndOuter => self.end_outer(thread, ticks, word, args),
+            Tag::Depth => self.depth(thread, ticks, word, args),
+            Tag::More => self.more(thread, word, args),
             Tag::Open => self.open_at_start(thread, ticks, word, args),
             Tag::Paused => self.paused(ticks, word, args),
             Tag::Memory => self.memory("[memory]", thread, ticks, word, args),
@@ -101,7 +96,24 @@ impl Recording {
             let parent = self.threads[thread].open.last();
             let (hierarchy, module) = parent.map_or((NameId::EMPTY, None), |p| (p.hierarchy, p.module));
             let node = self.table.layouts.root(b'X', None);
-            self.threads[thread].open.push(Open { row: None, node, hierarchy, module });
+            self.threads[thread].open.push(Open { row: None, is_over: false, node, hierarchy, module });
+        }
+    }
+
+    /// Sets which positions are in use, after records were lost: spans at other positions have lost their end.
+    fn depth(&mut self, thread: usize, ticks: u64, word: Word, args: &[u8]) {
+        while self.threads[thread].open.len() > word.id as usize {
+            if let Some(open) = self.threads[thread].open.pop() {
+                self.unfinished(open, ticks);
+            }
+        }
+        for slot in args.chunks_exact(SLOT_BYTES) {
+            let position = u64_at(slot, WORD_BYTES) as usize;
+            if let Some(open) = self.threads[thread].open.get_mut(position) {
+                let span = *open;
+                open.is_over = true;
+                self.unfinished(span, ticks);
+            }
         }
     }
 
@@ -111,7 +123,7 @@ impl Recording {
 
     /// Ends a span that was not recorded from its begin to its end: `args` has false under this key.
     fn end_marked(&mut self, open: Open, ticks: u64, key: &str) {
-        let Some(row) = open.row else { return };
+        let Some(row) = open.row.filter(|_| !open.is_over) else { return };
         let start = self.table.ts(row);
         self.table.set_dur(row, (ticks as i64 - start).max(0));
         let key = self.table.names.intern(key);
@@ -173,7 +185,7 @@ impl Recording {
             self.tail.annotations.set((id as i64, 0), name.0);
         }
         let row = RowBuilder::at(&mut self.table, node).finish_on(name, (ticks as i64, 0), track);
-        self.threads[thread].open.push(Open { row: Some(row), node, hierarchy, module });
+        self.threads[thread].open.push(Open { row: Some(row), is_over: false, node, hierarchy, module });
         if let Some(sequence) = reported.sequence.filter(|&number| number >= 0) {
             let forward = reported.forward.filter(|&thread| thread > 0);
             let own = i64::from(self.threads[thread].number) + 1;
@@ -195,6 +207,28 @@ impl Recording {
     fn end(&mut self, thread: usize, ticks: u64, word: Word) {
         self.adjust_depth(thread, word.small.wrapping_add(1), ticks);
         let Some(open) = self.threads[thread].open.pop() else { return };
+        self.end_span(thread, ticks, word, open);
+        // The positions of spans that ended before this one, which was the last one inside of them.
+        while self.threads[thread].open.pop_if(|open| open.is_over).is_some() {}
+    }
+
+    /// Ends a span that is not the innermost one. Its position stays in use.
+    fn end_outer(&mut self, thread: usize, ticks: u64, word: Word, args: &[u8]) {
+        let position = u64_at(args, WORD_BYTES) as usize;
+        let Some(open) = self.threads[thread].open.get_mut(position) else {
+            self.diagnostics.record(Code::UnmatchedEnd, Some(self.offset), b"");
+            return;
+        };
+        let span = *open;
+        open.is_over = true;
+        self.diagnostics.record(Code::EndedOutOfOrder, Some(self.offset), b"");
+        self.end_span(thread, ticks, word, span);
+    }
+
+    fn end_span(&mut self, thread: usize, ticks: u64, word: Word, open: Open) {
+        if open.is_over {
+            return;
+        }
         if let Some(row) = open.row {
             let start = self.table.ts(row);
             self.table.set_dur(row, (ticks as i64 - start).max(0));
@@ -210,8 +244,19 @@ impl Recording {
         append.finish_on(name, (start as i64, (ticks - start) as i64), track);
     }
 
+    /// Adds arguments to an open span.
+    fn more(&mut self, thread: usize, word: Word, args: &[u8]) {
+        let position = word.id as usize;
+        let Some(open) = self.threads[thread].open.get(position).copied() else { return };
+        let Some(row) = open.row.filter(|_| !open.is_over) else { return };
+        let node = self.arguments(open.node, args, &mut Reported::default());
+        self.table.amend(row, node);
+        self.threads[thread].open[position].node = node;
+    }
+
     /// Adds the arguments of a record as fields after a node.
     fn arguments(&mut self, mut node: NodeId, args: &[u8], reported: &mut Reported) -> NodeId {
+        let had_duplicates = self.table.layouts.repeats(node);
         let mut rest = args;
         while rest.len() >= SLOT_BYTES {
             let (word, value) = (Word::of(u64_at(rest, 0)), u64_at(rest, WORD_BYTES));
@@ -221,6 +266,9 @@ impl Recording {
                 bytes.get(..value as usize).and_then(|text| core::str::from_utf8(text).ok()).unwrap_or("");
             node = self.argument(node, value, word, text, reported);
             rest = rest.get(length..).unwrap_or(&[]);
+        }
+        if !had_duplicates && self.table.layouts.repeats(node) {
+            self.diagnostics.record(Code::DuplicateKey, Some(self.offset), b"");
         }
         node
     }
@@ -239,6 +287,9 @@ impl Recording {
                 match word.id {
                     key::SEQUENCE_NUMBER => reported.sequence = Some(value as i64),
                     key::FWD_THREAD_ID => reported.forward = Some(value as i64),
+                    key::CUT => {
+                        self.diagnostics.record_many(Code::CutArgument, value, Some(self.offset), b"")
+                    }
                     _ => {}
                 }
                 (FieldType::Int, zigzag(value as i64))
@@ -246,8 +297,12 @@ impl Recording {
             Some(Tag::Float) => {
                 let float = f64::from_bits(value);
                 let number = serde_json::Number::from_f64(float);
-                // `NaN`, `inf` or `-inf`.
-                let text = number.as_ref().map_or_else(|| float.to_string(), ToString::to_string);
+                let word = match float {
+                    f64::INFINITY => "Infinity",
+                    f64::NEG_INFINITY => "-Infinity",
+                    _ => "NaN",
+                };
+                let text = number.as_ref().map_or_else(|| word.to_string(), ToString::to_string);
                 let id = self.table.names.intern(&text);
                 (if number.is_some() { FieldType::Number } else { FieldType::Text }, u64::from(id.0))
             }
@@ -258,6 +313,11 @@ impl Recording {
             }
             Some(Tag::Name) => (FieldType::Text, u64::from(self.name(value as u32).0)),
             Some(Tag::Text) => (FieldType::Text, u64::from(self.table.names.intern(text).0)),
+            Some(Tag::Number) => {
+                let is_number = serde_json::from_str::<serde_json::Number>(text).is_ok();
+                let id = self.table.names.intern(text);
+                (if is_number { FieldType::Number } else { FieldType::Text }, u64::from(id.0))
+            }
             Some(Tag::Json) => {
                 let id = self.table.names.intern(text);
                 (if self.is_json(id) { FieldType::Json } else { FieldType::Text }, u64::from(id.0))

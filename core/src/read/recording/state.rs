@@ -16,11 +16,13 @@ use kinetoscope_stream::record::KEYS;
 
 pub(super) const LATEST: u64 = time::LATEST as u64;
 
-/// An open span.
+/// A position among the open spans of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
-    /// The row; `None` if the begin was lost.
+    /// The row of the span; `None` if its begin was lost.
     pub(super) row: Option<Row>,
+    /// Whether the span has ended before the spans inside of it.
+    pub(super) is_over: bool,
     pub(super) node: NodeId,
     /// The frames of the enclosing modules, including the span's own, as in `Module Hierarchy`; empty outside of
     /// modules.
@@ -55,7 +57,11 @@ pub(super) struct Tail {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Thread {
     pub(super) number: u32,
+    /// The id of the operating system.
     pub(super) id: u64,
+    /// The id of the track: that of the operating system, and 2^32 more for each earlier thread of the recording with
+    /// the same one, which is reused.
+    pub(super) tid: u64,
     pub(super) name: String,
     pub(super) track: TrackId,
     pub(super) is_known: bool,
@@ -88,6 +94,8 @@ pub(crate) struct Recording {
     pub(super) names: Index,
     /// The name and the kind of call sites.
     pub(super) sites: Index,
+    /// The number of threads in a cycle with an id of the operating system, by id and cycle.
+    pub(super) same_ids: Index,
     /// The index into `threads`, by thread number.
     pub(super) thread_numbers: Index,
     pub(super) threads: Vec<Thread>,
