@@ -44,10 +44,10 @@ fn main() -> Result<(), RecordError> {
     });
     drop(runtime);
     let Some(recording) = guard.finish()? else { return Ok(()) };
-    println!("{}", recording.table(GroupBy::default(), &TableOptions::default()));
+    println!("{}", recording.table(GroupBy::default(), &TableOptions::default())?);
     println!(
         "{} requests were recorded as asynchronous spans. Each waited for 5 ms, which no span of a thread contains.",
-        recording.trace.pairs.asyncs.len()
+        recording.trace()?.pairs.asyncs.len()
     );
     let path = std::env::temp_dir().join("async_tokio.pt.trace.json.gz");
     recording.export_chrome_trace(&path)?;

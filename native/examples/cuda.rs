@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     drop(work);
     assert!((sum - 20.0 * COUNT as f64).abs() < 1.0);
     let Some(recording) = profiler.stop()? else { return Ok(()) };
-    println!("{}", recording.table(GroupBy::default(), &TableOptions::default()));
+    println!("{}", recording.table(GroupBy::default(), &TableOptions::default())?);
     let path = std::env::temp_dir().join("cuda.pt.trace.json.gz");
     recording.export_chrome_trace(&path)?;
     println!("The trace is in {}: `kinetoscope view` shows it.", path.display());

@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     stream.synchronize()?;
     let Some(recording) = profiler.stop()? else { return Ok(()) };
-    let table = &recording.trace.table;
+    let table = &recording.trace()?.table;
     let copies = table.rows().filter(|&row| table.name(row).starts_with("Memcpy DtoD")).count();
     println!("{LAUNCHES} launches, {copies} copies");
     let path = std::env::temp_dir().join("cuda_graph.pt.trace.json.gz");

@@ -44,7 +44,7 @@ fn main() -> Result<(), RecordError> {
     }
     let Some(recording) = profiler.stop()? else { return Ok(()) };
     let options = TableOptions::default().with_sort_by(SortBy::CpuMemoryUsage).with_row_limit(Some(5));
-    println!("{}", recording.table(GroupBy::default(), &options));
+    println!("{}", recording.table(GroupBy::default(), &options)?);
     let path = std::env::temp_dir().join("memory.html");
     recording.export_memory_timeline(&path, Some("cpu"))?;
     println!("The memory over time is in {}.\n", path.display());

@@ -24,16 +24,13 @@ fn main() -> Result<(), RecordError> {
         .schedule(schedule)
         .on_trace_ready(tensorboard_trace_handler(&folder, Some("worker0"), true))
         .on_trace_ready(|recording: &Recording| {
-            let steps = recording
-                .trace
-                .table
-                .rows()
-                .filter(|&r| recording.trace.table.name(r).starts_with("ProfilerStep"));
+            let table = &recording.trace()?.table;
+            let steps = table.rows().filter(|&row| table.name(row).starts_with("ProfilerStep"));
             println!(
                 "after step {}: {} steps in {} events",
                 recording.step,
                 steps.count(),
-                recording.events().len()
+                recording.events()?.len()
             );
             Ok(())
         })

@@ -41,7 +41,7 @@ fn main() -> Result<(), RecordError> {
     let Some(recording) = profiler.stop()? else { return Ok(()) };
     let by_shape = GroupBy::default().by_shape();
     let options = TableOptions::default().with_sort_by(SortBy::SelfCpuTimeTotal);
-    println!("{}", recording.table(by_shape, &options));
+    println!("{}", recording.table(by_shape, &options)?);
     let path = std::env::temp_dir().join("spans.pt.trace.json.gz");
     recording.export_chrome_trace(&path)?;
     println!("The trace is in {}: `kinetoscope view` shows it.", path.display());

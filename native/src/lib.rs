@@ -78,6 +78,8 @@ pub mod spans;
 
 #[cfg(any(feature = "analysis", feature = "record"))]
 mod io_error;
+#[cfg(any(feature = "analysis", feature = "record"))]
+mod replace;
 
 #[cfg(feature = "record")]
 mod activity;

@@ -52,7 +52,7 @@ impl Sample {
         let counter = |what: &str, series: &[(&'static Name, u64)]| {
             if let state @ 1.. = crate::spans::state() {
                 let mut args = Args::new(state);
-                args.name(&format!("GPU {ordinal} {what}"));
+                args.name(format!("GPU {ordinal} {what}"));
                 for (name, value) in series {
                     args.value(name, value);
                 }
@@ -152,7 +152,7 @@ mod tests {
         receiver.recv().expect("a sample");
         drop(sampler);
         let recording = profiler.stop().expect("a recording").expect("a recording");
-        let table = &recording.trace.table;
+        let table = &recording.trace().expect("a trace").table;
         assert!(table.rows().any(|row| table.name(row) == "GPU 3 power (mW)"));
     }
 }

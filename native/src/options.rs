@@ -11,10 +11,21 @@ use std::time::Duration;
 pub(crate) enum Destination {
     /// Memory, up to `bytes`.
     Memory { bytes: usize },
-    /// A file, which is appended to. If `is_durable`, each write waits for the disk.
+    /// A file. If `is_durable`, each write waits for the disk.
     File { path: PathBuf, is_durable: bool },
     /// A ring buffer in memory, which keeps the last seconds (`keep`) and at most `bytes` of records.
     Ring { keep: Duration, bytes: usize },
+}
+
+/// What happens to a file that exists and is not empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Existing {
+    /// The recording does not start.
+    Refuse,
+    /// Its content is removed.
+    Overwrite,
+    /// The recording is appended to those in it.
+    Append,
 }
 
 /// The options of a recording; see the methods of [`ProfilerBuilder`](crate::ProfilerBuilder).
@@ -26,6 +37,7 @@ pub(crate) struct Options {
     pub(crate) with_flops: bool,
     pub(crate) with_modules: bool,
     pub(crate) destination: Destination,
+    pub(crate) existing: Existing,
     pub(crate) flush_interval: Duration,
     pub(crate) buffer_bytes: usize,
     pub(crate) mirrors: Vec<Mirror>,
@@ -67,6 +79,7 @@ impl Default for Options {
             with_flops: false,
             with_modules: false,
             destination: Destination::Memory { bytes: 1 << 30 },
+            existing: Existing::Refuse,
             flush_interval: Duration::from_millis(20),
             buffer_bytes: 64 << 20,
             mirrors: Vec::new(),

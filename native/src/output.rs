@@ -2,7 +2,9 @@
 //! to memory or to a ring buffer.
 
 pub(crate) mod batch;
+pub(crate) mod content;
 pub(crate) mod document;
+pub(crate) mod file;
 #[cfg(unix)]
 pub(crate) mod fork;
 pub(crate) mod lost;

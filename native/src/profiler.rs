@@ -11,20 +11,23 @@ pub(crate) mod recording;
 #[cfg(unix)]
 mod signal;
 mod stats;
+mod step;
 
 use crate::activity::Activity;
 use crate::device::Unavailable;
 use crate::error::RecordError;
-use crate::options::Options;
+use crate::options::{Destination, Existing, Options};
+use crate::output::content::Content;
 use crate::output::document::Member;
 use crate::output::session::Session;
 use crate::output::statistics::Statistics;
 use crate::schedule::{ProfilerAction, Transition, is_misordered, transitions};
-use crate::spans::{Scope, record_function};
 use crate::steps::mark_step;
 use builder::ScheduleFn;
 use handlers::Handler;
 use recording::Recording;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use step::StepSpan;
 
 /// Returns the activities that can be recorded on this machine: PyTorch's `supported_activities()`.
 pub fn supported_activities() -> &'static [Activity] {
@@ -60,9 +63,9 @@ pub struct Profiler {
     step: u64,
     cycle: u64,
     action: Option<ProfilerAction>,
-    step_scope: Option<Scope>,
+    step_span: Option<StepSpan>,
     session: Option<Session>,
-    accumulated: Vec<u8>,
+    accumulated: Option<Content>,
     last: Option<Recording>,
     unavailable: Vec<(Activity, Unavailable)>,
 }
@@ -88,9 +91,9 @@ impl Profiler {
             step: 0,
             cycle: 0,
             action: None,
-            step_scope: None,
+            step_span: None,
             session: None,
-            accumulated: Vec::new(),
+            accumulated: None,
             last: None,
             unavailable: Vec::new(),
         }
@@ -128,7 +131,7 @@ impl Profiler {
         if self.action.is_none() {
             return Err(RecordError::NotStarted);
         }
-        self.step_scope = None;
+        self.step_span = None;
         self.step += 1;
         mark_step("ProfilerStep");
         let action = (self.schedule)(self.step);
@@ -208,7 +211,7 @@ impl Profiler {
         if self.action.is_none() {
             return Err(RecordError::NotStarted);
         }
-        self.step_scope = None;
+        self.step_span = None;
         self.change_action(None)?;
         Ok(self.last.take())
     }
@@ -231,7 +234,7 @@ impl Profiler {
 
     fn begin_step(&mut self) {
         if self.records_steps && crate::spans::is_recording() {
-            self.step_scope = Some(record_function(&format!("ProfilerStep#{}", self.step)));
+            self.step_span = Some(StepSpan::begin(self.step));
         }
     }
 
@@ -243,7 +246,7 @@ impl Profiler {
             self.options.warnings.push(warning);
         }
         self.action = next;
-        let mut stopped = None;
+        let (mut stopped, mut result) = (None, Ok(()));
         for transition in transitions(before, next) {
             match transition {
                 Transition::PrepareTrace => {
@@ -253,6 +256,8 @@ impl Profiler {
                     }
                     let session = self.session.insert(session?);
                     self.unavailable.clone_from(&session.unavailable);
+                    // Later recordings of this profiler follow the first one in its file.
+                    self.options.existing = Existing::Append;
                 }
                 Transition::StartTrace => {
                     #[cfg(feature = "analysis")]
@@ -263,14 +268,16 @@ impl Profiler {
                     #[cfg(feature = "analysis")]
                     self.detach_observer();
                     if let Some(session) = self.session.take() {
-                        stopped = Some(session.finish(&self.metadata)?);
+                        let finished = session.finish(&self.metadata);
+                        stopped = finished.map_err(|error| result = Err(error)).ok();
                         self.cycle += 1;
                     }
                 }
-                Transition::TraceReady => self.deliver(stopped.take())?,
+                // A handler that fails does not cost the next cycle.
+                Transition::TraceReady => result = result.and(self.deliver(stopped.take())),
             }
         }
-        Ok(())
+        result
     }
 
     #[cfg(feature = "analysis")]
@@ -285,18 +292,23 @@ impl Profiler {
         self.observer.iter().for_each(|observer| observer.attach(0));
     }
 
-    /// Passes a finished recording to the handlers, together with those of earlier cycles if they accumulate.
-    fn deliver(&mut self, stopped: Option<(Vec<u8>, Statistics)>) -> Result<(), RecordError> {
-        let Some((mut bytes, statistics)) = stopped else { return Ok(()) };
+    /// Passes a finished recording to the handlers, together with those of earlier cycles if they accumulate. All
+    /// handlers are called; the first error is returned.
+    fn deliver(&mut self, stopped: Option<(Content, Statistics)>) -> Result<(), RecordError> {
+        let Some((mut content, statistics)) = stopped else { return Ok(()) };
         if self.accumulates {
-            self.accumulated.append(&mut bytes);
-            bytes.clone_from(&self.accumulated);
+            if let Some(mut earlier) = self.accumulated.take() {
+                earlier.append(content);
+                content = earlier;
+            }
+            self.accumulated = Some(content.clone());
         }
-        let recording = self.last.insert(Recording::new(bytes, statistics, self.step)?);
+        let recording = self.last.insert(Recording::new(content, statistics, self.step));
+        let mut result = Ok(());
         for handler in &mut self.handlers {
-            handler(recording)?;
+            result = result.and(handler(recording));
         }
-        Ok(())
+        result
     }
 }
 
@@ -318,14 +330,22 @@ impl ProfilerBuilder {
 }
 
 impl Drop for Profiler {
-    /// Ends the recording if one is running. Unlike `stop`, this does not call the handlers; a file keeps what was
-    /// written.
+    /// Stops the profiler if it is started, as [`stop`](Profiler::stop) does: the handlers are called, and a file keeps what
+    /// was written. An error, and a recording in memory that no handler receives, is reported on standard error.
     fn drop(&mut self) {
-        self.step_scope = None;
-        if let Some(session) = self.session.take() {
-            #[cfg(feature = "analysis")]
-            self.detach_observer();
-            let _ = session.finish(&self.metadata);
+        if self.session.as_ref().is_none_or(|session| !session.is_own_process()) {
+            return;
+        }
+        let is_kept =
+            !self.handlers.is_empty() || matches!(self.options.destination, Destination::File { .. });
+        // A panic of a handler while the thread panics would abort the program.
+        match catch_unwind(AssertUnwindSafe(|| self.stop())) {
+            Ok(Err(error)) => eprintln!("kinetoscope: the recording was lost: {error}"),
+            Err(_) => eprintln!("kinetoscope: the recording was lost: its handler panicked"),
+            Ok(Ok(Some(recording))) if !is_kept && recording.statistics.records > 0 => {
+                eprintln!("kinetoscope: a recording was lost: its profiler was dropped without `stop`");
+            }
+            Ok(Ok(_)) => {}
         }
     }
 }

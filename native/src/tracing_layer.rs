@@ -52,19 +52,19 @@ use tracing_subscriber::registry::LookupSpan;
 pub fn layer(profiler: ProfilerBuilder) -> Result<(TracingLayer, FlushGuard), RecordError> {
     #[cfg(unix)]
     fork::register_lock(|| Box::new(CALLSITES.write().unwrap_or_else(PoisonError::into_inner)));
-    Ok((TracingLayer, FlushGuard { profiler: Some(profiler.start()?) }))
+    Ok((TracingLayer, FlushGuard { profiler: profiler.start()? }))
 }
 
 /// A guard that stops the profiler when it is dropped.
 #[must_use = "the profiler stops when this is dropped"]
 pub struct FlushGuard {
-    profiler: Option<Profiler>,
+    profiler: Profiler,
 }
 
 impl FlushGuard {
     /// Returns the profiler, for example to call [`Profiler::step`].
-    pub fn profiler(&mut self) -> Option<&mut Profiler> {
-        self.profiler.as_mut()
+    pub fn profiler(&mut self) -> &mut Profiler {
+        &mut self.profiler
     }
 
     /// Stops the profiler and returns its last recording.
@@ -72,17 +72,7 @@ impl FlushGuard {
     /// # Errors
     /// The same as of [`Profiler::stop`].
     pub fn finish(mut self) -> Result<Option<Recording>, RecordError> {
-        self.profiler.take().map_or(Ok(None), |mut profiler| profiler.stop())
-    }
-}
-
-impl Drop for FlushGuard {
-    fn drop(&mut self) {
-        if let Some(mut profiler) = self.profiler.take()
-            && let Err(error) = profiler.stop()
-        {
-            eprintln!("kinetoscope: the recording was lost: {error}");
-        }
+        self.profiler.stop()
     }
 }
 

@@ -13,13 +13,14 @@ use kinetoscope::{async_scope, counter, flow_end, flow_start, instant, scope, us
 use kinetoscope_core::analysis::timeline::modules::module_rows;
 use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::analysis::torch::stacks::Metric;
+use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::report::table_options::TableOptions;
 use kinetoscope_core::rows::Cell;
 use kinetoscope_core::table::fields::Value as Field;
 use kinetoscope_core::table::layout::{Key, Place};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::units::TimeUnit;
-use recorder::{alone, check, row, rows};
+use recorder::{alone, check, check_with, row, rows};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -46,19 +47,19 @@ fn spans_nest_and_are_counted_like_torchs() {
     }
     let recording = stop(&mut profiler);
     check(&recording);
-    let averages = recording.key_averages(GroupBy::default());
+    let averages = recording.key_averages(GroupBy::default()).expect("a trace");
     let count = |name: &str| averages.iter().find(|row| row.key == name).map(|row| row.count);
     assert_eq!(["outer", "op", "inner", "range 7"].map(count), [Some(1), Some(3), Some(3), Some(1)]);
-    let table = recording.table(GroupBy::default(), &TableOptions::default());
+    let table = recording.table(GroupBy::default(), &TableOptions::default()).expect("a trace");
     assert!(table.contains("Self CPU time total"), "{table}");
     for (unit, suffix) in [(TimeUnit::S, "s"), (TimeUnit::Ms, "ms"), (TimeUnit::Us, "us")] {
         let options = TableOptions::default().with_time_unit(unit);
-        let table = recording.table(GroupBy::default(), &options);
+        let table = recording.table(GroupBy::default(), &options).expect("a trace");
         let total =
             table.lines().find_map(|line| line.strip_prefix("Self CPU time total: ")).expect("the total");
         assert_eq!(total.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'), suffix);
     }
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     let outer = row(trace, "outer");
     assert_eq!(trace.table.cat(outer), "user_annotation");
     for op in rows(trace, "op") {
@@ -89,8 +90,8 @@ fn times_agree_with_the_system_clock() {
     };
     let took = started.elapsed().as_nanos() as i64;
     let recording = stop(&mut profiler);
-    let table = &recording.trace.table;
-    let row = row(&recording.trace, "sleep");
+    let table = &recording.trace().expect("a trace").table;
+    let row = row(recording.trace().expect("a trace"), "sleep");
     assert!(
         table.dur(row) >= 30_000_000 && table.dur(row) <= took + took / 1000,
         "the span lasts {} ns, the clock measured {took} ns",
@@ -164,7 +165,7 @@ fn shapes_of_tensor_lists_are_nested() {
     assert_eq!(args("nested")["Input Dims"], json!([[[[5], []], []], [7, 1]]));
     assert_eq!(args("nested")["Input type"], json!(["float", "float"]));
     assert_eq!(args("vectors")["Input Dims"], json!([[2, 3], [4, 3]]));
-    let by_shape = recording.key_averages(GroupBy::default().by_shape());
+    let by_shape = recording.key_averages(GroupBy::default().by_shape()).expect("a trace");
     let cat = by_shape.iter().find(|row| row.key == "aten::cat").expect("a row");
     // PyTorch's tables leave the shapes of lists out.
     assert_eq!(cat.input_shapes, "[[], []]");
@@ -183,7 +184,7 @@ fn shapes_are_evaluated_only_if_they_are_recorded() {
     let mut profiler = Profiler::builder().start().expect("recording should start");
     drop(scope!("on", shapes: shapes()));
     let recording = stop(&mut profiler);
-    assert_eq!(text(&recording.trace, "on", "Input Dims"), None);
+    assert_eq!(text(recording.trace().expect("a trace"), "on", "Input Dims"), None);
 }
 
 #[test]
@@ -195,10 +196,10 @@ fn flops_are_taken_from_the_span_or_computed_by_torchs_formula() {
     let recording = stop(&mut profiler);
     let document = check(&recording);
     assert_eq!((&document["with_flops"], &document["record_shapes"]), (&json!(1), &json!(1)));
-    let averages = recording.key_averages(GroupBy::default());
+    let averages = recording.key_averages(GroupBy::default()).expect("a trace");
     let flops = |name: &str| averages.iter().find(|row| row.key == name).map(|row| row.flops);
     assert_eq!([flops("given"), flops("aten::mm")], [Some(4000), Some(2 * 2 * 3 * 4)]);
-    let table = recording.table(GroupBy::default(), &TableOptions::default());
+    let table = recording.table(GroupBy::default(), &TableOptions::default()).expect("a trace");
     assert!(table.contains("FLOPs"), "{table}");
 }
 
@@ -218,7 +219,7 @@ fn nested_modules_form_a_hierarchy() {
     run();
     let recording = stop(&mut profiler);
     check(&recording);
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     let hierarchy = |name: &str| text(trace, name, "Module Hierarchy").and_then(|v| v.as_str());
     assert_eq!(hierarchy("aten::sub"), Some("TOP(Net)::forward."));
     assert_eq!(hierarchy("aten::add"), Some("TOP(Net)::forward.A0(Block)::forward.B0(Act)::forward."));
@@ -228,8 +229,8 @@ fn nested_modules_form_a_hierarchy() {
     let mut profiler = Profiler::builder().start().expect("recording should start");
     run();
     let recording = stop(&mut profiler);
-    assert!(rows(&recording.trace, "nn.Module: Net_0").is_empty());
-    assert_eq!(text(&recording.trace, "aten::add", "Module Hierarchy"), None);
+    assert!(rows(recording.trace().expect("a trace"), "nn.Module: Net_0").is_empty());
+    assert_eq!(text(recording.trace().expect("a trace"), "aten::add", "Module Hierarchy"), None);
 }
 
 #[test]
@@ -242,7 +243,7 @@ fn backward_is_linked_to_its_forward_on_another_thread() {
     other.join().expect("the thread should not panic");
     let recording = stop(&mut profiler);
     check(&recording);
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     let (forward, backward) = (row(trace, "aten::mul"), row(trace, "MulBackward0"));
     assert_eq!(trace.table.int(forward, Key::SequenceNumber), Some(sequence.number));
     assert_eq!(trace.table.int(backward, Key::SequenceNumber), Some(sequence.number));
@@ -275,7 +276,7 @@ fn instants_counters_flows_and_async_spans_are_recorded() {
     .expect("the thread should not panic");
     let recording = stop(&mut profiler);
     check(&recording);
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     assert_eq!(text(trace, "here", "reason").and_then(|v| v.as_str()), Some("cold"));
     assert_eq!(text(trace, "queue", "value").and_then(|v| v.as_i64()), Some(3));
     assert_eq!(text(trace, "memory", "used").and_then(|v| v.as_f64()), Some(1.5));
@@ -293,8 +294,8 @@ fn training_loop_ranges_have_torchs_names() {
     drop(optimizer_step("SGD"));
     let recording = stop(&mut profiler);
     // Two batches, and the call that finds no further batch.
-    assert_eq!(rows(&recording.trace, "enumerate(DataLoader)#Batches.__next__").len(), 3);
-    assert_eq!(rows(&recording.trace, "Optimizer.step#SGD.step").len(), 1);
+    assert_eq!(rows(recording.trace().expect("a trace"), "enumerate(DataLoader)#Batches.__next__").len(), 3);
+    assert_eq!(rows(recording.trace().expect("a trace"), "Optimizer.step#SGD.step").len(), 1);
 }
 
 #[test]
@@ -309,7 +310,9 @@ fn exported_stacks_end_in_a_positive_number() {
     busy();
     let recording = stop(&mut profiler);
     check(&recording);
-    let stack = text(&recording.trace, "busy", "Call stack").and_then(|v| v.as_str()).expect("a stack");
+    let stack = text(recording.trace().expect("a trace"), "busy", "Call stack")
+        .and_then(|v| v.as_str())
+        .expect("a stack");
     let first = stack.split(';').next().expect("a frame");
     assert!(first.contains("recording.rs(") && first.ends_with(": busy"), "{stack}");
     let folder = tempfile::tempdir().expect("a folder");
@@ -339,11 +342,12 @@ fn deeply_nested_spans_and_long_strings_are_kept() {
     drop(record_function(""));
     let recording = stop(&mut profiler);
     check(&recording);
-    assert_eq!(rows(&recording.trace, "down").len(), 700);
-    let tree = &recording.trace.tree;
+    assert_eq!(rows(recording.trace().expect("a trace"), "down").len(), 700);
+    let tree = &recording.trace().expect("a trace").tree;
     let deepest = tree.positions().filter(|&at| tree.parent(at).is_some()).count();
     assert_eq!(deepest, 699);
-    let kept = text(&recording.trace, "long", "text").and_then(|v| v.as_str()).expect("a text");
+    let kept =
+        text(recording.trace().expect("a trace"), "long", "text").and_then(|v| v.as_str()).expect("a text");
     assert_eq!(kept, long);
     assert_eq!(recording.statistics.cut_arguments, 0);
 }
@@ -358,8 +362,8 @@ fn arguments_beyond_64_kib_are_cut_and_counted() {
     drop(scope!("too many", shapes: vec![[1024, 1024]; 9000], text = "kept"));
     drop(record_function(&long));
     let recording = stop(&mut profiler);
-    let document = check(&recording);
-    let trace = &recording.trace;
+    let document = check_with(&recording, &[Code::CutArgument]);
+    let trace = recording.trace().expect("a trace");
     let args = |name: &str| {
         let events = document["traceEvents"].as_array().expect("events");
         events.iter().find(|event| event["name"] == name).expect("the event")["args"].clone()

@@ -33,7 +33,7 @@ fn syncs(path: &Path, is_durable: bool) -> (u32, u32) {
     }
     let running = since();
     let recording = profiler.stop().expect("a recording").expect("a recording");
-    assert_eq!(recording.trace.diagnostics.findings(), []);
+    assert_eq!(recording.trace().expect("a trace").diagnostics.findings(), []);
     let trace = open(path).expect("a trace");
     assert!(trace.table.rows().any(|row| trace.table.name(row) == "kept"));
     (running, since())

@@ -95,7 +95,7 @@ fn device_samples_are_recorded_as_counters() {
     };
     sample.record(1);
     let recording = profiler.stop().expect("a recording").expect("something was recorded");
-    let table = &recording.trace.table;
+    let table = &recording.trace().expect("a trace").table;
     let value = |name: &str, series: &str| {
         let row = table.rows().find(|&row| table.ph(row) == b'C' && table.name(row) == name)?;
         table.field_named(row, Place::Args, series)?.as_i64()
@@ -127,7 +127,7 @@ fn without_the_libraries_mirroring_has_no_effect() {
     let mut profiler = Profiler::builder().mirror(Mirror::Itt).start().expect("recording should start");
     drop(scope!("recorded"));
     let recording = profiler.stop().expect("a recording").expect("a recording");
-    assert_eq!(recording.events().len(), 1);
+    assert_eq!(recording.events().expect("a trace").len(), 1);
 }
 
 fn attribute<'a>(node: &'a Value, name: &str) -> &'a Value {
@@ -150,7 +150,8 @@ fn an_execution_trace_has_the_format_of_pytorchs() {
         .join()
         .expect("the thread should not panic");
     let recording = profiler.stop().expect("a recording").expect("a recording");
-    let written: Value = serde_json::from_str(&execution_trace(&recording.trace)).expect("JSON");
+    let written: Value =
+        serde_json::from_str(&execution_trace(recording.trace().expect("a trace"))).expect("JSON");
     let nodes = written["nodes"].as_array().expect("nodes");
     let find =
         |name: &str| nodes.iter().find(|node| node["name"] == name).unwrap_or_else(|| panic!("{name}"));
@@ -201,7 +202,8 @@ fn execution_traces_have_outputs_and_tensor_ids() {
     drop(scope!("aten::cat", shapes: [List(&[Tensor(&[2]), Tensor(&[3])])], dtypes: ["float"]));
     let recording = profiler.stop().expect("a recording").expect("a recording");
     recorder::check(&recording);
-    let written: Value = serde_json::from_str(&execution_trace(&recording.trace)).expect("JSON");
+    let written: Value =
+        serde_json::from_str(&execution_trace(recording.trace().expect("a trace"))).expect("JSON");
     let nodes = written["nodes"].as_array().expect("nodes");
     let find = |name: &str| nodes.iter().find(|node| node["name"] == name).expect("the node");
     let mm = find("aten::mm");
@@ -267,7 +269,7 @@ fn an_observer_writes_the_operators_that_begin_while_it_runs() {
         let recording = profiler.stop().expect("a recording").expect("a recording");
         assert!(!observer.is_running());
         recorder::check(&recording);
-        let trace = &recording.trace;
+        let trace = recording.trace().expect("a trace");
         let id = |name: &str| {
             let id = trace.table.field_named(recorder::row(trace, name), Place::Args, "Record function id");
             id.and_then(|id| id.as_i64()).expect("an id")

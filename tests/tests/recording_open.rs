@@ -21,7 +21,7 @@ fn stop(mut profiler: Profiler) -> Recording {
 
 /// Checks that a span begins at the start of the window, is marked, and returns its end.
 fn check_older(recording: &Recording, name: &str) -> i64 {
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     let (row, window) = (row(trace, name), row(trace, "Kinetoscope (0)"));
     assert_eq!(trace.table.ts(row), trace.table.ts(window), "{name}");
     assert_eq!(trace.table.field_named(row, Place::Args, "begun"), Some(Value::Bool(false)), "{name}");
@@ -59,7 +59,7 @@ fn spans_that_are_open_at_the_start_are_recorded_when_they_end() {
     assert!(ends.is_sorted() && ends[0] > 2_000_000, "{ends:?}");
     check_older(&recording, "nn.Module: Older_0");
     check_older(&recording, "Optimizer.step");
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     assert!(rows(trace, "still open").is_empty() && rows(trace, "ended before").is_empty());
     let begun = trace.table.field_named(row(trace, "recorded"), Place::Args, "begun");
     assert_eq!(begun, None);
@@ -80,7 +80,7 @@ fn spans_that_are_open_at_the_start_are_recorded_when_they_end() {
 }
 
 fn position(recording: &Recording, name: &str) -> kinetoscope_core::tree::Position {
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     trace.tree.positions().find(|&at| trace.table.name(trace.tree.row(at)) == name).expect("a span")
 }
 
@@ -90,16 +90,19 @@ fn a_span_of_an_earlier_recording_is_recorded_again_from_the_start_of_the_next()
     let first = start();
     let kept: Vec<Scope> = vec![scope!("kept open"), operator("named kept open")];
     let recording = stop(first);
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     let finished = trace.table.field_named(row(trace, "kept open"), Place::Args, "finished");
     assert_eq!(finished, Some(Value::Bool(false)));
     let second = start();
     kept.into_iter().rev().for_each(drop);
     let recording = stop(second);
     check(&recording);
-    let window = row(&recording.trace, "Kinetoscope (0)");
-    let kept = row(&recording.trace, "kept open");
-    assert_eq!(recording.trace.table.ts(kept), recording.trace.table.ts(window));
+    let window = row(recording.trace().expect("a trace"), "Kinetoscope (0)");
+    let kept = row(recording.trace().expect("a trace"), "kept open");
+    assert_eq!(
+        recording.trace().expect("a trace").table.ts(kept),
+        recording.trace().expect("a trace").table.ts(window)
+    );
 }
 
 #[test]
@@ -109,12 +112,12 @@ fn spans_that_a_recording_leaves_out_do_not_appear_when_they_end() {
     let mut profiler = Profiler::builder().start().expect("recording should start");
     drop(module.scope());
     let recording = profiler.stop().expect("a recording").expect("a recording");
-    assert!(rows(&recording.trace, "nn.Module: LeftOut_0").is_empty());
+    assert!(rows(recording.trace().expect("a trace"), "nn.Module: LeftOut_0").is_empty());
     // Begun before a recording that leaves out modules.
     let call = module.scope();
     let mut profiler = Profiler::builder().start().expect("recording should start");
     drop(call);
     let recording = profiler.stop().expect("a recording").expect("a recording");
-    assert!(rows(&recording.trace, "nn.Module: LeftOut_0").is_empty());
+    assert!(rows(recording.trace().expect("a trace"), "nn.Module: LeftOut_0").is_empty());
     assert_eq!(recording.statistics.records, 0);
 }

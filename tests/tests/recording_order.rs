@@ -58,7 +58,7 @@ fn a_span_that_ends_before_an_inner_one_keeps_its_times() {
         drop(b);
         drop(scope!("after"));
     });
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     assert_lasts(trace, row(trace, "a"), times[0], times[2]);
     assert_lasts(trace, row(trace, "b"), times[1], times[3]);
     assert_eq!(codes(trace), [(Code::OverlappingSpans, 1), (Code::EndedOutOfOrder, 1)]);
@@ -86,7 +86,7 @@ fn guards_of_one_call_site_in_collections_keep_their_times() {
         let _tuple = (scope!("first"), scope!("second"));
         drop(vec![scope!("third"), scope!("fourth"), scope!("fifth")]);
     });
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     let jobs = rows(trace, "job");
     assert_eq!(jobs.len(), 5);
     for (number, job) in jobs.into_iter().enumerate() {
@@ -134,7 +134,7 @@ fn guards_over_await_points_of_joined_futures_keep_their_times() {
             round += 1;
         }
     });
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     for (task, measured) in rows(trace, "task").into_iter().zip(measured) {
         let difference = (trace.table.dur(task) - measured.as_nanos() as i64).abs();
         assert!(difference < 1_000_000, "{} ns, measured {measured:?}", trace.table.dur(task));
@@ -156,7 +156,7 @@ fn thousands_of_guards_in_any_order_leave_the_thread_balanced() {
             drop(scope!("between"));
         }
     });
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     assert_eq!([rows(trace, "many").len(), rows(trace, "between").len()], [8000, 200]);
     let outer = row(trace, "outer");
     for row in trace.table.rows().filter(|&row| trace.table.cat(row) == "cpu_op") {
@@ -183,7 +183,7 @@ fn a_forgotten_guard_is_reported_as_an_open_span() {
         }
         drop(scope!("later"));
     });
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     let finished = |name| trace.table.field_named(row(trace, name), Place::Args, "finished");
     assert_eq!(["outer", "forgotten", "later"].map(finished), [None, Some(Value::Bool(false)), None]);
     let found = codes(trace);
@@ -202,7 +202,7 @@ fn arguments_can_be_added_to_an_open_span() {
         args!(&request, text = "a text that is longer than sixteen bytes", ratio = 0.5);
         drop(scope!("next", own = 2));
     });
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     let document = recorder::check(&recording);
     let events = document["traceEvents"].as_array().expect("events");
     let args = |name: &str| {

@@ -15,13 +15,17 @@ fn stop(profiler: &mut Profiler) -> Recording {
 }
 
 fn field<'a>(recording: &'a Recording, name: &str, key: &str) -> Option<Value<'a>> {
-    recording.trace.table.field_named(row(&recording.trace, name), Place::Args, key)
+    recording.trace().expect("a trace").table.field_named(
+        row(recording.trace().expect("a trace"), name),
+        Place::Args,
+        key,
+    )
 }
 
 /// Returns the begin and the end of the only row with a name, in ns.
 fn times(recording: &Recording, name: &str) -> (i64, i64) {
-    let row = row(&recording.trace, name);
-    (recording.trace.table.ts(row), recording.trace.table.end(row))
+    let row = row(recording.trace().expect("a trace"), name);
+    (recording.trace().expect("a trace").table.ts(row), recording.trace().expect("a trace").table.end(row))
 }
 
 #[test]
@@ -49,7 +53,7 @@ fn nothing_is_recorded_while_the_cpu_is_paused_and_the_trace_states_it() {
     drop(across);
     let recording = stop(&mut profiler);
     check(&recording);
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     assert!(rows(trace, "inside").is_empty() && rows(trace, "inside event").is_empty());
     let pause = times(&recording, "not recorded: CPU");
     assert!(pause.1 - pause.0 >= 6_000_000, "{pause:?}");
@@ -85,16 +89,16 @@ fn a_pause_that_lasts_to_the_end_is_stated() {
     let recording = stop(&mut profiler);
     drop(open);
     check(&recording);
-    assert_eq!(rows(&recording.trace, "not recorded: CPU").len(), 3);
+    assert_eq!(rows(recording.trace().expect("a trace"), "not recorded: CPU").len(), 3);
     let window = times(&recording, "Kinetoscope (0)");
-    let last = rows(&recording.trace, "not recorded: CPU")[2];
-    assert_eq!(recording.trace.table.end(last), window.1);
+    let last = rows(recording.trace().expect("a trace"), "not recorded: CPU")[2];
+    assert_eq!(recording.trace().expect("a trace").table.end(last), window.1);
     // The next recording runs.
     let mut profiler = Profiler::builder().start().expect("recording should start");
     drop(scope!("recorded"));
     let recording = stop(&mut profiler);
-    assert_eq!(rows(&recording.trace, "recorded").len(), 1);
-    assert!(rows(&recording.trace, "not recorded: CPU").is_empty());
+    assert_eq!(rows(recording.trace().expect("a trace"), "recorded").len(), 1);
+    assert!(rows(recording.trace().expect("a trace"), "not recorded: CPU").is_empty());
 }
 
 #[test]
@@ -109,7 +113,7 @@ fn activities_that_are_not_recorded_cannot_be_toggled() {
         assert!(is_recording(), "nothing is changed");
     }
     let recording = stop(&mut profiler);
-    assert!(rows(&recording.trace, "not recorded: CPU").is_empty());
+    assert!(rows(recording.trace().expect("a trace"), "not recorded: CPU").is_empty());
     assert!(matches!(profiler.toggle(true, &[]), Err(RecordError::NotStarted)));
 }
 
@@ -127,6 +131,7 @@ fn a_paused_recording_of_scheduled_steps_goes_on_with_the_next_step() {
     profiler.step().expect("a step");
     let recording = stop(&mut profiler);
     check(&recording);
-    let steps = (0..4).map(|step| rows(&recording.trace, &format!("ProfilerStep#{step}")).len());
+    let steps =
+        (0..4).map(|step| rows(recording.trace().expect("a trace"), &format!("ProfilerStep#{step}")).len());
     assert_eq!(steps.collect::<Vec<_>>(), [1, 1, 0, 1]);
 }

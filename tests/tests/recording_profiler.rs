@@ -47,11 +47,12 @@ fn a_schedule_records_its_steps_and_passes_each_cycle_to_the_handler() {
         })
         .on_trace_ready(move |recording: &Recording| {
             its_delivered.fetch_add(1, Ordering::Relaxed);
-            let steps = |n: u64| rows(&recording.trace, &format!("ProfilerStep#{n}")).len();
+            let steps =
+                |n: u64| rows(recording.trace().expect("a trace"), &format!("ProfilerStep#{n}")).len();
             let first = recording.step - 2;
             assert_eq!([steps(first), steps(first + 1)], [1, 1], "after step {}", recording.step);
-            assert_eq!(rows(&recording.trace, "work").len(), 2);
-            assert_eq!(recording.trace.diagnostics.findings(), []);
+            assert_eq!(rows(recording.trace().expect("a trace"), "work").len(), 2);
+            assert_eq!(recording.trace().expect("a trace").diagnostics.findings(), []);
             Ok(())
         })
         .build();
@@ -84,7 +85,7 @@ fn accumulated_cycles_are_in_one_recording() {
         }
         let recording = stop(&mut profiler);
         check(&recording);
-        assert_eq!(rows(&recording.trace, "work").len(), expected);
+        assert_eq!(rows(recording.trace().expect("a trace"), "work").len(), expected);
     }
 }
 
@@ -108,8 +109,8 @@ fn threads_keep_their_tracks_in_accumulated_cycles() {
     let recording = stop(&mut profiler);
     check(&recording);
     for number in [1, 3] {
-        let row = row(&recording.trace, &format!("work {number}"));
-        assert_eq!(thread_id(&recording.trace.table, row), ids[number]);
+        let row = row(recording.trace().expect("a trace"), &format!("work {number}"));
+        assert_eq!(thread_id(&recording.trace().expect("a trace").table, row), ids[number]);
     }
 }
 
@@ -194,8 +195,8 @@ fn an_empty_recording_is_written_with_a_warning() {
         document["WARNING"].as_array().expect("texts").iter().filter_map(Value::as_str).collect();
     assert!(warnings.iter().any(|w| w.contains("nothing was recorded")), "{warnings:?}");
     assert!(warnings.iter().any(|w| w.contains("CUDA")), "{warnings:?}");
-    assert_eq!(recording.events().len(), 0);
-    assert!(recording.key_averages(GroupBy::default()).is_empty());
+    assert_eq!(recording.events().expect("a trace").len(), 0);
+    assert!(recording.key_averages(GroupBy::default()).expect("a trace").is_empty());
 }
 
 #[test]
@@ -279,15 +280,15 @@ fn ids_of_spans_are_unique_over_the_recordings_of_a_process() {
             drop(scope!("inner", argument = 1));
         }
         let recording = stop(&mut profiler);
-        let table = &recording.trace.table;
+        let table = &recording.trace().expect("a trace").table;
         let spans = table.rows().filter(|&row| table.cat(row) == "cpu_op");
         ids.extend(spans.map(|row| table.int(row, Key::ExternalId).expect("an id")));
         recorded += 2 * (50 + round) + 1;
-        for row in rows(&recording.trace, "outer") {
+        for row in rows(recording.trace().expect("a trace"), "outer") {
             let function = table.field_named(row, Place::Args, "Record function id");
             assert_eq!(function.and_then(|id| id.as_i64()), Some(0));
         }
-        assert_eq!(recording.trace.diagnostics.findings(), []);
+        assert_eq!(recording.trace().expect("a trace").diagnostics.findings(), []);
     }
     assert_eq!(ids.len(), recorded);
     assert_eq!(ids.iter().collect::<HashSet<_>>().len(), recorded);
@@ -306,9 +307,11 @@ fn accumulated_recordings_keep_their_ids_apart() {
         profiler.step().expect("a step");
     }
     let recording = stop(&mut profiler);
-    let table = &recording.trace.table;
-    let ids: HashSet<_> =
-        rows(&recording.trace, "work").iter().filter_map(|&row| table.int(row, Key::ExternalId)).collect();
+    let table = &recording.trace().expect("a trace").table;
+    let ids: HashSet<_> = rows(recording.trace().expect("a trace"), "work")
+        .iter()
+        .filter_map(|&row| table.int(row, Key::ExternalId))
+        .collect();
     assert_eq!(ids.len(), 4);
 }
 

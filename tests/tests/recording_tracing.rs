@@ -5,6 +5,7 @@ mod recorder;
 use kinetoscope::Profiler;
 use kinetoscope::Recording;
 use kinetoscope::tracing_layer::{TracingLayer, layer};
+use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::table::events::Row;
 use kinetoscope_core::table::fields::Value;
 use kinetoscope_core::table::layout::Place;
@@ -16,16 +17,20 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry;
 
 fn record(run: impl FnOnce()) -> Recording {
-    let _alone = alone();
-    let (layer, guard) = layer(Profiler::builder()).expect("recording should start");
-    with_default(registry().with(layer), run);
-    let recording = guard.finish().expect("a recording").expect("a recording");
+    let recording = record_unchecked(run);
     check(&recording);
     recording
 }
 
+fn record_unchecked(run: impl FnOnce()) -> Recording {
+    let _alone = alone();
+    let (layer, guard) = layer(Profiler::builder()).expect("recording should start");
+    with_default(registry().with(layer), run);
+    guard.finish().expect("a recording").expect("a recording")
+}
+
 fn field<'a>(recording: &'a Recording, row: Row, key: &str) -> Option<Value<'a>> {
-    recording.trace.table.field_named(row, Place::Args, key)
+    recording.trace().expect("a trace").table.field_named(row, Place::Args, key)
 }
 
 #[instrument]
@@ -41,7 +46,7 @@ fn fields_are_arguments_and_events_are_instants() {
         span.record("later", -7);
         drop(span.entered());
     });
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     let span = row(trace, "instrumented");
     assert_eq!(trace.table.cat(span), "cpu_op");
     assert_eq!(field(&recording, span, "batch"), Some(Value::Int(3)));
@@ -61,7 +66,7 @@ fn fields_are_arguments_and_events_are_instants() {
 
 #[test]
 fn spans_exited_out_of_order_have_correct_times() {
-    let recording = record(|| {
+    let recording = record_unchecked(|| {
         let (a, b) = (info_span!("a"), info_span!("b"));
         let in_a = a.enter();
         let in_b = b.enter();
@@ -69,11 +74,48 @@ fn spans_exited_out_of_order_have_correct_times() {
         drop(info_span!("c").entered());
         drop(in_b);
     });
-    let trace = &recording.trace;
-    let (a, b, c) = (row(trace, "a"), rows(trace, "b"), row(trace, "c"));
-    assert_eq!(b.len(), 2, "b is split at the exit of a");
-    assert!(trace.table.end(a) <= trace.table.ts(b[1]) && trace.table.end(b[0]) <= trace.table.end(a));
-    assert!(trace.table.ts(c) >= trace.table.ts(b[1]) && trace.table.end(c) <= trace.table.end(b[1]));
+    let trace = recording.trace().expect("a trace");
+    let table = &trace.table;
+    let [a, b, c] = ["a", "b", "c"].map(|name| row(trace, name));
+    assert!(table.ts(b) >= table.ts(a) && table.end(a) <= table.ts(c) && table.end(c) <= table.end(b));
+    let codes: Vec<Code> = trace.diagnostics.findings().iter().map(|finding| finding.code).collect();
+    assert_eq!(codes, [Code::OverlappingSpans, Code::EndedOutOfOrder]);
+}
+
+#[test]
+fn fields_that_are_recorded_after_the_entry_are_arguments() {
+    let recording = record(|| {
+        let span = info_span!("request", status = tracing::field::Empty, most = u64::MAX, wide = i128::MIN);
+        let entered = span.enter();
+        let inner = info_span!("inner").entered();
+        span.record("status", 200);
+        drop(inner);
+        drop(entered);
+        // The second entry has the value from its begin.
+        drop(span.enter());
+    });
+    let requests = rows(recording.trace().expect("a trace"), "request");
+    assert_eq!(requests.len(), 2);
+    for request in requests {
+        assert_eq!(field(&recording, request, "status"), Some(Value::Int(200)));
+        assert_eq!(field(&recording, request, "most"), Some(Value::Number("18446744073709551615")));
+        assert_eq!(field(&recording, request, "wide"), Some(Value::Number(&i128::MIN.to_string())));
+    }
+    let inner = row(recording.trace().expect("a trace"), "inner");
+    assert_eq!(field(&recording, inner, "status"), None);
+}
+
+#[instrument]
+fn send(message: &str) {
+    error!("sent");
+}
+
+#[test]
+fn a_field_named_message_does_not_replace_the_name_of_a_span() {
+    let recording = record(|| send("hello world"));
+    let span = row(recording.trace().expect("a trace"), "send");
+    assert_eq!(field(&recording, span, "message").and_then(|v| v.as_str()), Some("hello world"));
+    assert_eq!(rows(recording.trace().expect("a trace"), "sent").len(), 1);
 }
 
 #[instrument(fields(task = number))]
@@ -103,8 +145,9 @@ fn each_poll_of_an_async_function_is_a_span() {
     drop(subscriber);
     let recording = guard.finish().expect("a recording").expect("a recording");
     check(&recording);
-    let (table, tree) = (&recording.trace.table, &recording.trace.tree);
-    let polls = rows(&recording.trace, "waiting");
+    let (table, tree) =
+        (&recording.trace().expect("a trace").table, &recording.trace().expect("a trace").tree);
+    let polls = rows(recording.trace().expect("a trace"), "waiting");
     assert_eq!(
         polls.len(),
         12,
@@ -112,7 +155,7 @@ fn each_poll_of_an_async_function_is_a_span() {
     );
     let waited: i64 = polls.iter().map(|&poll| table.dur(poll)).sum();
     assert!(waited < 60_000_000, "{waited} ns include the time between the polls");
-    for busy in rows(&recording.trace, "busy") {
+    for busy in rows(recording.trace().expect("a trace"), "busy") {
         let at = tree.positions().find(|&at| tree.row(at) == busy).expect("a span");
         let around = tree.parent(at).expect("a parent");
         assert_eq!(table.name(tree.row(around)), "waiting");
@@ -146,8 +189,8 @@ fn every_thread_of_a_runtime_has_its_own_track() {
     drop(runtime);
     let recording = guard.finish().expect("a recording").expect("a recording");
     check(&recording);
-    assert_eq!(rows(&recording.trace, "waiting").len(), 60);
-    assert_eq!(rows(&recording.trace, "busy").len(), 40);
+    assert_eq!(rows(recording.trace().expect("a trace"), "waiting").len(), 60);
+    assert_eq!(rows(recording.trace().expect("a trace"), "busy").len(), 40);
 }
 
 #[test]
@@ -160,16 +203,19 @@ fn a_span_that_was_entered_before_the_recording_is_recorded_from_its_start() {
         drop(older);
         let recording = profiler.stop().expect("a recording").expect("a recording");
         check(&recording);
-        let table = &recording.trace.table;
-        let (older, window) = (row(&recording.trace, "older"), row(&recording.trace, "Kinetoscope (0)"));
+        let table = &recording.trace().expect("a trace").table;
+        let (older, window) = (
+            row(recording.trace().expect("a trace"), "older"),
+            row(recording.trace().expect("a trace"), "Kinetoscope (0)"),
+        );
         assert_eq!(table.ts(older), table.ts(window));
         assert_eq!(field(&recording, older, "begun"), Some(Value::Bool(false)));
-        assert!(table.end(older) >= table.end(row(&recording.trace, "inside")));
+        assert!(table.end(older) >= table.end(row(recording.trace().expect("a trace"), "inside")));
     });
 }
 
 #[test]
-fn spans_that_are_exited_in_another_order_during_a_pause_end_there() {
+fn a_span_that_is_exited_in_another_order_during_a_pause_ends_there() {
     let _alone = alone();
     with_default(registry().with(TracingLayer), || {
         let mut profiler = Profiler::builder().start().expect("recording should start");
@@ -181,12 +227,11 @@ fn spans_that_are_exited_in_another_order_during_a_pause_end_there() {
         drop(info_span!("after").entered());
         drop(second);
         let recording = profiler.stop().expect("a recording").expect("a recording");
-        check(&recording);
-        let table = &recording.trace.table;
-        let pause = row(&recording.trace, "not recorded: CPU");
-        for name in ["first", "second"] {
-            let row = row(&recording.trace, name);
-            assert!((table.ts(pause)..=table.end(pause)).contains(&table.end(row)), "{name}");
-        }
+        let trace = recording.trace().expect("a trace");
+        let table = &trace.table;
+        let [pause, first, second, after] =
+            ["not recorded: CPU", "first", "second", "after"].map(|name| row(trace, name));
+        assert!((table.ts(pause)..=table.end(pause)).contains(&table.end(first)));
+        assert!(table.end(second) >= table.end(after));
     });
 }

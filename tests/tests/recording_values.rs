@@ -172,7 +172,8 @@ fn names_at_run_time_are_evaluated_only_while_recording() {
 mod service {
     pub(super) fn handle(request: u64) {
         let _span = super::function_scope!(request);
-        (|| drop(super::function_scope!()))();
+        let inner = || drop(super::function_scope!());
+        inner();
     }
 }
 
@@ -180,7 +181,7 @@ mod service {
 fn function_scopes_have_the_path_of_the_function() {
     let _alone = alone();
     let recording = record(|| service::handle(7));
-    let trace = &recording.trace;
+    let trace = recording.trace().expect("a trace");
     let spans = rows(trace, "recording_values::service::handle");
     assert_eq!(spans.len(), 2, "the closure counts as the function");
     check(&recording);
@@ -190,7 +191,7 @@ fn function_scopes_have_the_path_of_the_function() {
 fn a_repeated_key_is_kept_and_counted() {
     let _alone = alone();
     let recording = record(|| drop(scope!("x", dup = 1, other = 2, dup = 3)));
-    assert_eq!(recording.trace.diagnostics.count(Code::DuplicateKey), 1);
+    assert_eq!(recording.trace().expect("a trace").diagnostics.count(Code::DuplicateKey), 1);
     assert_eq!(args(&chrome(&recording), "x"), json!({"dup": 3, "other": 2}));
 }
 
@@ -202,7 +203,7 @@ fn every_cut_argument_is_counted_in_the_diagnostics() {
         drop(scope!("one", text = long, number = 1));
         drop(scope!("two", text = long));
     });
-    assert_eq!(recording.trace.diagnostics.count(Code::CutArgument), 3);
+    assert_eq!(recording.trace().expect("a trace").diagnostics.count(Code::CutArgument), 3);
     assert_eq!(recording.statistics.cut_arguments, 3);
 }
 
@@ -226,6 +227,10 @@ impl AsRef<[usize]> for Panicky {
     }
 }
 
+fn panicking() -> u8 {
+    std::panic::resume_unwind(Box::new("while evaluating"))
+}
+
 #[test]
 fn a_panic_in_an_argument_does_not_silence_its_thread() {
     let _alone = alone();
@@ -234,15 +239,7 @@ fn a_panic_in_an_argument_does_not_silence_its_thread() {
             || drop(scope!("debug", v = ?Panicky)),
             || drop(scope!("display", v = %Panicky)),
             || drop(scope!("shapes", shapes: [Panicky])),
-            || {
-                drop(scope!(
-                    "value",
-                    v = {
-                        let v: u8 = std::panic::resume_unwind(Box::new("value"));
-                        v
-                    }
-                ))
-            },
+            || drop(scope!("value", v = panicking())),
         ];
         for run in panics {
             assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
@@ -255,10 +252,13 @@ fn a_panic_in_an_argument_does_not_silence_its_thread() {
     });
     check(&recording);
     assert_eq!(
-        [rows(&recording.trace, "after").len(), rows(&recording.trace, "elsewhere").len()],
+        [
+            rows(recording.trace().expect("a trace"), "after").len(),
+            rows(recording.trace().expect("a trace"), "elsewhere").len()
+        ],
         [20_000, 1]
     );
     assert_eq!(recording.statistics.dropped, 0);
     let again = record(|| drop(scope!("in the next recording")));
-    assert_eq!(rows(&again.trace, "in the next recording").len(), 1);
+    assert_eq!(rows(again.trace().expect("a trace"), "in the next recording").len(), 1);
 }

@@ -20,10 +20,17 @@ use crate::error::Error;
 use crate::table::bounds::count_sizes;
 use crate::table::events::Table;
 use alloc::format;
+use alloc::string::ToString;
 use kinetoscope_stream::block::{Block, BlockKind, Found, HEAD_BYTES, MAGIC, find, low_at, u64_at};
 use kinetoscope_stream::record::FIRST_NAME;
 use serde_json::Value;
 use state::Window;
+
+/// The members of the first metadata of a recording.
+const HEAD: [&str; 3] = ["recorder", "pid", "clock"];
+
+/// The member with the time that the trace's times are relative to, in ns since 1970.
+const BASE: &str = "baseTimeNanoseconds";
 
 /// Whether bytes may be the start of a recording.
 pub(crate) fn is_recording(head: &[u8]) -> bool {
@@ -146,8 +153,23 @@ impl Recording {
             self.diagnostics.record(Code::DamagedMetadata, Some(self.offset), payload);
             return;
         };
-        self.pid = parsed.get("pid").and_then(Value::as_i64).unwrap_or(self.pid);
-        self.members.push_str(text);
+        if HEAD.iter().all(|key| parsed.get(key).is_some()) {
+            if self.has_begun() {
+                self.end_recording();
+            }
+            self.pid = parsed.get("pid").and_then(Value::as_i64).unwrap_or(0);
+            let name = parsed.get("process_name").and_then(Value::as_str);
+            self.process_name = name.unwrap_or("").into();
+        }
+        // All times of the trace are relative to the first base.
+        if parsed.get(BASE).is_some() && core::mem::replace(&mut self.has_base, true) {
+            let mut parsed = parsed;
+            parsed.as_object_mut().map(|members| members.remove(BASE));
+            let rest = parsed.to_string();
+            self.members.push_str(rest.trim_matches(['{', '}']));
+        } else {
+            self.members.push_str(text);
+        }
         self.members.push(',');
     }
 
@@ -213,9 +235,7 @@ impl Recording {
             let (looks_like, hint) = ("a recording without a complete block", "");
             return Err(Error::NotATrace { looks_like, hint, offset: 0 });
         }
-        if self.is_cut_off() {
-            self.diagnostics.record(Code::Unclosed, Some(self.offset), b"");
-        }
+        self.end_recording();
         let mut reader = chrome::Reader::new(self.limits);
         reader.feed(format!("{{{}\"traceEvents\":[]}}", self.members).as_bytes())?;
         let (document, diagnostics) = reader.finish()?;

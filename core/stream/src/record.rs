@@ -60,6 +60,9 @@ pub enum Tag {
     Depth = 16,
     /// More arguments of an open span: id is its position among the open spans of the thread.
     More = 17,
+    /// End of a span of another thread: id is the number of that thread; the next slot is a [`Tag::Int`] with the position
+    /// of the span among the open spans there, which stays in use until the end of the recording.
+    EndElsewhere = 18,
     /// An integer argument.
     Int = 32,
     /// A float argument, as the bits of an `f64`.
@@ -80,9 +83,9 @@ impl Tag {
     /// The tag with this number.
     pub fn of(number: u8) -> Option<Tag> {
         use Tag::{
-            AsyncBegin, AsyncEnd, Begin, Bool, Counter, Depth, Dropped, End, EndOuter, Float, FlowEnd,
-            FlowStart, FlowStep, Instant, Int, Json, Memory, More, Name, Number, Open, OutOfMemory, Paused,
-            Text,
+            AsyncBegin, AsyncEnd, Begin, Bool, Counter, Depth, Dropped, End, EndElsewhere, EndOuter, Float,
+            FlowEnd, FlowStart, FlowStep, Instant, Int, Json, Memory, More, Name, Number, Open, OutOfMemory,
+            Paused, Text,
         };
         [
             Begin,
@@ -102,6 +105,7 @@ impl Tag {
             EndOuter,
             Depth,
             More,
+            EndElsewhere,
             Int,
             Float,
             Bool,

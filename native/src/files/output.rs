@@ -1,19 +1,21 @@
 //! Writes to files and standard output, with gzip if the file name ends in `.gz`.
 
 use crate::io_error::with_path;
+use crate::replace::Replacement;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fmt;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 enum Sink {
-    Plain(Box<dyn Write>),
-    Gzip(Box<GzEncoder<Box<dyn Write>>>),
+    Standard(BufWriter<io::Stdout>),
+    Plain(BufWriter<Replacement>),
+    Gzip(Box<GzEncoder<BufWriter<Replacement>>>),
 }
 
-/// A [`fmt::Write`] for a file or standard output. The first error is kept and returned by [`Output::finish`].
+/// A [`fmt::Write`] for a file or standard output. The first error is kept and returned by [`Output::finish`]. A file has
+/// another name until it is complete: a failed write leaves no incomplete file.
 pub struct Output {
     sink: Sink,
     path: Option<PathBuf>,
@@ -28,16 +30,15 @@ impl Output {
     /// Returns an error if the file cannot be created or its name ends in `.zst`: zstd can be read, but not written.
     pub fn create(path: Option<&Path>) -> io::Result<Output> {
         let Some(path) = path else {
-            let plain = Box::new(BufWriter::with_capacity(64 << 10, io::stdout()));
-            return Ok(Output { sink: Sink::Plain(plain), path: None, error: None });
+            let standard = BufWriter::with_capacity(64 << 10, io::stdout());
+            return Ok(Output { sink: Sink::Standard(standard), path: None, error: None });
         };
         let extension = path.extension().unwrap_or_default();
         if extension.eq_ignore_ascii_case("zst") {
             let error = io::Error::new(io::ErrorKind::InvalidInput, "zstd is read, but not written: use .gz");
             return Err(with_path(path)(error));
         }
-        let file = File::create(path).map_err(with_path(path))?;
-        let plain = Box::new(BufWriter::with_capacity(256 << 10, file));
+        let plain = BufWriter::with_capacity(256 << 10, Replacement::create(path)?);
         let sink = if extension.eq_ignore_ascii_case("gz") {
             Sink::Gzip(Box::new(GzEncoder::new(plain, Compression::default())))
         } else {
@@ -50,6 +51,7 @@ impl Output {
     pub fn write(&mut self, bytes: &[u8]) -> bool {
         if self.error.is_none() {
             let written = match &mut self.sink {
+                Sink::Standard(standard) => standard.write_all(bytes),
                 Sink::Plain(plain) => plain.write_all(bytes),
                 Sink::Gzip(gzip) => gzip.write_all(bytes),
             };
@@ -63,18 +65,22 @@ impl Output {
     /// # Errors
     /// Returns the first error of any write. A closed pipe is not an error.
     pub fn finish(self) -> io::Result<()> {
+        let written = self.error.map_or(Ok(()), Err);
         let ended = match self.sink {
-            Sink::Plain(mut plain) => plain.flush(),
-            Sink::Gzip(gzip) => gzip.finish().and_then(|mut plain| plain.flush()),
+            Sink::Standard(mut standard) => written.and_then(|()| standard.flush()),
+            Sink::Plain(plain) => written.and_then(|()| complete(plain)),
+            Sink::Gzip(gzip) => written.and_then(|()| gzip.finish()).and_then(complete),
         };
-        match self.error.map_or(ended, Err) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            result => result.map_err(|error| match &self.path {
-                Some(path) => with_path(path)(error),
-                None => error,
-            }),
+        match (ended, &self.path) {
+            (Err(error), _) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            (Err(error), Some(path)) => Err(with_path(path)(error)),
+            (ended, _) => ended,
         }
     }
+}
+
+fn complete(plain: BufWriter<Replacement>) -> io::Result<()> {
+    plain.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
 }
 
 impl fmt::Write for Output {

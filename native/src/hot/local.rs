@@ -456,7 +456,7 @@ impl Local {
         if END.try_with(|_| ()).is_err() {
             self.is_ending.set(true);
         }
-        let thread = self.without_reentry(|| registry().thread(this_thread()));
+        let thread = self.without_reentry(|| registry().thread(this_thread(self.is_ending.get())));
         self.thread.set(thread.unwrap_or(0));
         self.depth.set(0);
         unrecorded(|| self.holes.borrow_mut().clear());

@@ -7,9 +7,21 @@ pub(crate) struct Thread {
     pub(crate) name: String,
 }
 
-/// Returns the calling thread. Queried from the system, because Rust's own handle is gone while a thread ends.
-pub(crate) fn this_thread() -> Thread {
-    Thread { id: system_id(), name: system_name() }
+/// The number of bytes of a thread's name that Linux keeps.
+const SYSTEM_NAME_BYTES: usize = 15;
+
+/// Returns the calling thread. The name is that of Rust's handle, which is gone while a thread ends, unless the program
+/// has given the thread another one since.
+pub(crate) fn this_thread(is_ending: bool) -> Thread {
+    let system = system_name();
+    let current = if is_ending { None } else { Some(std::thread::current()) };
+    let is_same = |name: &&str| {
+        let kept = &name.as_bytes()[..name.len().min(SYSTEM_NAME_BYTES)];
+        cfg!(not(target_os = "linux")) || kept == system
+    };
+    let known = current.as_ref().and_then(|thread| thread.name()).filter(is_same);
+    let name = known.map_or_else(|| String::from_utf8_lossy(&system).into_owned(), str::to_owned);
+    Thread { id: system_id(), name }
 }
 
 #[cfg(target_os = "linux")]
@@ -31,18 +43,18 @@ fn system_id() -> u64 {
 }
 
 #[cfg(target_os = "linux")]
-fn system_name() -> String {
+fn system_name() -> Vec<u8> {
     let mut name = [0u8; 32];
     // SAFETY: the buffer is larger than the 16 bytes that Linux writes at most.
     let failed =
         unsafe { libc::pthread_getname_np(libc::pthread_self(), name.as_mut_ptr().cast(), name.len()) };
     let length = name.iter().position(|&b| b == 0).unwrap_or(name.len());
-    if failed == 0 { String::from_utf8_lossy(&name[..length]).into_owned() } else { String::new() }
+    if failed == 0 { name[..length].to_vec() } else { Vec::new() }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn system_name() -> String {
-    std::thread::current().name().unwrap_or_default().to_owned()
+fn system_name() -> Vec<u8> {
+    Vec::new()
 }
 
 /// Returns the file name of the program.

@@ -23,7 +23,7 @@ impl Lost {
                     lost += 1;
                 }
                 Some(Tag::End | Tag::EndOuter) if *open > 0 => *open -= 1,
-                Some(Tag::Depth | Tag::More) => {}
+                Some(Tag::Depth | Tag::More | Tag::EndElsewhere) => {}
                 _ => lost += 1,
             }
         }

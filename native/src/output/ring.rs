@@ -5,7 +5,7 @@ use crate::output::batch::{Batch, block};
 use kinetoscope_stream::block::{BlockKind, Found, HEAD_BYTES, find, u64_at};
 use kinetoscope_stream::record::{SLOT_BYTES, Tag, WORD_BYTES, Word, key};
 use kinetoscope_stream::records::{Record, Records};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 /// A batch that is kept.
@@ -31,13 +31,23 @@ pub(crate) struct Ring {
     definitions: Vec<u8>,
     /// By thread, the spans that were open at the start of the oldest kept batch.
     open: BTreeMap<u32, OpenSpans>,
+    /// Threads and positions of spans that ended on other threads, and whose begins are not in `open` yet.
+    ended_elsewhere: BTreeSet<(u32, u32)>,
 }
 
 impl Ring {
     /// Creates a ring buffer that keeps batches younger than `keep`, and at most `limit` bytes of records.
     pub(crate) fn new(keep: Duration, limit: usize) -> Ring {
-        let (definitions, open) = (Vec::new(), BTreeMap::new());
-        Ring { keep, limit, batches: VecDeque::new(), bytes: 0, start: None, definitions, open }
+        Ring {
+            keep,
+            limit,
+            batches: VecDeque::new(),
+            bytes: 0,
+            start: None,
+            definitions: Vec::new(),
+            open: BTreeMap::new(),
+            ended_elsewhere: BTreeSet::new(),
+        }
     }
 
     pub(crate) fn append(&mut self, batch: &Batch) {
@@ -67,13 +77,18 @@ impl Ring {
         while let Found::Block(found) = find(rest) {
             if found.kind == BlockKind::Records {
                 let open = self.open.entry(found.thread).or_default();
-                update_open_spans(open, found.payload);
+                update_open_spans(open, found.payload, &mut self.ended_elsewhere);
                 if open.is_empty() {
                     self.open.remove(&found.thread);
                 }
             }
             rest = &rest[HEAD_BYTES + found.payload.len()..];
         }
+        let open = &mut self.open;
+        self.ended_elsewhere.retain(|&(thread, position)| {
+            let span = open.get_mut(&thread).and_then(|open| open.get_mut(position as usize));
+            span.map(|span| *span = None).is_none()
+        });
     }
 
     /// Returns the time from which on everything is kept, in ticks; `None` if no batch was dropped.
@@ -111,8 +126,9 @@ fn long_form(record: &Record<'_>) -> Vec<u8> {
     [word, record.ticks].into_iter().flat_map(u64::to_le_bytes).collect()
 }
 
-/// Updates the list of a thread's open spans with the records of a block.
-fn update_open_spans(open: &mut OpenSpans, payload: &[u8]) {
+/// Updates the list of a thread's open spans with the records of a block. Spans of other threads that end in it are added
+/// to `elsewhere`: their begins may be in a later block.
+fn update_open_spans(open: &mut OpenSpans, payload: &[u8], elsewhere: &mut BTreeSet<(u32, u32)>) {
     for record in Records::of(payload) {
         match record.tag() {
             Some(Tag::Begin) => open.push(Some(long_form(&record))),
@@ -121,6 +137,9 @@ fn update_open_spans(open: &mut OpenSpans, payload: &[u8]) {
                 while open.pop_if(|span| span.is_none()).is_some() {}
             }
             Some(Tag::EndOuter) => end_at(open, record.args),
+            Some(Tag::EndElsewhere) => {
+                elsewhere.insert((record.word.id, u64_at(record.args, WORD_BYTES) as u32));
+            }
             Some(Tag::Depth) => {
                 open.truncate(record.word.id as usize);
                 record.args.chunks_exact(SLOT_BYTES).for_each(|slot| end_at(open, slot));

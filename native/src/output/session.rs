@@ -15,7 +15,9 @@ use crate::metrics::Sampler;
 use crate::mirror;
 use crate::options::{Destination, Devices, Options};
 use crate::output::batch::meta;
+use crate::output::content::Content;
 use crate::output::document::{Member, document, members};
+use crate::output::file;
 #[cfg(unix)]
 use crate::output::fork;
 use crate::output::ring::Ring;
@@ -24,7 +26,6 @@ use crate::output::statistics::Statistics;
 use crate::output::stream::Stream;
 use crate::output::writer::{OnFlush, Writer};
 use serde_json::json;
-use std::fs::OpenOptions;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -95,8 +96,8 @@ impl Session {
         let overhead_ns_per_span = local::overhead_ns(state);
         let sink = match &options.destination {
             Destination::File { path, is_durable } => {
-                let file = OpenOptions::new().create(true).append(true).read(true).open(path);
-                Sink::file(file.map_err(with_path(path))?, *is_durable)?
+                let file = file::open(path, options.existing).map_err(with_path(path))?;
+                Sink::file(file, path, *is_durable).map_err(with_path(path))?
             }
             Destination::Memory { bytes } => Sink::memory(*bytes),
             Destination::Ring { keep, bytes } => Sink::Ring(Ring::new(*keep, *bytes)),
@@ -145,6 +146,11 @@ impl Session {
     #[cfg(feature = "analysis")]
     pub(crate) fn number(&self) -> u32 {
         left_out(self.state)
+    }
+
+    /// Returns whether this process made the recording, not one that forked it.
+    pub(crate) fn is_own_process(&self) -> bool {
+        self.process == std::process::id()
     }
 
     /// Returns whether [`Session::enable`] was called.
@@ -204,15 +210,15 @@ impl Session {
     /// Returns [`RecordError::Forked`] in a forked child, where the thread that may hold the stream's lock does not
     /// exist.
     pub(crate) fn with_stream<T>(&self, run: impl FnOnce(&mut Stream) -> T) -> Result<T, RecordError> {
-        if self.process != std::process::id() {
+        if !self.is_own_process() {
             return Err(RecordError::Forked);
         }
         Ok(local::unrecorded(|| run(&mut self.writer.stream())))
     }
 
-    /// Stops recording and returns the bytes. `metadata` is added to the trace's top-level object.
-    pub(crate) fn finish(mut self, metadata: &[Member]) -> Result<(Vec<u8>, Statistics), RecordError> {
-        if self.process != std::process::id() {
+    /// Stops recording and returns the content of the recording. `metadata` is added to the trace's top-level object.
+    pub(crate) fn finish(mut self, metadata: &[Member]) -> Result<(Content, Statistics), RecordError> {
+        if !self.is_own_process() {
             // The writer thread and the recording belong to the parent process.
             std::mem::forget(self);
             return Err(RecordError::Forked);
@@ -269,10 +275,11 @@ impl Session {
         meta(&mut tail, &members(&object));
         stream.append(tail);
         stream.write_window(window, cycle);
+        self.statistics.bytes = stream.bytes;
         // No more spans without an id were recorded than there are records.
         NEXT_ID.fetch_add(stream.records, Ordering::Relaxed);
         pool().shrink();
-        Ok((stream.into_sink().into_bytes()?, self.statistics))
+        Ok((stream.into_sink().into_content()?, self.statistics))
     }
 }
 

@@ -1,9 +1,12 @@
 //! The sink of a recording: memory, a file, or a ring buffer with its last seconds.
 
+use crate::io_error::with_path;
 use crate::output::batch::Batch;
+use crate::output::content::Content;
 use crate::output::ring::Ring;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 /// The sink of a recording.
 #[derive(Debug)]
@@ -12,7 +15,7 @@ pub(crate) enum Sink {
     /// until then.
     Memory { pieces: Vec<Vec<u8>>, bytes: usize, limit: usize, is_full: bool },
     /// A file. The recording begins at the offset `start`; `error` is the first error of a write.
-    File { file: File, start: u64, error: Option<io::Error>, is_durable: bool },
+    File { file: File, path: PathBuf, start: u64, error: Option<io::Error>, is_durable: bool },
     /// A ring buffer in memory.
     Ring(Ring),
 }
@@ -24,9 +27,9 @@ impl Sink {
     }
 
     /// Creates a sink that appends to a file.
-    pub(crate) fn file(mut file: File, is_durable: bool) -> io::Result<Sink> {
+    pub(crate) fn file(mut file: File, path: &Path, is_durable: bool) -> io::Result<Sink> {
         let start = file.seek(SeekFrom::End(0))?;
-        Ok(Sink::File { file, start, error: None, is_durable })
+        Ok(Sink::File { file, path: path.to_owned(), start, error: None, is_durable })
     }
 
     /// Appends a batch. Returns whether its events are kept: memory may be full, or a write may have failed.
@@ -54,17 +57,19 @@ impl Sink {
         }
     }
 
-    /// Returns the bytes of the recording.
-    pub(crate) fn into_bytes(self) -> io::Result<Vec<u8>> {
+    /// Returns the content of the recording.
+    ///
+    /// # Errors
+    /// Returns the first error of a write, and an error if the file was removed, with its path.
+    pub(crate) fn into_content(self) -> io::Result<Content> {
         match self {
-            Sink::Memory { pieces, .. } => Ok(pieces.concat()),
-            Sink::Ring(ring) => Ok(ring.bytes()),
-            Sink::File { error: Some(error), .. } => Err(error),
-            Sink::File { mut file, start, .. } => {
-                let mut bytes = Vec::new();
-                file.seek(SeekFrom::Start(start))?;
-                file.read_to_end(&mut bytes)?;
-                Ok(bytes)
+            Sink::Memory { pieces, .. } => Ok(Content::Memory(pieces.concat())),
+            Sink::Ring(ring) => Ok(Content::Memory(ring.bytes())),
+            Sink::File { error: Some(error), path, .. } => Err(with_path(&path)(error)),
+            Sink::File { mut file, path, start, .. } => {
+                let end = file.stream_position().map_err(with_path(&path))?;
+                fs::metadata(&path).map_err(with_path(&path))?;
+                Ok(Content::File { path, start, length: end.saturating_sub(start) })
             }
         }
     }

@@ -22,7 +22,7 @@ pub struct Statistics {
     /// The number of arguments that were cut or left out, because the arguments of a record exceed 64 KiB. The `args` of
     /// such an event have their number as `cut arguments`.
     pub cut_arguments: u64,
-    /// The size of the recording in bytes.
+    /// The size of the recording in bytes; in the trace's own statistics without its last block.
     pub bytes: u64,
     /// The cost of a span without arguments, begin and end, in ns. It is measured once, before the first recording.
     pub overhead_ns_per_span: f64,

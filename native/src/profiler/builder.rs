@@ -3,7 +3,7 @@
 use crate::activity::Activity;
 use crate::error::RecordError;
 use crate::mirror::Mirror;
-use crate::options::{Destination, Devices, Options};
+use crate::options::{Destination, Devices, Existing, Options};
 use crate::output::document::Member;
 use crate::profiler::handlers::Handler;
 #[cfg(feature = "analysis")]
@@ -176,8 +176,12 @@ impl ProfilerBuilder {
         self
     }
 
-    /// Appends to a file while recording, so that everything that was written can be read after the program is killed.
+    /// Writes to a file while recording, so that everything that was written can be read after the program is killed.
     /// The default is to keep the recording in memory.
+    ///
+    /// The recording does not start if the file exists and is not empty, unless [`overwrite`](Self::overwrite) or
+    /// [`append`](Self::append) is set, or if another profiler, of any process, writes to it. The later recordings of a
+    /// schedule are appended to the first one.
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.options.destination = Destination::File { path: path.into(), is_durable: false };
         self
@@ -187,6 +191,19 @@ impl ProfilerBuilder {
     /// loss.
     pub fn durable_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.options.destination = Destination::File { path: path.into(), is_durable: true };
+        self
+    }
+
+    /// Removes the content of an existing [`file`](Self::file).
+    pub fn overwrite(mut self, is_on: bool) -> Self {
+        self.options.existing = if is_on { Existing::Overwrite } else { Existing::Refuse };
+        self
+    }
+
+    /// Appends to the recordings in an existing [`file`](Self::file). Each is a window of the trace, and each process has
+    /// its own id.
+    pub fn append(mut self, is_on: bool) -> Self {
+        self.options.existing = if is_on { Existing::Append } else { Existing::Refuse };
         self
     }
 

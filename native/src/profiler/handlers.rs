@@ -4,6 +4,8 @@ use super::recording::Recording;
 use crate::error::RecordError;
 use crate::hot::system::host_name;
 use crate::io_error::with_path;
+#[cfg(feature = "analysis")]
+use crate::replace;
 use std::fs;
 #[cfg(feature = "analysis")]
 use std::path::Path;
@@ -53,7 +55,7 @@ pub fn tensorboard_trace_handler(
 #[cfg(feature = "analysis")]
 pub fn print_table(options: TableOptions) -> Handler {
     Box::new(move |recording| {
-        println!("{}", recording.table(GroupBy::default(), &options));
+        println!("{}", recording.table(GroupBy::default(), &options)?);
         Ok(())
     })
 }
@@ -66,8 +68,7 @@ pub fn execution_trace_handler(path: impl Into<PathBuf>) -> Handler {
     let mut is_first = true;
     Box::new(move |recording| {
         let path = step_path(&path, recording, &mut is_first);
-        let text = execution_trace(&recording.trace);
-        Ok(fs::write(&path, text).map_err(with_path(&path))?)
+        Ok(replace::write(&path, execution_trace(recording.trace()?))?)
     })
 }
 

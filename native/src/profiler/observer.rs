@@ -5,9 +5,8 @@ use super::recording::Recording;
 use crate::error::RecordError;
 use crate::hot::lock::hold;
 use crate::hot::state::OBSERVED;
-use crate::io_error::with_path;
+use crate::replace;
 use kinetoscope_core::write::execution_trace::observed_trace;
-use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -105,7 +104,7 @@ impl ExecutionTraceObserver {
         let mut is_first = true;
         move |recording| {
             let path = step_path(&path, recording, &mut is_first);
-            Ok(fs::write(&path, observed_trace(&recording.trace)).map_err(with_path(&path))?)
+            Ok(replace::write(&path, observed_trace(recording.trace()?))?)
         }
     }
 }

@@ -1,8 +1,8 @@
 //! A finished recording.
 
 use crate::error::RecordError;
+use crate::output::content::Content;
 use crate::output::statistics::Statistics;
-use std::fs;
 use std::path::Path;
 #[cfg(feature = "analysis")]
 use {
@@ -13,13 +13,15 @@ use {
     kinetoscope_core::analysis::torch::stacks::{Metric, export},
     kinetoscope_core::report::table_options::TableOptions,
     kinetoscope_core::report::torch_table::{Recorded, render},
-    kinetoscope_core::trace::Trace,
+    kinetoscope_core::trace::{TextReader, Trace},
     kinetoscope_core::write::chrome,
     kinetoscope_core::write::memory_timeline::MemoryTimeline,
     std::fmt::Write,
+    std::io::Read,
+    std::sync::OnceLock,
 };
 
-/// A finished recording: its bytes and, with the feature `analysis`, the trace that was read from them.
+/// A finished recording. One that was written to a file stays there: it is read only when it is used.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Recording {
@@ -27,28 +29,28 @@ pub struct Recording {
     pub statistics: Statistics,
     /// The profiler's step number when the recording was finished.
     pub step: u64,
-    /// The trace, as it is read from the bytes.
+    content: Content,
     #[cfg(feature = "analysis")]
-    pub trace: Trace,
-    bytes: Vec<u8>,
+    trace: OnceLock<Trace>,
 }
 
 impl Recording {
-    /// Creates a recording. With the feature `analysis`, the trace is read from the bytes.
-    #[cfg_attr(not(feature = "analysis"), allow(clippy::unnecessary_wraps))]
-    pub(crate) fn new(bytes: Vec<u8>, statistics: Statistics, step: u64) -> Result<Recording, RecordError> {
-        Ok(Recording {
+    pub(crate) fn new(content: Content, statistics: Statistics, step: u64) -> Recording {
+        Recording {
             statistics,
             step,
+            content,
             #[cfg(feature = "analysis")]
-            trace: Trace::read(&bytes)?,
-            bytes,
-        })
+            trace: OnceLock::new(),
+        }
     }
 
     /// Returns the bytes in the recorder's format, which [`save`](Recording::save) writes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+    ///
+    /// # Errors
+    /// Returns [`RecordError::Io`] if the recording is in a file that cannot be read.
+    pub fn bytes(&self) -> Result<Vec<u8>, RecordError> {
+        Ok(self.content.bytes()?)
     }
 
     /// Writes the recording to a file in the recorder's format (`.ktrace`), which the command line, the page and the
@@ -57,41 +59,76 @@ impl Recording {
     /// # Errors
     /// Returns [`RecordError::Io`] if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), RecordError> {
-        Ok(fs::write(path, &self.bytes)?)
+        Ok(self.content.save(path.as_ref())?)
     }
 }
 
-/// Needs the feature `analysis`.
+/// The number of bytes that are read at once.
+#[cfg(feature = "analysis")]
+const PIECE: usize = 256 << 10;
+
+/// Needs the feature `analysis`. Each method reads the recording when the first one is called, and returns the errors of
+/// [`Recording::trace`].
 #[cfg(feature = "analysis")]
 impl Recording {
+    /// Returns the trace. It is read at the first call.
+    ///
+    /// # Errors
+    /// Returns [`RecordError::Io`] if the recording is in a file that cannot be read, and [`RecordError::Trace`] if the
+    /// recording is not a trace, for example because it was written to `/dev/null`.
+    pub fn trace(&self) -> Result<&Trace, RecordError> {
+        if let Some(known) = self.trace.get() {
+            return Ok(known);
+        }
+        let (mut reader, mut text, mut piece) =
+            (self.content.reader()?, TextReader::default(), vec![0; PIECE]);
+        loop {
+            match reader.read(&mut piece)? {
+                0 => break,
+                length => text.feed(&piece[..length])?,
+            }
+        }
+        let (table, diagnostics) = text.finish()?;
+        Ok(self.trace.get_or_init(|| Trace::new(table, diagnostics)))
+    }
+
     /// Returns PyTorch's `events()`.
-    pub fn events(&self) -> FunctionEvents {
-        FunctionEvents::new(&self.trace)
+    ///
+    /// # Errors
+    /// Those of [`Recording::trace`].
+    pub fn events(&self) -> Result<FunctionEvents, RecordError> {
+        Ok(FunctionEvents::new(self.trace()?))
     }
 
     /// Returns PyTorch's `key_averages()`.
-    pub fn key_averages(&self, by: GroupBy) -> Vec<Average> {
-        key_averages(&self.events(), &self.trace.table, by)
+    ///
+    /// # Errors
+    /// Those of [`Recording::trace`].
+    pub fn key_averages(&self, by: GroupBy) -> Result<Vec<Average>, RecordError> {
+        Ok(key_averages(&self.events()?, &self.trace()?.table, by))
     }
 
     /// Returns PyTorch's `total_average()`.
-    pub fn total_average(&self) -> Average {
-        total_average(&self.events(), &self.trace.table)
+    ///
+    /// # Errors
+    /// Those of [`Recording::trace`].
+    pub fn total_average(&self) -> Result<Average, RecordError> {
+        Ok(total_average(&self.events()?, &self.trace()?.table))
     }
 
     /// Returns PyTorch's `key_averages().table()`, and a line with the number of lost spans and events if there are any.
-    pub fn table(&self, by: GroupBy, options: &TableOptions) -> String {
-        let events = self.events();
-        let rows = key_averages(&events, &self.trace.table, by);
+    ///
+    /// # Errors
+    /// Those of [`Recording::trace`].
+    pub fn table(&self, by: GroupBy, options: &TableOptions) -> Result<String, RecordError> {
+        let events = self.events()?;
+        let rows = key_averages(&events, &self.trace()?.table, by);
         let mut table = render(&rows, Recorded::of(&events), options);
-        if self.statistics.dropped > 0 {
-            let _ = writeln!(
-                table,
-                "{} spans or events were lost: these figures are too low",
-                self.statistics.dropped
-            );
+        let lost = self.statistics.dropped;
+        if lost > 0 {
+            let _ = writeln!(table, "{lost} spans or events were lost: these figures are too low");
         }
-        table
+        Ok(table)
     }
 
     /// Writes a Chrome trace in the form of Kineto's. It is compressed if the name ends in `.gz`.
@@ -99,9 +136,10 @@ impl Recording {
     /// # Errors
     /// Returns [`RecordError::Io`] if the file cannot be written.
     pub fn export_chrome_trace(&self, path: impl AsRef<Path>) -> Result<(), RecordError> {
-        let output = Output::create(Some(path.as_ref()))?;
-        let written = chrome::write(&self.trace.table, output, |_| true);
-        Ok(written.map_err(|_| std::io::Error::other("the trace could not be written"))?.finish()?)
+        let mut output = Output::create(Some(path.as_ref()))?;
+        // `finish` returns the error of a write.
+        let _ = chrome::write(&self.trace()?.table, &mut output, |_| true);
+        Ok(output.finish()?)
     }
 
     /// Writes PyTorch's `export_stacks()`: one line for each stack, which ends with the metric in whole microseconds.
@@ -110,7 +148,7 @@ impl Recording {
     /// # Errors
     /// Returns [`RecordError::Io`] if the file cannot be written.
     pub fn export_stacks(&self, path: impl AsRef<Path>, metric: Metric) -> Result<(), RecordError> {
-        let text = export(&self.events(), &self.trace.table, metric);
+        let text = export(&self.events()?, &self.trace()?.table, metric);
         write(path.as_ref(), &text)
     }
 
@@ -126,8 +164,9 @@ impl Recording {
         device: Option<&str>,
     ) -> Result<(), RecordError> {
         let path = path.as_ref();
-        let memory = Memory::new(&self.trace);
-        let timeline = MemoryTimeline::new(&self.trace, &memory, device)?;
+        let trace = self.trace()?;
+        let memory = Memory::new(trace);
+        let timeline = MemoryTimeline::new(trace, &memory, device)?;
         let name = path.to_string_lossy();
         let text = if name.ends_with(".html") {
             timeline.html()

@@ -94,6 +94,15 @@ fn end_of_older(begun: Begun, now: u32, site: &'static Site) {
     if began & flag::NAMED != 0 { names::take(began, record) } else { record("") }
 }
 
+/// Ends a span that began on the thread with this number, from another thread.
+pub(crate) fn end_elsewhere(begun: Begun, thread: u32) {
+    if begun.state == state() || is_paused(begun.state) {
+        let mut args = Args::new(begun.state);
+        args.int(key::VALUE, i64::from(begun.position));
+        args.write_to(Tag::EndElsewhere, thread);
+    }
+}
+
 /// Records an instant event.
 pub(crate) fn instant(args: Args, site: &'static Site) {
     if wants_mirror(args.state()) {

@@ -67,7 +67,7 @@ fn kinds(work: &Work, folder: &Path) -> Outcome {
         work.context.synchronize()?;
         ensure(result[0] > 1.0, || format!("a wrong result, {}", result[0]))
     })?;
-    let table = &recording.trace.table;
+    let table = &recording.trace()?.table;
     let seen = counts(table);
     for category in
         ["kernel", "gpu_memcpy", "gpu_memset", "cuda_driver", "cuda_sync", "gpu_user_annotation", "ac2g"]
@@ -77,7 +77,7 @@ fn kinds(work: &Work, folder: &Path) -> Outcome {
     let memory = table.rows().filter(|&row| table.name(row) == "[memory]").count();
     let counters = table.rows().filter(|&row| table.name(row).starts_with("GPU 0 ")).count();
     ensure(memory > 0, || "no [memory] events".to_owned())?;
-    let findings = recording.trace.diagnostics.findings();
+    let findings = recording.trace()?.diagnostics.findings();
     ensure(findings.is_empty(), || format!("diagnostics: {findings:?}"))?;
     Ok(format!("{seen:?}, {memory} [memory], {counters} samples of counters"))
 }
@@ -86,7 +86,7 @@ fn every_kernel(work: &Work, folder: &Path) -> Outcome {
     const LAUNCHES: usize = 37;
     for round in 0..100 {
         let recording = record(folder, "every_kernel", || Ok(work.rounds(LAUNCHES).map(|_| ())?))?;
-        let found = named(&recording.trace.table, "kernel", "saxpy").len();
+        let found = named(&recording.trace()?.table, "kernel", "saxpy").len();
         ensure(found == LAUNCHES, || format!("round {round}: {found} of {LAUNCHES} kernels"))?;
     }
     Ok(format!("100 rounds of {LAUNCHES} launches, none missing"))
@@ -101,7 +101,7 @@ fn order(work: &Work, folder: &Path) -> Outcome {
         }
         Ok(())
     })?;
-    let table = &recording.trace.table;
+    let table = &recording.trace()?.table;
     let window = rows(table, "Trace").next().ok_or("the trace has no window event")?;
     let mut least = i64::MAX;
     for kernel in rows(table, "kernel") {
@@ -125,7 +125,7 @@ fn long_kernel(work: &Work, folder: &Path) -> Outcome {
         timed = f64::from(start.elapsed_ms(&end)?);
         Ok(())
     })?;
-    let table = &recording.trace.table;
+    let table = &recording.trace()?.table;
     let kernel = *named(table, "kernel", "spin").first().ok_or("no kernel")?;
     let ours = table.dur(kernel) as f64 / 1e6;
     ensure((ours / timed - 1.0).abs() < 0.01, || format!("{ours} ms, and {timed} ms by CUDA events"))?;
@@ -143,7 +143,7 @@ fn graph(work: &Work, folder: &Path) -> Outcome {
         (0..LAUNCHES).try_for_each(|_| graph.launch())?;
         Ok(work.stream.synchronize()?)
     })?;
-    let table = &recording.trace.table;
+    let table = &recording.trace()?.table;
     let kernels: Vec<_> =
         rows(table, "kernel").filter(|&row| int(table, row, "graph id").unwrap_or(0) != 0).collect();
     ensure(kernels.len() == NODES * LAUNCHES, || format!("{} kernels of graphs", kernels.len()))?;
@@ -161,7 +161,7 @@ fn two_streams(work: &Work, folder: &Path) -> Outcome {
         work.spin(&other, 20_000_000)?;
         Ok(work.context.synchronize()?)
     })?;
-    let table = &recording.trace.table;
+    let table = &recording.trace()?.table;
     let kernels = named(table, "kernel", "spin");
     let [a, b] = kernels[..] else { return Err(format!("{} kernels", kernels.len()).into()) };
     let common = table.end(a).min(table.end(b)) - table.ts(a).max(table.ts(b));
@@ -215,7 +215,7 @@ fn overhead(work: &Work, folder: &Path) -> Outcome {
 
 fn saxpy_for_comparison(work: &Work, folder: &Path) -> Outcome {
     let recording = record(folder, "saxpy", || Ok(work.rounds(200).map(|_| ())?))?;
-    let table = &recording.trace.table;
+    let table = &recording.trace()?.table;
     let mut durations: Vec<i64> = named(table, "kernel", "saxpy").iter().map(|&row| table.dur(row)).collect();
     durations.sort_unstable();
     Ok(format!("{} kernels, median {} ns", durations.len(), durations[durations.len() / 2]))

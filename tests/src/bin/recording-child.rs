@@ -42,6 +42,8 @@ fn main() {
             println!("{:?}", [&pushed[..], &popped].concat());
         }
         "printed" => printed(),
+        "appended" => appended(path(2), &args[3]),
+        "unstopped" => unstopped(&args[2]),
         "signalled-after" => signalled_after(path(2)),
         "signalled" => flight(path(2), |flight| {
             println!("ready");
@@ -68,6 +70,45 @@ fn killed(recording: &Path, log: &Path) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64;
         let entry = u128::from(number) | u128::from(now) << 64;
         log.write_all(&entry.to_le_bytes()).expect("the write should succeed");
+    }
+}
+
+/// Appends a recording with a span of this name. The name `killed` ends the process while the span is open.
+fn appended(recording: &Path, name: &str) {
+    let builder = Profiler::builder().file(recording).append(true).flush_interval(Duration::from_millis(2));
+    let mut profiler = builder.start().expect("recording should start");
+    for at in 0..3 {
+        drop(scope!("call", at));
+    }
+    let span = scope!(name);
+    thread::sleep(Duration::from_millis(20));
+    if name == "killed" {
+        process::abort();
+    }
+    drop(span);
+    profiler.stop().expect("a recording");
+}
+
+/// Drops a profiler without stopping it.
+fn unstopped(how: &str) {
+    let builder = Profiler::builder();
+    let builder = match how {
+        "handled" => builder.on_trace_ready(|recording| {
+            println!("handled {} records", recording.statistics.records);
+            Ok(())
+        }),
+        "panicking" => builder.on_trace_ready(|_| panic!("an intended panic of a handler")),
+        _ => builder,
+    };
+    let profiler = builder.start().expect("recording should start");
+    drop(scope!("work"));
+    if how == "unwinding" || how == "panicking" {
+        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+            let _profiler = profiler;
+            panic!("an intended panic");
+        }));
+        assert!(unwound.is_err());
+        println!("survived");
     }
 }
 
@@ -99,7 +140,7 @@ fn mirrored() {
     let mut profiler = Profiler::builder().mirror(Mirror::Nvtx).start().expect("recording should start");
     ranges();
     let recording = profiler.stop().expect("a recording").expect("a recording");
-    assert_eq!(recording.events().len(), 3);
+    assert_eq!(recording.events().expect("a trace").len(), 3);
     ranges();
 }
 

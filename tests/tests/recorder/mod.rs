@@ -3,6 +3,7 @@
 //! Shared by the tests of the recorder: one recording at a time, and the properties that every trace of it has.
 
 use kinetoscope::Recording;
+use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::table::category::Category;
 use kinetoscope_core::table::events::{Row, Table};
 use kinetoscope_core::trace::Trace;
@@ -44,12 +45,18 @@ pub(crate) fn chrome(recording: &Recording) -> Value {
 /// Checks the properties of every recording that ended normally: no diagnostics, the Chrome trace reads back as the
 /// same events, spans of a track nest, and the fields are Kineto's.
 pub(crate) fn check(recording: &Recording) -> Value {
-    assert_eq!(recording.trace.diagnostics.findings(), [], "diagnostics");
+    check_with(recording, &[])
+}
+
+/// The same as [`check`], for a recording with these diagnostics.
+pub(crate) fn check_with(recording: &Recording, expected: &[Code]) -> Value {
+    let findings = recording.trace().expect("a trace").diagnostics.findings();
+    assert_eq!(findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), expected, "diagnostics");
     let document = chrome(recording);
     let again = Trace::read(document.to_string().as_bytes()).expect("a trace");
     assert_eq!(again.diagnostics.findings(), [], "diagnostics of the Chrome trace");
-    assert_eq!(again.table.len(), recording.trace.table.len());
-    check_nesting(&recording.trace.table);
+    assert_eq!(again.table.len(), recording.trace().expect("a trace").table.len());
+    check_nesting(&recording.trace().expect("a trace").table);
     check_schema(&document);
     check_track_names(&document);
     document

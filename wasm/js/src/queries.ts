@@ -66,6 +66,9 @@ export type DiagnosticCode =
   | "hidden_record"
   | "unmatched_push"
   | "dropped_record"
+  | "cut_argument"
+  | "ended_out_of_order"
+  | "open_span"
   | "unknown_name"
   | "history_overflowed"
   | "unmatched_pop";

@@ -1,14 +1,16 @@
-//! Completes a recording at its end: open spans, flows, track names, and times in nanoseconds.
+//! Completes a recording at its end: open spans, flows and times in nanoseconds; and the file at its end: track names.
 
-use super::state::{LATEST, Recording, Thread};
+use super::clock::Clock;
+use super::state::{LATEST, Mark, Named, Recording, Tail, Thread};
 use crate::diagnostics::Code;
+use crate::index::Index;
 use crate::order::sort_by_key;
 use crate::table::append::RowBuilder;
 use crate::table::layout::Place::{Args, Top};
 use crate::table::tracks::Track;
 use crate::time;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 const PROCESS: [&str; 2] = ["process_name", "process_sort_index"];
@@ -19,24 +21,23 @@ const FIRST_GPU: i64 = 5_000_000;
 const OVERHEAD: i64 = 0x0100_000A;
 
 impl Recording {
-    /// Closes open spans, appends flows, device activities and track names, and converts times to nanoseconds.
-    pub(super) fn close(&mut self) {
-        let end = self.windows.last().map_or(0, |window| window.end).max(self.tail.last_ticks).min(LATEST);
-        for thread in 0..self.threads.len() {
-            while let Some(open) = self.threads[thread].open.pop() {
-                if open.row.is_some() && !open.is_over && !self.is_cut_off() {
-                    self.diagnostics.record(Code::OpenSpan, None, b"");
-                }
-                self.unfinished(open, end);
-            }
+    /// Whether anything of the present recording was read. The window of a flight recording precedes its metadata.
+    pub(super) fn has_begun(&self) -> bool {
+        !self.threads.is_empty() || self.table.len() > self.first_row || self.activities.heap_bytes() > 0
+    }
+
+    /// Ends the present recording: closes open spans, appends flows and device activities, and converts times to
+    /// nanoseconds since 1970. The next recording in the file has its own threads, names and clock.
+    pub(super) fn end_recording(&mut self) {
+        if self.is_cut_off() {
+            self.diagnostics.record(Code::Unclosed, Some(self.offset), b"");
         }
+        self.close_spans();
         self.flows();
         let around = self.activities();
         let mut lines = self.clock.lines();
-        let base = self.table.metadata.base_ns;
-        // Times out of range are clamped and counted after all times are converted.
-        let mut ns = |ticks: i64| lines.ns(ticks as u64).saturating_sub(base).max(-i64::MAX);
-        for row in self.table.rows() {
+        let mut ns = |ticks: i64| lines.ns(ticks as u64);
+        for row in self.table.rows().skip(self.first_row) {
             let (start, dur) = (self.table.ts(row), self.table.dur(row));
             let begin = ns(start);
             self.table.place(row, begin, self.table.track_id(row));
@@ -48,21 +49,79 @@ impl Recording {
         // Kineto extends them by a nanosecond at both ends, so that viewers nest the activities inside them.
         for row in around {
             let (start, dur) = (self.table.ts(row).saturating_sub(1), self.table.dur(row).saturating_add(2));
-            self.table.place(row, start.max(-i64::MAX), self.table.track_id(row));
+            self.table.place(row, start, self.table.track_id(row));
             self.table.set_dur(row, dur);
         }
         let start = self.windows.first().map_or(self.tail.first_ticks.unwrap_or(0), |window| window.start);
-        let start = ns(start.min(LATEST) as i64);
-        let windows: Vec<(i64, i64, u64)> = self
-            .windows
-            .iter()
-            .map(|w| {
-                let stop = if w.end == 0 { self.tail.last_ticks } else { w.end };
-                (ns(w.start.min(LATEST) as i64), ns(stop.min(LATEST) as i64), w.cycle)
-            })
-            .collect();
-        self.track_names(start);
-        self.mark_windows(&windows);
+        self.named.start.get_or_insert(ns(start.min(LATEST) as i64));
+        for window in &self.windows {
+            let end = if window.end == 0 { self.tail.last_ticks } else { window.end };
+            self.named.windows.push(Mark {
+                start: ns(window.start.min(LATEST) as i64),
+                end: ns(end.min(LATEST) as i64),
+                cycle: window.cycle,
+                ops: self.tail.ops,
+            });
+        }
+        self.reset();
+    }
+
+    /// Closes the spans that are open at the end of the recording.
+    fn close_spans(&mut self) {
+        for (number, position, ticks) in core::mem::take(&mut self.tail.ended_elsewhere) {
+            let thread = self.thread_at(number);
+            if let Some(open) = self.threads[thread].open.get_mut(position) {
+                let span = *open;
+                open.is_over = true;
+                self.end_span(thread, ticks, 0, span);
+            }
+        }
+        let end = self.windows.last().map_or(0, |window| window.end).max(self.tail.last_ticks).min(LATEST);
+        for thread in 0..self.threads.len() {
+            while let Some(open) = self.threads[thread].open.pop() {
+                if open.row.is_some() && !open.is_over && !self.is_cut_off() {
+                    self.diagnostics.record(Code::OpenSpan, None, b"");
+                }
+                self.unfinished(open, end);
+            }
+        }
+    }
+
+    /// Keeps what the tracks are named by, and forgets the rest of the recording's state.
+    fn reset(&mut self) {
+        let pid = self.pid;
+        let tail = core::mem::take(&mut self.tail);
+        let named = &mut self.named;
+        if named.processes.iter().all(|process| process.0 != pid) {
+            named.processes.push((pid, core::mem::take(&mut self.process_name)));
+        }
+        named
+            .threads
+            .extend(self.threads.drain(..).filter(|thread| thread.is_known).map(|thread| (pid, thread)));
+        named.streams.extend(tail.streams);
+        named.has_overhead |= tail.has_overhead;
+        // Ids are unique in the trace.
+        self.tail =
+            Tail { last_id: tail.last_id, modules: tail.modules, is_json: tail.is_json, ..Tail::default() };
+        self.first_row = self.table.len();
+        self.windows.clear();
+        self.clock = Clock::default();
+        for index in [&mut self.names, &mut self.sites, &mut self.same_ids, &mut self.thread_numbers] {
+            *index = Index::default();
+        }
+    }
+
+    /// Appends the names of tracks and the marks of windows, and makes times relative to the base of the trace.
+    pub(super) fn close(&mut self) {
+        let named = core::mem::take(&mut self.named);
+        self.track_names(&named);
+        self.mark_windows(&named.windows);
+        let base = self.table.metadata.base_ns;
+        for row in self.table.rows() {
+            // Times out of range are clamped and counted after all times are converted.
+            let ts = self.table.ts(row).saturating_sub(base).max(-i64::MAX);
+            self.table.place(row, ts, self.table.track_id(row));
+        }
     }
 
     /// Appends `fwdbwd` flows from the last forward operator with a sequence number to the first backward operator with
@@ -85,15 +144,12 @@ impl Recording {
     }
 
     /// Appends metadata events with the names of processes and tracks.
-    fn track_names(&mut self, ts: i64) {
-        let pid = self.pid;
-        let process = self.table.metadata.text("process_name");
-        let process: String = process.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-        let mut threads: Vec<Thread> =
-            self.threads.iter().filter(|thread| thread.is_known).cloned().collect();
-        // A thread has a number in each cycle, and one track.
-        sort_by_key(&mut threads, |thread| (thread.track.0 as i64, 0));
-        threads.dedup_by_key(|thread| thread.track);
+    fn track_names(&mut self, of: &Named) {
+        let ts = of.start.unwrap_or(0);
+        // A thread has a number in each recording, and one track in the process.
+        let mut threads: Vec<&(i64, Thread)> = of.threads.iter().collect();
+        sort_by_key(&mut threads, |thread| (thread.1.track.0 as i64, 0));
+        threads.dedup_by_key(|thread| thread.1.track);
         let table = &mut self.table;
         let mut named =
             |(pid, tid): (i64, i64), of: [&str; 2], name: &str, label: Option<&str>, order: i64| {
@@ -108,33 +164,36 @@ impl Recording {
                 }
                 RowBuilder::new(table, b'M', "").int(Args, "sort_index", order).finish(of[1], ts, track);
             };
-        named((pid, 0), PROCESS, &process, Some("CPU"), pid);
-        for thread in threads {
-            let name = format!("thread {} ({})", thread.id, thread.name);
-            named((pid, thread.tid as i64), THREAD, &name, None, thread.id as i64);
+        for (pid, process) in &of.processes {
+            named((*pid, 0), PROCESS, process, Some("CPU"), *pid);
         }
-        let mut streams = core::mem::take(&mut self.tail.streams);
+        for (pid, thread) in threads {
+            let name = format!("thread {} ({})", thread.id, thread.name);
+            named((*pid, thread.tid as i64), THREAD, &name, None, thread.id as i64);
+        }
+        let mut streams = of.streams.clone();
         sort_by_key(&mut streams, |stream| *stream);
+        streams.dedup();
+        let process = of.processes.first().map_or("", |process| &*process.1);
         for on_device in streams.chunk_by(|a, b| a.0 == b.0) {
             let device = on_device[0].0;
-            named((device, 0), PROCESS, &process, Some(&format!("GPU {device}")), FIRST_GPU + device);
+            named((device, 0), PROCESS, process, Some(&format!("GPU {device}")), FIRST_GPU + device);
             for &(_, stream) in on_device {
                 let name = if stream < 0 { format!("Device {device}") } else { format!("stream {stream} ") };
                 named((device, stream), THREAD, &name, None, stream);
             }
         }
-        if self.tail.has_overhead {
+        if of.has_overhead {
             named((-1, 0), PROCESS, "CUPTI Overhead", None, OVERHEAD);
             named((-1, 0), THREAD, "CUPTI Overhead", None, 0);
         }
     }
 
     /// Appends the span and the instant events that mark each window, as in Kineto's traces.
-    fn mark_windows(&mut self, windows: &[(i64, i64, u64)]) {
-        for &(start, end, cycle) in windows {
+    fn mark_windows(&mut self, windows: &[Mark]) {
+        for &Mark { start, end, cycle, ops } in windows {
             let table = &mut self.table;
-            let mut append =
-                RowBuilder::new(table, b'X', "Trace").int(Args, "Op count", self.tail.ops as i64);
+            let mut append = RowBuilder::new(table, b'X', "Trace").int(Args, "Op count", ops as i64);
             let names = append.names();
             let (pid, tid) = (names.intern("\"Spans\""), names.intern("\"Kinetoscope\""));
             let name = names.intern(&format!("Kinetoscope ({cycle})"));

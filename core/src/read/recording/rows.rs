@@ -63,6 +63,10 @@ impl Recording {
             Tag::EndOuter => self.end_outer(thread, ticks, word, args),
             Tag::Depth => self.depth(thread, ticks, word, args),
             Tag::More => self.more(thread, word, args),
+            Tag::EndElsewhere => {
+                let position = u64_at(args, WORD_BYTES);
+                self.tail.ended_elsewhere.push((word.id, position as usize, ticks));
+            }
             Tag::Open => self.open_at_start(thread, ticks, word, args),
             Tag::Paused => self.paused(ticks, word, args),
             Tag::Memory => self.memory("[memory]", thread, ticks, word, args),
@@ -207,7 +211,7 @@ impl Recording {
     fn end(&mut self, thread: usize, ticks: u64, word: Word) {
         self.adjust_depth(thread, word.small.wrapping_add(1), ticks);
         let Some(open) = self.threads[thread].open.pop() else { return };
-        self.end_span(thread, ticks, word, open);
+        self.end_span(thread, ticks, word.id, open);
         // The positions of spans that ended before this one, which was the last one inside of them.
         while self.threads[thread].open.pop_if(|open| open.is_over).is_some() {}
     }
@@ -222,10 +226,10 @@ impl Recording {
         let span = *open;
         open.is_over = true;
         self.diagnostics.record(Code::EndedOutOfOrder, Some(self.offset), b"");
-        self.end_span(thread, ticks, word, span);
+        self.end_span(thread, ticks, word.id, span);
     }
 
-    fn end_span(&mut self, thread: usize, ticks: u64, word: Word, open: Open) {
+    pub(super) fn end_span(&mut self, thread: usize, ticks: u64, site: u32, open: Open) {
         if open.is_over {
             return;
         }
@@ -236,7 +240,7 @@ impl Recording {
         }
         // The begin is missing: the span was open at the start of the recording, or of what is left of it.
         self.diagnostics.record(Code::UnmatchedEnd, Some(self.offset), b"");
-        let (name, kind) = self.site(word.id);
+        let (name, kind) = self.site(site);
         let cat = if kind == Kind::Annotation { "user_annotation" } else { "cpu_op" };
         let start = self.tail.first_ticks.unwrap_or(ticks).min(ticks);
         let track = self.track(thread);
@@ -288,7 +292,7 @@ impl Recording {
                     key::SEQUENCE_NUMBER => reported.sequence = Some(value as i64),
                     key::FWD_THREAD_ID => reported.forward = Some(value as i64),
                     key::CUT => {
-                        self.diagnostics.record_many(Code::CutArgument, value, Some(self.offset), b"")
+                        self.diagnostics.record_many(Code::CutArgument, value, Some(self.offset), b"");
                     }
                     _ => {}
                 }

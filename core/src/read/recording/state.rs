@@ -43,6 +43,9 @@ pub(super) struct Tail {
     /// The device tracks: ordinal and stream, -1 for no stream.
     pub(super) streams: Vec<(i64, i64)>,
     pub(super) has_overhead: bool,
+    /// Spans that ended on another thread: the number of their thread, their position among its open spans, the time.
+    /// Their begin may be read later.
+    pub(super) ended_elsewhere: Vec<(u32, usize, u64)>,
     /// Whether the program recorded device memory itself.
     pub(super) has_device_memory: bool,
     /// The names of user annotations, by their ids.
@@ -76,7 +79,31 @@ pub(super) struct Window {
     pub(super) cycle: u64,
 }
 
-/// Reads a recording from chunks.
+/// What follows the rows of all recordings in a file: the names of tracks, and the marks of windows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Named {
+    /// The ids and names of processes.
+    pub(super) processes: Vec<(i64, String)>,
+    /// The threads, each with the id of its process.
+    pub(super) threads: Vec<(i64, Thread)>,
+    /// The device tracks: ordinal and stream, -1 for no stream.
+    pub(super) streams: Vec<(i64, i64)>,
+    pub(super) has_overhead: bool,
+    pub(super) windows: Vec<Mark>,
+    /// The start of the first recording, in ns since 1970.
+    pub(super) start: Option<i64>,
+}
+
+/// A window in ns since 1970, and the number of spans in its recording.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    pub(super) start: i64,
+    pub(super) end: i64,
+    pub(super) cycle: u64,
+    pub(super) ops: u64,
+}
+
+/// Reads a file from chunks. It may contain several recordings: of one process, and of processes that appended to it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recording {
     pub(super) limits: Limits,
@@ -88,7 +115,13 @@ pub(crate) struct Recording {
     pub(super) in_damage: bool,
     pub(super) is_full: bool,
     pub(super) members: String,
+    /// Whether `members` has the time that the trace's times are relative to.
+    pub(super) has_base: bool,
+    pub(super) named: Named,
+    /// The first row of the present recording. The fields below are of that recording.
+    pub(super) first_row: usize,
     pub(super) pid: i64,
+    pub(super) process_name: String,
     pub(super) clock: Clock,
     /// The interned strings, by id.
     pub(super) names: Index,

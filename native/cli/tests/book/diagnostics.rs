@@ -19,7 +19,7 @@ const FOLDERS: [&str; 8] = [
 ];
 
 /// What is too large for a fixture, or needs a program that records.
-const WITHOUT_FIXTURE: [(Code, &str); 5] = [
+const WITHOUT_FIXTURE: [(Code, &str); 6] = [
     (
         Code::MemoryLimit,
         "The npm package has a limit of 3 GiB unless `memoryLimit` is given. The command line has none.",
@@ -31,6 +31,7 @@ const WITHOUT_FIXTURE: [(Code, &str); 5] = [
         Code::DroppedRecord,
         "The buffers of a recording have a size limit, 64 MiB unless the program chooses another.",
     ),
+    (Code::CutArgument, "The arguments of a span or event take at most 64 KiB in a recording."),
 ];
 
 struct Example {

@@ -165,13 +165,11 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     for (number, batch) in data_loader("Batches", batches).enumerate() {
         let loss = train(&net, &mut optimizer, batch?)?;
         println!("step {number}: loss {loss:.3}");
-        if let Some(profiler) = guard.profiler() {
-            profiler.step()?;
-        }
+        guard.profiler().step()?;
     }
     let Some(recording) = guard.finish()? else { return Ok(()) };
     let options = TableOptions::default().with_sort_by(SortBy::SelfCpuTimeTotal).with_row_limit(Some(12));
-    println!("{}", recording.table(GroupBy::default(), &options));
+    println!("{}", recording.table(GroupBy::default(), &options)?);
     recording.export_chrome_trace(&path)?;
     println!("The trace is in {}: `kinetoscope modules` and `kinetoscope view` show it.", path.display());
     Ok(())
