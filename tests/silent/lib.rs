@@ -4,7 +4,12 @@ use kinetoscope::AsyncScope;
 use kinetoscope::Module;
 use kinetoscope::Sequence;
 use kinetoscope::spans::{Scope, is_recording, record_function};
-use kinetoscope::{async_scope, counter, flow_end, flow_start, instant, scope, user_scope};
+use kinetoscope::{
+    args, async_scope, counter, flow_end, flow_start, function_scope, instant, scope, user_scope,
+};
+use std::borrow::Cow;
+use std::path::Path;
+use std::time::Duration;
 
 /// The work of every function.
 #[inline(always)]
@@ -37,6 +42,22 @@ pub fn spanned_arguments(values: &[u64], add: u64) -> u64 {
 /// Without a span.
 #[unsafe(no_mangle)]
 pub fn plain_arguments(values: &[u64], add: u64) -> u64 {
+    work(values, add)
+}
+
+/// With values of every type, and arguments that are added later.
+#[unsafe(no_mangle)]
+pub fn spanned_values(values: &[u64], add: u64) -> u64 {
+    let span = scope!(String::from("a name"), add, ?values, "any key" = %add, slice = values, wide = u128::from(add),
+        text = Cow::Borrowed("text"), path = Path::new("a"), took = Duration::from_nanos(add), none = None::<char>);
+    args!(span, status = 200, list = [1.5, f64::NAN]);
+    let _function = function_scope!(add);
+    work(values, add)
+}
+
+/// Without a span.
+#[unsafe(no_mangle)]
+pub fn plain_values(values: &[u64], add: u64) -> u64 {
     work(values, add)
 }
 

@@ -2,20 +2,16 @@
 
 mod recorder;
 
-use kinetoscope::FlightRecorder;
 use kinetoscope::files::open;
-use kinetoscope::{scope, user_scope};
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::table::fields::Value;
 use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::trace::Trace;
-use recorder::{alone, row, rows};
+use recorder::{row, rows};
 use std::collections::HashSet;
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -138,104 +134,4 @@ fn no_recorder_lock_is_held_in_a_forked_child() {
         let stack = trace.table.field_named(span, Place::Args, "Call stack").expect("a stack");
         assert!(stack.as_str().is_some_and(|stack| stack.contains("lock_all")), "{stack:?}");
     }
-}
-
-#[test]
-fn a_flight_recorder_restores_the_signal_handler() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let output = child("signalled-after", &[folder.path()]).output().expect("the child should run");
-    assert_eq!(
-        String::from_utf8_lossy(&output.stdout),
-        "ready\n",
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    assert_eq!(output.status.signal(), Some(libc::SIGUSR1));
-}
-
-fn flight_trace(how: &str, folder: &Path) -> Trace {
-    let mut running = child(how, &[folder])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the child should run");
-    let mut lines =
-        BufReader::new(running.stdout.take().expect("a pipe")).lines().map(|line| line.expect("a line"));
-    if how == "signalled" {
-        assert_eq!(lines.next().as_deref(), Some("ready"));
-        // SAFETY: the process is our child and is still running.
-        unsafe { libc::kill(running.id() as i32, libc::SIGUSR1) };
-    }
-    let path = lines.next().expect("a path");
-    assert!(running.wait().expect("the child should end").success());
-    open(PathBuf::from(path)).expect("a trace")
-}
-
-#[test]
-fn a_flight_recording_is_written_on_a_panic_and_on_a_signal() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let trace = flight_trace("panicked", folder.path());
-    assert_eq!(codes(&trace), [Code::OpenSpan]);
-    for name in ["before", "in the thread that panics"] {
-        let row = row(&trace, name);
-        assert_eq!(trace.table.field_named(row, Place::Args, "finished"), Some(Value::Bool(false)), "{name}");
-    }
-    let trace = flight_trace("signalled", folder.path());
-    assert!(!rows(&trace, "waiting").is_empty());
-    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 2);
-}
-
-#[test]
-fn a_flight_recording_keeps_the_last_seconds_and_open_spans() {
-    let _alone = alone();
-    let folder = tempfile::tempdir().expect("a folder");
-    let flight = FlightRecorder::builder(folder.path())
-        .keep(Duration::from_millis(200))
-        .start()
-        .expect("recording should start");
-    let outer = user_scope!("outer", kind = "long");
-    drop(scope!("old"));
-    let begin_discarded = user_scope!("ends after its begin was discarded");
-    for _ in 0..60 {
-        drop(scope!("filling"));
-        sleep(Duration::from_millis(10));
-    }
-    drop(begin_discarded);
-    drop(scope!("new"));
-    let trace = open(flight.dump().expect("a file")).expect("a trace");
-    assert_eq!(codes(&trace), [Code::OpenSpan]);
-    assert!(rows(&trace, "old").is_empty());
-    assert_eq!(rows(&trace, "new").len(), 1);
-    assert!((5..40).contains(&rows(&trace, "filling").len()));
-    let (window, long) = (row(&trace, "Kinetoscope (0)"), row(&trace, "outer"));
-    assert!(trace.table.dur(window) < 500_000_000);
-    assert!(trace.table.ts(long) < trace.table.ts(window), "it began before the kept time");
-    assert_eq!(trace.table.field_named(long, Place::Args, "kind").and_then(|v| v.as_str()), Some("long"));
-    assert!(trace.table.dur(row(&trace, "ends after its begin was discarded")) > 500_000_000);
-    drop(outer);
-}
-
-#[test]
-fn a_slow_step_dumps_a_flight_recording_once_while_it_runs() {
-    let _alone = alone();
-    let folder = tempfile::tempdir().expect("a folder");
-    let flight = FlightRecorder::builder(folder.path())
-        .slow_step(Duration::from_millis(100))
-        .start()
-        .expect("recording should start");
-    for _ in 0..5 {
-        flight.step();
-        drop(scope!("quick"));
-    }
-    assert_eq!(flight.dumps(), 0);
-    flight.step();
-    let slow = scope!("slow");
-    sleep(Duration::from_millis(300));
-    assert_eq!(flight.dumps(), 1, "while it runs");
-    drop(slow);
-    flight.step();
-    assert_eq!(flight.dumps(), 1);
-    let trace = open(flight.last_dump().expect("a file")).expect("a trace");
-    assert_eq!(rows(&trace, "quick").len(), 5);
-    assert_eq!(rows(&trace, "slow").len(), 1);
 }

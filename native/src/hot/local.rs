@@ -8,7 +8,7 @@ use crate::hot::chunk::Chunk;
 use crate::hot::clock::Clock;
 use crate::hot::pool::{LARGE_WORDS, pool};
 use crate::hot::registry::{Site, registry};
-use crate::hot::state::{DROPPED, flag, is_on, left_out};
+use crate::hot::state::{DROPPED, flag, is_on, left_out, state};
 use crate::hot::system::this_thread;
 use crate::hot::wake::wake;
 use kinetoscope_stream::record::{Kind, Short, Slot, Tag, Word, key};
@@ -66,6 +66,10 @@ impl Drop for End {
             local.is_ending.set(true);
             local.seal_chunk();
             unrecorded(|| drop(local.holes.take()));
+            let recording = local.state.get();
+            if recording != 0 && left_out(recording) == left_out(state()) {
+                local.without_reentry(|| registry().end_thread(local.thread.get()));
+            }
         });
     }
 }

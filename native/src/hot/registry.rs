@@ -73,9 +73,12 @@ pub(crate) struct Registry {
     names: Vec<&'static str>,
     ids: Option<HashMap<&'static str, u32>>,
     sites: Vec<Entry>,
-    threads: Vec<Thread>,
-    /// The number of the first thread. Numbers are not reused, because a file may contain several recordings.
-    first_thread: u32,
+    /// The threads that joined the recording since they were last taken.
+    threads: Vec<(u32, Thread)>,
+    /// The threads that have ended since they were last taken.
+    ended_threads: Vec<u32>,
+    /// The number of the next thread. Numbers are not reused, because a file may contain several recordings.
+    next_thread: u32,
 }
 
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
@@ -83,7 +86,8 @@ static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
     ids: None,
     sites: Vec::new(),
     threads: Vec::new(),
-    first_thread: 0,
+    ended_threads: Vec::new(),
+    next_thread: 0,
 });
 
 /// Locks the registry. After a panic of another holder it is still valid, because entries are only appended.
@@ -129,14 +133,31 @@ impl Registry {
 
     /// Adds a thread to the present recording and returns its number.
     pub(crate) fn thread(&mut self, thread: Thread) -> u32 {
-        self.threads.push(thread);
-        self.first_thread + self.threads.len() as u32 - 1
+        let number = self.next_thread;
+        self.next_thread = self.next_thread.wrapping_add(1);
+        self.threads.push((number, thread));
+        number
+    }
+
+    /// Records that a thread of the present recording has ended.
+    pub(crate) fn end_thread(&mut self, number: u32) {
+        self.ended_threads.push(number);
     }
 
     /// Removes the threads, for a new recording.
     pub(crate) fn clear_threads(&mut self) {
-        self.first_thread += self.threads.len() as u32;
-        self.threads.clear();
+        self.threads = Vec::new();
+        self.ended_threads = Vec::new();
+    }
+
+    /// Returns the threads that joined the recording since the last call.
+    pub(crate) fn take_threads(&mut self) -> Vec<(u32, Thread)> {
+        std::mem::take(&mut self.threads)
+    }
+
+    /// Returns the threads that have ended since the last call.
+    pub(crate) fn take_ended_threads(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.ended_threads)
     }
 
     /// Returns the names from this index on. The first of all names has the number [`FIRST_NAME`].
@@ -147,15 +168,5 @@ impl Registry {
     /// Returns the call sites from this index on. The first of all sites has the number 1.
     pub(crate) fn sites_from(&self, first: usize) -> &[Entry] {
         self.sites.get(first..).unwrap_or(&[])
-    }
-
-    /// Returns the threads from this index on.
-    pub(crate) fn threads_from(&self, first: usize) -> &[Thread] {
-        self.threads.get(first..).unwrap_or(&[])
-    }
-
-    /// Returns the number of the first thread of the present recording.
-    pub(crate) fn first_thread(&self) -> u32 {
-        self.first_thread
     }
 }

@@ -6,6 +6,7 @@ use crate::hot::lock::hold;
 use crate::hot::registry::registry;
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 /// The maximum number of frames of a recorded stack.
@@ -14,9 +15,21 @@ const MAX_FRAMES: usize = 64;
 /// The source folder of this crate, whose frames are left out.
 const OWN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/");
 
+/// The crates whose frames are left out: this one, that of the symbolizer, and the standard library.
+const OWN_CRATES: [&str; 2] = ["kinetoscope::", "backtrace::"];
+const STANDARD_CRATES: [&str; 3] = ["std::", "core::", "alloc::"];
+
 struct Frame {
     text: String,
     is_own: bool,
+}
+
+/// Whether a stack was captured in which the recorder itself has no name, because the program has no symbols.
+static HAS_NAMELESS: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether a stack of a program without symbols was captured since the last call.
+pub(crate) fn take_nameless() -> bool {
+    HAS_NAMELESS.swap(false, Ordering::Relaxed)
 }
 
 /// The symbolized frames by address, and the numbers of stacks by their addresses.
@@ -34,7 +47,8 @@ pub(crate) fn lock() -> MutexGuard<'static, Option<Stacks>> {
 }
 
 /// Captures the call stack and returns the number of its string: frames as `file(line): function`, innermost first,
-/// each followed by `;`, as in Kineto's `Call stack`. Frames of the recorder itself are left out.
+/// each followed by `;`, as in Kineto's `Call stack`. A frame without debug information is its function. Frames of the
+/// recorder itself are left out.
 #[cold]
 pub(crate) fn capture() -> u32 {
     unrecorded(|| {
@@ -53,7 +67,10 @@ pub(crate) fn capture() -> u32 {
         let look_up = |&address: &usize| *stacks.frames.entry(address).or_insert_with(|| look_up(address));
         let frames: Vec<&Frame> = addresses.iter().flat_map(look_up).collect();
         // The innermost frames are those of `backtrace`, followed by those of the recorder.
-        let own = frames.iter().position(|frame| frame.is_own).unwrap_or(0);
+        let own = frames.iter().position(|frame| frame.is_own).unwrap_or_else(|| {
+            HAS_NAMELESS.store(true, Ordering::Relaxed);
+            0
+        });
         let theirs = frames[own..].iter().skip_while(|frame| frame.is_own);
         let text: String = theirs.map(|frame| frame.text.as_str()).collect();
         let id = registry().add_name(&text);
@@ -62,17 +79,28 @@ pub(crate) fn capture() -> u32 {
     })
 }
 
-/// Symbolizes an address. It can have several frames, because of inlined functions.
+/// Symbolizes an address. It can have several frames, because of inlined functions. Without debug information, the name
+/// is that of the symbol table.
 fn look_up(address: usize) -> &'static [Frame] {
     let mut frames = Vec::new();
     backtrace::resolve(address as *mut c_void, |symbol| {
-        let name = symbol.name().map(|name| format!("{name:#}")).unwrap_or_default();
+        let Some(name) = symbol.name().map(|name| format!("{name:#}")) else { return };
         let file = symbol.filename().map(|file| file.display().to_string()).unwrap_or_default();
         let line = symbol.lineno().unwrap_or(0);
-        if line > 0 && !file.starts_with("/rustc/") {
-            let text = format!("{}({line}): {};", file.replace(';', ":"), name.replace(';', ":"));
-            frames.push(Frame { text, is_own: file.starts_with(OWN) });
+        let is_of = |crates: &[&str]| crates.iter().any(|name_of| in_crate(&name, name_of));
+        let is_own = file.starts_with(OWN) || file.is_empty() && is_of(&OWN_CRATES);
+        let is_standard = file.starts_with("/rustc/") || file.is_empty() && is_of(&STANDARD_CRATES);
+        if is_standard {
+            return;
         }
+        let name = name.replace(';', ":");
+        let text = if line > 0 { format!("{}({line}): {name};", file.replace(';', ":")) } else { name + ";" };
+        frames.push(Frame { text, is_own });
     });
     Vec::leak(frames)
+}
+
+/// Returns whether the path of a function begins with a crate: `std::f`, or `<std::T as core::U>::f` for a method.
+fn in_crate(name: &str, crate_name: &str) -> bool {
+    name.trim_start_matches(['<', '&']).starts_with(crate_name)
 }

@@ -56,6 +56,8 @@ pub(crate) struct Batch {
     pub(crate) records: Vec<Records>,
     /// The time at which the batch was collected, in ticks.
     pub(crate) ticks: u64,
+    /// The threads that have ended. Their records are in this batch and in earlier ones.
+    pub(crate) ended: Vec<u32>,
     /// The number of records.
     pub(crate) count: u64,
     /// The number of activities.

@@ -2,10 +2,11 @@
 //! open are kept.
 
 use crate::output::batch::{Batch, block};
-use kinetoscope_stream::block::{BlockKind, Found, HEAD_BYTES, find, u64_at};
+use kinetoscope_stream::block::{Block, BlockKind, Found, HEAD_BYTES, find, u64_at};
 use kinetoscope_stream::record::{SLOT_BYTES, Tag, WORD_BYTES, Word, key};
 use kinetoscope_stream::records::{Record, Records};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 /// A batch that is kept.
@@ -16,6 +17,13 @@ struct KeptBatch {
     definitions: Vec<u8>,
     notes: Vec<u8>,
     events: Vec<u8>,
+    ended: Vec<u32>,
+}
+
+impl KeptBatch {
+    fn len(&self) -> usize {
+        self.definitions.len() + self.notes.len() + self.events.len()
+    }
 }
 
 /// The ring buffer of a recording.
@@ -27,8 +35,10 @@ pub(crate) struct Ring {
     bytes: usize,
     /// The time at which the last dropped batch was collected, in ticks.
     start: Option<u64>,
-    /// The names, call sites and threads of dropped batches.
+    /// The metadata, names and call sites of dropped batches.
     definitions: Vec<u8>,
+    /// The definitions of the threads of dropped batches that have not ended in them.
+    threads: BTreeMap<u32, Vec<u8>>,
     /// By thread, the spans that were open at the start of the oldest kept batch.
     open: BTreeMap<u32, OpenSpans>,
     /// Threads and positions of spans that ended on other threads, and whose begins are not in `open` yet.
@@ -45,6 +55,7 @@ impl Ring {
             bytes: 0,
             start: None,
             definitions: Vec::new(),
+            threads: BTreeMap::new(),
             open: BTreeMap::new(),
             ended_elsewhere: BTreeSet::new(),
         }
@@ -57,8 +68,9 @@ impl Ring {
             definitions: batch.definitions.clone(),
             notes: batch.notes.clone(),
             events: batch.events(),
+            ended: batch.ended.clone(),
         };
-        self.bytes += kept.events.len();
+        self.bytes += kept.len();
         self.batches.push_back(kept);
         while self.batches.len() > 1
             && let Some(oldest) = self.batches.front()
@@ -70,11 +82,16 @@ impl Ring {
     }
 
     fn drop_batch(&mut self, batch: &KeptBatch) {
-        self.bytes -= batch.events.len();
+        self.bytes -= batch.len();
         self.start = Some(batch.ticks);
-        self.definitions.extend_from_slice(&batch.definitions);
-        let mut rest = batch.events.as_slice();
-        while let Found::Block(found) = find(rest) {
+        for (found, bytes) in blocks(&batch.definitions) {
+            if found.kind == BlockKind::Thread {
+                self.threads.insert(found.thread, bytes.to_vec());
+            } else {
+                self.definitions.extend_from_slice(bytes);
+            }
+        }
+        for (found, _) in blocks(&batch.events) {
             if found.kind == BlockKind::Records {
                 let open = self.open.entry(found.thread).or_default();
                 update_open_spans(open, found.payload, &mut self.ended_elsewhere);
@@ -82,7 +99,10 @@ impl Ring {
                     self.open.remove(&found.thread);
                 }
             }
-            rest = &rest[HEAD_BYTES + found.payload.len()..];
+        }
+        for thread in &batch.ended {
+            self.threads.remove(thread);
+            self.open.remove(thread);
         }
         let open = &mut self.open;
         self.ended_elsewhere.retain(|&(thread, position)| {
@@ -96,21 +116,31 @@ impl Ring {
         self.start
     }
 
-    /// Returns the kept data as one sequence of blocks.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        let mut out = self.definitions.clone();
+    /// Writes the kept data as one sequence of blocks.
+    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        out.write_all(&self.definitions)?;
+        self.threads.values().try_for_each(|thread| out.write_all(thread))?;
         for batch in &self.batches {
-            out.extend_from_slice(&batch.definitions);
-            out.extend_from_slice(&batch.notes);
+            out.write_all(&batch.definitions)?;
+            out.write_all(&batch.notes)?;
         }
         for (thread, open) in &self.open {
-            block(&mut out, BlockKind::Records, *thread, |out| append_open_spans(out, open));
+            let mut begins = Vec::new();
+            block(&mut begins, BlockKind::Records, *thread, |out| append_open_spans(out, open));
+            out.write_all(&begins)?;
         }
-        for batch in &self.batches {
-            out.extend_from_slice(&batch.events);
-        }
-        out
+        self.batches.iter().try_for_each(|batch| out.write_all(&batch.events))
     }
+}
+
+/// Returns the blocks in a sequence, each with its bytes.
+fn blocks(mut rest: &[u8]) -> impl Iterator<Item = (Block<'_>, &[u8])> {
+    std::iter::from_fn(move || {
+        let Found::Block(found) = find(rest) else { return None };
+        let (bytes, behind) = rest.split_at(HEAD_BYTES + found.payload.len());
+        rest = behind;
+        Some((found, bytes))
+    })
 }
 
 /// The positions in use on a thread, outermost first: of each span its begin in the long form and its later arguments;

@@ -14,6 +14,7 @@ use crate::output::sink::Sink;
 use kinetoscope_stream::activity;
 use kinetoscope_stream::block::BlockKind;
 use kinetoscope_stream::record::{FIRST_NAME, Tag, Word, key};
+use std::io::{self, Write};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
@@ -42,10 +43,9 @@ pub(crate) struct Stream {
     state: u32,
     clock: Clock,
     sink: Sink,
-    /// The number of names, sites and threads that are in the recording already.
+    /// The number of names and sites that are in the recording already.
     names: usize,
     sites: usize,
-    threads: usize,
     dropped_before: u64,
     /// The spans and events that the sink did not keep.
     lost: Lost,
@@ -68,7 +68,6 @@ impl Stream {
             sink,
             names: 0,
             sites: 0,
-            threads: 0,
             dropped_before,
             lost: Lost::default(),
             devices,
@@ -88,7 +87,8 @@ impl Stream {
 
     /// Writes what was recorded since the last flush.
     pub(crate) fn flush(&mut self) {
-        let mut batch = Batch::default();
+        // First: the records of these threads are collected below.
+        let mut batch = Batch { ended: registry().take_ended_threads(), ..Batch::default() };
         let done = self.collect(&mut batch);
         let lost_by_devices = self.collect_activities(&mut batch);
         self.define(&mut batch.definitions);
@@ -213,7 +213,8 @@ impl Stream {
 
     /// Writes the names, sites and threads that were registered since the last flush, which records refer to.
     fn define(&mut self, out: &mut Vec<u8>) {
-        let registry = registry();
+        let mut registry = registry();
+        let threads = registry.take_threads();
         let names = registry.names_from(self.names);
         block(out, BlockKind::Names, 0, |out| {
             for (number, name) in (self.names..).zip(names) {
@@ -232,16 +233,13 @@ impl Stream {
                 }
             }
         });
-        let threads = registry.threads_from(self.threads);
-        let first = registry.first_thread() + self.threads as u32;
-        for (number, thread) in (first..).zip(threads) {
+        for (number, thread) in threads {
             block(out, BlockKind::Thread, number, |out| {
                 out.extend_from_slice(&thread.id.to_le_bytes());
                 out.extend_from_slice(thread.name.as_bytes());
             });
         }
-        (self.names, self.sites, self.threads) =
-            (self.names + names.len(), self.sites + sites.len(), self.threads + threads.len());
+        (self.names, self.sites) = (self.names + names.len(), self.sites + sites.len());
     }
 
     /// Appends a clock reading.
@@ -266,18 +264,18 @@ impl Stream {
         }
     }
 
-    /// Returns the content of a ring buffer as a complete recording; empty for any other sink.
-    pub(crate) fn so_far(&mut self) -> Vec<u8> {
+    /// Writes the content of a ring buffer as a complete recording; nothing for any other sink.
+    pub(crate) fn write_so_far(&mut self, out: &mut impl Write) -> io::Result<()> {
         self.devices.iter().for_each(Collector::flush);
         self.flush();
         self.append_clock();
-        let Sink::Ring(ring) = &self.sink else { return Vec::new() };
+        let Sink::Ring(ring) = &self.sink else { return Ok(()) };
         // Each dump has ids of its own. No more spans have one than there are records.
         let first_id = NEXT_ID.fetch_add(self.records, Ordering::Relaxed);
-        let mut bytes = Vec::new();
-        window(&mut bytes, [ring.start().unwrap_or(self.start), self.clock.ticks(), 0, first_id]);
-        bytes.extend(ring.bytes());
-        bytes
+        let mut head = Vec::new();
+        window(&mut head, [ring.start().unwrap_or(self.start), self.clock.ticks(), 0, first_id]);
+        out.write_all(&head)?;
+        ring.write(out)
     }
 
     fn read_clock(&self, out: &mut Vec<u8>) {

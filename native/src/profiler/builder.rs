@@ -100,7 +100,11 @@ impl ProfilerBuilder {
         self
     }
 
-    /// Records the call stack of every span.
+    /// Records the call stack of every span, which costs 1 µs to 4 µs for a span.
+    ///
+    /// Frames are `file(line): function` if the program has line tables, which the release profile has with
+    /// `debug = "line-tables-only"`; otherwise they are the functions of the symbol table, without inlined ones. If the
+    /// program has no symbols either, stacks are empty and the trace has a warning.
     pub fn with_stack(mut self, is_on: bool) -> Self {
         self.options.with_stack = is_on;
         self

@@ -1,19 +1,23 @@
 //! The flight recorder: keeps the last seconds in memory and writes them to a file when something goes wrong.
 
+mod watch;
+
 #[cfg(unix)]
-use super::signal::Signal;
+use super::signal::Signals;
+use super::step::StepSpan;
 use crate::error::RecordError;
 use crate::hot::local;
 use crate::hot::lock::hold;
-use crate::hot::system::host_name;
+use crate::io_error::with_path;
 use crate::options::{Destination, Options};
 use crate::output::session::Session;
 use crate::output::stream::Stream;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, Once, Weak};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use std::{fs, panic};
+use watch::{Limits, Watch};
 
 /// The options of a flight recorder: what it keeps and when it writes. [`FlightRecorder::builder`] returns the
 /// defaults.
@@ -27,7 +31,10 @@ pub struct FlightBuilder {
     on_panic: bool,
     #[cfg(unix)]
     on_signal: bool,
+    #[cfg(unix)]
+    on_end: bool,
     slow_step: Option<Duration>,
+    limits: Limits,
 }
 
 impl FlightBuilder {
@@ -37,7 +44,8 @@ impl FlightBuilder {
         self
     }
 
-    /// Sets the limit of the kept records, in bytes. The default is 256 MiB.
+    /// Sets the limit of the kept records, in bytes. The default is 256 MiB. The records that wait in buffers of the threads
+    /// come on top: at most [`buffer_bytes`](Self::buffer_bytes), twice while they are collected.
     pub fn bytes(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
         self
@@ -56,7 +64,46 @@ impl FlightBuilder {
         self
     }
 
-    /// Also writes when a step takes longer than this, once for each such step, even while the step is still running.
+    /// Also writes when the process receives `SIGTERM` or aborts (`SIGABRT`), before it ends. Only on Unix.
+    ///
+    /// After the file is written, the process ends as without a flight recorder. If the program has a handler of its own
+    /// for `SIGTERM`, that is called, and the file is written at the same time. The thread that aborts waits at most 5 s.
+    #[cfg(unix)]
+    pub fn on_end(mut self, is_on: bool) -> Self {
+        self.on_end = is_on;
+        self
+    }
+
+    /// Sets the maximum number of files that the conditions of this builder cause. The default is 100. Further dumps are
+    /// counted: [`FlightRecorder::skipped`].
+    pub fn max_files(mut self, files: u64) -> Self {
+        self.limits.files = files;
+        self
+    }
+
+    /// Sets the minimum time between two files that the conditions of this builder cause. The default is 1 s. Dumps in
+    /// between are counted: [`FlightRecorder::skipped`].
+    pub fn min_interval(mut self, interval: Duration) -> Self {
+        self.limits.interval = interval;
+        self
+    }
+
+    /// Sets the limit of records that wait in buffers of the threads, in bytes. Records beyond it are lost and counted. The
+    /// default is 64 MiB.
+    pub fn buffer_bytes(mut self, bytes: usize) -> Self {
+        self.options.buffer_bytes = bytes;
+        self
+    }
+
+    /// Sets the interval at which the writer thread collects records and checks the conditions. The default is 200 ms, the
+    /// minimum 1 ms; four checks are made in it. The records of a dump are complete whatever the interval.
+    pub fn flush_interval(mut self, interval: Duration) -> Self {
+        self.options.flush_interval = interval.max(Duration::from_millis(1));
+        self
+    }
+
+    /// Also writes when a step takes longer than this: while the step is still running, and again when it has ended, to the
+    /// same file.
     pub fn slow_step(mut self, bound: Duration) -> Self {
         self.slow_step = Some(bound);
         self
@@ -80,21 +127,21 @@ impl FlightBuilder {
     /// Returns [`RecordError::AlreadyRecording`] if a profiler records, and [`RecordError::Io`] if the folder cannot be
     /// created or the signal handler cannot be installed.
     pub fn start(self) -> Result<FlightRecorder, RecordError> {
-        fs::create_dir_all(&self.folder)?;
-        let watch = Arc::new(Watch {
-            folder: self.folder,
-            bound: self.slow_step,
-            #[cfg(unix)]
-            signal: self.on_signal.then(Signal::watch).transpose()?,
-            ..Watch::default()
-        });
+        fs::create_dir_all(&self.folder).map_err(with_path(&self.folder))?;
+        let mut watch = Watch::new(self.folder, self.slow_step, self.limits);
+        #[cfg(unix)]
+        if self.on_signal || self.on_end {
+            watch.signals = Some(Signals::watch(self.on_signal, self.on_end)?);
+        }
+        let watch = Arc::new(watch);
         let mut options = self.options;
         options.destination = Destination::Ring { keep: self.keep, bytes: self.bytes };
         let its_watch = Arc::clone(&watch);
         let mut session =
             Session::prepare_with(&options, 0, Box::new(move |stream| its_watch.on_flush(stream)))?;
         session.enable();
-        let shared = Arc::new(Shared { session: Mutex::new(Some(session)), watch });
+        let (session, step) = (Mutex::new(Some(session)), Mutex::new((0, None)));
+        let shared = Arc::new(Shared { process: std::process::id(), session, watch, step });
         if self.on_panic {
             dump_on_panic(&shared);
         }
@@ -102,82 +149,34 @@ impl FlightBuilder {
     }
 }
 
-/// The conditions for a dump, which the writer thread checks after each flush.
-#[derive(Debug, Default)]
-struct Watch {
-    folder: PathBuf,
-    bound: Option<Duration>,
-    #[cfg(unix)]
-    signal: Option<Signal>,
-    step: Mutex<Option<Instant>>,
-    steps: AtomicU64,
-    /// The last step, counted from 1, that was dumped because it was slow.
-    dumped_step: AtomicU64,
-    /// Dumps that ended. Numbers the files, since the lock of the stream allows one dump at a time.
-    dumps: AtomicU64,
-    last: Mutex<Option<PathBuf>>,
-}
-
-impl Watch {
-    fn on_flush(&self, stream: &mut Stream) {
-        if self.is_signalled() || self.is_newly_slow() {
-            let _ = self.dump(stream);
-        }
-    }
-
-    #[cfg(unix)]
-    fn is_signalled(&self) -> bool {
-        self.signal.is_some() && Signal::take_received()
-    }
-
-    #[cfg(not(unix))]
-    fn is_signalled(&self) -> bool {
-        false
-    }
-
-    /// Returns whether the present step exceeds the bound and was not reported yet.
-    fn is_newly_slow(&self) -> bool {
-        let step = self.steps.load(Ordering::Relaxed);
-        let began = *hold(&self.step);
-        let is_slow = began.zip(self.bound).is_some_and(|(began, bound)| began.elapsed() > bound);
-        is_slow && self.dumped_step.swap(step, Ordering::Relaxed) != step
-    }
-
-    /// Writes a file. The dump is counted after [`last`](Watch::last) is set, so that a thread that reads the count
-    /// also reads the path.
-    fn dump(&self, stream: &mut Stream) -> Result<PathBuf, RecordError> {
-        let written = self.write(stream);
-        self.dumps.fetch_add(1, Ordering::Release);
-        written
-    }
-
-    fn write(&self, stream: &mut Stream) -> Result<PathBuf, RecordError> {
-        let unix = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos());
-        let number = self.dumps.load(Ordering::Relaxed);
-        let name = format!("{}_{}.{unix}.{number}.ktrace", host_name(), std::process::id());
-        let path = self.folder.join(name);
-        // Written under another name first, so that no program reads an incomplete file.
-        let unfinished = path.with_extension("unfinished");
-        fs::write(&unfinished, stream.so_far())?;
-        fs::rename(&unfinished, &path)?;
-        *hold(&self.last) = Some(path.clone());
-        Ok(path)
-    }
-}
-
 struct Shared {
+    process: u32,
     session: Mutex<Option<Session>>,
     watch: Arc<Watch>,
+    /// The number of the next step, and the span of the present one.
+    step: Mutex<(u64, Option<StepSpan>)>,
 }
 
 impl Shared {
-    fn dump(&self) -> Result<PathBuf, RecordError> {
+    /// Calls a function with the stream while the writer is locked out.
+    fn with_stream<T>(&self, run: impl FnOnce(&mut Stream) -> T) -> Result<T, RecordError> {
+        // Before any lock: in a forked child, the thread that holds one does not exist.
+        if self.process != std::process::id() {
+            return Err(RecordError::Forked);
+        }
         // Marks the thread as busy, so that the panic hook ignores a panic in here.
         local::unrecorded(|| {
             let session = hold(&self.session);
-            let session = session.as_ref().ok_or(RecordError::NotStarted)?;
-            session.with_stream(|stream| self.watch.dump(stream))?
+            session.as_ref().ok_or(RecordError::NotStarted)?.with_stream(run)
         })
+    }
+
+    /// Ends the step. If it was slow, the file has its end.
+    fn end_step(&self) {
+        hold(&self.step).1 = None;
+        if let Some(step) = self.watch.end_step() {
+            let _ = self.with_stream(|stream| self.watch.dump_ended_step(stream, step));
+        }
     }
 }
 
@@ -203,14 +202,17 @@ impl FlightRecorder {
     /// Returns a builder for a flight recorder that keeps 10 s in at most 256 MiB and writes to this folder.
     pub fn builder(folder: impl Into<PathBuf>) -> FlightBuilder {
         FlightBuilder {
-            options: Options::default(),
+            options: Options { flush_interval: Duration::from_millis(200), ..Options::default() },
             folder: folder.into(),
             keep: Duration::from_secs(10),
             bytes: 256 << 20,
             on_panic: false,
             #[cfg(unix)]
             on_signal: false,
+            #[cfg(unix)]
+            on_end: false,
             slow_step: None,
+            limits: Limits { files: 100, interval: Duration::from_secs(1) },
         }
     }
 
@@ -219,34 +221,57 @@ impl FlightRecorder {
     /// # Errors
     /// Returns [`RecordError::Io`] if the file cannot be written, and [`RecordError::Forked`] in a forked child.
     pub fn dump(&self) -> Result<PathBuf, RecordError> {
-        self.shared.dump()
+        self.shared.with_stream(|stream| self.shared.watch.dump(stream))?
     }
 
-    /// Ends a step and begins the next one. If the step took longer than the bound and was not written yet, it is
-    /// written now.
+    /// Ends a step and begins the next one: a user annotation `ProfilerStep#NUMBER`, with numbers from 0. If the step took
+    /// longer than the bound, it is written.
     pub fn step(&self) {
-        let watch = &self.shared.watch;
-        if watch.is_newly_slow() {
-            let _ = self.dump();
-        }
-        *hold(&watch.step) = Some(Instant::now());
-        watch.steps.fetch_add(1, Ordering::Relaxed);
+        self.shared.end_step();
+        let mut step = hold(&self.shared.step);
+        step.1 = Some(StepSpan::begin(step.0));
+        step.0 += 1;
+        self.shared.watch.begin_step();
+    }
+
+    /// Ends the step without beginning another one: the time until the next [`step`](Self::step) is not part of a step.
+    pub fn end_step(&self) {
+        self.shared.end_step();
     }
 
     /// Returns the path of the last file that was written.
     pub fn last_dump(&self) -> Option<PathBuf> {
-        hold(&self.shared.watch.last).clone()
+        self.shared.watch.last()
     }
 
-    /// Returns the number of dumps, including those that could not be written.
+    /// Returns the number of files that were written.
     pub fn dumps(&self) -> u64 {
-        self.shared.watch.dumps.load(Ordering::Acquire)
+        self.shared.watch.written.load(Ordering::Acquire)
+    }
+
+    /// Returns the number of dumps that failed. The first of equal errors is also reported on standard error.
+    pub fn failed(&self) -> u64 {
+        self.shared.watch.failed.load(Ordering::Relaxed)
+    }
+
+    /// Returns the error of the last dump that failed.
+    pub fn last_error(&self) -> Option<String> {
+        self.shared.watch.last_error()
+    }
+
+    /// Returns the number of dumps that were left out because of the limits.
+    pub fn skipped(&self) -> u64 {
+        self.shared.watch.skipped.load(Ordering::Relaxed)
     }
 }
 
 impl Drop for FlightRecorder {
     /// Stops recording without writing a file.
     fn drop(&mut self) {
+        if self.shared.process != std::process::id() {
+            return;
+        }
+        hold(&self.shared.step).1 = None;
         let session = hold(&self.shared.session).take();
         if let Some(session) = session {
             let _ = session.finish(&[]);
@@ -271,7 +296,7 @@ fn dump_on_panic(shared: &Arc<Shared>) {
             }
             let shared = ON_PANIC.try_lock().ok().and_then(|shared| shared.upgrade());
             if let Some(shared) = shared {
-                let _ = shared.dump();
+                let _ = shared.with_stream(|stream| shared.watch.dump_within_limits(stream));
             }
         }));
     });

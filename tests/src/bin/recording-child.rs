@@ -34,6 +34,11 @@ fn main() {
             let _ = thread.join();
         }),
         "forked-often" => forked_often(path(2)),
+        "flight-forked" => flight_forked(path(2)),
+        "terminated" => ended(path(2), || thread::sleep(Duration::from_secs(60))),
+        "flight-aborted" => ended(path(2), || process::abort()),
+        "stormed" => stormed(path(2)),
+        "stacks" => stacks::record(path(2)),
         "mirrored" => mirrored(),
         "shapes" => shapes(),
         "depths" => {
@@ -277,6 +282,114 @@ fn forked(recording: &Path, of_child: &Path) {
     drop(scope!("after the fork"));
     busy.join().expect("the thread should not panic");
     profiler.stop().expect("a recording");
+}
+
+/// Forks children that panic while other threads of the parent record and dump. Prints the id of the parent.
+fn flight_forked(folder: &Path) {
+    let flight = FlightRecorder::builder(folder)
+        .on_panic(true)
+        .flush_interval(Duration::from_millis(1))
+        .max_files(1_000_000)
+        .start()
+        .expect("recording should start");
+    println!("{}", process::id());
+    let (flight, is_over) = (Arc::new(flight), Arc::new(AtomicBool::new(false)));
+    let (its_flight, its_end) = (Arc::clone(&flight), Arc::clone(&is_over));
+    let busy = thread::spawn(move || {
+        while !its_end.load(Ordering::Relaxed) {
+            drop(scope!("of the parent"));
+            let _ = its_flight.dump();
+        }
+    });
+    for number in 0..40 {
+        // SAFETY: the child uses only what the recorder restores after a fork, and exits without returning.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: ends a child that waits forever.
+            unsafe { libc::alarm(20) };
+            let panicked = std::panic::catch_unwind(|| panic!("an intended panic in a child"));
+            let is_right = panicked.is_err() && matches!(flight.dump(), Err(RecordError::Forked));
+            // SAFETY: exits the process without running the parent's exit handlers.
+            unsafe { libc::_exit(i32::from(!is_right)) };
+        }
+        let mut status = 0;
+        // SAFETY: the child is ours; the pointer is to a local integer.
+        unsafe { libc::waitpid(child, &raw mut status, 0) };
+        assert_eq!(status, 0, "child {number} failed");
+    }
+    is_over.store(true, Ordering::Relaxed);
+    busy.join().expect("the thread should not panic");
+}
+
+mod stacks {
+    use super::{Path, Profiler, scope};
+
+    #[inline(never)]
+    pub(super) fn record(recording: &Path) {
+        let builder = Profiler::builder().with_stack(true).file(recording);
+        let mut profiler = builder.start().expect("recording should start");
+        middle(3);
+        profiler.stop().expect("a recording");
+    }
+
+    #[inline(never)]
+    fn middle(count: u32) {
+        for number in 0..count {
+            std::hint::black_box(leaf(number));
+        }
+    }
+
+    #[inline(never)]
+    fn leaf(number: u32) -> u32 {
+        let _span = scope!("with a stack");
+        std::hint::black_box(number)
+    }
+}
+
+/// Ends by a signal while a flight recorder records.
+fn ended(folder: &Path, end: impl FnOnce()) {
+    let _flight = FlightRecorder::builder(folder).on_end(true).start().expect("recording should start");
+    drop(scope!("before the end"));
+    let _open = scope!("open at the end");
+    println!("ready");
+    end();
+}
+
+/// Receives a hundred storms of signals while four threads record.
+fn stormed(folder: &Path) {
+    let flight = FlightRecorder::builder(folder)
+        .on_signal(true)
+        .keep(Duration::from_millis(20))
+        .flush_interval(Duration::from_millis(4))
+        .min_interval(Duration::ZERO)
+        .max_files(20)
+        .start()
+        .expect("recording should start");
+    let is_over = Arc::new(AtomicBool::new(false));
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let is_over = Arc::clone(&is_over);
+            thread::spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    let _outer = scope!("outer", n = 1);
+                    drop(scope!("inner"));
+                    thread::sleep(Duration::from_micros(20));
+                }
+            })
+        })
+        .collect();
+    for _ in 0..100 {
+        for _ in 0..100 {
+            // SAFETY: the process signals itself.
+            unsafe { libc::kill(libc::getpid(), libc::SIGUSR1) };
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    is_over.store(true, Ordering::Relaxed);
+    for thread in threads {
+        thread.join().expect("the thread should not panic");
+    }
+    assert!(flight.dumps() > 0);
 }
 
 fn flight(folder: &Path, go_wrong: impl FnOnce(&FlightRecorder)) {
