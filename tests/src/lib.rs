@@ -6,7 +6,9 @@ pub mod dump;
 pub mod exports;
 pub mod files;
 pub mod generator;
+pub mod ktrace;
 pub mod peers;
+pub mod programs;
 pub mod torch;
 pub mod typescript;
 

@@ -17,7 +17,8 @@ pub struct Statistics {
     /// The number of records. A span is two records.
     pub records: u64,
     /// The number of spans, events and device activities that were lost, because a memory limit was reached, CUPTI lost
-    /// them, or a write failed. A span counts once, also if only its end was lost; the trace has it as unfinished then.
+    /// them, or a write failed. A span counts once, also if only its end was lost; the trace has it as
+    /// unfinished then. It can count twice if buffers were full and the memory limit was reached.
     pub dropped: u64,
     /// The number of arguments that were cut or left out, because the arguments of a record exceed 64 KiB. The `args` of
     /// such an event have their number as `cut arguments`.
