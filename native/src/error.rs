@@ -40,6 +40,8 @@ pub enum RecordError {
     Trace(Error),
     /// The writer thread ended before the recording did.
     WriterLost,
+    /// The value of the environment variable `KINETOSCOPE` is invalid.
+    BadEnvironment(String),
     /// A handler that the program registered failed.
     Handler(String),
 }
@@ -65,7 +67,7 @@ impl fmt::Display for RecordError {
                 f.write_str("the recording belongs to the parent process, which forked this one")
             }
             RecordError::Io(error) => error.fmt(f),
-            RecordError::BadSchedule(reason) => f.write_str(reason),
+            RecordError::BadSchedule(reason) | RecordError::BadEnvironment(reason) => f.write_str(reason),
             #[cfg(feature = "analysis")]
             RecordError::Trace(error) => error.fmt(f),
             RecordError::WriterLost => f.write_str("the thread that writes the recording has ended"),

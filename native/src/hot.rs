@@ -10,6 +10,7 @@ pub(crate) mod lock;
 pub(crate) mod names;
 pub(crate) mod pool;
 pub(crate) mod registry;
+#[cfg(feature = "stacks")]
 pub(crate) mod stack;
 pub(crate) mod state;
 pub(crate) mod sync;

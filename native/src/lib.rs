@@ -35,6 +35,8 @@
 //! | feature | adds |
 //! |---|---|
 //! | `record` (default) | the recorder; without it, spans compile to nothing |
+//! | `stacks` (default) | call stacks of spans |
+//! | `macros` (default) | the attributes [`instrument`](macro@instrument) and [`main`](macro@main) |
 //! | `analysis` | the engine: reads trace files, computes tables and exports of a recording |
 //! | `tracing` | a layer that records spans and events of the crate `tracing` |
 //! | `cuda` | kernels, copies, memsets and API calls of CUDA devices, through CUPTI, which is loaded at run time |
@@ -110,6 +112,59 @@ pub mod tracing_layer;
 
 pub use spans::{AsyncScope, Module, Scope, Sequence, is_recording, operator, record_function};
 
+/// Records the calls of a function as spans, with its parameters as arguments.
+///
+/// ```
+/// use kinetoscope::instrument;
+///
+/// #[instrument(skip(body), fields(length = body.len()), err)]
+/// fn send(host: &str, body: &[u8]) -> Result<usize, std::io::Error> {
+///     Ok(body.len())
+/// }
+///
+/// #[instrument(name = "fetch", ret)]
+/// async fn fetch(id: u64) -> u64 {
+///     id * 2
+/// }
+/// # send("a", b"").unwrap();
+/// ```
+///
+/// | option | meaning |
+/// |---|---|
+/// | `"name"`, `name = expression` | the name, as in [`scope!`]; otherwise the path of the module and the function |
+/// | `skip(a, b)`, `skip_all` | parameters that are not recorded |
+/// | `fields(key = value, …)` | more arguments, as in [`scope!`] |
+/// | `err`, `err(Debug)` | an `Err` is recorded as the argument `error`, with `Display` or `Debug` |
+/// | `ret`, `ret(Display)` | the result, with `err` an `Ok`, is recorded as the argument `return`, with `Debug` or `Display` |
+/// | `annotation` | a user annotation, as of [`user_scope!`], in place of an operator |
+///
+/// Numbers, `bool`, `char` and strings are recorded as values, other parameters with `Debug`. `self`, parameters that are
+/// patterns, and those whose names begin with `_` are not recorded.
+///
+/// A call of an `async fn` is an asynchronous span from its first poll to its end, with the arguments. Each poll is a span
+/// on its thread; flows connect the polls, and the last one has `error` or `return`.
+#[cfg(feature = "macros")]
+pub use kinetoscope_macros::instrument;
+
+/// Records the program if the environment variable `KINETOSCOPE` is set, as [`record_from_env`] says; without the feature
+/// `record` it does nothing. For `fn main`, also below the attribute of an asynchronous runtime:
+///
+/// ```no_run
+/// #[kinetoscope::main]
+/// fn main() {
+///     let _span = kinetoscope::scope!("work");
+/// }
+/// ```
+///
+/// `KINETOSCOPE=run.ktrace PROGRAM` then writes the recording.
+#[cfg(feature = "macros")]
+pub use kinetoscope_macros::main;
+
+/// Does nothing without the feature `record`.
+#[cfg(not(feature = "record"))]
+#[doc(hidden)]
+pub fn record_from_env() {}
+
 #[cfg(feature = "analysis")]
 pub use {
     files::{InputError, open},
@@ -129,6 +184,7 @@ pub use {
     memory::ProfilingAllocator,
     mirror::Mirror,
     output::statistics::Statistics,
+    profiler::environment::{EnvironmentRecording, record_from_env},
     profiler::flight::{FlightBuilder, FlightRecorder},
     profiler::measure::ProfileIt,
     profiler::recording::Recording,

@@ -133,6 +133,7 @@ impl Scope {
 
     /// Adds arguments to the open span.
     #[doc(hidden)]
+    #[cfg_attr(not(feature = "record"), allow(clippy::needless_pass_by_value))]
     pub fn add(&self, args: Args) {
         #[cfg(feature = "record")]
         span::add(self.begun, args);

@@ -127,7 +127,7 @@ fn no_recorder_lock_is_held_in_a_forked_child() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = child("forked-often", &[folder.path()]).output().expect("the child should run");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    for number in 0..40 {
+    for number in 0..200 {
         let trace = open(folder.path().join(format!("{number}.ktrace"))).expect("a trace");
         assert_eq!(codes(&trace), []);
         let span = row(&trace, "with a stack");

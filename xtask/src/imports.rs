@@ -16,7 +16,7 @@ use std::path::Path;
 type Layers = &'static [&'static [&'static str]];
 
 /// Folders whose imports form no cycle. Where layers are listed, a module imports only modules of lower layers.
-const RUST: [(&str, Layers); 9] = [
+const RUST: [(&str, Layers); 10] = [
     ("core/stream/src", &[&["activity", "block", "record"], &["records"], &["lib"]]),
     (
         "core/src",
@@ -89,6 +89,7 @@ const RUST: [(&str, Layers); 9] = [
             &["main"],
         ],
     ),
+    ("native/macros/src", &[&["options"], &["instrument"], &["lib"]]),
     ("wasm/src", &[&["convert", "expression", "writing"], &["repairing", "trace"], &["reading"], &["lib"]]),
     ("xtask/src", &[]),
     ("tests/src", &[]),
@@ -113,10 +114,11 @@ const TYPESCRIPT: [(&str, Layers); 2] = [
 ];
 
 /// The crates of this repository that a crate may name, by the folder of its sources.
-const CRATES: [(&str, &[&str]); 7] = [
+const CRATES: [(&str, &[&str]); 8] = [
     ("core/stream/src", &[]),
     ("core/src", &["kinetoscope_stream"]),
-    ("native/src", &["kinetoscope_stream", "kinetoscope_core", "kinetoscope"]),
+    ("native/src", &["kinetoscope_stream", "kinetoscope_core", "kinetoscope_macros", "kinetoscope"]),
+    ("native/macros/src", &[]),
     ("native/cli/src", &["kinetoscope_core", "kinetoscope"]),
     ("wasm/src", &["kinetoscope_core"]),
     ("xtask/src", &[]),

@@ -40,7 +40,7 @@ pub(crate) const TEST: [Step; 20] = [
 ];
 
 /// The steps of `cargo xtask test slow`: checks that take longer.
-pub(crate) const SLOW: [Step; 16] = [
+pub(crate) const SLOW: [Step; 17] = [
     step("readme", Load::Shares, &[], native::first_command),
     step("book", Load::Shares, &[], book::build),
     step("cupti", Load::Debug, &[], cupti::test),
@@ -53,6 +53,7 @@ pub(crate) const SLOW: [Step; 16] = [
     step("sanitizer", Load::Shares, &[], steps::sanitizer),
     step("fuzz-fresh", Load::Shares, &[], fuzz::explore),
     step("properties-fresh", Load::Shares, &[], rust_tests::fresh),
+    step("programs", Load::Shares, &[], rust_tests::programs),
     step("gpu", Load::Shares, &[], steps::gpu),
     step("release", Load::Shares, &[], release::rehearse),
     step("test-page-file", Load::Alone, &[], page::test_from_a_file),

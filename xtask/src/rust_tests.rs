@@ -21,7 +21,7 @@ pub(crate) const WORKSPACE: [&str; 3] = ["--workspace", "--exclude", "xtask"];
 const LONGEST: [&str; 6] = ["timeline", "torch_goldens", "corpus", "properties", "fixtures", "cuda"];
 
 /// Test binaries that measure latencies. They run after the others, one at a time.
-const TIMED: [&str; 1] = ["recording_crash"];
+const TIMED: [&str; 4] = ["recording_crash", "recording_files", "recording_flight", "recording_order"];
 
 /// The minimum number of tests; a smaller number means that some were not run.
 const LEAST: usize = 250;
@@ -80,6 +80,16 @@ pub(crate) fn fresh() -> Result<Tally, Failure> {
         sum.add(test_one(name, SEED, &seed)?);
     }
     Ok(sum)
+}
+
+/// Runs 10,000 random programs of the recorder with a fresh seed.
+pub(crate) fn programs() -> Result<Tally, Failure> {
+    // Leaves room for the programs of this run.
+    let seed = (seed::fresh()? >> 32).to_string();
+    println!("KINETOSCOPE_SEED={seed}");
+    let mut tests =
+        cargo(&["test", "-p", "kinetoscope-tests", "--test", "recording_random", "--", "--nocapture"]);
+    count(tests.env("KINETOSCOPE_PROGRAMS", "10000").env("KINETOSCOPE_SEED", seed))
 }
 
 /// Runs the documentation tests.

@@ -127,6 +127,13 @@ known_keys! {
     DeviceResourceId "device_resource_id";
 }
 
+impl Key {
+    /// Whether the key has its meaning only at the top level: an argument `id` is not the id of the event.
+    fn is_top_level(self) -> bool {
+        matches!(self, Key::Id | Key::Id2)
+    }
+}
+
 /// One field of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
@@ -349,7 +356,8 @@ impl Layouts {
             let at = layout.fields.len();
             layout.fields.push(Field { key, place, field_type, skip });
             skip += field_type.varints();
-            if let (Some(known), true) = (Key::of(names.get(key)), at < u16::MAX as usize) {
+            let known = Key::of(names.get(key)).filter(|known| place == Place::Top || !known.is_top_level());
+            if let (Some(known), true) = (known, at < u16::MAX as usize) {
                 layout.known[known as usize] = at as u16;
             }
         }

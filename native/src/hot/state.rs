@@ -94,6 +94,7 @@ pub(crate) fn wants_more(state: u32) -> bool {
 }
 
 /// Returns whether stacks are recorded.
+#[cfg(feature = "stacks")]
 #[inline(always)]
 pub(crate) fn wants_stack(state: u32) -> bool {
     state & flag::STACKS != 0

@@ -7,6 +7,7 @@ use crate::hot::chunk::Chunk;
 use crate::hot::local;
 use crate::hot::lock::hold;
 use crate::hot::registry::{Registry, registry};
+#[cfg(feature = "stacks")]
 use crate::hot::stack::{self, Stacks};
 use crate::hot::state::{IS_TAKEN, PAUSED, STATE};
 use crate::hot::wake::WRITER;
@@ -29,6 +30,7 @@ struct Held {
     _extra: Option<Box<dyn Any>>,
     _modules: MutexGuard<'static, Counts>,
     _steps: MutexGuard<'static, StepTracker>,
+    #[cfg(feature = "stacks")]
     _stacks: MutexGuard<'static, Option<Stacks>>,
     active: MutexGuard<'static, Vec<Active>>,
     writer: MutexGuard<'static, Option<Thread>>,
@@ -60,6 +62,7 @@ extern "C" fn before() {
         _extra: EXTRA_LOCK.get().map(|lock| lock()),
         _modules: module::lock(),
         _steps: steps::lock(),
+        #[cfg(feature = "stacks")]
         _stacks: stack::lock(),
         active: hold(&ACTIVE),
         writer: hold(&WRITER),

@@ -8,6 +8,7 @@ use crate::hot::clock::Clock;
 use crate::hot::local;
 use crate::hot::pool::pool;
 use crate::hot::registry::registry;
+#[cfg(feature = "stacks")]
 use crate::hot::stack;
 use crate::hot::state::{CUT, IS_TAKEN, NEXT_ID, PAUSED, START, STATE, flag, left_out};
 use crate::io_error::with_path;
@@ -266,6 +267,7 @@ impl Session {
                 "{count} arguments were cut or left out, because those of a record exceed 64 KiB"
             ));
         }
+        #[cfg(feature = "stacks")]
         if self.state & flag::STACKS != 0 && stack::take_nameless() {
             let text = "call stacks have no functions: the program has no symbols (`strip`) and no debug information";
             warnings.push(text.to_owned());

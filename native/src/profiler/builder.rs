@@ -104,7 +104,8 @@ impl ProfilerBuilder {
     ///
     /// Frames are `file(line): function` if the program has line tables, which the release profile has with
     /// `debug = "line-tables-only"`; otherwise they are the functions of the symbol table, without inlined ones. If the
-    /// program has no symbols either, stacks are empty and the trace has a warning.
+    /// program has no symbols either, stacks are empty and the trace has a warning. Needs the feature `stacks`.
+    #[cfg(feature = "stacks")]
     pub fn with_stack(mut self, is_on: bool) -> Self {
         self.options.with_stack = is_on;
         self

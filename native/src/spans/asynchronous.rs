@@ -49,6 +49,28 @@ impl AsyncScope {
     }
 }
 
+/// Distinguishes the ids of flows between polls from those of the program.
+const POLL_FLOWS: u64 = 1 << 62;
+
+impl AsyncScope {
+    /// Records a flow at the end of a poll of the span's future: its start in the first poll, its end in the last one.
+    #[doc(hidden)]
+    pub fn polled(&self, polls: &mut u32, is_ready: bool) {
+        let now = recorder::state();
+        if !recorder::is_on(now) || now != self.state {
+            return;
+        }
+        let (args, id) = (Args::new(now), self.id | POLL_FLOWS);
+        match (*polls, is_ready) {
+            (0, true) => {}
+            (0, false) => args.flow_start(self.site, id),
+            (_, false) => args.flow_step(self.site, id),
+            (_, true) => args.flow_end(self.site, id),
+        }
+        *polls = polls.saturating_add(1);
+    }
+}
+
 impl Drop for AsyncScope {
     #[inline]
     fn drop(&mut self) {

@@ -4,11 +4,11 @@ use super::args::Args;
 use crate::hot::local::{self, Begun};
 use crate::hot::names;
 use crate::hot::registry::Site;
-use crate::hot::stack;
 use crate::hot::state::{
     START, flag, is_older, is_paused, left_out, state, wants_function_id, wants_mirror, wants_modules,
-    wants_stack,
 };
+#[cfg(feature = "stacks")]
+use crate::hot::{stack, state::wants_stack};
 use crate::mirror;
 use kinetoscope_stream::record::{Kind, Tag, key};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +28,7 @@ pub(crate) fn begin(state: u32, site: &'static Site) -> Begun {
 pub(crate) fn begin_with(mut args: Args, site: &'static Site) -> Begun {
     let state = args.state();
     let is_recorded = local::is_recorded(state);
+    #[cfg(feature = "stacks")]
     if wants_stack(state) && is_recorded {
         args.push(Tag::Name, key::CALL_STACK, u64::from(stack::capture()));
     }

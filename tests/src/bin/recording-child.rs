@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{env, process, thread};
 
+#[kinetoscope::main]
 fn main() {
     let args: Vec<String> = env::args().collect();
     let path = |at: usize| Path::new(&args[at]);
@@ -39,6 +40,12 @@ fn main() {
         "flight-aborted" => ended(path(2), || process::abort()),
         "stormed" => stormed(path(2)),
         "stacks" => stacks::record(path(2)),
+        "worked" => {
+            drop(scope!("work of the program"));
+            if args[2] == "panics" {
+                assert!(std::panic::catch_unwind(|| panic!("an intended panic")).is_err());
+            }
+        }
         "mirrored" => mirrored(),
         "shapes" => shapes(),
         "depths" => {
@@ -192,7 +199,7 @@ fn forked_often(folder: &Path) {
             })
         })
         .collect();
-    for number in 0..40 {
+    for number in 0..200 {
         // SAFETY: the child uses only what the recorder restores after a fork, and exits without returning.
         let child = unsafe { libc::fork() };
         if child == 0 {

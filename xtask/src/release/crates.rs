@@ -11,7 +11,8 @@ use std::process::Command;
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The crates in the order of publication: each after the crates that it depends on.
-const CRATES: [&str; 4] = ["kinetoscope-stream", "kinetoscope-core", "kinetoscope", "kinetoscope-cli"];
+const CRATES: [&str; 5] =
+    ["kinetoscope-stream", "kinetoscope-core", "kinetoscope-macros", "kinetoscope", "kinetoscope-cli"];
 
 /// Files that each package must contain.
 const NEEDED: [&str; 4] = ["Cargo.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"];
