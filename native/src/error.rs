@@ -23,6 +23,7 @@ pub enum RecordError {
     /// The activity is not part of the recording.
     NotRecorded(Activity),
     /// A metadata value is not valid JSON.
+    #[cfg(feature = "analysis")]
     BadMetadata {
         /// The key of the value.
         key: String,
@@ -60,6 +61,7 @@ impl fmt::Display for RecordError {
             RecordError::NotRecorded(activity) => {
                 write!(f, "{activity} activities are not part of the recording")
             }
+            #[cfg(feature = "analysis")]
             RecordError::BadMetadata { key, reason } => {
                 write!(f, "the metadata of {key} is not valid JSON: {reason}")
             }

@@ -80,6 +80,7 @@ pub mod spans;
 
 #[cfg(any(feature = "analysis", feature = "record"))]
 mod io_error;
+mod json;
 #[cfg(any(feature = "analysis", feature = "record"))]
 mod replace;
 

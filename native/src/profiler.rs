@@ -17,9 +17,9 @@ mod step;
 use crate::activity::Activity;
 use crate::device::Unavailable;
 use crate::error::RecordError;
+use crate::json::Members;
 use crate::options::{Destination, Existing, Options};
 use crate::output::content::Content;
-use crate::output::document::Member;
 use crate::output::session::Session;
 use crate::output::statistics::Statistics;
 use crate::schedule::{ProfilerAction, Transition, is_misordered, transitions};
@@ -56,7 +56,7 @@ pub struct Profiler {
     schedule: ScheduleFn,
     records_steps: bool,
     handlers: Vec<Handler>,
-    metadata: Vec<Member>,
+    metadata: Members,
     #[cfg(feature = "analysis")]
     observer: Option<observer::ExecutionTraceObserver>,
     accumulates: bool,
@@ -218,18 +218,20 @@ impl Profiler {
     }
 
     /// Adds a member whose value is a string to the trace's top-level object.
-    pub fn add_metadata(&mut self, key: impl Into<String>, value: &str) {
-        self.metadata.push((key.into(), value.into()));
+    pub fn add_metadata(&mut self, key: impl AsRef<str>, value: &str) {
+        self.metadata.text(key.as_ref(), value);
     }
 
-    /// Adds a member whose value is JSON to the trace's top-level object.
+    /// Adds a member whose value is JSON to the trace's top-level object. Needs the feature `analysis`.
     ///
     /// # Errors
     /// Returns [`RecordError::BadMetadata`] if the value is not valid JSON.
+    #[cfg(feature = "analysis")]
     pub fn add_metadata_json(&mut self, key: &str, value: &str) -> Result<(), RecordError> {
         let bad =
             |e: serde_json::Error| RecordError::BadMetadata { key: key.to_owned(), reason: e.to_string() };
-        self.metadata.push((key.to_owned(), serde_json::from_str(value).map_err(bad)?));
+        let value: serde_json::Value = serde_json::from_str(value).map_err(bad)?;
+        self.metadata.json(key, &value.to_string());
         Ok(())
     }
 

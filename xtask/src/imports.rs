@@ -62,7 +62,7 @@ const RUST: [(&str, Layers); 10] = [
     (
         "native/src",
         &[
-            &["activity", "hot", "io_error"],
+            &["activity", "hot", "io_error", "json"],
             &["replace"],
             &["error"],
             &["files", "memory", "mirror", "schedule", "steps"],

@@ -84,8 +84,7 @@ pub(crate) fn fresh() -> Result<Tally, Failure> {
 
 /// Runs 10,000 random programs of the recorder with a fresh seed.
 pub(crate) fn programs() -> Result<Tally, Failure> {
-    // Leaves room for the programs of this run.
-    let seed = (seed::fresh()? >> 32).to_string();
+    let seed = seed::fresh()?.to_string();
     println!("KINETOSCOPE_SEED={seed}");
     let mut tests =
         cargo(&["test", "-p", "kinetoscope-tests", "--test", "recording_random", "--", "--nocapture"]);

@@ -7,8 +7,8 @@ use super::encode::Encoder;
 use super::loader::{Cuda, cuda};
 use super::properties::DeviceProperties;
 use crate::activity::unavailable::Unavailable;
+use crate::json::{Members, append_list};
 use crate::options::Options;
-use serde_json::{Value, json};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -187,24 +187,24 @@ impl Collector {
     }
 
     /// Returns the metadata about devices, CUPTI and the driver.
-    pub(crate) fn members(&self) -> [(&'static str, Value); 3] {
-        [
-            ("deviceProperties", self.cuda.devices.iter().map(DeviceProperties::to_json).collect()),
-            ("cupti_version", json!(self.cuda.version)),
-            ("cuda_driver_version", json!(self.cuda.cuda_version)),
-        ]
+    pub(crate) fn members(&self) -> Members {
+        let mut members = Members::default();
+        let append = |json: &mut String, device: &DeviceProperties| json.push_str(&device.members().object());
+        members.value("deviceProperties", |json| append_list(json, &self.cuda.devices, append));
+        members.number("cupti_version", self.cuda.version);
+        members.number("cuda_driver_version", self.cuda.cuda_version);
+        members
     }
 
     /// Returns the numbers of recorded and lost records, for the statistics in the trace.
-    pub(crate) fn to_json(&self) -> Value {
-        let lost = self.encoder.lost;
-        json!({
-            "records": self.encoder.records,
-            "dropped": self.dropped,
-            "unknown": lost.unknown,
-            "short": lost.short,
-            "untimed": lost.untimed,
-        })
+    pub(crate) fn statistics(&self) -> Members {
+        let (mut members, lost) = (Members::default(), self.encoder.lost);
+        members.number("records", self.encoder.records);
+        members.number("dropped", self.dropped);
+        members.number("unknown", lost.unknown);
+        members.number("short", lost.short);
+        members.number("untimed", lost.untimed);
+        members
     }
 
     /// Returns warnings about lost records.

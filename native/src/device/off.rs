@@ -1,8 +1,8 @@
 //! The collector for a build without the feature `cuda`: it cannot be created.
 
 use crate::activity::unavailable::Unavailable;
+use crate::json::Members;
 use crate::options::Options;
-use serde_json::Value;
 
 /// A type without values.
 pub(crate) enum Collector {}
@@ -36,11 +36,11 @@ impl Collector {
         match *self {}
     }
 
-    pub(crate) fn members(&self) -> [(&'static str, Value); 3] {
+    pub(crate) fn members(&self) -> Members {
         match *self {}
     }
 
-    pub(crate) fn to_json(&self) -> Value {
+    pub(crate) fn statistics(&self) -> Members {
         match *self {}
     }
 

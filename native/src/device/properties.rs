@@ -1,7 +1,7 @@
 //! Properties of a device.
 
 #[cfg(feature = "cuda")]
-use serde_json::{Value, json};
+use crate::json::Members;
 
 /// Properties of a CUDA device, from its attributes. Memory sizes are in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,22 +41,26 @@ pub struct DeviceProperties {
 impl DeviceProperties {
     /// Returns the device as an entry of `deviceProperties`, with Kineto's keys.
     #[cfg(feature = "cuda")]
-    pub(crate) fn to_json(&self) -> Value {
-        json!({
-            "id": self.ordinal,
-            "name": self.name,
-            "totalGlobalMem": self.memory,
-            "computeMajor": self.capability.0,
-            "computeMinor": self.capability.1,
-            "maxThreadsPerBlock": self.max_threads_per_block,
-            "maxThreadsPerMultiprocessor": self.max_threads_per_multiprocessor,
-            "regsPerBlock": self.registers_per_block,
-            "warpSize": self.warp_size,
-            "sharedMemPerBlock": self.shared_memory_per_block,
-            "numSms": self.multiprocessors,
-            "regsPerMultiprocessor": self.registers_per_multiprocessor,
-            "sharedMemPerBlockOptin": self.shared_memory_per_block_optin,
-            "sharedMemPerMultiprocessor": self.shared_memory_per_multiprocessor,
-        })
+    pub(crate) fn members(&self) -> Members {
+        let mut members = Members::default();
+        members.number("id", self.ordinal);
+        members.text("name", &self.name);
+        members.number("totalGlobalMem", self.memory);
+        for (key, value) in [
+            ("computeMajor", self.capability.0),
+            ("computeMinor", self.capability.1),
+            ("maxThreadsPerBlock", self.max_threads_per_block),
+            ("maxThreadsPerMultiprocessor", self.max_threads_per_multiprocessor),
+            ("regsPerBlock", self.registers_per_block),
+            ("warpSize", self.warp_size),
+            ("sharedMemPerBlock", self.shared_memory_per_block),
+            ("numSms", self.multiprocessors),
+            ("regsPerMultiprocessor", self.registers_per_multiprocessor),
+            ("sharedMemPerBlockOptin", self.shared_memory_per_block_optin),
+            ("sharedMemPerMultiprocessor", self.shared_memory_per_multiprocessor),
+        ] {
+            members.number(key, value);
+        }
+        members
     }
 }

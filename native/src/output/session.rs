@@ -12,13 +12,14 @@ use crate::hot::registry::registry;
 use crate::hot::stack;
 use crate::hot::state::{CUT, IS_TAKEN, NEXT_ID, PAUSED, START, STATE, flag, left_out};
 use crate::io_error::with_path;
+use crate::json::Members;
 #[cfg(feature = "nvml")]
 use crate::metrics::Sampler;
 use crate::mirror;
 use crate::options::{Destination, Devices, Options};
 use crate::output::batch::meta;
 use crate::output::content::Content;
-use crate::output::document::{Member, document, members};
+use crate::output::document::document;
 use crate::output::file;
 #[cfg(unix)]
 use crate::output::fork;
@@ -27,7 +28,6 @@ use crate::output::sink::Sink;
 use crate::output::statistics::Statistics;
 use crate::output::stream::Stream;
 use crate::output::writer::{OnFlush, Writer};
-use serde_json::json;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -105,7 +105,7 @@ impl Session {
             Destination::Ring { keep, bytes } => Sink::Ring(Ring::new(*keep, *bytes)),
         };
         let mut head = Vec::new();
-        meta(&mut head, &members(&document(options, clock, devices.as_ref())));
+        meta(&mut head, document(options, clock, devices.as_ref()).as_str());
         let mut stream = Stream::new(state, clock, sink, devices);
         stream.append(head);
         stream.append_clock();
@@ -219,7 +219,7 @@ impl Session {
     }
 
     /// Stops recording and returns the content of the recording. `metadata` is added to the trace's top-level object.
-    pub(crate) fn finish(mut self, metadata: &[Member]) -> Result<(Content, Statistics), RecordError> {
+    pub(crate) fn finish(mut self, metadata: &Members) -> Result<(Content, Statistics), RecordError> {
         if !self.is_own_process() {
             // The writer thread and the recording belong to the parent process.
             std::mem::forget(self);
@@ -249,14 +249,14 @@ impl Session {
         self.statistics.disable = begun.elapsed();
         stream.append_clock();
         let mut tail = Vec::new();
-        let mut object = metadata.to_vec();
-        let mut statistics = self.statistics.to_json();
+        let mut object = metadata.clone();
+        let mut statistics = self.statistics.members();
         let mut warnings = self.warnings;
         if let Some(devices) = stream.devices() {
-            statistics["devices"] = devices.to_json();
+            statistics.json("devices", &devices.statistics().object());
             warnings.extend(devices.warnings());
         }
-        object.push(("kinetoscope".to_owned(), statistics));
+        object.json("kinetoscope", &statistics.object());
         if self.statistics.dropped > 0 {
             let count = self.statistics.dropped;
             warnings.push(format!("{count} spans or events were lost, because a memory limit was reached"));
@@ -277,9 +277,9 @@ impl Session {
             warnings.push(format!("nothing was recorded: no {what} in the window"));
         }
         if !warnings.is_empty() {
-            object.push(("WARNING".to_owned(), json!(warnings)));
+            object.texts("WARNING", &warnings);
         }
-        meta(&mut tail, &members(&object));
+        meta(&mut tail, object.as_str());
         stream.append(tail);
         stream.write_window(window, cycle);
         self.statistics.bytes = stream.bytes;

@@ -1,6 +1,6 @@
 //! Statistics of the recorder about itself.
 
-use serde_json::{Value, json};
+use crate::json::Members;
 use std::time::Duration;
 
 /// The recorder's statistics about a recording. Durations are wall time.
@@ -36,18 +36,19 @@ impl Statistics {
         Duration::from_nanos((self.records as f64 * self.overhead_ns_per_span / 2.0) as u64)
     }
 
-    pub(crate) fn to_json(self) -> Value {
-        json!({
-            "window_ns": self.window.as_nanos() as u64,
-            "prepare_ns": self.prepare.as_nanos() as u64,
-            "enable_ns": self.enable.as_nanos() as u64,
-            "disable_ns": self.disable.as_nanos() as u64,
-            "records": self.records,
-            "dropped": self.dropped,
-            "cut_arguments": self.cut_arguments,
-            "bytes": self.bytes,
-            "overhead_ns_per_span": self.overhead_ns_per_span,
-            "overhead_ns": self.overhead().as_nanos() as u64,
-        })
+    /// Returns the members of the statistics in the trace.
+    pub(crate) fn members(self) -> Members {
+        let mut members = Members::default();
+        members.number("window_ns", self.window.as_nanos());
+        members.number("prepare_ns", self.prepare.as_nanos());
+        members.number("enable_ns", self.enable.as_nanos());
+        members.number("disable_ns", self.disable.as_nanos());
+        members.number("records", self.records);
+        members.number("dropped", self.dropped);
+        members.number("cut_arguments", self.cut_arguments);
+        members.number("bytes", self.bytes);
+        members.number("overhead_ns_per_span", self.overhead_ns_per_span);
+        members.number("overhead_ns", self.overhead().as_nanos());
+        members
     }
 }

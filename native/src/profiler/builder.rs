@@ -2,15 +2,15 @@
 
 use crate::activity::Activity;
 use crate::error::RecordError;
+use crate::json::Members;
 use crate::mirror::Mirror;
 use crate::options::{Destination, Devices, Existing, Options};
-use crate::output::document::Member;
 use crate::profiler::handlers::Handler;
 #[cfg(feature = "analysis")]
 use crate::profiler::observer::ExecutionTraceObserver;
 use crate::profiler::recording::Recording;
 use crate::schedule::{ProfilerAction, Schedule};
-use serde_json::Value;
+use crate::spans::value::Value;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct ProfilerBuilder {
     pub(crate) options: Options,
     pub(crate) schedule: Option<ScheduleFn>,
     pub(crate) handlers: Vec<Handler>,
-    pub(crate) metadata: Vec<Member>,
+    pub(crate) metadata: Members,
     #[cfg(feature = "analysis")]
     pub(crate) observer: Option<ExecutionTraceObserver>,
     pub(crate) accumulates: bool,
@@ -36,7 +36,7 @@ impl ProfilerBuilder {
             options: Options::default(),
             schedule: None,
             handlers: Vec::new(),
-            metadata: Vec::new(),
+            metadata: Members::default(),
             #[cfg(feature = "analysis")]
             observer: None,
             accumulates: false,
@@ -164,8 +164,8 @@ impl ProfilerBuilder {
     }
 
     /// Adds a member to the trace's top-level object.
-    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.metadata.push((key.into(), value.into()));
+    pub fn metadata(mut self, key: impl AsRef<str>, value: impl Value) -> Self {
+        self.metadata.value(key.as_ref(), |json| value.append_json(json));
         self
     }
 

@@ -9,6 +9,7 @@ use crate::error::RecordError;
 use crate::hot::local;
 use crate::hot::lock::hold;
 use crate::io_error::with_path;
+use crate::json::Members;
 use crate::options::{Destination, Options};
 use crate::output::session::Session;
 use crate::output::stream::Stream;
@@ -274,7 +275,7 @@ impl Drop for FlightRecorder {
         hold(&self.shared.step).1 = None;
         let session = hold(&self.shared.session).take();
         if let Some(session) = session {
-            let _ = session.finish(&[]);
+            let _ = session.finish(&Members::default());
         }
     }
 }

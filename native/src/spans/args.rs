@@ -4,11 +4,12 @@
 use super::sequence::Sequence;
 use super::shape::InputShape;
 use super::tensor::TensorId;
-use super::value::{Value, append_list, quote};
+use super::value::Value;
 use crate::hot::local::{self, Begun, DEPTH_WORDS, unrecorded};
 use crate::hot::pool::LARGE_WORDS;
 use crate::hot::registry::{Name, Site};
 use crate::hot::state::{CUT, START, wants_flops, wants_mirror, wants_shapes};
+use crate::json::{append_list, quote};
 use kinetoscope_stream::record::{SLOT_BYTES, Slot, Tag, Word, key};
 use smallvec::{SmallVec, smallvec};
 use std::fmt::{self, Debug, Display, Write};

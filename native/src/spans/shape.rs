@@ -1,6 +1,6 @@
 //! Shapes of inputs, as in PyTorch's `Input Dims`.
 
-use super::value::append_list;
+use crate::json::append_list;
 use std::fmt::Write;
 
 /// The shape of an input: of a tensor, or of a list of tensors, which may contain lists. Shapes that are plain slices,

@@ -2,6 +2,7 @@
 //! compiles in every program that uses it.
 
 use super::Args;
+use crate::json::{append_list, quote};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
@@ -224,47 +225,3 @@ macro_rules! references {
 }
 
 references! { &T &mut T }
-
-/// Appends a JSON array.
-pub(crate) fn append_list<T>(
-    json: &mut String,
-    items: impl IntoIterator<Item = T>,
-    mut append: impl FnMut(&mut String, T),
-) {
-    json.push('[');
-    for (number, item) in items.into_iter().enumerate() {
-        if number > 0 {
-            json.push(',');
-        }
-        append(json, item);
-    }
-    json.push(']');
-}
-
-/// Appends a string as JSON.
-pub(crate) fn quote(text: &str, json: &mut String) {
-    json.push('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => json.extend(['\\', c]),
-            '\0'..='\u{1f}' => {
-                let _ = write!(json, "\\u{:04x}", u32::from(c));
-            }
-            _ => json.push(c),
-        }
-    }
-    json.push('"');
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quoted_strings_are_json() {
-        let text = "a \"b\" \\ \n \0 \u{1f} é \u{2028}";
-        let mut json = String::new();
-        quote(text, &mut json);
-        assert_eq!(serde_json::from_str::<String>(&json).expect("JSON"), text);
-    }
-}
