@@ -182,6 +182,7 @@ pub use profiler::observer::ExecutionTraceObserver;
 pub use {
     activity::{Activity, UnknownActivity},
     error::RecordError,
+    hot::registry::CallSite,
     memory::ProfilingAllocator,
     mirror::Mirror,
     output::statistics::Statistics,

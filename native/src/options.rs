@@ -1,9 +1,12 @@
 //! Options of a recording: what is recorded and where it is written.
 
 use crate::activity::Activity;
+use crate::hot::registry::Filter;
 use crate::hot::state::flag;
 use crate::mirror::Mirror;
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The destination of a recording.
@@ -15,6 +18,16 @@ pub(crate) enum Destination {
     File { path: PathBuf, is_durable: bool },
     /// A ring buffer in memory, which keeps the last seconds (`keep`) and at most `bytes` of records.
     Ring { keep: Duration, bytes: usize },
+}
+
+/// A function that selects call sites.
+#[derive(Clone)]
+pub(crate) struct SiteFilter(pub(crate) Arc<Filter>);
+
+impl fmt::Debug for SiteFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SiteFilter")
+    }
 }
 
 /// What happens to a file that exists and is not empty.
@@ -38,6 +51,8 @@ pub(crate) struct Options {
     pub(crate) with_modules: bool,
     pub(crate) destination: Destination,
     pub(crate) existing: Existing,
+    /// How long a start waits for another recording of the process to end.
+    pub(crate) wait: Duration,
     pub(crate) flush_interval: Duration,
     pub(crate) buffer_bytes: usize,
     pub(crate) mirrors: Vec<Mirror>,
@@ -57,6 +72,8 @@ pub(crate) struct Options {
     /// The interval at which memory, utilization and clocks of the devices are sampled.
     pub(crate) device_metrics: Option<Duration>,
     pub(crate) warnings: Vec<String>,
+    /// Selects the call sites that are recorded.
+    pub(crate) filter: Option<SiteFilter>,
 }
 
 /// Whether CUDA devices are recorded.
@@ -80,6 +97,7 @@ impl Default for Options {
             with_modules: false,
             destination: Destination::Memory { bytes: 1 << 30 },
             existing: Existing::Refuse,
+            wait: Duration::ZERO,
             flush_interval: Duration::from_millis(20),
             buffer_bytes: 64 << 20,
             mirrors: Vec::new(),
@@ -92,6 +110,7 @@ impl Default for Options {
             device_buffer_bytes: 128 << 20,
             device_metrics: None,
             warnings: Vec::new(),
+            filter: None,
         }
     }
 }

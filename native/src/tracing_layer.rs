@@ -105,7 +105,8 @@ fn callsite(metadata: &'static Metadata<'static>) -> &'static Callsite {
         let keys = metadata.fields().iter().map(key).collect();
         let (file, line) = (metadata.file().unwrap_or(""), metadata.line().unwrap_or(0));
         let kind = if metadata.is_span() { Kind::Op } else { Kind::Other };
-        let made = Callsite { site: Site::new(metadata.name(), kind, file, line), keys };
+        let site = Site::new(metadata.name(), kind, file, line).with_level(metadata.level().as_str());
+        let made = Callsite { site, keys };
         let mut callsites = CALLSITES.write().unwrap_or_else(PoisonError::into_inner);
         // Leaked: call sites are static, and their number is limited by the program's source.
         *callsites.get_or_insert_default().entry(id).or_insert_with(|| Box::leak(Box::new(made)))

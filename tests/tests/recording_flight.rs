@@ -313,3 +313,37 @@ fn storms_of_signals_leave_a_program_running() {
         );
     }
 }
+
+/// Returns a line of the status of this process, in bytes.
+fn memory(line: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").expect("Linux");
+    let line = status.lines().find(|known| known.starts_with(line)).expect("the line");
+    let kilobytes: u64 =
+        line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).expect("a number");
+    kilobytes << 10
+}
+
+#[test]
+fn a_dump_takes_no_copy_of_what_is_kept() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let flight = FlightRecorder::builder(folder.path())
+        .keep(Duration::from_secs(600))
+        .bytes(64 << 20)
+        .buffer_bytes(8 << 20)
+        .flush_interval(Duration::from_millis(4))
+        .start()
+        .expect("recording should start");
+    for _ in 0..6_000_000 {
+        drop(scope!("span"));
+    }
+    sleep(Duration::from_millis(50));
+    // Sets the peak to the memory in use.
+    fs::write("/proc/self/clear_refs", "5").expect("Linux");
+    let before = memory("VmRSS:");
+    let path = flight.dump().expect("a file");
+    let grown = memory("VmHWM:").saturating_sub(before);
+    let size = fs::metadata(path).expect("a file").len();
+    assert!((50 << 20..80 << 20).contains(&size), "{size} bytes");
+    assert!(grown < 8 << 20, "{grown} bytes for a file of {size} bytes");
+}

@@ -336,3 +336,26 @@ fn activities_that_cannot_be_recorded_are_reported_with_the_reason() {
     let error = Profiler::builder().activities(&[]).start().err();
     assert!(matches!(error, Some(RecordError::NoActivities)));
 }
+
+#[test]
+fn a_start_waits_for_its_turn_on_request() {
+    let _alone = alone();
+    let mut first = Profiler::builder().start().expect("recording should start");
+    let refused = Profiler::builder().wait(std::time::Duration::from_millis(20)).start();
+    assert!(matches!(refused, Err(RecordError::AlreadyRecording)));
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            let mut profiler = Profiler::builder().wait(std::time::Duration::from_secs(20)).start()?;
+            drop(scope!("in the second"));
+            profiler.stop()
+        });
+        thread::sleep(std::time::Duration::from_millis(30));
+        drop(scope!("in the first"));
+        let recording = stop(&mut first);
+        assert_eq!(rows(recording.trace().expect("a trace"), "in the first").len(), 1);
+        let second = waiting.join().expect("the thread should not panic");
+        let second = second.expect("a recording").expect("a recording");
+        assert_eq!(rows(second.trace().expect("a trace"), "in the second").len(), 1);
+        assert!(rows(second.trace().expect("a trace"), "in the first").is_empty());
+    });
+}

@@ -262,3 +262,37 @@ fn a_panic_in_an_argument_does_not_silence_its_thread() {
     let again = record(|| drop(scope!("in the next recording")));
     assert_eq!(rows(again.trace().expect("a trace"), "in the next recording").len(), 1);
 }
+
+#[test]
+fn a_filter_selects_call_sites_in_one_recording() {
+    let _alone = alone();
+    let work = || {
+        let _outer = scope!("outer");
+        drop(scope!("noise"));
+        drop(scope!("noise with arguments", at = 1));
+        instant!("noise of an event");
+        drop(record_function("named"));
+        drop(scope!("inner"));
+    };
+    let names = |recording: &Recording| {
+        let trace = recording.trace().expect("a trace");
+        let rows = trace.table.rows().filter(|&row| {
+            ["cpu_op", "user_annotation", "cpu_instant_event"].contains(&trace.table.cat(row))
+        });
+        rows.map(|row| trace.table.name(row).to_owned()).collect::<Vec<_>>()
+    };
+    let all = ["outer", "noise", "noise with arguments", "noise of an event", "named", "inner"];
+    for round in 0..3 {
+        let builder = Profiler::builder();
+        let is_filtered = round == 1;
+        let builder =
+            if is_filtered { builder.filter(|site| !site.name.starts_with("noise")) } else { builder };
+        let mut profiler = builder.start().expect("recording should start");
+        work();
+        let recording = profiler.stop().expect("a recording").expect("a recording");
+        let expected = if is_filtered { &["outer", "named", "inner"][..] } else { &all };
+        assert_eq!(names(&recording), expected, "round {round}");
+        assert_eq!(recording.statistics.dropped, 0);
+        check(&recording);
+    }
+}

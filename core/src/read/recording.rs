@@ -20,7 +20,6 @@ use crate::error::Error;
 use crate::table::bounds::count_sizes;
 use crate::table::events::Table;
 use alloc::format;
-use alloc::string::ToString;
 use kinetoscope_stream::block::{Block, BlockKind, Found, HEAD_BYTES, MAGIC, find, low_at, u64_at};
 use kinetoscope_stream::record::FIRST_NAME;
 use serde_json::Value;
@@ -161,15 +160,14 @@ impl Recording {
             let name = parsed.get("process_name").and_then(Value::as_str);
             self.process_name = name.unwrap_or("").into();
         }
-        // All times of the trace are relative to the first base.
-        if parsed.get(BASE).is_some() && core::mem::replace(&mut self.has_base, true) {
-            let mut parsed = parsed;
-            parsed.as_object_mut().map(|members| members.remove(BASE));
-            let rest = parsed.to_string();
-            self.members.push_str(rest.trim_matches(['{', '}']));
-        } else {
-            self.members.push_str(text);
+        // All times of the trace are relative to one base, which is the same for three months.
+        if let Some(base) = parsed.get(BASE).and_then(Value::as_i64)
+            && *self.base.get_or_insert(base) != base
+        {
+            self.diagnostics.record(Code::DamagedMetadata, Some(self.offset), payload);
+            return;
         }
+        self.members.push_str(text);
         self.members.push(',');
     }
 

@@ -137,6 +137,21 @@ impl Fields {
 
     /// Ends the current event.
     pub(crate) fn finish_event(&mut self) {
+        let start = self.append_open();
+        if self.starts.len().is_multiple_of(BLOCK) {
+            self.blocks.push(start);
+        }
+        let block = self.blocks.last().copied().unwrap_or_default();
+        let near = if block.segment == start.segment { start.offset - block.offset } else { u32::MAX };
+        let near = u16::try_from(near).unwrap_or(FAR);
+        if near == FAR {
+            self.set_far(self.starts.len(), start);
+        }
+        self.starts.push(near);
+    }
+
+    /// Moves the values of the current event to a segment.
+    fn append_open(&mut self) -> Start {
         let fits = self.segments.last().is_some_and(|last| last.len() + self.open.len() <= SEGMENT);
         if !fits {
             // The first segment is not preallocated, to save memory for small traces.
@@ -147,16 +162,7 @@ impl Fields {
         let last = &mut self.segments[segment as usize];
         let start = Start { segment, offset: last.len() as u32 };
         last.append(&mut self.open);
-        if self.starts.len().is_multiple_of(BLOCK) {
-            self.blocks.push(start);
-        }
-        let block = self.blocks.last().copied().unwrap_or_default();
-        let near = if block.segment == segment { start.offset - block.offset } else { u32::MAX };
-        let near = u16::try_from(near).unwrap_or(FAR);
-        if near == FAR {
-            self.set_far(self.starts.len(), start);
-        }
-        self.starts.push(near);
+        start
     }
 
     fn set_far(&mut self, row: usize, start: Start) {
@@ -165,21 +171,14 @@ impl Fields {
     }
 
     /// Adds the bytes packed since the last event to the values of event `row`, which has this many varints.
+    #[cold]
     pub(super) fn amend(&mut self, row: usize, varints: u32) {
+        let added = core::mem::take(&mut self.open);
         let bytes = self.at(row);
         let mut after = bytes;
         skip(&mut after, varints);
-        let mut values = bytes[..bytes.len() - after.len()].to_vec();
-        values.append(&mut self.open);
-        // In a segment of its own row, so that the next event begins another one if this one is full.
-        let fits = self.segments.last().is_some_and(|last| last.len() + values.len() <= SEGMENT);
-        if !fits {
-            self.segments.push(Vec::with_capacity(SEGMENT.max(values.len())));
-        }
-        let segment = self.segments.len() as u32 - 1;
-        let last = &mut self.segments[segment as usize];
-        let start = Start { segment, offset: last.len() as u32 };
-        last.append(&mut values);
+        self.open = [&bytes[..bytes.len() - after.len()], &added].concat();
+        let start = self.append_open();
         self.starts[row] = FAR;
         self.set_far(row, start);
     }

@@ -158,7 +158,8 @@ pub(crate) fn is_open(begun: Begun) -> bool {
     is_on(begun.state) && LOCAL.with(|local| local.state.get() == begun.state)
 }
 
-/// Returns the id of a site, and registers it first if necessary; 0 if that is not possible now.
+/// Returns the id of a site, and registers it first if necessary; 0 if that is not possible now, or if a filter leaves the
+/// site out.
 pub(crate) fn id_of(site: &'static Site) -> u32 {
     match site.id.load(Ordering::Relaxed) {
         0 => LOCAL.with(|local| local.without_reentry(|| registry().site(site))).unwrap_or(0),
@@ -301,6 +302,9 @@ impl Local {
     #[cold]
     #[inline(never)]
     fn begin_slowly(&self, state: u32, site: &'static Site) -> Begun {
+        if site.is_filtered(state) {
+            return Begun::unrecorded(left_out(state));
+        }
         let id = id_of(site);
         let mut record = [[Word::pack(Tag::Begin, 0, 0, id), 0]];
         let begun = if id == 0 { None } else { self.begin_with(state, &mut record) };

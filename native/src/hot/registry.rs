@@ -2,11 +2,12 @@
 //! lock.
 
 use crate::hot::lock::hold;
+use crate::hot::state::left_out;
 use crate::hot::system::Thread;
 use kinetoscope_stream::record::{FIRST_NAME, KEYS, Kind};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A call site: the name, the kind and the source position of a span or event. Each use of a macro has one static
 /// `Site`.
@@ -16,15 +17,66 @@ pub struct Site {
     pub(crate) kind: Kind,
     file: &'static str,
     line: u32,
-    /// The number in the registry; 0 until the first use.
+    /// The level, for call sites of `tracing`.
+    level: Option<&'static str>,
+    /// The number in the registry; 0 until the first use, and while the filter of a recording leaves the site out.
     pub(crate) id: AtomicU32,
+    /// The number of the site while `id` is 0 because of a filter.
+    known: AtomicU32,
+    /// The recording whose filter leaves the site out, in the form of [`left_out`](crate::hot::state::left_out).
+    filtered: AtomicU32,
 }
+
+/// A call site, for a [filter](crate::ProfilerBuilder::filter).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallSite {
+    /// The name of its spans or events; for a name that is computed at run time, the text of its expression, or the
+    /// function, such as `record_function`.
+    pub name: &'static str,
+    /// What it records.
+    pub kind: Kind,
+    /// The source file.
+    pub file: &'static str,
+    /// The line in the source file.
+    pub line: u32,
+    /// The level of a span or event of `tracing`, such as `INFO`.
+    pub level: Option<&'static str>,
+}
+
+/// A function that returns whether a call site is recorded.
+pub(crate) type Filter = dyn Fn(&CallSite) -> bool + Send + Sync;
 
 impl Site {
     /// Creates a call site. `name` is the name of its spans, which must not be empty.
     pub const fn new(name: &'static str, kind: Kind, file: &'static str, line: u32) -> Site {
         assert!(!name.is_empty(), "the name of a span or event must not be empty");
-        Site { name, kind, file, line, id: AtomicU32::new(0) }
+        Site {
+            name,
+            kind,
+            file,
+            line,
+            level: None,
+            id: AtomicU32::new(0),
+            known: AtomicU32::new(0),
+            filtered: AtomicU32::new(0),
+        }
+    }
+
+    /// Sets the level.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn with_level(self, level: &'static str) -> Site {
+        Site { level: Some(level), ..self }
+    }
+
+    /// Returns whether the filter of the recording with this state leaves the site out.
+    #[inline]
+    pub(crate) fn is_filtered(&self, state: u32) -> bool {
+        self.filtered.load(Ordering::Relaxed) == left_out(state) && left_out(state) != 0
+    }
+
+    fn call_site(&self) -> CallSite {
+        CallSite { name: self.name, kind: self.kind, file: self.file, line: self.line, level: self.level }
     }
 }
 
@@ -73,6 +125,10 @@ pub(crate) struct Registry {
     names: Vec<&'static str>,
     ids: Option<HashMap<&'static str, u32>>,
     sites: Vec<Entry>,
+    /// The call sites of `sites`.
+    call_sites: Vec<&'static Site>,
+    /// The filter of the present recording, and its state.
+    filter: Option<(Arc<Filter>, u32)>,
     /// The threads that joined the recording since they were last taken.
     threads: Vec<(u32, Thread)>,
     /// The threads that have ended since they were last taken.
@@ -85,6 +141,8 @@ static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
     names: Vec::new(),
     ids: None,
     sites: Vec::new(),
+    call_sites: Vec::new(),
+    filter: None,
     threads: Vec::new(),
     ended_threads: Vec::new(),
     next_thread: 0,
@@ -119,17 +177,38 @@ impl Registry {
         self.known(text).unwrap_or_else(|| self.name(String::leak(text.to_owned())))
     }
 
-    /// Returns the number of a call site, from 1, and registers it if it is new.
+    /// Returns the number of a call site, from 1, and registers it if it is new; 0 if the filter leaves it out.
     pub(crate) fn site(&mut self, site: &'static Site) -> u32 {
-        let known = site.id.load(Ordering::Relaxed);
-        if known != 0 {
-            return known;
+        let id = site.id.load(Ordering::Relaxed);
+        if id != 0 {
+            return id;
         }
-        let (name, file) = (self.name(site.name), self.name(site.file));
-        self.sites.push(Entry { name, file, line: site.line, kind: site.kind });
-        let id = self.sites.len() as u32;
+        if site.known.load(Ordering::Relaxed) == 0 {
+            let (name, file) = (self.name(site.name), self.name(site.file));
+            self.sites.push(Entry { name, file, line: site.line, kind: site.kind });
+            self.call_sites.push(site);
+            site.known.store(self.sites.len() as u32, Ordering::Relaxed);
+        }
+        self.apply_filter(site);
+        site.id.load(Ordering::Relaxed)
+    }
+
+    /// Sets the number of a call site, or 0 if the filter leaves it out.
+    fn apply_filter(&self, site: &Site) {
+        let leaves_out = self.filter.as_ref().filter(|(filter, _)| !filter(&site.call_site()));
+        let filtered = leaves_out.map_or(0, |(_, state)| left_out(*state));
+        site.filtered.store(filtered, Ordering::Relaxed);
+        let id = if filtered == 0 { site.known.load(Ordering::Relaxed) } else { 0 };
         site.id.store(id, Ordering::Relaxed);
-        id
+    }
+
+    /// Sets the filter of the recording with this state. Nothing is being recorded.
+    pub(crate) fn set_filter(&mut self, filter: Option<Arc<Filter>>, state: u32) {
+        let had_filter = self.filter.is_some();
+        self.filter = filter.map(|filter| (filter, state));
+        if had_filter || self.filter.is_some() {
+            self.call_sites.iter().for_each(|site| self.apply_filter(site));
+        }
     }
 
     /// Adds a thread to the present recording and returns its number.

@@ -28,6 +28,7 @@ use crate::output::sink::Sink;
 use crate::output::statistics::Statistics;
 use crate::output::stream::Stream;
 use crate::output::writer::{OnFlush, Writer};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -69,8 +70,12 @@ impl Session {
         cycle: u64,
         on_flush: OnFlush,
     ) -> Result<Session, RecordError> {
-        if IS_TAKEN.swap(true, Ordering::AcqRel) {
-            return Err(RecordError::AlreadyRecording);
+        let deadline = Instant::now() + options.wait;
+        while IS_TAKEN.swap(true, Ordering::AcqRel) {
+            if Instant::now() >= deadline {
+                return Err(RecordError::AlreadyRecording);
+            }
+            std::thread::sleep(Duration::from_millis(1));
         }
         #[cfg(unix)]
         fork::install_handlers();
@@ -93,7 +98,11 @@ impl Session {
         }
         let linked = if devices.is_some() { flag::DEVICES } else { 0 };
         let state = number | flag::ON | counter | linked | options.flags() | mirror::attach(&options.mirrors);
-        registry().clear_threads();
+        {
+            let mut registry = registry();
+            registry.clear_threads();
+            registry.set_filter(options.filter.as_ref().map(|filter| Arc::clone(&filter.0)), state);
+        }
         pool().prepare(options.buffer_bytes);
         let overhead_ns_per_span = local::overhead_ns(state);
         let sink = match &options.destination {

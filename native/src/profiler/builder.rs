@@ -2,9 +2,10 @@
 
 use crate::activity::Activity;
 use crate::error::RecordError;
+use crate::hot::registry::CallSite;
 use crate::json::Members;
 use crate::mirror::Mirror;
-use crate::options::{Destination, Devices, Existing, Options};
+use crate::options::{Destination, Devices, Existing, Options, SiteFilter};
 use crate::profiler::handlers::Handler;
 #[cfg(feature = "analysis")]
 use crate::profiler::observer::ExecutionTraceObserver;
@@ -12,6 +13,7 @@ use crate::profiler::recording::Recording;
 use crate::schedule::{ProfilerAction, Schedule};
 use crate::spans::value::Value;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) type ScheduleFn = Box<dyn FnMut(u64) -> ProfilerAction + Send>;
@@ -209,6 +211,33 @@ impl ProfilerBuilder {
     /// its own id.
     pub fn append(mut self, is_on: bool) -> Self {
         self.options.existing = if is_on { Existing::Append } else { Existing::Refuse };
+        self
+    }
+
+    /// Sets how long a start waits until another profiler of the process has ended. The default is 0: the start fails with
+    /// [`RecordError::AlreadyRecording`]. Profilers that wait start in any order.
+    pub fn wait(mut self, timeout: Duration) -> Self {
+        self.options.wait = timeout;
+        self
+    }
+
+    /// Selects the call sites that are recorded: spans, instant events, counters and flows of the macros, and spans and
+    /// events of `tracing`. The function is called once for each call site in a recording; a call site that is left out
+    /// costs about as much as while nothing records. Without a filter, all are recorded.
+    ///
+    /// ```
+    /// use kinetoscope::{Profiler, scope};
+    ///
+    /// let builder = Profiler::builder().filter(|site| site.name != "noise" && site.level != Some("TRACE"));
+    /// let mut profiler = builder.start()?;
+    /// drop(scope!("noise"));
+    /// drop(scope!("work"));
+    /// let recording = profiler.stop()?.expect("recording was enabled");
+    /// assert_eq!(recording.statistics.records, 2);
+    /// # Ok::<(), kinetoscope::RecordError>(())
+    /// ```
+    pub fn filter(mut self, filter: impl Fn(&CallSite) -> bool + Send + Sync + 'static) -> Self {
+        self.options.filter = Some(SiteFilter(Arc::new(filter)));
         self
     }
 

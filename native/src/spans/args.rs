@@ -336,6 +336,9 @@ impl Args {
 
     /// Writes the begin of a span. Returns `None` if it was lost.
     pub(super) fn begin(mut self, site: &'static Site) -> Option<Begun> {
+        if site.is_filtered(self.state) {
+            return None;
+        }
         let id = local::id_of(site);
         self.finish(Tag::Begin, id);
         let begun = if id == 0 { None } else { local::begin_with(self.state, &mut self.slots) };
@@ -344,6 +347,9 @@ impl Args {
 
     /// Writes the record of a call site. Returns false if it was lost.
     pub(super) fn write(self, tag: Tag, site: &'static Site) -> bool {
+        if site.is_filtered(self.state) {
+            return false;
+        }
         let id = local::id_of(site);
         id != 0 && self.write_to(tag, id)
     }

@@ -1,7 +1,7 @@
 //! Completes a recording at its end: open spans, flows and times in nanoseconds; and the file at its end: track names.
 
 use super::clock::Clock;
-use super::state::{LATEST, Mark, Named, Recording, Tail, Thread};
+use super::state::{LATEST, Mark, Named, Recording, Tail};
 use crate::diagnostics::Code;
 use crate::index::Index;
 use crate::order::sort_by_key;
@@ -11,7 +11,6 @@ use crate::table::tracks::Track;
 use crate::time;
 use alloc::format;
 use alloc::string::ToString;
-use alloc::vec::Vec;
 
 const PROCESS: [&str; 2] = ["process_name", "process_sort_index"];
 const THREAD: [&str; 2] = ["thread_name", "thread_sort_index"];
@@ -67,6 +66,7 @@ impl Recording {
     }
 
     /// Closes the spans that are open at the end of the recording.
+    #[cold]
     fn close_spans(&mut self) {
         for (number, position, ticks) in core::mem::take(&mut self.tail.ended_elsewhere) {
             let thread = self.thread_at(number);
@@ -88,6 +88,7 @@ impl Recording {
     }
 
     /// Keeps what the tracks are named by, and forgets the rest of the recording's state.
+    #[cold]
     fn reset(&mut self) {
         let pid = self.pid;
         let tail = core::mem::take(&mut self.tail);
@@ -144,12 +145,9 @@ impl Recording {
     }
 
     /// Appends metadata events with the names of processes and tracks.
+    #[cold]
     fn track_names(&mut self, of: &Named) {
         let ts = of.start.unwrap_or(0);
-        // A thread has a number in each recording, and one track in the process.
-        let mut threads: Vec<&(i64, Thread)> = of.threads.iter().collect();
-        sort_by_key(&mut threads, |thread| (thread.1.track.0 as i64, 0));
-        threads.dedup_by_key(|thread| thread.1.track);
         let table = &mut self.table;
         let mut named =
             |(pid, tid): (i64, i64), of: [&str; 2], name: &str, label: Option<&str>, order: i64| {
@@ -167,7 +165,12 @@ impl Recording {
         for (pid, process) in &of.processes {
             named((*pid, 0), PROCESS, process, Some("CPU"), *pid);
         }
-        for (pid, thread) in threads {
+        // A thread has a number in each recording, and one track in the process.
+        let mut tracks = Index::default();
+        for (pid, thread) in &of.threads {
+            if !tracks.insert((i64::from(thread.track.0), 0)) {
+                continue;
+            }
             let name = format!("thread {} ({})", thread.id, thread.name);
             named((*pid, thread.tid as i64), THREAD, &name, None, thread.id as i64);
         }
@@ -190,6 +193,7 @@ impl Recording {
     }
 
     /// Appends the span and the instant events that mark each window, as in Kineto's traces.
+    #[cold]
     fn mark_windows(&mut self, windows: &[Mark]) {
         for &Mark { start, end, cycle, ops } in windows {
             let table = &mut self.table;

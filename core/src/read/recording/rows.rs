@@ -105,6 +105,7 @@ impl Recording {
     }
 
     /// Sets which positions are in use, after records were lost: spans at other positions have lost their end.
+    #[cold]
     fn depth(&mut self, thread: usize, ticks: u64, word: Word, args: &[u8]) {
         while self.threads[thread].open.len() > word.id as usize {
             if let Some(open) = self.threads[thread].open.pop() {
@@ -121,6 +122,7 @@ impl Recording {
         }
     }
 
+    #[cold]
     pub(super) fn unfinished(&mut self, open: Open, ticks: u64) {
         self.end_marked(open, ticks, "finished");
     }
@@ -198,6 +200,7 @@ impl Recording {
     }
 
     /// Appends a span that was open when the recording started. It is not inside the spans that are open now.
+    #[cold]
     fn open_at_start(&mut self, thread: usize, ticks: u64, word: Word, args: &[u8]) {
         let start = u64_at(args, WORD_BYTES).min(ticks);
         let open = core::mem::take(&mut self.threads[thread].open);
@@ -217,6 +220,7 @@ impl Recording {
     }
 
     /// Ends a span that is not the innermost one. Its position stays in use.
+    #[cold]
     fn end_outer(&mut self, thread: usize, ticks: u64, word: Word, args: &[u8]) {
         let position = u64_at(args, WORD_BYTES) as usize;
         let Some(open) = self.threads[thread].open.get_mut(position) else {
@@ -249,6 +253,7 @@ impl Recording {
     }
 
     /// Adds arguments to an open span.
+    #[cold]
     fn more(&mut self, thread: usize, word: Word, args: &[u8]) {
         let position = word.id as usize;
         let Some(open) = self.threads[thread].open.get(position).copied() else { return };
@@ -354,6 +359,7 @@ impl Recording {
     }
 
     /// Appends a span for a time in which an activity was not recorded.
+    #[cold]
     fn paused(&mut self, ticks: u64, word: Word, args: &[u8]) {
         let start = u64_at(args, WORD_BYTES).min(ticks);
         let name = self.name(word.id);

@@ -115,8 +115,8 @@ pub(crate) struct Recording {
     pub(super) in_damage: bool,
     pub(super) is_full: bool,
     pub(super) members: String,
-    /// Whether `members` has the time that the trace's times are relative to.
-    pub(super) has_base: bool,
+    /// The time in `members` that the trace's times are relative to, in ns since 1970.
+    pub(super) base: Option<i64>,
     pub(super) named: Named,
     /// The first row of the present recording. The fields below are of that recording.
     pub(super) first_row: usize,
