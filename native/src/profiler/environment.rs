@@ -24,7 +24,7 @@ enum Kept {
     Flight(FlightRecorder),
 }
 
-/// Starts the recording that the environment variable `KINETOSCOPE` requests. [`main`](macro@crate::main) calls it. Does
+/// Starts the recording that the environment variable `KINETOSCOPE` requests. `#[kinetoscope::main]` calls it. Does
 /// nothing if the variable is not set or empty. An error is reported on standard error, and the program runs without a
 /// recording.
 ///
