@@ -172,7 +172,7 @@ impl Registry {
     }
 
     /// Returns the number of a string that was computed at run time. A new one is leaked.
-    #[cfg(feature = "stacks")]
+    #[cfg(any(feature = "stacks", feature = "cuda"))]
     pub(crate) fn add_name(&mut self, text: &str) -> u32 {
         self.known(text).unwrap_or_else(|| self.name(String::leak(text.to_owned())))
     }

@@ -98,13 +98,11 @@ impl Session {
         }
         let linked = if devices.is_some() { flag::DEVICES } else { 0 };
         let state = number | flag::ON | counter | linked | options.flags() | mirror::attach(&options.mirrors);
-        {
-            let mut registry = registry();
-            registry.clear_threads();
-            registry.set_filter(options.filter.as_ref().map(|filter| Arc::clone(&filter.0)), state);
-        }
+        registry().clear_threads();
         pool().prepare(options.buffer_bytes);
         let overhead_ns_per_span = local::overhead_ns(state);
+        // After the measurement, whose call site a filter could leave out.
+        registry().set_filter(options.filter.as_ref().map(|filter| Arc::clone(&filter.0)), state);
         let sink = match &options.destination {
             Destination::File { path, is_durable } => {
                 let file = file::open(path, options.existing).map_err(with_path(path))?;

@@ -223,7 +223,7 @@ impl ProfilerBuilder {
 
     /// Selects the call sites that are recorded: spans, instant events, counters and flows of the macros, and spans and
     /// events of `tracing`. The function is called once for each call site in a recording; a call site that is left out
-    /// costs about as much as while nothing records. Without a filter, all are recorded.
+    /// costs a few ns. Without a filter, all are recorded.
     ///
     /// ```
     /// use kinetoscope::{Profiler, scope};
