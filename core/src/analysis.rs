@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`torch`] | what `torch.profiler` reports |
 //! | [`device`] | device work, idle time and memory |
+//! | [`tasks`] | asynchronous spans, when they ran and what they waited for |
 //! | [`replay`] | what a trace would have taken if something had been different |
 //! | [`timeline`] | spans by track and time |
 //! | [`overview`] | summary, findings and data quality |
@@ -17,5 +18,6 @@ pub(crate) mod flops;
 pub(crate) mod intervals;
 pub mod overview;
 pub mod replay;
+pub mod tasks;
 pub mod timeline;
 pub mod torch;

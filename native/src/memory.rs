@@ -1,7 +1,10 @@
 //! Allocations: those of the program, through a global allocator that records them, and those that a framework reports
 //! for its devices.
 //!
-//! Totals and peaks of a [`Device`] are counted from the start of the program, also while nothing records.
+//! Totals and peaks of a [`Device`] are counted from the start of the program, also while nothing records. The peak of the
+//! host is exact up to 4 KiB for each thread.
+
+mod counters;
 
 use crate::hot::local;
 use crate::hot::state::{state, wants_memory};
@@ -18,10 +21,10 @@ pub enum Device {
     Cuda(u8),
 }
 
-/// The number of entries of [`TOTALS`]: the host and 32 CUDA devices. Devices with a higher ordinal share the last
-/// entry.
-const DEVICES: usize = 33;
+/// The number of entries of [`TOTALS`]. CUDA devices with a higher ordinal share the last entry.
+const DEVICES: usize = 32;
 
+/// The bytes of a CUDA device.
 struct Totals {
     allocated: AtomicI64,
     peak: AtomicI64,
@@ -41,34 +44,37 @@ impl Device {
         }
     }
 
-    fn totals(self) -> &'static Totals {
+    /// The totals of a CUDA device; `None` for the host, which has counters of its own.
+    fn totals(self) -> Option<&'static Totals> {
         match self {
-            Device::Cpu => &TOTALS[0],
-            Device::Cuda(ordinal) => &TOTALS[(usize::from(ordinal) + 1).min(DEVICES - 1)],
+            Device::Cpu => None,
+            Device::Cuda(ordinal) => Some(&TOTALS[usize::from(ordinal).min(DEVICES - 1)]),
         }
     }
 
     /// Returns the bytes that are allocated now, of all allocations reported since the program started.
     pub fn allocated(self) -> i64 {
-        self.totals().allocated.load(Ordering::Relaxed)
+        self.totals().map_or_else(counters::allocated, |totals| totals.allocated.load(Ordering::Relaxed))
     }
 
     /// Returns the most bytes that were allocated at once since the program started or [`Device::reset_peak`] was
     /// called.
     pub fn peak(self) -> i64 {
-        self.totals().peak.load(Ordering::Relaxed)
+        self.totals().map_or_else(counters::peak, |totals| totals.peak.load(Ordering::Relaxed))
     }
 
     /// Returns the bytes that the device's allocator holds, in use or not, as of the last [`record_reserved`]; 0 for
     /// the host.
     pub fn reserved(self) -> i64 {
-        self.totals().reserved.load(Ordering::Relaxed)
+        self.totals().map_or(0, |totals| totals.reserved.load(Ordering::Relaxed))
     }
 
     /// Resets the peak to the bytes that are allocated now.
     pub fn reset_peak(self) {
-        let totals = self.totals();
-        totals.peak.store(totals.allocated.load(Ordering::Relaxed), Ordering::Relaxed);
+        match self.totals() {
+            Some(totals) => totals.peak.store(totals.allocated.load(Ordering::Relaxed), Ordering::Relaxed),
+            None => counters::reset_peak(),
+        }
     }
 }
 
@@ -99,7 +105,7 @@ impl<A> ProfilingAllocator<A> {
     }
 }
 
-// SAFETY: every call is passed on unchanged; `report` writes no record for allocations that the recorder itself makes.
+// SAFETY: every call is passed on unchanged; `record_host` writes no record for allocations that the recorder itself makes.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for ProfilingAllocator<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller upholds the conditions of the inner allocator's method.
@@ -116,7 +122,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for ProfilingAllocator<A> {
     }
 
     unsafe fn dealloc(&self, address: *mut u8, layout: Layout) {
-        report(Device::Cpu, address as u64, -(layout.size() as i64));
+        report_host(address, -(layout.size() as i64));
         // SAFETY: as above.
         unsafe { self.inner.dealloc(address, layout) };
     }
@@ -127,8 +133,8 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for ProfilingAllocator<A> {
         if moved.is_null() {
             out_of_memory(Device::Cpu, size as i64);
         } else {
-            report(Device::Cpu, address as u64, -(layout.size() as i64));
-            report(Device::Cpu, moved as u64, size as i64);
+            report_host(address, -(layout.size() as i64));
+            report_host(moved, size as i64);
         }
         moved
     }
@@ -139,17 +145,38 @@ fn allocated(address: *mut u8, bytes: usize) {
     if address.is_null() {
         out_of_memory(Device::Cpu, bytes as i64);
     } else {
-        report(Device::Cpu, address as u64, bytes as i64);
+        report_host(address, bytes as i64);
     }
 }
 
 #[inline]
-fn report(device: Device, address: u64, bytes: i64) {
-    let totals = device.totals();
-    let now = totals.allocated.fetch_add(bytes, Ordering::Relaxed) + bytes;
-    if now > totals.peak.load(Ordering::Relaxed) {
-        totals.peak.fetch_max(now, Ordering::Relaxed);
+fn report_host(address: *mut u8, bytes: i64) {
+    let current = state();
+    if wants_memory(current) {
+        record_host(current, address as u64, bytes);
+    } else {
+        counters::add(bytes);
     }
+}
+
+#[cold]
+#[inline(never)]
+fn record_host(state: u32, address: u64, bytes: i64) {
+    let now = counters::add_exactly(bytes);
+    if !local::is_busy() {
+        write(state, Tag::Memory, Device::Cpu, [address, bytes as u64, now as u64]);
+    }
+}
+
+fn report(device: Device, address: u64, bytes: i64) {
+    let now = match device.totals() {
+        Some(totals) => {
+            let now = totals.allocated.fetch_add(bytes, Ordering::Relaxed) + bytes;
+            totals.peak.fetch_max(now, Ordering::Relaxed);
+            now
+        }
+        None => counters::add_exactly(bytes),
+    };
     let current = state();
     if wants_memory(current) && !local::is_busy() {
         write(current, Tag::Memory, device, [address, bytes as u64, now as u64]);
@@ -165,10 +192,7 @@ fn out_of_memory(device: Device, bytes: i64) {
 
 fn write(state: u32, tag: Tag, device: Device, [address, bytes, allocated]: [u64; 3]) {
     let (device_type, number) = device.numbers();
-    let reserved = match device {
-        Device::Cpu => allocated,
-        Device::Cuda(_) => device.totals().reserved.load(Ordering::Relaxed) as u64,
-    };
+    let reserved = device.totals().map_or(allocated, |totals| totals.reserved.load(Ordering::Relaxed) as u64);
     let head = [Word::pack(tag, 2, device_type, number), 0];
     local::write(state, &mut [head, [address, bytes], [allocated, reserved]]);
 }
@@ -185,7 +209,9 @@ pub fn record_free(device: Device, address: u64, bytes: u64) {
 
 /// Sets the bytes of the device that a framework's own allocator holds, in use or not.
 pub fn record_reserved(device: Device, bytes: u64) {
-    device.totals().reserved.store(bytes as i64, Ordering::Relaxed);
+    if let Some(totals) = device.totals() {
+        totals.reserved.store(bytes as i64, Ordering::Relaxed);
+    }
 }
 
 /// Records a failed allocation by a framework's own allocator: an `[OutOfMemory]` event.

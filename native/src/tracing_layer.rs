@@ -1,34 +1,40 @@
 //! A layer for the `tracing` crate: records the spans and events of code that is instrumented with it, such as candle.
 //!
 //! A span is recorded each time that it is entered, on the thread that enters it. Each poll of an asynchronous function
-//! is therefore a span of its own, which does not contain the work of other tasks between polls. Fields are recorded as
-//! arguments, also those that get their value while the span is entered. An event is recorded as an instant event with
-//! its message as name.
+//! is therefore a span of its own, which does not contain the work of other tasks between polls. A span that is entered
+//! more than once is also an asynchronous span, which lasts from its creation to its close; flows connect its entries.
+//! `follows_from` is a flow from the last entry of the other span to the next entry of this one. `kinetoscope tasks` shows
+//! how long each of them was busy and what it waited for.
+//!
+//! Fields are recorded as arguments, also those that get their value while the span is entered. An event is recorded as
+//! an instant event with its message as name.
+//!
+//! If tokio is built with its feature `tracing` (and `--cfg tokio_unstable`), it has a span for each task. Its name is that
+//! of the task, or `task` and the place where it was spawned.
 
+mod callsite;
+mod fields;
+mod life;
+
+use self::callsite::callsite;
+use self::fields::Fields;
+use self::life::Life;
 use crate::error::RecordError;
 use crate::hot::local::{Begun, is_open, unrecorded};
-use crate::hot::registry::{Site, registry};
+use crate::hot::registry::Site;
 use crate::hot::state::state;
-#[cfg(unix)]
-use crate::output::fork;
 use crate::profiler::recording::Recording;
 use crate::profiler::{Profiler, ProfilerBuilder};
 use crate::spans::args::Args;
 use crate::spans::span;
 use crate::spans::value::Value;
-use kinetoscope_stream::record::Kind;
 use kinetoscope_stream::record::key;
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::fmt::Debug;
-use std::sync::{PoisonError, RwLock};
-use tracing_core::callsite::Identifier;
-use tracing_core::field::{Field, Visit};
 use tracing_core::span::{Attributes, Id, Record};
-use tracing_core::{Event, Metadata, Subscriber};
+use tracing_core::{Event, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
-use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::registry::{LookupSpan, SpanRef};
 
 /// Starts a profiler and returns a layer that records the spans and events of `tracing`. Dropping the guard stops the
 /// profiler, which calls its handlers.
@@ -51,7 +57,7 @@ use tracing_subscriber::registry::LookupSpan;
 /// The same as of [`Profiler::start`].
 pub fn layer(profiler: ProfilerBuilder) -> Result<(TracingLayer, FlushGuard), RecordError> {
     #[cfg(unix)]
-    fork::register_lock(|| Box::new(CALLSITES.write().unwrap_or_else(PoisonError::into_inner)));
+    callsite::register_lock();
     Ok((TracingLayer, FlushGuard { profiler: profiler.start()? }))
 }
 
@@ -81,115 +87,10 @@ impl FlushGuard {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TracingLayer;
 
-/// A call site of `tracing`: its [`Site`], and the numbers of its fields' names in the registry.
-struct Callsite {
-    site: Site,
-    keys: Vec<u32>,
-}
-
-static CALLSITES: RwLock<Option<HashMap<Identifier, &'static Callsite>>> = RwLock::new(None);
-
-fn callsite(metadata: &'static Metadata<'static>) -> &'static Callsite {
-    let id = metadata.callsite();
-    let known = CALLSITES.read().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = known.as_ref().and_then(|known| known.get(&id)) {
-        return known;
-    }
-    drop(known);
-    unrecorded(|| {
-        let is_event = metadata.is_event();
-        let key = |field: Field| match field.name() {
-            "message" if is_event => key::NAME,
-            name => registry().name(name),
-        };
-        let keys = metadata.fields().iter().map(key).collect();
-        let (file, line) = (metadata.file().unwrap_or(""), metadata.line().unwrap_or(0));
-        let kind = if metadata.is_span() { Kind::Op } else { Kind::Other };
-        let site = Site::new(metadata.name(), kind, file, line).with_level(metadata.level().as_str());
-        let made = Callsite { site, keys };
-        let mut callsites = CALLSITES.write().unwrap_or_else(PoisonError::into_inner);
-        // Leaked: call sites are static, and their number is limited by the program's source.
-        *callsites.get_or_insert_default().entry(id).or_insert_with(|| Box::leak(Box::new(made)))
-    })
-}
-
-/// The value of a field, which is kept until its span is entered.
-#[derive(Clone, Debug)]
-enum FieldValue {
-    Int(i128),
-    Float(f64),
-    Bool(bool),
-    Text(String),
-}
-
-impl Value for FieldValue {
-    fn put(&self, key: u32, args: &mut Args) {
-        match self {
-            FieldValue::Int(value) => value.put(key, args),
-            FieldValue::Float(value) => value.put(key, args),
-            FieldValue::Bool(value) => value.put(key, args),
-            FieldValue::Text(value) => value.put(key, args),
-        }
-    }
-
-    fn append_json(&self, json: &mut String) {
-        match self {
-            FieldValue::Int(value) => value.append_json(json),
-            FieldValue::Float(value) => value.append_json(json),
-            FieldValue::Bool(value) => value.append_json(json),
-            FieldValue::Text(value) => value.append_json(json),
-        }
-    }
-}
-
-/// The fields of a span.
-struct Fields {
-    callsite: &'static Callsite,
-    values: Vec<(u32, FieldValue)>,
-}
-
-impl Fields {
-    fn keep(&mut self, field: &Field, value: FieldValue) {
-        let key = self.callsite.keys.get(field.index()).copied().unwrap_or(key::VALUE);
-        self.values.retain(|(known, _)| *known != key);
-        self.values.push((key, value));
-    }
-}
-
-impl Visit for Fields {
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.keep(field, FieldValue::Text(format!("{value:?}")));
-    }
-
-    fn record_str(&mut self, field: &Field, value: &str) {
-        self.keep(field, FieldValue::Text(value.to_owned()));
-    }
-
-    fn record_i64(&mut self, field: &Field, value: i64) {
-        self.keep(field, FieldValue::Int(value.into()));
-    }
-
-    fn record_u64(&mut self, field: &Field, value: u64) {
-        self.keep(field, FieldValue::Int(value.into()));
-    }
-
-    fn record_i128(&mut self, field: &Field, value: i128) {
-        self.keep(field, FieldValue::Int(value));
-    }
-
-    fn record_u128(&mut self, field: &Field, value: u128) {
-        let value =
-            i128::try_from(value).map_or_else(|_| FieldValue::Text(value.to_string()), FieldValue::Int);
-        self.keep(field, value);
-    }
-
-    fn record_f64(&mut self, field: &Field, value: f64) {
-        self.keep(field, FieldValue::Float(value));
-    }
-
-    fn record_bool(&mut self, field: &Field, value: bool) {
-        self.keep(field, FieldValue::Bool(value));
-    }
+/// What the layer keeps with a span.
+struct Tracked {
+    fields: Fields,
+    life: Life,
 }
 
 /// A span that the calling thread has entered.
@@ -205,63 +106,80 @@ thread_local! {
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        if state() == 0 {
-            return;
-        }
-        unrecorded(|| {
-            let mut fields = Fields { callsite: callsite(attributes.metadata()), values: Vec::new() };
-            attributes.record(&mut fields);
-            if let Some(span) = context.span(id) {
-                span.extensions_mut().replace(fields);
-            }
-        });
-    }
-
-    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
-        if state() == 0 {
-            return;
-        }
-        unrecorded(|| {
-            let Some(span) = context.span(id) else { return };
-            let mut recorded = Fields { callsite: callsite(span.metadata()), values: Vec::new() };
-            values.record(&mut recorded);
-            add(id, &recorded.values);
-            let mut extensions = span.extensions_mut();
-            if let Some(fields) = extensions.get_mut::<Fields>() {
-                fields.values.retain(|(key, _)| recorded.values.iter().all(|(newer, _)| newer != key));
-                fields.values.append(&mut recorded.values);
-            } else {
-                extensions.insert(recorded);
-            }
-        });
-    }
-
-    fn on_enter(&self, id: &Id, context: Context<'_, S>) {
         let now = state();
         if now == 0 {
             return;
         }
-        let prepared = unrecorded(|| {
-            let span = context.span(id)?;
-            let mut args = Args::new(now);
-            if let Some(fields) = span.extensions().get::<Fields>() {
-                fields.values.iter().for_each(|(key, value)| value.put(*key, &mut args));
-            }
-            Some((args, &callsite(span.metadata()).site))
+        unrecorded(|| {
+            let mut fields = Fields::of(attributes.metadata());
+            attributes.record(&mut fields);
+            let Some(span) = context.span(id) else { return };
+            let parent = span.parent();
+            let parent = parent.and_then(|parent| parent.extensions().get::<Tracked>()?.life.id(now));
+            span.extensions_mut().replace(Tracked { fields, life: Life::new(now, parent) });
         });
-        let Some((args, site)) = prepared else { return };
-        let entered = Entered { id: id.into_u64(), begun: span::begin_with(args, site), site };
-        let _ = ENTERED.try_with(|stack| unrecorded(|| stack.borrow_mut().push(entered)));
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        let now = state();
+        if now == 0 {
+            return;
+        }
+        unrecorded(|| {
+            let Some(span) = context.span(id) else { return };
+            let mut recorded = Fields::of(span.metadata());
+            values.record(&mut recorded);
+            add(id, &recorded);
+            with_tracked(&span, now, |tracked| tracked.fields.update(recorded));
+        });
+    }
+
+    fn on_follows_from(&self, id: &Id, follows: &Id, context: Context<'_, S>) {
+        let now = state();
+        let (Some(span), Some(other)) = (context.span(id), context.span(follows)) else { return };
+        if now == 0 {
+            return;
+        }
+        let place = other.extensions().get::<Tracked>().and_then(|other| other.life.last(now));
+        with_tracked(&span, now, |Tracked { fields, life }| life.follows(now, fields, place));
+    }
+
+    fn on_enter(&self, id: &Id, context: Context<'_, S>) {
+        let now = state();
+        let Some(span) = context.span(id).filter(|_| now != 0) else { return };
+        with_tracked(&span, now, |Tracked { fields, life }| {
+            let site = &fields.callsite.site;
+            let entered =
+                Entered { id: id.into_u64(), begun: span::begin_with(fields.args(now), site), site };
+            let _ = ENTERED.try_with(|stack| unrecorded(|| stack.borrow_mut().push(entered)));
+            life.entered(now, fields);
+        });
     }
 
     fn on_exit(&self, id: &Id, context: Context<'_, S>) {
+        let now = state();
+        let span = context.span(id).filter(|_| now != 0);
+        if let Some(span) = &span
+            && let Some(tracked) = span.extensions_mut().get_mut::<Tracked>()
+        {
+            tracked.life.exited(now);
+        }
         let is_known = ENTERED.try_with(|stack| exit(&mut stack.borrow_mut(), id.into_u64()));
         // A span that was entered before the recording started.
         if is_known == Ok(false)
-            && state() != 0
-            && let Some(span) = context.span(id)
+            && let Some(span) = span
         {
             span::end(Begun::default(), unrecorded(|| &callsite(span.metadata()).site));
+        }
+    }
+
+    fn on_close(&self, id: Id, context: Context<'_, S>) {
+        if state() != 0
+            && let Some(span) = context.span(&id)
+            && let Some(Tracked { fields, life }) = span.extensions_mut().remove()
+        {
+            life.closed(&fields);
+            unrecorded(|| drop(fields));
         }
     }
 
@@ -272,15 +190,32 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
         }
         let (args, site) = unrecorded(|| {
             let metadata = event.metadata();
-            let mut fields = Fields { callsite: callsite(metadata), values: Vec::new() };
+            let mut fields = Fields::of(metadata);
             event.record(&mut fields);
             let mut args = Args::new(now);
             metadata.level().as_str().put(key::LEVEL, &mut args);
             metadata.target().put(key::TARGET, &mut args);
-            fields.values.iter().for_each(|(key, value)| value.put(*key, &mut args));
+            fields.put(&mut args);
             (args, &fields.callsite.site)
         });
         span::instant(args, site);
+    }
+}
+
+/// Runs a function with what the layer keeps with a span, which may be older than the recording.
+fn with_tracked<S: for<'a> LookupSpan<'a>>(
+    span: &SpanRef<'_, S>,
+    state: u32,
+    run: impl FnOnce(&mut Tracked),
+) {
+    let mut extensions = span.extensions_mut();
+    if extensions.get_mut::<Tracked>().is_none() {
+        unrecorded(|| {
+            extensions.insert(Tracked { fields: Fields::of(span.metadata()), life: Life::older(state) });
+        });
+    }
+    if let Some(tracked) = extensions.get_mut() {
+        run(tracked);
     }
 }
 
@@ -294,15 +229,13 @@ fn exit(stack: &mut Vec<Entered>, id: u64) -> bool {
 }
 
 /// Adds fields to a span if this thread has entered it.
-fn add(id: &Id, values: &[(u32, FieldValue)]) {
+fn add(id: &Id, fields: &Fields) {
     let _ = ENTERED.try_with(|stack| {
         let stack = stack.borrow();
         let entered = stack.iter().rfind(|entered| entered.id == id.into_u64());
         if let Some(begun) = entered.map(|entered| entered.begun).filter(|&begun| is_open(begun)) {
             let mut args = Args::new(begun.state);
-            for (key, value) in values {
-                value.put(*key, &mut args);
-            }
+            fields.put(&mut args);
             span::add(begun, args);
         }
     });

@@ -5,11 +5,16 @@ mod recorder;
 use kinetoscope::Profiler;
 use kinetoscope::Recording;
 use kinetoscope::tracing_layer::{TracingLayer, layer};
+use kinetoscope_core::analysis::tasks::task_rows::TasksBy;
 use kinetoscope_core::diagnostics::Code;
+use kinetoscope_core::queries::analyses;
+use kinetoscope_core::queries::answer_options::TasksOptions;
 use kinetoscope_core::table::events::Row;
 use kinetoscope_core::table::fields::Value;
 use kinetoscope_core::table::layout::Place;
+use kinetoscope_core::trace::Trace;
 use recorder::{alone, check, row, rows};
+use serde_json::json;
 use std::time::Duration;
 use tracing::subscriber::{set_default, with_default};
 use tracing::{Instrument, error, info_span, instrument};
@@ -31,6 +36,11 @@ fn record_unchecked(run: impl FnOnce()) -> Recording {
 
 fn field<'a>(recording: &'a Recording, row: Row, key: &str) -> Option<Value<'a>> {
     recording.trace().expect("a trace").table.field_named(row, Place::Args, key)
+}
+
+/// The spans of threads with a name, without the events of the asynchronous span.
+fn spans(trace: &Trace, name: &str) -> Vec<Row> {
+    rows(trace, name).into_iter().filter(|&row| trace.table.is_span(row)).collect()
 }
 
 #[instrument]
@@ -94,7 +104,7 @@ fn fields_that_are_recorded_after_the_entry_are_arguments() {
         // The second entry has the value from its begin.
         drop(span.enter());
     });
-    let requests = rows(recording.trace().expect("a trace"), "request");
+    let requests = spans(recording.trace().expect("a trace"), "request");
     assert_eq!(requests.len(), 2);
     for request in requests {
         assert_eq!(field(&recording, request, "status"), Some(Value::Int(200)));
@@ -147,7 +157,7 @@ fn each_poll_of_an_async_function_is_a_span() {
     check(&recording);
     let (table, tree) =
         (&recording.trace().expect("a trace").table, &recording.trace().expect("a trace").tree);
-    let polls = rows(recording.trace().expect("a trace"), "waiting");
+    let polls = spans(recording.trace().expect("a trace"), "waiting");
     assert_eq!(
         polls.len(),
         12,
@@ -165,6 +175,210 @@ fn each_poll_of_an_async_function_is_a_span() {
             polls.iter().filter(|&&poll| field(&recording, poll, "task") == Some(Value::Int(number))).count();
         assert_eq!(own, 3);
     }
+}
+
+/// The rows of `tasks`, each with these columns.
+fn tasks(recording: &Recording, by: TasksBy, keys: &[&str]) -> Vec<serde_json::Value> {
+    let trace = recording.trace().expect("a trace");
+    let rows = analyses::tasks(trace, &TasksOptions { by, row_limit: None });
+    let row = |at| serde_json::from_str::<serde_json::Value>(&rows.json_row(at)).expect("JSON");
+    (0..rows.rows.len()).map(row).map(|row| keys.iter().map(|key| row[*key].clone()).collect()).collect()
+}
+
+/// Records tasks of a runtime with one thread.
+fn record_tasks(tasks: impl Future<Output = ()>) -> Recording {
+    let _alone = alone();
+    let (layer, guard) = layer(Profiler::builder()).expect("recording should start");
+    let subscriber = set_default(registry().with(layer));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    runtime.block_on(tasks);
+    drop((runtime, subscriber));
+    let recording = guard.finish().expect("a recording").expect("a recording");
+    check(&recording);
+    recording
+}
+
+#[instrument]
+async fn answered() {
+    queried().await;
+    std::thread::sleep(Duration::from_millis(3));
+    tokio::spawn(computed().instrument(info_span!("computed"))).await.expect("a task");
+}
+
+#[instrument(fields(rows = 7))]
+async fn queried() {
+    tokio::time::sleep(Duration::from_millis(20)).await;
+}
+
+async fn computed() {
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    tokio::time::sleep(Duration::from_millis(5)).await;
+}
+
+#[test]
+fn a_future_is_one_asynchronous_span_with_its_polls() {
+    let recording = record_tasks(async { answered().await });
+    let trace = recording.trace().expect("a trace");
+    let (table, pairs) = (&trace.table, &trace.pairs);
+    let mut names: Vec<&str> = pairs.asyncs.iter().map(|&(begin, _)| table.name(begin)).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["answered", "computed", "queried"]);
+    for &(begin, end) in &pairs.asyncs {
+        let polls = spans(trace, table.name(begin));
+        let (first, last) = (polls[0], polls[polls.len() - 1]);
+        assert!(
+            table.ts(begin) <= table.ts(first) && table.end(last) <= table.ts(end),
+            "{}",
+            table.name(begin)
+        );
+    }
+    let queried = pairs.asyncs.iter().find(|pair| table.name(pair.0) == "queried").expect("a span").0;
+    assert_eq!(field(&recording, queried, "rows"), Some(Value::Int(7)));
+    let found = tasks(&recording, TasksBy::Name, &["name", "waited_for", "count", "polls", "blocking"]);
+    // The last poll of each is the drop of its future.
+    let expected =
+        json!([["answered", "queried", 1, 4, 1], ["queried", null, 1, 3, 0], ["computed", null, 1, 4, 0],]);
+    assert_eq!(json!(found), expected);
+    let waits = tasks(&recording, TasksBy::Wait, &["name", "waited_for", "count"]);
+    assert!(waits.contains(&json!(["answered", "queried", 1])), "{waits:?}");
+    assert!(waits.contains(&json!(["answered", "computed", 1])), "{waits:?}");
+}
+
+#[test]
+fn the_times_of_tasks_are_those_that_were_measured() {
+    let recording = record_tasks(async { answered().await });
+    let times =
+        tasks(&recording, TasksBy::Name, &["name", "life_ns", "busy_ns", "waiting_ns", "poll_max_ns"]);
+    for row in times {
+        let [life, busy, waiting, longest] = [1, 2, 3, 4].map(|at| row[at].as_i64().expect("a time"));
+        let least = |ms: i64| ms * 1_000_000;
+        assert_eq!(life, busy + waiting, "{row}");
+        match row[0].as_str() {
+            Some("answered") => {
+                assert!(waiting >= least(30) && longest >= least(3) && longest < waiting, "{row}")
+            }
+            Some("queried") => assert!(waiting >= least(20) && busy < waiting, "{row}"),
+            _ => assert!(waiting >= least(10) && busy < waiting, "{row}"),
+        }
+    }
+}
+
+#[test]
+fn a_span_that_is_entered_once_is_not_asynchronous() {
+    let recording = record(|| {
+        instrumented(1, "x");
+        let never_entered = info_span!("never");
+        drop(never_entered);
+        drop(info_span!("once").entered());
+    });
+    let trace = recording.trace().expect("a trace");
+    assert!(
+        trace.pairs.asyncs.is_empty() && trace.pairs.flows.is_empty() && trace.pairs.incomplete.is_empty()
+    );
+}
+
+#[test]
+fn polls_on_several_threads_are_of_one_span() {
+    let recording = record(|| {
+        let span = info_span!("moved");
+        span.in_scope(|| std::thread::sleep(Duration::from_millis(1)));
+        for _ in 0..3 {
+            let (span, dispatch) = (span.clone(), tracing::dispatcher::get_default(Clone::clone));
+            let run = move || tracing::dispatcher::with_default(&dispatch, || span.in_scope(|| ()));
+            std::thread::spawn(run).join().expect("a thread");
+        }
+    });
+    let trace = recording.trace().expect("a trace");
+    let table = &trace.table;
+    let polls = spans(trace, "moved");
+    let flow = |ph: u8| {
+        let is_flow = |row: &Row| table.ph(*row) == ph && table.cat(*row) == "async_poll";
+        table.rows().filter(is_flow).map(|row| table.track_id(row)).collect::<Vec<_>>()
+    };
+    let tracks: Vec<_> = polls.iter().map(|&row| table.track_id(row)).collect();
+    assert_eq!(
+        [flow(b's'), flow(b't'), flow(b'f')].concat(),
+        tracks,
+        "each event is on the track of its poll"
+    );
+    assert_eq!(tracks.iter().collect::<std::collections::BTreeSet<_>>().len(), 4);
+    assert_eq!(tasks(&recording, TasksBy::Task, &["name", "polls"]), [json!(["moved", 4])]);
+}
+
+#[test]
+fn follows_from_is_a_flow_between_the_spans() {
+    let recording = record(|| {
+        let cause = info_span!("cause");
+        cause.in_scope(|| ());
+        let effect = info_span!("effect");
+        effect.follows_from(&cause);
+        effect.in_scope(|| ());
+        // The other span has not been entered.
+        let unknown = info_span!("unknown");
+        let second = info_span!("second");
+        second.follows_from(&unknown);
+        second.in_scope(|| ());
+    });
+    let trace = recording.trace().expect("a trace");
+    let table = &trace.table;
+    let flows: Vec<_> =
+        trace.pairs.flows.iter().filter(|pair| table.cat(pair.0) == "follows_from").copied().collect();
+    assert_eq!(flows.len(), 2);
+    let at = |row| (table.ts(row), table.track_id(row));
+    let inside = |row: Row, name: &str| {
+        let span = spans(trace, name)[0];
+        table.ts(span) <= at(row).0 && at(row).0 <= table.end(span) && table.track_id(span) == at(row).1
+    };
+    assert!(inside(flows[0].0, "cause") && inside(flows[0].1, "effect"));
+    assert!(inside(flows[1].1, "second"));
+}
+
+#[test]
+fn tasks_of_tokio_have_their_names_or_the_places_where_they_were_spawned() {
+    let recording = record(|| {
+        for (name, line) in [("", 12), ("listener", 13)] {
+            // As tokio 1.48 makes them with its feature `tracing`.
+            let span = tracing::trace_span!(
+                target: "tokio::task", parent: None, "runtime.spawn", kind = %"task", task.name = %name,
+                task.id = 7u64, loc.file = "src/main.rs", loc.line = line, loc.col = 5,
+            );
+            span.in_scope(|| ());
+            span.in_scope(|| ());
+        }
+    });
+    let trace = recording.trace().expect("a trace");
+    assert_eq!(spans(trace, "task src/main.rs:12").len(), 2);
+    assert_eq!(spans(trace, "listener").len(), 2);
+    let named = tasks(&recording, TasksBy::Name, &["name", "polls"]);
+    assert!(
+        named.contains(&json!(["task src/main.rs:12", 2])) && named.contains(&json!(["listener", 2])),
+        "{named:?}"
+    );
+}
+
+#[test]
+fn a_span_of_an_earlier_recording_begins_with_the_next_one() {
+    let _alone = alone();
+    with_default(registry().with(TracingLayer), || {
+        let span = info_span!("longer");
+        let record = |enter: &dyn Fn()| {
+            let mut profiler = Profiler::builder().start().expect("recording should start");
+            enter();
+            let recording = profiler.stop().expect("a recording").expect("a recording");
+            recording.trace().expect("a trace").clone()
+        };
+        let twice = || (0..2).for_each(|_| span.in_scope(|| ()));
+        let first = record(&twice);
+        assert_eq!((first.pairs.asyncs.len(), first.pairs.incomplete.len()), (0, 1), "it is open at the end");
+        let second = record(&|| {
+            twice();
+            drop(span.clone());
+        });
+        let begin = second.pairs.incomplete[0];
+        let window = row(&second, "Kinetoscope (0)");
+        assert_eq!(second.table.ts(begin), second.table.ts(window));
+        assert_eq!(spans(&second, "longer").len(), 2);
+    });
 }
 
 #[test]
@@ -189,7 +403,7 @@ fn every_thread_of_a_runtime_has_its_own_track() {
     drop(runtime);
     let recording = guard.finish().expect("a recording").expect("a recording");
     check(&recording);
-    assert_eq!(rows(recording.trace().expect("a trace"), "waiting").len(), 60);
+    assert_eq!(spans(recording.trace().expect("a trace"), "waiting").len(), 60);
     assert_eq!(rows(recording.trace().expect("a trace"), "busy").len(), 40);
 }
 

@@ -52,7 +52,7 @@ const RUST: [(&str, Layers); 10] = [
         "core/src/analysis",
         &[
             &["children", "flops", "intervals"],
-            &["torch"],
+            &["tasks", "torch"],
             &["device"],
             &["replay"],
             &["timeline"],

@@ -4,7 +4,7 @@
 use super::answer_options::{
     BreakdownOptions, FitnessOptions, FlopsOptions, IdleOptions, KernelsOptions, LaunchesOptions,
     ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, SequencesOptions, StacksOptions,
-    TreeOptions,
+    TasksOptions, TreeOptions,
 };
 use super::entry::Compile;
 use super::replay_options::{CriticalPathOptions, WhatIfOptions};
@@ -22,6 +22,7 @@ use crate::analysis::overview::check as checks;
 use crate::analysis::overview::fitness::{Fitness, fitness as verdicts, fitness_rows};
 use crate::analysis::replay::path_rows::{path_rows, period_rows, window};
 use crate::analysis::replay::what_if_rows::what_if_rows;
+use crate::analysis::tasks::task_rows::task_rows;
 use crate::analysis::timeline::call_tree::{Cut, tree_rows};
 use crate::analysis::timeline::counters::{self as curves, counter_rows};
 use crate::analysis::timeline::modules::module_rows;
@@ -110,6 +111,11 @@ pub fn breakdown(trace: &Trace, options: &BreakdownOptions) -> Rows {
 /// Returns launches in groups, those with the largest sum of delays first.
 pub fn launches(trace: &Trace, options: &LaunchesOptions) -> Rows {
     launch_rows(trace, options.by, options.row_limit)
+}
+
+/// Returns asynchronous tasks, or what they waited for, those with the longest time first.
+pub fn tasks(trace: &Trace, options: &TasksOptions) -> Rows {
+    task_rows(trace, options.by).first(options.row_limit)
 }
 
 /// Returns the critical path by its parts, the longest first.

@@ -9,6 +9,7 @@ use crate::analysis::device::kernel_keys::KernelsBy;
 use crate::analysis::device::launches::LaunchesBy;
 use crate::analysis::device::sequences::Search;
 use crate::analysis::overview::fitness::Question;
+use crate::analysis::tasks::task_rows::TasksBy;
 use crate::analysis::torch::averages::GroupBy;
 use crate::error::Error;
 use crate::report::table_options::{SortBy, TableOptions};
@@ -278,6 +279,30 @@ impl Typed for LaunchesOptions {
     fn of(given: &Options, _: bool) -> Self {
         LaunchesOptions {
             by: given.word(&LAUNCHES_BY, &LaunchesBy::ALL).unwrap_or_default(),
+            row_limit: given.limit(&ROW_LIMIT, None),
+        }
+    }
+}
+
+/// Options of `tasks`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TasksOptions {
+    /// What the rows are about.
+    pub by: TasksBy,
+    /// The maximum number of rows; `None` for all.
+    pub row_limit: Option<usize>,
+}
+
+const TASKS_BY: Opt =
+    Opt::new("by", "WHAT", Takes::Word(TasksBy::VOCABULARY), "Rows of each `name`, `task`, or `wait`")
+        .or(Fallback::Words(TasksBy::Name.as_str()));
+
+impl Typed for TasksOptions {
+    const DECLARED: &'static [Opt] = &[TASKS_BY, ROW_LIMIT];
+
+    fn of(given: &Options, _: bool) -> Self {
+        TasksOptions {
+            by: given.word(&TASKS_BY, &TasksBy::ALL).unwrap_or_default(),
             row_limit: given.limit(&ROW_LIMIT, None),
         }
     }

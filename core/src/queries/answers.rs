@@ -4,7 +4,7 @@ use super::analyses;
 use super::answer_options::{
     BreakdownOptions, FitnessOptions, FlopsOptions, IdleOptions, KernelsOptions, LaunchesOptions,
     ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, SequencesOptions, StacksOptions,
-    TreeOptions,
+    TasksOptions, TreeOptions,
 };
 use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
@@ -15,6 +15,7 @@ use crate::analysis::device::{
 use crate::analysis::overview::fitness::Question;
 use crate::analysis::overview::{check, fitness, info, summary};
 use crate::analysis::replay::{path_rows, what_if_rows};
+use crate::analysis::tasks::task_rows;
 use crate::analysis::timeline::{call_tree, counters, modules, names, tracks};
 use crate::analysis::torch::averages::GroupBy;
 use crate::analysis::torch::{
@@ -131,6 +132,18 @@ pub(super) const QUERIES: &[Query] = &[
         questions: &[Question::DeviceTime],
         hint: Some("no device work with its launch in this trace; record with ProfilerActivity.CUDA and CPU"),
         run: |trace, request| Ok(analyses::launches(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "tasks",
+        about: help("Asynchronous tasks: time in polls, waits and what they waited for"),
+        examples: examples(&["run.ktrace", "run.ktrace --by wait --row-limit 20"]),
+        options: TasksOptions::DECLARED,
+        is_one_row: false,
+        columns: task_rows::COLUMNS,
+        variants: &[],
+        questions: &[],
+        hint: Some("no asynchronous spans in this trace; record with the layer for `tracing`"),
+        run: |trace, request| Ok(analyses::tasks(trace, &request.typed()).into()),
     },
     Query {
         name: "critical-path",

@@ -29,7 +29,9 @@ pub enum Tag {
     Instant = 3,
     /// Values of a counter: id is its call site, the arguments are its series.
     Counter = 4,
-    /// Start of a flow: id is its call site; the next slot is a [`Tag::Int`] with the flow's id.
+    /// Start of a flow: id is its call site, small is its [`Flow`]; the next slot is a [`Tag::Int`] with the flow's id. A
+    /// flow that is not the program's has another one: the number of the event's thread plus 1, or 0 for the thread of the
+    /// record.
     FlowStart = 5,
     /// Step of a flow: as [`Tag::FlowStart`].
     FlowStep = 6,
@@ -228,6 +230,25 @@ impl Kind {
             .into_iter()
             .find(|k| *k as u8 == number)
             .unwrap_or(Kind::Other)
+    }
+}
+
+/// What a flow connects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Flow {
+    /// What the program says.
+    Program = 0,
+    /// The spans in which the asynchronous span with the id of the flow ran.
+    Polls = 1,
+    /// A span, and one that follows from it.
+    Follows = 2,
+}
+
+impl Flow {
+    /// The kind of flow with this number; [`Flow::Program`] for unknown numbers.
+    pub fn of(number: u8) -> Flow {
+        [Flow::Polls, Flow::Follows].into_iter().find(|k| *k as u8 == number).unwrap_or(Flow::Program)
     }
 }
 

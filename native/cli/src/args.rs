@@ -56,7 +56,7 @@ const TOPICS: [(&str, &[&str]); 7] = [
         "Operators",
         &["ops", "events", "event-tree", "stacks", "modules", "coverage", "patterns", "evaluation", "nodes"],
     ),
-    ("Causes", &["breakdown", "idle", "critical-path", "what-if"]),
+    ("Causes", &["breakdown", "idle", "tasks", "critical-path", "what-if"]),
     ("Devices", &["kernels", "launches", "sequences", "collectives", "flops", "memory", "steps"]),
     ("Timeline", &["tree", "names", "counters", "tracks"]),
     ("Traces", &["view", "export", "repair", "slice", "shrink", "redact"]),

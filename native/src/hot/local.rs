@@ -153,6 +153,29 @@ pub(crate) fn write(state: u32, record: &mut [Slot]) -> bool {
     LOCAL.with(|local| local.write(state, record))
 }
 
+/// An instant on a thread of a recording.
+#[cfg(feature = "tracing")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) thread: u32,
+    pub(crate) ticks: u64,
+}
+
+/// Returns this instant on this thread; `None` if the thread has recorded nothing in this state.
+#[cfg(feature = "tracing")]
+pub(crate) fn here(state: u32) -> Option<Place> {
+    LOCAL.with(|local| {
+        let place = || Place { thread: local.thread.get(), ticks: ticks(state) };
+        (local.state.get() == state).then(place)
+    })
+}
+
+/// Returns this instant in ticks.
+#[cfg(feature = "tracing")]
+pub(crate) fn now(state: u32) -> u64 {
+    ticks(state)
+}
+
 /// Returns whether a span is open and recorded on this thread.
 pub(crate) fn is_open(begun: Begun) -> bool {
     is_on(begun.state) && LOCAL.with(|local| local.state.get() == begun.state)

@@ -5,12 +5,14 @@ use super::sequence::Sequence;
 use super::shape::InputShape;
 use super::tensor::TensorId;
 use super::value::Value;
+#[cfg(feature = "tracing")]
+use crate::hot::local::Place;
 use crate::hot::local::{self, Begun, DEPTH_WORDS, unrecorded};
 use crate::hot::pool::LARGE_WORDS;
 use crate::hot::registry::{Name, Site};
 use crate::hot::state::{CUT, START, wants_flops, wants_mirror, wants_shapes};
 use crate::json::{append_list, quote};
-use kinetoscope_stream::record::{SLOT_BYTES, Slot, Tag, Word, key};
+use kinetoscope_stream::record::{Flow, SLOT_BYTES, Slot, Tag, Word, key};
 use smallvec::{SmallVec, smallvec};
 use std::fmt::{self, Debug, Display, Write};
 use std::sync::atomic::Ordering;
@@ -23,6 +25,8 @@ const MAX_SLOTS: usize = (LARGE_WORDS - DEPTH_WORDS) / 2 - 3;
 #[derive(Debug)]
 pub struct Args {
     state: u32,
+    /// What the flow of the record connects.
+    flow: Flow,
     /// The record's head, then its arguments.
     slots: SmallVec<[Slot; 24]>,
     /// The number of inputs in `Input Dims`.
@@ -36,7 +40,7 @@ pub struct Args {
 impl Args {
     /// Returns an empty list of arguments.
     pub fn new(state: u32) -> Args {
-        Args { state, slots: smallvec![[0, 0]], inputs: 0, cut: 0, name: None }
+        Args { state, flow: Flow::Program, slots: smallvec![[0, 0]], inputs: 0, cut: 0, name: None }
     }
 
     /// Sets the name of the record, in place of the name of the call site.
@@ -274,14 +278,37 @@ impl Args {
         self.write_with_id(Tag::FlowEnd, site, id);
     }
 
+    /// Records that the enclosing span is a poll of the asynchronous span with this id.
+    pub fn poll(self, tag: Tag, site: &'static Site, id: u64) {
+        self.flow_on(None, tag, site, (Flow::Polls, id));
+    }
+
+    /// Records a flow event that is not the program's, at a place in the recording or here.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn flow(mut self, tag: Tag, site: &'static Site, flow: (Flow, u64), place: Option<Place>) {
+        self.slots[0][1] = place.map_or(0, |place| place.ticks);
+        self.flow_on(place.map(|place| place.thread), tag, site, flow);
+    }
+
+    fn flow_on(mut self, thread: Option<u32>, tag: Tag, site: &'static Site, (flow, id): (Flow, u64)) {
+        self.flow = flow;
+        self.put_first(key::VALUE, thread.map_or(0, |thread| u64::from(thread) + 1));
+        self.write_with_id(tag, site, id);
+    }
+
     /// Records the begin of a span that may end on another thread. Returns false if it was lost.
     pub fn async_begin(self, site: &'static Site, id: u64) -> bool {
         self.write_with_id(Tag::AsyncBegin, site, id)
     }
 
     /// Records the begin of such a span that was open when the recording started. Returns false if it was lost.
-    pub fn async_begin_at_start(mut self, site: &'static Site, id: u64) -> bool {
-        self.slots[0][1] = START.load(Ordering::Relaxed);
+    pub fn async_begin_at_start(self, site: &'static Site, id: u64) -> bool {
+        self.async_begin_at(site, id, START.load(Ordering::Relaxed))
+    }
+
+    /// Records the begin of such a span at an earlier time, in ticks. Returns false if it was lost.
+    pub(crate) fn async_begin_at(mut self, site: &'static Site, id: u64, ticks: u64) -> bool {
+        self.slots[0][1] = ticks;
         self.async_begin(site, id)
     }
 
@@ -370,7 +397,7 @@ impl Args {
             self.reserve(1);
             self.slots.push([Word::pack(Tag::Int, 0, 0, key::CUT), u64::from(self.cut)]);
         }
-        self.slots[0][0] = Word::pack(tag, (self.slots.len() - 1) as u16, 0, id);
+        self.slots[0][0] = Word::pack(tag, (self.slots.len() - 1) as u16, self.flow as u8, id);
     }
 
     fn count_cut(&self) {

@@ -1,6 +1,11 @@
 //! Spans that may begin on one thread and end on another.
 
+#[cfg(feature = "tracing")]
+use super::local::Place;
 use super::{Args, Site, recorder};
+#[cfg(feature = "tracing")]
+use kinetoscope_stream::record::Flow;
+use kinetoscope_stream::record::Tag;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The guard of a span that may move to another thread: the span lasts from its creation, by
@@ -14,7 +19,11 @@ pub struct AsyncScope {
     id: u64,
 }
 
-static NEXT: AtomicU64 = AtomicU64::new(1);
+/// Returns a new id of asynchronous spans and flows.
+pub(crate) fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
 
 impl AsyncScope {
     /// Returns the guard of a span that is not recorded.
@@ -26,31 +35,28 @@ impl AsyncScope {
 
     /// Ends the span. If it was open when the recording started or was resumed, it begins there.
     #[cold]
-    fn end(&self, now: u32) {
+    fn end(&self, now: u32, args: impl Fn(u32) -> Args) {
         if recorder::is_paused(self.state) {
-            Args::new(self.state).async_end(self.site, self.id);
+            args(self.state).async_end(self.site, self.id);
         } else if recorder::is_older(self.state, now) {
-            let id = NEXT.fetch_add(1, Ordering::Relaxed);
-            if Args::new(now).async_begin_at_start(self.site, id) {
-                Args::new(now).async_end(self.site, id);
+            let id = next_id();
+            if args(now).async_begin_at_start(self.site, id) {
+                args(now).async_end(self.site, id);
             }
         } else if recorder::is_on(self.state) && recorder::is_on(now) {
-            Args::new(now).async_end(self.site, self.id);
+            args(now).async_end(self.site, self.id);
         }
     }
 
     /// Begins a span.
     #[doc(hidden)]
     pub fn with(site: &'static Site, args: Args, state: u32) -> AsyncScope {
-        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let id = next_id();
         // An end without its begin would not be a span.
         let state = if args.async_begin(site, id) { state } else { recorder::left_out(state) };
         AsyncScope { state, site, id }
     }
 }
-
-/// Distinguishes the ids of flows between polls from those of the program.
-const POLL_FLOWS: u64 = 1 << 62;
 
 impl AsyncScope {
     /// Records a flow at the end of a poll of the span's future: its start in the first poll, its end in the last one.
@@ -60,14 +66,39 @@ impl AsyncScope {
         if !recorder::is_on(now) || now != self.state {
             return;
         }
-        let (args, id) = (Args::new(now), self.id | POLL_FLOWS);
-        match (*polls, is_ready) {
-            (0, true) => {}
-            (0, false) => args.flow_start(self.site, id),
-            (_, false) => args.flow_step(self.site, id),
-            (_, true) => args.flow_end(self.site, id),
+        let tag = match (*polls, is_ready) {
+            (0, true) => None,
+            (0, false) => Some(Tag::FlowStart),
+            (_, false) => Some(Tag::FlowStep),
+            (_, true) => Some(Tag::FlowEnd),
+        };
+        if let Some(tag) = tag {
+            Args::new(now).poll(tag, self.site, self.id);
         }
         *polls = polls.saturating_add(1);
+    }
+}
+
+/// What the layer for `tracing` needs, which learns afterwards that a span is asynchronous.
+#[cfg(feature = "tracing")]
+impl AsyncScope {
+    /// Begins a span with this id at an earlier time, in ticks.
+    pub(crate) fn since(site: &'static Site, args: Args, state: u32, (id, ticks): (u64, u64)) -> AsyncScope {
+        let state = if args.async_begin_at(site, id, ticks) { state } else { recorder::left_out(state) };
+        AsyncScope { state, site, id }
+    }
+
+    /// Ends the span. `args` returns arguments with its name.
+    pub(crate) fn close(self, args: impl Fn(u32) -> Args) {
+        self.end(recorder::state(), args);
+        std::mem::forget(self);
+    }
+
+    /// Records the flow of a poll that ended at this place. `args` has the name of the span.
+    pub(crate) fn poll_at(&self, args: Args, tag: Tag, place: Place) {
+        if recorder::state() == self.state {
+            args.flow(tag, self.site, (Flow::Polls, self.id), Some(place));
+        }
     }
 }
 
@@ -76,7 +107,7 @@ impl Drop for AsyncScope {
     fn drop(&mut self) {
         let now = recorder::state();
         if now != 0 || self.state != 0 {
-            self.end(now);
+            self.end(now, Args::new);
         }
     }
 }

@@ -102,6 +102,7 @@ pub(super) mod args {
     use crate::spans::shape::InputShape;
     use crate::spans::tensor::TensorId;
     use crate::spans::value::Value;
+    use kinetoscope_stream::record::Tag;
 
     /// The arguments of a record.
     #[derive(Debug)]
@@ -131,6 +132,7 @@ pub(super) mod args {
         pub fn flow_start(self, _: &'static Site, _: u64) {}
         pub fn flow_step(self, _: &'static Site, _: u64) {}
         pub fn flow_end(self, _: &'static Site, _: u64) {}
+        pub fn poll(self, _: Tag, _: &'static Site, _: u64) {}
         pub fn async_begin(self, _: &'static Site, _: u64) -> bool {
             false
         }

@@ -296,6 +296,7 @@ export type FindingCode =
   | "memory_nearly_full"
   | "anti_pattern"
   | "uneven_steps"
+  | "blocking_polls"
   | "trace_incomplete"
   | "overlapping_spans";
 
@@ -809,6 +810,42 @@ export interface LaunchesRow {
   event: number;
   /** The index of its call. */
   call_event: number;
+}
+
+/** Options of `tasks`. */
+export interface TasksOptions {
+  /** Rows of each `name`, `task`, or `wait` [default: name] */
+  by?: "name" | "task" | "wait" | undefined;
+  /** Maximum number of rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `tasks`. */
+export interface TasksRow {
+  /** The name of the asynchronous spans. */
+  name: string;
+  /** The name of the task that they waited for, the longest in sum; null if that was not recorded. */
+  waited_for: string | null;
+  /** The number of tasks; by `wait`, of waits between two polls. */
+  count: number;
+  /** Sum of the times from begin to end; null by `wait`. */
+  life_ns: number | null;
+  /** The time in which they ran: their polls; null without polls. */
+  busy_ns: number | null;
+  /** The rest of their lives; by `wait`, the waits between two polls; null without polls. */
+  waiting_ns: number | null;
+  /** The longest wait between two polls; null if there is none. */
+  wait_max_ns: number | null;
+  /** The number of polls; null by `wait`. */
+  polls: number | null;
+  /** The longest poll; null without polls. */
+  poll_max_ns: number | null;
+  /** The number of polls of more than 1 ms; null by `wait`. */
+  blocking: number | null;
+  /** The index of the begin of the longest task, or of the one with the longest wait. */
+  event: number;
+  /** The index of the longest poll. */
+  poll_event: number | null;
 }
 
 /** Options of `critical-path`. */
@@ -1817,6 +1854,8 @@ export interface Answers {
   idle(options?: IdleOptions): IdleRow[];
   /** Launches: delay, calls, short kernels, launch queues and bandwidth. */
   launches(options?: LaunchesOptions): LaunchesRow[];
+  /** Asynchronous tasks: time in polls, waits and what they waited for. */
+  tasks(options?: TasksOptions): TasksRow[];
   /** Critical path: what the end of the trace or a step depended on. */
   criticalPath(options?: CriticalPathOptions): CriticalPathRow[];
   /** What changes would save, by replaying the trace with them. */
@@ -1869,6 +1908,7 @@ export interface Queries {
   breakdown: { options: BreakdownOptions; row: BreakdownRow };
   idle: { options: IdleOptions; row: IdleRow };
   launches: { options: LaunchesOptions; row: LaunchesRow };
+  tasks: { options: TasksOptions; row: TasksRow };
   "critical-path": { options: CriticalPathOptions; row: CriticalPathRow };
   "what-if": { options: WhatIfOptions; row: WhatIfRow };
   collectives: { options: CollectivesOptions; row: CollectivesRow };
@@ -1915,6 +1955,7 @@ export const QUERIES: { readonly [V in keyof Queries]: boolean } = {
   breakdown: false,
   idle: false,
   launches: false,
+  tasks: false,
   "critical-path": false,
   "what-if": false,
   collectives: false,

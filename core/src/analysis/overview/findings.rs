@@ -4,6 +4,7 @@ mod device;
 mod patterns;
 mod savings;
 mod setup;
+mod tasks;
 mod waiting;
 
 pub(crate) use self::patterns::{anti_patterns, with_patterns};
@@ -55,6 +56,8 @@ words! {
         AntiPattern = "anti_pattern",
         /// A step took much longer than the median one.
         UnevenSteps = "uneven_steps",
+        /// Polls of asynchronous tasks kept their threads busy for long.
+        BlockingPolls = "blocking_polls",
         /// Part of the trace could not be read.
         TraceIncomplete = "trace_incomplete",
         /// Spans overlap without nesting.
@@ -145,6 +148,7 @@ pub(crate) fn findings(basis: &Basis<'_>, replay: &Replay<'_>, join: Join) -> Ve
     device::short_kernels(&mut out, basis);
     setup::setup(&mut out, basis);
     uneven_steps(&mut out, basis);
+    tasks::blocking(&mut out, basis.trace);
     savings::order(&mut out, replay, join);
     data_quality(&mut out, basis.trace);
     out

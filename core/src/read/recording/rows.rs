@@ -12,7 +12,7 @@ use crate::time;
 use alloc::format;
 use alloc::string::ToString;
 use kinetoscope_stream::block::u64_at;
-use kinetoscope_stream::record::{Kind, SLOT_BYTES, Tag, WORD_BYTES, Word, key};
+use kinetoscope_stream::record::{Flow, Kind, SLOT_BYTES, Tag, WORD_BYTES, Word, key};
 use kinetoscope_stream::records::Records;
 
 /// Arguments of a record that the reader itself uses.
@@ -401,13 +401,19 @@ impl Recording {
     }
 
     /// Appends an instant event, a counter, a flow event, or one end of an asynchronous span.
-    fn point(&mut self, tag: Tag, thread: usize, ticks: u64, word: Word, args: &[u8]) {
+    fn point(&mut self, tag: Tag, mut thread: usize, ticks: u64, word: Word, args: &[u8]) {
+        let flow = Flow::of(word.small);
+        let flow_cat = match flow {
+            Flow::Program => "flow",
+            Flow::Polls => "async_poll",
+            Flow::Follows => "follows_from",
+        };
         let (ph, cat) = match tag {
             Tag::Instant => (b'i', "cpu_instant_event"),
             Tag::Counter => (b'C', ""),
-            Tag::FlowStart => (b's', "flow"),
-            Tag::FlowStep => (b't', "flow"),
-            Tag::FlowEnd => (b'f', "flow"),
+            Tag::FlowStart => (b's', flow_cat),
+            Tag::FlowStep => (b't', flow_cat),
+            Tag::FlowEnd => (b'f', flow_cat),
             Tag::AsyncBegin => (b'b', "async"),
             Tag::AsyncEnd => (b'e', "async"),
             _ => {
@@ -416,14 +422,21 @@ impl Recording {
             }
         };
         let (name, _) = self.site(word.id);
+        let mut args = args;
+        let id = u64_at(args, WORD_BYTES);
+        if flow != Flow::Program && args.len() >= 2 * SLOT_BYTES {
+            args = &args[SLOT_BYTES..];
+            if let Some(number) = u64_at(args, WORD_BYTES).checked_sub(1) {
+                thread = self.thread_at(number as u32);
+            }
+        }
         let track = self.track(thread);
         let mut append = RowBuilder::new(&mut self.table, ph, cat);
-        let mut args = args;
         match tag {
             Tag::Instant => append = append.text(Top, "s", "t"),
             Tag::Counter => {}
             _ => {
-                append = append.text(Top, "id", &format!("0x{:x}", u64_at(args, WORD_BYTES)));
+                append = append.text(Top, "id", &format!("0x{id:x}"));
                 args = args.get(SLOT_BYTES..).unwrap_or(&[]);
             }
         }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 /// The example of each command.
-const EXAMPLES: [(&str, &str); 42] = [
+const EXAMPLES: [(&str, &str); 43] = [
     ("summary", "kinetoscope summary run.json.gz"),
     ("fitness", "kinetoscope fitness gpu.json"),
     ("ops", "kinetoscope ops steps.json.gz --sort-by self_cpu_time_total --row-limit 3"),
@@ -16,6 +16,7 @@ const EXAMPLES: [(&str, &str); 42] = [
     ("breakdown", "kinetoscope breakdown gpu.json"),
     ("idle", "kinetoscope idle gpu.json"),
     ("launches", "kinetoscope launches gpu.json"),
+    ("tasks", "kinetoscope tasks tasks.json"),
     ("critical-path", "kinetoscope critical-path gpu.json"),
     ("what-if", "kinetoscope what-if gpu.json"),
     ("collectives", "kinetoscope collectives rank1.json.gz --row-limit 4"),
