@@ -255,7 +255,7 @@ fn the_times_of_tasks_are_those_that_were_measured() {
         assert_eq!(life, busy + waiting, "{row}");
         match row[0].as_str() {
             Some("answered") => {
-                assert!(waiting >= least(30) && longest >= least(3) && longest < waiting, "{row}")
+                assert!(waiting >= least(30) && longest >= least(3) && longest < waiting, "{row}");
             }
             Some("queried") => assert!(waiting >= least(20) && busy < waiting, "{row}"),
             _ => assert!(waiting >= least(10) && busy < waiting, "{row}"),

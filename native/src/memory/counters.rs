@@ -17,6 +17,9 @@ struct Counter {
     is_taken: AtomicBool,
 }
 
+/// The counter of threads that have none: a number that is out of range, so that they add to the total.
+static NO_COUNTER: Counter = Counter { bytes: AtomicI64::new(i64::MAX / 2), is_taken: AtomicBool::new(true) };
+
 static ALL: [Counter; COUNTERS] =
     [const { Counter { bytes: AtomicI64::new(0), is_taken: AtomicBool::new(false) } }; COUNTERS];
 
@@ -26,18 +29,12 @@ static USED: AtomicUsize = AtomicUsize::new(0);
 static TOTAL: AtomicI64 = AtomicI64::new(0);
 static PEAK: AtomicI64 = AtomicI64::new(0);
 
-/// The counter of a thread.
-#[derive(Clone, Copy)]
-enum Own {
-    /// The thread has not allocated yet.
-    Unknown,
-    Counter(&'static Counter),
-    /// There was no free counter, or the thread is ending.
-    None,
-}
-
 thread_local! {
-    static OWN: Cell<Own> = const { Cell::new(Own::Unknown) };
+    /// The counter of the thread; [`NO_COUNTER`] before its first allocation, if there is no free one, and while the thread
+    /// ends.
+    static OWN: Cell<&'static Counter> = const { Cell::new(&NO_COUNTER) };
+    /// Whether the thread has asked for a counter.
+    static HAS_ASKED: Cell<bool> = const { Cell::new(false) };
     static RETURN: Return = const { Return };
 }
 
@@ -46,7 +43,8 @@ struct Return;
 
 impl Drop for Return {
     fn drop(&mut self) {
-        if let Own::Counter(counter) = OWN.replace(Own::None) {
+        let counter = OWN.replace(&NO_COUNTER);
+        if !std::ptr::eq(counter, &NO_COUNTER) {
             add_to_total(counter.bytes.swap(0, Ordering::Relaxed));
             counter.is_taken.store(false, Ordering::Release);
         }
@@ -56,23 +54,21 @@ impl Drop for Return {
 /// Counts allocated bytes, or freed ones as a negative number.
 #[inline]
 pub(super) fn add(bytes: i64) {
-    if let Own::Counter(counter) = OWN.get() {
-        // Only this thread writes to its counter, so that no atomic addition is necessary.
-        let kept = counter.bytes.load(Ordering::Relaxed) + bytes;
-        if kept.unsigned_abs() <= KEPT as u64 {
-            counter.bytes.store(kept, Ordering::Relaxed);
-            return;
-        }
+    let counter = OWN.get();
+    // Only this thread writes to its counter, so that no atomic addition is necessary.
+    let kept = counter.bytes.load(Ordering::Relaxed).wrapping_add(bytes);
+    if (kept.wrapping_add(KEPT) as u64) < 2 * KEPT as u64 {
+        counter.bytes.store(kept, Ordering::Relaxed);
+    } else {
+        add_slowly(bytes);
     }
-    add_slowly(bytes);
 }
 
 /// Counts bytes, and returns the total with all that this thread has counted.
 pub(super) fn add_exactly(bytes: i64) -> i64 {
-    let kept = match OWN.get() {
-        Own::Counter(counter) => counter.bytes.swap(0, Ordering::Relaxed),
-        _ => 0,
-    };
+    let counter = OWN.get();
+    let has_own = !std::ptr::eq(counter, &NO_COUNTER);
+    let kept = if has_own { counter.bytes.swap(0, Ordering::Relaxed) } else { 0 };
     add_to_total(kept + bytes)
 }
 
@@ -102,12 +98,9 @@ fn add_to_total(bytes: i64) -> i64 {
 #[cold]
 #[inline(never)]
 fn add_slowly(bytes: i64) {
-    if let Own::Unknown = OWN.get() {
-        // Registering a destructor may allocate: meanwhile, the thread has no counter.
-        OWN.set(Own::None);
-        if RETURN.try_with(|_| ()).is_ok() {
-            OWN.set(take().map_or(Own::None, Own::Counter));
-        }
+    // Registering a destructor may allocate: meanwhile, the thread has no counter.
+    if !HAS_ASKED.replace(true) && RETURN.try_with(|_| ()).is_ok() {
+        OWN.set(take().unwrap_or(&NO_COUNTER));
     }
     add_exactly(bytes);
 }
