@@ -44,7 +44,7 @@ struct Return;
 impl Drop for Return {
     fn drop(&mut self) {
         let counter = OWN.replace(&NO_COUNTER);
-        if !std::ptr::eq(counter, &NO_COUNTER) {
+        if !std::ptr::eq(counter, &raw const NO_COUNTER) {
             add_to_total(counter.bytes.swap(0, Ordering::Relaxed));
             counter.is_taken.store(false, Ordering::Release);
         }
@@ -67,7 +67,7 @@ pub(super) fn add(bytes: i64) {
 /// Counts bytes, and returns the total with all that this thread has counted.
 pub(super) fn add_exactly(bytes: i64) -> i64 {
     let counter = OWN.get();
-    let has_own = !std::ptr::eq(counter, &NO_COUNTER);
+    let has_own = !std::ptr::eq(counter, &raw const NO_COUNTER);
     let kept = if has_own { counter.bytes.swap(0, Ordering::Relaxed) } else { 0 };
     add_to_total(kept + bytes)
 }
