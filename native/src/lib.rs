@@ -110,6 +110,12 @@ mod options;
 mod output;
 #[cfg(feature = "record")]
 pub mod profiler;
+#[cfg(feature = "sampling")]
+#[cfg_attr(
+    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
+    path = "sampling/unavailable.rs"
+)]
+mod sampling;
 #[cfg(feature = "record")]
 pub mod schedule;
 #[cfg(feature = "record")]

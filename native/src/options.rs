@@ -71,6 +71,9 @@ pub(crate) struct Options {
     pub(crate) device_buffer_bytes: usize,
     /// The interval at which memory, utilization and clocks of the devices are sampled.
     pub(crate) device_metrics: Option<Duration>,
+    /// The number of samples of call stacks for each second of CPU time; 0 for none.
+    #[cfg(feature = "sampling")]
+    pub(crate) sampling: u32,
     pub(crate) warnings: Vec<String>,
     /// Selects the call sites that are recorded.
     pub(crate) filter: Option<SiteFilter>,
@@ -109,6 +112,8 @@ impl Default for Options {
             nvtx_ranges: false,
             device_buffer_bytes: 128 << 20,
             device_metrics: None,
+            #[cfg(feature = "sampling")]
+            sampling: 0,
             warnings: Vec::new(),
             filter: None,
         }

@@ -69,7 +69,7 @@ const RUST: [(&str, Layers); 10] = [
             &["options"],
             &["device"],
             &["spans"],
-            &["metrics"],
+            &["metrics", "sampling"],
             &["output"],
             &["profiler"],
             &["tracing_layer"],

@@ -5,6 +5,7 @@ pub mod counters;
 pub(crate) mod lane_names;
 pub mod modules;
 pub mod names;
+pub mod samples;
 pub mod spans;
 pub mod tiles;
 pub(crate) mod tracks;

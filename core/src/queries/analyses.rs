@@ -3,8 +3,8 @@
 
 use super::answer_options::{
     BreakdownOptions, FitnessOptions, FlopsOptions, IdleOptions, KernelsOptions, LaunchesOptions,
-    ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, SequencesOptions, StacksOptions,
-    TasksOptions, TreeOptions,
+    ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, SamplesOptions, SequencesOptions,
+    StacksOptions, TasksOptions, TreeOptions,
 };
 use super::entry::Compile;
 use super::replay_options::{CriticalPathOptions, WhatIfOptions};
@@ -27,6 +27,7 @@ use crate::analysis::timeline::call_tree::{Cut, tree_rows};
 use crate::analysis::timeline::counters::{self as curves, counter_rows};
 use crate::analysis::timeline::modules::module_rows;
 use crate::analysis::timeline::names::name_rows;
+use crate::analysis::timeline::samples::sample_rows;
 use crate::analysis::timeline::tracks::track_rows;
 use crate::analysis::torch::average_rows::average_rows;
 use crate::analysis::torch::averages::{Average, each_event, key_averages, total_average};
@@ -116,6 +117,11 @@ pub fn launches(trace: &Trace, options: &LaunchesOptions) -> Rows {
 /// Returns asynchronous tasks, or what they waited for, those with the longest time first.
 pub fn tasks(trace: &Trace, options: &TasksOptions) -> Rows {
     task_rows(trace, options.by).first(options.row_limit)
+}
+
+/// Returns the functions or threads that were sampled, or the tree of functions.
+pub fn samples(trace: &Trace, options: &SamplesOptions) -> Rows {
+    sample_rows(trace, options.by, &options.filter).first(options.row_limit)
 }
 
 /// Returns the critical path by its parts, the longest first.

@@ -10,6 +10,7 @@ use crate::analysis::device::launches::LaunchesBy;
 use crate::analysis::device::sequences::Search;
 use crate::analysis::overview::fitness::Question;
 use crate::analysis::tasks::task_rows::TasksBy;
+use crate::analysis::timeline::samples::{SampleFilter, SamplesBy};
 use crate::analysis::torch::averages::GroupBy;
 use crate::error::Error;
 use crate::report::table_options::{SortBy, TableOptions};
@@ -279,6 +280,45 @@ impl Typed for LaunchesOptions {
     fn of(given: &Options, _: bool) -> Self {
         LaunchesOptions {
             by: given.word(&LAUNCHES_BY, &LaunchesBy::ALL).unwrap_or_default(),
+            row_limit: given.limit(&ROW_LIMIT, None),
+        }
+    }
+}
+
+/// Options of `samples`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SamplesOptions {
+    /// What the rows are about.
+    pub by: SamplesBy,
+    /// Which samples are counted.
+    pub filter: SampleFilter,
+    /// The maximum number of rows; `None` for all.
+    pub row_limit: Option<usize>,
+}
+
+const SAMPLES_BY: Opt = Opt::new(
+    "by",
+    "WHAT",
+    Takes::Word(SamplesBy::VOCABULARY),
+    "Rows of each `function`, a `tree` of them, or each `thread`",
+)
+.or(Fallback::Words(SamplesBy::Function.as_str()));
+const SPAN: Opt = Opt::new("span", "NAME", Takes::Text, "Only samples inside of spans with this name");
+const BETWEEN: Opt = Opt::new("between", "", Takes::Nothing, "Only samples outside of all spans");
+const THREAD: Opt = Opt::new("thread", "ID", Takes::Text, "Only samples of this thread");
+
+impl Typed for SamplesOptions {
+    const DECLARED: &'static [Opt] = &[SAMPLES_BY, SPAN, BETWEEN, THREAD, TIME, ROW_LIMIT];
+
+    fn of(given: &Options, _: bool) -> Self {
+        SamplesOptions {
+            by: given.word(&SAMPLES_BY, &SamplesBy::ALL).unwrap_or_default(),
+            filter: SampleFilter {
+                span: given.text(&SPAN),
+                between: given.flag(&BETWEEN),
+                thread: given.text(&THREAD),
+                time: given.pair(&TIME),
+            },
             row_limit: given.limit(&ROW_LIMIT, None),
         }
     }

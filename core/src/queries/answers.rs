@@ -3,8 +3,8 @@
 use super::analyses;
 use super::answer_options::{
     BreakdownOptions, FitnessOptions, FlopsOptions, IdleOptions, KernelsOptions, LaunchesOptions,
-    ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, SequencesOptions, StacksOptions,
-    TasksOptions, TreeOptions,
+    ListOptions, NamesOptions, OpsOptions, PatternsOptions, RowsOf, SamplesOptions, SequencesOptions,
+    StacksOptions, TasksOptions, TreeOptions,
 };
 use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
@@ -16,7 +16,7 @@ use crate::analysis::overview::fitness::Question;
 use crate::analysis::overview::{check, fitness, info, summary};
 use crate::analysis::replay::{path_rows, what_if_rows};
 use crate::analysis::tasks::task_rows;
-use crate::analysis::timeline::{call_tree, counters, modules, names, tracks};
+use crate::analysis::timeline::{call_tree, counters, modules, names, samples, tracks};
 use crate::analysis::torch::averages::GroupBy;
 use crate::analysis::torch::{
     average_rows, coverage, evaluation, event_rows, event_tree_rows, node_rows, patterns, stacks,
@@ -328,6 +328,18 @@ pub(super) const QUERIES: &[Query] = &[
         questions: &[],
         hint: Some("this is no execution trace, as PyTorch's ExecutionTraceObserver writes it"),
         run: |trace, request| Ok(analyses::nodes(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "samples",
+        about: help("Samples of call stacks: where the CPU time went, also in no span"),
+        examples: examples(&["run.ktrace --row-limit 20", "run.ktrace --by tree --span request"]),
+        options: SamplesOptions::DECLARED,
+        is_one_row: false,
+        columns: samples::COLUMNS,
+        variants: &[],
+        questions: &[],
+        hint: Some("no samples in this trace, or none that the options select; record with `sample_stacks`"),
+        run: |trace, request| Ok(analyses::samples(trace, &request.typed()).into()),
     },
     Query {
         name: "names",

@@ -200,6 +200,11 @@ impl Recording {
         let name = payload.get(8..).and_then(|name| core::str::from_utf8(name).ok()).unwrap_or("");
         let at = self.thread_at(number);
         let id = u64_at(payload, 0);
+        if self.threads[at].id == id && id != 0 {
+            // The same thread with a better name.
+            self.threads[at].name = name.into();
+            return;
+        }
         let key = (id as i64, self.windows.len() as i64);
         let earlier = self.same_ids.get(key).unwrap_or(0);
         self.same_ids.set(key, earlier + 1);

@@ -65,6 +65,8 @@ pub enum Tag {
     /// End of a span of another thread: id is the number of that thread; the next slot is a [`Tag::Int`] with the position
     /// of the span among the open spans there, which stays in use until the end of the recording.
     EndElsewhere = 18,
+    /// A sample of the call stack of a thread: id is the number of the thread.
+    Sample = 19,
     /// An integer argument.
     Int = 32,
     /// A float argument, as the bits of an `f64`.
@@ -87,7 +89,7 @@ impl Tag {
         use Tag::{
             AsyncBegin, AsyncEnd, Begin, Bool, Counter, Depth, Dropped, End, EndElsewhere, EndOuter, Float,
             FlowEnd, FlowStart, FlowStep, Instant, Int, Json, Memory, More, Name, Number, Open, OutOfMemory,
-            Paused, Text,
+            Paused, Sample, Text,
         };
         [
             Begin,
@@ -108,6 +110,7 @@ impl Tag {
             Depth,
             More,
             EndElsewhere,
+            Sample,
             Int,
             Float,
             Bool,

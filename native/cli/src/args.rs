@@ -58,7 +58,7 @@ const TOPICS: [(&str, &[&str]); 7] = [
     ),
     ("Causes", &["breakdown", "idle", "tasks", "critical-path", "what-if"]),
     ("Devices", &["kernels", "launches", "sequences", "collectives", "flops", "memory", "steps"]),
-    ("Timeline", &["tree", "names", "counters", "tracks"]),
+    ("Timeline", &["tree", "samples", "names", "counters", "tracks"]),
     ("Traces", &["view", "export", "repair", "slice", "shrink", "redact"]),
     ("Shell", &["completions", "man", "help"]),
 ];

@@ -170,8 +170,14 @@ pub(crate) fn here(state: u32) -> Option<Place> {
     })
 }
 
+/// Returns the number of this thread, if it has recorded something in this state.
+#[cfg(feature = "sampling")]
+pub(crate) fn joined(state: u32) -> Option<u32> {
+    LOCAL.with(|local| (local.state.get() == state).then(|| local.thread.get()))
+}
+
 /// Returns this instant in ticks.
-#[cfg(feature = "tracing")]
+#[cfg(any(feature = "sampling", feature = "tracing"))]
 pub(crate) fn now(state: u32) -> u64 {
     ticks(state)
 }
@@ -201,7 +207,8 @@ pub(crate) fn set_starter(state: u32) {
 }
 
 /// Marks the thread as one of the recorder's own whose records are kept in every recording.
-#[cfg(feature = "nvml")]
+#[cfg(any(feature = "nvml", feature = "sampling"))]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub(crate) fn always_record() {
     set_starter(ALWAYS);
 }

@@ -133,6 +133,8 @@ pub(crate) struct Registry {
     threads: Vec<(u32, Thread)>,
     /// The threads that have ended since they were last taken.
     ended_threads: Vec<u32>,
+    /// The numbers of threads that were sampled and have recorded nothing, by the system's ids.
+    sampled: Option<HashMap<u64, u32>>,
     /// The number of the next thread. Numbers are not reused, because a file may contain several recordings.
     next_thread: u32,
 }
@@ -145,6 +147,7 @@ static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
     filter: None,
     threads: Vec::new(),
     ended_threads: Vec::new(),
+    sampled: None,
     next_thread: 0,
 });
 
@@ -213,9 +216,21 @@ impl Registry {
 
     /// Adds a thread to the present recording and returns its number.
     pub(crate) fn thread(&mut self, thread: Thread) -> u32 {
-        let number = self.next_thread;
-        self.next_thread = self.next_thread.wrapping_add(1);
+        let sampled = self.sampled.as_mut().and_then(|sampled| sampled.remove(&thread.id));
+        let number = sampled.unwrap_or(self.next_thread);
+        if sampled.is_none() {
+            self.next_thread = self.next_thread.wrapping_add(1);
+        }
         self.threads.push((number, thread));
+        number
+    }
+
+    /// Adds a thread of the present recording that has recorded nothing itself. Returns its number, which it keeps.
+    #[cfg(feature = "sampling")]
+    pub(crate) fn sampled_thread(&mut self, thread: Thread) -> u32 {
+        let id = thread.id;
+        let number = self.thread(thread);
+        self.sampled.get_or_insert_default().insert(id, number);
         number
     }
 
@@ -228,6 +243,7 @@ impl Registry {
     pub(crate) fn clear_threads(&mut self) {
         self.threads = Vec::new();
         self.ended_threads = Vec::new();
+        self.sampled = None;
     }
 
     /// Returns the threads that joined the recording since the last call.

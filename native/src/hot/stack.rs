@@ -4,6 +4,8 @@
 use crate::hot::local::unrecorded;
 use crate::hot::lock::hold;
 use crate::hot::registry::registry;
+#[cfg(feature = "sampling")]
+use kinetoscope_stream::record::{Tag, key};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +23,11 @@ const STANDARD_CRATES: [&str; 3] = ["std::", "core::", "alloc::"];
 
 struct Frame {
     text: String,
+    /// The name of the function, followed by `;`.
+    #[cfg(feature = "sampling")]
+    function: String,
     is_own: bool,
+    is_standard: bool,
 }
 
 /// Whether a stack was captured in which the recorder itself has no name, because the program has no symbols.
@@ -37,6 +43,20 @@ pub(crate) fn take_nameless() -> bool {
 pub(crate) struct Stacks {
     frames: HashMap<usize, &'static [Frame]>,
     stacks: HashMap<Vec<usize>, u32>,
+    /// The same for samples, at most [`MAX_SAMPLES`].
+    #[cfg(feature = "sampling")]
+    samples: HashMap<Vec<usize>, u32>,
+}
+
+/// The number of distinct sampled stacks that are kept for the life of the program. Others are written in full.
+#[cfg(feature = "sampling")]
+const MAX_SAMPLES: usize = 1 << 16;
+
+impl Stacks {
+    /// The frames of an address, innermost first.
+    fn at(&mut self, address: usize) -> &'static [Frame] {
+        self.frames.entry(address).or_insert_with(|| look_up(address))
+    }
 }
 
 static STACKS: Mutex<Option<Stacks>> = Mutex::new(None);
@@ -64,8 +84,8 @@ pub(crate) fn capture() -> u32 {
         if let Some(known) = stacks.stacks.get(&addresses) {
             return *known;
         }
-        let look_up = |&address: &usize| *stacks.frames.entry(address).or_insert_with(|| look_up(address));
-        let frames: Vec<&Frame> = addresses.iter().flat_map(look_up).collect();
+        let frames = addresses.iter().flat_map(|&address| stacks.at(address));
+        let frames: Vec<&Frame> = frames.filter(|frame| !frame.is_standard).collect();
         // The innermost frames are those of `backtrace`, followed by those of the recorder.
         let own = frames.iter().position(|frame| frame.is_own).unwrap_or_else(|| {
             HAS_NAMELESS.store(true, Ordering::Relaxed);
@@ -79,6 +99,32 @@ pub(crate) fn capture() -> u32 {
     })
 }
 
+/// Adds a sampled stack to a record: the functions, innermost first, each followed by `;`. An address without a symbol is
+/// `[unknown]`.
+#[cfg(feature = "sampling")]
+pub(crate) fn put_sample(addresses: &[usize], args: &mut crate::spans::args::Args) {
+    let mut stacks = lock();
+    let stacks = stacks.get_or_insert_default();
+    if let Some(known) = stacks.samples.get(addresses) {
+        args.push(Tag::Name, key::CALL_STACK, u64::from(*known));
+        return;
+    }
+    let mut text = String::new();
+    for &address in addresses {
+        match stacks.at(address) {
+            [] => text.push_str("[unknown];"),
+            frames => frames.iter().for_each(|frame| text.push_str(&frame.function)),
+        }
+    }
+    if stacks.samples.len() < MAX_SAMPLES {
+        let id = registry().add_name(&text);
+        stacks.samples.insert(addresses.to_vec(), id);
+        args.push(Tag::Name, key::CALL_STACK, u64::from(id));
+    } else {
+        args.text(key::CALL_STACK, &text);
+    }
+}
+
 /// Symbolizes an address. It can have several frames, because of inlined functions. Without debug information, the name
 /// is that of the symbol table.
 fn look_up(address: usize) -> &'static [Frame] {
@@ -90,12 +136,19 @@ fn look_up(address: usize) -> &'static [Frame] {
         let is_of = |crates: &[&str]| crates.iter().any(|name_of| in_crate(&name, name_of));
         let is_own = file.starts_with(OWN) || file.is_empty() && is_of(&OWN_CRATES);
         let is_standard = file.starts_with("/rustc/") || file.is_empty() && is_of(&STANDARD_CRATES);
-        if is_standard {
-            return;
-        }
-        let name = name.replace(';', ":");
-        let text = if line > 0 { format!("{}({line}): {name};", file.replace(';', ":")) } else { name + ";" };
-        frames.push(Frame { text, is_own });
+        let function = name.replace(';', ":") + ";";
+        let text = if line > 0 {
+            format!("{}({line}): {function}", file.replace(';', ":"))
+        } else {
+            function.clone()
+        };
+        frames.push(Frame {
+            text,
+            #[cfg(feature = "sampling")]
+            function,
+            is_own,
+            is_standard,
+        });
     });
     Vec::leak(frames)
 }

@@ -14,7 +14,7 @@ use crate::hot::state::{CUT, IS_TAKEN, NEXT_ID, PAUSED, START, STATE, flag, left
 use crate::io_error::with_path;
 use crate::json::Members;
 #[cfg(feature = "nvml")]
-use crate::metrics::Sampler;
+use crate::metrics;
 use crate::mirror;
 use crate::options::{Destination, Devices, Options};
 use crate::output::batch::meta;
@@ -28,6 +28,8 @@ use crate::output::sink::Sink;
 use crate::output::statistics::Statistics;
 use crate::output::stream::Stream;
 use crate::output::writer::{OnFlush, Writer};
+#[cfg(feature = "sampling")]
+use crate::sampling;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -52,7 +54,9 @@ pub(crate) struct Session {
     /// The number of cut arguments before this recording.
     cut_before: u64,
     #[cfg(feature = "nvml")]
-    sampler: Option<Sampler>,
+    metrics: Option<metrics::Sampler>,
+    #[cfg(feature = "sampling")]
+    sampler: Option<sampling::Sampler>,
     warnings: Vec<String>,
     started: Option<Instant>,
     statistics: Statistics,
@@ -132,7 +136,9 @@ impl Session {
             cycle,
             cut_before: CUT.load(Ordering::Relaxed),
             #[cfg(feature = "nvml")]
-            sampler: sampler(options, &mut warnings),
+            metrics: device_metrics(options, &mut warnings),
+            #[cfg(feature = "sampling")]
+            sampler: sampler(options, state, &mut warnings),
             warnings,
             started: None,
             statistics,
@@ -234,6 +240,8 @@ impl Session {
         }
         let begun = Instant::now();
         #[cfg(feature = "nvml")]
+        drop(self.metrics.take());
+        #[cfg(feature = "sampling")]
         drop(self.sampler.take());
         STATE.store(0, Ordering::SeqCst);
         PAUSED.store(0, Ordering::SeqCst);
@@ -324,15 +332,25 @@ fn devices(options: &Options) -> Result<(Option<Collector>, Missing), RecordErro
 
 /// Starts to sample the devices if that was requested. Adds a warning if NVML is not available.
 #[cfg(feature = "nvml")]
-fn sampler(options: &Options, warnings: &mut Vec<String>) -> Option<Sampler> {
+fn device_metrics(options: &Options, warnings: &mut Vec<String>) -> Option<metrics::Sampler> {
     let interval = options.device_metrics?;
     if !options.cpu {
         warnings.push("device metrics are not recorded without CPU activities".to_owned());
         return None;
     }
-    let sampler = Sampler::start(interval);
+    let sampler = metrics::Sampler::start(interval);
     if sampler.is_none() {
         warnings.push("device metrics were requested but NVML is not available".to_owned());
     }
     sampler
+}
+
+/// Starts to sample call stacks if that was requested. Adds a warning if it is not possible.
+#[cfg(feature = "sampling")]
+fn sampler(options: &Options, state: u32, warnings: &mut Vec<String>) -> Option<sampling::Sampler> {
+    if options.sampling == 0 || !options.cpu {
+        return None;
+    }
+    let started = local::unrecorded(|| sampling::Sampler::start(state, options.sampling));
+    started.inspect_err(|error| warnings.push(format!("call stacks are not sampled: {error}"))).ok()
 }

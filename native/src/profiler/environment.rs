@@ -34,6 +34,7 @@ enum Kept {
 /// |---|---|
 /// | `overwrite`, `append` | for a file that is not empty; without them it is refused |
 /// | `stacks` | call stacks of spans; needs the feature `stacks` |
+/// | `sample`, `sample=FREQUENCY` | samples of call stacks, 99 for each second of CPU time; needs the feature `sampling` |
 /// | `shapes`, `memory`, `flops`, `modules` | as the methods of [`ProfilerBuilder`] |
 /// | `flight`, `flight=SECONDS` | a flight recorder that keeps the last seconds (10), and writes to the path, a folder, on a panic, on `SIGUSR1`, `SIGTERM` and `abort` |
 ///
@@ -85,6 +86,10 @@ impl Request {
                 "memory" => builder.profile_memory(true),
                 "flops" => builder.with_flops(true),
                 "modules" => builder.with_modules(true),
+                #[cfg(feature = "sampling")]
+                word if word == "sample" || word.starts_with("sample=") => {
+                    builder.sample_stacks(frequency(word)?)
+                }
                 other => {
                     keep = Some(seconds(other)?);
                     builder
@@ -98,6 +103,13 @@ impl Request {
     }
 }
 
+/// Parses `sample` and `sample=FREQUENCY`.
+#[cfg(feature = "sampling")]
+fn frequency(word: &str) -> Result<u32, String> {
+    let number = word.strip_prefix("sample=").map_or(Some(99), |number| number.parse().ok());
+    number.filter(|&number| number > 0).ok_or_else(|| format!("`{word}` has no frequency"))
+}
+
 /// Parses `flight` and `flight=SECONDS`.
 fn seconds(word: &str) -> Result<Duration, String> {
     if word == "flight" {
@@ -106,8 +118,8 @@ fn seconds(word: &str) -> Result<Duration, String> {
     let seconds = word.strip_prefix("flight=").and_then(|number| number.parse::<f64>().ok());
     seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).ok_or_else(|| {
         format!(
-            "`{word}` is not an option; these are: overwrite, append, stacks, shapes, memory, flops, modules, flight, \
-             flight=SECONDS"
+            "`{word}` is not an option; these are: overwrite, append, stacks, sample, sample=FREQUENCY, shapes, memory, \
+             flops, modules, flight, flight=SECONDS"
         )
     })
 }

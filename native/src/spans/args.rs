@@ -84,7 +84,7 @@ impl Args {
         self.push(Tag::Bool, key, u64::from(value));
     }
 
-    pub(super) fn text(&mut self, key: u32, text: &str) {
+    pub(crate) fn text(&mut self, key: u32, text: &str) {
         self.string(Tag::Text, key, text);
     }
 
@@ -222,7 +222,7 @@ impl Args {
     }
 
     /// Adds an argument whose value fits in one slot.
-    pub(super) fn push(&mut self, tag: Tag, key: u32, value: u64) {
+    pub(crate) fn push(&mut self, tag: Tag, key: u32, value: u64) {
         if self.slots.len() < MAX_SLOTS {
             self.reserve(1);
             self.slots.push([Word::pack(tag, 0, 0, key), value]);
@@ -321,6 +321,14 @@ impl Args {
     pub(super) fn write_with_id(mut self, tag: Tag, site: &'static Site, id: u64) -> bool {
         self.put_first(key::VALUE, id);
         self.write(tag, site)
+    }
+
+    /// Records a sample of the call stack of a thread.
+    #[cfg(feature = "sampling")]
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+    pub(crate) fn sample(mut self, ticks: u64, thread: u32) {
+        self.slots[0][1] = ticks;
+        self.write_to(Tag::Sample, thread);
     }
 
     /// Returns the state in which the arguments were created.

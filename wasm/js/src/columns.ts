@@ -386,6 +386,15 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "inputs", title: "", kind: "json", about: "The arguments." },
     { key: "outputs", title: "", kind: "json", about: "The results." },
   ],
+  samples: [
+    { key: "name", title: "Name", kind: "text", about: "The function, or the name of the thread." },
+    { key: "samples", title: "Samples", kind: "int", about: "The number of samples in it and in what it called." },
+    { key: "share", title: "Share", kind: "share", about: "Their share of all samples that are counted." },
+    { key: "own", title: "Own", kind: "int", about: "The number of samples in the function itself; of a thread, those outside of spans." },
+    { key: "own_share", title: "Own share", kind: "share", about: "Their share of all samples that are counted." },
+    { key: "depth", title: "", kind: "int", about: "The number of callers; null except by `tree`." },
+    { key: "thread", title: "", kind: "text", about: "The id of the thread; null except by `thread`." },
+  ],
   names: [
     { key: "name", title: "Name", kind: "text", about: "The name of the spans." },
     { key: "category", title: "Category", kind: "text", about: "Their category: cpu_op, kernel, python_function, …." },

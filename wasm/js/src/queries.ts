@@ -1553,6 +1553,40 @@ export interface NodesRow {
   outputs: Argument[];
 }
 
+/** Options of `samples`. */
+export interface SamplesOptions {
+  /** Rows of each `function`, a `tree` of them, or each `thread` [default: function] */
+  by?: "function" | "tree" | "thread" | undefined;
+  /** Only samples inside of spans with this name. */
+  span?: string | undefined;
+  /** Only samples outside of all spans. */
+  between?: boolean | undefined;
+  /** Only samples of this thread. */
+  thread?: string | undefined;
+  /** Only this range of time after the start of the recording, such as 1.5ms..20ms; numbers are in ns. */
+  time?: readonly [startNs: number, endNs: number] | string | undefined;
+  /** Maximum number of rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `samples`. */
+export interface SamplesRow {
+  /** The function, or the name of the thread. */
+  name: string;
+  /** The number of samples in it and in what it called. */
+  samples: number;
+  /** Their share of all samples that are counted. */
+  share: number;
+  /** The number of samples in the function itself; of a thread, those outside of spans. */
+  own: number;
+  /** Their share of all samples that are counted. */
+  own_share: number;
+  /** The number of callers; null except by `tree`. */
+  depth: number | null;
+  /** The id of the thread; null except by `thread`. */
+  thread: string | null;
+}
+
 /** Options of `names`. */
 export interface NamesOptions {
   /** Only this range of time after the start of the recording, such as 1.5ms..20ms; numbers are in ns. */
@@ -1886,6 +1920,8 @@ export interface Answers {
   eventTree(options?: EventTreeOptions): EventTreeRow[];
   /** Operators of an execution trace, with their tensors and arguments. */
   nodes(options?: NodesOptions): NodesRow[];
+  /** Samples of call stacks: where the CPU time went, also in no span. */
+  samples(options?: SamplesOptions): SamplesRow[];
   /** Spans of every category by name. */
   names(options?: NamesOptions): NamesRow[];
   /** Counters, allocated memory, launch queues and device activity. */
@@ -1924,6 +1960,7 @@ export interface Queries {
   events: { options: EventsOptions; row: EventsRow };
   "event-tree": { options: EventTreeOptions; row: EventTreeRow };
   nodes: { options: NodesOptions; row: NodesRow };
+  samples: { options: SamplesOptions; row: SamplesRow };
   names: { options: NamesOptions; row: NamesRow };
   counters: { options: CountersOptions; row: CountersRow };
   tracks: { options: TracksOptions; row: TracksRow };
@@ -1971,6 +2008,7 @@ export const QUERIES: { readonly [V in keyof Queries]: boolean } = {
   events: false,
   "event-tree": false,
   nodes: false,
+  samples: false,
   names: false,
   counters: false,
   tracks: false,

@@ -15,6 +15,9 @@ use kinetoscope_stream::block::u64_at;
 use kinetoscope_stream::record::{Flow, Kind, SLOT_BYTES, Tag, WORD_BYTES, Word, key};
 use kinetoscope_stream::records::Records;
 
+/// The category of samples of call stacks.
+const SAMPLE: &str = "cpu_sample";
+
 /// Arguments of a record that the reader itself uses.
 #[derive(Clone, Copy, Default)]
 struct Reported {
@@ -68,6 +71,7 @@ impl Recording {
                 self.tail.ended_elsewhere.push((word.id, position as usize, ticks));
             }
             Tag::Open => self.open_at_start(thread, ticks, word, args),
+            Tag::Sample => self.sample(ticks, word.id, args),
             Tag::Paused => self.paused(ticks, word, args),
             Tag::Memory => self.memory("[memory]", thread, ticks, word, args),
             Tag::OutOfMemory => self.memory("[OutOfMemory]", thread, ticks, word, args),
@@ -371,6 +375,22 @@ impl Recording {
         self.table.set_dur(row, (ticks - start) as i64);
     }
 
+    /// Appends a sample of a call stack. Its name is the innermost function.
+    fn sample(&mut self, ticks: u64, thread: u32, args: &[u8]) {
+        let thread = self.thread_at(thread);
+        let track = self.track(thread);
+        let node = RowBuilder::new(&mut self.table, b'i', SAMPLE).text(Top, "s", "t").node();
+        let node = self.arguments(node, args, &mut Reported::default());
+        let word = Word::of(u64_at(args, 0));
+        let stack = match Tag::of(word.tag) {
+            Some(Tag::Name) => self.name(u64_at(args, WORD_BYTES) as u32),
+            _ => self.table.names.intern(text_at(args)),
+        };
+        let innermost = self.table.names.get(stack).split(';').next().unwrap_or("").to_string();
+        let name = self.table.names.intern(if innermost.is_empty() { "[unknown]" } else { &innermost });
+        RowBuilder::at(&mut self.table, node).finish_on(name, (ticks as i64, time::NONE), track);
+    }
+
     fn memory(&mut self, name: &str, thread: usize, ticks: u64, word: Word, args: &[u8]) {
         let device = (i64::from(word.small), i64::from(word.id) - 1);
         self.tail.has_device_memory |= device.1 >= 0;
@@ -460,6 +480,13 @@ impl Recording {
         let name = append.names().intern(name);
         append.finish_on(name, (ts, time::NONE), track);
     }
+}
+
+/// The string of the first argument.
+fn text_at(args: &[u8]) -> &str {
+    let length = u64_at(args, WORD_BYTES) as usize;
+    let bytes = args.get(SLOT_BYTES..).and_then(|bytes| bytes.get(..length));
+    bytes.and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or("")
 }
 
 /// The value of the argument at an index, if it is an integer with this key and follows only integers.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 /// The example of each command.
-const EXAMPLES: [(&str, &str); 43] = [
+const EXAMPLES: [(&str, &str); 44] = [
     ("summary", "kinetoscope summary run.json.gz"),
     ("fitness", "kinetoscope fitness gpu.json"),
     ("ops", "kinetoscope ops steps.json.gz --sort-by self_cpu_time_total --row-limit 3"),
@@ -26,6 +26,7 @@ const EXAMPLES: [(&str, &str); 43] = [
     ("evaluation", "kinetoscope evaluation queue.json"),
     ("memory", "kinetoscope memory memory.json.gz --row-limit 6"),
     ("tree", "kinetoscope tree steps.json.gz --depth 4 --min-share 10"),
+    ("samples", "kinetoscope samples samples.json"),
     ("modules", "kinetoscope modules run.json.gz"),
     ("stacks", "kinetoscope stacks stacks.json.gz --row-limit 3"),
     ("steps", "kinetoscope steps gpu.json"),

@@ -7,7 +7,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// The files that the examples read, and where they are in the repository.
-const TRACES: [(&str, &str); 14] = [
+const TRACES: [(&str, &str); 15] = [
     ("run.json.gz", "tests/data/torch/kineto/transformer_training/trace.json.gz"),
     ("steps.json.gz", "tests/data/torch/kineto/mlp_training/trace.json.gz"),
     (
@@ -23,6 +23,7 @@ const TRACES: [(&str, &str); 14] = [
     ("queue.json", "docs/traces/queue.json"),
     ("cut.json.gz", "tests/data/malformed/gzip_cut_off.json.gz"),
     ("interleaved.json", "tests/data/malformed/interleaved_writers.json"),
+    ("samples.json", "tests/data/healthy/samples.json"),
     ("tasks.json", "tests/data/healthy/asynchronous_tasks.json"),
     ("service.ktrace", "tests/data/healthy/recording.ktrace"),
 ];
