@@ -101,14 +101,13 @@ impl Reader {
         if content.state != self.state {
             return;
         }
-        let mut args = Args::new(self.state);
-        unrecorded(|| {
+        let (stack, thread) = unrecorded(|| {
             self.addresses.clear();
             self.modules.unwind(content, &mut self.addresses);
-            stack::put_sample(&self.addresses, &mut args);
+            let thread = content.number.unwrap_or_else(|| self.number(content.thread));
+            (stack::sampled(&self.addresses), thread)
         });
-        let thread = content.number.unwrap_or_else(|| unrecorded(|| self.number(content.thread)));
-        args.sample(content.ticks, thread);
+        Args::new(self.state).sample(&stack, content.ticks, thread);
     }
 
     /// The number of a thread that has recorded nothing yet.

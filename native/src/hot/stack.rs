@@ -4,8 +4,6 @@
 use crate::hot::local::unrecorded;
 use crate::hot::lock::hold;
 use crate::hot::registry::registry;
-#[cfg(feature = "sampling")]
-use kinetoscope_stream::record::{Tag, key};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -99,15 +97,22 @@ pub(crate) fn capture() -> u32 {
     })
 }
 
-/// Adds a sampled stack to a record: the functions, innermost first, each followed by `;`. An address without a symbol is
-/// `[unknown]`.
+/// A sampled stack: the functions, innermost first, each followed by `;`.
 #[cfg(feature = "sampling")]
-pub(crate) fn put_sample(addresses: &[usize], args: &mut crate::spans::args::Args) {
+pub(crate) enum Sampled {
+    /// The number of its string.
+    Name(u32),
+    Text(String),
+}
+
+/// Symbolizes a sampled stack. An address without a symbol is `[unknown]`.
+#[cfg(feature = "sampling")]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+pub(crate) fn sampled(addresses: &[usize]) -> Sampled {
     let mut stacks = lock();
     let stacks = stacks.get_or_insert_default();
     if let Some(known) = stacks.samples.get(addresses) {
-        args.push(Tag::Name, key::CALL_STACK, u64::from(*known));
-        return;
+        return Sampled::Name(*known);
     }
     let mut text = String::new();
     for &address in addresses {
@@ -116,13 +121,12 @@ pub(crate) fn put_sample(addresses: &[usize], args: &mut crate::spans::args::Arg
             frames => frames.iter().for_each(|frame| text.push_str(&frame.function)),
         }
     }
-    if stacks.samples.len() < MAX_SAMPLES {
-        let id = registry().add_name(&text);
-        stacks.samples.insert(addresses.to_vec(), id);
-        args.push(Tag::Name, key::CALL_STACK, u64::from(id));
-    } else {
-        args.text(key::CALL_STACK, &text);
+    if stacks.samples.len() >= MAX_SAMPLES {
+        return Sampled::Text(text);
     }
+    let id = registry().add_name(&text);
+    stacks.samples.insert(addresses.to_vec(), id);
+    Sampled::Name(id)
 }
 
 /// Symbolizes an address. It can have several frames, because of inlined functions. Without debug information, the name

@@ -33,8 +33,8 @@ thread_local! {
     /// The counter of the thread; [`NO_COUNTER`] before its first allocation, if there is no free one, and while the thread
     /// ends.
     static OWN: Cell<&'static Counter> = const { Cell::new(&NO_COUNTER) };
-    /// Whether the thread has asked for a counter.
-    static HAS_ASKED: Cell<bool> = const { Cell::new(false) };
+    /// Whether the thread has requested a counter.
+    static HAS_REQUESTED: Cell<bool> = const { Cell::new(false) };
     static RETURN: Return = const { Return };
 }
 
@@ -99,7 +99,7 @@ fn add_to_total(bytes: i64) -> i64 {
 #[inline(never)]
 fn add_slowly(bytes: i64) {
     // Registering a destructor may allocate: meanwhile, the thread has no counter.
-    if !HAS_ASKED.replace(true) && RETURN.try_with(|_| ()).is_ok() {
+    if !HAS_REQUESTED.replace(true) && RETURN.try_with(|_| ()).is_ok() {
         OWN.set(take().unwrap_or(&NO_COUNTER));
     }
     add_exactly(bytes);

@@ -10,6 +10,8 @@ use crate::hot::local::Place;
 use crate::hot::local::{self, Begun, DEPTH_WORDS, unrecorded};
 use crate::hot::pool::LARGE_WORDS;
 use crate::hot::registry::{Name, Site};
+#[cfg(feature = "sampling")]
+use crate::hot::stack::Sampled;
 use crate::hot::state::{CUT, START, wants_flops, wants_mirror, wants_shapes};
 use crate::json::{append_list, quote};
 use kinetoscope_stream::record::{Flow, SLOT_BYTES, Slot, Tag, Word, key};
@@ -84,7 +86,7 @@ impl Args {
         self.push(Tag::Bool, key, u64::from(value));
     }
 
-    pub(crate) fn text(&mut self, key: u32, text: &str) {
+    pub(super) fn text(&mut self, key: u32, text: &str) {
         self.string(Tag::Text, key, text);
     }
 
@@ -222,7 +224,7 @@ impl Args {
     }
 
     /// Adds an argument whose value fits in one slot.
-    pub(crate) fn push(&mut self, tag: Tag, key: u32, value: u64) {
+    pub(super) fn push(&mut self, tag: Tag, key: u32, value: u64) {
         if self.slots.len() < MAX_SLOTS {
             self.reserve(1);
             self.slots.push([Word::pack(tag, 0, 0, key), value]);
@@ -326,8 +328,12 @@ impl Args {
     /// Records a sample of the call stack of a thread.
     #[cfg(feature = "sampling")]
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
-    pub(crate) fn sample(mut self, ticks: u64, thread: u32) {
+    pub(crate) fn sample(mut self, stack: &Sampled, ticks: u64, thread: u32) {
         self.slots[0][1] = ticks;
+        match stack {
+            Sampled::Name(name) => self.push(Tag::Name, key::CALL_STACK, u64::from(*name)),
+            Sampled::Text(text) => self.text(key::CALL_STACK, text),
+        }
         self.write_to(Tag::Sample, thread);
     }
 
