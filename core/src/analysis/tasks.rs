@@ -11,6 +11,7 @@ use crate::index::{Index, Keyed};
 use crate::order::sort_by_key;
 use crate::table::events::{Row, Table};
 use crate::table::layout::{Key, Place};
+use crate::time;
 use crate::trace::Trace;
 use crate::tree::Position;
 use alloc::vec::Vec;
@@ -63,6 +64,10 @@ impl<'a> Tasks<'a> {
         let table = &trace.table;
         let mut all: Vec<Task> = Vec::new();
         let mut push = |begin, end: i64| {
+            // A span without a start has no place in time.
+            if table.ts(begin) == time::NONE {
+                return;
+            }
             let life = (table.ts(begin), end.max(table.ts(begin)));
             all.push(Task { begin, life, polls: Vec::new(), parent: None });
         };
