@@ -237,9 +237,13 @@ impl Gpu {
         (correlation, end)
     }
 
-    /// Puts a launch of a kernel that runs for 10 µs.
+    /// Puts a launch of a kernel that runs for 10 µs, and waits for its end: a recording does not end before the work that
+    /// was submitted.
     fn launch(&self, stream: Stream) -> u32 {
         let (correlation, end) = self.call(false, 211);
+        while self.now() < end + 11_000 {
+            std::hint::spin_loop();
+        }
         self.put(&self.writer.kernel(NAME, (end + 1000, end + 11_000), stream, correlation, [320, 256]));
         correlation
     }
