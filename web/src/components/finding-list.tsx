@@ -27,7 +27,7 @@ const EVIDENCE: Record<FindingCode, { view: View; with?: Record<string, string>;
   host_collectives: { view: "operators", with: { q: "/^(gloo|mpi):/" }, label: LABELS.hostCollectives },
   memory_nearly_full: { view: "memory", label: LABELS.memory },
   anti_pattern: { view: "findings", label: LABELS.antiPatterns },
-  blocking_polls: { view: "timeline", label: SHARED.timeline },
+  blocking_polls: { view: "timeline", label: LABELS.longPolls },
   uneven_steps: { view: "steps", label: SHARED.steps },
   trace_incomplete: { view: "overview", with: { at: "data-quality" }, label: LABELS.lostData },
   overlapping_spans: { view: "overview", with: { at: "data-quality" }, label: LABELS.diagnostics },

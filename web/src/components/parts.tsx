@@ -1,9 +1,12 @@
 // Small components that the views share.
 
 import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
 import type { ReadonlySignal } from "@preact/signals";
-import type { Answer } from "../state/ask";
+import type { RemoteTrace } from "kinetoscope/remote";
+import { rowsOf, valueOf, type Answer } from "../state/ask";
 import type { View } from "../model/views";
+import { isLive } from "../state/live";
 import { addressOf } from "../state/route";
 import { MISSING, PAGE_TEXTS, TEMPLATES, VIEW_TEXTS } from "../strings";
 import { hint } from "./hints";
@@ -69,9 +72,11 @@ export function Missing({ of }: { of: keyof typeof MISSING }) {
   return (
     <div class="missing" data-missing={of}>
       <p class="missing-what">{what}</p>
-      <p>
-        {PAGE_TEXTS.recordWith} <code>{torch}</code>
-      </p>
+      {torch ? (
+        <p>
+          {PAGE_TEXTS.recordWith} <code>{torch}</code>
+        </p>
+      ) : null}
       {rust ? (
         <p>
           {PAGE_TEXTS.recordInRust} <code>{rust}</code>
@@ -82,13 +87,15 @@ export function Missing({ of }: { of: keyof typeof MISSING }) {
   );
 }
 
-/** Shows an answer once it is ready. */
+/** Shows an answer once it is ready. While a recording is followed, what was shown before stays until then. */
 export function Await<Value>(props: {
   answer: ReadonlySignal<Answer<Value>>;
   children: (value: Value) => ComponentChildren;
 }) {
+  const shown = useRef<ComponentChildren>(undefined);
   const answer = props.answer.value;
   if (answer.state === "waiting") {
+    if (isLive.value && shown.current !== undefined) return <>{shown.current}</>;
     return (
       <div class="waiting" role="status">
         <span class="spinner" aria-hidden="true" /> {PAGE_TEXTS.computing}
@@ -101,7 +108,8 @@ export function Await<Value>(props: {
         {answer.reason}
       </p>
     );
-  return <>{props.children(answer.value)}</>;
+  shown.current = props.children(answer.value);
+  return <>{shown.current}</>;
 }
 
 /** A link to a view. */
@@ -116,6 +124,21 @@ export function To(props: {
     <a class={props.class} href={addressOf(props.view, props.with)} data-hint={props.hint}>
       {props.children}
     </a>
+  );
+}
+
+/** A link to the samples of call stacks in a time range, if the trace has samples. */
+export function ToSamples(props: { trace: RemoteTrace; start: number; end: number; thread?: string | undefined }) {
+  const threads = valueOf(rowsOf(props.trace, "samples", { by: "thread" }).value) ?? [];
+  if (threads.length === 0) return null;
+  const { start, end, thread } = props;
+  return (
+    <>
+      {" · "}
+      <To view="flame" with={{ order: "samples", start: Math.floor(start), end: Math.ceil(end), thread }}>
+        {PAGE_TEXTS.inSamples}
+      </To>
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 // Flame graphs: call trees from the rows of `tree`, and their boxes.
 
-import type { Columns, TreeRow } from "kinetoscope/remote";
+import type { Columns, SamplesRow, TreeRow } from "kinetoscope/remote";
 
 export interface FlameNode {
   name: string;
@@ -58,6 +58,25 @@ export function flames({ length, columns }: Columns<TreeRow>): FlameLane[] {
     }
   }
   return lanes;
+}
+
+/** Returns the tree of the rows of `samples` by `tree`, whose times are numbers of samples. */
+export function sampled(name: string, rows: readonly SamplesRow[]): FlameNode {
+  const node = (of: string, parent: FlameNode | undefined, total: number, self: number): FlameNode => {
+    const depth = parent ? parent.depth + 1 : 0;
+    return { name: of, depth, parent, children: [], count: total, total, self, deviceTotal: 0, deviceSelf: 0 };
+  };
+  const root = node(name, undefined, 0, 0);
+  const path = [root];
+  for (const row of rows) {
+    const depth = row.depth ?? 0;
+    const parent = path[depth] ?? root;
+    const child = node(row.name, parent, row.samples, row.own);
+    parent.children.push(child);
+    path[depth + 1] = child;
+    if (depth === 0) root.total += row.samples;
+  }
+  return root;
 }
 
 export function metricOf(node: FlameNode, metric: Metric): number {

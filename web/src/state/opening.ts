@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { sample } from "#sample";
+import { follow } from "./live";
 import { param, setParams } from "./route";
 import { PAGE_TEXTS } from "../strings";
 import { open } from "./session";
@@ -91,6 +92,8 @@ async function responseOf(text: string): Promise<Response> {
 
 /** Opens the traces that the page's address names. */
 export async function openFromAddress(): Promise<void> {
+  const followed = new URLSearchParams(location.search).get("live");
+  if (followed) return follow(new URL(followed, location.href).href);
   const addresses = new URLSearchParams(location.search).getAll("trace");
   if (addresses.length > 0) {
     try {

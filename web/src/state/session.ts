@@ -102,6 +102,26 @@ export async function open(inputs: readonly Input[], how: "replace" | "add" = "r
   if (relation.value === "runs" && view.value === "overview") go("compare");
 }
 
+/** The trace that was shown before the present one: views may still ask it. */
+let former: RemoteTrace | undefined;
+
+/**
+ * Shows a newer version of the one open trace, unless `isHeld` when it is read. Returns whether it is shown. The views keep
+ * what they show until they have their answers.
+ */
+export async function refresh(input: Input, name: string, isHeld: () => boolean): Promise<boolean> {
+  const trace = await openTrace(input, {});
+  const [info, diagnostics] = await Promise.all([trace.info(), trace.diagnostics()]);
+  if (isHeld()) {
+    trace.dispose();
+    return false;
+  }
+  former?.dispose();
+  former = traces.value[0]?.trace;
+  traces.value = [{ trace, name, info, diagnostics }];
+  return true;
+}
+
 /** Shows another of the open traces. */
 export function choose(at: number): void {
   setParams({ trace: at === 0 ? undefined : at }, "step");

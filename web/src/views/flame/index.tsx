@@ -12,6 +12,7 @@ import type { OpenTrace } from "../../state/session";
 import { PAGE_TEXTS, TEXTS } from "../../strings";
 import { InTime } from "./in-time";
 import { Merged } from "./merged";
+import { Sampled } from "./sampled";
 
 const LABELS = TEXTS.flame;
 const SHARED = TEXTS.shared;
@@ -20,6 +21,7 @@ const ORDERS = {
   merged: { label: LABELS.merged, about: LABELS.mergedHint },
   "bottom-up": { label: LABELS.bottomUp, about: LABELS.bottomUpHint },
   time: { label: LABELS.timeOrder, about: LABELS.timeOrderHint },
+  samples: { label: LABELS.samples, about: LABELS.samplesHint },
 } as const;
 
 type Order = keyof typeof ORDERS;
@@ -94,14 +96,17 @@ export function FlameView({ open }: { open: OpenTrace }) {
   const order: Order = (Object.keys(ORDERS) as Order[]).find((one) => one === param("order")) ?? "merged";
   const metric: Metric = param("metric") === "device" ? "device" : "cpu";
   const options = { depth: -1, minShare: LEAST, ...(order === "bottom-up" ? { bottomUp: true, depth: 64 } : {}) };
+  const tabs = (
+    <Tabs
+      label={LABELS.order}
+      of={ORDERS}
+      value={order}
+      onChange={(next) => setParams({ order: next, path: undefined, start: undefined, end: undefined })}
+    />
+  );
   const toolbar = (chooser: preact.ComponentChildren) => (
     <div class="toolbar">
-      <Tabs
-        label={LABELS.order}
-        of={ORDERS}
-        value={order}
-        onChange={(next) => setParams({ order: next, path: undefined })}
-      />
+      {tabs}
       {order === "time" ? null : (
         <Tabs label={SHARED.time} of={METRICS} value={metric} onChange={(next) => setParams({ metric: next })} />
       )}
@@ -143,7 +148,9 @@ export function FlameView({ open }: { open: OpenTrace }) {
   return (
     <>
       <Head view="flame" />
-      {order === "time" ? (
+      {order === "samples" ? (
+        <Sampled trace={open.trace} tabs={tabs} />
+      ) : order === "time" ? (
         timedView()
       ) : (
         <Await

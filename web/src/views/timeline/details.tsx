@@ -1,7 +1,7 @@
 // The details of the selected event: times, arguments and related events.
 
 import type { ChromeEvent, Related } from "kinetoscope/remote";
-import { Await, To } from "../../components/parts";
+import { Await, To, ToSamples } from "../../components/parts";
 import { copy } from "../../components/download";
 import { exact, time } from "../../model/format";
 import { ask } from "../../state/ask";
@@ -72,6 +72,11 @@ function Arguments({ event }: { event: ChromeEvent }) {
   );
 }
 
+/** The thread of the selected event. */
+function threadOf(timeline: Timeline, related: Related): string | undefined {
+  return timeline.tracks.find((track) => track.track === related.track[0])?.tid;
+}
+
 export function Details({ timeline }: { timeline: Timeline }) {
   const related = timeline.related.value;
   if (!related || related.length === 0) return null;
@@ -129,6 +134,7 @@ export function Details({ timeline }: { timeline: Timeline }) {
         <To view="flame" with={{ q: name }}>
           {PAGE_TEXTS.inCallTree}
         </To>
+        <ToSamples trace={timeline.trace} start={start} end={end} thread={threadOf(timeline, related)} />
       </p>
       <div class="details-body">
         <div>

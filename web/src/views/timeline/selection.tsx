@@ -2,7 +2,7 @@
 
 import { columnsOf } from "../../components/answer-table";
 import { Save } from "../../components/save";
-import { Await } from "../../components/parts";
+import { Await, ToSamples } from "../../components/parts";
 import { Table } from "../../components/table";
 import { count, time } from "../../model/format";
 import { rowsOf } from "../../state/ask";
@@ -40,7 +40,10 @@ export function SelectionPanel({ timeline }: { timeline: Timeline }) {
       <div class="panel-head">
         <h2>
           {TEMPLATES.selectedTime(time(selection.end - selection.start))}{" "}
-          <small>{TEMPLATES.onTracks(count(selection.tracks.length), selection.tracks.length === 1)}</small>
+          <small>
+            {TEMPLATES.onTracks(count(selection.tracks.length), selection.tracks.length === 1)}
+            <ToSamples trace={timeline.trace} start={selection.start} end={selection.end} />
+          </small>
         </h2>
         <button type="button" data-hint={SHARED.zoomToSelection} onClick={() => timeline.fit()}>
           Zoom

@@ -1,0 +1,66 @@
+// Samples of call stacks as a flame graph: the numbers are those that the command line prints.
+
+import type { Page } from "@playwright/test";
+import { own, rowsOf } from "./files";
+import { expect, open, rowsIn, stepsTrace, test, view } from "./page";
+
+const trace = own("healthy/samples.json");
+
+interface Counted {
+  name: string;
+  own: number;
+  samples: number;
+}
+
+const counted = ({ name, own: self, samples }: Counted): Counted => ({ name, own: self, samples });
+
+/** Checks that the table of functions shows what the command line prints with these options. */
+async function shows(page: Page, ...options: string[]): Promise<void> {
+  const expected = rowsOf<Counted>("samples", trace, ...options).map(counted);
+  const table = page.locator('.table-scroll[aria-label="Functions"]');
+  const shown = async () => ((await rowsIn(table)) as unknown as Counted[]).map(counted);
+  await expect.poll(shown).toEqual(expected);
+}
+
+async function openSamples(page: Page): Promise<void> {
+  await open(page, trace);
+  await view(page, "flame");
+  await page
+    .getByRole("tab", { name: "Samples" })
+    .or(page.getByRole("button", { name: "Samples" }))
+    .click();
+  await expect(page.locator("main canvas")).toBeVisible();
+}
+
+test("samples are counted everywhere, by thread, between spans and in spans", async ({ opened: page }) => {
+  await openSamples(page);
+  await shows(page);
+  await page.locator("[data-thread-chooser]").selectOption("2");
+  await shows(page, "--thread", "2");
+  await page.locator("[data-thread-chooser]").selectOption("");
+  await page.locator("select").last().selectOption("between");
+  await shows(page, "--between");
+  await page.locator("select").last().selectOption("everywhere");
+  await page.getByLabel("In spans named").fill("parse");
+  await shows(page, "--span", "parse");
+  await page.getByLabel("In spans named").fill("none of them");
+  await expect(page.locator("main .empty")).toHaveText("No samples are selected.");
+});
+
+test("a span of the timeline leads to its samples", async ({ opened: page }) => {
+  await open(page, trace);
+  await view(page, "timeline");
+  await page.locator("main").getByLabel("Search").fill("parse");
+  await page.locator("main").getByLabel("Search").press("Enter");
+  await page.getByRole("link", { name: "Samples of call stacks" }).click();
+  await shows(page, "--time", "100us..300us", "--thread", "1");
+  await page.getByRole("button", { name: "All of the time" }).click();
+  await shows(page, "--thread", "1");
+});
+
+test("a trace without samples says how to record them", async ({ opened: page }) => {
+  await open(page, stepsTrace);
+  await view(page, "flame");
+  await page.getByText("Samples", { exact: true }).click();
+  await expect(page.locator("[data-missing=samples]")).toContainText("sample_stacks");
+});
