@@ -38,6 +38,8 @@
 //! | `stacks` (default) | call stacks of spans |
 //! | `macros` (default) | the attributes `#[instrument]` and `#[main]` |
 //! | `analysis` | the engine: reads trace files, computes tables and exports of a recording |
+//! | `control` | lets `kinetoscope attach` start and stop recordings, and show them while they run |
+//! | `sampling` | samples of call stacks, also between spans |
 //! | `tracing` | a layer that records spans and events of the crate `tracing` |
 //! | `cuda` | kernels, copies, memsets and API calls of CUDA devices, through CUPTI, which is loaded at run time |
 //! | `nvml` | memory, utilization, clocks, power and temperature of CUDA devices as counters |
@@ -92,8 +94,12 @@ mod replace;
 
 #[cfg(feature = "record")]
 mod activity;
+#[cfg(feature = "control")]
+pub mod control;
 #[cfg(feature = "record")]
 pub mod device;
+#[cfg(feature = "record")]
+mod environment;
 #[cfg(feature = "record")]
 mod error;
 #[cfg(feature = "record")]
@@ -193,12 +199,12 @@ pub use profiler::observer::ExecutionTraceObserver;
 #[cfg(feature = "record")]
 pub use {
     activity::{Activity, UnknownActivity},
+    environment::{EnvironmentRecording, record_from_env},
     error::RecordError,
     hot::registry::CallSite,
     memory::ProfilingAllocator,
     mirror::Mirror,
     output::statistics::Statistics,
-    profiler::environment::{EnvironmentRecording, record_from_env},
     profiler::flight::{FlightBuilder, FlightRecorder},
     profiler::measure::ProfileIt,
     profiler::recording::Recording,

@@ -8,7 +8,6 @@ pub(crate) mod file;
 #[cfg(unix)]
 pub(crate) mod fork;
 pub(crate) mod lost;
-pub(crate) mod ring;
 pub(crate) mod session;
 pub(crate) mod sink;
 pub(crate) mod statistics;

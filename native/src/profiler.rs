@@ -2,7 +2,6 @@
 //! which steps, and its handlers receive the recordings.
 
 mod builder;
-pub(crate) mod environment;
 pub(crate) mod flight;
 pub mod handlers;
 pub mod measure;

@@ -68,3 +68,6 @@ export function tryRowsOf<Row>(...of: Parameters<typeof rowsOf>): Row[] | undefi
     return undefined;
   }
 }
+
+/** Returns the path of an example of the recorder. */
+export const example = (name: string): string => `${target}/debug/examples/${name}`;

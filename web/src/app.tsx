@@ -3,11 +3,13 @@
 import { useEffect } from "preact/hooks";
 import { Hints } from "./components/hints";
 import { Keys } from "./components/keys";
+import { LiveBar, LiveWaiting } from "./components/live-bar";
 import { FailureList, Opening } from "./components/opening";
 import { Topbar } from "./components/topbar";
 import { DropZone } from "./components/drop";
 import { count } from "./model/format";
 import { VIEWS, type View } from "./model/views";
+import { isLive } from "./state/live";
 import { addressOf, route, view } from "./state/route";
 import { current, loading, relation, traces, type OpenTrace } from "./state/session";
 import { PAGE_TEXTS, TEXTS, VIEW_TEXTS } from "./strings";
@@ -104,6 +106,7 @@ export function App() {
         {PAGE_TEXTS.skipToContent}
       </a>
       <Topbar />
+      <LiveBar />
       {open && !isReading ? (
         <div class="body">
           <Navigation />
@@ -116,7 +119,7 @@ export function App() {
         </div>
       ) : (
         <main id="content" class="start" tabIndex={-1}>
-          <Opening />
+          {isLive.value ? <LiveWaiting /> : <Opening />}
         </main>
       )}
       <Keys />

@@ -17,7 +17,7 @@ type Layers = &'static [&'static [&'static str]];
 
 /// Folders whose imports form no cycle. Where layers are listed, a module imports only modules of lower layers.
 const RUST: [(&str, Layers); 10] = [
-    ("core/stream/src", &[&["activity", "block", "record"], &["records"], &["lib"]]),
+    ("core/stream/src", &[&["activity", "block", "record"], &["records"], &["ring"], &["lib"]]),
     (
         "core/src",
         &[
@@ -72,7 +72,8 @@ const RUST: [(&str, Layers); 10] = [
             &["metrics", "sampling"],
             &["output"],
             &["profiler"],
-            &["tracing_layer"],
+            &["control", "tracing_layer"],
+            &["environment"],
             &["lib"],
         ],
     ),

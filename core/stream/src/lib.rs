@@ -42,6 +42,7 @@
 //! | [`block::Block`], [`block::find`], [`block::write`] | a block, and how to read and append one |
 //! | [`record::Tag`], [`record::Word`], [`record::Short`] | the encoding of records |
 //! | [`records::Records`] | the records of a block, decoded one after the other |
+//! | [`ring::Ring`] | the last seconds of a recording |
 //! | [`activity::Activity`], [`activity::Record`] | kinds of device activities, and a decoded one |
 //!
 //! # Features
@@ -72,3 +73,5 @@ pub mod block;
 pub mod record;
 #[cfg(feature = "block")]
 pub mod records;
+#[cfg(feature = "block")]
+pub mod ring;

@@ -59,7 +59,7 @@ const TOPICS: [(&str, &[&str]); 7] = [
     ("Causes", &["breakdown", "idle", "tasks", "critical-path", "what-if"]),
     ("Devices", &["kernels", "launches", "sequences", "collectives", "flops", "memory", "steps"]),
     ("Timeline", &["tree", "samples", "names", "counters", "tracks"]),
-    ("Traces", &["view", "export", "repair", "slice", "shrink", "redact"]),
+    ("Traces", &["view", "attach", "export", "repair", "slice", "shrink", "redact"]),
     ("Shell", &["completions", "man", "help"]),
 ];
 
@@ -98,7 +98,7 @@ fn subcommands() -> impl Iterator<Item = Command> {
         .iter()
         .map(query_command)
         .chain([export, repair])
-        .chain(view_command())
+        .chain(page_commands())
         .chain(exports(Kind::Edit).map(|e| export_command(e, "")))
         .chain([
             Command::new("completions")
@@ -161,27 +161,62 @@ fn columns(query: &Query) -> String {
     out + "\n"
 }
 
-/// The page in a browser, where that was compiled.
-fn view_command() -> Option<Command> {
-    let command = Command::new("view")
+/// The commands with the page in a browser, where that was compiled.
+fn page_commands() -> Vec<Command> {
+    let view = Command::new("view")
         .about("Opens traces in the browser; they do not leave this machine")
         .long_about(
-            "Opens traces in the browser.\n\nServes the page and the traces on a loopback address under a secret path until Ctrl+C.",
+            "Opens traces in the browser.\n\nServes the page and the traces on a loopback address under a secret path until Ctrl+C. \
+             With --follow, the page shows the last seconds of a recording while a program writes it.",
         )
-        .after_help(examples("view", &["run.pt.trace.json.gz", "before.json after.json"]))
+        .after_help(examples("view", &["run.pt.trace.json.gz", "before.json after.json", "--follow run.ktrace"]))
         .args([
             traces(true),
-            Arg::new("port")
-                .long("port")
-                .value_name("N")
-                .value_parser(value_parser!(u16))
-                .help("The port on the loopback address [default: any free port]"),
-            Arg::new("no-open")
-                .long("no-open")
+            Arg::new("follow")
+                .long("follow")
                 .action(ArgAction::SetTrue)
-                .help("Print the address and do not start a browser"),
-        ]);
-    cfg!(feature = "view").then_some(command)
+                .help("Show a recording (.ktrace) while it is written"),
+        ])
+        .args(page_args());
+    let attach = Command::new("attach")
+        .about("Shows what a running program does, and starts and stops its recordings")
+        .long_about(
+            "Shows what a running program does, and starts and stops its recordings.\n\nThe program allows it with \
+             `kinetoscope::control::Control`, or with the environment variable KINETOSCOPE=FOLDER,attach. The page shows the last \
+             seconds of the recording while it runs; its file has all of it.",
+        )
+        .after_help(examples("attach", &["4711", "/run/app/4711.sock --start", "127.0.0.1:4040/SECRET"]))
+        .arg(
+            Arg::new("address")
+                .value_name("ADDRESS")
+                .required(true)
+                .help("A process id, the path of a socket, or 127.0.0.1:PORT/SECRET"),
+        )
+        .args(
+            [("start", "Start a recording and print its file"), ("stop", "Stop the recording"), ("status", "Print the state")]
+                .map(|(name, help)| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help).group("command")),
+        )
+        .args(page_args());
+    if cfg!(feature = "view") { vec![view, attach] } else { Vec::new() }
+}
+
+fn page_args() -> [Arg; 3] {
+    [
+        Arg::new("keep")
+            .long("keep")
+            .value_name("SECONDS")
+            .value_parser(value_parser!(f64))
+            .help("How much of a running recording the page shows [default: 10], at most 4 MiB"),
+        Arg::new("port")
+            .long("port")
+            .value_name("N")
+            .value_parser(value_parser!(u16))
+            .help("The port on the loopback address [default: any free port]"),
+        Arg::new("no-open")
+            .long("no-open")
+            .action(ArgAction::SetTrue)
+            .help("Print the address and do not start a browser"),
+    ]
 }
 
 fn export_command(export: &Export, path: &str) -> Command {

@@ -41,6 +41,8 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         Some(("repair", matches)) => files::repair(&args::Files::of(matches)),
         #[cfg(feature = "view")]
         Some(("view", matches)) => view::view(matches),
+        #[cfg(feature = "view")]
+        Some(("attach", matches)) => view::attach(matches),
         Some(("completions", matches)) => {
             let mut text = Vec::new();
             if let Some(&shell) = matches.get_one::<clap_complete::Shell>("shell") {

@@ -23,7 +23,6 @@ use crate::output::document::document;
 use crate::output::file;
 #[cfg(unix)]
 use crate::output::fork;
-use crate::output::ring::Ring;
 use crate::output::sink::Sink;
 use crate::output::statistics::Statistics;
 use crate::output::stream::Stream;
@@ -113,7 +112,7 @@ impl Session {
                 Sink::file(file, path, *is_durable).map_err(with_path(path))?
             }
             Destination::Memory { bytes } => Sink::memory(*bytes),
-            Destination::Ring { keep, bytes } => Sink::Ring(Ring::new(*keep, *bytes)),
+            Destination::Ring { keep, bytes } => Sink::ring(*keep, *bytes),
         };
         let mut head = Vec::new();
         meta(&mut head, document(options, clock, devices.as_ref()).as_str());

@@ -3,10 +3,11 @@
 use crate::io_error::with_path;
 use crate::output::batch::Batch;
 use crate::output::content::Content;
-use crate::output::ring::Ring;
+use kinetoscope_stream::ring::{Piece, Ring};
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The sink of a recording.
 #[derive(Debug)]
@@ -16,8 +17,8 @@ pub(crate) enum Sink {
     Memory { pieces: Vec<Vec<u8>>, bytes: usize, limit: usize, is_full: bool },
     /// A file. The recording begins at the offset `start`; `error` is the first error of a write.
     File { file: File, path: PathBuf, start: u64, error: Option<io::Error>, is_durable: bool },
-    /// A ring buffer in memory.
-    Ring(Ring),
+    /// A ring buffer in memory, and the time of its start.
+    Ring(Ring, Instant),
 }
 
 impl Sink {
@@ -30,6 +31,11 @@ impl Sink {
     pub(crate) fn file(mut file: File, path: &Path, is_durable: bool) -> io::Result<Sink> {
         let start = file.seek(SeekFrom::End(0))?;
         Ok(Sink::File { file, path: path.to_owned(), start, error: None, is_durable })
+    }
+
+    /// Creates a ring buffer that keeps what is younger than `keep`, and at most `limit` bytes of it.
+    pub(crate) fn ring(keep: Duration, limit: usize) -> Sink {
+        Sink::Ring(Ring::new(keep, limit), Instant::now())
     }
 
     /// Appends a batch. Returns whether its events are kept: memory may be full, or a write may have failed.
@@ -50,8 +56,8 @@ impl Sink {
                 }
                 error.is_none()
             }
-            Sink::Ring(ring) => {
-                ring.append(batch);
+            Sink::Ring(ring, start) => {
+                ring.append(piece(batch, start.elapsed()));
                 true
             }
         }
@@ -65,7 +71,7 @@ impl Sink {
         match self {
             Sink::Memory { pieces, .. } => Ok(Content::Memory(pieces.concat())),
             // What a flight recorder keeps is written on its conditions only.
-            Sink::Ring(_) => Ok(Content::Memory(Vec::new())),
+            Sink::Ring(..) => Ok(Content::Memory(Vec::new())),
             Sink::File { error: Some(error), path, .. } => Err(with_path(&path)(error)),
             Sink::File { mut file, path, start, .. } => {
                 let end = file.stream_position().map_err(with_path(&path))?;
@@ -86,4 +92,15 @@ fn write(file: &mut File, batch: &Batch, is_durable: bool) -> io::Result<()> {
         records.with_block(|head, records| file.write_all(head).and_then(|()| file.write_all(records)))?;
     }
     if is_durable && batch.len() > 0 { file.sync_data() } else { Ok(()) }
+}
+
+fn piece(batch: &Batch, at: Duration) -> Piece {
+    Piece {
+        at,
+        ticks: batch.ticks,
+        definitions: batch.definitions.clone(),
+        notes: batch.notes.clone(),
+        events: batch.events(),
+        ended: batch.ended.clone(),
+    }
 }

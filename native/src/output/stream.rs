@@ -257,7 +257,7 @@ impl Stream {
             self.first_id = NEXT_ID.load(Ordering::Relaxed);
         }
         // The window of a ring buffer moves; it is written when the buffer is dumped.
-        if !matches!(self.sink, Sink::Ring(_)) {
+        if !matches!(self.sink, Sink::Ring(..)) {
             let mut out = Vec::new();
             window(&mut out, [start, end, cycle, self.first_id]);
             self.append(out);
@@ -269,13 +269,13 @@ impl Stream {
         self.devices.iter().for_each(Collector::flush);
         self.flush();
         self.append_clock();
-        let Sink::Ring(ring) = &self.sink else { return Ok(()) };
+        let Sink::Ring(ring, _) = &self.sink else { return Ok(()) };
         // Each dump has ids of its own. No more spans have one than there are records.
         let first_id = NEXT_ID.fetch_add(self.records, Ordering::Relaxed);
         let mut head = Vec::new();
         window(&mut head, [ring.start().unwrap_or(self.start), self.clock.ticks(), 0, first_id]);
         out.write_all(&head)?;
-        ring.write(out)
+        ring.write(|bytes| out.write_all(bytes))
     }
 
     fn read_clock(&self, out: &mut Vec<u8>) {

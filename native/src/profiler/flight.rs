@@ -2,6 +2,7 @@
 
 mod watch;
 
+use super::builder::ProfilerBuilder;
 #[cfg(unix)]
 use super::signal::Signals;
 use super::step::StepSpan;
@@ -39,6 +40,12 @@ pub struct FlightBuilder {
 }
 
 impl FlightBuilder {
+    /// Records what a profiler with these options would record.
+    pub(crate) fn options_of(mut self, profiler: ProfilerBuilder) -> Self {
+        self.options = Options { flush_interval: self.options.flush_interval, ..profiler.options };
+        self
+    }
+
     /// Sets how long records are kept. The default is 10 s.
     pub fn keep(mut self, keep: Duration) -> Self {
         self.keep = keep;

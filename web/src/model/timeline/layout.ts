@@ -43,6 +43,8 @@ export interface LayoutOptions {
   closed: ReadonlySet<string>;
   /** Whether a track or counter is shown; the title contains the process and the thread or counter. */
   matches: (title: string) => boolean;
+  /** Whether tracks are in the order of their names, which does not change while a recording grows. */
+  byName?: boolean;
 }
 
 interface Group {
@@ -66,7 +68,17 @@ function groupOf(groups: Group[], counter: CountersRow): Group {
   return made;
 }
 
-function grouped(tracks: readonly TracksRow[], counters: readonly CountersRow[]): Group[] {
+const busiestFirst = (a: TracksRow, b: TracksRow): number => b.spans - a.spans || a.track - b.track;
+
+/** The name of a thread without the system's id, by which Kinetoscope's names begin. */
+const nameOf = (track: TracksRow): string => track.thread.replace(/^thread \d+ /, "");
+
+const byName = (a: TracksRow, b: TracksRow): number =>
+  nameOf(a).localeCompare(nameOf(b), "en", { numeric: true }) || a.tid.localeCompare(b.tid, "en", { numeric: true });
+
+type Order = (a: TracksRow, b: TracksRow) => number;
+
+function grouped(tracks: readonly TracksRow[], counters: readonly CountersRow[], order: Order): Group[] {
   const groups: Group[] = [];
   for (const track of tracks) {
     if (track.spans === 0) continue;
@@ -76,7 +88,7 @@ function grouped(tracks: readonly TracksRow[], counters: readonly CountersRow[])
     group.tracks.push(track);
   }
   for (const counter of counters) if (counter.points > 0) groupOf(groups, counter).counters.push(counter);
-  for (const group of groups) group.tracks.sort((a, b) => b.spans - a.spans || a.track - b.track);
+  for (const group of groups) group.tracks.sort(order);
   // Devices come first: below the deep tracks of the host, their few streams would be hard to find.
   const weight = (group: Group): number => group.tracks.reduce((sum, track) => sum + track.spans, 0);
   return groups.sort((a, b) => Number(b.onDevice) - Number(a.onDevice) || weight(b) - weight(a));
@@ -121,7 +133,7 @@ export function layout(tracks: readonly TracksRow[], counters: readonly Counters
     rows.push(row);
     y += row.height + gap;
   };
-  for (const group of grouped(tracks, counters)) {
+  for (const group of grouped(tracks, counters, options.byName ? byName : busiestFirst)) {
     const shown = group.tracks.filter((track) => options.matches(`${group.title} ${track.thread}`));
     const curves = group.counters.filter((counter) => options.matches(`${group.title} ${counter.name}`));
     if (shown.length + curves.length === 0) continue;

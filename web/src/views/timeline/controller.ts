@@ -12,6 +12,7 @@ import { CHUNK_PIXELS, Chunks, levelOf, placesOf, type Place } from "../../model
 import { rowAt, layout, LEVEL } from "../../model/timeline/layout";
 import { criticalPathOf, type Path } from "../../model/timeline/path";
 import { around, centered, clamped, type Viewport } from "../../model/timeline/viewport";
+import { isLive } from "../../state/live";
 import { numberParam, param, setParams } from "../../state/route";
 import { reducedMotion, theme } from "../../state/theme";
 import { Matches } from "./matches";
@@ -63,7 +64,11 @@ export class Timeline {
   readonly showsPath = computed(() => text("path").value === "1");
   readonly matches: Matches;
   readonly layout = computed(() =>
-    layout(this.tracks, this.counters, { closed: this.closed.value, matches: this.trackFilter.value.matches }),
+    layout(this.tracks, this.counters, {
+      closed: this.closed.value,
+      matches: this.trackFilter.value.matches,
+      byName: isLive.value,
+    }),
   );
   readonly header: number;
   private readonly closed = computed(
@@ -83,6 +88,7 @@ export class Timeline {
   private readonly steps;
   private readonly cleanups: (() => void)[] = [];
   private canvas: HTMLCanvasElement | undefined;
+  private hasDrawn = false;
   private frame = 0;
   private frames = 0;
   private movement = 0;
@@ -201,8 +207,10 @@ export class Timeline {
     }
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const scene = this.scene(context, width, height);
-    drawTimeline(scene);
     this.request(scene);
+    // While a recording is followed, what is on the canvas stays until all of the new data is there.
+    this.hasDrawn ||= !isLive.peek() || (this.boxes.isIdle && this.curves.isIdle);
+    if (this.hasDrawn) drawTimeline(scene);
     // The benchmark of the browser tests reads the measures; old ones are dropped.
     if (++this.frames % MEASURED === 0) performance.clearMeasures(MEASURE);
     performance.measure(MEASURE, { start: begun, end: performance.now() });
@@ -276,7 +284,10 @@ export class Timeline {
   /** Saves the view in the address after it has stopped to change. */
   private save(view: Viewport): void {
     clearTimeout(this.saving);
-    this.saving = window.setTimeout(() => setParams({ start: Math.round(view.start), end: Math.round(view.end) }), 250);
+    const now = (): void => setParams({ start: Math.round(view.start), end: Math.round(view.end) });
+    // A part of a recording that is followed is shown from now on, not the next version of the whole.
+    if (isLive.peek()) now();
+    else this.saving = window.setTimeout(now, 250);
   }
 
   /** Returns the time at a position on the canvas. */

@@ -1,57 +1,69 @@
-//! The ring buffer: the last seconds of a recording. Older batches are dropped, but the begins of spans that are still
-//! open are kept.
+//! The last seconds of a recording. Older pieces are dropped, but what later ones need is kept: names, call sites, threads,
+//! and the begins of spans that are still open. The flight recorder keeps its recording like this, and so does a program that
+//! follows a recording while it is written.
 
-use crate::output::batch::{Batch, block};
-use kinetoscope_stream::block::{Block, BlockKind, Found, HEAD_BYTES, find, u64_at};
-use kinetoscope_stream::record::{SLOT_BYTES, Tag, WORD_BYTES, Word, key};
-use kinetoscope_stream::records::{Record, Records};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::io::{self, Write};
-use std::time::{Duration, Instant};
+use crate::block::{self, Block, BlockKind, Found, HEAD_BYTES, find, u64_at};
+use crate::record::{SLOT_BYTES, Tag, WORD_BYTES, Word, key};
+use crate::records::{Record, Records};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::vec::Vec;
+use core::time::Duration;
 
-/// A batch that is kept.
-#[derive(Debug)]
-struct KeptBatch {
-    taken: Instant,
-    ticks: u64,
-    definitions: Vec<u8>,
-    notes: Vec<u8>,
-    events: Vec<u8>,
-    ended: Vec<u32>,
+/// A part of a recording: the blocks that are written at once, by their kinds.
+#[derive(Clone, Debug, Default)]
+pub struct Piece {
+    /// Its time: of two pieces, the later one has the greater. Pieces are dropped by it.
+    pub at: Duration,
+    /// The same time in ticks of the recorder's clock. All of its records precede it.
+    pub ticks: u64,
+    /// Blocks of metadata, names, call sites and threads.
+    pub definitions: Vec<u8>,
+    /// Blocks of clock readings and numbers of lost records. They are dropped with the piece.
+    pub notes: Vec<u8>,
+    /// Blocks of activities and records.
+    pub events: Vec<u8>,
+    /// The numbers of threads that have ended. Their records are in this piece and in earlier ones.
+    pub ended: Vec<u32>,
 }
 
-impl KeptBatch {
-    fn len(&self) -> usize {
+impl Piece {
+    /// The length of its blocks, in bytes.
+    pub fn len(&self) -> usize {
         self.definitions.len() + self.notes.len() + self.events.len()
+    }
+
+    /// Whether it has no blocks.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 }
 
-/// The ring buffer of a recording.
+/// The last pieces of a recording.
 #[derive(Debug)]
-pub(crate) struct Ring {
+pub struct Ring {
     keep: Duration,
     limit: usize,
-    batches: VecDeque<KeptBatch>,
+    pieces: VecDeque<Piece>,
     bytes: usize,
-    /// The time at which the last dropped batch was collected, in ticks.
+    /// The time of the last dropped piece, in ticks.
     start: Option<u64>,
-    /// The metadata, names and call sites of dropped batches.
+    /// The metadata, names and call sites of dropped pieces.
     definitions: Vec<u8>,
-    /// The definitions of the threads of dropped batches that have not ended in them.
+    /// The definitions of the threads of dropped pieces that have not ended in them.
     threads: BTreeMap<u32, Vec<u8>>,
-    /// By thread, the spans that were open at the start of the oldest kept batch.
+    /// By thread, the spans that were open at the start of the oldest kept piece.
     open: BTreeMap<u32, OpenSpans>,
     /// Threads and positions of spans that ended on other threads, and whose begins are not in `open` yet.
     ended_elsewhere: BTreeSet<(u32, u32)>,
 }
 
 impl Ring {
-    /// Creates a ring buffer that keeps batches younger than `keep`, and at most `limit` bytes of records.
-    pub(crate) fn new(keep: Duration, limit: usize) -> Ring {
+    /// Creates a ring that keeps pieces of the last `keep`, and at most `limit` bytes of them. The last piece is always kept.
+    pub fn new(keep: Duration, limit: usize) -> Ring {
         Ring {
             keep,
             limit,
-            batches: VecDeque::new(),
+            pieces: VecDeque::new(),
             bytes: 0,
             start: None,
             definitions: Vec::new(),
@@ -61,37 +73,31 @@ impl Ring {
         }
     }
 
-    pub(crate) fn append(&mut self, batch: &Batch) {
-        let kept = KeptBatch {
-            taken: Instant::now(),
-            ticks: batch.ticks,
-            definitions: batch.definitions.clone(),
-            notes: batch.notes.clone(),
-            events: batch.events(),
-            ended: batch.ended.clone(),
-        };
-        self.bytes += kept.len();
-        self.batches.push_back(kept);
-        while self.batches.len() > 1
-            && let Some(oldest) = self.batches.front()
-            && (oldest.taken.elapsed() > self.keep || self.bytes > self.limit)
-            && let Some(oldest) = self.batches.pop_front()
+    /// Appends a piece, and drops those that are too old for it or exceed the limit.
+    pub fn append(&mut self, piece: Piece) {
+        let now = piece.at;
+        self.bytes += piece.len();
+        self.pieces.push_back(piece);
+        while self.pieces.len() > 1
+            && let Some(oldest) = self.pieces.front()
+            && (now.saturating_sub(oldest.at) > self.keep || self.bytes > self.limit)
+            && let Some(oldest) = self.pieces.pop_front()
         {
-            self.drop_batch(&oldest);
+            self.drop_piece(&oldest);
         }
     }
 
-    fn drop_batch(&mut self, batch: &KeptBatch) {
-        self.bytes -= batch.len();
-        self.start = Some(batch.ticks);
-        for (found, bytes) in blocks(&batch.definitions) {
+    fn drop_piece(&mut self, piece: &Piece) {
+        self.bytes -= piece.len();
+        self.start = Some(piece.ticks);
+        for (found, bytes) in blocks(&piece.definitions) {
             if found.kind == BlockKind::Thread {
                 self.threads.insert(found.thread, bytes.to_vec());
             } else {
                 self.definitions.extend_from_slice(bytes);
             }
         }
-        for (found, _) in blocks(&batch.events) {
+        for (found, _) in blocks(&piece.events) {
             if found.kind == BlockKind::Records {
                 let open = self.open.entry(found.thread).or_default();
                 update_open_spans(open, found.payload, &mut self.ended_elsewhere);
@@ -100,7 +106,7 @@ impl Ring {
                 }
             }
         }
-        for thread in &batch.ended {
+        for thread in &piece.ended {
             self.threads.remove(thread);
             self.open.remove(thread);
         }
@@ -111,31 +117,34 @@ impl Ring {
         });
     }
 
-    /// Returns the time from which on everything is kept, in ticks; `None` if no batch was dropped.
-    pub(crate) fn start(&self) -> Option<u64> {
+    /// Returns the time from which on everything is kept, in ticks; `None` if no piece was dropped.
+    pub fn start(&self) -> Option<u64> {
         self.start
     }
 
-    /// Writes the kept data as one sequence of blocks.
-    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        out.write_all(&self.definitions)?;
-        self.threads.values().try_for_each(|thread| out.write_all(thread))?;
-        for batch in &self.batches {
-            out.write_all(&batch.definitions)?;
-            out.write_all(&batch.notes)?;
+    /// Passes the blocks that are kept to `write`, in the order of a recording without its `WINDOW`.
+    ///
+    /// # Errors
+    /// Returns the first error of `write`.
+    pub fn write<E>(&self, mut write: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        write(&self.definitions)?;
+        self.threads.values().try_for_each(|thread| write(thread))?;
+        for piece in &self.pieces {
+            write(&piece.definitions)?;
+            write(&piece.notes)?;
         }
         for (thread, open) in &self.open {
             let mut begins = Vec::new();
-            block(&mut begins, BlockKind::Records, *thread, |out| append_open_spans(out, open));
-            out.write_all(&begins)?;
+            block::write(&mut begins, BlockKind::Records, *thread, &open_spans(open));
+            write(&begins)?;
         }
-        self.batches.iter().try_for_each(|batch| out.write_all(&batch.events))
+        self.pieces.iter().try_for_each(|piece| write(&piece.events))
     }
 }
 
 /// Returns the blocks in a sequence, each with its bytes.
 fn blocks(mut rest: &[u8]) -> impl Iterator<Item = (Block<'_>, &[u8])> {
-    std::iter::from_fn(move || {
+    core::iter::from_fn(move || {
         let Found::Block(found) = find(rest) else { return None };
         let (bytes, behind) = rest.split_at(HEAD_BYTES + found.payload.len());
         rest = behind;
@@ -191,10 +200,10 @@ fn end_at(open: &mut OpenSpans, slot: &[u8]) {
     }
 }
 
-/// Appends the records with which a reader has the same open spans.
-fn append_open_spans(out: &mut Vec<u8>, open: &OpenSpans) {
+/// Returns the payload of a block with which a reader has the same open spans.
+fn open_spans(open: &OpenSpans) -> Vec<u8> {
     // None of these records is short, so that the base is not used.
-    out.extend_from_slice(&0u64.to_le_bytes());
+    let mut out = 0u64.to_le_bytes().to_vec();
     let (mut ended, mut last) = (Vec::new(), 0);
     for (position, span) in open.iter().enumerate() {
         match span {
@@ -207,5 +216,6 @@ fn append_open_spans(out: &mut Vec<u8>, open: &OpenSpans) {
     }
     let slots = ended.iter().map(|&position| [Word::pack(Tag::Int, 0, 0, key::VALUE), position as u64]);
     let head = [Word::pack(Tag::Depth, ended.len() as u16, 0, open.len() as u32), last];
-    out.extend(std::iter::once(head).chain(slots).flatten().flat_map(u64::to_le_bytes));
+    out.extend(core::iter::once(head).chain(slots).flatten().flat_map(u64::to_le_bytes));
+    out
 }
