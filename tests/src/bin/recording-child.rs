@@ -54,6 +54,7 @@ fn main() {
             println!("{:?}", [&pushed[..], &popped].concat());
         }
         "printed" => printed(),
+        "attached" => attached(),
         "appended" => appended(path(2), &args[3]),
         "unstopped" => unstopped(&args[2]),
         "signalled-after" => signalled_after(path(2)),
@@ -66,6 +67,21 @@ fn main() {
         }),
         other => panic!("unknown argument {other}"),
     }
+}
+
+/// Works until its standard input ends.
+fn attached() {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+            is_over.store(true, Ordering::Relaxed);
+        });
+        while !is_over.load(Ordering::Relaxed) {
+            let _turn = scope!("turn");
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
 }
 
 /// Records consecutive numbers, and logs each with the time at which its span ended.
