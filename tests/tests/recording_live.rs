@@ -60,7 +60,7 @@ fn a_running_recording_is_followed_until_it_ends() {
         if follower.snapshot().is_some() && !rows(&snapshot(&follower), "first").is_empty() {
             break;
         }
-        assert!(written.elapsed() < Duration::from_secs(1), "a span is written after 20 ms");
+        assert!(written.elapsed() < Duration::from_secs(5), "a span is written after 20 ms");
         sleep(Duration::from_millis(1));
     }
     assert_eq!(follower.state(), Following::Recording);

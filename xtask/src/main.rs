@@ -4,6 +4,7 @@ mod api;
 mod bench;
 mod book;
 mod browser;
+mod cost;
 mod cudarc;
 mod cupti;
 mod examples;
@@ -49,7 +50,7 @@ const HELP: &str = "cargo xtask COMMAND
   release --dry-run    package everything, install it from the packages into empty projects, run it; publish nothing
   test-gpu [FOLDER]    run the checks that need a GPU: activities, counts, times, CUDA graphs, overhead, and a
                        comparison with torch.profiler; recordings and traces are written to FOLDER
-  overhead             measure the cost of a recorded span, compared with other tracers
+  overhead             measure the cost of a recorded span, compared with other tracers, and that of the crates
   bench [EVENTS]       measure complete processes on a generated trace (default 2000000 events), and each analysis of it
   bench-analyses       measure only the analyses, of 2000000 events
 ";
@@ -72,7 +73,7 @@ fn main() -> ExitCode {
         ["screenshots"] => page::screenshots(),
         ["test-gpu", ..] => steps::test_gpu(&arguments[1..]),
         ["release", ..] => release::run_all(&arguments[1..]),
-        ["overhead"] => steps::overhead(),
+        ["overhead"] => steps::overhead().and_then(|()| cost::print_table()),
         ["bench-analyses"] => bench::measure_analyses(2_000_000),
         ["bench", ..] => number(2_000_000).and_then(bench::measure_all),
         [name] => match plan::find(name) {

@@ -5,8 +5,8 @@ use crate::schedule::{Load, Step};
 use crate::shell::Failure;
 use crate::tally::Tally;
 use crate::{
-    api, book, browser, cudarc, cupti, examples, features, fuzz, imports, msrv, native, npm, package, page,
-    perfetto, release, rust_tests, silent, steps, targets, toolchain, tools, words,
+    api, book, browser, cost, cudarc, cupti, examples, features, fuzz, imports, msrv, native, npm, package,
+    page, perfetto, release, rust_tests, silent, steps, targets, toolchain, tools, words,
 };
 
 type Run = fn() -> Result<Tally, Failure>;
@@ -40,13 +40,14 @@ pub(crate) const TEST: [Step; 20] = [
 ];
 
 /// The steps of `cargo xtask test slow`: checks that take longer.
-pub(crate) const SLOW: [Step; 17] = [
+pub(crate) const SLOW: [Step; 18] = [
     step("readme", Load::Shares, &[], native::first_command),
     step("book", Load::Shares, &[], book::build),
     step("cupti", Load::Debug, &[], cupti::test),
     step("perfetto", Load::Debug, &[], perfetto::test),
     step("features", Load::Debug, &[], features::check),
     step("api", Load::Shares, &[], api::check),
+    step("cost", Load::Shares, &[], cost::check),
     step("msrv", Load::Shares, &[], msrv::check),
     step("targets", Load::Shares, &[], targets::check),
     step("candle", Load::Shares, &[], examples::candle),

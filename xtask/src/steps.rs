@@ -67,22 +67,48 @@ pub(crate) fn overhead() -> Result<(), Failure> {
     run(bench.arg(target().join("overhead")).current_dir(root().join("tests/overhead")))
 }
 
-/// Runs the recorder's threads under `ThreadSanitizer`, with the stable compiler, which ships its runtime. The standard
-/// library is not instrumented, so reports about its channels between the tests' own threads are not races.
+/// The sanitizers, with the tests that run under each, and the variable with its options.
+const SANITIZERS: [(&str, &[&str], &str); 2] = [
+    ("thread", &["recording", "recording_threads", "recording_memory"], "TSAN_OPTIONS"),
+    (
+        "address",
+        &[
+            "recording",
+            "recording_threads",
+            "recording_memory",
+            "recording_order",
+            "recording_open",
+            "recording_values",
+        ],
+        "ASAN_OPTIONS",
+    ),
+];
+
+/// Runs the recorder's tests under the sanitizers of the stable compiler, which ships their runtimes. The standard library is not
+/// instrumented: `ThreadSanitizer`'s reports about it between the tests' own threads are suppressed by name.
 pub(crate) fn sanitizer() -> Result<Tally, Failure> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         return Ok(skip("sanitizer", "runs on Linux on x86-64 only"));
     }
-    let mut tests =
-        cargo(&["test", "--quiet", "-p", "kinetoscope-tests", "--target", "x86_64-unknown-linux-gnu"]);
-    tests.arg("--target-dir").arg(target().join("sanitizer"));
-    for name in ["recording", "recording_threads", "recording_memory"] {
-        tests.args(["--test", name]);
+    let mut sum = Tally::default();
+    for (sanitizer, names, options) in SANITIZERS {
+        let mut tests =
+            cargo(&["test", "--quiet", "-p", "kinetoscope-tests", "--target", "x86_64-unknown-linux-gnu"]);
+        tests.arg("--target-dir").arg(target().join("sanitizer").join(sanitizer));
+        for name in names {
+            tests.args(["--test", name]);
+        }
+        let suppressions = root().join("tests/sanitizer.supp");
+        let settings = match sanitizer {
+            "thread" => format!("suppressions={}", suppressions.display()),
+            // Chunks of threads are kept for the life of the process.
+            _ => "detect_leaks=0".to_owned(),
+        };
+        tests
+            .env("RUSTC_BOOTSTRAP", "1")
+            .env("RUSTFLAGS", format!("-Zsanitizer={sanitizer} -Cunsafe-allow-abi-mismatch=sanitizer"))
+            .env(options, settings);
+        sum.add(rust_tests::count(&mut tests)?);
     }
-    let suppressions = root().join("tests/sanitizer.supp");
-    tests
-        .env("RUSTC_BOOTSTRAP", "1")
-        .env("RUSTFLAGS", "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer")
-        .env("TSAN_OPTIONS", format!("suppressions={}", suppressions.display()));
-    rust_tests::count(&mut tests)
+    Ok(sum)
 }

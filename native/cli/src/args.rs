@@ -179,7 +179,7 @@ fn page_commands() -> Vec<Command> {
         ])
         .args(page_args());
     let attach = Command::new("attach")
-        .about("Shows what a running program does, and starts and stops its recordings")
+        .about("Shows a running program, and starts and stops its recordings")
         .long_about(
             "Shows what a running program does, and starts and stops its recordings.\n\nThe program allows it with \
              `kinetoscope::control::Control`, or with the environment variable KINETOSCOPE=FOLDER,attach. The page shows the last \
