@@ -17,7 +17,6 @@ use std::time::Duration;
 
 /// `kinetoscope view`.
 pub(crate) fn view(matches: &ArgMatches) -> Result<u8, Failure> {
-    require_page()?;
     let content = if matches.get_flag("follow") {
         let file = one_file(&args::traces_of(matches))?;
         Content::Live(Live::of_file(&file, keep(matches)?)?.shared())
@@ -39,11 +38,11 @@ pub(crate) fn attach(matches: &ArgMatches) -> Result<u8, Failure> {
         println!("{}", state.line());
         return state.error.map_or(Ok(0), |error| Err(Failure::usage(error)));
     }
-    require_page()?;
     show(&Content::Live(Live::of_program(program, keep(matches)?).shared()), matches)
 }
 
 fn show(content: &Content, matches: &ArgMatches) -> Result<u8, Failure> {
+    require_page()?;
     let port = matches.get_one::<u16>("port").copied().unwrap_or(0);
     serve(content, port, !matches.get_flag("no-open"))?;
     Ok(0)

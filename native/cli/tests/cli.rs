@@ -457,3 +457,23 @@ fn a_closed_pipe_is_not_an_error() {
         assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }
+
+#[test]
+fn programs_and_files_that_cannot_be_followed_are_errors() {
+    let gpu = gpu();
+    for (arguments, expected) in [
+        (&["attach", "/nowhere/7.sock", "--status"][..], "/nowhere/7.sock: "),
+        (&["attach", "192.168.0.1:80/secret"], "only loopback addresses are allowed"),
+        (&["attach", "4294967295"], "4294967295.sock: "),
+        (&["attach", "a.sock", "--start", "--stop"], "cannot be used with"),
+        (&["view", "--no-open", "--follow", &gpu], "is not a recording (.ktrace)"),
+        (&["view", "--no-open", "--follow", &gpu, &gpu], "--follow needs one file"),
+        (&["view", "--no-open", "--follow", "-"], "--follow needs one file"),
+        (&["view", "--no-open", "--follow", "a.ktrace", "--keep", "0"], "--keep needs a number"),
+    ] {
+        let output = kinetoscope(arguments);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(text.contains(expected), "{arguments:?}: {text}");
+    }
+}

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 /// The example of each command.
-const EXAMPLES: [(&str, &str); 44] = [
+const EXAMPLES: [(&str, &str); 45] = [
     ("summary", "kinetoscope summary run.json.gz"),
     ("fitness", "kinetoscope fitness gpu.json"),
     ("ops", "kinetoscope ops steps.json.gz --sort-by self_cpu_time_total --row-limit 3"),
@@ -56,6 +56,7 @@ const EXAMPLES: [(&str, &str); 44] = [
     ("shrink", "kinetoscope shrink run.json.gz --min-duration 100us -o small.json"),
     ("redact", "kinetoscope redact steps.json.gz --audit | tail -n 6"),
     ("view", ""),
+    ("attach", ""),
     ("completions", "kinetoscope completions bash | head -n 1"),
     ("man", "kinetoscope man | head -n 4"),
 ];
