@@ -30,6 +30,7 @@ use crate::profiler::{Profiler, ProfilerBuilder};
 pub use listener::default_folder;
 use listener::{Connection, Listener};
 use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -155,12 +156,14 @@ impl Shared {
             return connection.write_all(b"{\"error\": \"the secret is wrong\"}\n");
         };
         let mut recordings = hold(&self.recordings);
-        let result = match command.as_str() {
+        // A panic of the program's functions must not end this thread.
+        let run = AssertUnwindSafe(|| match command.as_str() {
             "status" => Ok(()),
             "start" => recordings.start().map_err(|error| error.to_string()),
             "stop" => recordings.stop().map_err(|error| error.to_string()),
             other => Err(format!("`{other}` is not a command: status, start, stop")),
-        };
+        });
+        let result = catch_unwind(run).unwrap_or_else(|_| Err("the program's function panicked".to_owned()));
         let answer = unrecorded(|| recordings.answer(self.process, result.err()));
         connection.write_all(answer.as_bytes())
     }

@@ -3,10 +3,10 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Page } from "@playwright/test";
 import { example, native } from "./files";
-import { expect, test, view } from "./page";
+import { expect, open, stepsTrace, test, view } from "./page";
 
 /** The longest time between the writing of an event and its appearance, in ms. */
 const DELAY = 1000;
@@ -127,6 +127,12 @@ test("a program starts and stops its recordings from the page", async ({ page })
       await expect(page.locator(".live-bar .failure")).toBeVisible();
       await expect(page.locator("[data-live=killed]")).toBeVisible();
       expect(line).toContain("kinetoscope attach");
+
+      // Another trace ends it.
+      await open(page, stepsTrace);
+      await expect(page.locator(".live-bar")).toHaveCount(0);
+      await page.waitForTimeout(600);
+      await expect(page.locator(".trace-name")).toHaveText(basename(stepsTrace));
     });
   });
 });

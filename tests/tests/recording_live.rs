@@ -66,7 +66,10 @@ fn a_running_recording_is_followed_until_it_ends() {
     assert_eq!(follower.state(), Following::Recording);
     let trace = snapshot(&follower);
     let table = &trace.table;
-    assert!(table.end(row(&trace, "outer")) >= table.end(row(&trace, "first")), "an open span lasts until now");
+    assert!(
+        table.end(row(&trace, "outer")) >= table.end(row(&trace, "first")),
+        "an open span lasts until now"
+    );
     drop(outer);
     profiler.stop().expect("a recording");
     let version = follower.version();
@@ -190,7 +193,12 @@ fn damage_is_left_out_and_a_killed_program_is_recognized() {
     let path = folder.path().join("run.ktrace");
     let mut bytes = b"not a block KTS1".to_vec();
     // No system has a process with this id.
-    block::write(&mut bytes, BlockKind::Meta, 0, br#""recorder": "0.1", "clock": "counter", "pid": 4294967295"#);
+    block::write(
+        &mut bytes,
+        BlockKind::Meta,
+        0,
+        br#""recorder": "0.1", "clock": "counter", "pid": 4294967295"#,
+    );
     block::write(&mut bytes, BlockKind::Window, 0, &[1u64, 0, 0, 1].map(u64::to_le_bytes).concat());
     fs::write(&path, &bytes).expect("a file");
     let mut follower = Follower::new(&path, LONG, LARGE);
@@ -237,6 +245,18 @@ fn clients_start_and_stop_recordings() {
         assert_eq!(rows(&trace, "work").len(), 1);
     }
 
+    drop(control);
+    let builder = Control::builder().folder(folder.path().join("live")).port(0);
+    let control = builder.profiler(|| panic!("an intended panic")).start().expect("a port");
+    let (address, secret) = control.address().split_once('/').expect("a secret");
+    let command = |line: &str| send(&mut TcpStream::connect(address).expect("a port"), line);
+    let failed = command(&format!("{secret} start\n"));
+    assert_eq!((&failed["state"], failed["error"].is_string()), (&"idle".into(), true));
+    drop(control);
+
+    let control = Control::builder().folder(folder.path().join("live")).port(0).start().expect("a port");
+    let (address, secret) = control.address().split_once('/').expect("a secret");
+    let command = |line: &str| send(&mut TcpStream::connect(address).expect("a port"), line);
     let mut own = Profiler::builder().start().expect("recording should start");
     let refused = command(&format!("{secret} start\n"));
     assert_eq!(refused["error"], RecordError::AlreadyRecording.to_string());
@@ -270,6 +290,8 @@ fn a_socket_is_for_its_user_only() {
     assert_eq!((mode(&place), mode(&socket)), (0o700, 0o600));
     let status = send(&mut UnixStream::connect(&socket).expect("a socket"), "- status\n");
     assert_eq!(status["pid"], std::process::id());
+    let twice = Control::builder().folder(&place).start().err().expect("an error").to_string();
+    assert!(twice.contains("already"), "{twice}");
     drop(control);
     assert!(!socket.exists());
 
@@ -285,7 +307,8 @@ fn a_program_is_attached_to_by_the_environment() {
     let socket = |pid: u32| folder.path().join(format!("{pid}.sock"));
     let mut child = Command::new(env!("CARGO_BIN_EXE_recording-child"));
     child.args(["attached"]).env("KINETOSCOPE", format!("{},attach,shapes", folder.path().display()));
-    fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("a folder");
+    fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o700))
+        .expect("a folder");
     let mut child = child.stdin(Stdio::piped()).spawn().expect("a child");
     let begun = Instant::now();
     let mut stream = loop {

@@ -128,6 +128,10 @@ fn is_equal(left: &[u8], right: &[u8]) -> bool {
 
 #[cfg(unix)]
 fn socket(path: PathBuf) -> io::Result<Listener> {
+    if UnixStream::connect(&path).is_ok() {
+        let text = "this process can be attached to already";
+        return Err(with_path(&path)(io::Error::new(io::ErrorKind::AddrInUse, text)));
+    }
     // Left by a process with the same id that was killed.
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(with_path(&path)(error)),
@@ -158,10 +162,13 @@ fn user() -> u32 {
 /// Returns the folder of the recordings, and creates it. One that exists is refused if another user could change it.
 #[cfg(unix)]
 pub(super) fn folder(chosen: Option<PathBuf>) -> io::Result<PathBuf> {
+    let is_chosen = chosen.is_some();
     let folder = std::path::absolute(chosen.unwrap_or_else(default_folder))?;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(with_path(&folder))?;
-    let known = fs::metadata(&folder).map_err(with_path(&folder))?;
-    if known.uid() != user() || known.mode() & 0o022 != 0 {
+    // In the folder for temporary files, another user could have made a link to a folder of this user.
+    let known = if is_chosen { fs::metadata(&folder) } else { fs::symlink_metadata(&folder) };
+    let known = known.map_err(with_path(&folder))?;
+    if !known.is_dir() || known.uid() != user() || known.mode() & 0o022 != 0 {
         let text = "the folder belongs to another user, or other users can write to it";
         return Err(with_path(&folder)(io::Error::new(io::ErrorKind::PermissionDenied, text)));
     }

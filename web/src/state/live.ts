@@ -49,16 +49,18 @@ async function request(what: string, method: "GET" | "POST" = "GET"): Promise<Re
 }
 
 function failed(thrown: unknown): void {
+  if (base === undefined) return;
   const error = thrown instanceof Error ? thrown.message : String(thrown);
   const none = { file: null, state: "waiting", version: "", keep_ns: 0, program: null } as const;
   live.value = { ...(live.value ?? none), error };
 }
 
 /** Whether what is shown must stay. */
-const isHeld = (): boolean => isPaused.peek() || (looksAtPart.peek() && traces.peek().length > 0);
+const isHeld = (): boolean => base === undefined || isPaused.peek() || (looksAtPart.peek() && traces.peek().length > 0);
 
 async function update(): Promise<void> {
   const state = (await (await request("status")).json()) as LiveState;
+  if (base === undefined) return;
   live.value = state;
   if (state.version === shown || isHeld()) return;
   const recording = await request("recording");
@@ -66,15 +68,22 @@ async function update(): Promise<void> {
   if (recording.status === 200 && (await refresh(recording, state.file ?? "", isHeld))) shown = state.version;
 }
 
-/** Follows what the server shows at this address, until the page is left. */
+/** Follows what the server shows at this address, until another trace is opened or the page is left. */
 export function follow(address: string): void {
   base = address;
   const turn = (): void => {
+    if (base === undefined) return;
     void update()
       .catch(failed)
       .then(() => setTimeout(turn, EVERY));
   };
   turn();
+}
+
+/** Ends to follow: the user opens another trace. */
+export function endFollowing(): void {
+  base = undefined;
+  live.value = undefined;
 }
 
 /** Starts or stops a recording of the program. */

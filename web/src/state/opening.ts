@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { sample } from "#sample";
-import { follow } from "./live";
+import { endFollowing, follow } from "./live";
 import { param, setParams } from "./route";
 import { PAGE_TEXTS } from "../strings";
 import { open } from "./session";
@@ -35,6 +35,7 @@ function remembered(): string | undefined {
 export async function openFiles(files: readonly File[]): Promise<void> {
   if (files.length === 0) return;
   addressFailure.value = "";
+  endFollowing();
   setParams({ sample: undefined, trace: undefined });
   if (lostName.value !== files[0]?.name)
     setParams({ q: undefined, open: undefined, event: undefined, start: undefined, end: undefined });
@@ -49,6 +50,7 @@ export const addFiles = (files: readonly File[]): Promise<void> => open(files, "
 /** Opens the built-in sample. */
 export async function openSample(): Promise<void> {
   addressFailure.value = "";
+  endFollowing();
   setParams({ sample: 1 });
   await open([await sample()]);
 }

@@ -106,7 +106,7 @@ export async function open(inputs: readonly Input[], how: "replace" | "add" = "r
 let former: RemoteTrace | undefined;
 
 /**
- * Shows a newer version of the one open trace, unless `isHeld` when it is read. Returns whether it is shown. The views keep
+ * Shows a newer version of the first open trace, unless `isHeld` when it is read. Returns whether it is shown. The views keep
  * what they show until they have their answers.
  */
 export async function refresh(input: Input, name: string, isHeld: () => boolean): Promise<boolean> {
@@ -116,9 +116,10 @@ export async function refresh(input: Input, name: string, isHeld: () => boolean)
     trace.dispose();
     return false;
   }
+  const [shown, ...others] = traces.value;
   former?.dispose();
-  former = traces.value[0]?.trace;
-  traces.value = [{ trace, name, info, diagnostics }];
+  former = shown?.trace;
+  traces.value = [{ trace, name, info, diagnostics }, ...others];
   return true;
 }
 
