@@ -106,7 +106,7 @@ pub(crate) fn sanitizer() -> Result<Tally, Failure> {
         };
         tests
             .env("RUSTC_BOOTSTRAP", "1")
-            .env("RUSTFLAGS", format!("-Zsanitizer={sanitizer} -Cunsafe-allow-abi-mismatch=sanitizer"))
+            .env("RUSTFLAGS", format!("-Zsanitizer={sanitizer} -Cunsafe-allow-abi-mismatch=sanitizer --cfg kinetoscope_sanitizer"))
             .env(options, settings);
         sum.add(rust_tests::count(&mut tests)?);
     }
