@@ -191,7 +191,7 @@ fn a_file_that_is_replaced_or_shortened_is_read_again() {
 fn damage_is_left_out_and_a_killed_program_is_recognized() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.ktrace");
-    let mut bytes = b"not a block KTS1".to_vec();
+    let mut bytes = b"KTS1 is not a block".to_vec();
     // No system has a process with this id.
     block::write(
         &mut bytes,
@@ -202,10 +202,19 @@ fn damage_is_left_out_and_a_killed_program_is_recognized() {
     block::write(&mut bytes, BlockKind::Window, 0, &[1u64, 0, 0, 1].map(u64::to_le_bytes).concat());
     fs::write(&path, &bytes).expect("a file");
     let mut follower = Follower::new(&path, LONG, LARGE);
+    // The program was killed while it wrote a block.
+    bytes.extend_from_slice(&block::head(BlockKind::Names, 0, [&[0; 5000], &[]]));
+    bytes.extend_from_slice(&[7; 100]);
+    fs::write(&path, &bytes).expect("a file");
     follower.poll().expect("a file");
     let expected = if cfg!(target_os = "linux") { Following::Killed } else { Following::Recording };
     assert_eq!(follower.state(), expected);
     assert!(follower.snapshot().is_some());
+    let _alone = alone();
+    record(&path, || drop(scope!("after a restart")));
+    follower.poll().expect("a file");
+    assert_eq!(rows(&snapshot(&follower), "after a restart").len(), 1);
+    assert_eq!(follower.state(), Following::Ended);
 }
 
 /// Sends a line to a socket or a port, and returns the answer; null if there is none.

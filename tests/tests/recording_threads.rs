@@ -202,9 +202,11 @@ fn only_the_thread_that_starts_the_recording_is_recorded_on_request() {
         let (to_main, answers) = channel::<()>();
         let worker = thread::spawn(move || {
             for () in requests {
-                let _span = scope!("worker", rows = 3);
-                instant!("worker event");
-                drop(record_function("named"));
+                {
+                    let _span = scope!("worker", rows = 3);
+                    instant!("worker event");
+                    drop(record_function("named"));
+                }
                 to_main.send(()).expect("a receiver");
             }
         });

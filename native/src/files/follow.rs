@@ -170,10 +170,15 @@ impl Latest {
                     self.add(found, &bytes[at..at + length]);
                     at += length;
                 }
-                Found::Partial(_) => break,
+                Found::Partial(_) => {
+                    // A block that is being written is the last one. Others can follow one that a killed program left.
+                    let is_block = |found: &Found<'_>| matches!(found, Found::Block(_));
+                    let Some(next) = next_place(&bytes[at + 1..], is_block) else { break };
+                    at += 1 + next;
+                }
                 Found::Damage => {
-                    let rest = &bytes[at + 1..];
-                    at += 1 + rest.iter().position(|&byte| byte == MAGIC[0]).unwrap_or(rest.len());
+                    let is_start = |found: &Found<'_>| !matches!(found, Found::Damage);
+                    at += 1 + next_place(&bytes[at + 1..], is_start).unwrap_or(bytes.len() - at - 1);
                 }
             }
         }
@@ -239,6 +244,11 @@ impl Latest {
         });
         Some(out)
     }
+}
+
+/// The first place at which the bytes are what is wanted.
+fn next_place(bytes: &[u8], is_wanted: impl Fn(&Found<'_>) -> bool) -> Option<usize> {
+    (0..bytes.len()).find(|&at| bytes[at] == MAGIC[0] && is_wanted(&find(&bytes[at..])))
 }
 
 /// The process in the metadata with which a recording starts; `None` of other metadata.
