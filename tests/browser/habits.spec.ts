@@ -1,11 +1,9 @@
 // Behaviour of all views: the address, keys, themes, accessibility, exports.
 
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import type { Page } from "@playwright/test";
 import { VIEWS } from "../../web/src/model/views";
 import { own, rowsOf } from "./files";
-import { drop, expect, open, rowsIn, sampleTrace, savedBy, settled, stepsTrace, test, view } from "./page";
+import { drop, expect, open, rowsIn, sampleTrace, savedBy, settled, stepsTrace, test, view, violations } from "./page";
 
 test("the address keeps the state, and back and forward restore it", async ({ opened: page }) => {
   await open(page, sampleTrace);
@@ -141,31 +139,6 @@ test("tooltips are shown on hover and on focus", async ({ opened: page }) => {
   }
   await expect(page.getByRole("tooltip")).toContainText("CPU time, including callees");
 });
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-interface Violation {
-  id: string;
-  impact: string;
-  nodes: { html: string }[];
-}
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  const found = await page.evaluate(() =>
-    (globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe
-      .run()
-      .then((result) => result.violations),
-  );
-  const serious = found.filter((one) => one.impact === "serious" || one.impact === "critical");
-  return serious.map(
-    (one) =>
-      `${one.id}: ${one.nodes
-        .map((node) => node.html.slice(0, 160))
-        .slice(0, 3)
-        .join(" | ")}`,
-  );
-}
 
 for (const colorScheme of ["light", "dark"] as const) {
   test(`axe finds no serious violations, ${colorScheme}`, async ({ opened: page }) => {

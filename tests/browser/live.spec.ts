@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Page } from "@playwright/test";
 import { example, native } from "./files";
-import { expect, open, stepsTrace, test, view } from "./page";
+import { expect, open, stepsTrace, test, view, violations } from "./page";
 
 /** The longest time between the writing of an event and its appearance, in ms. */
 const DELAY = 1000;
@@ -102,9 +102,12 @@ test("a program starts and stops its recordings from the page", async ({ page })
   await running(example("live"), ["60"], async (line, program) => {
     await running(native, ["attach", "--no-open", String(program.pid)], async (url) => {
       await page.goto(url);
+      await expect(page.locator("[data-command=start]")).toBeVisible();
+      expect(await violations(page), "waiting").toEqual([]);
       await page.locator("[data-command=start]").click();
       await expect(page.locator("[data-live=recording]")).toBeVisible();
       await expect(page.locator("nav")).toBeVisible();
+      expect(await violations(page), "recording").toEqual([]);
       await view(page, "operators");
       await expect(page.locator(".row", { hasText: "request" }).first()).toBeVisible();
       await view(page, "timeline");

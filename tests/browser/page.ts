@@ -1,5 +1,7 @@
 // Fixtures: the page, monitored for errors, warnings and foreign requests.
 
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { test as base, expect, type Locator, type Page } from "@playwright/test";
 import { own } from "./files";
 import { dist, siteUrl } from "./site";
@@ -107,3 +109,29 @@ export async function drop(page: Page, files: { name: string; bytes: Buffer }[])
 
 export const sampleTrace = own("torch/kineto/transformer_training/trace.json.gz");
 export const stepsTrace = own("torch/kineto/mlp_training/trace.json.gz");
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+interface Violation {
+  id: string;
+  impact: string;
+  nodes: { html: string }[];
+}
+
+/** The serious violations of accessibility that axe finds. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() =>
+    (globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe
+      .run()
+      .then((result) => result.violations),
+  );
+  const serious = found.filter((one) => one.impact === "serious" || one.impact === "critical");
+  return serious.map(
+    (one) =>
+      `${one.id}: ${one.nodes
+        .map((node) => node.html.slice(0, 160))
+        .slice(0, 3)
+        .join(" | ")}`,
+  );
+}

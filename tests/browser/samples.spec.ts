@@ -2,7 +2,7 @@
 
 import type { Page } from "@playwright/test";
 import { own, rowsOf } from "./files";
-import { expect, open, rowsIn, stepsTrace, test, view } from "./page";
+import { expect, open, rowsIn, stepsTrace, test, view, violations } from "./page";
 
 const trace = own("healthy/samples.json");
 
@@ -35,6 +35,7 @@ async function openSamples(page: Page): Promise<void> {
 test("samples are counted everywhere, by thread, between spans and in spans", async ({ opened: page }) => {
   await openSamples(page);
   await shows(page);
+  expect(await violations(page)).toEqual([]);
   await page.locator("[data-thread-chooser]").selectOption("2");
   await shows(page, "--thread", "2");
   await page.locator("[data-thread-chooser]").selectOption("");
