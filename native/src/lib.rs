@@ -123,7 +123,7 @@ pub mod steps;
 #[cfg(feature = "tracing")]
 pub mod tracing_layer;
 
-pub use spans::{AsyncScope, Module, Scope, Sequence, is_recording, operator, record_function};
+pub use spans::{AsyncScope, Module, Scope, Sequence, is_recording, name_thread, operator, record_function};
 
 /// Records the calls of a function as spans, with its parameters as arguments.
 ///

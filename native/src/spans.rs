@@ -27,6 +27,7 @@ mod shape;
 #[cfg(feature = "record")]
 pub(crate) mod span;
 mod tensor;
+pub(crate) mod thread;
 pub(crate) mod value;
 
 #[cfg(feature = "record")]
@@ -45,6 +46,7 @@ pub use sequence::Sequence;
 pub use shape::{InputShape, Shape};
 use std::marker::PhantomData;
 pub use tensor::TensorId;
+pub use thread::name_thread;
 pub use value::Value;
 
 /// Returns whether a profiler records now. Use it to skip work that only a recording needs.
