@@ -123,7 +123,10 @@ pub mod steps;
 #[cfg(feature = "tracing")]
 pub mod tracing_layer;
 
-pub use spans::{AsyncScope, Module, Scope, Sequence, is_recording, name_thread, operator, record_function};
+pub use spans::{
+    AsyncScope, DeviceClock, Module, Scope, Sequence, SpanArguments, Track, is_recording, name_thread,
+    now_ns, operator, record_function,
+};
 
 /// Records the calls of a function as spans, with its parameters as arguments.
 ///

@@ -108,6 +108,25 @@ fn a_name_that_is_given_between_two_recordings_is_not_part_of_the_first() {
 }
 
 #[test]
+fn a_file_with_several_recordings_has_the_last_name() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run.ktrace");
+    let path = file.clone();
+    on_thread("of the system", move || {
+        for name in ["first", "last"] {
+            let builder = Profiler::builder().file(&path).append(true);
+            let mut profiler = builder.start().expect("recording should start");
+            name_thread(name);
+            drop(scope!("span"));
+            profiler.stop().expect("a recording");
+        }
+    });
+    let trace = Trace::read(&std::fs::read(&file).expect("a file")).expect("a trace");
+    assert_eq!(names(&trace), ["last"]);
+}
+
+#[test]
 fn a_name_that_is_given_while_the_recording_is_paused_is_kept() {
     let _alone = alone();
     on_thread("of the system", || {
