@@ -8,11 +8,14 @@ pub struct SpanArguments<'a> {
     args: &'a mut Args,
 }
 
+#[cfg(feature = "record")]
 impl<'a> SpanArguments<'a> {
     pub(crate) fn of(args: &'a mut Args) -> SpanArguments<'a> {
         SpanArguments { args }
     }
+}
 
+impl SpanArguments<'_> {
     /// Adds an argument. The arguments of a span take at most 64 KiB; what exceeds that is cut and counted.
     pub fn value(&mut self, name: &'static str, value: impl Value) {
         let key = key(name);
