@@ -39,6 +39,7 @@
 //! | `macros` (default) | the attributes `#[instrument]` and `#[main]` |
 //! | `analysis` | the engine: reads trace files, computes tables and exports of a recording |
 //! | `tracing` | a layer that records spans and events of the crate `tracing` |
+//! | `criterion` | a profiler for criterion: `cargo bench -- --profile-time 5` writes a recording of each benchmark |
 //! | `cuda` | kernels, copies, memsets and API calls of CUDA devices, through CUPTI, which is loaded at run time |
 //! | `nvml` | memory, utilization, clocks, power and temperature of CUDA devices as counters |
 //! | `nvtx`, `itt` | spans as NVTX ranges (Nsight) or ITT tasks (`VTune`) |
@@ -92,6 +93,8 @@ mod replace;
 
 #[cfg(feature = "record")]
 mod activity;
+#[cfg(feature = "criterion")]
+pub mod benchmark;
 #[cfg(feature = "record")]
 pub mod device;
 #[cfg(feature = "record")]

@@ -72,7 +72,7 @@ const RUST: [(&str, Layers); 10] = [
             &["metrics", "sampling"],
             &["output"],
             &["profiler"],
-            &["tracing_layer"],
+            &["benchmark", "tracing_layer"],
             &["lib"],
         ],
     ),
