@@ -15,7 +15,7 @@ use kinetoscope_stream::record::{SLOT_BYTES, Tag, Word, key};
 const CATEGORY: &str = "track_span";
 
 /// The sort index of the first track, which is above the ids of threads.
-const FIRST: i64 = 1 << 40;
+const FIRST: i64 = 1 << 30;
 
 impl Recording {
     /// Appends a span of a track. One that ends before its begin gets the duration 0.
