@@ -36,6 +36,7 @@
 //! |---|---|
 //! | `record` (default) | the recorder; without it, spans compile to nothing |
 //! | `stacks` (default) | call stacks of spans |
+//! | `sampling` | samples of call stacks, on Linux |
 //! | `macros` (default) | the attributes `#[instrument]` and `#[main]` |
 //! | `analysis` | the engine: reads trace files, computes tables and exports of a recording |
 //! | `tracing` | a layer that records spans and events of the crate `tracing` |
@@ -76,6 +77,9 @@
 //!   spans of its thread are inside it.
 //! - The arguments of a span take at most 64 KiB. A string is cut there; other arguments beyond it, and lists of shapes
 //!   that do not fit, are left out. The event has the number of these as `cut arguments`, the recording has their sum.
+//! - On macOS and Windows the recorder was compiled, not run. Elsewhere than on Linux, threads are numbered, their names
+//!   are those of Rust or of [`name_thread`], and call stacks are not sampled: the trace has a warning. On Windows, a
+//!   flight recorder also has no signals, and there is no `fork`.
 //! - One profiler records at a time in a process; `ProfilerBuilder::wait` waits for its turn. A child process after `fork` does not record until it starts a
 //!   recording of its own.
 

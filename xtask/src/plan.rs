@@ -40,7 +40,7 @@ pub(crate) const TEST: [Step; 20] = [
 ];
 
 /// The steps of `cargo xtask test slow`: checks that take longer.
-pub(crate) const SLOW: [Step; 19] = [
+pub(crate) const SLOW: [Step; 20] = [
     step("readme", Load::Shares, &[], native::first_command),
     step("book", Load::Shares, &[], book::build),
     step("cupti", Load::Debug, &[], cupti::test),
@@ -48,7 +48,8 @@ pub(crate) const SLOW: [Step; 19] = [
     step("features", Load::Debug, &[], features::check),
     step("api", Load::Shares, &[], api::check),
     step("msrv", Load::Shares, &[], msrv::check),
-    step("targets", Load::Shares, &[], targets::check),
+    step("systems", Load::Shares, &[], targets::systems),
+    step("targets", Load::Shares, &["systems"], targets::check),
     step("candle", Load::Shares, &[], examples::candle),
     step("opentelemetry", Load::Shares, &[], examples::opentelemetry),
     step("wgpu", Load::Shares, &[], examples::wgpu),

@@ -176,6 +176,7 @@ pub(crate) fn here(state: u32) -> Option<Place> {
 
 /// Returns the number of this thread, if it has recorded something in this state.
 #[cfg(feature = "sampling")]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub(crate) fn joined(state: u32) -> Option<u32> {
     LOCAL.with(|local| (local.state.get() == state).then(|| local.thread.get()))
 }

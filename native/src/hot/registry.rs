@@ -233,6 +233,7 @@ impl Registry {
 
     /// Adds a thread of the present recording that has recorded nothing itself. Returns its number, which it keeps.
     #[cfg(feature = "sampling")]
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub(crate) fn sampled_thread(&mut self, mut thread: Thread) -> u32 {
         let id = thread.id;
         if let Some(name) = self.given_names.as_ref().and_then(|names| names.get(&id)) {
