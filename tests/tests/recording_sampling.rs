@@ -24,7 +24,7 @@ fn cpu_time() -> Duration {
 /// Computes for this much CPU time, however busy the machine is.
 fn spin(time: Duration) -> u64 {
     let (start, mut sum) = (cpu_time(), 0u64);
-    while cpu_time() - start < time {
+    while cpu_time().saturating_sub(start) < time {
         (0..1000u64).for_each(|number| sum = black_box(sum.wrapping_mul(31) ^ number));
     }
     sum

@@ -48,7 +48,7 @@ fn spans_have_the_times_that_the_program_supplied() {
         });
         // Another object for the same track, on another thread.
         std::thread::spawn(move || {
-            Track::new("wgpu queue").span("of a thread", start + 3_000_000..start + 3_000_500)
+            Track::new("wgpu queue").span("of a thread", start + 3_000_000..start + 3_000_500);
         })
         .join()
         .expect("the thread should not panic");
@@ -127,8 +127,9 @@ fn impossible_times_are_clamped_and_counted() {
     let recording = record(|| {
         let track = Track::new("queue");
         track.span("backwards", now..now - 5);
-        track.span("extreme", i64::MIN..i64::MAX);
-        track.span("extreme", i64::MAX..i64::MIN);
+        let (least, most) = (i64::MIN, i64::MAX);
+        track.span("extreme", least..most);
+        track.span("extreme", most..least);
         track.span("extreme", i64::MAX..i64::MAX);
         drop(scope!("span"));
     });
