@@ -33,7 +33,7 @@ pub(super) struct Fields {
     pub(super) callsite: &'static Callsite,
     values: Vec<(u32, FieldValue)>,
     /// The arguments that a function of the program added.
-    added: Option<Args>,
+    added: Option<Box<Args>>,
     task: Option<TaskName>,
 }
 
@@ -53,7 +53,7 @@ impl Fields {
 
     /// Sets the arguments that are not fields.
     pub(super) fn set_added(&mut self, added: Args) {
-        self.added = Some(added);
+        unrecorded(|| self.added = Some(Box::new(added)));
     }
 
     /// Returns the arguments of a record with the name and without the fields.

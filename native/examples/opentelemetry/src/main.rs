@@ -74,12 +74,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let Some(recording) = guard.finish()? else { return Ok(()) };
     provider.force_flush()?;
 
-    let (exported, recorded) = (exported(&exporter.get_finished_spans()?), recorded(&recording)?);
-    for ((trace, span), name) in &exported {
+    let (sent, kept) = (exported(&exporter.get_finished_spans()?), recorded(&recording)?);
+    for ((trace, span), name) in &sent {
         println!("trace {trace} span {span} {name}");
     }
-    assert_eq!(exported.len(), 9);
-    assert_eq!(exported, recorded, "exported and recorded spans");
+    assert_eq!(sent.len(), 9);
+    assert_eq!(sent, kept, "exported and recorded spans");
     let path = std::env::temp_dir().join("opentelemetry.ktrace");
     recording.save(&path)?;
     println!("The recording is in {}: `kinetoscope view` shows it.", path.display());
