@@ -36,11 +36,12 @@
 //! |---|---|
 //! | `record` (default) | the recorder; without it, spans compile to nothing |
 //! | `stacks` (default) | call stacks of spans |
+//! | `sampling` | samples of call stacks, on Linux |
 //! | `macros` (default) | the attributes `#[instrument]` and `#[main]` |
 //! | `analysis` | the engine: reads trace files, computes tables and exports of a recording |
 //! | `control` | lets `kinetoscope attach` start and stop recordings, and show them while they run |
-//! | `sampling` | samples of call stacks, also between spans |
 //! | `tracing` | a layer that records spans and events of the crate `tracing` |
+//! | `criterion` | a profiler for criterion: `cargo bench -- --profile-time 5` writes a recording of each benchmark |
 //! | `cuda` | kernels, copies, memsets and API calls of CUDA devices, through CUPTI, which is loaded at run time |
 //! | `nvml` | memory, utilization, clocks, power and temperature of CUDA devices as counters |
 //! | `nvtx`, `itt` | spans as NVTX ranges (Nsight) or ITT tasks (`VTune`) |
@@ -77,6 +78,9 @@
 //!   spans of its thread are inside it.
 //! - The arguments of a span take at most 64 KiB. A string is cut there; other arguments beyond it, and lists of shapes
 //!   that do not fit, are left out. The event has the number of these as `cut arguments`, the recording has their sum.
+//! - On macOS and Windows the recorder was compiled, not run. Elsewhere than on Linux, threads are numbered, their names
+//!   are those of Rust or of [`name_thread`], and call stacks are not sampled: the trace has a warning. On Windows, a
+//!   flight recorder also has no signals, and there is no `fork`.
 //! - One profiler records at a time in a process; `ProfilerBuilder::wait` waits for its turn. A child process after `fork` does not record until it starts a
 //!   recording of its own.
 
@@ -94,6 +98,8 @@ mod replace;
 
 #[cfg(feature = "record")]
 mod activity;
+#[cfg(feature = "criterion")]
+pub mod benchmark;
 #[cfg(feature = "control")]
 pub mod control;
 #[cfg(feature = "record")]
@@ -129,7 +135,10 @@ pub mod steps;
 #[cfg(feature = "tracing")]
 pub mod tracing_layer;
 
-pub use spans::{AsyncScope, Module, Scope, Sequence, is_recording, operator, record_function};
+pub use spans::{
+    AsyncScope, DeviceClock, Module, Scope, Sequence, SpanArguments, Track, is_recording, name_thread,
+    now_ns, operator, record_function,
+};
 
 /// Records the calls of a function as spans, with its parameters as arguments.
 ///

@@ -16,6 +16,7 @@
 
 #[cfg(feature = "record")]
 pub(crate) mod args;
+pub(crate) mod arguments;
 pub(crate) mod asynchronous;
 mod macros;
 pub(crate) mod module;
@@ -27,6 +28,8 @@ mod shape;
 #[cfg(feature = "record")]
 pub(crate) mod span;
 mod tensor;
+pub(crate) mod thread;
+pub(crate) mod track;
 pub(crate) mod value;
 
 #[cfg(feature = "record")]
@@ -36,6 +39,7 @@ use off::{args, local, names, registry, span, state as recorder};
 
 #[doc(hidden)]
 pub use args::Args;
+pub use arguments::SpanArguments;
 pub use asynchronous::AsyncScope;
 pub use kinetoscope_stream::record::Kind;
 pub use module::Module;
@@ -45,6 +49,8 @@ pub use sequence::Sequence;
 pub use shape::{InputShape, Shape};
 use std::marker::PhantomData;
 pub use tensor::TensorId;
+pub use thread::name_thread;
+pub use track::{DeviceClock, Track, now_ns};
 pub use value::Value;
 
 /// Returns whether a profiler records now. Use it to skip work that only a recording needs.

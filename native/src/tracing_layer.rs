@@ -9,12 +9,19 @@
 //! Fields are recorded as arguments, also those that get their value while the span is entered. An event is recorded as
 //! an instant event with its message as name.
 //!
+//! [`TracingLayer::with_arguments`] adds arguments that other layers keep with a span, such as the ids of OpenTelemetry.
+//! Records of the crate `log` are instant events if `tracing_log::LogTracer` is installed, as `try_init` of
+//! `tracing-subscriber` does with its feature `tracing-log`.
+//!
 //! If tokio is built with its feature `tracing` (and `--cfg tokio_unstable`), it has a span for each task. Its name is that
 //! of the task, or `task` and the place where it was spawned.
 
+mod arguments;
 mod callsite;
 mod fields;
 mod life;
+
+pub use self::arguments::WithArguments;
 
 use self::callsite::callsite;
 use self::fields::Fields;
@@ -194,7 +201,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
             event.record(&mut fields);
             let mut args = Args::new(now);
             metadata.level().as_str().put(key::LEVEL, &mut args);
-            metadata.target().put(key::TARGET, &mut args);
+            if !fields.callsite.is_of_log {
+                metadata.target().put(key::TARGET, &mut args);
+            }
             fields.put(&mut args);
             (args, &fields.callsite.site)
         });

@@ -3,9 +3,10 @@
 use kinetoscope::AsyncScope;
 use kinetoscope::Module;
 use kinetoscope::Sequence;
+use kinetoscope::Track;
 use kinetoscope::spans::{Scope, is_recording, record_function};
 use kinetoscope::{
-    args, async_scope, counter, flow_end, flow_start, function_scope, instant, scope, user_scope,
+    args, async_scope, counter, flow_end, flow_start, function_scope, instant, name_thread, scope, user_scope,
 };
 use std::borrow::Cow;
 use std::path::Path;
@@ -69,6 +70,8 @@ pub fn spanned_others(values: &[u64], add: u64) -> u64 {
     flow_start!("arrow", add);
     let _request: AsyncScope = async_scope!("request", add = add);
     let _range: Scope = record_function("a name");
+    name_thread(format_args!("thread {add}"));
+    Track::new("queue").span_with("pass", 0..add as i64, |args| args.value("sum", add));
     let sum = if is_recording() { 0 } else { work(values, add) };
     flow_end!("arrow", add);
     sum

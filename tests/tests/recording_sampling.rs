@@ -3,9 +3,9 @@
 
 mod recorder;
 
-use kinetoscope::{Profiler, Recording, scope};
+use kinetoscope::{Profiler, Recording, name_thread, scope};
 use kinetoscope_core::table::events::Row;
-use kinetoscope_core::table::layout::Place;
+use kinetoscope_core::table::layout::{Key, Place};
 use kinetoscope_core::trace::Trace;
 use recorder::{alone, check, row};
 use std::hint::black_box;
@@ -44,6 +44,12 @@ fn inside_of_a_span() -> u64 {
 #[inline(never)]
 fn on_another_thread() -> u64 {
     black_box(spin(Duration::from_millis(300)))
+}
+
+/// Computes on a thread that begins no span.
+fn spin_on_a_thread(run: impl FnOnce(&dyn Fn()) + Send + 'static) {
+    let run = || run(&|| assert!(black_box(spin(Duration::from_millis(100))) > 0));
+    std::thread::spawn(run).join().expect("the thread should not panic");
 }
 
 #[inline(never)]
@@ -102,6 +108,28 @@ fn the_cpu_time_of_functions_is_that_which_they_took() {
     assert!(inside.iter().chain(&outside).all(|&row| table.track_id(row) == table.track_id(span)));
     let track = table.track_id(other[0]);
     assert!(track != table.track_id(span) && other.iter().all(|&row| table.track_id(row) == track));
+}
+
+#[test]
+fn threads_without_spans_have_the_names_that_the_program_gave() {
+    let _alone = alone();
+    let recording = record(|| {
+        spin_on_a_thread(|spin| {
+            name_thread("named before its first sample");
+            spin();
+        });
+        spin_on_a_thread(|spin| {
+            spin();
+            name_thread("named after its first sample");
+        });
+        spin_on_a_thread(|spin| spin());
+    });
+    let table = &recording.trace().expect("a trace").table;
+    let names = table.rows().filter_map(|row| table.field(row, Key::Name)?.as_str());
+    let given: Vec<&str> = names.filter(|name| name.contains("first sample")).collect();
+    assert_eq!(given.len(), 2, "{given:?}");
+    assert!(given[0].ends_with("(named before its first sample)"), "{given:?}");
+    assert!(given[1].ends_with("(named after its first sample)"), "{given:?}");
 }
 
 #[test]

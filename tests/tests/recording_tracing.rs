@@ -3,8 +3,8 @@
 mod recorder;
 
 use kinetoscope::Profiler;
-use kinetoscope::Recording;
 use kinetoscope::tracing_layer::{TracingLayer, layer};
+use kinetoscope::{Recording, SpanArguments};
 use kinetoscope_core::analysis::tasks::task_rows::TasksBy;
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::queries::analyses;
@@ -13,13 +13,16 @@ use kinetoscope_core::table::events::Row;
 use kinetoscope_core::table::fields::Value;
 use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::trace::Trace;
-use recorder::{alone, check, row, rows};
+use recorder::{alone, check, check_with, row, rows};
 use serde_json::json;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use tracing::span::{Attributes, Id};
 use tracing::subscriber::{set_default, with_default};
-use tracing::{Instrument, error, info_span, instrument};
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::registry;
+use tracing::{Dispatch, Instrument, Subscriber, error, info_span, instrument};
+use tracing_subscriber::layer::{Context, SubscriberExt};
+use tracing_subscriber::registry::{LookupSpan, SpanRef};
+use tracing_subscriber::{Layer, Registry, registry};
 
 fn record(run: impl FnOnce()) -> Recording {
     let recording = record_unchecked(run);
@@ -385,7 +388,7 @@ fn a_span_of_an_earlier_recording_begins_with_the_next_one() {
 fn every_thread_of_a_runtime_has_its_own_track() {
     let _alone = alone();
     let (layer, guard) = layer(Profiler::builder()).expect("recording should start");
-    let dispatch = tracing::Dispatch::new(registry().with(layer));
+    let dispatch = Dispatch::new(registry().with(layer));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(3)
         .enable_time()
@@ -448,4 +451,145 @@ fn a_span_that_is_exited_in_another_order_during_a_pause_ends_there() {
         assert!((table.ts(pause)..=table.end(pause)).contains(&table.end(first)));
         assert!(table.end(second) >= table.end(after));
     });
+}
+
+/// What another layer keeps with a span, as that of OpenTelemetry does.
+struct Ids {
+    trace: u128,
+    span: u64,
+}
+
+/// A layer that gives each span ids: a new trace for a span without a parent.
+struct IdLayer(AtomicU64);
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for IdLayer {
+    fn on_new_span(&self, _: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let span = context.span(id).expect("a span");
+        let own = self.0.fetch_add(1, Ordering::Relaxed);
+        let parent = span.parent().and_then(|parent| Some(parent.extensions().get::<Ids>()?.trace));
+        span.extensions_mut().insert(Ids { trace: parent.unwrap_or(u128::from(own) << 64 | 1), span: own });
+    }
+}
+
+fn add_ids<S: for<'a> LookupSpan<'a>>(span: &SpanRef<'_, S>, _: &Dispatch, args: &mut SpanArguments<'_>) {
+    if let Some(Ids { trace, span }) = span.extensions().get::<Ids>() {
+        args.value("trace id", format!("{trace:032x}"));
+        args.value("span id", *span);
+    }
+}
+
+/// Records with both layers, the one with ids first or last.
+fn record_with_ids(is_first: bool, run: impl FnOnce()) -> Recording {
+    let _alone = alone();
+    let (layer, guard) = layer(Profiler::builder()).expect("recording should start");
+    let ids = IdLayer(AtomicU64::new(5));
+    if is_first {
+        with_default(registry().with(ids).with(layer.with_arguments(add_ids)), run);
+    } else {
+        with_default(registry().with(layer.with_arguments(add_ids)).with(ids), run);
+    }
+    let recording = guard.finish().expect("a recording").expect("a recording");
+    check(&recording);
+    recording
+}
+
+#[test]
+fn each_span_has_the_arguments_that_are_computed_from_its_extensions() {
+    for is_first in [true, false] {
+        let recording = record_with_ids(is_first, || {
+            let outer = info_span!("outer", field = 3);
+            outer.in_scope(|| {
+                let inner = info_span!("inner");
+                inner.in_scope(|| ());
+                inner.in_scope(|| inner.record("none", 1));
+            });
+            drop(info_span!("other").entered());
+            error!("an event");
+        });
+        let trace = recording.trace().expect("a trace");
+        let text = |row, key| field(&recording, row, key).and_then(|v| v.as_str()).map(str::to_owned);
+        let outer = row(trace, "outer");
+        let first = format!("{:032x}", 5u128 << 64 | 1);
+        assert_eq!(text(outer, "trace id").as_deref(), Some(&*first));
+        assert_eq!(field(&recording, outer, "span id"), Some(Value::Int(5)));
+        assert_eq!(field(&recording, outer, "field"), Some(Value::Int(3)));
+        // Each entry, and the asynchronous span of both.
+        let inner = rows(trace, "inner");
+        let of_span = inner.iter().filter(|&&row| field(&recording, row, "span id") == Some(Value::Int(6)));
+        assert_eq!(of_span.count(), 3, "{}", inner.len());
+        assert_eq!(spans(trace, "inner").len(), 2);
+        assert_eq!(text(spans(trace, "inner")[1], "trace id").as_deref(), Some(&*first));
+        assert_eq!(field(&recording, row(trace, "other"), "span id"), Some(Value::Int(7)));
+        assert_eq!(field(&recording, row(trace, "an event"), "span id"), None);
+    }
+}
+
+#[test]
+fn arguments_are_computed_at_each_entry_and_only_while_recording() {
+    let _alone = alone();
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let layer = TracingLayer.with_arguments(|span, subscriber, args| {
+        assert!(subscriber.downcast_ref::<Registry>().is_some());
+        // The lock of the extensions is free, and spans of the function are not recorded.
+        span.extensions_mut().replace(CALLS.fetch_add(1, Ordering::Relaxed));
+        drop(info_span!("of the function").entered());
+        error!("event of the function");
+        args.value("call", CALLS.load(Ordering::Relaxed));
+    });
+    with_default(registry().with(layer), || {
+        let span = info_span!("span");
+        span.in_scope(|| ());
+        assert_eq!(CALLS.load(Ordering::Relaxed), 0);
+        let mut profiler = Profiler::builder().start().expect("recording should start");
+        span.in_scope(|| ());
+        span.in_scope(|| ());
+        let recording = profiler.stop().expect("a recording").expect("a recording");
+        let trace = recording.trace().expect("a trace");
+        let calls = spans(trace, "span").into_iter().map(|row| field(&recording, row, "call"));
+        assert_eq!(calls.collect::<Vec<_>>(), [Some(Value::Int(1)), Some(Value::Int(2))]);
+        assert!(rows(trace, "of the function").is_empty() && rows(trace, "event of the function").is_empty());
+        span.in_scope(|| ());
+        assert_eq!(CALLS.load(Ordering::Relaxed), 2);
+    });
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_counted_as_cut() {
+    let _alone = alone();
+    let (layer, guard) = layer(Profiler::builder()).expect("recording should start");
+    let layer = layer.with_arguments(|_, _, args| {
+        args.value("long", "x".repeat(60_000));
+        args.value("short", 7);
+    });
+    with_default(registry().with(layer), || {
+        drop(info_span!("span", text = "y".repeat(30_000)).entered());
+    });
+    let recording = guard.finish().expect("a recording").expect("a recording");
+    check_with(&recording, &[Code::CutArgument]);
+    assert_eq!(recording.statistics.cut_arguments, 1);
+    let span = row(recording.trace().expect("a trace"), "span");
+    assert_eq!(field(&recording, span, "long"), None);
+    assert_eq!(field(&recording, span, "short"), Some(Value::Int(7)));
+}
+
+#[test]
+fn records_of_the_crate_log_are_instant_events() {
+    let recording = record(|| {
+        // The logger is that of the process.
+        tracing_log::LogTracer::init().expect("no other logger");
+        let _span = info_span!("request").entered();
+        log::warn!(target: "cache", "{} entries are old", 3);
+        log::info!("read");
+    });
+    let trace = recording.trace().expect("a trace");
+    let (warning, read) = (row(trace, "3 entries are old"), row(trace, "read"));
+    let text = |row, key| field(&recording, row, key).and_then(|v| v.as_str());
+    for row in [warning, read] {
+        assert_eq!((trace.table.ph(row), trace.table.cat(row)), (b'i', "cpu_instant_event"));
+        assert_eq!(trace.table.track_id(row), trace.table.track_id(spans(trace, "request")[0]));
+        assert!(text(row, "log.file").is_some_and(|file| file.ends_with("recording_tracing.rs")));
+        assert!(field(&recording, row, "log.line").is_some());
+    }
+    assert_eq!([text(warning, "level"), text(warning, "target")], [Some("WARN"), Some("cache")]);
+    assert_eq!([text(read, "level"), text(read, "target")], [Some("INFO"), Some("recording_tracing")]);
 }

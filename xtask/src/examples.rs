@@ -3,7 +3,8 @@
 use crate::rust_tests::program;
 use crate::shell::{Failure, cargo, root, run, sources_of, target};
 use crate::tally::{Tally, skip};
-use std::env::consts::EXE_SUFFIX;
+use crate::toolchain::debian;
+use std::env::consts::{ARCH, EXE_SUFFIX};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -27,11 +28,31 @@ pub(crate) fn run_all() -> Result<Tally, Failure> {
     }
 }
 
-/// Runs the example that trains a candle model. It is a separate crate.
+/// Runs the example that trains a candle model.
 pub(crate) fn candle() -> Result<Tally, Failure> {
-    let mut candle = cargo(&["run", "--quiet", "--target-dir"]);
-    candle.arg(target().join("candle")).current_dir(root().join("native/examples/candle"));
-    run_and_check("candle", &mut candle)
+    run_crate("candle")
+}
+
+/// Runs the example that exports spans with OpenTelemetry.
+pub(crate) fn opentelemetry() -> Result<Tally, Failure> {
+    run_crate("opentelemetry")
+}
+
+/// Runs the example that records the timers of a GPU through wgpu, on Debian with a driver that computes on the CPU.
+pub(crate) fn wgpu() -> Result<Tally, Failure> {
+    let driver = format!("/usr/share/vulkan/icd.d/lvp_icd.{ARCH}.json");
+    if let Err(reason) = debian::provide(&[&driver], &["mesa-vulkan-drivers"], "install a driver for Vulkan")
+    {
+        println!("{reason}");
+    }
+    run_crate("wgpu")
+}
+
+/// Runs an example that is a separate crate.
+fn run_crate(name: &str) -> Result<Tally, Failure> {
+    let mut example = cargo(&["run", "--quiet", "--locked", "--target-dir"]);
+    example.arg(target().join(name)).current_dir(root().join("native/examples").join(name));
+    run_and_check(name, &mut example)
 }
 
 /// Runs an example with an empty folder as `TMPDIR` for its files.

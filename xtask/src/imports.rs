@@ -72,7 +72,7 @@ const RUST: [(&str, Layers); 10] = [
             &["metrics", "sampling"],
             &["output"],
             &["profiler"],
-            &["control", "tracing_layer"],
+            &["benchmark", "control", "tracing_layer"],
             &["environment"],
             &["lib"],
         ],

@@ -40,7 +40,7 @@ pub(crate) const TEST: [Step; 20] = [
 ];
 
 /// The steps of `cargo xtask test slow`: checks that take longer.
-pub(crate) const SLOW: [Step; 18] = [
+pub(crate) const SLOW: [Step; 21] = [
     step("readme", Load::Shares, &[], native::first_command),
     step("book", Load::Shares, &[], book::build),
     step("cupti", Load::Debug, &[], cupti::test),
@@ -49,8 +49,11 @@ pub(crate) const SLOW: [Step; 18] = [
     step("api", Load::Shares, &[], api::check),
     step("cost", Load::Shares, &[], cost::check),
     step("msrv", Load::Shares, &[], msrv::check),
-    step("targets", Load::Shares, &[], targets::check),
+    step("systems", Load::Shares, &[], targets::systems),
+    step("targets", Load::Shares, &["systems"], targets::check),
     step("candle", Load::Shares, &[], examples::candle),
+    step("opentelemetry", Load::Shares, &[], examples::opentelemetry),
+    step("wgpu", Load::Shares, &[], examples::wgpu),
     step("sanitizer", Load::Shares, &[], steps::sanitizer),
     step("fuzz-fresh", Load::Shares, &[], fuzz::explore),
     step("properties-fresh", Load::Shares, &[], rust_tests::fresh),

@@ -6,9 +6,11 @@ use crate::tally::{Tally, skip};
 use std::process::{Command, Stdio};
 
 /// Crates outside of the workspace whose format is also checked.
-const APART: [&str; 7] = [
+const APART: [&str; 9] = [
     "docs/builder",
     "native/examples/candle",
+    "native/examples/opentelemetry",
+    "native/examples/wgpu",
     "tests/cudarc",
     "tests/fuzz",
     "tests/overhead",

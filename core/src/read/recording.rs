@@ -10,6 +10,7 @@ mod close;
 mod kept;
 mod rows;
 mod state;
+mod tracks;
 
 pub(crate) use state::Recording;
 

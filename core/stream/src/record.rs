@@ -67,6 +67,9 @@ pub enum Tag {
     EndElsewhere = 18,
     /// A sample of the call stack of a thread: id is the number of the thread.
     Sample = 19,
+    /// A span of a track that is not a thread: id is its call site; the next slots are two [`Tag::Int`]s with its begin and
+    /// its end in ns since 1970, and a [`Tag::Text`] with the name of the track.
+    TrackSpan = 20,
     /// An integer argument.
     Int = 32,
     /// A float argument, as the bits of an `f64`.
@@ -89,7 +92,7 @@ impl Tag {
         use Tag::{
             AsyncBegin, AsyncEnd, Begin, Bool, Counter, Depth, Dropped, End, EndElsewhere, EndOuter, Float,
             FlowEnd, FlowStart, FlowStep, Instant, Int, Json, Memory, More, Name, Number, Open, OutOfMemory,
-            Paused, Sample, Text,
+            Paused, Sample, Text, TrackSpan,
         };
         [
             Begin,
@@ -111,6 +114,7 @@ impl Tag {
             More,
             EndElsewhere,
             Sample,
+            TrackSpan,
             Int,
             Float,
             Bool,

@@ -53,6 +53,11 @@ impl Clock {
     }
 }
 
+/// Returns the present time in ns since 1970, on the clock of recordings.
+pub(crate) fn unix_ns() -> i64 {
+    monotonic_ns() as i64 + unix_offset_ns()
+}
+
 /// Returns the offset from the monotonic clock to Unix time, in ns. Computed once, so that a change of the system's
 /// clock does not shift records.
 fn unix_offset_ns() -> i64 {

@@ -8,8 +8,10 @@ use crate::hot::chunk::Chunk;
 use crate::hot::clock::Clock;
 use crate::hot::pool::{LARGE_WORDS, pool};
 use crate::hot::registry::{Site, registry};
-use crate::hot::state::{DROPPED, flag, is_on, left_out, state};
-use crate::hot::system::this_thread;
+use crate::hot::state::{DROPPED, flag, is_on, is_paused, left_out, state};
+#[cfg(feature = "sampling")]
+use crate::hot::system::system_id;
+use crate::hot::system::{give_name, this_thread};
 use crate::hot::wake::wake;
 use kinetoscope_stream::record::{Kind, Short, Slot, Tag, Word, key};
 use std::cell::{Cell, RefCell};
@@ -66,6 +68,8 @@ impl Drop for End {
             local.is_ending.set(true);
             local.seal_chunk();
             unrecorded(|| drop(local.holes.take()));
+            #[cfg(feature = "sampling")]
+            local.without_reentry(|| registry().forget_name(system_id()));
             let recording = local.state.get();
             if recording != 0 && left_out(recording) == left_out(state()) {
                 local.without_reentry(|| registry().end_thread(local.thread.get()));
@@ -172,6 +176,7 @@ pub(crate) fn here(state: u32) -> Option<Place> {
 
 /// Returns the number of this thread, if it has recorded something in this state.
 #[cfg(feature = "sampling")]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub(crate) fn joined(state: u32) -> Option<u32> {
     LOCAL.with(|local| (local.state.get() == state).then(|| local.thread.get()))
 }
@@ -227,6 +232,24 @@ pub(crate) fn is_busy() -> bool {
 #[cfg(unix)]
 pub(crate) fn owns(chunk: &'static Chunk) -> bool {
     LOCAL.with(|local| local.chunk.get().is_some_and(|own| std::ptr::eq(own, chunk)))
+}
+
+/// Sets the name of the calling thread, in the present recording and in later ones. An empty one removes it. Has no effect
+/// while the recorder itself is running on this thread.
+pub(crate) fn name_thread(name: String) {
+    LOCAL.with(|local| {
+        // The name is forgotten when the thread ends.
+        let _ = END.try_with(|_| ());
+        local.without_reentry(|| {
+            give_name(name);
+            let thread = this_thread(local.is_ending.get());
+            let mut registry = registry();
+            // A new recording clears the list of threads under the same lock, after the state of the old one ended.
+            let joined = local.state.get();
+            let is_present = left_out(joined) == left_out(state()) || is_paused(joined);
+            registry.name_thread((joined != 0 && is_present).then(|| local.thread.get()), thread);
+        });
+    });
 }
 
 /// Runs a function of the recorder itself, whose allocations are not recorded.

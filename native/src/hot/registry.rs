@@ -135,6 +135,10 @@ pub(crate) struct Registry {
     ended_threads: Vec<u32>,
     /// The numbers of threads that were sampled and have recorded nothing, by the system's ids.
     sampled: Option<HashMap<u64, u32>>,
+    /// The names that the program gave its living threads, by the system's ids. A sampled thread has no other way to pass
+    /// its name.
+    #[cfg(feature = "sampling")]
+    given_names: Option<HashMap<u64, String>>,
     /// The number of the next thread. Numbers are not reused, because a file may contain several recordings.
     next_thread: u32,
 }
@@ -148,6 +152,8 @@ static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
     threads: Vec::new(),
     ended_threads: Vec::new(),
     sampled: None,
+    #[cfg(feature = "sampling")]
+    given_names: None,
     next_thread: 0,
 });
 
@@ -227,11 +233,32 @@ impl Registry {
 
     /// Adds a thread of the present recording that has recorded nothing itself. Returns its number, which it keeps.
     #[cfg(feature = "sampling")]
-    pub(crate) fn sampled_thread(&mut self, thread: Thread) -> u32 {
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+    pub(crate) fn sampled_thread(&mut self, mut thread: Thread) -> u32 {
         let id = thread.id;
+        if let Some(name) = self.given_names.as_ref().and_then(|names| names.get(&id)) {
+            thread.name.clone_from(name);
+        }
         let number = self.thread(thread);
         self.sampled.get_or_insert_default().insert(id, number);
         number
+    }
+
+    /// Changes the name of a thread: in the present recording, if it has this number there or was sampled, and in later
+    /// samples.
+    pub(crate) fn name_thread(&mut self, number: Option<u32>, thread: Thread) {
+        let number = number.or_else(|| self.sampled.as_ref()?.get(&thread.id).copied());
+        #[cfg(feature = "sampling")]
+        self.given_names.get_or_insert_default().insert(thread.id, thread.name.clone());
+        self.threads.extend(number.map(|number| (number, thread)));
+    }
+
+    /// Forgets the name of a thread that ends, because the system may use its id again.
+    #[cfg(feature = "sampling")]
+    pub(crate) fn forget_name(&mut self, id: u64) {
+        if let Some(names) = &mut self.given_names {
+            names.remove(&id);
+        }
     }
 
     /// Records that a thread of the present recording has ended.

@@ -1,5 +1,7 @@
 //! The names and ids that the operating system has for the machine, the process and its threads.
 
+use std::cell::RefCell;
+
 /// A thread of the present recording.
 #[derive(Clone, Debug)]
 pub(crate) struct Thread {
@@ -10,9 +12,35 @@ pub(crate) struct Thread {
 /// The number of bytes of a thread's name that Linux keeps.
 const SYSTEM_NAME_BYTES: usize = 15;
 
-/// Returns the calling thread. The name is that of Rust's handle, which is gone while a thread ends, unless the program
-/// has given the thread another one since.
+/// The maximum length of a name that the program gives a thread, in bytes.
+const GIVEN_NAME_BYTES: usize = 4096;
+
+thread_local! {
+    /// The name that the program gave this thread for recordings.
+    static GIVEN: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Sets the name of the calling thread for recordings. An empty one removes it.
+pub(crate) fn give_name(mut name: String) {
+    let mut end = name.len().min(GIVEN_NAME_BYTES);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    name.truncate(end);
+    let name = if name.is_empty() { None } else { Some(name) };
+    // While a thread ends, its name may be gone.
+    let _ = GIVEN.try_with(|given| given.replace(name));
+}
+
+/// Returns the calling thread.
 pub(crate) fn this_thread(is_ending: bool) -> Thread {
+    let given = GIVEN.try_with(|given| given.borrow().clone()).ok().flatten();
+    Thread { id: system_id(), name: given.unwrap_or_else(|| known_name(is_ending)) }
+}
+
+/// Returns the name of Rust's handle, which is gone while a thread ends, unless the program has given the thread another
+/// one since.
+fn known_name(is_ending: bool) -> String {
     let system = system_name();
     let current = if is_ending { None } else { Some(std::thread::current()) };
     let is_same = |name: &&str| {
@@ -20,18 +48,19 @@ pub(crate) fn this_thread(is_ending: bool) -> Thread {
         cfg!(not(target_os = "linux")) || kept == system
     };
     let known = current.as_ref().and_then(|thread| thread.name()).filter(is_same);
-    let name = known.map_or_else(|| String::from_utf8_lossy(&system).into_owned(), str::to_owned);
-    Thread { id: system_id(), name }
+    known.map_or_else(|| String::from_utf8_lossy(&system).into_owned(), str::to_owned)
 }
 
+/// Returns the system's id of the calling thread.
 #[cfg(target_os = "linux")]
-fn system_id() -> u64 {
+pub(crate) fn system_id() -> u64 {
     // SAFETY: the function has no preconditions.
     unsafe { libc::gettid() as u64 }
 }
 
+/// Returns the number of the calling thread, counted from 1.
 #[cfg(not(target_os = "linux"))]
-fn system_id() -> u64 {
+pub(crate) fn system_id() -> u64 {
     use std::cell::Cell;
     use std::sync::atomic::{AtomicU64, Ordering};
     static NEXT: AtomicU64 = AtomicU64::new(1);

@@ -136,6 +136,7 @@ impl FlightBuilder {
     /// created or the signal handler cannot be installed.
     pub fn start(self) -> Result<FlightRecorder, RecordError> {
         fs::create_dir_all(&self.folder).map_err(with_path(&self.folder))?;
+        #[cfg_attr(not(unix), allow(unused_mut))]
         let mut watch = Watch::new(self.folder, self.slow_step, self.limits);
         #[cfg(unix)]
         if self.on_signal || self.on_end {

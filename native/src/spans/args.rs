@@ -325,6 +325,33 @@ impl Args {
         self.write(tag, site)
     }
 
+    /// Records a span of a track with this name. Its begin and end are in ns since 1970.
+    pub(crate) fn track_span(self, site: &'static Site, track: &str, (begin, end): (i64, i64)) {
+        let mut record = Args::new(self.state);
+        record.int(key::VALUE, begin);
+        record.int(key::VALUE, end);
+        record.text(key::VALUE, track);
+        record.extend(&self);
+        record.write(Tag::TrackSpan, site);
+    }
+
+    /// Adds the arguments of another record, and counts those that it cut.
+    pub(crate) fn extend(&mut self, other: &Args) {
+        let mut rest = &other.slots[1..];
+        while let Some(first) = rest.first() {
+            let length = 1 + usize::from(Word::of(first[0]).slots);
+            let (argument, behind) = rest.split_at(length.min(rest.len()));
+            if self.slots.len() + argument.len() <= MAX_SLOTS {
+                self.reserve(argument.len());
+                self.slots.extend_from_slice(argument);
+            } else {
+                self.cut += 1;
+            }
+            rest = behind;
+        }
+        self.cut += other.cut;
+    }
+
     /// Records a sample of the call stack of a thread.
     #[cfg(feature = "sampling")]
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]

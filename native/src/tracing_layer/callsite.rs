@@ -16,6 +16,8 @@ pub(super) struct Callsite {
     pub(super) site: Site,
     /// The numbers of its fields' names in the registry.
     keys: Vec<u32>,
+    /// Whether its events are records of the crate `log`, whose target is a field.
+    pub(super) is_of_log: bool,
 }
 
 impl Callsite {
@@ -41,15 +43,17 @@ pub(super) fn callsite(metadata: &'static Metadata<'static>) -> &'static Callsit
     drop(known);
     unrecorded(|| {
         let is_event = metadata.is_event();
+        let is_of_log = is_event && metadata.target() == "log" && metadata.name() == "log event";
         let key = |field: Field| match field.name() {
             "message" if is_event => key::NAME,
+            "log.target" if is_of_log => key::TARGET,
             name => registry().name(name),
         };
         let keys = metadata.fields().iter().map(key).collect();
         let (file, line) = (metadata.file().unwrap_or(""), metadata.line().unwrap_or(0));
         let kind = if metadata.is_span() { Kind::Op } else { Kind::Other };
         let site = Site::new(metadata.name(), kind, file, line).with_level(metadata.level().as_str());
-        let made = Callsite { site, keys };
+        let made = Callsite { site, keys, is_of_log };
         let mut callsites = CALLSITES.write().unwrap_or_else(PoisonError::into_inner);
         // Leaked: call sites are static, and their number is limited by the program's source.
         *callsites.get_or_insert_default().entry(id).or_insert_with(|| Box::leak(Box::new(made)))

@@ -32,18 +32,28 @@ impl FieldValue {
 pub(super) struct Fields {
     pub(super) callsite: &'static Callsite,
     values: Vec<(u32, FieldValue)>,
+    /// The arguments that a function of the program added.
+    added: Option<Box<Args>>,
     task: Option<TaskName>,
 }
 
 impl Fields {
     pub(super) fn of(metadata: &'static Metadata<'static>) -> Fields {
         let task = TaskName::is_of(metadata).then(TaskName::default);
-        Fields { callsite: callsite(metadata), values: Vec::new(), task }
+        Fields { callsite: callsite(metadata), values: Vec::new(), added: None, task }
     }
 
     /// Adds the fields to a record.
     pub(super) fn put(&self, args: &mut Args) {
         self.values.iter().for_each(|(key, value)| value.put(*key, args));
+        if let Some(added) = &self.added {
+            args.extend(added);
+        }
+    }
+
+    /// Sets the arguments that are not fields.
+    pub(super) fn set_added(&mut self, added: Args) {
+        unrecorded(|| self.added = Some(Box::new(added)));
     }
 
     /// Returns the arguments of a record with the name and without the fields.

@@ -2,6 +2,7 @@
 
 use super::clock::Clock;
 use super::state::{LATEST, Mark, Named, Recording, Tail};
+use super::tracks::name_tracks;
 use crate::diagnostics::Code;
 use crate::index::Index;
 use crate::order::sort_by_key;
@@ -36,7 +37,11 @@ impl Recording {
         let around = self.activities();
         let mut lines = self.clock.lines();
         let mut ns = |ticks: i64| lines.ns(ticks as u64);
+        let mut of_tracks = self.tail.of_tracks.iter().peekable();
         for row in self.table.rows().skip(self.first_row) {
+            if of_tracks.next_if_eq(&&row).is_some() {
+                continue;
+            }
             let (start, dur) = (self.table.ts(row), self.table.dur(row));
             let begin = ns(start);
             self.table.place(row, begin, self.table.track_id(row));
@@ -165,12 +170,18 @@ impl Recording {
         for (pid, process) in &of.processes {
             named((*pid, 0), PROCESS, process, Some("CPU"), *pid);
         }
-        // A thread has a number in each recording, and one track in the process.
-        let mut tracks = Index::default();
+        // A thread has a number in each recording, and one track in the process, with its last name.
+        let (mut tracks, mut last) = (Index::default(), Index::default());
+        for (at, (_, thread)) in of.threads.iter().enumerate() {
+            last.set((i64::from(thread.track.0), 0), at as u32);
+        }
         for (pid, thread) in &of.threads {
-            if !tracks.insert((i64::from(thread.track.0), 0)) {
+            let track = (i64::from(thread.track.0), 0);
+            if !tracks.insert(track) {
                 continue;
             }
+            let latest = last.get(track).and_then(|at| of.threads.get(at as usize));
+            let thread = latest.map_or(thread, |(_, latest)| latest);
             let name = format!("thread {} ({})", thread.id, thread.name);
             named((*pid, thread.tid as i64), THREAD, &name, None, thread.id as i64);
         }
@@ -190,6 +201,7 @@ impl Recording {
             named((-1, 0), PROCESS, "CUPTI Overhead", None, OVERHEAD);
             named((-1, 0), THREAD, "CUPTI Overhead", None, 0);
         }
+        name_tracks(table, of, THREAD);
     }
 
     /// Appends the span and the instant events that mark each window, as in Kineto's traces.

@@ -20,8 +20,8 @@ const SAMPLE: &str = "cpu_sample";
 
 /// Arguments of a record that the reader itself uses.
 #[derive(Clone, Copy, Default)]
-struct Reported {
-    name: Option<NameId>,
+pub(super) struct Reported {
+    pub(super) name: Option<NameId>,
     module: Option<NameId>,
     sequence: Option<i64>,
     forward: Option<i64>,
@@ -72,6 +72,7 @@ impl Recording {
             }
             Tag::Open => self.open_at_start(thread, ticks, word, args),
             Tag::Sample => self.sample(ticks, word.id, args),
+            Tag::TrackSpan => self.track_span(word, args),
             Tag::Paused => self.paused(ticks, word, args),
             Tag::Memory => self.memory("[memory]", thread, ticks, word, args),
             Tag::OutOfMemory => self.memory("[OutOfMemory]", thread, ticks, word, args),
@@ -80,7 +81,7 @@ impl Recording {
         }
     }
 
-    fn site(&mut self, id: u32) -> (NameId, Kind) {
+    pub(super) fn site(&mut self, id: u32) -> (NameId, Kind) {
         let about = |what| self.sites.get((i64::from(id), what));
         if let (Some(name), Some(kind)) = (about(0), about(1)) {
             return (NameId(name), Kind::of(kind as u8));
@@ -268,7 +269,7 @@ impl Recording {
     }
 
     /// Adds the arguments of a record as fields after a node.
-    fn arguments(&mut self, mut node: NodeId, args: &[u8], reported: &mut Reported) -> NodeId {
+    pub(super) fn arguments(&mut self, mut node: NodeId, args: &[u8], reported: &mut Reported) -> NodeId {
         let had_duplicates = self.table.layouts.repeats(node);
         let mut rest = args;
         while rest.len() >= SLOT_BYTES {
@@ -483,14 +484,14 @@ impl Recording {
 }
 
 /// The string of the first argument.
-fn text_at(args: &[u8]) -> &str {
+pub(super) fn text_at(args: &[u8]) -> &str {
     let length = u64_at(args, WORD_BYTES) as usize;
     let bytes = args.get(SLOT_BYTES..).and_then(|bytes| bytes.get(..length));
     bytes.and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or("")
 }
 
 /// The value of the argument at an index, if it is an integer with this key and follows only integers.
-fn int_at(args: &[u8], index: usize, key: u32) -> Option<u64> {
+pub(super) fn int_at(args: &[u8], index: usize, key: u32) -> Option<u64> {
     let slot = args.get(index * SLOT_BYTES..(index + 1) * SLOT_BYTES)?;
     let word = Word::of(u64_at(slot, 0));
     (word.tag == Tag::Int as u8 && word.id == key).then(|| u64_at(slot, WORD_BYTES))

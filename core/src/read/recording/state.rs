@@ -52,6 +52,8 @@ pub(super) struct Tail {
     pub(super) annotations: Index,
     /// Whether strings are JSON arrays or objects: 1 if so.
     pub(super) is_json: Index,
+    /// The spans of tracks, whose times are ns since 1970.
+    pub(super) of_tracks: Vec<Row>,
     pub(super) first_ticks: Option<u64>,
     pub(super) last_ticks: u64,
 }
@@ -89,6 +91,9 @@ pub(super) struct Named {
     /// The device tracks: ordinal and stream, -1 for no stream.
     pub(super) streams: Vec<(i64, i64)>,
     pub(super) has_overhead: bool,
+    /// The tracks that are not threads, by the id of their process and the JSON of their name.
+    pub(super) tracks: Vec<(i64, NameId)>,
+    pub(super) known_tracks: Index,
     pub(super) windows: Vec<Mark>,
     /// The start of the first recording, in ns since 1970.
     pub(super) start: Option<i64>,
