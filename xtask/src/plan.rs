@@ -16,7 +16,7 @@ const fn step(name: &'static str, load: Load, needs: &'static [&'static str], ru
 }
 
 /// The steps of `cargo xtask test`.
-pub(crate) const TEST: [Step; 20] = [
+pub(crate) const TEST: [Step; 21] = [
     step("packages", Load::Waits, &[], packages),
     step("npm", Load::Waits, &[], npm::install_all),
     step("imports", Load::Shares, &[], imports::check),
@@ -32,6 +32,7 @@ pub(crate) const TEST: [Step; 20] = [
     step("doc-tests", Load::Debug, &["build"], rust_tests::doc_tests),
     step("no-std", Load::Shares, &["tools"], toolchain::check_no_std),
     step("fuzz", Load::Shares, &[], fuzz::regress),
+    step("systems", Load::Shares, &["packages"], targets::systems),
     step("silent", Load::Shares, &[], silent::check),
     step("cudarc", Load::Shares, &[], cudarc::check),
     step("tests", Load::Alone, &["build"], tests_and_examples),
@@ -40,7 +41,7 @@ pub(crate) const TEST: [Step; 20] = [
 ];
 
 /// The steps of `cargo xtask test slow`: checks that take longer.
-pub(crate) const SLOW: [Step; 21] = [
+pub(crate) const SLOW: [Step; 20] = [
     step("readme", Load::Shares, &[], native::first_command),
     step("book", Load::Shares, &[], book::build),
     step("cupti", Load::Debug, &[], cupti::test),
@@ -49,8 +50,7 @@ pub(crate) const SLOW: [Step; 21] = [
     step("api", Load::Shares, &[], api::check),
     step("cost", Load::Shares, &[], cost::check),
     step("msrv", Load::Shares, &[], msrv::check),
-    step("systems", Load::Shares, &[], targets::systems),
-    step("targets", Load::Shares, &["systems"], targets::check),
+    step("targets", Load::Shares, &[], targets::check),
     step("candle", Load::Shares, &[], examples::candle),
     step("opentelemetry", Load::Shares, &[], examples::opentelemetry),
     step("wgpu", Load::Shares, &[], examples::wgpu),

@@ -15,7 +15,7 @@ const PACKAGES: [&str; 4] = ["kinetoscope-stream", "kinetoscope-core", "kinetosc
 
 /// Every feature except `itt` and `criterion`, whose dependencies compile C code for the target.
 const FEATURES: &str = "kinetoscope/analysis,kinetoscope/tracing,kinetoscope/cuda,kinetoscope/nvml,kinetoscope/nvtx,\
-    kinetoscope/sampling";
+    kinetoscope/sampling,kinetoscope/control";
 
 /// Disables optimisation and debug information, because the output is not used.
 const SETTINGS: [&str; 3] = [

@@ -1,4 +1,4 @@
-// A recording that is followed while a program writes it: asks the server for its state, and shows its last seconds.
+// A recording that is followed while a program writes it: requests its state from the server, and shows its last seconds.
 
 import { computed, signal } from "@preact/signals";
 import { param, setParams } from "./route";
