@@ -4,21 +4,23 @@
 //! Every open span has a position among the open spans of its thread, which its guard keeps. If a span ends while others
 //! inside of it are open, its position becomes a hole; it is used again when the spans inside have ended.
 
+mod overhead;
+
+pub(crate) use overhead::overhead_ns;
+
 use crate::hot::chunk::Chunk;
 use crate::hot::clock::Clock;
-use crate::hot::pool::{LARGE_WORDS, pool};
+use crate::hot::pool::pool;
 use crate::hot::registry::{Site, registry};
 use crate::hot::state::{DROPPED, flag, is_on, is_paused, left_out, state};
 #[cfg(feature = "sampling")]
 use crate::hot::system::system_id;
 use crate::hot::system::{give_name, this_thread};
 use crate::hot::wake::wake;
-use kinetoscope_stream::record::{Kind, Short, Slot, Tag, Word, key};
+use kinetoscope_stream::record::{Short, Slot, Tag, Word, key};
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 pub(crate) struct Local {
     /// The state of the recording that the chunk belongs to; 0 for none.
@@ -115,36 +117,6 @@ pub(crate) fn begin(state: u32, site: &'static Site) -> Begun {
 #[inline(always)]
 pub(crate) fn end(begun: Begun, site: &'static Site) {
     LOCAL.with(|local| local.end(begun, site));
-}
-
-/// Returns the cost of a recorded span on this machine, in ns. Measured once, with a chunk that is not read.
-pub(crate) fn overhead_ns(state: u32) -> f64 {
-    static COST: OnceLock<f64> = OnceLock::new();
-    *COST.get_or_init(|| measured_overhead_ns(state))
-}
-
-fn measured_overhead_ns(state: u32) -> f64 {
-    static SITE: Site = Site::new("overhead", Kind::Op, file!(), line!());
-    let local = Local::new();
-    let (Some(_), Some(chunk)) = (local.without_reentry(|| id_of(&SITE)), pool().take(LARGE_WORDS, true))
-    else {
-        return 0.0;
-    };
-    local.state.set(state);
-    local.chunk.set(Some(chunk));
-    local.limit.set(chunk.capacity());
-    local.base.set(ticks(state));
-    let round = || {
-        local.at.set(0);
-        let start = Instant::now();
-        for _ in 0..LARGE_WORDS / 2 {
-            local.end(local.begin(state, &SITE), &SITE);
-        }
-        start.elapsed().as_nanos() as f64 / (LARGE_WORDS / 2) as f64
-    };
-    let best = (0..5).map(|_| round()).fold(f64::MAX, f64::min);
-    pool().give_back(chunk);
-    best
 }
 
 /// Writes the begin of a span, of several slots. Returns `None` if it was lost.
