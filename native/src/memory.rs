@@ -1,8 +1,8 @@
 //! Allocations: those of the program, through a global allocator that records them, and those that a framework reports
 //! for its devices.
 //!
-//! Totals and peaks of a [`Device`] are counted from the start of the program, also while nothing records. The peak of the
-//! host is exact up to 4 KiB for each thread.
+//! Totals and peaks of a [`Device`] are counted from the start of the program, also while nothing records. Those of the host
+//! are exact up to 4 KiB for each other thread that runs.
 
 mod counters;
 
@@ -151,19 +151,16 @@ fn allocated(address: *mut u8, bytes: usize) {
 
 #[inline]
 fn report_host(address: *mut u8, bytes: i64) {
-    let current = state();
-    if wants_memory(current) {
-        record_host(current, address as u64, bytes);
-    } else {
-        counters::add(bytes);
+    if !counters::keep(bytes) {
+        record_host(address as u64, bytes);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn record_host(state: u32, address: u64, bytes: i64) {
-    let now = counters::add_exactly(bytes);
-    if !local::is_busy() {
+fn record_host(address: u64, bytes: i64) {
+    let (now, state) = (counters::add(bytes), state());
+    if wants_memory(state) && !local::is_busy() {
         write(state, Tag::Memory, Device::Cpu, [address, bytes as u64, now as u64]);
     }
 }
@@ -175,7 +172,7 @@ fn report(device: Device, address: u64, bytes: i64) {
             totals.peak.fetch_max(now, Ordering::Relaxed);
             now
         }
-        None => counters::add_exactly(bytes),
+        None => counters::add(bytes),
     };
     let current = state();
     if wants_memory(current) && !local::is_busy() {

@@ -9,7 +9,7 @@ pub mod itt;
 pub mod nvtx;
 
 use crate::error::RecordError;
-use crate::hot::state::{IS_TAKEN, STATE, flag};
+use crate::hot::state::{IS_TAKEN, flag, set_state};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// A profiler to which spans are emitted.
@@ -110,14 +110,14 @@ impl Emit {
             return Err(RecordError::AlreadyRecording);
         }
         let shapes = if record_shapes { flag::SHAPES } else { 0 };
-        STATE.store(attach(&[mirror]) | shapes, Ordering::SeqCst);
+        set_state(attach(&[mirror]) | shapes);
         Ok(Emit(()))
     }
 }
 
 impl Drop for Emit {
     fn drop(&mut self) {
-        STATE.store(0, Ordering::SeqCst);
+        set_state(0);
         IS_TAKEN.store(false, Ordering::Release);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// 0 if spans are neither recorded nor mirrored, otherwise the number of the recording and its [flags](flag).
-pub(crate) static STATE: AtomicU32 = AtomicU32::new(0);
+static STATE: AtomicU32 = AtomicU32::new(0);
 
 /// The number of records dropped since the program started, because there was no free chunk.
 pub(crate) static DROPPED: AtomicU64 = AtomicU64::new(0);
@@ -57,6 +57,29 @@ pub(crate) mod flag {
 
 /// The start of the present recording, in ticks. Set before [`STATE`].
 pub(crate) static START: AtomicU64 = AtomicU64::new(0);
+
+/// The range of bytes that a thread counts for itself while allocations are not recorded.
+pub(crate) const UNRECORDED_BYTES: i64 = 8192;
+
+/// [`UNRECORDED_BYTES`], and 0 while allocations are recorded: an allocation reads this and not the state.
+static UNRECORDED_RANGE: AtomicU64 = AtomicU64::new(UNRECORDED_BYTES as u64);
+
+/// Returns the range of bytes that a thread counts for itself; 0 while allocations are recorded.
+#[inline(always)]
+pub(crate) fn unrecorded_range() -> u64 {
+    UNRECORDED_RANGE.load(Ordering::Relaxed)
+}
+
+/// Sets the state.
+pub(crate) fn set_state(state: u32) {
+    if wants_memory(state) {
+        UNRECORDED_RANGE.store(0, Ordering::SeqCst);
+        STATE.store(state, Ordering::SeqCst);
+    } else {
+        STATE.store(state, Ordering::SeqCst);
+        UNRECORDED_RANGE.store(UNRECORDED_BYTES as u64, Ordering::SeqCst);
+    }
+}
 
 /// Returns the state; 0 if spans are neither recorded nor mirrored.
 #[inline(always)]

@@ -9,7 +9,7 @@ use crate::hot::lock::hold;
 use crate::hot::registry::{Registry, registry};
 #[cfg(feature = "stacks")]
 use crate::hot::stack::{self, Stacks};
-use crate::hot::state::{IS_TAKEN, PAUSED, STATE};
+use crate::hot::state::{IS_TAKEN, PAUSED, set_state};
 use crate::hot::wake::WRITER;
 use crate::output::stream::{ACTIVE, Active, adopt};
 use crate::spans::module::{self, Counts};
@@ -76,7 +76,7 @@ extern "C" fn in_parent() {
 }
 
 extern "C" fn in_child() {
-    STATE.store(0, Ordering::SeqCst);
+    set_state(0);
     PAUSED.store(0, Ordering::SeqCst);
     IS_TAKEN.store(false, Ordering::Release);
     let Some(mut held) = HELD.with(RefCell::take) else { return };

@@ -10,7 +10,7 @@ use crate::hot::pool::pool;
 use crate::hot::registry::registry;
 #[cfg(feature = "stacks")]
 use crate::hot::stack;
-use crate::hot::state::{CUT, IS_TAKEN, NEXT_ID, PAUSED, START, STATE, flag, left_out};
+use crate::hot::state::{CUT, IS_TAKEN, NEXT_ID, PAUSED, START, flag, left_out, set_state};
 use crate::io_error::with_path;
 use crate::json::Members;
 #[cfg(feature = "nvml")]
@@ -151,7 +151,7 @@ impl Session {
         self.writer.stream().write_window(self.window, self.cycle);
         local::set_starter(self.state);
         START.store(self.window.0, Ordering::SeqCst);
-        STATE.store(self.state_of_spans(), Ordering::SeqCst);
+        set_state(self.state_of_spans());
         self.started = Some(begun);
         self.statistics.enable = begun.elapsed();
     }
@@ -205,11 +205,11 @@ impl Session {
     fn toggle_spans(&self, is_on: bool, now: u64) {
         if is_on {
             START.store(now, Ordering::SeqCst);
-            STATE.store(self.state, Ordering::SeqCst);
+            set_state(self.state);
             PAUSED.store(0, Ordering::SeqCst);
         } else {
             PAUSED.store(left_out(self.state), Ordering::SeqCst);
-            STATE.store(self.state & flag::MIRROR, Ordering::SeqCst);
+            set_state(self.state & flag::MIRROR);
         }
     }
 
@@ -242,7 +242,7 @@ impl Session {
         drop(self.metrics.take());
         #[cfg(feature = "sampling")]
         drop(self.sampler.take());
-        STATE.store(0, Ordering::SeqCst);
+        set_state(0);
         PAUSED.store(0, Ordering::SeqCst);
         // Work that was submitted to devices within the window ends within it.
         self.with_stream(|stream| stream.synchronize_devices())?;

@@ -323,9 +323,16 @@ fn print_allocations() {
 }
 
 fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |argument: &str| arguments.iter().any(|known| known == argument);
     // `cargo test` runs benchmarks without this argument.
-    if std::env::args().any(|argument| argument == "--bench") {
+    if !has("--bench") {
+        return;
+    }
+    if !has("allocations") {
         print_spans();
+    }
+    if !has("spans") {
         print_allocations();
     }
 }
