@@ -117,8 +117,9 @@ impl ProfilerBuilder {
     /// 1000, and not more often than the system's clock ticks (100 to 1000 Hz). 99 is a usual number. `kinetoscope
     /// samples` shows where the time went, also between spans.
     ///
-    /// A sample costs the sampled thread 2 µs to 4 µs, and a thread of the recorder some 10 µs. Frame pointers and line
-    /// tables are not necessary; the functions are those of the symbol table, and inlined ones if there are line tables.
+    /// A sample copies the top of the sampled thread's stack, and a thread of the recorder unwinds the copy. Frame pointers
+    /// and line tables are not necessary; the functions are those of the symbol table, and inlined ones if there are line
+    /// tables.
     /// At most 32 KiB of a stack are unwound. Threads that wait are not sampled, nor is the recorder itself.
     ///
     /// On Linux with x86-64 or `AArch64`. Elsewhere, and if the program itself handles `SIGPROF`, which the sampler uses,

@@ -322,17 +322,41 @@ fn print_allocations() {
     }
 }
 
+/// The processor time of all threads of this process, in ns. Linux only; 0 elsewhere.
+fn processor_ns() -> u64 {
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let used = |path: std::path::PathBuf| -> Option<u64> {
+        std::fs::read_to_string(path.join("schedstat")).ok()?.split_whitespace().next()?.parse().ok()
+    };
+    tasks.filter_map(|task| used(task.path())).sum()
+}
+
+/// Prints what a flight recorder with all of its conditions takes of a processor while the program waits.
+fn print_idle() {
+    let folder = std::env::temp_dir().join("kinetoscope-overhead");
+    let builder = FlightRecorder::builder(folder).on_panic(true).slow_step(Duration::from_secs(3600));
+    #[cfg(unix)]
+    let builder = builder.on_signal(true).on_end(true);
+    let _flight = builder.start().expect("recording should start");
+    let (start, before) = (Instant::now(), processor_ns());
+    thread::sleep(Duration::from_secs(10));
+    let share = (processor_ns() - before) as f64 / start.elapsed().as_nanos() as f64;
+    println!("\nAn idle flight recorder takes {:.3} % of a processor.", share * 100.0);
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let has = |argument: &str| arguments.iter().any(|known| known == argument);
     // `cargo test` runs benchmarks without this argument.
-    if !has("--bench") {
+    if !arguments.iter().any(|argument| argument == "--bench") {
         return;
     }
-    if !has("allocations") {
-        print_spans();
-    }
-    if !has("spans") {
-        print_allocations();
+    let parts: [(&str, fn()); 3] =
+        [("spans", print_spans), ("allocations", print_allocations), ("idle", print_idle)];
+    let is_chosen = |name: &str| arguments.iter().any(|argument| argument == name);
+    let has_choice = parts.iter().any(|(name, _)| is_chosen(name));
+    for (name, print) in parts {
+        if !has_choice || is_chosen(name) {
+            print();
+        }
     }
 }
