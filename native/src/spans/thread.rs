@@ -12,10 +12,11 @@ use std::fmt::Display;
 ///
 /// Thread pools call a function at the start of each thread. Of rayon:
 ///
-/// ```ignore
+/// ```
 /// rayon::ThreadPoolBuilder::new()
 ///     .start_handler(|index| kinetoscope::name_thread(format_args!("image decoder {index}")))
 ///     .build_global()?;
+/// # Ok::<(), rayon::ThreadPoolBuildError>(())
 /// ```
 ///
 /// Of tokio:

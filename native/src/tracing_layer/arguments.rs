@@ -41,7 +41,7 @@ impl TracingLayer {
     ///
     /// `tracing-opentelemetry` keeps the ids of a span in its extensions and returns them by the span's id:
     ///
-    /// ```ignore
+    /// ```text
     /// layer.with_arguments(|span, subscriber, args| {
     ///     if let Some(context) = tracing_opentelemetry::get_otel_context(&span.id(), subscriber) {
     ///         let ids = context.span().span_context().clone();
