@@ -1,7 +1,7 @@
 // The bar below the header while a recording is followed: its state, and the commands to the program.
 
 import { time } from "../model/format";
-import { command, isPaused, live, looksAtPart, togglePause, wholeAddress, type Program } from "../state/live";
+import { command, isPaused, live, looksAtPart, togglePause, completeAddress, type Program } from "../state/live";
 import { TEMPLATES, TEXTS } from "../strings";
 import { hint } from "./hints";
 
@@ -48,8 +48,8 @@ export function LiveBar() {
           <button type="button" aria-pressed={isHeld} {...hint(LABELS.pauseHint)} onClick={togglePause}>
             {isHeld ? LABELS.resume : LABELS.pause}
           </button>
-          <a href={wholeAddress(state.file)} target="_blank" rel="noopener" {...hint(LABELS.wholeHint)}>
-            {LABELS.whole}
+          <a href={completeAddress(state.file)} target="_blank" rel="noopener" {...hint(LABELS.completeHint)}>
+            {LABELS.complete}
           </a>
         </>
       ) : null}

@@ -103,6 +103,6 @@ export function togglePause(): void {
 }
 
 /** The address of the complete file, as a trace. */
-export function wholeAddress(file: string): string {
+export function completeAddress(file: string): string {
   return `?trace=${encodeURIComponent(`${base}/file/${encodeURIComponent(file)}`)}`;
 }

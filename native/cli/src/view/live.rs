@@ -104,7 +104,7 @@ pub(crate) fn router(live: &SharedLive) -> Router {
         .route("/start", post(status(Command::Start)))
         .route("/stop", post(status(Command::Stop)))
         .route("/recording", get(move || with(recording, snapshot)))
-        .route("/file/{name}", get(move |request| whole(file, request)))
+        .route("/file/{name}", get(move |request| complete(file, request)))
 }
 
 /// Calls a function that may wait for files or for the program, on another thread.
@@ -116,7 +116,7 @@ async fn with(live: SharedLive, run: impl FnOnce(&mut Live) -> Response + Send +
 }
 
 /// The complete file.
-async fn whole(live: SharedLive, request: Request) -> Response {
+async fn complete(live: SharedLive, request: Request) -> Response {
     let path = {
         let live = live.lock().unwrap_or_else(PoisonError::into_inner);
         live.follower.as_ref().map(|follower| follower.path().to_owned())
