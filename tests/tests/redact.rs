@@ -2,6 +2,10 @@
 
 mod private_traces;
 
+use kinetoscope_core::analysis::tasks::task_rows::TasksBy;
+use kinetoscope_core::queries::analyses;
+use kinetoscope_core::queries::answer_options::{SamplesOptions, TasksOptions};
+use kinetoscope_core::rows::{Cell, Rows};
 use kinetoscope_core::table::events::Row;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::write::redact::audit::audit;
@@ -349,6 +353,32 @@ fn redacted_real_traces_keep_their_structure_without_paths_and_hosts() {
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(checked > 100 && private > 200, "{checked} files, {private} texts");
+}
+
+/// The rows without texts, which are pseudonyms after redaction.
+fn numbers(rows: &Rows) -> Vec<String> {
+    let number = |cell: &Cell| (!matches!(cell, Cell::Text(_))).then(|| format!("{cell:?}"));
+    rows.rows.iter().map(|row| row.iter().filter_map(number).collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn tasks_and_samples_are_answered_after_redaction() {
+    let both = |name: &str| {
+        let trace = read(&fs::read(files::data().join("healthy").join(name)).expect("a fixture"));
+        let redacted = read(redact(&trace, b"salt").as_bytes());
+        [trace, redacted]
+    };
+    let waits = |trace: &Trace| {
+        let rows = analyses::tasks(trace, &TasksOptions { by: TasksBy::Wait, ..TasksOptions::default() });
+        (numbers(&rows), rows.rows.iter().filter(|row| matches!(row[1], Cell::Null)).count())
+    };
+    let [before, after] = both("asynchronous_tasks.json");
+    assert_eq!(waits(&before), waits(&after));
+    assert!(!waits(&before).0.is_empty());
+    let samples = |trace: &Trace| numbers(&analyses::samples(trace, &SamplesOptions::default()));
+    let [before, after] = both("samples.json");
+    assert_eq!(samples(&before), samples(&after));
+    assert!(!samples(&before).is_empty());
 }
 
 #[test]

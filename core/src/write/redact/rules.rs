@@ -102,6 +102,7 @@ const EVENT: &[Group] = &[
 
 const ARGS: &[Group] = &[
     (Stack, "Call stack"),
+    (Id, "parent async id"),
     (Scalars, "Concrete Inputs"),
     (Type, "Input type\nOutput type\ndtype"),
     (Kernel, "kernel\nkernel_name"),
@@ -273,7 +274,8 @@ const CATEGORIES: &str = "cpu_op user_annotation python_function cuda_runtime cu
     gpu_user_annotation cuda_sync cuda_event overhead cpu_instant_event Trace ac2g fwdbwd forward_backward fwd_bwd async_npu \
     async_gpu async_cpu_to_gpu async cpu_to_cuda flow other Operator operator Kernel Memcpy Memset Runtime runtime driver \
     mtia_runtime mtia_ccp_events xpu_runtime xpu_driver xpu_sync glow_runtime privateuse1_runtime privateuse1_driver \
-    hip_runtime hpu_op collective_comm cuda_profiler_range not_recorded track_span";
+    hip_runtime hpu_op collective_comm cuda_profiler_range not_recorded track_span \
+    async_poll follows_from cpu_sample";
 
 impl Vocabulary {
     /// Redacts a text by a rule; `None` if all of it is replaced.
