@@ -228,7 +228,7 @@ fn the_environment_records_a_program_without_a_change() {
     for (value, text) in [
         (format!("{},stakcs", path("x")), "`stakcs` is not an option; these are: overwrite, append"),
         (",stacks".to_owned(), "the value begins with a path"),
-        (format!("{},flight=soon", path("x")), "`flight=soon` is not an option"),
+        (format!("{},flight=soon", path("x")), "`flight=soon` has no number of seconds"),
     ] {
         let output = child(&value, "ends");
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
