@@ -155,7 +155,7 @@ fn only_the_last_seconds_are_kept_and_open_spans_have_their_begins() {
         follower.poll().expect("a file");
         let trace = snapshot(follower);
         let turns = rows(&trace, "turn");
-        assert!((50..most).contains(&turns.len()), "{}", turns.len());
+        assert!((10..most).contains(&turns.len()), "{}", turns.len());
         let durations: Vec<i64> = turns.iter().map(|&row| trace.table.dur(row)).collect();
         // Without the earlier readings of the clock, times can differ by a nanosecond.
         let is_near = |(left, right): (&i64, &i64)| (left - right).abs() <= 1;
