@@ -27,14 +27,22 @@ use crate::hot::lock::hold;
 use crate::io_error::with_path;
 use crate::json::Members;
 use crate::profiler::{Profiler, ProfilerBuilder};
+use crate::worker::Worker;
 pub use listener::default_folder;
 use listener::{Connection, Listener};
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle};
+use std::thread;
+use std::time::Duration;
+
+/// The pause between two looks for a new client.
+const EVERY: Duration = Duration::from_millis(50);
+
+/// The maximum number of clients that are answered at the same time. More are refused.
+const MOST_CLIENTS: usize = 64;
 
 type MakeProfiler = Box<dyn FnMut() -> ProfilerBuilder + Send>;
 
@@ -48,8 +56,9 @@ pub struct ControlBuilder {
 }
 
 impl ControlBuilder {
-    /// Sets the options of each recording, by a function that is called when one is started. The destination of the builder
-    /// that it returns is ignored. The default is [`Profiler::builder`].
+    /// Sets the options of each recording, by a function that is called when one is started, on a thread of the recorder. The
+    /// destination of the builder that it returns, [`wait`](ProfilerBuilder::wait) and
+    /// [`profile_all_threads`](ProfilerBuilder::profile_all_threads) are ignored. The default is [`Profiler::builder`].
     pub fn profiler(mut self, make: impl FnMut() -> ProfilerBuilder + Send + 'static) -> Self {
         self.make = Box::new(make);
         self
@@ -81,21 +90,23 @@ impl ControlBuilder {
         let recordings =
             Mutex::new(Recordings { make: self.make, folder, count: 0, running: None, file: None });
         let process = std::process::id();
-        let shared = Arc::new(Shared { process, listener, is_over: AtomicBool::new(false), recordings });
+        let (is_over, clients) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let shared = Arc::new(Shared { process, listener, is_over, clients, recordings });
         let its_own = Arc::clone(&shared);
-        let thread = thread::Builder::new().name("kinetoscope-ctl".into()).spawn(move || its_own.serve())?;
-        Ok(Control { shared, address, thread: Some(thread) })
+        let thread = Worker::start("kinetoscope-ctl", move || its_own.serve())?;
+        Ok(Control { shared, address, thread })
     }
 }
 
 /// Listens for clients that start and stop recordings, until this is dropped. A recording that runs then is ended.
 ///
 /// Each recording is a file `PROGRAM_PID.NUMBER.ktrace` in the [folder](ControlBuilder::folder). While the program itself
-/// records, a client receives the error [`RecordError::AlreadyRecording`].
+/// records, a client receives the error [`RecordError::AlreadyRecording`]; while the recording of a client runs, a start by the
+/// program returns it.
 pub struct Control {
     shared: Arc<Shared>,
     address: String,
-    thread: Option<JoinHandle<()>>,
+    thread: Worker,
 }
 
 impl Control {
@@ -117,10 +128,7 @@ impl Drop for Control {
             return;
         }
         self.shared.is_over.store(true, Ordering::SeqCst);
-        self.shared.listener.wake();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.thread.join();
         if let Err(error) = hold(&self.shared.recordings).stop() {
             eprintln!("kinetoscope: the recording was not ended: {error}");
         }
@@ -132,21 +140,32 @@ struct Shared {
     process: u32,
     listener: Listener,
     is_over: AtomicBool,
+    /// The number of clients that are being answered.
+    clients: AtomicUsize,
     recordings: Mutex<Recordings>,
 }
 
 impl Shared {
-    /// Answers one client after the other.
-    fn serve(&self) {
+    /// Answers clients, each on a thread of its own, so that one that says nothing does not keep the others waiting.
+    fn serve(self: &Arc<Self>) {
         while !self.is_over.load(Ordering::SeqCst) {
-            match unrecorded(|| self.listener.accept()) {
-                Ok(connection) if !self.is_over.load(Ordering::SeqCst) => {
-                    // A client that goes away early is not an error of the program.
-                    let _ = self.answer(connection);
-                }
-                Ok(_) => {}
-                // Too many open files, for example.
-                Err(_) => thread::sleep(std::time::Duration::from_millis(100)),
+            // No connection, or too many open files: neither ends the thread, which looks again after a pause.
+            let Ok(connection) = unrecorded(|| self.listener.accept()) else {
+                thread::park_timeout(EVERY);
+                continue;
+            };
+            if self.clients.fetch_add(1, Ordering::SeqCst) >= MOST_CLIENTS {
+                self.clients.fetch_sub(1, Ordering::SeqCst);
+                continue;
+            }
+            let its_own = Arc::clone(self);
+            let run = move || {
+                // A client that goes away early is not an error of the program.
+                let _ = its_own.answer(connection);
+                its_own.clients.fetch_sub(1, Ordering::SeqCst);
+            };
+            if thread::Builder::new().name("kinetoscope-ctl".into()).spawn(run).is_err() {
+                self.clients.fetch_sub(1, Ordering::SeqCst);
             }
         }
     }
@@ -156,6 +175,9 @@ impl Shared {
             return connection.write_all(b"{\"error\": \"the secret is wrong\"}\n");
         };
         let mut recordings = hold(&self.recordings);
+        if self.is_over.load(Ordering::SeqCst) {
+            return Ok(());
+        }
         // A panic of the program's functions must not end this thread.
         let run = AssertUnwindSafe(|| match command.as_str() {
             "status" => Ok(()),
@@ -188,7 +210,9 @@ impl Recordings {
         let name = format!("{}_{}.{}.ktrace", program(), std::process::id(), self.count);
         let path = self.folder.join(name);
         // A file of this name is from an earlier process with the same id.
-        let profiler = (self.make)().file(&path).overwrite(true).start()?;
+        let builder = (self.make)().file(&path).overwrite(true);
+        // This is not a thread of the program, and nothing may wait in it.
+        let profiler = builder.profile_all_threads(true).wait(Duration::ZERO).start()?;
         (self.running, self.file) = (Some(profiler), Some(path));
         Ok(())
     }

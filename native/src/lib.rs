@@ -134,6 +134,8 @@ pub mod schedule;
 pub mod steps;
 #[cfg(feature = "tracing")]
 pub mod tracing_layer;
+#[cfg(feature = "record")]
+mod worker;
 
 pub use spans::{
     AsyncScope, DeviceClock, Module, Scope, Sequence, SpanArguments, Track, is_recording, name_thread,

@@ -3,12 +3,13 @@
 use crate::hot::local;
 use crate::hot::registry::{Name, Site};
 use crate::spans::args::Args;
+use crate::worker::Worker;
 use kinetoscope_stream::record::Kind;
 use nvml_wrapper::Nvml;
 use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
 /// Returns NVML, or `None` if there is no driver. The library is loaded once.
@@ -91,7 +92,7 @@ static TEMPERATURE: Name = Name::new("temperature");
 #[must_use = "sampling ends when this is dropped"]
 pub struct Sampler {
     is_over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    thread: Worker,
 }
 
 impl Sampler {
@@ -116,18 +117,15 @@ impl Sampler {
                 thread::park_timeout(every);
             }
         };
-        let thread = thread::Builder::new().name("kinetoscope-gpu".into()).spawn(run).ok()?;
-        Some(Sampler { is_over, thread: Some(thread) })
+        let thread = Worker::start("kinetoscope-gpu", run).ok()?;
+        Some(Sampler { is_over, thread })
     }
 }
 
 impl Drop for Sampler {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
-            let _ = thread.join();
-        }
+        self.thread.join();
     }
 }
 

@@ -15,11 +15,12 @@ use crate::hot::stack;
 use crate::hot::state::DROPPED;
 use crate::hot::system::Thread;
 use crate::spans::args::Args;
+use crate::worker::Worker;
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
 /// The interval at which captured stacks are unwound.
@@ -32,7 +33,7 @@ const HIGHEST: u32 = 1000;
 #[derive(Debug)]
 pub(crate) struct Sampler {
     is_over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    thread: Worker,
 }
 
 impl Sampler {
@@ -53,9 +54,9 @@ impl Sampler {
             }
             reader.read();
         };
-        let thread = thread::Builder::new().name("kinetoscope-stacks".into()).spawn(run)?;
+        let thread = Worker::start("kinetoscope-stacks", run)?;
         capture::start(frequency.clamp(1, HIGHEST))?;
-        Ok(Sampler { is_over, thread: Some(thread) })
+        Ok(Sampler { is_over, thread })
     }
 }
 
@@ -63,10 +64,7 @@ impl Drop for Sampler {
     fn drop(&mut self) {
         capture::stop();
         self.is_over.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
-            let _ = thread.join();
-        }
+        self.thread.join();
     }
 }
 

@@ -123,6 +123,13 @@ fn a_forked_child_does_not_record_for_its_parent_and_can_record_itself() {
 }
 
 #[test]
+fn a_forked_child_drops_what_records_in_its_parent() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = child("fork-drops", &[folder.path()]).output().expect("the child should run");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn no_recorder_lock_is_held_in_a_forked_child() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = child("forked-often", &[folder.path()]).output().expect("the child should run");

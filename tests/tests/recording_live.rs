@@ -185,6 +185,18 @@ fn a_file_that_is_replaced_or_shortened_is_read_again() {
     fs::write(&path, "").expect("a file");
     follower.poll().expect("a file");
     assert_eq!(follower.state(), Following::Waiting);
+
+    // Between two polls, a longer recording takes the place of a shorter one.
+    record(&path, || drop(scope!("short")));
+    follower.poll().expect("a file");
+    let mut profiler =
+        Profiler::builder().file(&path).overwrite(true).start().expect("recording should start");
+    (0..1000).for_each(|_| drop(scope!("long")));
+    profiler.stop().expect("a recording");
+    follower.poll().expect("a file");
+    let trace = snapshot(&follower);
+    assert_eq!((rows(&trace, "short").len(), rows(&trace, "long").len()), (0, 1000));
+    assert_eq!(events(&trace), events(&open(&path).expect("a trace")));
 }
 
 #[test]
@@ -230,7 +242,10 @@ fn clients_start_and_stop_recordings() {
     let _alone = alone();
     let folder = tempfile::tempdir().expect("a folder");
     let builder = Control::builder().folder(folder.path().join("live")).port(0);
-    let control = builder.profiler(|| Profiler::builder().record_shapes(true)).start().expect("a port");
+    // The last two options are ignored: the recorder's own thread starts the recording, and must not wait.
+    let profiler =
+        || Profiler::builder().record_shapes(true).profile_all_threads(false).wait(Duration::from_secs(60));
+    let control = builder.profiler(profiler).start().expect("a port");
     let (address, secret) = control.address().split_once('/').expect("a secret");
     let command = |line: &str| send(&mut TcpStream::connect(address).expect("a port"), line);
 
@@ -301,6 +316,19 @@ fn a_socket_is_for_its_user_only() {
     assert_eq!(status["pid"], std::process::id());
     let twice = Control::builder().folder(&place).start().err().expect("an error").to_string();
     assert!(twice.contains("already"), "{twice}");
+    // Clients that say nothing do not keep others waiting.
+    let idle: Vec<_> = (0..8).map(|_| UnixStream::connect(&socket).expect("a socket")).collect();
+    let begun = Instant::now();
+    let status = send(&mut UnixStream::connect(&socket).expect("a socket"), "- status\n");
+    assert_eq!(status["state"], "idle");
+    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    drop(idle);
+    // Something else has removed the socket.
+    fs::remove_file(&socket).expect("a socket");
+    drop(control);
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    let control = Control::builder().folder(&place).start().expect("a socket");
+    assert!(socket.exists());
     drop(control);
     assert!(!socket.exists());
 

@@ -62,7 +62,7 @@ const RUST: [(&str, Layers); 10] = [
     (
         "native/src",
         &[
-            &["activity", "hot", "io_error", "json"],
+            &["activity", "hot", "io_error", "json", "worker"],
             &["replace"],
             &["error"],
             &["files", "memory", "mirror", "schedule", "steps"],

@@ -4,7 +4,7 @@ use super::with_path;
 use crate::error::RecordError;
 use std::fs;
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 #[cfg(unix)]
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 #[cfg(unix)]
@@ -48,6 +48,7 @@ impl Listener {
         }
         let _ = folder;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0)))?;
+        listener.set_nonblocking(true)?;
         let mut secret = [0; 16];
         getrandom::fill(&mut secret).map_err(|error| io::Error::other(error.to_string()))?;
         let secret = format!("{:032x}", u128::from_ne_bytes(secret));
@@ -62,17 +63,20 @@ impl Listener {
         }
     }
 
+    /// Returns the next connection; an error of the kind `WouldBlock` if there is none.
     pub(super) fn accept(&self) -> io::Result<Connection> {
         match self {
             #[cfg(unix)]
             Listener::Socket { listener, .. } => {
                 let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(false)?;
                 stream.set_read_timeout(Some(PATIENCE))?;
                 stream.set_write_timeout(Some(PATIENCE))?;
                 Ok(Box::new(stream))
             }
             Listener::Port { listener, .. } => {
                 let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(false)?;
                 stream.set_read_timeout(Some(PATIENCE))?;
                 stream.set_write_timeout(Some(PATIENCE))?;
                 Ok(Box::new(stream))
@@ -103,15 +107,6 @@ impl Listener {
         Ok(is_equal(secret.as_bytes(), expected.as_bytes()).then(|| command.to_owned()))
     }
 
-    /// Ends a call of [`accept`](Self::accept).
-    pub(super) fn wake(&self) {
-        match self {
-            #[cfg(unix)]
-            Listener::Socket { path, .. } => drop(UnixStream::connect(path)),
-            Listener::Port { address, .. } => drop(TcpStream::connect_timeout(address, PATIENCE)),
-        }
-    }
-
     /// Removes the socket.
     pub(super) fn remove(&self) {
         #[cfg(unix)]
@@ -138,6 +133,7 @@ fn socket(path: PathBuf) -> io::Result<Listener> {
         _ => {}
     }
     let listener = UnixListener::bind(&path).map_err(with_path(&path))?;
+    listener.set_nonblocking(true)?;
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(with_path(&path))?;
     Ok(Listener::Socket { listener, path })
 }

@@ -14,6 +14,16 @@ use std::time::Duration;
 /// The number of bytes that one call of [`Follower::poll`] reads at most.
 const MOST: u64 = 64 << 20;
 
+/// The number of bytes that are compared at each poll. They have the process and the first reading of the clock.
+const HEAD: u64 = 4096;
+
+fn first_bytes(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    file.seek(io::SeekFrom::Start(0))?;
+    file.take(length).read_to_end(&mut head)?;
+    Ok(head)
+}
+
 /// The state of a recording that is followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -49,6 +59,8 @@ pub struct Follower {
     limit: usize,
     file: Option<File>,
     read: u64,
+    /// The first bytes of the file, by which another recording in its place is recognized.
+    head: Vec<u8>,
     /// The start of a block that is not complete yet.
     rest: Vec<u8>,
     version: u64,
@@ -65,6 +77,7 @@ impl Follower {
             limit,
             file: None,
             read: 0,
+            head: Vec::new(),
             rest: Vec::new(),
             version: 0,
             latest: Latest::new(keep, limit),
@@ -92,17 +105,25 @@ impl Follower {
     }
 
     fn read_from(&mut self, known: &Metadata) -> io::Result<bool> {
-        let is_same = match &self.file {
-            Some(file) => is_same(&file.metadata()?, known) && known.len() >= self.read,
+        let is_same = match &mut self.file {
+            Some(file) => {
+                is_same(&file.metadata()?, known)
+                    && known.len() >= self.read
+                    && first_bytes(file, self.head.len() as u64)? == self.head
+            }
             None => false,
         };
         if !is_same {
             self.file = Some(File::open(&self.path)?);
             (self.read, self.latest) = (0, Latest::new(self.keep, self.limit));
             self.rest.clear();
+            self.head.clear();
             self.version += 1;
         }
         let Some(file) = &mut self.file else { return Ok(false) };
+        if (self.head.len() as u64) < HEAD {
+            self.head = first_bytes(file, HEAD)?;
+        }
         file.seek(io::SeekFrom::Start(self.read))?;
         let before = self.rest.len();
         let length = file.take(MOST).read_to_end(&mut self.rest)?;

@@ -9,8 +9,8 @@ use crate::hot::chunk::Chunk;
 use crate::hot::sync::UnsafeCell;
 use crossbeam_queue::ArrayQueue;
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// The number of words of a small chunk, which takes 4 KiB with its head.
 pub(crate) const SMALL_WORDS: usize = 504;
@@ -40,13 +40,39 @@ pub(crate) struct Pool {
     fresh: ArrayQueue<&'static Chunk>,
 }
 
+/// The pool; null before its first use, and in a forked child.
+static POOL: AtomicPtr<Pool> = AtomicPtr::new(null_mut());
+
 pub(crate) fn pool() -> &'static Pool {
-    static POOL: OnceLock<Pool> = OnceLock::new();
-    POOL.get_or_init(|| Pool {
+    // SAFETY: a pool that was published is never freed.
+    unsafe { POOL.load(Ordering::Acquire).as_ref() }.unwrap_or_else(make)
+}
+
+#[cold]
+fn make() -> &'static Pool {
+    let made = Box::into_raw(Box::new(Pool {
         small: Class::new(SMALL_WORDS, MOST_SMALL),
         large: Class::new(LARGE_WORDS, MOST_LARGE),
         fresh: ArrayQueue::new(MOST_SMALL + MOST_LARGE),
-    })
+    }));
+    match POOL.compare_exchange(null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
+        // SAFETY: it was made above, and is never freed.
+        Ok(_) => unsafe { &*made },
+        Err(known) => {
+            // SAFETY: it was made above and not published; a pool that was published is never freed.
+            unsafe {
+                drop(Box::from_raw(made));
+                &*known
+            }
+        }
+    }
+}
+
+/// Forgets the pool in a forked child: another thread, which the child does not have, could have been changing a queue of
+/// it when the process forked. The child has a new one when it records.
+#[cfg(unix)]
+pub(crate) fn forget() {
+    POOL.store(null_mut(), Ordering::Release);
 }
 
 impl Pool {
@@ -154,7 +180,9 @@ impl Class {
 
     fn shrink(&self) {
         while let Some(chunk) = self.free.pop() {
-            self.made.fetch_sub(1, Ordering::Relaxed);
+            // A chunk of a forgotten pool was not made by this one.
+            let fewer = |made: usize| Some(made.saturating_sub(1));
+            let _ = self.made.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
             let (layout, _) = Class::layout(self.words);
             // SAFETY: allocated by `make` with this layout; it was removed from the queue, so no other thread has
             // access to it. A chunk has no destructor.

@@ -6,12 +6,13 @@
 use crate::hot::chunk::Chunk;
 use crate::hot::local;
 use crate::hot::lock::hold;
+use crate::hot::pool;
 use crate::hot::registry::{Registry, registry};
 #[cfg(feature = "stacks")]
 use crate::hot::stack::{self, Stacks};
 use crate::hot::state::{IS_TAKEN, PAUSED, set_state};
 use crate::hot::wake::WRITER;
-use crate::output::stream::{ACTIVE, Active, adopt};
+use crate::output::stream::{ACTIVE, Active};
 use crate::spans::module::{self, Counts};
 use crate::steps::{self, StepTracker};
 use std::any::Any;
@@ -80,7 +81,7 @@ extern "C" fn in_child() {
     PAUSED.store(0, Ordering::SeqCst);
     IS_TAKEN.store(false, Ordering::Release);
     let Some(mut held) = HELD.with(RefCell::take) else { return };
-    adopt(&mut held.active);
+    pool::forget();
     // The other threads do not exist in the child and cannot seal their chunks.
     let others = held.active.iter().map(|active| active.chunk).filter(|chunk| !local::owns(chunk));
     others.for_each(Chunk::seal);

@@ -4,9 +4,9 @@ use crate::hot::local;
 use crate::hot::lock::hold;
 use crate::hot::wake::{WRITER, awake};
 use crate::output::stream::Stream;
+use crate::worker::Worker;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 use std::{io, thread};
 
@@ -17,7 +17,7 @@ pub(crate) type OnFlush = Box<dyn FnMut(&mut Stream) + Send>;
 pub(crate) struct Writer {
     stream: Arc<Mutex<Stream>>,
     is_over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    thread: Worker,
 }
 
 impl Writer {
@@ -42,10 +42,10 @@ impl Writer {
                 on_flush(&mut stream);
             }
         };
-        let thread = thread::Builder::new().name("kinetoscope".into()).spawn(run)?;
+        let thread = Worker::start("kinetoscope", run)?;
         ready.wait();
-        *hold(&WRITER) = Some(thread.thread().clone());
-        Ok(Writer { stream, is_over, thread: Some(thread) })
+        *hold(&WRITER) = thread.thread().cloned();
+        Ok(Writer { stream, is_over, thread })
     }
 
     /// Locks the stream, so that the writer does not write to it.
@@ -57,10 +57,7 @@ impl Writer {
     pub(crate) fn stop(mut self) -> Option<Stream> {
         self.is_over.store(true, Ordering::Release);
         *hold(&WRITER) = None;
-        if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
-            let _ = thread.join();
-        }
+        self.thread.join();
         let mut stream = Arc::into_inner(self.stream)?.into_inner().unwrap_or_else(PoisonError::into_inner);
         stream.flush();
         Some(stream)

@@ -55,6 +55,7 @@ fn main() {
         }
         "printed" => printed(),
         "attached" => attached(),
+        "fork-drops" => fork_drops(path(2)),
         "appended" => appended(path(2), &args[3]),
         "unstopped" => unstopped(&args[2]),
         "signalled-after" => signalled_after(path(2)),
@@ -66,6 +67,42 @@ fn main() {
             }
         }),
         other => panic!("unknown argument {other}"),
+    }
+}
+
+/// Forked children drop what records in the parent while they have threads of their own.
+fn fork_drops(folder: &Path) {
+    use kinetoscope::control::Control;
+    use std::any::Any;
+    let profiler = |builder: kinetoscope::ProfilerBuilder| -> Box<dyn Any> {
+        Box::new(builder.start().expect("recording should start"))
+    };
+    let starts: [&dyn Fn() -> Box<dyn Any>; 4] = [
+        &|| profiler(Profiler::builder()),
+        &|| profiler(Profiler::builder().sample_stacks(100)),
+        &|| Box::new(FlightRecorder::builder(folder).start().expect("recording should start")),
+        &|| Box::new(Control::builder().folder(folder.join("control")).start().expect("a socket")),
+    ];
+    for (number, start) in starts.iter().enumerate() {
+        let mut recorder = Some(start());
+        for _ in 0..5 {
+            drop(scope!("of the parent"));
+            // SAFETY: the child exits without returning.
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                let work = || thread::spawn(|| thread::sleep(Duration::from_millis(20)));
+                let threads = [work(), work()];
+                drop(recorder.take());
+                let is_right = threads.into_iter().all(|thread| thread.join().is_ok());
+                // SAFETY: ends the child at once.
+                unsafe { libc::_exit(i32::from(!is_right)) };
+            }
+            let mut status = 0;
+            // SAFETY: the status is valid for the call.
+            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+            assert_eq!(status, 0, "recorder {number}");
+        }
+        drop(recorder);
     }
 }
 
