@@ -81,8 +81,8 @@
 //! - On macOS and Windows the recorder was compiled, not run. Elsewhere than on Linux, threads are numbered, their names
 //!   are those of Rust or of [`name_thread`], and call stacks are not sampled: the trace has a warning. On Windows, a
 //!   flight recorder also has no signals, and there is no `fork`.
-//! - One profiler records at a time in a process; `ProfilerBuilder::wait` waits for its turn. A child process after `fork` does not record until it starts a
-//!   recording of its own.
+//! - One profiler records at a time in a process; `ProfilerBuilder::wait` waits for its turn. A child process after `fork`
+//!   does not record until it starts a recording of its own.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

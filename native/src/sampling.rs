@@ -12,7 +12,6 @@ use self::modules::Modules;
 use crate::hot::local::{self, unrecorded};
 use crate::hot::registry::registry;
 use crate::hot::stack;
-use crate::hot::state::DROPPED;
 use crate::hot::system::Thread;
 use crate::spans::args::Args;
 use crate::worker::Worker;
@@ -43,6 +42,7 @@ impl Sampler {
     /// Returns an error if the program itself handles `SIGPROF`, or if the system does not let a process copy its stacks.
     pub(crate) fn start(state: u32, frequency: u32) -> io::Result<Sampler> {
         capture::prepare()?;
+        capture::take_lost();
         let is_over = Arc::new(AtomicBool::new(false));
         let its_end = Arc::clone(&is_over);
         let run = move || {
@@ -57,6 +57,12 @@ impl Sampler {
         let thread = Worker::start("kinetoscope-stacks", run)?;
         capture::start(frequency.clamp(1, HIGHEST))?;
         Ok(Sampler { is_over, thread })
+    }
+
+    /// Ends the sampling. Returns the number of samples that were lost, because all captures waited to be unwound.
+    pub(crate) fn end(self) -> u64 {
+        drop(self);
+        capture::take_lost()
     }
 }
 
@@ -84,7 +90,6 @@ impl Reader {
     }
 
     fn read(&mut self) {
-        DROPPED.fetch_add(capture::take_lost(), Ordering::Relaxed);
         unrecorded(|| self.modules.refresh());
         let mut ready: Vec<&Capture> = captures().iter().filter(|capture| capture.is_ready()).collect();
         ready.sort_by_key(|capture| capture.content().ticks);

@@ -35,8 +35,11 @@ pub(crate) fn attach(matches: &ArgMatches) -> Result<u8, Failure> {
         .find(|command| matches.get_flag(command.word()));
     let state = program.send(command.unwrap_or(Command::Status)).map_err(Failure::usage)?;
     if command.is_some() {
+        if let Some(error) = state.error {
+            return Err(Failure::usage(error));
+        }
         println!("{}", state.line());
-        return state.error.map_or(Ok(0), |error| Err(Failure::usage(error)));
+        return Ok(0);
     }
     show(&Content::Live(Live::of_program(program, keep(matches)?).shared()), matches)
 }

@@ -102,6 +102,7 @@ impl Parts {
         quote! {
             let #task = ::kinetoscope::async_scope!(#name, #args);
             let mut #polls = 0u32;
+            #[allow(unused_braces)]
             let mut #future = ::core::pin::pin!(async move {
                 #[allow(unreachable_code, clippy::diverging_sub_expression, clippy::empty_loop)]
                 #hint

@@ -241,7 +241,10 @@ impl Session {
         #[cfg(feature = "nvml")]
         drop(self.metrics.take());
         #[cfg(feature = "sampling")]
-        drop(self.sampler.take());
+        if let Some(lost) = self.sampler.take().map(sampling::Sampler::end).filter(|&lost| lost > 0) {
+            self.warnings
+                .push(format!("{lost} samples of call stacks were lost: the recorder unwound too slowly"));
+        }
         set_state(0);
         PAUSED.store(0, Ordering::SeqCst);
         // Work that was submitted to devices within the window ends within it.

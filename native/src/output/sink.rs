@@ -76,6 +76,8 @@ impl Sink {
             Sink::File { mut file, path, start, .. } => {
                 let end = file.stream_position().map_err(with_path(&path))?;
                 fs::metadata(&path).map_err(with_path(&path))?;
+                // A forked child has the file open as well, and would keep the lock.
+                let _ = file.unlock();
                 Ok(Content::File { path, start, length: end.saturating_sub(start) })
             }
         }

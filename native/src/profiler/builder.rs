@@ -102,7 +102,8 @@ impl ProfilerBuilder {
         self
     }
 
-    /// Records the call stack of every span, which costs 1 µs to 4 µs for a span.
+    /// Records the call stack of every span, which costs 1 µs to 4 µs for a span. The first one reads the symbols of the
+    /// program, which can take some 100 ms.
     ///
     /// Frames are `file(line): function` if the program has line tables, which the release profile has with
     /// `debug = "line-tables-only"`; otherwise they are the functions of the symbol table, without inlined ones. If the

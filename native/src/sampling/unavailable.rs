@@ -12,4 +12,8 @@ impl Sampler {
     pub(crate) fn start(_: u32, _: u32) -> io::Result<Sampler> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "only on Linux with x86-64 or AArch64"))
     }
+
+    pub(crate) fn end(self) -> u64 {
+        0
+    }
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tower_http::services::ServeFile;
 
@@ -38,6 +38,9 @@ impl Live {
     /// Follows a file.
     pub(crate) fn of_file(path: &Path, keep: Duration) -> Result<Live, Failure> {
         let mut head = Vec::new();
+        if path.exists() && !path.is_file() {
+            return Err(Failure::usage(format!("{} is not a file", path.display())));
+        }
         if let Ok(file) = File::open(path) {
             file.take(MAGIC.len() as u64).read_to_end(&mut head)?;
         }
@@ -57,9 +60,8 @@ impl Live {
         Arc::new(Mutex::new(self))
     }
 
-    /// Reads what is new, after a command to the program if there is one. Returns the state for the page.
-    fn status(&mut self, command: Command) -> Value {
-        let program = self.program.as_ref().map(|program| program.send(command));
+    /// Reads what is new. Returns the state for the page, with the answer of the program if there is one.
+    fn status(&mut self, program: Option<Result<State, String>>) -> Value {
         if let Some(Ok(State { file: Some(file), .. })) = &program
             && self.follower.as_ref().is_none_or(|follower| follower.path() != file)
         {
@@ -91,10 +93,17 @@ impl Live {
 pub(crate) fn router(live: &SharedLive) -> Router {
     let status = |command| {
         let live = Arc::clone(live);
-        move || with(live, move |live| live.status(command).to_string().into_response())
+        // The program can be slow to answer: nothing is locked meanwhile.
+        move || {
+            blocking(move || {
+                let program = lock(&live).program.clone();
+                let answer = program.map(|program| program.send(command));
+                lock(&live).status(answer).to_string().into_response()
+            })
+        }
     };
     let (recording, file) = (Arc::clone(live), Arc::clone(live));
-    let snapshot = |live: &mut Live| {
+    let snapshot = |live: &Live| {
         let snapshot = live.follower.as_ref().and_then(Follower::snapshot);
         snapshot
             .map_or_else(|| StatusCode::NO_CONTENT.into_response(), |bytes| Body::from(bytes).into_response())
@@ -103,24 +112,23 @@ pub(crate) fn router(live: &SharedLive) -> Router {
         .route("/status", get(status(Command::Status)))
         .route("/start", post(status(Command::Start)))
         .route("/stop", post(status(Command::Stop)))
-        .route("/recording", get(move || with(recording, snapshot)))
+        .route("/recording", get(move || blocking(move || snapshot(&lock(&recording)))))
         .route("/file/{name}", get(move |request| complete(file, request)))
 }
 
+fn lock(live: &SharedLive) -> MutexGuard<'_, Live> {
+    live.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Calls a function that may wait for files or for the program, on another thread.
-async fn with(live: SharedLive, run: impl FnOnce(&mut Live) -> Response + Send + 'static) -> Response {
-    let run = move || run(&mut live.lock().unwrap_or_else(PoisonError::into_inner));
-    tokio::task::spawn_blocking(run)
-        .await
-        .unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
+async fn blocking(run: impl FnOnce() -> Response + Send + 'static) -> Response {
+    let done = tokio::task::spawn_blocking(run).await;
+    done.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
 }
 
 /// The complete file.
 async fn complete(live: SharedLive, request: Request) -> Response {
-    let path = {
-        let live = live.lock().unwrap_or_else(PoisonError::into_inner);
-        live.follower.as_ref().map(|follower| follower.path().to_owned())
-    };
+    let path = lock(&live).follower.as_ref().map(|follower| follower.path().to_owned());
     let Some(path) = path else { return StatusCode::NOT_FOUND.into_response() };
     match ServeFile::new(path).try_call(request).await {
         Ok(response) => response.map(Body::new),

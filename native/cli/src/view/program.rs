@@ -3,7 +3,7 @@
 use kinetoscope::control::default_folder;
 use serde_json::Value;
 use std::fmt::Display;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -52,6 +52,9 @@ pub(crate) struct State {
 impl Program {
     /// Parses an address: a process id, the path of a socket, or `ADDRESS:PORT/SECRET` with a loopback address.
     pub(crate) fn at(address: &str) -> Result<Program, String> {
+        if address.parse::<SocketAddr>().is_ok() {
+            return Err(format!("{address} lacks the secret: the address is {address}/SECRET"));
+        }
         if let Ok(pid) = address.parse::<u32>() {
             return Ok(Program::Socket(default_folder().join(format!("{pid}.sock"))));
         }
@@ -73,7 +76,9 @@ impl Program {
         match self {
             Program::Socket(path) => {
                 let error = |error: &dyn Display| format!("{}: {error}", path.display());
-                exchange(connect(path).map_err(|e| error(&e))?, "-", command).map_err(|e| error(&e))
+                let missing = "; no program listens there: it needs `kinetoscope::control`, and may have a folder of its own";
+                let stream = connect(path).map_err(|e| error(&e) + missing)?;
+                exchange(stream, "-", command).map_err(|e| error(&e))
             }
             Program::Port(place, secret) => {
                 let error = |error: &dyn Display| format!("{place}: {error}");
@@ -107,7 +112,10 @@ fn exchange(mut stream: impl Read + Write, secret: &str, command: Command) -> Re
         .write_all(format!("{secret} {}\n", command.word()).as_bytes())
         .map_err(|error| error.to_string())?;
     let mut line = String::new();
-    BufReader::new(stream.take(LONGEST)).read_line(&mut line).map_err(|error| error.to_string())?;
+    BufReader::new(stream.take(LONGEST)).read_line(&mut line).map_err(|error| match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => format!("no answer within {} s", PATIENCE.as_secs()),
+        _ => error.to_string(),
+    })?;
     State::parse(&line).ok_or_else(|| "not a program with the control of Kinetoscope".to_owned())
 }
 
