@@ -101,7 +101,7 @@ fn connect(path: &std::path::Path) -> std::io::Result<std::os::unix::net::UnixSt
 #[cfg(not(unix))]
 fn connect(_: &std::path::Path) -> std::io::Result<TcpStream> {
     let text = "not an address: 127.0.0.1:PORT/SECRET is needed on this system";
-    Err(std::io::Error::new(std::io::ErrorKind::Unsupported, text))
+    Err(std::io::Error::new(ErrorKind::Unsupported, text))
 }
 
 fn exchange(mut stream: impl Read + Write, secret: &str, command: Command) -> Result<State, String> {
