@@ -15,4 +15,5 @@ pub(crate) mod stack;
 pub(crate) mod state;
 pub(crate) mod sync;
 pub(crate) mod system;
+pub(crate) mod text;
 pub(crate) mod wake;

@@ -1,5 +1,6 @@
 //! The names and ids that the operating system has for the machine, the process and its threads.
 
+use crate::hot::text::up_to;
 use std::cell::RefCell;
 
 /// A thread of the present recording.
@@ -22,11 +23,7 @@ thread_local! {
 
 /// Sets the name of the calling thread for recordings. An empty one removes it.
 pub(crate) fn give_name(mut name: String) {
-    let mut end = name.len().min(GIVEN_NAME_BYTES);
-    while !name.is_char_boundary(end) {
-        end -= 1;
-    }
-    name.truncate(end);
+    name.truncate(up_to(&name, GIVEN_NAME_BYTES).len());
     let name = if name.is_empty() { None } else { Some(name) };
     // While a thread ends, its name may be gone.
     let _ = GIVEN.try_with(|given| given.replace(name));

@@ -32,7 +32,7 @@ const ACTIVITY_WORDS: usize = 1 << 17;
 pub(crate) static ACTIVE: Mutex<Vec<Active>> = Mutex::new(Vec::new());
 
 /// Adds the chunks that threads took from the pool since the last call.
-pub(crate) fn adopt(active: &mut Vec<Active>) {
+fn adopt(active: &mut Vec<Active>) {
     while let Some(chunk) = pool().fresh() {
         active.push(Active { chunk, read: 0, arguments: 0 });
     }

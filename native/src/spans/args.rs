@@ -13,6 +13,7 @@ use crate::hot::registry::{Name, Site};
 #[cfg(feature = "sampling")]
 use crate::hot::stack::Sampled;
 use crate::hot::state::{CUT, START, wants_flops, wants_mirror, wants_shapes};
+use crate::hot::text::up_to;
 use crate::json::{append_list, quote};
 use kinetoscope_stream::record::{Flow, SLOT_BYTES, Slot, Tag, Word, key};
 use smallvec::{SmallVec, smallvec};
@@ -236,10 +237,7 @@ impl Args {
     /// Adds a string, cut to the space that is left. A cut JSON string would not be valid: it is left out.
     fn string(&mut self, tag: Tag, key: u32, text: &str) {
         let space = MAX_SLOTS.saturating_sub(self.slots.len() + 1) * SLOT_BYTES;
-        let mut end = text.len().min(space);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = up_to(text, space).len();
         self.cut += u32::from(end < text.len());
         if end < text.len() && (tag != Tag::Text || end == 0) {
             return;

@@ -3,6 +3,8 @@
 use super::SpanArguments;
 #[cfg(feature = "record")]
 use super::{Args, Kind, Site, recorder};
+#[cfg(feature = "record")]
+use crate::hot::text::up_to;
 use std::ops::Range;
 
 /// The maximum length of a track's name, in bytes.
@@ -40,12 +42,7 @@ impl Track {
     pub fn new(name: impl AsRef<str>) -> Track {
         #[cfg(feature = "record")]
         {
-            let name = name.as_ref();
-            let mut end = name.len().min(NAME_BYTES);
-            while !name.is_char_boundary(end) {
-                end -= 1;
-            }
-            Track { name: name[..end].to_owned() }
+            Track { name: up_to(name.as_ref(), NAME_BYTES).to_owned() }
         }
         #[cfg(not(feature = "record"))]
         {
