@@ -1,4 +1,6 @@
 //! Recordings of programs that are instrumented with `tracing`.
+//!
+//! This is one file because all tests share the subscriber that records, and its spans and events.
 
 mod recorder;
 

@@ -3,6 +3,8 @@
 //!
 //! Every open span has a position among the open spans of its thread, which its guard keeps. If a span ends while others
 //! inside of it are open, its position becomes a hole; it is used again when the spans inside have ended.
+//!
+//! This is one file because every function reads or writes the fields of one structure, whose order of changes matters.
 
 mod overhead;
 

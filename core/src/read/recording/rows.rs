@@ -1,4 +1,6 @@
 //! Converts records to rows, with the field names of Kineto's traces.
+//!
+//! This is one file because each tag of a record is one arm, and the arms share how arguments and times are read.
 
 use super::state::{LATEST, Open, Recording};
 use crate::diagnostics::Code;
