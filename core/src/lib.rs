@@ -95,6 +95,7 @@ pub mod pair;
 pub mod queries;
 #[cfg(test)]
 mod random;
+pub mod ranks;
 pub mod read;
 pub mod records;
 pub mod report;

@@ -10,6 +10,7 @@ mod entry;
 pub mod export_options;
 pub mod exports;
 pub mod options;
+mod ranks;
 pub mod replay_options;
 pub mod setting;
 mod takes;

@@ -7,6 +7,7 @@ pub mod event_list;
 pub mod execution_trace;
 pub mod file_name;
 pub mod memory_timeline;
+pub mod merge;
 pub mod perfetto;
 pub mod redact;
 pub mod repair;

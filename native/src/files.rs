@@ -1,11 +1,14 @@
-//! Reads traces from files, folders and standard input, follows recordings that are being written, and writes text to files.
+//! Reads traces from files, folders, archives and standard input, follows recordings that are being written, and writes text to files.
 
+mod archive;
 mod follow;
 mod inflate;
 mod input;
 pub(crate) mod output;
+mod run;
 
 pub use follow::{Follower, Following};
 pub use inflate::ZlibMember;
 pub use input::{InputError, Progress, Reason, Source, open, read, sources, unpacker};
 pub use output::Output;
+pub use run::{Content, Found, visit};

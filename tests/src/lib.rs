@@ -9,6 +9,7 @@ pub mod generator;
 pub mod ktrace;
 pub mod peers;
 pub mod programs;
+pub mod runs;
 pub mod torch;
 pub mod typescript;
 

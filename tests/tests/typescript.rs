@@ -3,11 +3,14 @@
 
 use kinetoscope_core::analysis::overview::preview::Preview;
 use kinetoscope_core::error::Error;
-use kinetoscope_core::queries::QUERIES;
 use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::queries::{QUERIES, Request, query};
+use kinetoscope_core::ranks::run::Run;
+use kinetoscope_core::ranks::summary::Summary;
 use kinetoscope_core::rows::{Cell, Rows, Variant};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::files;
+use kinetoscope_tests::runs::{Injected, Plan, generate};
 use kinetoscope_tests::typescript::{columns_ts, queries_ts};
 use std::collections::BTreeSet;
 use std::fs;
@@ -92,6 +95,12 @@ fn answers_conform_to_their_types() {
         }
     }
     assert!(read > 150, "{read} traces");
+    let ranks = query("ranks").expect("the query");
+    for run in runs_of_several_ranks() {
+        let rows = run.answer(Request::new(&Options::default())).expect("an answer").rows;
+        check_cells(&rows, "a run");
+        check_variants(&rows, ranks.variants, &mut kinds, "a run");
+    }
     let expected: BTreeSet<String> = QUERIES
         .iter()
         .flat_map(|query| query.variants)
@@ -99,6 +108,16 @@ fn answers_conform_to_their_types() {
         .map(|&kind| kind.to_owned())
         .collect();
     assert_eq!(kinds, expected, "every kind should occur in a fixture");
+}
+
+/// Runs with a late rank and with a slow link.
+fn runs_of_several_ranks() -> impl Iterator<Item = Run> {
+    let plan = Plan { ranks: 8, pairs: true, ..Plan::of(1) };
+    [Injected::Forward, Injected::SlowLink].into_iter().map(move |injected| {
+        let generated = generate(&Plan { injected: Some((2, injected)), ..plan });
+        let traces = generated.traces.iter().map(|text| Trace::read(text.as_bytes()).expect("a trace"));
+        Run::new(traces.map(|trace| Summary::of(&trace, "a rank")).collect(), Vec::new())
+    })
 }
 
 fn check_cells(rows: &Rows, what: &str) {

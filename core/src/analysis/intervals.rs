@@ -79,6 +79,11 @@ impl Intervals {
         self.length() - self.intersection(other).length()
     }
 
+    /// Returns the times that lie in `self` and not in `other`.
+    pub(crate) fn outside(&self, other: &Intervals) -> Intervals {
+        Intervals(self.0.iter().flat_map(|&period| other.gaps(period)).collect())
+    }
+
     /// Returns the times that lie in either set.
     pub fn union(&self, other: &Intervals) -> Intervals {
         let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
@@ -167,6 +172,7 @@ mod tests {
             let added = [bits(&a), bits(&b) & !bits(&a)].map(|bits| i64::from(bits.count_ones()));
             assert_eq!(added_lengths(&[x.clone(), y.clone()]), added);
             assert_eq!(x.length_outside(&y), i64::from((bits(&a) & !bits(&b)).count_ones()));
+            assert_eq!(bits(x.outside(&y).as_slice()), bits(&a) & !bits(&b));
             assert_eq!(bits(&x.gaps((4, 20))), !bits(&a) & bits(&[(4, 20)]));
             assert_eq!(bits(x.clipped((4, 20)).as_slice()), bits(&a) & bits(&[(4, 20)]));
         }

@@ -8,6 +8,7 @@ use super::answer_options::{
 };
 use super::entry::{Answer, Query, Request, examples};
 use super::options::Typed;
+use super::ranks;
 use super::replay_options::{CriticalPathOptions, WhatIfOptions};
 use crate::analysis::device::{
     breakdown, collectives, idle_rows, kernel_rows, launch_rows, memory_rows, sequence_rows, steps, work,
@@ -22,6 +23,8 @@ use crate::analysis::torch::{
     average_rows, coverage, evaluation, event_rows, event_tree_rows, node_rows, patterns, stacks,
 };
 use crate::error::Error;
+use crate::ranks::report::RanksOptions;
+use crate::ranks::rows;
 use crate::report::summary_text;
 use crate::rows::Rows;
 use crate::trace::Trace;
@@ -182,6 +185,18 @@ pub(super) const QUERIES: &[Query] = &[
             "no calls of collectives in this trace: PyTorch records them with its backends for several ranks",
         ),
         run: |trace, request| Ok(analyses::collectives(trace, &request.typed()).into()),
+    },
+    Query {
+        name: "ranks",
+        about: help("Several ranks: who was late and why, collectives, clocks"),
+        examples: examples(&["traces/", "rank*.json.gz --rank 7 --step 12", "traces.tar.gz --format json"]),
+        options: RanksOptions::DECLARED,
+        is_one_row: false,
+        columns: rows::COLUMNS,
+        variants: rows::VARIANTS,
+        questions: &[],
+        hint: None,
+        run: ranks::of_one,
     },
     Query {
         name: "flops",

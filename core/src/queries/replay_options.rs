@@ -21,7 +21,7 @@ pub struct CriticalPathOptions {
     pub row_limit: Option<usize>,
 }
 
-const STEP: Opt = Opt::new("step", "N", Takes::Count, "Only the profiler step with this number");
+pub(super) const STEP: Opt = Opt::new("step", "N", Takes::Count, "Only the profiler step with this number");
 const PERIODS: Opt =
     Opt::new("periods", "", Takes::Nothing, "List each period with its event, in the order of time");
 

@@ -20,6 +20,7 @@ pub(super) fn binary(head: &[u8]) -> Error {
         [b'G', b'I', b'F', b'8', ..] => refusal("a GIF image", ""),
         [b'%', b'P', b'D', b'F', ..] => refusal("a PDF document", ""),
         [b'P', b'K', 3 | 5, 4 | 6, ..] => refusal("a zip archive", "unpack it and pass the trace inside"),
+        [b'K', b'S', b'U', b'M', ..] => refusal("a summary of ranks", "pass it to `kinetoscope ranks`"),
         [0x7f, b'E', b'L', b'F', ..] => refusal("an ELF program", ""),
         [0xfd, b'7', b'z', b'X', b'Z', ..] => refusal("an xz archive", "decompress it first"),
         [b'B', b'Z', b'h', ..] => refusal("a bzip2 archive", "decompress it first"),

@@ -1,6 +1,7 @@
 //! The JSON form of an answer: `{"schema", "trace", "diagnostics", "rows"}`.
 
 use crate::analysis::overview::info;
+use crate::ranks::run::Run;
 use crate::rows::{Rows, json, quote};
 use crate::trace::Trace;
 use alloc::format;
@@ -72,6 +73,20 @@ impl Document {
             lines(|p| &p.rows)
         )
     }
+}
+
+/// Returns the document of an answer about a run. `trace` has an object for each recording of a rank.
+pub fn of_run(query: &str, run: &Run, rows: &Rows) -> String {
+    let trace = |(rank, name, events): (i64, &str, u64)| {
+        format!("{{\"name\":{},\"rank\":{rank},\"events\":{events}}}", quote(name))
+    };
+    let traces: Vec<String> = run.recordings().map(trace).collect();
+    let rows: Vec<String> = (0..rows.rows.len()).map(|at| rows.json_row(at)).collect();
+    format!(
+        "{{\"schema\":\"kinetoscope.{query}/{VERSION}\",\n\"trace\":[{}],\n\"diagnostics\":[],\n\"rows\":[\n{}\n]}}\n",
+        traces.join(",\n"),
+        rows.join(",\n")
+    )
 }
 
 /// Returns the object that describes a trace.

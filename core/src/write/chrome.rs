@@ -24,7 +24,7 @@ pub enum KeyOf {
     Metadata,
 }
 
-/// Replaces strings while they are written. Each method returns the replacement, or `None` to keep the original.
+/// Replaces parts of events while they are written. Each method returns the replacement, or `None` to keep the original.
 /// [`Keep`] replaces nothing.
 pub trait Rewrite {
     /// The string to write instead of a category.
@@ -40,6 +40,10 @@ pub trait Rewrite {
     fn id(&mut self, json: &str) -> Option<String>;
     /// The JSON to write instead of a metadata value.
     fn metadata(&mut self, key: &str, json: &str) -> Option<String>;
+    /// The time to write instead of the start of an event, in ns after the base.
+    fn start(&mut self, _: i64) -> Option<i64> {
+        None
+    }
 }
 
 /// Keeps everything as it is.
@@ -103,6 +107,11 @@ impl ChromeWriter<String, Keep> {
 }
 
 impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
+    /// Creates a writer of events only, in a document that has this number of them.
+    pub(super) fn of_part(out: W, rewrite: R, events: u64) -> Self {
+        ChromeWriter { started: true, events, ..ChromeWriter::with_rewrite(out, rewrite) }
+    }
+
     /// Creates a writer to `out` that replaces strings with `rewrite`.
     pub fn with_rewrite(out: W, rewrite: R) -> Self {
         ChromeWriter { out, rewrite, started: false, bare: false, events: 0, metadata_written: 0 }
@@ -185,7 +194,9 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
                 members.member(key, changed.as_deref().unwrap_or(json))?;
             }
         }
-        for (key, ns) in [("ts", table.ts(row)), ("dur", table.dur(row))] {
+        let start = Some(table.ts(row)).filter(|&ns| ns != time::NONE);
+        let start = start.map_or(time::NONE, |ns| self.rewrite.start(ns).unwrap_or(ns));
+        for (key, ns) in [("ts", start), ("dur", table.dur(row))] {
             if ns != time::NONE && (key == "ts" || ph != b'B') {
                 let mut text = String::new();
                 time::write_micros(&mut text, ns);

@@ -50,13 +50,14 @@ const CLASSIFIED: [&str; 9] =
 const JOINED: [&str; 2] = ["events", "execution-trace"];
 
 /// The commands by topic, for the help text.
-const TOPICS: [(&str, &[&str]); 7] = [
+const TOPICS: [(&str, &[&str]); 8] = [
     ("Overview", &["summary", "fitness", "check", "info"]),
     (
         "Operators",
         &["ops", "events", "event-tree", "stacks", "modules", "coverage", "patterns", "evaluation", "nodes"],
     ),
     ("Causes", &["breakdown", "idle", "tasks", "critical-path", "what-if"]),
+    ("Ranks", &["ranks", "summarize", "merge"]),
     ("Devices", &["kernels", "launches", "sequences", "collectives", "flops", "memory", "steps"]),
     ("Timeline", &["tree", "samples", "names", "counters", "tracks"]),
     ("Traces", &["view", "attach", "export", "repair", "slice", "shrink", "redact"]),
@@ -94,10 +95,36 @@ fn subcommands() -> impl Iterator<Item = Command> {
         .args(file_args());
     let shell =
         Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell)).help("The shell");
+    let summarize = Command::new("summarize")
+        .about("Writes small summaries of ranks, from which `ranks` answers")
+        .long_about(
+            "Writes small summaries of ranks (.ksum), from which `ranks` answers as from the traces.\n\nA summary is at most 2 % of \
+             the size of its trace, or 256 KiB. With a folder as output, each trace gets a file of its own; otherwise all summaries \
+             are in one file. Summaries are merged in any order, with the same result.",
+        )
+        .after_help(examples("summarize", &["rank0.pt.trace.json.gz -o rank0.ksum", "ranks/*.ksum -o run.ksum"]))
+        .args(run_args("Write to this file, or to a file for each trace in this folder"));
+    let merge = Command::new("merge")
+        .about("Writes the events of several ranks as one trace, on one clock")
+        .long_about(
+            "Writes the events of several ranks as one Chrome trace, on one clock.\n\nRank R has the numbers from R x 10,000,000 as \
+             processes and threads, and ids from R x 2^33. The times of a rank are moved by the offset and drift of its clock, as \
+             `ranks` shows them, where they are larger than their error.",
+        )
+        .after_help(examples("merge", &["ranks/ -o run.json.gz", "ranks.tar.gz --ranks 0,7 -o two.json"]))
+        .arg(
+            Arg::new("ranks")
+                .long("ranks")
+                .value_name("LIST")
+                .value_delimiter(',')
+                .value_parser(value_parser!(i64))
+                .help("Only these ranks, such as 0,7"),
+        )
+        .args(run_args("Write to this file; a name in .gz is compressed [default: standard output]"));
     QUERIES
         .iter()
         .map(query_command)
-        .chain([export, repair])
+        .chain([summarize, merge, export, repair])
         .chain(page_commands())
         .chain(exports(Kind::Edit).map(|e| export_command(e, "")))
         .chain([
@@ -353,11 +380,21 @@ fn answer_args(command: Command, required: bool) -> Command {
     let is_joined = JOINED.contains(&command.get_name());
     let input = is_ruled.then(torch_version).into_iter();
     let input = input.chain(is_classified.then(kernel_rules)).chain(is_joined.then(execution_trace));
-    command.arg(traces(required)).args(input).args([
+    let traces = if command.get_name() == "ranks" { run_traces() } else { traces(required) };
+    command.arg(traces).args(input).args([
         format_arg("The output format"),
         output("Write to this file instead of standard output"),
         strict(),
     ])
+}
+
+/// The arguments of a command that writes something about a run.
+fn run_args(about_output: &'static str) -> [Arg; 3] {
+    [run_traces(), output(about_output), strict()]
+}
+
+fn run_traces() -> Arg {
+    traces(true).help("Files, folders, archives (.tar, .tar.gz, .zip), patterns, or `-` for standard input")
 }
 
 fn file_args() -> [Arg; 3] {

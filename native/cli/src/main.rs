@@ -11,6 +11,7 @@ mod files;
 mod print;
 mod progress;
 mod random;
+mod ranks;
 mod terminal;
 #[cfg(feature = "view")]
 mod view;
@@ -38,6 +39,9 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
             refuse_unknown_command(matches)?;
             answer::answer("summary", matches)
         }
+        Some(("ranks", matches)) => ranks::ranks(matches),
+        Some(("summarize", matches)) => ranks::summarize(matches),
+        Some(("merge", matches)) => ranks::merge(matches),
         Some(("repair", matches)) => files::repair(&args::Files::of(matches)),
         #[cfg(feature = "view")]
         Some(("view", matches)) => view::view(matches),

@@ -35,8 +35,13 @@ pub enum Reason {
 
 impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.source_name)?;
-        match &self.reason {
+        write!(f, "{}: {}", self.source_name, self.reason)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Reason::Io(error) => error.fmt(f),
             Reason::Trace(error) => error.fmt(f),
         }
@@ -143,7 +148,8 @@ pub fn sources(arguments: &[PathBuf]) -> io::Result<Vec<Source>> {
 }
 
 /// The ends of the names of files that are read from a folder.
-const EXTENSIONS: [&str; 6] = [".json", ".json.gz", ".json.zst", ".ktrace", ".pftrace", ".perfetto-trace"];
+pub(super) const EXTENSIONS: [&str; 6] =
+    [".json", ".json.gz", ".json.zst", ".ktrace", ".pftrace", ".perfetto-trace"];
 
 fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
@@ -191,8 +197,15 @@ pub fn read(source: &Source, progress: impl FnMut(Progress)) -> Result<Trace, In
     read_text(source, progress).map_err(|reason| InputError { source_name: source.path(), reason })
 }
 
-fn read_text(source: &Source, mut progress: impl FnMut(Progress)) -> Result<Trace, Reason> {
-    let input = source.reader()?;
+fn read_text(source: &Source, progress: impl FnMut(Progress)) -> Result<Trace, Reason> {
+    read_from(source.reader()?, progress)
+}
+
+/// Reads a trace from any input.
+pub(super) fn read_from(
+    input: Box<dyn Read + Send>,
+    mut progress: impl FnMut(Progress),
+) -> Result<Trace, Reason> {
     let (filled, queue) = sync_channel::<Piece>(QUEUED_PIECES);
     let (give_back, empty) = channel::<Vec<u8>>();
     let unpacking = thread::spawn(move || unpack(input, &filled, &empty));

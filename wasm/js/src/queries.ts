@@ -195,6 +195,70 @@ export type PathPart =
   | "profiler_overhead"
   | "unknown";
 
+export type RanksKind =
+  | "run"
+  | "note"
+  | "straggler"
+  | "slow_link"
+  | "clock"
+  | "rank"
+  | "group"
+  | "bandwidth"
+  | "step"
+  | "rank_step"
+  | "collective";
+
+export type RunNote =
+  | "unreadable"
+  | "skipped"
+  | "partial"
+  | "missing_rank"
+  | "duplicate_rank"
+  | "contradictory_rank"
+  | "assumed_rank"
+  | "another_run"
+  | "mismatch"
+  | "missing_calls"
+  | "skewed_start"
+  | "calls_left_out";
+
+export type Phase =
+  | "data loading"
+  | "forward"
+  | "backward"
+  | "optimizer"
+  | "communication"
+  | "other";
+
+export type Parallelism =
+  | "data"
+  | "tensor"
+  | "pipeline"
+  | "expert"
+  | "context"
+  | "unknown";
+
+export type CollectiveName =
+  | "all_reduce"
+  | "all_gather"
+  | "reduce_scatter"
+  | "all_to_all"
+  | "broadcast"
+  | "reduce"
+  | "gather"
+  | "scatter"
+  | "barrier"
+  | "send"
+  | "recv"
+  | "send_recv"
+  | "other";
+
+export type MatchedBy =
+  | "sequence number"
+  | "comms id"
+  | "order"
+  | "pair";
+
 export type FlopsKind =
   | "total"
   | "operator";
@@ -963,6 +1027,1405 @@ export interface CollectivesRow {
   /** The bytes divided by the device time. It includes the time in which the collective waited for other ranks. */
   bytes_per_second: number | null;
 }
+
+/** Options of `ranks`. */
+export interface RanksOptions {
+  /** Only what is about this rank. */
+  rank?: number | undefined;
+  /** Only the profiler step with this number. */
+  step?: number | undefined;
+  /** Maximum number of rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `ranks` of the kind run. */
+export interface RanksRunRow {
+  /** What the row is about. */
+  kind: "run";
+  /** The rank. */
+  rank: null;
+  /** The ranks: of the run, of the group, or those that took part. */
+  ranks: unknown[] | null;
+  /** The number of ranks of the run, as the traces state it. */
+  world_size: number | null;
+  /** The ranks without a trace. */
+  missing: unknown[] | null;
+  /** The machine of the rank. */
+  host: null;
+  /** The first trace of the rank. */
+  trace: null;
+  /** The number of recordings of the rank. */
+  windows: null;
+  /** The number of the class of ranks that behave alike. */
+  class: null;
+  /** The kind of note. */
+  code: null;
+  /** The note, or what the straggler did more than the others. */
+  message: null;
+  /** The phase in which the rank was late. */
+  phase: null;
+  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  steps: unknown[] | null;
+  /** What the others waited for because of it, summed over the steps. */
+  cost_ns: null;
+  /** Whether the rank was late in most steps. */
+  persistent: null;
+  /** The number of the step. */
+  step: null;
+  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
+  wall_ns: null;
+  /** The time of data loading. */
+  data_loading_ns: null;
+  /** The time of the forward pass. */
+  forward_ns: null;
+  /** The time of the backward pass. */
+  backward_ns: null;
+  /** The time of the optimizer. */
+  optimizer_ns: null;
+  /** The exposed time of communication, with waiting. */
+  communication_ns: null;
+  /** The remaining time. */
+  other_ns: null;
+  /** The time of the rank's own work: all phases except communication. */
+  own_ns: null;
+  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
+  late_ns: null;
+  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
+  waited_ns: null;
+  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
+  imbalance: null;
+  /** The number of collectives in which the rank arrived last. */
+  last: null;
+  /** The number of matched collectives. */
+  matched: number;
+  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  bubble: null;
+  /** The time in which its devices only communicated; null without devices. */
+  exposed_communication_ns: null;
+  /** The idle time of its devices; null without devices. */
+  idle_ns: null;
+  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
+  peak_bytes: null;
+  /** How much later than the first rank it began to record. */
+  start_skew_ns: null;
+  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
+  offset_ns: null;
+  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
+  drift_ppm: null;
+  /** The time of the rank's clock at which the offset holds. */
+  at_ns: null;
+  /** How far the offset may be off. */
+  error_ns: null;
+  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
+  method: null;
+  /** Why the clock could not be fitted; null if it could. */
+  refused: null;
+  /** The name of the process group; the stream of its kernels if the trace does not name it. */
+  group: null;
+  /** The description of the process group. */
+  description: null;
+  /** What the process group is for. */
+  parallelism: null;
+  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
+  stated: null;
+  /** The number of the collective in its group; null if the traces have none. */
+  seq: null;
+  /** The collective. */
+  name: null;
+  /** The size of the input or the output, whichever is larger; of a group, the sum. */
+  bytes: null;
+  /** When the first rank arrived, on the reference clock. */
+  start_ns: null;
+  /** The wait of each of the `ranks`, in ns. */
+  wait_ns: unknown[] | null;
+  /** The transfer of each of the `ranks`, in ns. */
+  transfer_ns: unknown[] | null;
+  /** The rank that arrived last. */
+  last_rank: null;
+  /** What that rank mostly did since its previous collective. */
+  last_phase: null;
+  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
+  counted: null;
+  /** How the calls of the ranks were matched. */
+  matched_by: null;
+  /** The share of calls that could be matched; 1 for a sequence number or an id. */
+  confidence: null;
+  /** The number of collectives. */
+  count: null;
+  /** The number of machines of the ranks. */
+  nodes: null;
+  /** The median transfer. */
+  usual_transfer_ns: null;
+  /** The median transfer of the same kind and size in other groups. */
+  others_transfer_ns: null;
+  /** The algorithm bandwidth: the size divided by the median transfer. */
+  bytes_per_second: null;
+  /** The bus bandwidth, by the factors of nccl-tests. */
+  bus_bytes_per_second: null;
+}
+
+/** A row of `ranks` of the kind note. */
+export interface RanksNoteRow {
+  /** What the row is about. */
+  kind: "note";
+  /** The rank. */
+  rank: null;
+  /** The ranks: of the run, of the group, or those that took part. */
+  ranks: unknown[] | null;
+  /** The number of ranks of the run, as the traces state it. */
+  world_size: null;
+  /** The ranks without a trace. */
+  missing: unknown[] | null;
+  /** The machine of the rank. */
+  host: null;
+  /** The first trace of the rank. */
+  trace: null;
+  /** The number of recordings of the rank. */
+  windows: null;
+  /** The number of the class of ranks that behave alike. */
+  class: null;
+  /** The kind of note. */
+  code: RunNote;
+  /** The note, or what the straggler did more than the others. */
+  message: string;
+  /** The phase in which the rank was late. */
+  phase: null;
+  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  steps: unknown[] | null;
+  /** What the others waited for because of it, summed over the steps. */
+  cost_ns: null;
+  /** Whether the rank was late in most steps. */
+  persistent: null;
+  /** The number of the step. */
+  step: null;
+  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
+  wall_ns: null;
+  /** The time of data loading. */
+  data_loading_ns: null;
+  /** The time of the forward pass. */
+  forward_ns: null;
+  /** The time of the backward pass. */
+  backward_ns: null;
+  /** The time of the optimizer. */
+  optimizer_ns: null;
+  /** The exposed time of communication, with waiting. */
+  communication_ns: null;
+  /** The remaining time. */
+  other_ns: null;
+  /** The time of the rank's own work: all phases except communication. */
+  own_ns: null;
+  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
+  late_ns: null;
+  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
+  waited_ns: null;
+  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
+  imbalance: null;
+  /** The number of collectives in which the rank arrived last. */
+  last: null;
+  /** The number of matched collectives. */
+  matched: null;
+  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  bubble: null;
+  /** The time in which its devices only communicated; null without devices. */
+  exposed_communication_ns: null;
+  /** The idle time of its devices; null without devices. */
+  idle_ns: null;
+  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
+  peak_bytes: null;
+  /** How much later than the first rank it began to record. */
+  start_skew_ns: null;
+  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
+  offset_ns: null;
+  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
+  drift_ppm: null;
+  /** The time of the rank's clock at which the offset holds. */
+  at_ns: null;
+  /** How far the offset may be off. */
+  error_ns: null;
+  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
+  method: null;
+  /** Why the clock could not be fitted; null if it could. */
+  refused: null;
+  /** The name of the process group; the stream of its kernels if the trace does not name it. */
+  group: null;
+  /** The description of the process group. */
+  description: null;
+  /** What the process group is for. */
+  parallelism: null;
+  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
+  stated: null;
+  /** The number of the collective in its group; null if the traces have none. */
+  seq: null;
+  /** The collective. */
+  name: null;
+  /** The size of the input or the output, whichever is larger; of a group, the sum. */
+  bytes: null;
+  /** When the first rank arrived, on the reference clock. */
+  start_ns: null;
+  /** The wait of each of the `ranks`, in ns. */
+  wait_ns: unknown[] | null;
+  /** The transfer of each of the `ranks`, in ns. */
+  transfer_ns: unknown[] | null;
+  /** The rank that arrived last. */
+  last_rank: null;
+  /** What that rank mostly did since its previous collective. */
+  last_phase: null;
+  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
+  counted: null;
+  /** How the calls of the ranks were matched. */
+  matched_by: null;
+  /** The share of calls that could be matched; 1 for a sequence number or an id. */
+  confidence: null;
+  /** The number of collectives. */
+  count: null;
+  /** The number of machines of the ranks. */
+  nodes: null;
+  /** The median transfer. */
+  usual_transfer_ns: null;
+  /** The median transfer of the same kind and size in other groups. */
+  others_transfer_ns: null;
+  /** The algorithm bandwidth: the size divided by the median transfer. */
+  bytes_per_second: null;
+  /** The bus bandwidth, by the factors of nccl-tests. */
+  bus_bytes_per_second: null;
+}
+
+/** A row of `ranks` of the kind straggler. */
+export interface RanksStragglerRow {
+  /** What the row is about. */
+  kind: "straggler";
+  /** The rank. */
+  rank: number;
+  /** The ranks: of the run, of the group, or those that took part. */
+  ranks: unknown[] | null;
+  /** The number of ranks of the run, as the traces state it. */
+  world_size: null;
+  /** The ranks without a trace. */
+  missing: unknown[] | null;
+  /** The machine of the rank. */
+  host: string | null;
+  /** The first trace of the rank. */
+  trace: null;
+  /** The number of recordings of the rank. */
+  windows: null;
+  /** The number of the class of ranks that behave alike. */
+  class: null;
+  /** The kind of note. */
+  code: null;
+  /** The note, or what the straggler did more than the others. */
+  message: string | null;
+  /** The phase in which the rank was late. */
+  phase: Phase;
+  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  steps: unknown[] | null;
+  /** What the others waited for because of it, summed over the steps. */
+  cost_ns: number;
+  /** Whether the rank was late in most steps. */
+  persistent: boolean;
+  /** The number of the step. */
+  step: null;
+  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
+  wall_ns: null;
+  /** The time of data loading. */
+  data_loading_ns: null;
+  /** The time of the forward pass. */
+  forward_ns: null;
+  /** The time of the backward pass. */
+  backward_ns: null;
+  /** The time of the optimizer. */
+  optimizer_ns: null;
+  /** The exposed time of communication, with waiting. */
+  communication_ns: null;
+  /** The remaining time. */
+  other_ns: null;
+  /** The time of the rank's own work: all phases except communication. */
+  own_ns: null;
+  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
+  late_ns: null;
+  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
+  waited_ns: null;
+  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
+  imbalance: null;
+  /** The number of collectives in which the rank arrived last. */
+  last: null;
+  /** The number of matched collectives. */
+  matched: null;
+  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  bubble: null;
+  /** The time in which its devices only communicated; null without devices. */
+  exposed_communication_ns: null;
+  /** The idle time of its devices; null without devices. */
+  idle_ns: null;
+  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
+  peak_bytes: null;
+  /** How much later than the first rank it began to record. */
+  start_skew_ns: null;
+  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
+  offset_ns: null;
+  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
+  drift_ppm: null;
+  /** The time of the rank's clock at which the offset holds. */
+  at_ns: null;
+  /** How far the offset may be off. */
+  error_ns: null;
+  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
+  method: null;
+  /** Why the clock could not be fitted; null if it could. */
+  refused: null;
+  /** The name of the process group; the stream of its kernels if the trace does not name it. */
+  group: null;
+  /** The description of the process group. */
+  description: null;
+  /** What the process group is for. */
+  parallelism: null;
+  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
+  stated: null;
+  /** The number of the collective in its group; null if the traces have none. */
+  seq: null;
+  /** The collective. */
+  name: null;
+  /** The size of the input or the output, whichever is larger; of a group, the sum. */
+  bytes: null;
+  /** When the first rank arrived, on the reference clock. */
+  start_ns: null;
+  /** The wait of each of the `ranks`, in ns. */
+  wait_ns: unknown[] | null;
+  /** The transfer of each of the `ranks`, in ns. */
+  transfer_ns: unknown[] | null;
+  /** The rank that arrived last. */
+  last_rank: null;
+  /** What that rank mostly did since its previous collective. */
+  last_phase: null;
+  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
+  counted: null;
+  /** How the calls of the ranks were matched. */
+  matched_by: null;
+  /** The share of calls that could be matched; 1 for a sequence number or an id. */
+  confidence: null;
+  /** The number of collectives. */
+  count: null;
+  /** The number of machines of the ranks. */
+  nodes: null;
+  /** The median transfer. */
+  usual_transfer_ns: null;
+  /** The median transfer of the same kind and size in other groups. */
+  others_transfer_ns: null;
+  /** The algorithm bandwidth: the size divided by the median transfer. */
+  bytes_per_second: null;
+  /** The bus bandwidth, by the factors of nccl-tests. */
+  bus_bytes_per_second: null;
+}
+
+/** A row of `ranks` of the kind slow_link. */
+export interface RanksSlowLinkRow {
+  /** What the row is about. */
+  kind: "slow_link";
+  /** The rank. */
+  rank: null;
+  /** The ranks: of the run, of the group, or those that took part. */
+  ranks: unknown[] | null;
+  /** The number of ranks of the run, as the traces state it. */
+  world_size: null;
+  /** The ranks without a trace. */
+  missing: unknown[] | null;
+  /** The machine of the rank. */
+  host: null;
+  /** The first trace of the rank. */
+  trace: null;
+  /** The number of recordings of the rank. */
+  windows: null;
+  /** The number of the class of ranks that behave alike. */
+  class: null;
+  /** The kind of note. */
+  code: null;
+  /** The note, or what the straggler did more than the others. */
+  message: null;
+  /** The phase in which the rank was late. */
+  phase: null;
+  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  steps: unknown[] | null;
+  /** What the others waited for because of it, summed over the steps. */
+  cost_ns: number;
+  /** Whether the rank was late in most steps. */
+  persistent: null;
+  /** The number of the step. */
+  step: null;
+  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
+  wall_ns: null;
+  /** The time of data loading. */
+  data_loading_ns: null;
+  /** The time of the forward pass. */
+  forward_ns: null;
+  /** The time of the backward pass. */
+  backward_ns: null;
+  /** The time of the optimizer. */
+  optimizer_ns: null;
+  /** The exposed time of communication, with waiting. */
+  communication_ns: null;
+  /** The remaining time. */
+  other_ns: null;
+  /** The time of the rank's own work: all phases except communication. */
+  own_ns: null;
+  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
+  late_ns: null;
+  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
+  waited_ns: null;
+  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
+  imbalance: null;
+  /** The number of collectives in which the rank arrived last. */
+  last: null;
+  /** The number of matched collectives. */
+  matched: null;
+  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  bubble: null;
+  /** The time in which its devices only communicated; null without devices. */
+  exposed_communication_ns: null;
+  /** The idle time of its devices; null without devices. */
+  idle_ns: null;
+  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
+  peak_bytes: null;
+  /** How much later than the first rank it began to record. */
+  start_skew_ns: null;
+  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
+  offset_ns: null;
+  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
+  drift_ppm: null;
+  /** The time of the rank's clock at which the offset holds. */
+  at_ns: null;
+  /** How far the offset may be off. */
+  error_ns: null;
+  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
+  method: null;
+  /** Why the clock could not be fitted; null if it could. */
+  refused: null;
+  /** The name of the process group; the stream of its kernels if the trace does not name it. */
+  group: string;
+  /** The description of the process group. */
+  description: string | null;
+  /** What the process group is for. */
+  parallelism: null;
+  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
+  stated: null;
+  /** The number of the collective in its group; null if the traces have none. */
+  seq: null;
+  /** The collective. */
+  name: CollectiveName;
+  /** The size of the input or the output, whichever is larger; of a group, the sum. */
+  bytes: number;
+  /** When the first rank arrived, on the reference clock. */
+  start_ns: null;
+  /** The wait of each of the `ranks`, in ns. */
+  wait_ns: unknown[] | null;
+  /** The transfer of each of the `ranks`, in ns. */
+  transfer_ns: unknown[] | null;
+  /** The rank that arrived last. */
+  last_rank: null;
+  /** What that rank mostly did since its previous collective. */
+  last_phase: null;
+  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
+  counted: null;
+  /** How the calls of the ranks were matched. */
+  matched_by: null;
+  /** The share of calls that could be matched; 1 for a sequence number or an id. */
+  confidence: null;
+  /** The number of collectives. */
+  count: number;
+  /** The number of machines of the ranks. */
+  nodes: null;
+  /** The median transfer. */
+  usual_transfer_ns: number;
+  /** The median transfer of the same kind and size in other groups. */
+  others_transfer_ns: number;
+  /** The algorithm bandwidth: the size divided by the median transfer. */
+  bytes_per_second: null;
+  /** The bus bandwidth, by the factors of nccl-tests. */
+  bus_bytes_per_second: null;
+}
+
+/** A row of `ranks` of the kind clock. */
+export interface RanksClockRow {
+  /** What the row is about. */
+  kind: "clock";
+  /** The rank. */
+  rank: number;
+  /** The ranks: of the run, of the group, or those that took part. */
+  ranks: unknown[] | null;
+  /** The number of ranks of the run, as the traces state it. */
+  world_size: null;
+  /** The ranks without a trace. */
+  missing: unknown[] | null;
+  /** The machine of the rank. */
+  host: null;
+  /** The first trace of the rank. */
+  trace: null;
+  /** The number of recordings of the rank. */
+  windows: null;
+  /** The number of the class of ranks that behave alike. */
+  class: null;
+  /** The kind of note. */
+  code: null;
+  /** The note, or what the straggler did more than the others. */
+  message: null;
+  /** The phase in which the rank was late. */
+  phase: null;
+  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  steps: unknown[] | null;
+  /** What the others waited for because of it, summed over the steps. */
+  cost_ns: null;
+  /** Whether the rank was late in most steps. */
+  persistent: null;
+  /** The number of the step. */
+  step: null;
+  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
+  wall_ns: null;
+  /** The time of data loading. */
+  data_loading_ns: null;
+  /** The time of the forward pass. */
+  forward_ns: null;
+  /** The time of the backward pass. */
+  backward_ns: null;
+  /** The time of the optimizer. */
+  optimizer_ns: null;
+  /** The exposed time of communication, with waiting. */
+  communication_ns: null;
+  /** The remaining time. */
+  other_ns: null;
+  /** The time of the rank's own work: all phases except communication. */
+  own_ns: null;
+  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
+  late_ns: null;
+  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
+  waited_ns: null;
+  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
+  imbalance: null;
+  /** The number of collectives in which the rank arrived last. */
+  last: null;
+  /** The number of matched collectives. */
+  matched: number | null;
+  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  bubble: null;
+  /** The time in which its devices only communicated; null without devices. */
+  exposed_communication_ns: null;
+  /** The idle time of its devices; null without devices. */
+  idle_ns: null;
+  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
+  peak_bytes: null;
+  /** How much later than the first rank it began to record. */
+  start_skew_ns: null;
+  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
+  offset_ns: number | null;
+  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
+  drift_ppm: number | null;
+  /** The time of the rank's clock at which the offset holds. */
+  at_ns: bigint | null;
+  /** How far the offset may be off. */
+  error_ns: number | null;
+  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
+  method: string | null;
+  /** Why the clock could not be fitted; null if it could. */
+  refused: string | null;
+  /** The name of the process group; the stream of its kernels if the trace does not name it. */
+  group: null;
+  /** The description of the process group. */
+  description: null;
+  /** What the process group is for. */
+  parallelism: null;
+  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
+  stated: null;
+  /** The number of the collective in its group; null if the traces have none. */
+  seq: null;
+  /** The collective. */
+  name: null;
+  /** The size of the input or the output, whichever is larger; of a group, the sum. */
+  bytes: null;
+  /** When the first rank arrived, on the reference clock. */
+  start_ns: null;
+  /** The wait of each of the `ranks`, in ns. */
+  wait_ns: unknown[] | null;
+  /** The transfer of each of the `ranks`, in ns. */
+  transfer_ns: unknown[] | null;
+  /** The rank that arrived last. */
+  last_rank: null;
+  /** What that rank mostly did since its previous collective. */
+  last_phase: null;
+  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
+  counted: null;
+  /** How the calls of the ranks were matched. */
+  matched_by: null;
+  /** The share of calls that could be matched; 1 for a sequence number or an id. */
+  confidence: null;
+  /** The number of collectives. */
+  count: null;
+  /** The number of machines of the ranks. */
+  nodes: null;
+  /** The median transfer. */
+  usual_transfer_ns: null;
+  /** The median transfer of the same kind and size in other groups. */
+  others_transfer_ns: null;
+  /** The algorithm bandwidth: the size divided by the median transfer. */
+  bytes_per_second: null;
+  /** The bus bandwidth, by the factors of nccl-tests. */
+  bus_bytes_per_second: null;
+}
+
+/** A row of `ranks` of the kind rank. */
+export interface RanksRankRow {
+  /** What the row is about. */
+  kind: "rank";
+  /** The rank. */
+  rank: number;
+  /** The ranks: of the run, of the group, or those that took part. */
+  ranks: unknown[] | null;
+  /** The number of ranks of the run, as the traces state it. */
+  world_size: null;
+  /** The ranks without a trace. */
+  missing: unknown[] | null;
+  /** The machine of the rank. */
+  host: string | null;
+  /** The first trace of the rank. */
+  trace: string;
+  /** The number of recordings of the rank. */
+  windows: number;
+  /** The number of the class of ranks that behave alike. */
+  class: number;
+  /** The kind of note. */
+  code: null;
+  /** The note, or what the straggler did more than the others. */
+  message: null;
+  /** The phase in which the rank was late. */
+  phase: null;
+  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  steps: unknown[] | null;
+  /** What the others waited for because of it, summed over the steps. */
+  cost_ns: null;
+  /** Whether the rank was late in most steps. */
+  persistent: null;
+  /** The number of the step. */
+  step: null;
+  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
+  wall_ns: number;
+  /** The time of data loading. */
+  data_loading_ns: number;
+  /** The time of the forward pass. */
+  forward_ns: number;
+  /** The time of the backward pass. */
+  backward_ns: number;
+  /** The time of the optimizer. */
+  optimizer_ns: number;
+  /** The exposed time of communication, with waiting. */
+  communication_ns: number;
+  /** The remaining time. */
+  other_ns: number;
+  /** The time of the rank's own work: all phases except communication. */
+  own_ns: number;
+  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
+  late_ns: null;
+  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
+  waited_ns: number;
+  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
+  imbalance: null;
+  /** The number of collectives in which the rank arrived last. */
+  last: number;
+  /** The number of matched collectives. */
+  matched: number;
+  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  bubble: number | null;
+  /** The time in which its devices only communicated; null without devices. */
+  exposed_communication_ns: number | null;
+  /** The idle time of its devices; null without devices. */
+  idle_ns: number | null;
+  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
+  peak_bytes: number | null;
+  /** How much later than the first rank it began to record. */
+  start_skew_ns: number;
+  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
+  offset_ns: null;
+  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
+  drift_ppm: null;
+  /** The time of the rank's clock at which the offset holds. */
+  at_ns: null;
+  /** How far the offset may be off. */
+  error_ns: null;
+  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
+  method: null;
+  /** Why the clock could not be fitted; null if it could. */
+  refused: null;
+  /** The name of the process group; the stream of its kernels if the trace does not name it. */
+  group: null;
+  /** The description of the process group. */
+  description: null;
+  /** What the process group is for. */
+  parallelism: null;
+  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
+  stated: null;
+  /** The number of the collective in its group; null if the traces have none. */
+  seq: null;
+  /** The collective. */
+  name: null;
+  /** The size of the input or the output, whichever is larger; of a group, the sum. */
+  bytes: null;
+  /** When the first rank arrived, on the reference clock. */
+  start_ns: null;
+  /** The wait of each of the `ranks`, in ns. */
+  wait_ns: unknown[] | null;
+  /** The transfer of each of the `ranks`, in ns. */
+  transfer_ns: unknown[] | null;
+  /** The rank that arrived last. */
+  last_rank: null;
+  /** What that rank mostly did since its previous collective. */
+  last_phase: null;
+  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
+  counted: null;
+  /** How the calls of the ranks were matched. */
+  matched_by: null;
+  /** The share of calls that could be matched; 1 for a sequence number or an id. */
+  confidence: null;
+  /** The number of collectives. */
+  count: null;
+  /** The number of machines of the ranks. */
+  nodes: null;
+  /** The median transfer. */
+  usual_transfer_ns: null;
+  /** The median transfer of the same kind and size in other groups. */
+  others_transfer_ns: null;
+  /** The algorithm bandwidth: the size divided by the median transfer. */
+  bytes_per_second: null;
+  /** The bus bandwidth, by the factors of nccl-tests. */
+  bus_bytes_per_second: null;
+}
+
+/** A row of `ranks` of the kind group. */
+export interface RanksGroupRow {
+  /** What the row is about. */
+  kind: "group";
+  /** The rank. */
+  rank: null;
+  /** The ranks: of the run, of the group, or those that took part. */
+  ranks: unknown[] | null;
+  /** The number of ranks of the run, as the traces state it. */
+  world_size: null;
+  /** The ranks without a trace. */
+  missing: unknown[] | null;
+  /** The machine of the rank. */
+  host: null;
+  /** The first trace of the rank. */
+  trace: null;
+  /** The number of recordings of the rank. */
+  windows: null;
+  /** The number of the class of ranks that behave alike. */
+  class: null;
+  /** The kind of note. */
+  code: null;
+  /** The note, or what the straggler did more than the others. */
+  message: null;
+  /** The phase in which the rank was late. */
+  phase: null;
+  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  steps: unknown[] | null;
+  /** What the others waited for because of it, summed over the steps. */
+  cost_ns: null;
+  /** Whether the rank was late in most steps. */
+  persistent: null;
+  /** The number of the step. */
+  step: null;
+  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
+  wall_ns: null;
+  /** The time of data loading. */
+  data_loading_ns: null;
+  /** The time of the forward pass. */
+  forward_ns: null;
+  /** The time of the backward pass. */
+  backward_ns: null;
+  /** The time of the optimizer. */
+  optimizer_ns: null;
+  /** The exposed time of communication, with waiting. */
+  communication_ns: null;
+  /** The remaining time. */
+  other_ns: null;
+  /** The time of the rank's own work: all phases except communication. */
+  own_ns: null;
+  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
+  late_ns: null;
+  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
+  waited_ns: null;
+  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
+  imbalance: null;
+  /** The number of collectives in which the rank arrived last. */
+  last: null;
+  /** The number of matched collectives. */
+  matched: number;
+  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  bubble: null;
+  /** The time in which its devices only communicated; null without devices. */
+  exposed_communication_ns: null;
+  /** The idle time of its devices; null without devices. */
+  idle_ns: null;
+  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
+  peak_bytes: null;
+  /** How much later than the first rank it began to record. */
+  start_skew_ns: null;
+  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
+  offset_ns: null;
+  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
+  drift_ppm: null;
+  /** The time of the rank's clock at which the offset holds. */
+  at_ns: null;
+  /** How far the offset may be off. */
+  error_ns: null;
+  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
+  method: null;
+  /** Why the clock could not be fitted; null if it could. */
+  refused: null;
+  /** The name of the process group; the stream of its kernels if the trace does not name it. */
+  group: string;
+  /** The description of the process group. */
+  description: string | null;
+  /** What the process group is for. */
+  parallelism: Parallelism;
+  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
+  stated: boolean;
+  /** The number of the collective in its group; null if the traces have none. */
+  seq: null;
+  /** The collective. */
+  name: null;
+  /** The size of the input or the output, whichever is larger; of a group, the sum. */
+  bytes: number;
+  /** When the first rank arrived, on the reference clock. */
+  start_ns: null;
+  /** The wait of each of the `ranks`, in ns. */
+  wait_ns: unknown[] | null;
+  /** The transfer of each of the `ranks`, in ns. */
+  transfer_ns: unknown[] | null;
+  /** The rank that arrived last. */
+  last_rank: null;
+  /** What that rank mostly did since its previous collective. */
+  last_phase: null;
+  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
+  counted: null;
+  /** How the calls of the ranks were matched. */
+  matched_by: null;
+  /** The share of calls that could be matched; 1 for a sequence number or an id. */
+  confidence: null;
+  /** The number of collectives. */
+  count: null;
+  /** The number of machines of the ranks. */
+  nodes: null;
+  /** The median transfer. */
+  usual_transfer_ns: null;
+  /** The median transfer of the same kind and size in other groups. */
+  others_transfer_ns: null;
+  /** The algorithm bandwidth: the size divided by the median transfer. */
+  bytes_per_second: null;
+  /** The bus bandwidth, by the factors of nccl-tests. */
+  bus_bytes_per_second: null;
+}
+
+/** A row of `ranks` of the kind bandwidth. */
+export interface RanksBandwidthRow {
+  /** What the row is about. */
+  kind: "bandwidth";
+  /** The rank. */
+  rank: null;
+  /** The ranks: of the run, of the group, or those that took part. */
+  ranks: unknown[] | null;
+  /** The number of ranks of the run, as the traces state it. */
+  world_size: null;
+  /** The ranks without a trace. */
+  missing: unknown[] | null;
+  /** The machine of the rank. */
+  host: null;
+  /** The first trace of the rank. */
+  trace: null;
+  /** The number of recordings of the rank. */
+  windows: null;
+  /** The number of the class of ranks that behave alike. */
+  class: null;
+  /** The kind of note. */
+  code: null;
+  /** The note, or what the straggler did more than the others. */
+  message: null;
+  /** The phase in which the rank was late. */
+  phase: null;
+  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  steps: unknown[] | null;
+  /** What the others waited for because of it, summed over the steps. */
+  cost_ns: null;
+  /** Whether the rank was late in most steps. */
+  persistent: null;
+  /** The number of the step. */
+  step: null;
+  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
+  wall_ns: null;
+  /** The time of data loading. */
+  data_loading_ns: null;
+  /** The time of the forward pass. */
+  forward_ns: null;
+  /** The time of the backward pass. */
+  backward_ns: null;
+  /** The time of the optimizer. */
+  optimizer_ns: null;
+  /** The exposed time of communication, with waiting. */
+  communication_ns: null;
+  /** The remaining time. */
+  other_ns: null;
+  /** The time of the rank's own work: all phases except communication. */
+  own_ns: null;
+  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
+  late_ns: null;
+  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
+  waited_ns: number;
+  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
+  imbalance: null;
+  /** The number of collectives in which the rank arrived last. */
+  last: null;
+  /** The number of matched collectives. */
+  matched: null;
+  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  bubble: null;
+  /** The time in which its devices only communicated; null without devices. */
+  exposed_communication_ns: null;
+  /** The idle time of its devices; null without devices. */
+  idle_ns: null;
+  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
+  peak_bytes: null;
+  /** How much later than the first rank it began to record. */
+  start_skew_ns: null;
+  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
+  offset_ns: null;
+  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
+  drift_ppm: null;
+  /** The time of the rank's clock at which the offset holds. */
+  at_ns: null;
+  /** How far the offset may be off. */
+  error_ns: null;
+  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
+  method: null;
+  /** Why the clock could not be fitted; null if it could. */
+  refused: null;
+  /** The name of the process group; the stream of its kernels if the trace does not name it. */
+  group: string;
+  /** The description of the process group. */
+  description: string | null;
+  /** What the process group is for. */
+  parallelism: null;
+  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
+  stated: null;
+  /** The number of the collective in its group; null if the traces have none. */
+  seq: null;
+  /** The collective. */
+  name: CollectiveName;
+  /** The size of the input or the output, whichever is larger; of a group, the sum. */
+  bytes: number;
+  /** When the first rank arrived, on the reference clock. */
+  start_ns: null;
+  /** The wait of each of the `ranks`, in ns. */
+  wait_ns: unknown[] | null;
+  /** The transfer of each of the `ranks`, in ns. */
+  transfer_ns: unknown[] | null;
+  /** The rank that arrived last. */
+  last_rank: null;
+  /** What that rank mostly did since its previous collective. */
+  last_phase: null;
+  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
+  counted: null;
+  /** How the calls of the ranks were matched. */
+  matched_by: null;
+  /** The share of calls that could be matched; 1 for a sequence number or an id. */
+  confidence: null;
+  /** The number of collectives. */
+  count: number;
+  /** The number of machines of the ranks. */
+  nodes: number;
+  /** The median transfer. */
+  usual_transfer_ns: number;
+  /** The median transfer of the same kind and size in other groups. */
+  others_transfer_ns: null;
+  /** The algorithm bandwidth: the size divided by the median transfer. */
+  bytes_per_second: number | null;
+  /** The bus bandwidth, by the factors of nccl-tests. */
+  bus_bytes_per_second: number | null;
+}
+
+/** A row of `ranks` of the kind step. */
+export interface RanksStepRow {
+  /** What the row is about. */
+  kind: "step";
+  /** The rank. */
+  rank: number | null;
+  /** The ranks: of the run, of the group, or those that took part. */
+  ranks: unknown[] | null;
+  /** The number of ranks of the run, as the traces state it. */
+  world_size: null;
+  /** The ranks without a trace. */
+  missing: unknown[] | null;
+  /** The machine of the rank. */
+  host: null;
+  /** The first trace of the rank. */
+  trace: null;
+  /** The number of recordings of the rank. */
+  windows: null;
+  /** The number of the class of ranks that behave alike. */
+  class: null;
+  /** The kind of note. */
+  code: null;
+  /** The note, or what the straggler did more than the others. */
+  message: null;
+  /** The phase in which the rank was late. */
+  phase: Phase | null;
+  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  steps: unknown[] | null;
+  /** What the others waited for because of it, summed over the steps. */
+  cost_ns: null;
+  /** Whether the rank was late in most steps. */
+  persistent: null;
+  /** The number of the step. */
+  step: number;
+  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
+  wall_ns: number;
+  /** The time of data loading. */
+  data_loading_ns: null;
+  /** The time of the forward pass. */
+  forward_ns: null;
+  /** The time of the backward pass. */
+  backward_ns: null;
+  /** The time of the optimizer. */
+  optimizer_ns: null;
+  /** The exposed time of communication, with waiting. */
+  communication_ns: null;
+  /** The remaining time. */
+  other_ns: null;
+  /** The time of the rank's own work: all phases except communication. */
+  own_ns: null;
+  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
+  late_ns: null;
+  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
+  waited_ns: number;
+  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
+  imbalance: number | null;
+  /** The number of collectives in which the rank arrived last. */
+  last: null;
+  /** The number of matched collectives. */
+  matched: null;
+  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  bubble: null;
+  /** The time in which its devices only communicated; null without devices. */
+  exposed_communication_ns: null;
+  /** The idle time of its devices; null without devices. */
+  idle_ns: null;
+  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
+  peak_bytes: null;
+  /** How much later than the first rank it began to record. */
+  start_skew_ns: null;
+  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
+  offset_ns: null;
+  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
+  drift_ppm: null;
+  /** The time of the rank's clock at which the offset holds. */
+  at_ns: null;
+  /** How far the offset may be off. */
+  error_ns: null;
+  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
+  method: null;
+  /** Why the clock could not be fitted; null if it could. */
+  refused: null;
+  /** The name of the process group; the stream of its kernels if the trace does not name it. */
+  group: null;
+  /** The description of the process group. */
+  description: null;
+  /** What the process group is for. */
+  parallelism: null;
+  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
+  stated: null;
+  /** The number of the collective in its group; null if the traces have none. */
+  seq: null;
+  /** The collective. */
+  name: null;
+  /** The size of the input or the output, whichever is larger; of a group, the sum. */
+  bytes: null;
+  /** When the first rank arrived, on the reference clock. */
+  start_ns: null;
+  /** The wait of each of the `ranks`, in ns. */
+  wait_ns: unknown[] | null;
+  /** The transfer of each of the `ranks`, in ns. */
+  transfer_ns: unknown[] | null;
+  /** The rank that arrived last. */
+  last_rank: null;
+  /** What that rank mostly did since its previous collective. */
+  last_phase: null;
+  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
+  counted: null;
+  /** How the calls of the ranks were matched. */
+  matched_by: null;
+  /** The share of calls that could be matched; 1 for a sequence number or an id. */
+  confidence: null;
+  /** The number of collectives. */
+  count: null;
+  /** The number of machines of the ranks. */
+  nodes: null;
+  /** The median transfer. */
+  usual_transfer_ns: null;
+  /** The median transfer of the same kind and size in other groups. */
+  others_transfer_ns: null;
+  /** The algorithm bandwidth: the size divided by the median transfer. */
+  bytes_per_second: null;
+  /** The bus bandwidth, by the factors of nccl-tests. */
+  bus_bytes_per_second: null;
+}
+
+/** A row of `ranks` of the kind rank_step. */
+export interface RanksRankStepRow {
+  /** What the row is about. */
+  kind: "rank_step";
+  /** The rank. */
+  rank: number;
+  /** The ranks: of the run, of the group, or those that took part. */
+  ranks: unknown[] | null;
+  /** The number of ranks of the run, as the traces state it. */
+  world_size: null;
+  /** The ranks without a trace. */
+  missing: unknown[] | null;
+  /** The machine of the rank. */
+  host: null;
+  /** The first trace of the rank. */
+  trace: null;
+  /** The number of recordings of the rank. */
+  windows: null;
+  /** The number of the class of ranks that behave alike. */
+  class: null;
+  /** The kind of note. */
+  code: null;
+  /** The note, or what the straggler did more than the others. */
+  message: null;
+  /** The phase in which the rank was late. */
+  phase: null;
+  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  steps: unknown[] | null;
+  /** What the others waited for because of it, summed over the steps. */
+  cost_ns: null;
+  /** Whether the rank was late in most steps. */
+  persistent: null;
+  /** The number of the step. */
+  step: number;
+  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
+  wall_ns: number;
+  /** The time of data loading. */
+  data_loading_ns: number;
+  /** The time of the forward pass. */
+  forward_ns: number;
+  /** The time of the backward pass. */
+  backward_ns: number;
+  /** The time of the optimizer. */
+  optimizer_ns: number;
+  /** The exposed time of communication, with waiting. */
+  communication_ns: number;
+  /** The remaining time. */
+  other_ns: number;
+  /** The time of the rank's own work: all phases except communication. */
+  own_ns: number;
+  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
+  late_ns: number;
+  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
+  waited_ns: number;
+  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
+  imbalance: null;
+  /** The number of collectives in which the rank arrived last. */
+  last: null;
+  /** The number of matched collectives. */
+  matched: null;
+  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  bubble: null;
+  /** The time in which its devices only communicated; null without devices. */
+  exposed_communication_ns: null;
+  /** The idle time of its devices; null without devices. */
+  idle_ns: null;
+  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
+  peak_bytes: null;
+  /** How much later than the first rank it began to record. */
+  start_skew_ns: null;
+  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
+  offset_ns: null;
+  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
+  drift_ppm: null;
+  /** The time of the rank's clock at which the offset holds. */
+  at_ns: null;
+  /** How far the offset may be off. */
+  error_ns: null;
+  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
+  method: null;
+  /** Why the clock could not be fitted; null if it could. */
+  refused: null;
+  /** The name of the process group; the stream of its kernels if the trace does not name it. */
+  group: null;
+  /** The description of the process group. */
+  description: null;
+  /** What the process group is for. */
+  parallelism: null;
+  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
+  stated: null;
+  /** The number of the collective in its group; null if the traces have none. */
+  seq: null;
+  /** The collective. */
+  name: null;
+  /** The size of the input or the output, whichever is larger; of a group, the sum. */
+  bytes: null;
+  /** When the first rank arrived, on the reference clock. */
+  start_ns: null;
+  /** The wait of each of the `ranks`, in ns. */
+  wait_ns: unknown[] | null;
+  /** The transfer of each of the `ranks`, in ns. */
+  transfer_ns: unknown[] | null;
+  /** The rank that arrived last. */
+  last_rank: null;
+  /** What that rank mostly did since its previous collective. */
+  last_phase: null;
+  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
+  counted: null;
+  /** How the calls of the ranks were matched. */
+  matched_by: null;
+  /** The share of calls that could be matched; 1 for a sequence number or an id. */
+  confidence: null;
+  /** The number of collectives. */
+  count: null;
+  /** The number of machines of the ranks. */
+  nodes: null;
+  /** The median transfer. */
+  usual_transfer_ns: null;
+  /** The median transfer of the same kind and size in other groups. */
+  others_transfer_ns: null;
+  /** The algorithm bandwidth: the size divided by the median transfer. */
+  bytes_per_second: null;
+  /** The bus bandwidth, by the factors of nccl-tests. */
+  bus_bytes_per_second: null;
+}
+
+/** A row of `ranks` of the kind collective. */
+export interface RanksCollectiveRow {
+  /** What the row is about. */
+  kind: "collective";
+  /** The rank. */
+  rank: null;
+  /** The ranks: of the run, of the group, or those that took part. */
+  ranks: unknown[] | null;
+  /** The number of ranks of the run, as the traces state it. */
+  world_size: null;
+  /** The ranks without a trace. */
+  missing: unknown[] | null;
+  /** The machine of the rank. */
+  host: null;
+  /** The first trace of the rank. */
+  trace: null;
+  /** The number of recordings of the rank. */
+  windows: null;
+  /** The number of the class of ranks that behave alike. */
+  class: null;
+  /** The kind of note. */
+  code: null;
+  /** The note, or what the straggler did more than the others. */
+  message: null;
+  /** The phase in which the rank was late. */
+  phase: null;
+  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  steps: unknown[] | null;
+  /** What the others waited for because of it, summed over the steps. */
+  cost_ns: null;
+  /** Whether the rank was late in most steps. */
+  persistent: null;
+  /** The number of the step. */
+  step: number | null;
+  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
+  wall_ns: null;
+  /** The time of data loading. */
+  data_loading_ns: null;
+  /** The time of the forward pass. */
+  forward_ns: null;
+  /** The time of the backward pass. */
+  backward_ns: null;
+  /** The time of the optimizer. */
+  optimizer_ns: null;
+  /** The exposed time of communication, with waiting. */
+  communication_ns: null;
+  /** The remaining time. */
+  other_ns: null;
+  /** The time of the rank's own work: all phases except communication. */
+  own_ns: null;
+  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
+  late_ns: null;
+  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
+  waited_ns: null;
+  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
+  imbalance: null;
+  /** The number of collectives in which the rank arrived last. */
+  last: null;
+  /** The number of matched collectives. */
+  matched: null;
+  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  bubble: null;
+  /** The time in which its devices only communicated; null without devices. */
+  exposed_communication_ns: null;
+  /** The idle time of its devices; null without devices. */
+  idle_ns: null;
+  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
+  peak_bytes: null;
+  /** How much later than the first rank it began to record. */
+  start_skew_ns: null;
+  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
+  offset_ns: null;
+  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
+  drift_ppm: null;
+  /** The time of the rank's clock at which the offset holds. */
+  at_ns: null;
+  /** How far the offset may be off. */
+  error_ns: null;
+  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
+  method: null;
+  /** Why the clock could not be fitted; null if it could. */
+  refused: null;
+  /** The name of the process group; the stream of its kernels if the trace does not name it. */
+  group: string;
+  /** The description of the process group. */
+  description: string | null;
+  /** What the process group is for. */
+  parallelism: null;
+  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
+  stated: null;
+  /** The number of the collective in its group; null if the traces have none. */
+  seq: number | null;
+  /** The collective. */
+  name: CollectiveName;
+  /** The size of the input or the output, whichever is larger; of a group, the sum. */
+  bytes: number | null;
+  /** When the first rank arrived, on the reference clock. */
+  start_ns: bigint;
+  /** The wait of each of the `ranks`, in ns. */
+  wait_ns: unknown[] | null;
+  /** The transfer of each of the `ranks`, in ns. */
+  transfer_ns: unknown[] | null;
+  /** The rank that arrived last. */
+  last_rank: number;
+  /** What that rank mostly did since its previous collective. */
+  last_phase: Phase;
+  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
+  counted: boolean;
+  /** How the calls of the ranks were matched. */
+  matched_by: MatchedBy;
+  /** The share of calls that could be matched; 1 for a sequence number or an id. */
+  confidence: number;
+  /** The number of collectives. */
+  count: null;
+  /** The number of machines of the ranks. */
+  nodes: null;
+  /** The median transfer. */
+  usual_transfer_ns: null;
+  /** The median transfer of the same kind and size in other groups. */
+  others_transfer_ns: null;
+  /** The algorithm bandwidth: the size divided by the median transfer. */
+  bytes_per_second: null;
+  /** The bus bandwidth, by the factors of nccl-tests. */
+  bus_bytes_per_second: null;
+}
+
+/** A row of `ranks`; `kind` determines which columns it has. */
+export type RanksRow = RanksRunRow | RanksNoteRow | RanksStragglerRow | RanksSlowLinkRow | RanksClockRow | RanksRankRow | RanksGroupRow | RanksBandwidthRow | RanksStepRow | RanksRankStepRow | RanksCollectiveRow;
 
 /** Options of `flops`. */
 export interface FlopsOptions {
@@ -1896,6 +3359,8 @@ export interface Answers {
   whatIf(options?: WhatIfOptions): WhatIfRow[];
   /** Collectives: what each call sent, and how long it took. */
   collectives(options?: CollectivesOptions): CollectivesRow[];
+  /** Several ranks: who was late and why, collectives, clocks. */
+  ranks(options?: RanksOptions): RanksRow[];
   /** FLOPs, FLOP/s and roofline by operator. */
   flops(options?: FlopsOptions): FlopsRow[];
   /** What torch.compile captured, and the operators outside of graphs. */
@@ -1948,6 +3413,7 @@ export interface Queries {
   "critical-path": { options: CriticalPathOptions; row: CriticalPathRow };
   "what-if": { options: WhatIfOptions; row: WhatIfRow };
   collectives: { options: CollectivesOptions; row: CollectivesRow };
+  ranks: { options: RanksOptions; row: RanksRow };
   flops: { options: FlopsOptions; row: FlopsRow };
   coverage: { options: CoverageOptions; row: CoverageRow };
   patterns: { options: PatternsOptions; row: PatternsRow };
@@ -1996,6 +3462,7 @@ export const QUERIES: { readonly [V in keyof Queries]: boolean } = {
   "critical-path": false,
   "what-if": false,
   collectives: false,
+  ranks: false,
   flops: false,
   coverage: false,
   patterns: false,

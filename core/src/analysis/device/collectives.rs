@@ -170,7 +170,7 @@ fn text(value: Option<Value<'_>>) -> Cell {
 }
 
 /// The size of an element, in bytes, by PyTorch's name of the type.
-fn item_size(dtype: &str) -> Option<i64> {
+pub(crate) fn item_size(dtype: &str) -> Option<i64> {
     Some(match dtype {
         "Byte" | "Char" | "Bool" => 1,
         "Short" | "Half" | "BFloat16" => 2,

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 /// The example of each command.
-const EXAMPLES: [(&str, &str); 45] = [
+const EXAMPLES: [(&str, &str); 48] = [
     ("summary", "kinetoscope summary run.json.gz"),
     ("fitness", "kinetoscope fitness gpu.json"),
     ("ops", "kinetoscope ops steps.json.gz --sort-by self_cpu_time_total --row-limit 3"),
@@ -20,6 +20,9 @@ const EXAMPLES: [(&str, &str); 45] = [
     ("critical-path", "kinetoscope critical-path gpu.json"),
     ("what-if", "kinetoscope what-if gpu.json"),
     ("collectives", "kinetoscope collectives rank1.json.gz --row-limit 4"),
+    ("ranks", "kinetoscope ranks slow_forward/"),
+    ("summarize", "kinetoscope summarize slow_forward/ -o run.ksum; kinetoscope ranks run.ksum | head -n 1"),
+    ("merge", "kinetoscope merge slow_forward/ -o all.json; kinetoscope info all.json | head -n 4"),
     ("flops", "kinetoscope flops gpu.json"),
     ("coverage", "kinetoscope coverage compiled.json"),
     ("patterns", "kinetoscope patterns steps.json.gz"),

@@ -7,7 +7,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// The files that the examples read, and where they are in the repository.
-const TRACES: [(&str, &str); 15] = [
+const TRACES: [(&str, &str); 19] = [
     ("run.json.gz", "tests/data/torch/kineto/transformer_training/trace.json.gz"),
     ("steps.json.gz", "tests/data/torch/kineto/mlp_training/trace.json.gz"),
     (
@@ -16,6 +16,10 @@ const TRACES: [(&str, &str); 15] = [
     ),
     ("slow.json.gz", "tests/data/runs/data_loading/rank1.json.gz"),
     ("rank1.json.gz", "tests/data/runs/two_groups/rank1.json.gz"),
+    ("slow_forward/rank0.json.gz", "tests/data/runs/slow_forward/rank0.json.gz"),
+    ("slow_forward/rank1.json.gz", "tests/data/runs/slow_forward/rank1.json.gz"),
+    ("slow_forward/rank2.json.gz", "tests/data/runs/slow_forward/rank2.json.gz"),
+    ("slow_forward/rank3.json.gz", "tests/data/runs/slow_forward/rank3.json.gz"),
     ("gpu.json", "tests/data/healthy/small_gpu_trace.json"),
     ("memory.json.gz", "tests/data/torch/kineto/memory_user_scope/trace.json.gz"),
     ("stacks.json.gz", "tests/data/torch/kineto/export_stacks/trace.json.gz"),
@@ -57,7 +61,9 @@ pub(crate) fn with_outputs(page: &str) -> String {
 fn scratch() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, path) in TRACES {
-        fs::copy(root().join(path), folder.path().join(name)).expect(path);
+        let copy = folder.path().join(name);
+        fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder");
+        fs::copy(root().join(path), copy).expect(path);
     }
     folder
 }

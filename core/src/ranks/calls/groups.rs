@@ -1,0 +1,101 @@
+//! The process groups of one rank.
+
+use crate::table::events::Table;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde_json::Value;
+
+/// A process group, as far as a trace states it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Group {
+    /// The name; of a group that the trace does not name, the stream of its kernels.
+    pub(crate) name: String,
+    pub(crate) description: String,
+    /// The ranks, if they are known.
+    pub(crate) ranks: Vec<i64>,
+    /// Whether the trace names it.
+    pub(crate) is_named: bool,
+}
+
+/// The groups that calls refer to, in the order of their first use; those of `distributedInfo` come first.
+pub(super) struct Groups {
+    all: Vec<Group>,
+    /// The number of groups in `distributedInfo`.
+    declared: usize,
+    used: Vec<bool>,
+}
+
+impl Groups {
+    pub(super) fn of(table: &Table) -> Groups {
+        let info = table.metadata.value("distributedInfo");
+        let listed = info.as_ref().and_then(|info| info.get("pg_config")?.as_array());
+        let mut all: Vec<Group> = listed.into_iter().flatten().filter_map(declared).collect();
+        let world = info.as_ref().and_then(|info| info.get("world_size")?.as_i64());
+        for group in all.iter_mut().filter(|group| group.ranks.is_empty()) {
+            // PyTorch leaves out the ranks of the group of all.
+            if group.description == "default_pg" {
+                group.ranks = (0..world.unwrap_or(0).clamp(0, 1 << 20)).collect();
+            }
+        }
+        Groups { declared: all.len(), used: alloc::vec![false; all.len()], all }
+    }
+
+    /// The groups in `distributedInfo`.
+    pub(super) fn declared(&self) -> &[Group] {
+        &self.all[..self.declared]
+    }
+
+    pub(super) fn get(&self, at: u32) -> &Group {
+        &self.all[at as usize]
+    }
+
+    /// Returns the index of a group. What is known of it from elsewhere is kept.
+    pub(super) fn index(&mut self, group: Group) -> u32 {
+        let same = |known: &Group| {
+            known.is_named == group.is_named
+                && known.name == group.name
+                && (known.ranks == group.ranks || group.ranks.is_empty() || known.ranks.is_empty())
+        };
+        let at = self.all.iter().position(same).unwrap_or_else(|| {
+            self.all.push(Group::default());
+            self.used.push(false);
+            self.all.len() - 1
+        });
+        let known = &mut self.all[at];
+        if known.ranks.is_empty() {
+            known.ranks = group.ranks;
+        }
+        if known.description.is_empty() {
+            known.description = group.description;
+        }
+        (known.name, known.is_named) = (group.name, group.is_named);
+        self.used[at] = true;
+        at as u32
+    }
+
+    pub(super) fn finish(self) -> Vec<Group> {
+        self.all
+    }
+}
+
+fn declared(entry: &Value) -> Option<Group> {
+    let text = |key: &str| match entry.get(key) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Number(number)) => number.to_string(),
+        _ => String::new(),
+    };
+    let ranks = match entry.get("ranks") {
+        Some(Value::Array(list)) => list.iter().filter_map(Value::as_i64).collect(),
+        Some(Value::String(text)) => ranks_in(text),
+        _ => Vec::new(),
+    };
+    entry.get("pg_name")?;
+    Some(Group { name: text("pg_name"), description: text("pg_desc"), ranks, is_named: true })
+}
+
+/// The ranks in a text such as `[0, 1, 2]`; none if it is shortened.
+pub(super) fn ranks_in(text: &str) -> Vec<i64> {
+    let inner = text.trim().trim_start_matches('[').trim_end_matches(']');
+    let ranks: Option<Vec<i64>> = inner.split(',').map(|rank| rank.trim().parse().ok()).collect();
+    ranks.unwrap_or_default()
+}

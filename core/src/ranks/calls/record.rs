@@ -1,0 +1,158 @@
+//! The arguments of collectives: those of `record_param_comms`, of kernels of NCCL, and of the backend's own spans.
+
+use super::Call;
+use super::groups::{Group, Groups, ranks_in};
+use crate::analysis::device::collectives::item_size;
+use crate::analysis::device::roofline::input_bytes;
+use crate::analysis::flops::Inputs;
+use crate::names::{NameId, Names};
+use crate::ranks::operation::Operation;
+use crate::table::events::{Row, Table};
+use crate::table::fields::Value;
+use crate::table::layout::{Key, Place};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// The keys of the arguments, where the trace has them.
+pub(super) struct Fields {
+    keys: [Option<NameId>; 11],
+}
+
+#[derive(Clone, Copy)]
+enum Argument {
+    Name,
+    Group,
+    Description,
+    Ranks,
+    Seq,
+    Id,
+    Source,
+    Destination,
+    Type,
+    In,
+    Out,
+}
+
+const KEYS: [&str; 11] = [
+    "Collective name",
+    "Process Group Name",
+    "Process Group Description",
+    "Process Group Ranks",
+    "Seq",
+    "Comms Id",
+    "Src Rank",
+    "Dst Rank",
+    "dtype",
+    "In msg nelems",
+    "Out msg nelems",
+];
+
+impl Fields {
+    pub(super) fn of(names: &Names) -> Fields {
+        Fields { keys: KEYS.map(|key| names.find(key)) }
+    }
+
+    /// Whether an event has the arguments of a collective.
+    pub(super) fn has(&self, table: &Table, row: Row) -> bool {
+        let name = self.keys[Argument::Name as usize];
+        name.is_some() && table.layout(row).fields.iter().any(|field| Some(field.key) == name)
+    }
+
+    fn get<'a>(&self, table: &'a Table, row: Row, argument: Argument) -> Option<Value<'a>> {
+        table.field_with(row, Place::Args, self.keys[argument as usize]?)
+    }
+
+    fn int(&self, table: &Table, row: Row, argument: Argument) -> Option<i64> {
+        self.get(table, row, argument)?.as_i64()
+    }
+
+    fn text(&self, table: &Table, row: Row, argument: Argument) -> String {
+        match self.get(table, row, argument) {
+            Some(Value::Text(text) | Value::Number(text)) => text.into(),
+            Some(Value::Int(number)) => number.to_string(),
+            _ => String::new(),
+        }
+    }
+
+    /// Sets what the arguments of an event say about a call.
+    pub(super) fn read(&self, table: &Table, row: Row, groups: &mut Groups, call: &mut Call) {
+        let text = |argument| self.text(table, row, argument);
+        let name = text(Argument::Group);
+        if self.get(table, row, Argument::Group).is_some() {
+            let ranks = ranks_in(&text(Argument::Ranks));
+            let description = text(Argument::Description);
+            call.group = groups.index(Group { name, description, ranks, is_named: true });
+        }
+        let operation = Operation::of(&text(Argument::Name));
+        call.operation = Some(operation);
+        call.seq = self.int(table, row, Argument::Seq);
+        call.comms_id = self.get(table, row, Argument::Id).and_then(|id| number_of(&id));
+        let side = match operation {
+            Operation::Send => self.int(table, row, Argument::Destination),
+            Operation::Receive => self.int(table, row, Argument::Source),
+            _ => None,
+        };
+        call.peer = side.map(|rank| global(groups.get(call.group), rank));
+        let most = self.int(table, row, Argument::In).max(self.int(table, row, Argument::Out));
+        let size = item_size(&text(Argument::Type));
+        call.bytes =
+            most.filter(|&count| count >= 0).zip(size).map(|(count, size)| count.saturating_mul(size));
+    }
+}
+
+/// The rank in the run of a rank in its group.
+pub(super) fn global(group: &Group, rank: i64) -> i64 {
+    usize::try_from(rank).ok().and_then(|at| group.ranks.get(at).copied()).unwrap_or(rank)
+}
+
+/// A number for an id, which is one or a text.
+fn number_of(id: &Value<'_>) -> Option<i64> {
+    match *id {
+        Value::Int(number) => Some(number),
+        // Ids beyond `i64`.
+        Value::Text(text) | Value::Number(text) => Some(text.parse::<i64>().unwrap_or_else(|_| {
+            text.bytes().fold(0x1505, |hash: i64, byte| hash.wrapping_mul(33) ^ i64::from(byte))
+        })),
+        _ => None,
+    }
+}
+
+/// The sizes of the tensors of an event.
+pub(super) struct Tensors {
+    /// The sizes of each.
+    pub(super) shapes: Vec<Vec<i64>>,
+    /// The number of elements of each.
+    pub(super) elements: Vec<i64>,
+    /// The sum of their sizes.
+    pub(super) bytes: i64,
+    /// The recorded value of each input that is not a tensor.
+    pub(super) concrete: Vec<serde_json::Value>,
+}
+
+/// Returns the tensors among the inputs of an event.
+pub(super) fn tensors(table: &Table, row: Row) -> Tensors {
+    let text = |key| table.field(row, key).and_then(|value: Value<'_>| value.as_json());
+    let inputs = Inputs::parse(None, text(Key::InputType), text(Key::ConcreteInputs));
+    let dims = text(Key::InputDims).and_then(|dims| serde_json::from_str(dims).ok());
+    let mut lists = Vec::new();
+    if let Some(dims) = &dims {
+        shapes(dims, &mut lists);
+    }
+    let elements = lists.iter().map(|dims| dims.iter().fold(1i64, |n, &dim| n.saturating_mul(dim.max(0))));
+    let elements = elements.collect();
+    let inputs = Inputs { dims: lists, ..inputs };
+    Tensors { elements, bytes: input_bytes(&inputs), shapes: inputs.dims, concrete: inputs.concrete }
+}
+
+/// Collects the lists of numbers in nested lists.
+fn shapes(value: &serde_json::Value, out: &mut Vec<Vec<i64>>) {
+    let Some(items) = value.as_array() else { return };
+    let dims: Vec<i64> = items.iter().map_while(serde_json::Value::as_i64).collect();
+    if dims.is_empty() {
+        for item in items {
+            shapes(item, out);
+        }
+    } else {
+        out.push(dims);
+    }
+}

@@ -1,0 +1,395 @@
+//! The ranks of a run: which summaries belong together, and what is missing, twice or contradictory.
+
+use super::calls::Group;
+use super::summary::{Call, StepTimes, Summary};
+use crate::order::sort_by_key;
+use crate::words::words;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+words! {
+    "RunNote"
+    /// What is noted about the traces of a run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum NoteCode {
+        /// A file could not be read.
+        Unreadable = "unreadable",
+        /// A file in a folder or an archive is not a trace.
+        Skipped = "skipped",
+        /// A part of a trace could not be read.
+        Partial = "partial",
+        /// A rank has no trace.
+        MissingRank = "missing_rank",
+        /// Two traces are the same, or of the same rank at the same time. The first one is used.
+        DuplicateRank = "duplicate_rank",
+        /// The trace and its file name state different ranks. The rank in the trace is used.
+        ContradictoryRank = "contradictory_rank",
+        /// The trace does not state a rank. It is taken from the file name, or from the order of the files.
+        AssumedRank = "assumed_rank",
+        /// The trace is of another run: of another size, or of another time. It is not used.
+        AnotherRun = "another_run",
+        /// Ranks took part in different collectives under the same number. They were matched nevertheless.
+        Mismatch = "mismatch",
+        /// Ranks have more or fewer collectives of a group than others.
+        MissingCalls = "missing_calls",
+        /// A rank began to record before others. What it waited for until then is not counted.
+        SkewedStart = "skewed_start",
+        /// Collectives were left out of a summary to keep it small.
+        CallsLeftOut = "calls_left_out",
+    }
+}
+
+impl NoteCode {
+    /// Whether the answer lacks something that was asked for.
+    pub fn is_loss(self) -> bool {
+        matches!(
+            self,
+            NoteCode::Unreadable
+                | NoteCode::Partial
+                | NoteCode::MissingRank
+                | NoteCode::DuplicateRank
+                | NoteCode::ContradictoryRank
+                | NoteCode::AnotherRun
+                | NoteCode::CallsLeftOut
+        )
+    }
+}
+
+/// Something about the traces of a run that its user should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Note {
+    /// What it is about.
+    pub code: NoteCode,
+    /// A sentence without a period.
+    pub message: String,
+}
+
+impl Note {
+    /// Returns a note.
+    pub fn new(code: NoteCode, message: impl Into<String>) -> Note {
+        Note { code, message: message.into() }
+    }
+}
+
+/// One rank. Several recordings of it follow one another.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Member {
+    pub(crate) rank: i64,
+    /// The summaries, in order of time, without their calls and groups.
+    pub(crate) windows: Vec<Summary>,
+    /// The calls of all windows; their groups are those of the run.
+    pub(crate) calls: Vec<Call>,
+    pub(crate) steps: Vec<StepTimes>,
+}
+
+impl Member {
+    /// The start of the first window and the end of the last.
+    pub(crate) fn time(&self) -> (i64, i64) {
+        let start = self.windows.first().map_or(0, |window| window.time.0);
+        (start, self.windows.last().map_or(start, |window| window.time.1))
+    }
+
+    pub(crate) fn host(&self) -> &str {
+        self.windows.first().map_or("", |window| &window.host)
+    }
+}
+
+/// The ranks of one run.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// Ordered by rank.
+    pub(crate) members: Vec<Member>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) world_size: Option<i64>,
+    pub(crate) missing: Vec<i64>,
+    pub(crate) notes: Vec<Note>,
+}
+
+impl Run {
+    /// Returns the run of these summaries. `notes` is what is known of files that have no summary.
+    pub fn new(summaries: Vec<Summary>, notes: Vec<Note>) -> Run {
+        let mut run = Run { notes, ..Run::default() };
+        let mut ranked = run.ranked(summaries);
+        sort_by_key(&mut ranked, |(rank, summary)| (*rank, summary.time.0));
+        let kept = run.one_run(ranked);
+        run.world_size = kept.iter().filter_map(|(_, summary)| summary.world_size).max();
+        for (rank, summary) in kept {
+            run.add(rank, summary);
+        }
+        run.count_missing();
+        for member in &mut run.members {
+            sort_by_key(&mut member.calls, |call| call.time);
+        }
+        run
+    }
+
+    /// What should be known about the traces.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// The rank, the name of the trace and the number of events of each recording that is used.
+    pub fn recordings(&self) -> impl Iterator<Item = (i64, &str, u64)> {
+        self.members.iter().flat_map(|member| {
+            member.windows.iter().map(|window| (member.rank, window.source.as_str(), window.events))
+        })
+    }
+
+    /// The number of ranks with a trace.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether no rank has a trace.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    fn note(&mut self, code: NoteCode, message: String) {
+        self.notes.push(Note { code, message });
+    }
+
+    /// Returns each summary with its rank: from the trace, else from the name of the file, else by order.
+    fn ranked(&mut self, summaries: Vec<Summary>) -> Vec<(i64, Summary)> {
+        let known: Vec<Option<i64>> =
+            summaries.iter().map(|summary| summary.rank.or_else(|| rank_in(&summary.source))).collect();
+        let mut free = (0..).filter(|rank| !known.contains(&Some(*rank)));
+        let mut ranked = Vec::new();
+        for (summary, known) in summaries.into_iter().zip(&known) {
+            let rank = known.or_else(|| free.next()).unwrap_or(0);
+            let named = rank_in(&summary.source);
+            match (summary.rank, named) {
+                (Some(stated), Some(named)) if stated != named => self.note(
+                    NoteCode::ContradictoryRank,
+                    format!("{}: the trace is of rank {stated}, its name says {named}", summary.source),
+                ),
+                (None, Some(_)) => {
+                    self.note(NoteCode::AssumedRank, format!("{}: rank {rank} by its name", summary.source));
+                }
+                (None, None) => {
+                    self.note(NoteCode::AssumedRank, format!("{}: rank {rank} by order", summary.source));
+                }
+                _ => {}
+            }
+            ranked.push((rank, summary));
+        }
+        ranked
+    }
+
+    /// Leaves out summaries of another run and those that are there twice.
+    fn one_run(&mut self, ranked: Vec<(i64, Summary)>) -> Vec<(i64, Summary)> {
+        let size = most(ranked.iter().filter_map(|(_, summary)| summary.world_size));
+        let period = typical_period(&ranked);
+        let mut kept: Vec<(i64, Summary)> = Vec::new();
+        for (rank, summary) in ranked {
+            if let Some((stated, size)) = summary.world_size.zip(size).filter(|(stated, size)| stated != size)
+            {
+                let message = format!("{}: of a run of {stated} ranks, not {size}", summary.source);
+                self.note(NoteCode::AnotherRun, message);
+            } else if is_far(summary.time, period) {
+                let message = format!("{}: recorded at another time than the other ranks", summary.source);
+                self.note(NoteCode::AnotherRun, message);
+            } else if let Some((_, other)) = kept.iter().find(|(known, other)| {
+                *known == rank && other.time.0 < summary.time.1 && summary.time.0 < other.time.1
+            }) {
+                let message =
+                    format!("{}: rank {rank} at the same time as {}; not used", summary.source, other.source);
+                self.note(NoteCode::DuplicateRank, message);
+            } else {
+                if summary.is_partial {
+                    let message = format!("{}: a part could not be read", summary.source);
+                    self.note(NoteCode::Partial, message);
+                }
+                if summary.calls_left_out > 0 {
+                    let message =
+                        format!("{}: {} collectives left out", summary.source, summary.calls_left_out);
+                    self.note(NoteCode::CallsLeftOut, message);
+                }
+                kept.push((rank, summary));
+            }
+        }
+        kept
+    }
+
+    /// Adds a window of a rank.
+    fn add(&mut self, rank: i64, mut summary: Summary) {
+        let groups = core::mem::take(&mut summary.groups);
+        let indexes: Vec<u32> = groups.into_iter().map(|group| self.group(group)).collect();
+        if self.members.last().is_none_or(|member| member.rank != rank) {
+            self.members.push(Member { rank, ..Member::default() });
+        }
+        let Some(member) = self.members.last_mut() else { return };
+        member.steps.append(&mut summary.steps);
+        for mut call in core::mem::take(&mut summary.calls) {
+            call.group = indexes.get(call.group as usize).copied().unwrap_or(0);
+            member.calls.push(call);
+        }
+        member.windows.push(summary);
+    }
+
+    /// Returns the index of a group in the run. Groups of one name with different ranks are different.
+    fn group(&mut self, group: Group) -> u32 {
+        let same = |known: &Group| {
+            known.is_named == group.is_named
+                && known.name == group.name
+                && (known.ranks == group.ranks || known.ranks.is_empty() || group.ranks.is_empty())
+        };
+        if let Some(at) = self.groups.iter().position(same) {
+            let known = &mut self.groups[at];
+            if known.ranks.is_empty() {
+                known.ranks = group.ranks;
+            }
+            return at as u32;
+        }
+        self.groups.push(group);
+        self.groups.len() as u32 - 1
+    }
+
+    fn count_missing(&mut self) {
+        let size = self.world_size.unwrap_or(0).clamp(0, 1 << 20);
+        let has = |rank: i64| self.members.binary_search_by_key(&rank, |member| member.rank).is_ok();
+        self.missing = (0..size).filter(|&rank| !has(rank)).collect();
+        if !self.missing.is_empty() {
+            let message = format!("no trace of {}", ranks_text(&self.missing));
+            self.note(NoteCode::MissingRank, message);
+        }
+    }
+}
+
+/// Returns the most frequent value; of equally frequent ones, the one that came first.
+fn most(values: impl Iterator<Item = i64>) -> Option<i64> {
+    let mut counts: Vec<(i64, usize)> = vec![];
+    for value in values {
+        match counts.iter_mut().find(|count| count.0 == value) {
+            Some(count) => count.1 += 1,
+            None => counts.push((value, 1)),
+        }
+    }
+    let largest = counts.iter().map(|count| count.1).max()?;
+    counts.iter().find(|count| count.1 == largest).map(|count| count.0)
+}
+
+/// Returns the time from the middle half of all starts to that of all ends.
+fn typical_period(ranked: &[(i64, Summary)]) -> Option<(i64, i64)> {
+    let middle = |of: fn(&Summary) -> i64| {
+        let mut times: Vec<i64> = ranked.iter().map(|(_, summary)| of(summary)).collect();
+        times.sort_unstable();
+        times.get(times.len() / 2).copied()
+    };
+    middle(|summary| summary.time.0).zip(middle(|summary| summary.time.1))
+}
+
+/// Whether a period is an hour or more away from another one. Clocks of machines and cycles of a schedule are closer.
+fn is_far(period: (i64, i64), other: Option<(i64, i64)>) -> bool {
+    const HOUR: i64 = 3_600_000_000_000;
+    other.is_some_and(|other| {
+        period.0.saturating_sub(other.1) > HOUR || other.0.saturating_sub(period.1) > HOUR
+    })
+}
+
+/// The rank in the name of a file: the number after `rank` or `worker`.
+pub(super) fn rank_in(name: &str) -> Option<i64> {
+    let name = name.rsplit(['/', '\\']).next().unwrap_or(name).to_ascii_lowercase();
+    ["rank", "worker"].iter().find_map(|word| {
+        let after = &name[name.find(word)? + word.len()..];
+        let after = after.strip_prefix(['-', '_', '.', '=']).unwrap_or(after);
+        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+        after[..digits].parse().ok()
+    })
+}
+
+/// Ranks in words: `rank 3`, `ranks 0-3, 7`.
+pub(crate) fn ranks_text(ranks: &[i64]) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut at = 0;
+    while at < ranks.len() {
+        let mut last = at;
+        while last + 1 < ranks.len() && ranks[last + 1] == ranks[last] + 1 {
+            last += 1;
+        }
+        let part = match last - at {
+            0 => format!("{}", ranks[at]),
+            1 => format!("{}, {}", ranks[at], ranks[last]),
+            _ => format!("{}-{}", ranks[at], ranks[last]),
+        };
+        parts.push(part);
+        at = last + 1;
+    }
+    let word = if ranks.len() == 1 { "rank " } else { "ranks " };
+    word.to_owned() + &parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(source: &str, rank: Option<i64>, time: (i64, i64)) -> Summary {
+        Summary { source: source.into(), rank, time, world_size: Some(3), ..Summary::default() }
+    }
+
+    fn codes(run: &Run) -> Vec<NoteCode> {
+        run.notes.iter().map(|note| note.code).collect()
+    }
+
+    #[test]
+    fn ranks_come_from_the_trace_then_the_name_then_the_order() {
+        assert_eq!(rank_in("out/rank12.pt.trace.json.gz"), Some(12));
+        assert_eq!(rank_in("worker0_span1.pt.trace.json.gz"), Some(0));
+        assert_eq!(rank_in("sampled_rank-1.json.gz"), Some(1));
+        assert_eq!(rank_in("trace.json"), None);
+        let run = Run::new(
+            vec![
+                summary("rank1.json", Some(0), (0, 9)),
+                summary("rank2.json", None, (0, 9)),
+                summary("x.json", None, (0, 9)),
+            ],
+            Vec::new(),
+        );
+        assert_eq!(run.members.iter().map(|member| member.rank).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(codes(&run), [NoteCode::ContradictoryRank, NoteCode::AssumedRank, NoteCode::AssumedRank]);
+    }
+
+    #[test]
+    fn two_cycles_are_two_windows_and_a_copy_is_named() {
+        let run = Run::new(
+            vec![
+                summary("b", Some(0), (20, 30)),
+                summary("a", Some(0), (0, 10)),
+                summary("copy", Some(0), (0, 10)),
+            ],
+            Vec::new(),
+        );
+        assert_eq!((run.len(), run.members[0].windows.len()), (1, 2));
+        assert_eq!(run.members[0].time(), (0, 30));
+        assert_eq!(codes(&run), [NoteCode::DuplicateRank, NoteCode::MissingRank]);
+        assert_eq!(run.missing, [1, 2]);
+    }
+
+    #[test]
+    fn ranks_of_another_run_are_not_used() {
+        let other = Summary { world_size: Some(8), ..summary("other", Some(2), (0, 9)) };
+        let day = 86_400_000_000_000;
+        let run = Run::new(
+            vec![
+                summary("a", Some(0), (0, 9)),
+                summary("b", Some(1), (0, 9)),
+                summary("late", Some(2), (day, day + 9)),
+                other,
+            ],
+            Vec::new(),
+        );
+        assert_eq!(run.len(), 2);
+        assert_eq!(codes(&run), [NoteCode::AnotherRun, NoteCode::AnotherRun, NoteCode::MissingRank]);
+    }
+
+    #[test]
+    fn ranks_are_listed_as_ranges() {
+        assert_eq!(ranks_text(&[3]), "rank 3");
+        assert_eq!(ranks_text(&[0, 1, 2, 3, 7, 9, 10]), "ranks 0-3, 7, 9, 10");
+    }
+}

@@ -1,0 +1,286 @@
+//! The summary of one rank: everything about its trace that the analyses of a run use.
+
+mod names;
+
+use super::calls::{self, Group};
+use super::operation::Operation;
+use super::phases::{Phases, Times};
+use crate::analysis::device::breakdown::{BreakdownBy, breakdown};
+use crate::analysis::device::device_time::{DeviceTime, device_times};
+use crate::analysis::device::idle::Cause;
+use crate::analysis::device::memory::Memory;
+use crate::analysis::device::steps::steps;
+use crate::analysis::overview::fitness::{Question, Verdict, fitness};
+use crate::analysis::overview::info::{producer, wall};
+use crate::diagnostics::Severity;
+use crate::trace::Trace;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+pub(crate) use names::Named;
+
+/// The summary of one rank. It is made by [`Summary::of`], or read from a file by [`decode`](super::file::decode).
+///
+/// All times are Unix times in ns, or times of the trace where it does not state when it began.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    pub(crate) source: String,
+    pub(crate) producer: String,
+    pub(crate) rank: Option<i64>,
+    pub(crate) world_size: Option<i64>,
+    pub(crate) host: String,
+    /// The start of the first event and the end of the last.
+    pub(crate) time: (i64, i64),
+    pub(crate) events: u64,
+    /// Whether a part of the trace could not be read.
+    pub(crate) is_partial: bool,
+    pub(crate) has_device: bool,
+    pub(crate) steps: Vec<StepTimes>,
+    /// The phases from the first event to the last.
+    pub(crate) phases: Times,
+    pub(crate) devices: Vec<DeviceSum>,
+    /// The idle time of all devices by cause.
+    pub(crate) idle: Vec<(Cause, i64)>,
+    pub(crate) memory: Vec<MemoryPeak>,
+    pub(crate) fitness: Vec<Fitness>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) calls: Vec<Call>,
+    /// The number of calls that were left out to keep the summary small.
+    pub(crate) calls_left_out: u64,
+    /// What the host ran, by name.
+    pub(crate) operators: Vec<Named>,
+    /// What the devices ran, by name.
+    pub(crate) kernels: Vec<Named>,
+}
+
+/// One profiler step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct StepTimes {
+    pub(crate) number: i64,
+    pub(crate) time: (i64, i64),
+    pub(crate) phases: Times,
+}
+
+/// The time of one device, in ns. The parts add up to the wall time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct DeviceSum {
+    pub(crate) name: String,
+    pub(crate) wall_ns: i64,
+    pub(crate) compute_ns: i64,
+    pub(crate) exposed_communication_ns: i64,
+    /// Copies and memsets while nothing else ran.
+    pub(crate) exposed_copy_ns: i64,
+    pub(crate) idle_ns: i64,
+    pub(crate) communication_ns: i64,
+}
+
+/// The memory of one device.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct MemoryPeak {
+    pub(crate) name: String,
+    pub(crate) peak_bytes: i64,
+}
+
+/// A verdict on the trace.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Fitness {
+    pub(crate) question: Question,
+    pub(crate) verdict: Verdict,
+    pub(crate) because: String,
+}
+
+/// One call of a collective.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Call {
+    /// The index of its group in [`Summary::groups`].
+    pub(crate) group: u32,
+    pub(crate) operation: Option<Operation>,
+    pub(crate) seq: Option<i64>,
+    pub(crate) comms_id: Option<i64>,
+    pub(crate) bytes: Option<i64>,
+    pub(crate) peer: Option<i64>,
+    /// When the rank arrived, and when it left.
+    pub(crate) time: (i64, i64),
+    /// What the rank did from the arrival before to this one.
+    pub(crate) doing: Times,
+}
+
+impl Call {
+    pub(crate) fn operation(&self) -> Operation {
+        self.operation.unwrap_or(Operation::Other)
+    }
+
+    pub(crate) fn duration(&self) -> i64 {
+        self.time.1 - self.time.0
+    }
+}
+
+impl Summary {
+    /// Returns the summary of a trace. `source` is its name in reports.
+    pub fn of(trace: &Trace, source: &str) -> Summary {
+        let table = &trace.table;
+        let base = table.base_ns();
+        let unix = |(start, end): (i64, i64)| (start.saturating_add(base), end.saturating_add(base));
+        let calls = calls::calls(trace);
+        let phases = Phases::of(trace, &calls.in_flight);
+        let devices = device_times(trace);
+        let steps = steps(trace, &devices);
+        let step_times = steps.iter().map(|step| StepTimes {
+            number: step.number,
+            time: unix(step.time),
+            phases: phases.within(step.time),
+        });
+        let wall = wall(table);
+        Summary {
+            source: source.to_owned(),
+            producer: producer(table).to_owned(),
+            rank: table.metadata.rank(),
+            world_size: table.metadata.world_size(),
+            host: host(trace),
+            time: unix(wall),
+            events: table.len() as u64,
+            is_partial: trace.diagnostics.worst() == Some(Severity::Lost),
+            has_device: !devices.is_empty(),
+            steps: step_times.collect(),
+            phases: phases.within(wall),
+            idle: idle(&devices),
+            devices: device_sums(trace),
+            memory: memory(trace),
+            fitness: verdicts(trace, &steps),
+            calls: compact(&calls.calls, &phases, wall.0, &unix),
+            groups: calls.groups,
+            calls_left_out: 0,
+            operators: names::operators(trace),
+            kernels: names::kernels(trace),
+        }
+        .bounded()
+    }
+
+    /// Clamps all times, so that differences of two of them do not overflow. No program has such times.
+    pub(super) fn bounded(mut self) -> Summary {
+        self.time = bounded_period(self.time);
+        for step in &mut self.steps {
+            step.time = bounded_period(step.time);
+            step.phases = step.phases.map(bounded);
+        }
+        for call in &mut self.calls {
+            call.time = bounded_period(call.time);
+            call.doing = call.doing.map(bounded);
+        }
+        self.phases = self.phases.map(bounded);
+        for named in self.operators.iter_mut().chain(&mut self.kernels) {
+            named.self_ns = bounded(named.self_ns);
+        }
+        for device in &mut self.devices {
+            let DeviceSum {
+                name: _,
+                wall_ns,
+                compute_ns,
+                exposed_communication_ns,
+                exposed_copy_ns,
+                idle_ns,
+                communication_ns,
+            } = device;
+            for ns in
+                [wall_ns, compute_ns, exposed_communication_ns, exposed_copy_ns, idle_ns, communication_ns]
+            {
+                *ns = bounded(*ns);
+            }
+        }
+        self
+    }
+
+    /// The rank that the trace states.
+    pub fn rank(&self) -> Option<i64> {
+        self.rank
+    }
+
+    /// The name of the trace.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+}
+
+/// The longest duration that is told apart, in ns: about 39 hours.
+const LONGEST: i64 = 1 << 47;
+
+/// The latest time, in ns after 1970, and the earliest, before it: 146 years.
+const LATEST: i64 = (1 << 62) - 1;
+
+fn bounded(ns: i64) -> i64 {
+    ns.clamp(0, LONGEST)
+}
+
+fn bounded_period((start, end): (i64, i64)) -> (i64, i64) {
+    let start = start.clamp(-LATEST, LATEST - LONGEST);
+    (start, start + bounded(end.saturating_sub(start)))
+}
+
+fn host(trace: &Trace) -> String {
+    let host = trace.table.metadata.value("host_name");
+    host.and_then(|host| host.as_str().map(ToOwned::to_owned)).unwrap_or_default()
+}
+
+/// Adds what the rank did before each call.
+fn compact(
+    calls: &[calls::Call],
+    phases: &Phases,
+    start: i64,
+    unix: &dyn Fn((i64, i64)) -> (i64, i64),
+) -> Vec<Call> {
+    let mut before = start;
+    let one = |call: &calls::Call| {
+        let doing = phases.within((before, call.time.0));
+        before = call.time.0;
+        Call {
+            group: call.group,
+            operation: call.operation,
+            seq: call.seq,
+            comms_id: call.comms_id,
+            bytes: call.bytes,
+            peer: call.peer,
+            time: unix(call.time),
+            doing,
+        }
+    };
+    calls.iter().map(one).collect()
+}
+
+fn idle(devices: &[DeviceTime]) -> Vec<(Cause, i64)> {
+    let mut sums = Cause::ALL.map(|cause| (cause, 0));
+    for (cause, ns) in devices.iter().flat_map(DeviceTime::idle_by_cause) {
+        sums[cause as usize].1 += ns;
+    }
+    sums.into_iter().filter(|sum| sum.1 > 0).collect()
+}
+
+fn device_sums(trace: &Trace) -> Vec<DeviceSum> {
+    let one = |device: &crate::analysis::device::breakdown::Breakdown| {
+        let [compute_ns, exposed_communication_ns, memcpy, memset] = device.parts_ns;
+        DeviceSum {
+            name: device.device.clone(),
+            wall_ns: device.time.1 - device.time.0,
+            compute_ns,
+            exposed_communication_ns,
+            exposed_copy_ns: memcpy + memset,
+            idle_ns: device.idle_ns(),
+            communication_ns: device.class_ns[1],
+        }
+    };
+    breakdown(trace, BreakdownBy::Device).iter().map(one).collect()
+}
+
+fn memory(trace: &Trace) -> Vec<MemoryPeak> {
+    let devices = Memory::new(trace).devices;
+    devices.into_iter().map(|device| MemoryPeak { name: device.name, peak_bytes: device.peak }).collect()
+}
+
+fn verdicts(trace: &Trace, steps: &[crate::analysis::device::steps::Step]) -> Vec<Fitness> {
+    let one = |one: crate::analysis::overview::fitness::Fitness| Fitness {
+        because: one.because(),
+        question: one.question,
+        verdict: one.verdict,
+    };
+    fitness(trace, steps).into_iter().map(one).collect()
+}

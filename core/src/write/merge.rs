@@ -1,0 +1,253 @@
+//! Writes the events of several ranks as one Chrome trace, on one clock.
+//!
+//! Process and thread numbers, flows and correlations of each rank are in a range of their own, so that nothing of one
+//! rank is joined with something of another. Rank `r` has the numbers from `r` × 10,000,000 as `pid` and `tid`, and ids
+//! from `r` × 2³³. Names of processes begin with the rank. The metadata of each trace follows the events, in `ranks`.
+
+use super::chrome::{ChromeWriter, KeyOf, Rewrite};
+use crate::error::Error;
+use crate::names::NameId;
+use crate::ranks::alignment::Alignment;
+use crate::rows::quote;
+use crate::table::events::{Row, Table};
+use crate::table::fields::Value;
+use crate::table::layout::{Key, Place};
+use crate::table::metadata::Source;
+use crate::trace::Trace;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// The approximate size of a piece, in bytes.
+const PIECE: usize = 256 << 10;
+
+/// The number of `pid`s and `tid`s of each rank.
+const NUMBERS: i64 = 10_000_000;
+
+/// The first number of those that do not fit. Numbers of processes on Linux are smaller.
+const RENUMBERED: i64 = 5_000_000;
+
+/// The number of ids of each rank, as a power of 2.
+const IDS: u32 = 33;
+
+/// Writes one rank after the other.
+#[derive(Debug, Default)]
+pub struct Merger {
+    /// The Unix time of a `ts` of 0.
+    base_ns: Option<i64>,
+    events: u64,
+    /// An object for each rank.
+    ranks: Vec<String>,
+}
+
+impl Merger {
+    /// Writes the events of one trace, in pieces.
+    ///
+    /// # Errors
+    /// Returns [`Error::BadOption`] if the trace is no Chrome trace and cannot be merged, and [`Error::Output`] if
+    /// `out` returns false.
+    pub fn add(
+        &mut self,
+        trace: &Trace,
+        alignment: &Alignment,
+        out: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<(), Error> {
+        let table = &trace.table;
+        if table.metadata.source != Source::Chrome {
+            return Err(Error::BadOption(format!("{}: only Chrome traces can be merged", alignment.source)));
+        }
+        let base = self.base_ns.unwrap_or_else(|| table.base_ns());
+        if self.base_ns.is_none() {
+            self.base_ns = Some(base);
+            let head = format!("{{\"schemaVersion\":1,\"baseTimeNanoseconds\":{base},\n\"traceEvents\":[");
+            written(out(head.as_bytes()))?;
+        }
+        let mut rewrite = OfRank { alignment, base: (table.base_ns(), base), others: Vec::new() };
+        let names: Vec<String> = unnamed_processes(table)
+            .into_iter()
+            .map(|pid| rewrite.process_name(table.names.get(pid)))
+            .collect();
+        let mut writer = ChromeWriter::of_part(String::new(), rewrite, self.events);
+        for name in names {
+            writer.addition(table, &name).map_err(|_| Error::Output)?;
+        }
+        for row in table.rows() {
+            writer.event(table, row).map_err(|_| Error::Output)?;
+            if writer.output().len() >= PIECE {
+                flush(writer.output(), out)?;
+            }
+        }
+        flush(writer.output(), out)?;
+        self.events = writer.events();
+        self.ranks.push(description(trace, alignment));
+        Ok(())
+    }
+
+    /// Ends the document and returns the number of events.
+    ///
+    /// # Errors
+    /// Returns [`Error::Empty`] if no trace was added, and [`Error::Output`] if `out` returns false.
+    pub fn finish(self, out: &mut dyn FnMut(&[u8]) -> bool) -> Result<u64, Error> {
+        if self.base_ns.is_none() {
+            return Err(Error::Empty);
+        }
+        let tail = format!("\n],\n\"ranks\":[\n{}\n]}}\n", self.ranks.join(",\n"));
+        written(out(tail.as_bytes()))?;
+        Ok(self.events)
+    }
+}
+
+fn written(is_written: bool) -> Result<(), Error> {
+    if is_written { Ok(()) } else { Err(Error::Output) }
+}
+
+/// Passes a piece on.
+fn flush(piece: &mut String, out: &mut dyn FnMut(&[u8]) -> bool) -> Result<(), Error> {
+    written(out(piece.as_bytes()))?;
+    piece.clear();
+    Ok(())
+}
+
+/// The `pid`s that no metadata event names.
+fn unnamed_processes(table: &Table) -> Vec<NameId> {
+    let known = table.names.find("process_name");
+    let named: Vec<NameId> = table
+        .rows()
+        .filter(|&row| known == Some(table.name_id(row)) && table.ph(row) == b'M')
+        .map(|row| table.track(row).pid)
+        .collect();
+    let mut unnamed: Vec<NameId> = Vec::new();
+    for pid in table.tracks.all().iter().map(|track| track.pid) {
+        if pid != NameId::EMPTY && !named.contains(&pid) && !unnamed.contains(&pid) {
+            unnamed.push(pid);
+        }
+    }
+    unnamed
+}
+
+/// The rank, its trace, what was taken from its times, and its metadata.
+fn description(trace: &Trace, alignment: &Alignment) -> String {
+    let (offset_ns, drift_ppm) = alignment.offset();
+    let entries = trace.table.metadata.entries.iter().map(|(key, json)| format!("{}:{json}", quote(key)));
+    let metadata: Vec<String> = entries.collect();
+    format!(
+        "{{\"rank\":{},\"trace\":{},\"offset_ns\":{offset_ns},\"drift_ppm\":{drift_ppm},\"metadata\":{{{}}}}}",
+        alignment.rank,
+        quote(&alignment.source),
+        metadata.join(",")
+    )
+}
+
+/// Moves the times and numbers of one rank.
+struct OfRank<'a> {
+    alignment: &'a Alignment,
+    /// The Unix times of a `ts` of 0: of the trace, and of the output.
+    base: (i64, i64),
+    /// Numbers that do not fit, in the order of their first use.
+    others: Vec<i64>,
+}
+
+impl OfRank<'_> {
+    /// The metadata event that names a process after the rank.
+    fn process_name(&mut self, pid: &str) -> String {
+        let id = self.id(pid).unwrap_or_default();
+        let name = quote(&format!("rank {}: {}", self.alignment.rank, pid.trim_matches('"')));
+        format!(r#"{{"ph":"M","name":"process_name","pid":{id},"tid":0,"args":{{"name":{name}}}}}"#)
+    }
+
+    /// A `pid` or `tid` in the range of the rank.
+    fn number(&mut self, number: i64) -> i64 {
+        let own = if (0..RENUMBERED).contains(&number) {
+            number
+        } else {
+            let at = self.others.iter().position(|&other| other == number).unwrap_or_else(|| {
+                self.others.push(number);
+                self.others.len() - 1
+            });
+            RENUMBERED + at as i64
+        };
+        self.alignment.rank.wrapping_mul(NUMBERS).wrapping_add(own)
+    }
+
+    /// A text that no other rank has.
+    fn text(&self, text: &str) -> String {
+        quote(&format!("rank {}: {text}", self.alignment.rank))
+    }
+
+    /// An id of a flow, a correlation or the like.
+    fn own_id(&self, value: Value<'_>) -> Option<String> {
+        match value {
+            Value::Int(id) if id > 0 => {
+                Some(self.alignment.rank.wrapping_shl(IDS).wrapping_add(id).to_string())
+            }
+            Value::Text(id) => Some(self.text(id)),
+            _ => None,
+        }
+    }
+}
+
+/// The keys of ids within one trace.
+const IDENTIFIERS: [Key; 6] = [
+    Key::ExternalId,
+    Key::Correlation,
+    Key::LinkedId,
+    Key::SequenceNumber,
+    Key::RecordFunctionId,
+    Key::PythonId,
+];
+
+impl Rewrite for OfRank<'_> {
+    fn category(&mut self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn key(&mut self, _: KeyOf, _: &str) -> Option<String> {
+        None
+    }
+
+    fn name(&mut self, _: &Table, _: Row) -> Option<String> {
+        None
+    }
+
+    fn field(
+        &mut self,
+        table: &Table,
+        row: Row,
+        place: Place,
+        key: &str,
+        value: Value<'_>,
+    ) -> Option<String> {
+        let is_metadata = table.ph(row) == b'M';
+        match (place, key, value) {
+            (Place::Top, "id" | "bind_id", _) | (Place::Args, "Python parent id", _) => self.own_id(value),
+            (Place::Args, "name", Value::Text(name)) if is_metadata && table.name(row) == "process_name" => {
+                Some(self.text(name))
+            }
+            (Place::Args, "sort_index", Value::Int(at))
+                if is_metadata && table.name(row) == "process_sort_index" =>
+            {
+                Some(self.alignment.rank.saturating_mul(NUMBERS).saturating_add(at).to_string())
+            }
+            (Place::Args, _, _) if Key::of(key).is_some_and(|key| IDENTIFIERS.contains(&key)) => {
+                self.own_id(value)
+            }
+            _ => None,
+        }
+    }
+
+    fn id(&mut self, json: &str) -> Option<String> {
+        match json.parse::<i64>() {
+            Ok(number) => Some(self.number(number).to_string()),
+            Err(_) => Some(self.text(json.trim_matches('"'))),
+        }
+    }
+
+    fn metadata(&mut self, _: &str, _: &str) -> Option<String> {
+        None
+    }
+
+    fn start(&mut self, ns: i64) -> Option<i64> {
+        let unix = ns.saturating_add(self.base.0);
+        Some(self.alignment.aligned(unix).saturating_sub(self.base.1))
+    }
+}

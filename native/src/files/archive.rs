@@ -1,0 +1,123 @@
+//! Reads the files in archives: `.tar`, `.tar.gz`, `.tgz` and `.zip`. Nothing is written to disk.
+
+use flate2::read::MultiGzDecoder;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Component, Path};
+
+/// The ends of the names of archives.
+const EXTENSIONS: [&str; 4] = [".tar", ".tar.gz", ".tgz", ".zip"];
+
+/// The number of files of an archive that are read.
+const MOST_FILES: usize = 100_000;
+
+/// The size up to which a file in an archive is read, however small the archive is, in bytes.
+const SMALL: u64 = 256 << 20;
+
+/// The largest size of a file in an archive, in bytes.
+const LARGEST: u64 = 4 << 30;
+
+/// How much larger than the archive a file in it may be. Traces compress by less.
+const RATIO: u64 = 200;
+
+/// A file in an archive.
+pub(super) struct Member {
+    pub(super) name: String,
+    /// Its bytes, or why they are not read.
+    pub(super) bytes: io::Result<Vec<u8>>,
+}
+
+/// Whether a file is an archive, by its name.
+pub(super) fn is_archive(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    EXTENSIONS.iter().any(|end| name.ends_with(end))
+}
+
+/// Calls `each` with every file of an archive, in the order of the archive.
+///
+/// # Errors
+/// Returns an error if the archive cannot be read to its end.
+pub(super) fn members(path: &Path, each: &mut dyn FnMut(Member)) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    let size = file.metadata()?.len();
+    let name = path.to_string_lossy().to_lowercase();
+    if Path::new(&name).extension().is_some_and(|extension| extension == "zip") {
+        return zip_members(file, size, each);
+    }
+    let mut head = [0; 2];
+    let is_gzip = file.read_exact(&mut head).is_ok() && head == [0x1f, 0x8b];
+    let file = File::open(path)?;
+    if is_gzip { tar_members(MultiGzDecoder::new(file), size, each) } else { tar_members(file, size, each) }
+}
+
+fn tar_members(input: impl Read, size: u64, each: &mut dyn FnMut(Member)) -> io::Result<()> {
+    let mut archive = tar::Archive::new(input);
+    for (count, entry) in archive.entries()?.enumerate() {
+        let mut entry = entry?;
+        check_count(count)?;
+        let kind = entry.header().entry_type();
+        if kind.is_dir() || kind.is_pax_global_extensions() {
+            continue;
+        }
+        let path = entry.path()?.into_owned();
+        let length = entry.size();
+        let bytes = if kind.is_file() || kind.is_contiguous() {
+            check(&path, length, size).and_then(|()| read(&mut entry, length))
+        } else {
+            Err(refused("a link or a special file in an archive is not followed"))
+        };
+        each(Member { name: path.to_string_lossy().into_owned(), bytes });
+    }
+    Ok(())
+}
+
+fn zip_members(file: File, size: u64, each: &mut dyn FnMut(Member)) -> io::Result<()> {
+    let mut archive = zip::ZipArchive::new(file).map_err(io::Error::other)?;
+    for at in 0..archive.len() {
+        check_count(at)?;
+        let (name, bytes) = match archive.by_index(at) {
+            Ok(entry) if entry.is_dir() => continue,
+            Ok(mut entry) => {
+                let name = entry.name().map_or_else(|_| format!("file {at}"), std::borrow::Cow::into_owned);
+                let length = entry.size();
+                let bytes = if entry.is_symlink() {
+                    Err(refused("a link in an archive is not followed"))
+                } else {
+                    check(Path::new(&name), length, size).and_then(|()| read(&mut entry, length))
+                };
+                (name, bytes)
+            }
+            Err(error) => (format!("file {at}"), Err(io::Error::other(error))),
+        };
+        each(Member { name, bytes });
+    }
+    Ok(())
+}
+
+fn refused(message: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, message.into())
+}
+
+fn check_count(count: usize) -> io::Result<()> {
+    if count < MOST_FILES { Ok(()) } else { Err(refused(format!("more than {MOST_FILES} files"))) }
+}
+
+/// Checks that a path stays within the archive, and that a file is not unreasonably large.
+fn check(path: &Path, length: u64, archive: u64) -> io::Result<()> {
+    let leaves = |part: Component<'_>| !matches!(part, Component::Normal(_) | Component::CurDir);
+    if path.components().any(leaves) {
+        return Err(refused("its path leaves the archive"));
+    }
+    let most = archive.saturating_mul(RATIO).clamp(SMALL, LARGEST);
+    if length > most {
+        return Err(refused(format!("it is {length} bytes long; at most {most} are read from this archive")));
+    }
+    Ok(())
+}
+
+/// Reads a file whose stated length was checked. A longer one is an error.
+fn read(input: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(length + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 == length { Ok(bytes) } else { Err(refused("its length is not the stated one")) }
+}
