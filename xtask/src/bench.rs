@@ -3,8 +3,10 @@
 
 mod analyses;
 mod node;
+mod ranks;
 
 pub(crate) use analyses::measure_analyses;
+pub(crate) use ranks::measure_ranks;
 
 use crate::shell::{Failure, root, run, target};
 use crate::{native, npm, package};

@@ -1,6 +1,6 @@
 //! The offset and drift of each rank's clock, from the ends of matched collectives.
 //!
-//! Nobody leaves a synchronizing collective before everybody has arrived, and all leave at about the same time. The
+//! No rank leaves a synchronizing collective before every rank has arrived, and all leave at about the same time. The
 //! differences between the ends on two ranks are therefore the offset between their clocks, with noise. The offset is
 //! their median, the drift the median of the slopes between pairs of them (Theil and Sen). Each collective also bounds the
 //! offset: both ranks arrived before either left. The median is moved into these bounds. Ranks that share no group with

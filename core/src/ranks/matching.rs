@@ -172,7 +172,7 @@ fn by_rank(places: &[Place]) -> Vec<Vec<Place>> {
 /// much less with its ends than those of other ranks do. Several groups can use streams of one number.
 fn strangers(aligned: &[Aligned]) -> Vec<usize> {
     /// How much less the ends agree.
-    const LESS: i64 = 8;
+    const LESS: i64 = 4;
     let closest = aligned.iter().map(|one| one.spread_ns).min().unwrap_or(0).max(1000);
     let is_stranger = |one: &Aligned| one.spread_ns > closest.saturating_mul(LESS);
     let all: Vec<usize> = (0..aligned.len()).filter(|&at| is_stranger(&aligned[at])).collect();
@@ -224,8 +224,12 @@ impl Numbered {
 
 fn item(run: &Run, place: Place, by: MatchedBy) -> Item {
     let call = call(run, place);
-    // The two sides of a message have different names.
-    let operation = if by == MatchedBy::Pair { Operation::SendReceive } else { call.operation() };
-    let bytes = if operation == Operation::AllToAll { 0 } else { call.bytes.unwrap_or(0) };
+    let operation = match call.operation() {
+        // The two sides of a message have different names, and so has an all-to-all whose call was not recorded.
+        _ if by == MatchedBy::Pair => Operation::SendReceive,
+        Operation::AllToAll | Operation::Gather | Operation::Scatter => Operation::SendReceive,
+        operation => operation,
+    };
+    let bytes = if operation == Operation::SendReceive { 0 } else { call.bytes.unwrap_or(0) };
     Item { kind: (operation as i64, bytes), time: call.time }
 }

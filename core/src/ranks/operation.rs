@@ -78,7 +78,7 @@ impl Operation {
         self.is_point_to_point() || self == Operation::SendReceive
     }
 
-    /// Whether it ends on every rank when it ends on one: nobody can leave before everybody has arrived.
+    /// Whether it ends on every rank when it ends on one: no rank can leave before every rank has arrived.
     pub(crate) fn is_synchronizing(self) -> bool {
         matches!(
             self,

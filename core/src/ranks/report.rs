@@ -300,7 +300,7 @@ fn clocks(findings: &Findings<'_>) -> Rows {
     table
 }
 
-/// The ranks in the steps that were asked for.
+/// The ranks and steps of the filter.
 fn rank_steps(findings: &Findings<'_>, filter: Filter) -> Rows {
     let titles = [
         "Step",

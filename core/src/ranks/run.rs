@@ -44,7 +44,7 @@ words! {
 }
 
 impl NoteCode {
-    /// Whether the answer lacks something that was asked for.
+    /// Whether the answer lacks something that was requested.
     pub fn is_loss(self) -> bool {
         matches!(
             self,

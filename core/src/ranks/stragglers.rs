@@ -5,7 +5,7 @@
 //! whichever is smaller. A rank that waits for others has no excess, because waiting is not its own work.
 //!
 //! A rank is named for a phase if its excess recurs: its median over the steps is at least 3 % of a step's own work and
-//! stands out from its spread and from the other ranks. Otherwise single steps are named, if they stand out from the noise of the run and cost at
+//! exceeds its spread and the other ranks clearly. Otherwise single steps are named, if they clearly exceed the noise of the run and cost at
 //! least half of a step. With fewer than three steps, what recurs is looked for in eight parts of the recording, between
 //! collectives that all ranks have.
 
@@ -77,9 +77,9 @@ const RECURS: usize = 3;
 fn persistent(series: &[i64], work: i64, noise: i64) -> Vec<usize> {
     let usual = median(series.to_vec());
     let spread = median(series.iter().map(|&cost| (cost - usual).abs()).collect());
-    let stands_out = usual as f64 * libm::sqrt(series.len() as f64) > 5.0 * 1.2533 * 1.4826 * spread as f64;
+    let is_distinct = usual as f64 * libm::sqrt(series.len() as f64) > 5.0 * 1.2533 * 1.4826 * spread as f64;
     let is_large = usual.saturating_mul(100) >= work.saturating_mul(3) && usual > noise.saturating_mul(3);
-    if series.len() < RECURS || !is_large || !stands_out {
+    if series.len() < RECURS || !is_large || !is_distinct {
         return Vec::new();
     }
     (0..series.len()).filter(|&step| series[step].saturating_mul(2) >= usual).collect()

@@ -202,7 +202,7 @@ impl Summary {
     }
 }
 
-/// The longest duration that is told apart, in ns: about 39 hours.
+/// The longest duration that is distinguished, in ns: about 39 hours.
 const LONGEST: i64 = 1 << 47;
 
 /// The latest time, in ns after 1970, and the earliest, before it: 146 years.

@@ -87,7 +87,7 @@ fn a_slow_link_comes_first() {
 }
 
 #[test]
-fn nobody_is_named_when_nothing_is_injected() {
+fn no_rank_is_named_when_nothing_is_injected() {
     for seed in 0..SEEDS {
         let (_, rows) = answer(&Plan { shifted: seed.is_multiple_of(2), ..varied(seed) });
         let named: Vec<&Value> = of_kind(&rows, "straggler").chain(of_kind(&rows, "slow_link")).collect();

@@ -46,7 +46,7 @@ pub(super) fn calls(trace: &Trace, fields: &Fields, groups: &mut Groups) -> Vec<
         let operation = Operation::of(table.name(span));
         let begun = issues[first..].iter().take_while(|issue| table.ts(issue.row) <= table.ts(span)).count();
         let begun = &mut issues[first..first + begun];
-        // Several can be in flight; the shape tells more than the size.
+        // Several can be in flight; the shape distinguishes more than the size.
         let same_shape = |issue: &Issue| issue.tensors.shapes.iter().any(|shape| own.shapes.contains(shape));
         let fits = |issue: &Issue| !issue.is_taken && is_start(issue, operation, &own.elements);
         let exact = begun.iter().position(|issue| fits(issue) && same_shape(issue));

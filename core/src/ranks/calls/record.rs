@@ -129,30 +129,46 @@ pub(super) struct Tensors {
     pub(super) concrete: Vec<serde_json::Value>,
 }
 
-/// Returns the tensors among the inputs of an event.
+/// Returns the tensors among the inputs of an event, those in lists of tensors too. A tensor without dimensions has one
+/// element.
 pub(super) fn tensors(table: &Table, row: Row) -> Tensors {
     let text = |key| table.field(row, key).and_then(|value: Value<'_>| value.as_json());
     let inputs = Inputs::parse(None, text(Key::InputType), text(Key::ConcreteInputs));
-    let dims = text(Key::InputDims).and_then(|dims| serde_json::from_str(dims).ok());
-    let mut lists = Vec::new();
-    if let Some(dims) = &dims {
-        shapes(dims, &mut lists);
+    let dims: Option<Vec<serde_json::Value>> =
+        text(Key::InputDims).and_then(|dims| serde_json::from_str(dims).ok());
+    let (mut shapes, mut types) = (Vec::new(), Vec::new());
+    for (dims, kind) in dims.iter().flatten().zip(&inputs.types) {
+        match kind.as_str().unwrap_or_default() {
+            "" | "Scalar" | "ScalarList" => {}
+            "TensorList" => {
+                // The lists of some collectives are lists of lists.
+                let before = shapes.len();
+                lists(dims, &mut shapes);
+                types.resize(types.len() + shapes.len() - before, kind.clone());
+            }
+            _ => {
+                shapes.push(numbers(dims));
+                types.push(kind.clone());
+            }
+        }
     }
-    let elements = lists.iter().map(|dims| dims.iter().fold(1i64, |n, &dim| n.saturating_mul(dim.max(0))));
-    let elements = elements.collect();
-    let inputs = Inputs { dims: lists, ..inputs };
+    let count = |dims: &Vec<i64>| dims.iter().fold(1i64, |n, &dim| n.saturating_mul(dim.max(0)));
+    let elements = shapes.iter().map(count).collect();
+    let inputs = Inputs { dims: shapes, types, ..inputs };
     Tensors { elements, bytes: input_bytes(&inputs), shapes: inputs.dims, concrete: inputs.concrete }
 }
 
-/// Collects the lists of numbers in nested lists.
-fn shapes(value: &serde_json::Value, out: &mut Vec<Vec<i64>>) {
-    let Some(items) = value.as_array() else { return };
-    let dims: Vec<i64> = items.iter().map_while(serde_json::Value::as_i64).collect();
-    if dims.is_empty() {
-        for item in items {
-            shapes(item, out);
+fn numbers(dims: &serde_json::Value) -> Vec<i64> {
+    let items = dims.as_array().map(Vec::as_slice).unwrap_or_default();
+    items.iter().map_while(serde_json::Value::as_i64).collect()
+}
+
+/// Collects the dimensions of each tensor in a list, which may be in a list of lists.
+fn lists(value: &serde_json::Value, out: &mut Vec<Vec<i64>>) {
+    for item in value.as_array().into_iter().flatten() {
+        match item.as_array() {
+            Some(items) if items.iter().any(serde_json::Value::is_array) => lists(item, out),
+            _ => out.push(numbers(item)),
         }
-    } else {
-        out.push(dims);
     }
 }

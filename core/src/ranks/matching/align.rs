@@ -1,7 +1,7 @@
 //! Aligns the calls of two ranks, of which either may lack some.
 //!
 //! The ends of one collective agree on both ranks up to the offset between their clocks. The offset with which most ends
-//! agree is found first; then each call is matched, in order, with the call that ends closest to it. If the ends do not
+//! agree is found first; then the most calls in order are matched whose ends agree. If the ends do not
 //! agree with any offset, the kinds of the calls alone decide, by their longest common subsequence. Calls between two
 //! matches whose ends are too far apart match in order if they overlap in time.
 
@@ -11,10 +11,18 @@ use alloc::vec::Vec;
 /// A call, as far as alignment uses it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Item {
-    /// Calls of different kinds never match.
+    /// What it is, and its size; 0 if it is not known.
     pub(super) kind: (i64, i64),
     /// When the rank arrived, and when it left.
     pub(super) time: (i64, i64),
+}
+
+impl Item {
+    /// Whether both can be one collective: the same operation, with sizes that do not contradict.
+    fn fits(&self, other: &Item) -> bool {
+        let (a, b) = (self.kind, other.kind);
+        a.0 == b.0 && (a.1 == b.1 || a.1 == 0 || b.1 == 0)
+    }
 }
 
 /// The pairs of calls that match, in order.
@@ -36,6 +44,9 @@ impl Aligned {
 
 /// How far apart the ends of one collective may be, in ns. The smallest one with which most calls match is used.
 const TOLERANCES: [i64; 4] = [20_000, 200_000, 2_000_000, 20_000_000];
+
+/// How far apart calls may be that count as overlapping, in ns: the times of short kernels are not exact.
+const SLACK: i64 = 200_000;
 
 /// The number of calls of each rank that the offset is found from.
 const SAMPLED: usize = 1000;
@@ -77,7 +88,7 @@ fn differences(a: &[Item], b: &[Item]) -> Vec<i64> {
     let some = |items: &[Item]| -> Vec<Item> { items.iter().take(SAMPLED).copied().collect() };
     let (a, b) = (some(a), some(b));
     let pairs = a.iter().flat_map(|x| b.iter().map(move |y| (x, y)));
-    pairs.filter(|(x, y)| x.kind == y.kind).map(|(x, y)| y.time.1.saturating_sub(x.time.1)).collect()
+    pairs.filter(|(x, y)| x.fits(y)).map(|(x, y)| y.time.1.saturating_sub(x.time.1)).collect()
 }
 
 /// Returns the middle of the window of this width with the most differences; of several, the one closest to 0.
@@ -99,22 +110,84 @@ fn densest(differences: &[i64], tolerance: i64) -> Option<i64> {
     best.map(|(_, middle)| middle)
 }
 
-/// Matches each call with the closest later one, in order, whose end agrees.
-fn by_ends(a: &[Item], b: &[Item], offset: i64, tolerance: i64) -> Vec<(usize, usize)> {
-    let mut pairs = Vec::new();
-    let mut next = 0;
-    for (at, x) in a.iter().enumerate() {
-        let end = x.time.1.saturating_add(offset);
-        let far = |y: &Item| (y.time.1.saturating_sub(end)).saturating_abs();
-        let candidates = b.iter().enumerate().skip(next);
-        // Calls are ordered by arrival, so ends are nearly in order; those in flight at the same time may not be.
-        let near = candidates.take_while(|(_, y)| y.time.0 <= end.saturating_add(tolerance));
-        let fitting = near.filter(|(_, y)| y.kind == x.kind && far(y) <= tolerance);
-        if let Some((found, _)) = fitting.min_by_key(|(_, y)| far(y)) {
-            pairs.push((at, found));
-            next = found + 1;
+/// A pair of calls whose ends agree, at the end of the best sequence of such pairs.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    pair: (usize, usize),
+    /// The number of pairs up to here, and the sum of the distances between their ends.
+    count: usize,
+    distance: i64,
+    before: Option<usize>,
+}
+
+impl Link {
+    fn is_better_than(&self, other: &Link) -> bool {
+        self.count > other.count || (self.count == other.count && self.distance < other.distance)
+    }
+}
+
+/// The best link that ends before each call: a Fenwick tree of prefix maxima.
+struct Prefixes(Vec<Option<usize>>);
+
+impl Prefixes {
+    /// Returns the best of the links that end before call `end`.
+    fn before(&self, end: usize, links: &[Link]) -> Option<usize> {
+        let (mut at, mut best) = (end, None);
+        while at > 0 {
+            best = better(links, best, self.0[at]);
+            at &= at - 1;
+        }
+        best
+    }
+
+    fn add(&mut self, end: usize, link: usize, links: &[Link]) {
+        let mut at = end + 1;
+        while at < self.0.len() {
+            self.0[at] = better(links, self.0[at], Some(link));
+            at += at & at.wrapping_neg();
         }
     }
+}
+
+fn better(links: &[Link], a: Option<usize>, b: Option<usize>) -> Option<usize> {
+    match (a, b) {
+        (Some(x), Some(y)) => Some(if links[y].is_better_than(&links[x]) { y } else { x }),
+        (some, None) | (None, some) => some,
+    }
+}
+
+/// Matches the most calls in order whose ends agree; of several such matchings, the one with the closest ends.
+fn by_ends(a: &[Item], b: &[Item], offset: i64, tolerance: i64) -> Vec<(usize, usize)> {
+    let mut links: Vec<Link> = Vec::new();
+    let mut prefixes = Prefixes(vec![None; b.len() + 1]);
+    let latest: Vec<i64> = (b.iter())
+        .scan(i64::MIN, |latest, y| {
+            *latest = y.time.1.max(*latest);
+            Some(*latest)
+        })
+        .collect();
+    for (at, x) in a.iter().enumerate() {
+        let end = x.time.1.saturating_add(offset);
+        let first = latest.partition_point(|&latest| latest < end.saturating_sub(tolerance));
+        let own = links.len();
+        let near = b.iter().enumerate().skip(first);
+        for (other, y) in near.take_while(|(_, y)| y.time.0 <= end.saturating_add(tolerance)) {
+            let far = y.time.1.saturating_sub(end).saturating_abs();
+            if y.fits(x) && far <= tolerance {
+                let before = prefixes.before(other, &links);
+                let (count, distance) = before.map_or((0, 0), |at| (links[at].count, links[at].distance));
+                let distance = distance.saturating_add(far);
+                links.push(Link { pair: (at, other), count: count + 1, distance, before });
+            }
+        }
+        for link in own..links.len() {
+            prefixes.add(links[link].pair.1, link, &links);
+        }
+    }
+    let last = prefixes.before(b.len(), &links);
+    let mut pairs: Vec<(usize, usize)> =
+        core::iter::successors(last, |&at| links[at].before).map(|at| links[at].pair).collect();
+    pairs.reverse();
     pairs
 }
 
@@ -136,7 +209,8 @@ fn between(a: &[Item], b: &[Item], offset: i64, known: Vec<(usize, usize)>) -> V
     for (i, j) in known.into_iter().chain([(a.len(), b.len())]) {
         let left = by_kind(&a[next.0..i], &b[next.1..j]);
         let overlap = |x: &Item, y: &Item| {
-            x.time.0.saturating_add(offset) <= y.time.1 && y.time.0 <= x.time.1.saturating_add(offset)
+            let (start, end) = (x.time.0.saturating_add(offset), x.time.1.saturating_add(offset));
+            start <= y.time.1.saturating_add(SLACK) && y.time.0 <= end.saturating_add(SLACK)
         };
         let left = left.into_iter().map(|(x, y)| (next.0 + x, next.1 + y));
         pairs.extend(left.filter(|&(x, y)| overlap(&a[x], &b[y])));
@@ -151,14 +225,14 @@ fn between(a: &[Item], b: &[Item], offset: i64, known: Vec<(usize, usize)>) -> V
 /// The longest common subsequence of the kinds. Beyond [`SAMPLED`] calls, the kinds are compared one by one.
 fn by_kind(a: &[Item], b: &[Item]) -> Vec<(usize, usize)> {
     if a.len() > SAMPLED || b.len() > SAMPLED {
-        let equal = a.iter().zip(b).enumerate().filter(|(_, (x, y))| x.kind == y.kind);
+        let equal = a.iter().zip(b).enumerate().filter(|(_, (x, y))| x.fits(y));
         return equal.map(|(at, _)| (at, at)).collect();
     }
     let width = b.len() + 1;
     let mut longest = vec![0u32; (a.len() + 1) * width];
     for i in (0..a.len()).rev() {
         for j in (0..b.len()).rev() {
-            longest[i * width + j] = if a[i].kind == b[j].kind {
+            longest[i * width + j] = if a[i].fits(&b[j]) {
                 longest[(i + 1) * width + j + 1] + 1
             } else {
                 longest[(i + 1) * width + j].max(longest[i * width + j + 1])
@@ -167,7 +241,7 @@ fn by_kind(a: &[Item], b: &[Item]) -> Vec<(usize, usize)> {
     }
     let (mut i, mut j, mut pairs) = (0, 0, Vec::new());
     while i < a.len() && j < b.len() {
-        if a[i].kind == b[j].kind {
+        if a[i].fits(&b[j]) {
             pairs.push((i, j));
             (i, j) = (i + 1, j + 1);
         } else if longest[(i + 1) * width + j] >= longest[i * width + j + 1] {
