@@ -184,6 +184,20 @@ mod tests {
     }
 
     #[test]
+    fn sections_of_newer_writers_are_skipped() {
+        let summary = some(&mut Random(5));
+        let mut entry = sections::encode(&summary);
+        entry.extend([99, 2, 7, 7]);
+        let mut out = Writer::default();
+        out.raw(MAGIC);
+        out.raw(&[VERSION]);
+        out.unsigned(entry.len() as u64);
+        out.raw(&entry);
+        out.raw(&CRC.checksum(&entry).to_le_bytes());
+        assert_eq!(decode(&out.finish()), Ok(vec![summary.bounded()]));
+    }
+
+    #[test]
     fn a_summary_fits_into_its_limit() {
         let mut summary = some(&mut Random(4));
         let call = summary.calls[0];

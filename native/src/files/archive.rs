@@ -18,7 +18,7 @@ const SMALL: u64 = 256 << 20;
 const LARGEST: u64 = 4 << 30;
 
 /// How much larger than the archive a file in it may be. Traces compress by less.
-const RATIO: u64 = 200;
+const RATIO: u64 = 100;
 
 /// A file in an archive.
 pub(super) struct Member {

@@ -34,11 +34,11 @@ pub struct Found {
 }
 
 impl Found {
-    /// Whether it was found and is of another kind: a configuration file, a text, another JSON document.
+    /// Whether it was found and is of another kind: another JSON document, or a name that no trace has.
     pub fn is_other_file(&self) -> bool {
         let is_document = |error: &Error| {
             let Error::NotATrace { looks_like, .. } = error else { return false };
-            looks_like.contains("JSON") || looks_like.contains("text") || *looks_like == OTHER
+            looks_like.contains("JSON") || *looks_like == OTHER
         };
         !self.is_named && matches!(&self.content, Err(Reason::Trace(error)) if is_document(error))
     }

@@ -125,7 +125,9 @@ fn matched(ranks: &[Vec<Kernel>]) -> Vec<Vec<(i64, i64)>> {
             }
         }
         found.retain(|one| one.len() > 1);
-        found.iter_mut().for_each(|one| one.sort_unstable());
+        for one in &mut found {
+            one.sort_unstable();
+        }
         all.append(&mut found);
     }
     all.sort();

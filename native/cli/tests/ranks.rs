@@ -1,0 +1,276 @@
+//! `ranks`, `summarize` and `merge`, as a user runs them: folders, archives, patterns, damaged and foreign files.
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn run(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/runs").join(folder)
+}
+
+fn kinetoscope(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kinetoscope")).args(arguments).output().expect("a process")
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+/// The rows of `ranks` about these files.
+fn rows(paths: &[&Path]) -> Vec<Value> {
+    let mut arguments = vec!["ranks", "--format", "json"];
+    arguments.extend(paths.iter().map(|path| text(path)));
+    let output = kinetoscope(&arguments);
+    let document: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
+    assert_eq!(document["schema"], "kinetoscope.ranks/1");
+    document["rows"].as_array().expect("rows").clone()
+}
+
+/// The rows without those whose text depends on paths.
+fn facts(rows: &[Value]) -> Vec<&Value> {
+    rows.iter().filter(|row| row["kind"] != "note" && row["kind"] != "rank").collect()
+}
+
+fn notes(rows: &[Value]) -> Vec<(String, String)> {
+    let notes = rows.iter().filter(|row| row["kind"] == "note");
+    let text = |row: &Value, key: &str| row[key].as_str().expect("a text").to_owned();
+    notes.map(|row| (text(row, "code"), text(row, "message"))).collect()
+}
+
+/// A folder with the traces of a run, and their paths.
+fn copied(folder: &str) -> (tempfile::TempDir, Vec<PathBuf>) {
+    let copy = tempfile::tempdir().expect("a folder");
+    let copied = (0..4).map(|rank| {
+        let name = format!("rank{rank}.json.gz");
+        let path = copy.path().join(&name);
+        fs::copy(run(folder).join(&name), &path).expect("a copy");
+        path
+    });
+    let paths = copied.collect();
+    (copy, paths)
+}
+
+fn tar_of(path: &Path, files: &[(&str, Vec<u8>)], compress: bool) {
+    let file = File::create(path).expect("a file");
+    let out: Box<dyn Write> =
+        if compress { Box::new(GzEncoder::new(file, Compression::fast())) } else { Box::new(file) };
+    let mut archive = tar::Builder::new(out);
+    for (name, bytes) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        // `set_path` refuses paths that leave the archive.
+        header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_cksum();
+        archive.append(&header, bytes.as_slice()).expect("a file in the archive");
+    }
+    archive.finish().expect("an archive");
+}
+
+fn zip_of(path: &Path, files: &[(&str, Vec<u8>)]) {
+    let mut archive = zip::ZipWriter::new(File::create(path).expect("a file"));
+    for (name, bytes) in files {
+        let options = zip::write::SimpleFileOptions::default();
+        archive.start_file(*name, options).expect("a file in the archive");
+        archive.write_all(bytes).expect("its bytes");
+    }
+    archive.finish().expect("an archive");
+}
+
+/// The files of a run with the names that they have in an archive.
+fn members(paths: &[PathBuf]) -> Vec<(&'static str, Vec<u8>)> {
+    let names = ["run/rank0.json.gz", "run/rank1.json.gz", "run/rank2.json.gz", "run/rank3.json.gz"];
+    names.into_iter().zip(paths).map(|(name, path)| (name, fs::read(path).expect("a trace"))).collect()
+}
+
+#[test]
+fn folders_archives_and_patterns_give_the_same_rows() {
+    let (folder, paths) = copied("slow_forward");
+    let expected = rows(&[folder.path()]);
+    let straggler = expected.iter().find(|row| row["kind"] == "straggler").expect("a late rank");
+    assert_eq!((&straggler["rank"], &straggler["phase"]), (&2.into(), &"forward".into()));
+    assert!(straggler["message"].as_str().expect("evidence").contains("slow_forward"));
+    let other = tempfile::tempdir().expect("a folder");
+    let [tar, gz, zip] = ["run.tar", "run.tar.gz", "run.zip"].map(|name| other.path().join(name));
+    let mut files = members(&paths);
+    files.push(("run/config.yaml", b"steps: 8".to_vec()));
+    tar_of(&tar, &files, false);
+    tar_of(&gz, &files, true);
+    zip_of(&zip, &files);
+    for archive in [&tar, &gz, &zip] {
+        let found = rows(&[archive]);
+        assert_eq!(facts(&found), facts(&expected), "{}", archive.display());
+        let notes = notes(&found);
+        assert!(
+            notes.iter().any(|(code, text)| code == "skipped" && text.contains("config.yaml")),
+            "{notes:?}"
+        );
+    }
+    let pattern = folder.path().join("rank*.json.gz");
+    assert_eq!(facts(&rows(&[&pattern])), facts(&expected));
+    let reversed: Vec<&Path> = paths.iter().rev().map(PathBuf::as_path).collect();
+    assert_eq!(facts(&rows(&reversed)), facts(&expected));
+    assert_eq!(kinetoscope(&["ranks", text(&folder.path().join("none*.json"))]).status.code(), Some(2));
+}
+
+#[test]
+fn bad_files_have_a_line_each_and_the_others_are_answered() {
+    let (folder, paths) = copied("slow_forward");
+    fs::write(folder.path().join("config.json"), r#"{"steps": 8}"#).expect("a file");
+    assert_eq!(kinetoscope(&["ranks", text(folder.path()), "--strict"]).status.code(), Some(0));
+    let mut damaged = fs::read(&paths[3]).expect("a trace");
+    let half = damaged.len() / 2;
+    damaged.truncate(half);
+    fs::write(&paths[3], damaged).expect("a trace");
+    fs::write(folder.path().join("rank4.json"), "").expect("an empty file");
+    fs::write(folder.path().join("rank5.json.gz"), [0xff; 64]).expect("a corrupt file");
+    fs::write(folder.path().join("rank6.ksum"), b"KSUM\x63rest").expect("a newer summary");
+    fs::copy(&paths[0], folder.path().join("rank0-copy.json.gz")).expect("a copy");
+    let other = r#"{"distributedInfo": {"rank": 2, "world_size": 64}, "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}"#;
+    fs::write(folder.path().join("rank2-other.json"), other).expect("a trace of another run");
+    let found = rows(&[folder.path()]);
+    let notes = notes(&found);
+    for (code, part) in [
+        ("skipped", "config.json"),
+        ("unreadable", "rank4.json: the input is empty"),
+        ("unreadable", "rank5.json.gz"),
+        ("unreadable", "newer version"),
+        ("partial", "rank3.json.gz"),
+        ("duplicate_rank", "rank0-copy.json.gz"),
+        ("another_run", "of a run of 64 ranks, not 4"),
+    ] {
+        let count = notes.iter().filter(|(known, text)| known == code && text.contains(part)).count();
+        assert_eq!(count, 1, "{code} {part}: {notes:#?}");
+    }
+    let named: Vec<&Value> =
+        found.iter().filter(|row| row["kind"] == "straggler").map(|row| &row["rank"]).collect();
+    assert_eq!(named, [2]);
+    let folder = text(folder.path());
+    assert_eq!(kinetoscope(&["ranks", folder]).status.code(), Some(0));
+    assert_eq!(kinetoscope(&["ranks", folder, "--strict"]).status.code(), Some(3));
+    // A file that is named must be a trace.
+    let output = kinetoscope(&["ranks", folder, &format!("{folder}/config.json")]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("config.json"));
+    assert!(!output.stdout.is_empty());
+}
+
+#[test]
+fn archives_cannot_leave_their_folder_or_fill_the_memory() {
+    let (_folder, paths) = copied("pipeline");
+    let other = tempfile::tempdir().expect("a folder");
+    let mut files = members(&paths);
+    files.push(("../outside.json", b"[]".to_vec()));
+    files.push(("/absolute.json", b"[]".to_vec()));
+    let [tar, zip] = ["run.tar.gz", "run.zip"].map(|name| other.path().join(name));
+    files.push(("bomb.json", vec![b' '; 300 << 20]));
+    tar_of(&tar, &files, true);
+    zip_of(&zip, &files);
+    for archive in [&tar, &zip] {
+        let found = rows(&[archive]);
+        let notes = notes(&found);
+        for part in [
+            "outside.json: its path leaves",
+            "absolute.json: its path leaves",
+            "bomb.json: it is 314572800 bytes",
+        ] {
+            assert!(
+                notes.iter().any(|(code, text)| code == "unreadable" && text.contains(part)),
+                "{part}: {notes:?}"
+            );
+        }
+        assert_eq!(found.iter().filter(|row| row["kind"] == "rank").count(), 4);
+    }
+    assert_eq!(kinetoscope(&["ranks", text(&tar), "--strict"]).status.code(), Some(3));
+}
+
+#[test]
+fn summaries_answer_as_the_traces_do() {
+    for name in ["slow_forward", "clocks", "pipeline", "two_groups", "alternating"] {
+        let (folder, paths) = copied(name);
+        let other = tempfile::tempdir().expect("a folder");
+        let [all, again] = ["all.ksum", "again.ksum"].map(|name| other.path().join(name));
+        let summarize = |arguments: &[&str]| {
+            let output = kinetoscope(&[&["summarize"], arguments].concat());
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        };
+        summarize(&[text(folder.path()), "-o", text(&all)]);
+        summarize(&[text(folder.path()), "-o", text(other.path())]);
+        let parts: Vec<PathBuf> =
+            (0..4).rev().map(|rank| other.path().join(format!("rank{rank}.ksum"))).collect();
+        let mut arguments: Vec<&str> = parts.iter().map(|part| text(part)).collect();
+        arguments.extend(["-o", text(&again)]);
+        summarize(&arguments);
+        assert_eq!(fs::read(&all).expect("a file"), fs::read(&again).expect("a file"), "{name}");
+        assert_eq!(rows(&[&all]), rows(&[folder.path()]), "{name}");
+        for (part, trace) in parts.iter().zip(paths.iter().rev()) {
+            let size = |path: &Path| fs::metadata(path).expect("a file").len();
+            assert!(size(part) <= (size(trace) / 50).max(256 << 10), "{name}: {} bytes", size(part));
+        }
+    }
+}
+
+/// The file was written by the first version of the format. It stays as it is when the format changes.
+#[test]
+fn a_file_of_the_first_version_is_read() {
+    let old = rows(&[&run("summaries/slow_forward_version_1.ksum")]);
+    let new = rows(&[&run("slow_forward")]);
+    for kind in ["straggler", "clock", "collective"] {
+        let of = |rows: &[Value]| rows.iter().filter(|row| row["kind"] == kind).cloned().collect::<Vec<_>>();
+        assert!(!of(&old).is_empty());
+        assert_eq!(of(&old), of(&new));
+    }
+}
+
+#[test]
+fn a_merged_trace_has_every_event_on_one_clock() {
+    let (folder, paths) = copied("clocks");
+    let merged = folder.path().join("merged.json");
+    let output = kinetoscope(&["merge", text(folder.path()), "-o", text(&merged)]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let document: Value = serde_json::from_slice(&fs::read(&merged).expect("a trace")).expect("JSON");
+    let events = document["traceEvents"].as_array().expect("events");
+    let count = |path: &Path| -> u64 {
+        let output = kinetoscope(&["info", text(path), "--format", "json"]);
+        let info: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        info["rows"][0]["events"].as_u64().expect("a number")
+    };
+    let spans: u64 = paths.iter().map(|path| count(path)).sum();
+    assert!(events.len() as u64 >= spans, "{} {spans}", events.len());
+    let steps: Vec<&Value> = events.iter().filter(|event| event["name"] == "ProfilerStep#5").collect();
+    let starts: Vec<f64> = steps.iter().map(|step| step["ts"].as_f64().expect("a time")).collect();
+    let pids: BTreeSet<i64> =
+        steps.iter().map(|step| step["pid"].as_i64().expect("a number") / 10_000_000).collect();
+    assert_eq!(pids, BTreeSet::from([0, 1, 2, 3]));
+    // The clocks of ranks 2 and 3 are 15 ms apart in the traces.
+    let spread =
+        starts.iter().copied().fold(f64::MIN, f64::max) - starts.iter().copied().fold(f64::MAX, f64::min);
+    assert!(spread < 10_000.0, "{starts:?}");
+    let mut owners = std::collections::BTreeMap::new();
+    for event in events.iter().filter(|event| event["ph"] == "s" || event["ph"] == "f") {
+        let rank = event["pid"].as_i64().expect("a number") / 10_000_000;
+        assert_eq!(*owners.entry(event["id"].to_string()).or_insert(rank), rank);
+    }
+    assert!(owners.len() > 100);
+    let two = folder.path().join("two.json.gz");
+    let output = kinetoscope(&["merge", text(&paths[0]), text(&paths[3]), "--ranks", "3", "-o", text(&two)]);
+    assert!(output.status.success());
+    assert!(count(&two) >= count(&paths[3]) && count(&two) < 2 * count(&paths[3]));
+    assert_eq!(kinetoscope(&["merge", text(&paths[0]), "--ranks", "9"]).status.code(), Some(2));
+}
+
+#[test]
+fn one_rank_and_one_step_can_be_shown() {
+    let output = kinetoscope(&["ranks", text(&run("slow_forward")), "--rank", "2", "--step", "5"]);
+    let page = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(page.contains("Ranks in steps") && page.contains("slow_forward"), "{page}");
+    for wrong in [["--rank", "9"], ["--step", "99"]] {
+        let output = kinetoscope(&["ranks", text(&run("slow_forward")), wrong[0], wrong[1]]);
+        assert_eq!(output.status.code(), Some(2));
+    }
+}
