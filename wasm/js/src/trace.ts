@@ -4,6 +4,7 @@ import type { EngineTrace, EngineWriting } from "./glue/engine.js";
 import { KinetoscopeError, guarded } from "./errors.js";
 import * as given from "./given.js";
 import { METHODS } from "./methods.js";
+import type { SummaryOptions } from "./run.js";
 import {
   EXPORTS,
   type Answers,
@@ -144,6 +145,8 @@ const leaked = new FinalizationRegistry<EngineTrace>((engine) => engine.free());
 /** A trace. It uses memory of the engine until it is disposed of. */
 export class Trace {
   #engine: EngineTrace | undefined;
+  /** The size of the file. */
+  #bytes: number;
   /** The name of the source. */
   readonly name: string;
   /** The Unix time of the start of the recording in ns; all times are relative to it. */
@@ -152,8 +155,9 @@ export class Trace {
   readonly length: number;
 
   /** @internal */
-  constructor(engine: EngineTrace, name: string) {
+  constructor(engine: EngineTrace, name: string, bytes: number) {
     this.#engine = engine;
+    this.#bytes = bytes;
     this.name = name;
     this.startNs = engine.start();
     this.length = engine.events();
@@ -245,6 +249,13 @@ export class Trace {
   event(index: number): ChromeEvent {
     const number = given.index("event", index);
     return JSON.parse(this.#withEngine((engine) => engine.event(number))) as ChromeEvent;
+  }
+
+  /** Returns the summary of the trace as the bytes of a file (`.ksum`), for `openRun` and `kinetoscope ranks`. */
+  summarize(options: SummaryOptions = {}): Uint8Array {
+    const { name = this.name, complete } = given.options(options, ["name", "complete"]);
+    given.text("name", name);
+    return this.#withEngine((engine) => engine.summarize(name, complete ? undefined : this.#bytes));
   }
 
   /** Returns the trace in another format as UTF-8 bytes; `new Response(stream)` converts them to a string or a blob. */
