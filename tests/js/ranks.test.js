@@ -13,7 +13,8 @@ const RUNS = ["slow_forward", "clocks", "pipeline", "two_groups", "alternating"]
 const tracesOf = (run) => [0, 1, 2, 3].map((rank) => `${data}/runs/${run}/rank${rank}.json.gz`);
 
 /** The rows with Unix times as text, as JSON cannot have a `BigInt`. */
-const plain = (rows) => JSON.parse(JSON.stringify(rows, (_, value) => (typeof value === "bigint" ? Number(value) : value)));
+const plain = (rows) =>
+  JSON.parse(JSON.stringify(rows, (_, value) => (typeof value === "bigint" ? Number(value) : value)));
 
 const file = (text, name) => new File([text], name);
 
@@ -23,8 +24,8 @@ for (const run of RUNS) {
     const [json, table] = await Promise.all(
       ["json", "table"].map(async (format) => (await kinetoscope("ranks", ...paths, "--format", format)).stdout),
     );
-    using here = await openRun(paths);
-    using there = await worker.openRun(paths);
+    const here = await openRun(paths);
+    const there = await worker.openRun(paths);
     assert.equal(here.length, 4);
     assert.deepEqual(plain(here.ranks()), JSON.parse(json).rows);
     assert.deepEqual(await there.ranks(), here.ranks());
@@ -36,10 +37,13 @@ for (const run of RUNS) {
 }
 
 test("late ranks and their phases are named", async () => {
-  using slow = await openRun(tracesOf("slow_forward"));
+  const slow = await openRun(tracesOf("slow_forward"));
   const late = slow.ranks({ kinds: ["straggler"] });
-  assert.deepEqual(late.map(({ rank, phase }) => [rank, phase]), [[2, "forward"]]);
-  using alternating = await openRun(tracesOf("alternating"));
+  assert.deepEqual(
+    late.map(({ rank, phase }) => [rank, phase]),
+    [[2, "forward"]],
+  );
+  const alternating = await openRun(tracesOf("alternating"));
   const ranks = alternating.ranks({ kinds: ["straggler"] }).map(({ rank }) => rank);
   assert.deepEqual([...new Set(ranks)].sort(), [0, 1, 2, 3]);
   const { length, columns } = alternating.columns({ kinds: ["rank"] });
@@ -61,12 +65,16 @@ test("summaries are those of the command line, and their order does not matter",
   assert.deepEqual(await remote.summarize(), single[2]);
   remote.dispose();
   assert.deepEqual(await worker.summarize(paths[3]), single[3]);
-  for (const order of [[0, 1, 2, 3], [3, 1, 0, 2], [2, 2, 3, 0, 1, 1]]) {
-    using run = await openRun(order.map((at) => single[at]));
+  for (const order of [
+    [0, 1, 2, 3],
+    [3, 1, 0, 2],
+    [2, 2, 3, 0, 1, 1],
+  ]) {
+    const run = await openRun(order.map((at) => single[at]));
     assert.deepEqual(run.summary(), expected);
   }
-  using run = await openRun([expected]);
-  using direct = await openRun(paths);
+  const run = await openRun([expected]);
+  const direct = await openRun(paths);
   assert.deepEqual(run.ranks(), direct.ranks());
 });
 
@@ -83,8 +91,8 @@ test("what cannot be read is a note", async () => {
     paths[3],
   ];
   const notes = [{ code: "skipped", message: "readme.txt: a file of another kind" }];
-  using here = await openRun(sources, { notes });
-  using there = await worker.openRun(sources, { notes, workers: 3 });
+  const here = await openRun(sources, { notes });
+  const there = await worker.openRun(sources, { notes, workers: 3 });
   assert.deepEqual(there.notes, here.notes);
   assert.equal(here.length, 3);
   const found = here.notes.map(({ code, message }) => [code, message.split(":")[0]]);
@@ -98,7 +106,10 @@ test("what cannot be read is a note", async () => {
   assert.ok(found.some(([code]) => code === "missing_rank"));
 });
 
-for (const [place, entry] of [["here", { openRun, summarize, merge }], ["in workers", worker]]) {
+for (const [place, entry] of [
+  ["here", { openRun, summarize, merge }],
+  ["in workers", worker],
+]) {
   test(`${place}: a run without a readable rank and invalid options are errors`, async () => {
     await assert.rejects(entry.openRun([]), { code: "empty" });
     await assert.rejects(entry.openRun([file("{}x", "a.json")]), { code: /^(empty|not_a_trace)$/, source: "a.json" });
@@ -123,17 +134,24 @@ for (const [place, entry] of [["here", { openRun, summarize, merge }], ["in work
     const ranksOf = new Map();
     let events = 0;
     for (const { pid, ph } of merged.traceEvents) {
-      if (ph !== "M" && typeof pid === "number") ranksOf.set(Math.floor(pid / 1e7), (ranksOf.get(Math.floor(pid / 1e7)) ?? 0) + 1);
+      if (ph !== "M" && typeof pid === "number")
+        ranksOf.set(Math.floor(pid / 1e7), (ranksOf.get(Math.floor(pid / 1e7)) ?? 0) + 1);
       events += 1;
     }
     assert.deepEqual([...ranksOf.keys()].sort(), [0, 1, 2, 3]);
-    assert.deepEqual(merged.ranks.map(({ rank }) => rank), [0, 1, 2, 3]);
+    assert.deepEqual(
+      merged.ranks.map(({ rank }) => rank),
+      [0, 1, 2, 3],
+    );
     assert.ok(merged.ranks.some(({ offset_ns }) => offset_ns !== 0));
     const back = await open(new TextEncoder().encode(text));
     assert.equal(back.length, events);
     back.dispose();
     const two = JSON.parse(await new Response(await entry.merge(paths, { ranks: [1, 3] })).text());
-    assert.deepEqual(two.ranks.map(({ rank }) => rank), [1, 3]);
+    assert.deepEqual(
+      two.ranks.map(({ rank }) => rank),
+      [1, 3],
+    );
   });
 
   test(`${place}: sources that cannot be merged are refused`, async () => {
@@ -153,7 +171,10 @@ for (const [place, entry] of [["here", { openRun, summarize, merge }], ["in work
 test("sources with the same name stay different ranks", async () => {
   const sources = tracesOf("clocks").map((path) => new Uint8Array(readFileSync(path)));
   const merged = JSON.parse(await new Response(await merge(sources)).text());
-  assert.deepEqual(merged.ranks.map(({ rank }) => rank), [0, 1, 2, 3]);
+  assert.deepEqual(
+    merged.ranks.map(({ rank }) => rank),
+    [0, 1, 2, 3],
+  );
 });
 
 test("progress counts sources, bytes and events", async () => {

@@ -141,16 +141,16 @@ impl EngineTrace {
     ///
     /// # Errors
     /// Returns an error if there is no such query, or an option is invalid.
-    pub fn rows(&self, query: &str, options: JsValue) -> Result<Array, JsValue> {
-        rows(&self.answer("", query, options, false)?.rows)
+    pub fn rows(&self, name: &str, query: &str, options: JsValue) -> Result<Array, JsValue> {
+        rows(&self.answer(name, query, options, false)?.rows)
     }
 
     /// Runs a query and returns its rows as columns.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
-    pub fn columns(&self, query: &str, options: JsValue) -> Result<Object, JsValue> {
-        columns(&self.answer("", query, options, false)?.rows)
+    pub fn columns(&self, name: &str, query: &str, options: JsValue) -> Result<Object, JsValue> {
+        columns(&self.answer(name, query, options, false)?.rows)
     }
 
     /// Runs a query and returns the document that `kinetoscope QUERY --format json` prints.
@@ -176,16 +176,16 @@ impl EngineTrace {
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
-    pub fn csv(&self, query: &str, options: JsValue) -> Result<String, JsValue> {
-        text(self.answer("", query, options, false)?.rows.to_csv())
+    pub fn csv(&self, name: &str, query: &str, options: JsValue) -> Result<String, JsValue> {
+        text(self.answer(name, query, options, false)?.rows.to_csv())
     }
 
     /// Runs a query and returns the text that `kinetoscope QUERY --format md` prints.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
-    pub fn markdown(&self, query: &str, options: JsValue) -> Result<String, JsValue> {
-        text(self.answer("", query, options, false)?.rows.to_markdown())
+    pub fn markdown(&self, name: &str, query: &str, options: JsValue) -> Result<String, JsValue> {
+        text(self.answer(name, query, options, false)?.rows.to_markdown())
     }
 
     /// The diagnostics of the file.

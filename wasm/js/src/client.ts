@@ -123,7 +123,11 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
     });
   }
 
-  const ranks = createRanks<S>({ input, trace: (from, options) => read(from, platform.gunzip, options) });
+  const ranks = createRanks<S>({
+    ready: () => platform.ready(),
+    input,
+    trace: (from, options) => read(from, platform.gunzip, options),
+  });
   return { open, repair, ...ranks };
 }
 

@@ -72,19 +72,23 @@ export class Connection {
   /** Returns the pieces of what the worker writes; `holder` is kept alive until the stream ends. */
   stream(begun: Promise<number>, holder: unknown, onEnd: () => void = () => undefined): ReadableStream<Uint8Array> {
     const send = <T>(message: MessageBody): Promise<T> => this.send<T>(message, { holder });
+    let isCancelled = false;
     return new ReadableStream<Uint8Array>({
       async pull(controller) {
         try {
           const piece = await send<Uint8Array | undefined>({ do: "pull", writing: await begun });
+          if (isCancelled) return;
           if (piece) return controller.enqueue(piece);
+          onEnd();
+          controller.close();
         } catch (thrown) {
+          if (isCancelled) return;
           onEnd();
           throw thrown;
         }
-        onEnd();
-        controller.close();
       },
       async cancel() {
+        isCancelled = true;
         try {
           await send({ do: "cancel", writing: await begun });
         } finally {

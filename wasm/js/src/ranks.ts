@@ -10,6 +10,8 @@ import { streamOf, type Input } from "./source.js";
 
 /** How sources are read. */
 export interface Reader<S> {
+  /** Loads the engine. */
+  ready(): Promise<unknown>;
   input(source: S, signal: AbortSignal | undefined): Promise<Input>;
   trace(from: Input, options: Omit<OpenOptions, "executionTrace">): Promise<ReadTrace>;
 }
@@ -117,6 +119,8 @@ export function createRanks<S>(reader: Reader<S>): Ranks<S> {
 
   async function openRun(sources: readonly S[], options: RunOptions = {}): Promise<Run> {
     const { signal, onProgress, memoryLimit, torchVersion, kernelRules, notes = [] } = runOptions(sources, options);
+    check(signal);
+    await reader.ready();
     const run = new EngineRun();
     try {
       const add = ({ code, message }: SourceNote): void => run.note(code === "skipped", message);
@@ -156,6 +160,8 @@ export function createRanks<S>(reader: Reader<S>): Ranks<S> {
   async function merge(sources: readonly S[], options: MergeOptions = {}): Promise<ReadableStream<Uint8Array>> {
     const ranks = mergeOptions(sources, options);
     const { signal, memoryLimit } = options;
+    check(signal);
+    await reader.ready();
     const names = new Set<string>();
     const run = new EngineRun();
     let merging: EngineMerging;

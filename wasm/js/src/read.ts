@@ -144,9 +144,7 @@ function lastBytes(before: Uint8Array, chunk: Uint8Array): Uint8Array<ArrayBuffe
 }
 
 /** Returns the first bytes of some chunks, and all of the chunks. */
-export async function peek(
-  iterable: AsyncIterable<Uint8Array>,
-): Promise<[Uint8Array, AsyncGenerator<Uint8Array>]> {
+export async function peek(iterable: AsyncIterable<Uint8Array>): Promise<[Uint8Array, AsyncGenerator<Uint8Array>]> {
   const chunks = iterable[Symbol.asyncIterator]();
   const first: Uint8Array[] = [];
   let head = new Uint8Array(0);

@@ -167,7 +167,10 @@ export function createRemoteRanks(spawn: Spawn): RemoteRanks {
     }
     const failed = failures.filter((one) => one !== undefined);
     if (failed.length === sources.length) throw noRank(failed);
-    const all = [...notes, ...failures.flatMap((one, at) => (one === undefined ? [] : [noteOf(one, `source ${at + 1}`)]))];
+    const all = [
+      ...notes,
+      ...failures.flatMap((one, at) => (one === undefined ? [] : [noteOf(one, `source ${at + 1}`)])),
+    ];
     return withWorker(spawn, signal, async (connection) => {
       const read = files.filter((file) => file !== undefined);
       const request = { do: "run", files: read, notes: all } as const;

@@ -121,10 +121,7 @@ export class RemoteTrace {
   export<E extends keyof Exports>(name: E, options?: Exports[E]): ReadableStream<Uint8Array> {
     if (this.#disposed) throw this.#disposedError();
     // The stream keeps the trace alive: without it the worker would be terminated.
-    const begun = this.#connection.send<number>(
-      { do: "export", trace: this.#trace, name, options },
-      { holder: this },
-    );
+    const begun = this.#connection.send<number>({ do: "export", trace: this.#trace, name, options }, { holder: this });
     begun.catch(() => undefined);
     return this.#connection.stream(begun, this);
   }

@@ -177,12 +177,14 @@ export class Trace {
 
   /** Returns the rows of a query. Each query also has a method of the same name in camel case. */
   rows<V extends QueryName>(query: V, options?: Queries[V]["options"]): Queries[V]["row"][] {
-    return this.#answer(query, (engine) => engine.rows(query, options)) as Queries[V]["row"][];
+    return this.#answer(query, (engine) => engine.rows(this.name, query, options)) as Queries[V]["row"][];
   }
 
   /** Returns the answer as columns of typed arrays, whose buffers can be transferred. */
   columns<V extends QueryName>(query: V, options?: Queries[V]["options"]): Columns<Queries[V]["row"]> {
-    return this.#answer(query, (engine) => engine.columns(query, options)) as unknown as Columns<Queries[V]["row"]>;
+    return this.#answer(query, (engine) => engine.columns(this.name, query, options)) as unknown as Columns<
+      Queries[V]["row"]
+    >;
   }
 
   /** Returns the text that the command line prints; for `ops`, PyTorch's table. */
@@ -197,12 +199,12 @@ export class Trace {
 
   /** Returns the answer as CSV. */
   csv<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
-    return this.#answer(query, (engine) => engine.csv(query, options));
+    return this.#answer(query, (engine) => engine.csv(this.name, query, options));
   }
 
   /** Returns the answer as a Markdown table. */
   markdown<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
-    return this.#answer(query, (engine) => engine.markdown(query, options));
+    return this.#answer(query, (engine) => engine.markdown(this.name, query, options));
   }
 
   /** Returns the diagnostics of reading the file. */

@@ -41,7 +41,7 @@ function isValid(header: Uint8Array): boolean {
 /** The records of a pax header: `LENGTH KEY=VALUE\n`. */
 function paxRecords(bytes: Uint8Array): Map<string, string> {
   const records = new Map<string, string>();
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(32, at);
     const length = Number(new TextDecoder().decode(bytes.subarray(at, space)));
     if (space < 0 || !(length > space - at)) break;
@@ -111,7 +111,7 @@ export function ofStream(stream: ReadableStream<Uint8Array>): ByteReader {
   const reader = stream.getReader();
   let rest: Uint8Array = new Uint8Array();
   async function each(count: number, use: (part: Uint8Array) => void): Promise<void> {
-    for (let left = count; left > 0; ) {
+    for (let left = count; left > 0;) {
       if (rest.length === 0) {
         const { done, value } = await reader.read();
         if (done) return;
