@@ -118,14 +118,13 @@ impl EngineRun {
     ///
     /// # Errors
     /// Returns an error if the run does not have one of the ranks.
-    #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes arrays by value")]
     pub fn merging(&self, ranks: Vec<f64>) -> Result<EngineMerging, JsValue> {
         let mut alignments = self.run.alignments();
-        let unknown = ranks.iter().find(|&&rank| alignments.iter().all(|one| one.rank as f64 != rank));
-        if let Some(rank) = unknown {
+        let ranks: Vec<i64> = ranks.into_iter().map(|rank| rank as i64).collect();
+        if let Some(rank) = ranks.iter().find(|&&rank| alignments.iter().all(|one| one.rank != rank)) {
             return Err(failure(&Error::BadOption(format!("ranks: there is no trace of rank {rank}"))));
         }
-        alignments.retain(|one| ranks.is_empty() || ranks.contains(&(one.rank as f64)));
+        alignments.retain(|one| ranks.is_empty() || ranks.contains(&one.rank));
         Ok(EngineMerging { alignments, merger: Merger::default() })
     }
 }

@@ -4,7 +4,7 @@ import { KinetoscopeError, asError, type ErrorCode } from "./errors.js";
 import type { RanksNoteRow } from "./queries.js";
 import type { SummarizeOptions } from "./ranks.js";
 import type { Progress } from "./read.js";
-import type { MergeOptions, SourceNote } from "./run.js";
+import type { MergeOptions, SourceNote } from "./run-options.js";
 
 /** A source as it is posted. */
 export type WireSource =

@@ -2,7 +2,7 @@
 
 import { KinetoscopeError, asError } from "./errors.js";
 import * as given from "./given.js";
-import type { RunOptions, SourceNote } from "./run.js";
+import type { RunOptions, SourceNote } from "./run-options.js";
 
 /** Failures that are not about a source. */
 const FATAL: readonly string[] = ["bad_option", "aborted", "not_initialized"];

@@ -5,7 +5,8 @@ import { KinetoscopeError, asError, check, guarded } from "./errors.js";
 import * as given from "./given.js";
 import { mergeOptions, noRank, noteOf, runOptions } from "./rank-notes.js";
 import { peek, type OpenOptions, type Progress, type ReadTrace } from "./read.js";
-import { Run, type MergeOptions, type RunOptions, type SourceNote, type SummaryOptions } from "./run.js";
+import type { MergeOptions, RunOptions, SourceNote, SummaryOptions } from "./run-options.js";
+import { Run } from "./run.js";
 import { streamOf, type Input } from "./source.js";
 
 /** How sources are read. */

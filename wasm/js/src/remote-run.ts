@@ -8,7 +8,7 @@ import type { OpenedRun, RunMethod } from "./protocol.js";
 import { mergeOptions, noRank, noteOf, runOptions } from "./rank-notes.js";
 import type { SummarizeOptions } from "./ranks.js";
 import type { RanksNoteRow, RanksOptions, RanksRow } from "./queries.js";
-import type { MergeOptions, RunOptions, RunRanksOptions } from "./run.js";
+import type { MergeOptions, RunOptions, RunRanksOptions } from "./run-options.js";
 import type { Source } from "./source.js";
 import type { Columns } from "./trace.js";
 import { wireOf } from "./wire-source.js";

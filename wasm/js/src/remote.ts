@@ -7,7 +7,7 @@ import { openOptions } from "./given.js";
 import { METHODS } from "./methods.js";
 import type { OpenOptions } from "./read.js";
 import { createRemoteRanks, type RemoteRanks } from "./remote-run.js";
-import type { SummaryOptions } from "./run.js";
+import type { SummaryOptions } from "./run-options.js";
 import type { Source } from "./source.js";
 import type {
   ChromeEvent,

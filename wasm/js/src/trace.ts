@@ -4,7 +4,7 @@ import type { EngineTrace, EngineWriting } from "./glue/engine.js";
 import { KinetoscopeError, guarded } from "./errors.js";
 import * as given from "./given.js";
 import { METHODS } from "./methods.js";
-import type { SummaryOptions } from "./run.js";
+import type { SummaryOptions } from "./run-options.js";
 import {
   EXPORTS,
   type Answers,

@@ -1,0 +1,65 @@
+// When each rank arrived at the collectives of a group, before the last one. One rank is highlighted; of many ranks, the
+// others are a band.
+
+import { useMemo } from "preact/hooks";
+import uPlot from "uplot";
+import { time } from "../model/format";
+import { band, type Skew } from "../model/run";
+import { TEMPLATES } from "../strings";
+import { axis, Chart } from "./chart";
+
+/** The number of ranks up to which each has a curve. */
+const SINGLE = 16;
+
+export function SkewChart({ skew, rank }: { skew: Skew; rank: number }) {
+  const own = skew.ranks.indexOf(rank);
+  const isBand = skew.ranks.length > SINGLE;
+  const data = useMemo((): uPlot.AlignedData => {
+    // Lower is earlier: the last rank is at 0.
+    const curve = (values: Float64Array): (number | null)[] =>
+      Array.from(values, (value) => (Number.isNaN(value) ? null : value === 0 ? 0 : -value));
+    const others = isBand ? band(skew.beforeLast, skew.seconds.length) : skew.beforeLast.filter((_, at) => at !== own);
+    const highlighted = skew.beforeLast[own] ?? new Float64Array(skew.seconds.length).fill(NaN);
+    return [skew.seconds, ...[...others, highlighted].map(curve)] as unknown as uPlot.AlignedData;
+  }, [skew, own, isBand]);
+  const options = useMemo(
+    () => (color: (name: string) => string) => {
+      const others = data.length - 2;
+      const quiet = (): uPlot.Series => ({
+        stroke: color("--strong-line"),
+        width: 1,
+        points: { show: false },
+      });
+      const dot = { show: true, size: 5, fill: color("--accent"), stroke: color("--accent") };
+      return {
+        legend: { show: false },
+        cursor: { points: { show: false }, drag: { x: true, y: false } },
+        scales: { x: { time: false } },
+        axes: [
+          axis(color, { values: (_: uPlot, ticks: number[]) => ticks.map((at) => time(at * 1e9)) }),
+          axis(color, { values: (_: uPlot, ticks: number[]) => ticks.map(time), size: 74 }),
+        ],
+        series: [
+          {},
+          ...Array.from({ length: others }, quiet),
+          { label: TEMPLATES.rankNumber(rank), stroke: color("--accent"), width: 2, points: dot },
+        ],
+        ...(isBand ? { bands: [{ series: [1, 3] as uPlot.Band.Bounds, fill: color("--curve-fill") }] } : {}),
+      };
+    },
+    [data.length, rank, isBand],
+  );
+  return (
+    <>
+      <Chart label={TEMPLATES.skewChart(skew.ranks.length, rank)} options={options} data={data} height={230} />
+      <ul class="legend">
+        <li>
+          <span class="swatch" style={{ background: "var(--accent)" }} /> {TEMPLATES.rankNumber(rank)}
+        </li>
+        <li>
+          <span class="swatch" style={{ background: "var(--strong-line)" }} /> {TEMPLATES.otherRanks(isBand)}
+        </li>
+      </ul>
+    </>
+  );
+}
