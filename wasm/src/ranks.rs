@@ -7,11 +7,13 @@ use kinetoscope_core::error::Error;
 use kinetoscope_core::queries::{Answer, Request, query};
 use kinetoscope_core::ranks::alignment::Alignment;
 use kinetoscope_core::ranks::file;
+use kinetoscope_core::ranks::report::RanksOptions;
 use kinetoscope_core::ranks::run::{Note, NoteCode, Run};
 use kinetoscope_core::ranks::summary::Summary;
 use kinetoscope_core::report::document;
-use kinetoscope_core::rows::Cell;
+use kinetoscope_core::rows::{Cell, Rows};
 use kinetoscope_core::write::merge::Merger;
+use std::cell::OnceCell;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -25,6 +27,8 @@ pub struct EngineRun {
     summaries: Vec<Summary>,
     notes: Vec<Note>,
     run: Run,
+    /// The answer without options, computed on first use. Several views of it are requested one after the other.
+    all: OnceCell<Rows>,
 }
 
 impl EngineRun {
@@ -35,14 +39,21 @@ impl EngineRun {
         self.run.answer(request).map_err(|e| failure(&e))
     }
 
-    /// Answers with the rows of some kinds; with those of all kinds if none is given.
-    fn of_kinds(&self, given: JsValue, kinds: &[String]) -> Result<Answer, JsValue> {
-        let mut answer = self.answer(given, false)?;
-        if !kinds.is_empty() {
-            let is_wanted = |cell: Option<&Cell>| matches!(cell, Some(Cell::Text(kind)) if kinds.iter().any(|one| **one == **kind));
-            answer.rows.rows.retain(|row| is_wanted(row.first()));
-        }
-        Ok(answer)
+    /// Returns the rows of some kinds; those of all kinds if none is given.
+    fn of_kinds(&self, given: JsValue, kinds: &[String]) -> Result<Rows, JsValue> {
+        let has_options = given.is_object() && Object::keys(&Object::from(given.clone())).length() > 0;
+        let filtered = if has_options { Some(self.answer(given, false)?.rows) } else { None };
+        let all = match &filtered {
+            Some(rows) => rows,
+            None => self.all.get_or_init(|| self.run.rows(&RanksOptions::default())),
+        };
+        let is_wanted = |row: &&Vec<Cell>| {
+            let kind = if let Some(Cell::Text(kind)) = row.first() { &**kind } else { "" };
+            kinds.is_empty() || kinds.iter().any(|wanted| wanted == kind)
+        };
+        let mut rows = Rows::new(&all.columns);
+        rows.rows = all.rows.iter().filter(is_wanted).cloned().collect();
+        Ok(rows)
     }
 }
 
@@ -72,6 +83,7 @@ impl EngineRun {
     /// Matches the ranks. Returns their number.
     pub fn finish(&mut self) -> usize {
         self.run = Run::new(self.summaries.clone(), core::mem::take(&mut self.notes));
+        self.all = OnceCell::new();
         self.run.len()
     }
 
@@ -86,7 +98,7 @@ impl EngineRun {
     /// Returns an error if an option is invalid.
     #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes strings by value")]
     pub fn rows(&self, options: JsValue, kinds: Vec<String>) -> Result<Array, JsValue> {
-        rows(&self.of_kinds(options, &kinds)?.rows)
+        rows(&self.of_kinds(options, &kinds)?)
     }
 
     /// The same as columns.
@@ -95,7 +107,7 @@ impl EngineRun {
     /// As [`EngineRun::rows`].
     #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes strings by value")]
     pub fn columns(&self, options: JsValue, kinds: Vec<String>) -> Result<Object, JsValue> {
-        columns(&self.of_kinds(options, &kinds)?.rows)
+        columns(&self.of_kinds(options, &kinds)?)
     }
 
     /// The text that `kinetoscope ranks` prints.

@@ -35,7 +35,8 @@ export function HeatMap(props: HeatMapProps) {
   const [active, setActive] = useState<{ line: number; step: number } | undefined>();
   const lineHeight = lineHeightFor(lines.length);
   const height = Math.min(TALLEST, AXIS + lines.length * lineHeight);
-  const names = Math.min(150, Math.max(64, width * 0.16));
+  const hasClasses = lines.some((line) => line.ranks.length > 1);
+  const names = hasClasses ? Math.min(160, Math.max(90, width * 0.16)) : 68;
   const shown = active && active.line < lines.length && active.step < steps.length ? active : undefined;
   useLayoutEffect(() => {
     const element = scroller.current as HTMLDivElement;

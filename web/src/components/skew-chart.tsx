@@ -25,12 +25,13 @@ export function SkewChart({ skew, rank }: { skew: Skew; rank: number }) {
   const options = useMemo(
     () => (color: (name: string) => string) => {
       const others = data.length - 2;
-      const quiet = (): uPlot.Series => ({
-        stroke: color("--strong-line"),
-        width: 1,
-        points: { show: false },
+      const dots = (size: number, name: string): Partial<uPlot.Series> => ({
+        stroke: color(name),
+        points: { show: true, size, width: 0, fill: color(name), space: 0 },
+        ...(isBand ? {} : { paths: () => null }),
       });
-      const dot = { show: true, size: 5, fill: color("--accent"), stroke: color("--accent") };
+      const line: uPlot.Series = { stroke: color("--strong-line"), width: 1, points: { show: false } };
+      const other = (): uPlot.Series => (isBand ? line : dots(5, "--strong-line"));
       return {
         legend: { show: false },
         cursor: { points: { show: false }, drag: { x: true, y: false } },
@@ -41,8 +42,8 @@ export function SkewChart({ skew, rank }: { skew: Skew; rank: number }) {
         ],
         series: [
           {},
-          ...Array.from({ length: others }, quiet),
-          { label: TEMPLATES.rankNumber(rank), stroke: color("--accent"), width: 2, points: dot },
+          ...Array.from({ length: others }, other),
+          { label: TEMPLATES.rankNumber(rank), width: 2, ...dots(7, "--accent") },
         ],
         ...(isBand ? { bands: [{ series: [1, 3] as uPlot.Band.Bounds, fill: color("--curve-fill") }] } : {}),
       };

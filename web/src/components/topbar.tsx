@@ -3,10 +3,11 @@
 import type { RemoteRun } from "kinetoscope/remote";
 import { count } from "../model/format";
 import { rankOf } from "../model/ranks";
-import { ask, valueOf } from "../state/ask";
+import { ofKind } from "../model/run";
+import { valueOf } from "../state/ask";
 import { openFiles } from "../state/opening";
 import { go } from "../state/route";
-import { fileRun, placeOf, showRank } from "../state/run";
+import { factsOf, fileRun, placeOf, showRank } from "../state/run";
 import { choose, current, relation, traces } from "../state/session";
 import { choice, nextTheme } from "../state/theme";
 import { PAGE_TEXTS, TEMPLATES } from "../strings";
@@ -15,8 +16,8 @@ import { FileButton } from "./opening";
 
 /** Chooses a rank of a run whose traces are not kept open. */
 function RankChooser({ run }: { run: RemoteRun }) {
-  const rows = valueOf(ask(run, "ranks", (from) => from.ranks({ kinds: ["rank"] })).value) ?? [];
-  const ranks = rows.flatMap((row) => (row.kind === "rank" ? [row] : []));
+  const rows = valueOf(factsOf(run).value) ?? [];
+  const ranks = ofKind(rows, "rank");
   const open = current.value;
   const shown = ranks.find((row) => row.trace === open?.name);
   return (

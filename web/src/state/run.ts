@@ -1,10 +1,11 @@
 // The run of several ranks that is open: from files of which only the summaries are kept, or from the open traces.
 
 import { computed, signal, type ReadonlySignal } from "@preact/signals";
-import type { RemoteRun, RunProgress, SourceNote } from "kinetoscope/remote";
+import type { RanksRow, RemoteRun, RunProgress, SourceNote } from "kinetoscope/remote";
 import { mergeTraces, openRun } from "../engine/open";
+import { FACTS } from "../model/run";
 import { TEMPLATES } from "../strings";
-import type { Answer } from "./ask";
+import { ask, type Answer } from "./ask";
 import { go } from "./route";
 import { closeAll, open, relation, traces, type OpenTrace } from "./session";
 
@@ -103,6 +104,11 @@ export const currentRun = computed((): ReadonlySignal<Answer<RemoteRun>> | undef
   if (own) return signal<Answer<RemoteRun>>({ state: "ready", value: own.run });
   return relation.value === "ranks" ? runOf(traces.value) : undefined;
 });
+
+/** Returns what is known about a run, without the rows whose number grows with the steps and the collectives. */
+export function factsOf(run: RemoteRun): ReadonlySignal<Answer<RanksRow[]>> {
+  return ask(run, "facts", (from) => from.ranks({ kinds: FACTS }));
+}
 
 /** Where the trace of a rank is: its position among the open traces, or its file. */
 export function placeOf(trace: string): number | File | undefined {

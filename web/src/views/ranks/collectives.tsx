@@ -11,6 +11,7 @@ import { ofKind, shortRanges, skewOf, type CollectiveRow } from "../../model/run
 import { ask } from "../../state/ask";
 import { numberParam, param, setParams } from "../../state/route";
 import { TEMPLATES, TEXTS } from "../../strings";
+import { groupColumn, ranksColumn } from "./tables";
 
 const LABELS = TEXTS.ranks;
 
@@ -35,33 +36,17 @@ function Traffic({ rows, onGroup }: { rows: readonly RanksRow[]; onGroup: (key: 
       }}
       columns={columnsOf(
         "ranks",
-        [
-          "name",
-          "bytes",
-          "group",
-          "description",
-          "ranks",
-          "count",
-          "waited_ns",
-          "usual_transfer_ns",
-          "bus_bytes_per_second",
-          "nodes",
-        ],
+        ["name", "bytes", "group", "ranks", "count", "waited_ns", "usual_transfer_ns", "bus_bytes_per_second", "nodes"],
         {
           name: { width: "minmax(120px, 1fr)" },
-          group: { width: "minmax(70px, 1fr)" },
-          description: { width: "minmax(70px, 1fr)" },
-          ranks: {
-            title: LABELS.ranks,
-            width: "minmax(70px, 1fr)",
-            value: (row) => ((row.ranks ?? []) as number[])[0] ?? null,
-            show: (row) => shortRanges((row.ranks ?? []) as number[]),
-          },
+          group: groupColumn,
+          ranks: ranksColumn,
           count: { width: "70px" },
           waited_ns: { bar: true },
           usual_transfer_ns: { title: LABELS.transfer },
           bus_bytes_per_second: {
             title: LABELS.busBandwidth,
+            width: "112px",
             show: (row) =>
               row.bus_bytes_per_second === null ? "–" : TEMPLATES.perSecond(amount(row.bus_bytes_per_second)),
           },

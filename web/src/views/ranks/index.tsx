@@ -6,10 +6,9 @@ import { copy, save } from "../../components/download";
 import { LeftOutList } from "../../components/opening";
 import { Await, Card, Head, Panel, To } from "../../components/parts";
 import { exact, count, share, time } from "../../model/format";
-import { FACTS, ofKind, shortRanges } from "../../model/run";
+import { ofKind, shortRanges } from "../../model/run";
 import type { View } from "../../model/views";
-import { ask } from "../../state/ask";
-import { currentRun, runFailure } from "../../state/run";
+import { currentRun, factsOf, runFailure } from "../../state/run";
 import { TEMPLATES, TEXTS } from "../../strings";
 import { Collectives } from "./collectives";
 import { Heat } from "./heat";
@@ -102,7 +101,7 @@ function Actions({ run, rows }: { run: RemoteRun; rows: readonly RanksRow[] }) {
 }
 
 function Open({ run }: { run: RemoteRun }) {
-  const answer = ask(run, "facts", (from) => from.ranks({ kinds: FACTS }));
+  const answer = factsOf(run);
   const known = answer.value;
   return (
     <>

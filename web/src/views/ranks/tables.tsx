@@ -27,14 +27,20 @@ function usedIn(rows: readonly RankRow[]): (typeof PHASES | typeof RARE)[number]
   return [...phases, ...rare];
 }
 
-const ranksOf = (row: RanksRow): number[] => (row.ranks ?? []) as number[];
-
-const ranksColumn = {
+/** The column of the ranks of a group. */
+export const ranksColumn = {
   title: LABELS.ranks,
+  kind: "text",
   width: "minmax(90px, 1fr)",
-  value: (row: RanksRow) => ranksOf(row)[0] ?? null,
-  show: (row: RanksRow) => shortRanges(ranksOf(row)),
-};
+  value: (row: RanksRow) => shortRanges((row.ranks ?? []) as number[]),
+} as const;
+
+/** The column of the name of a group: its description, if it has one. */
+export const groupColumn = {
+  title: LABELS.group,
+  width: "minmax(100px, 1fr)",
+  value: (row: RanksRow) => row.description || row.group,
+} as const;
 
 export function RankList({ ranks }: { ranks: readonly RankRow[] }) {
   return (
@@ -48,6 +54,8 @@ export function RankList({ ranks }: { ranks: readonly RankRow[] }) {
         columns={columnsOf("ranks", ["rank", "own_ns", "waited_ns", ...usedIn(ranks), "last", "host", "trace"], {
           rank: { width: "84px", show: (row) => <RankLink rank={row.rank ?? 0} trace={row.trace ?? undefined} /> },
           own_ns: { title: LABELS.own, bar: true, width: "minmax(90px, 130px)" },
+          data_loading_ns: { width: "100px" },
+          communication_ns: { width: "114px" },
           waited_ns: { bar: true, width: "minmax(90px, 130px)" },
           last: { title: LABELS.lastArrivals, width: "86px" },
           host: { width: "minmax(80px, 140px)" },
@@ -68,11 +76,12 @@ export function Groups({ rows }: { rows: readonly RanksRow[] }) {
         rows={rows}
         keyOf={(row) => `${row.group} ${row.description}`}
         sort={{ key: "bytes", descending: true }}
-        columns={columnsOf("ranks", ["group", "description", "parallelism", "stated", "ranks", "matched", "bytes"], {
-          group: { width: "minmax(70px, 1fr)" },
-          description: { width: "minmax(80px, 1fr)" },
-          parallelism: { width: "minmax(80px, 110px)" },
-          stated: { width: "70px" },
+        columns={columnsOf("ranks", ["group", "parallelism", "stated", "ranks", "matched", "bytes"], {
+          group: groupColumn,
+          parallelism: { width: "100px" },
+          stated: { width: "64px" },
+          matched: { width: "80px" },
+          bytes: { width: "80px" },
           ranks: ranksColumn,
         })}
       />
