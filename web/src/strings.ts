@@ -118,8 +118,7 @@ export const PAGE_TEXTS = {
   finishing: "Linking launches, building the tree …",
   readingRun: "Reading the traces of a run",
   preparing: "Preparing the traces …",
-  noTraceInArchive: "There is no trace in it.",
-  otherKind: "a file of another kind, by its name",
+  noTrace: "There is no trace among the files.",
   openFailed: "could not be opened",
   openFailedAt: (offset: string) => `at byte ${offset} of the decompressed text`,
   reopenHint: (name: string) => `Open ${name} again to restore the view.`,
@@ -693,7 +692,7 @@ export const TEMPLATES = {
   groupOf: (name: string, ranks: string) => `${name}: ranks ${ranks}`,
   skewChart: (ranks: number, rank: number) =>
     `Arrivals of ${ranks} ranks before the last one; rank ${rank} is highlighted`,
-  otherRanks: (isBand: boolean) => (isBand ? "earliest, median and latest of all ranks" : "the other ranks"),
+  otherRanks: (isMany: boolean) => (isMany ? "the median and the earliest of all ranks" : "the other ranks"),
   mergedName: (ranks: string) => `ranks ${ranks}.json`,
   unknownRank: (rank: number) => `There is no trace of rank ${rank}.`,
   tooManyRanks: (most: number) => `At most ${most} ranks can be merged at once.`,

@@ -2,22 +2,24 @@
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
-import { isArchive, isCandidate, type PlacedFile } from "../engine/files";
-import { goToAddress, isFromFile, openFiles, openPlaced } from "../state/opening";
+import { isArchive, isCandidate, isHidden, otherKind, type LeftOut, type PlacedFile } from "../engine/files";
+import { goToAddress, isFromFile, openFiles, openPlaced, reportFailure } from "../state/opening";
 import { fileRun } from "../state/run";
 import { traces } from "../state/session";
 import { PAGE_TEXTS } from "../strings";
 
-/** Returns the dropped files, including those in folders, in the order of their paths. */
-async function filesIn(transfer: DataTransfer): Promise<PlacedFile[]> {
+/** Opens the dropped files, including those in folders, in the order of their paths. */
+async function openDropped(transfer: DataTransfer): Promise<void> {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry != null);
-  if (!entries.some((entry) => entry.isDirectory))
-    return [...transfer.files].map((file) => ({ file, path: file.name }));
+  if (!entries.some((entry) => entry.isDirectory)) return openFiles([...transfer.files]);
   const found: PlacedFile[] = [];
+  const others: LeftOut[] = [];
   const walk = async (entry: FileSystemEntry): Promise<void> => {
     if (entry.isFile) {
       const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
-      if (isCandidate(file.name) || isArchive(file.name)) found.push({ file, path: entry.fullPath.replace(/^\//, "") });
+      const path = entry.fullPath.replace(/^\//, "");
+      if (isCandidate(file.name) || isArchive(file.name)) found.push({ file, path });
+      else if (!isHidden(path)) others.push(otherKind(path));
       return;
     }
     const reader = (entry as FileSystemDirectoryEntry).createReader();
@@ -28,7 +30,8 @@ async function filesIn(transfer: DataTransfer): Promise<PlacedFile[]> {
     }
   };
   for (const entry of entries) await walk(entry);
-  return found.sort((a, b) => a.path.localeCompare(b.path, "en", { numeric: true }));
+  found.sort((a, b) => a.path.localeCompare(b.path, "en", { numeric: true }));
+  await openPlaced(found, others);
 }
 
 export function DropZone({ children }: { children: ComponentChildren }) {
@@ -48,7 +51,7 @@ export function DropZone({ children }: { children: ComponentChildren }) {
       if (!event.dataTransfer || !hasFiles(event)) return;
       event.preventDefault();
       setOver(false);
-      void filesIn(event.dataTransfer).then(openPlaced);
+      openDropped(event.dataTransfer).catch(reportFailure);
     };
     const paste = (event: ClipboardEvent): void => {
       if (event.target instanceof Element && event.target.closest("input, textarea")) return;

@@ -1,5 +1,5 @@
-// When each rank arrived at the collectives of a group, before the last one. One rank is highlighted; of many ranks, the
-// others are a band.
+// When each rank arrived at the collectives of a group, before the last one. One rank is highlighted; of many ranks, only
+// the median and the earliest are shown as well.
 
 import { useMemo } from "preact/hooks";
 import uPlot from "uplot";
@@ -8,30 +8,29 @@ import { band, type Skew } from "../model/run";
 import { TEMPLATES } from "../strings";
 import { axis, Chart } from "./chart";
 
-/** The number of ranks up to which each has a curve. */
+/** The number of ranks up to which each is shown. */
 const SINGLE = 16;
 
 export function SkewChart({ skew, rank }: { skew: Skew; rank: number }) {
   const own = skew.ranks.indexOf(rank);
-  const isBand = skew.ranks.length > SINGLE;
+  const isMany = skew.ranks.length > SINGLE;
   const data = useMemo((): uPlot.AlignedData => {
     // Lower is earlier: the last rank is at 0.
     const curve = (values: Float64Array): (number | null)[] =>
       Array.from(values, (value) => (Number.isNaN(value) ? null : value === 0 ? 0 : -value));
-    const others = isBand ? band(skew.beforeLast, skew.seconds.length) : skew.beforeLast.filter((_, at) => at !== own);
+    const others = isMany ? band(skew.beforeLast, skew.seconds.length) : skew.beforeLast.filter((_, at) => at !== own);
     const highlighted = skew.beforeLast[own] ?? new Float64Array(skew.seconds.length).fill(NaN);
     return [skew.seconds, ...[...others, highlighted].map(curve)] as unknown as uPlot.AlignedData;
-  }, [skew, own, isBand]);
+  }, [skew, own, isMany]);
   const options = useMemo(
     () => (color: (name: string) => string) => {
       const others = data.length - 2;
-      const dots = (size: number, name: string): Partial<uPlot.Series> => ({
+      // Points without lines: neighbours may be collectives of different kinds.
+      const dots = (size: number, name: string): uPlot.Series => ({
         stroke: color(name),
         points: { show: true, size, width: 0, fill: color(name), space: 0 },
-        ...(isBand ? {} : { paths: () => null }),
+        paths: () => null,
       });
-      const line: uPlot.Series = { stroke: color("--strong-line"), width: 1, points: { show: false } };
-      const other = (): uPlot.Series => (isBand ? line : dots(5, "--strong-line"));
       return {
         legend: { show: false },
         cursor: { points: { show: false }, drag: { x: true, y: false } },
@@ -42,13 +41,12 @@ export function SkewChart({ skew, rank }: { skew: Skew; rank: number }) {
         ],
         series: [
           {},
-          ...Array.from({ length: others }, other),
-          { label: TEMPLATES.rankNumber(rank), width: 2, ...dots(7, "--accent") },
+          ...Array.from({ length: others }, () => dots(5, "--strong-line")),
+          { label: TEMPLATES.rankNumber(rank), ...dots(7, "--accent") },
         ],
-        ...(isBand ? { bands: [{ series: [1, 3] as uPlot.Band.Bounds, fill: color("--curve-fill") }] } : {}),
       };
     },
-    [data.length, rank, isBand],
+    [data.length, rank],
   );
   return (
     <>
@@ -58,7 +56,7 @@ export function SkewChart({ skew, rank }: { skew: Skew; rank: number }) {
           <span class="swatch" style={{ background: "var(--accent)" }} /> {TEMPLATES.rankNumber(rank)}
         </li>
         <li>
-          <span class="swatch" style={{ background: "var(--strong-line)" }} /> {TEMPLATES.otherRanks(isBand)}
+          <span class="swatch" style={{ background: "var(--strong-line)" }} /> {TEMPLATES.otherRanks(isMany)}
         </li>
       </ul>
     </>

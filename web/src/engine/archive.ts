@@ -2,7 +2,7 @@
 // are decompressed into blobs.
 
 import { Unzip, UnzipInflate, type UnzipFile } from "fflate";
-import { isArchive, isCandidate, type LeftOut, type PlacedFile } from "./files";
+import { isArchive, isCandidate, isHidden, otherKind, type LeftOut, type PlacedFile } from "./files";
 import { ofFile, ofStream, tarMembers } from "./tar";
 
 /** The number of files of an archive that are read. */
@@ -34,13 +34,10 @@ const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 /** Why a file of an archive is not read. */
 function reasonOf(path: string, size: number, limit: number): LeftOut | undefined {
   if (isArchive(path)) return { code: "skipped", message: `${path}: an archive in an archive` };
-  if (!isCandidate(path)) return { code: "skipped", message: `${path}: a file of another kind, by its name` };
+  if (!isCandidate(path)) return otherKind(path);
   if (size > limit) return { code: "unreadable", message: `${path}: larger than ${limit} bytes` };
   return undefined;
 }
-
-/** Names of hidden files, such as those that macOS adds. */
-const isHidden = (path: string): boolean => /(^|\/)(\.|__MACOSX\/)/.test(path);
 
 /** Returns the files of an archive. A damaged archive gives the files before the damage. */
 export async function unpack(archive: File, signal: AbortSignal): Promise<Unpacked> {
@@ -114,4 +111,11 @@ async function unzip(archive: File, out: Unpacked, signal: AbortSignal): Promise
     unzipping.push(new Uint8Array(await archive.slice(at, at + CHUNK).arrayBuffer()), at + CHUNK >= archive.size);
   }
   if (count > MOST_FILES) throw new Error(`the archive has more than ${MOST_FILES} files`);
+  if (!(await hasZipEnd(archive))) throw new Error("the archive is cut off");
+}
+
+/** Whether the record at the end of a zip archive is there. A comment of up to 64 KiB may follow it. */
+async function hasZipEnd(archive: File): Promise<boolean> {
+  const tail = new Uint8Array(await archive.slice(Math.max(0, archive.size - (22 + 0xffff))).arrayBuffer());
+  return tail.some((_, at) => tail[at] === 0x50 && tail[at + 1] === 0x4b && tail[at + 2] === 5 && tail[at + 3] === 6);
 }

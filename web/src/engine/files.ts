@@ -20,7 +20,22 @@ export const ACCEPTED = ".json,.gz,.zst,.ktrace,.pickle,.pftrace,.perfetto-trace
 
 export const isArchive = (name: string): boolean => ARCHIVE.test(name);
 
-export const isSummary = (name: string): boolean => /\.ksum$/i.test(name);
+/** Whether a file is hidden, such as those that macOS adds. */
+export const isHidden = (path: string): boolean => /(^|\/)(\.|__MACOSX\/)/.test(path);
+
+/** Whether a file has summaries, by its first bytes. A file that cannot be read is reported when it is opened. */
+export function isSummary(file: File): Promise<boolean> {
+  const head = file.slice(0, 4).text();
+  return head.then(
+    (text) => text === "KSUM",
+    () => false,
+  );
+}
+
+/** The note about a file in a folder or an archive that is not read because of its name. */
+export function otherKind(path: string): LeftOut {
+  return { code: "skipped", message: `${path}: a file of another kind, by its name` };
+}
 
 /** Whether a file in a folder or an archive is read. */
 export const isCandidate = (name: string): boolean => TRACE.test(name) && !isArchive(name);

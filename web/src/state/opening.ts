@@ -6,15 +6,20 @@ import { endFollowing, follow } from "./live";
 import { param, setParams } from "./route";
 import { PAGE_TEXTS } from "../strings";
 import { unpack } from "../engine/archive";
-import { distinct, isArchive, isCandidate, isSummary, type LeftOut, type PlacedFile } from "../engine/files";
+import { distinct, isArchive, isSummary, type LeftOut, type PlacedFile } from "../engine/files";
 import { beginReading, closeRun, endReading, leftOut, openFileRun } from "./run";
-import { cancel, open } from "./session";
+import { cancel, closeAll, open } from "./session";
 
 /** Why an address could not be loaded. */
 export const addressFailure = signal("");
 
 /** The name of the local file that was open before the page was reloaded; the user has to open it again. */
 export const lostName = signal<string | undefined>(undefined);
+
+/** Shows why files could not be opened. */
+export function reportFailure(thrown: unknown): void {
+  addressFailure.value = thrown instanceof Error ? thrown.message : String(thrown);
+}
 
 const KEY = "kinetoscope.name";
 
@@ -41,8 +46,6 @@ const FEW = 4;
 interface Expanded {
   files: File[];
   leftOut: LeftOut[];
-  /** Whether an archive was among the files. */
-  hasArchive: boolean;
 }
 
 /** Replaces archives by the files in them. Returns undefined if the user cancels. */
@@ -50,7 +53,7 @@ async function expand(placed: readonly PlacedFile[]): Promise<Expanded | undefin
   const archives = placed.filter(({ file }) => isArchive(file.name));
   const found: PlacedFile[] = [];
   const leftOut: LeftOut[] = [];
-  if (archives.length === 0) return { files: distinct(placed), leftOut, hasArchive: false };
+  if (archives.length === 0) return { files: distinct(placed), leftOut };
   const signal = beginReading(0);
   try {
     for (const one of placed) {
@@ -63,7 +66,7 @@ async function expand(placed: readonly PlacedFile[]): Promise<Expanded | undefin
       leftOut.push(...unpacked.leftOut);
     }
     if (signal.aborted) return undefined;
-    return { files: distinct(found), leftOut, hasArchive: true };
+    return { files: distinct(found), leftOut };
   } catch (thrown) {
     if (signal.aborted) return undefined;
     throw thrown;
@@ -76,8 +79,8 @@ async function expand(placed: readonly PlacedFile[]): Promise<Expanded | undefin
  * Replaces the open traces with files and the files in archives. Many traces, and summaries, are opened as a run: only their
  * summaries are kept.
  */
-export async function openPlaced(placed: readonly PlacedFile[]): Promise<void> {
-  if (placed.length === 0) return;
+export async function openPlaced(placed: readonly PlacedFile[], others: readonly LeftOut[] = []): Promise<void> {
+  if (placed.length + others.length === 0) return;
   const name = placed[0]?.file.name ?? "";
   addressFailure.value = "";
   endFollowing();
@@ -91,21 +94,15 @@ export async function openPlaced(placed: readonly PlacedFile[]): Promise<void> {
   const expanded = await expand(placed);
   if (!expanded) return;
   const { files } = expanded;
-  leftOut.value = expanded.leftOut;
+  leftOut.value = [...others, ...expanded.leftOut];
   if (files.length === 0) {
-    addressFailure.value = PAGE_TEXTS.noTraceInArchive;
+    closeAll();
+    addressFailure.value = PAGE_TEXTS.noTrace;
     return;
   }
-  if (files.length <= FEW && !files.some((file) => isSummary(file.name))) return open(files);
-  const others = files.filter((file) => !isCandidate(file.name));
-  const skipped = others.map(({ name }): LeftOut => {
-    return { code: "skipped", message: `${name}: ${PAGE_TEXTS.otherKind}` };
-  });
-  leftOut.value = [...leftOut.value, ...skipped];
-  await openFileRun(
-    files.filter((file) => isCandidate(file.name)),
-    leftOut.value,
-  );
+  const hasSummary = (await Promise.all(files.map(isSummary))).includes(true);
+  if (files.length <= FEW && !hasSummary) return open(files);
+  await openFileRun(files, leftOut.value);
 }
 
 /** Replaces the open traces with files. */

@@ -31,14 +31,14 @@ function usedIn(rows: readonly RankRow[]): (typeof PHASES | typeof RARE)[number]
 export const ranksColumn = {
   title: LABELS.ranks,
   kind: "text",
-  width: "minmax(90px, 1fr)",
+  width: "minmax(76px, 1fr)",
   value: (row: RanksRow) => shortRanges((row.ranks ?? []) as number[]),
 } as const;
 
 /** The column of the name of a group: its description, if it has one. */
 export const groupColumn = {
   title: LABELS.group,
-  width: "minmax(100px, 1fr)",
+  width: "minmax(84px, 1fr)",
   value: (row: RanksRow) => row.description || row.group,
 } as const;
 
