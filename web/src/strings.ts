@@ -17,9 +17,9 @@ export const VIEW_TEXTS = {
   },
   modules: { title: "Modules", question: "Which modules take the time, forward and backward?", key: "7" },
   steps: { title: "Steps", question: "How was the time of each step spent, and which steps are outliers?", key: "8" },
-  ranks: { title: "Ranks", question: "Which rank do the others wait for, and why?", key: "r" },
   compare: { title: "Compare", question: "What changed between two runs?", key: "9" },
   findings: { title: "Findings", question: "Which problems were found, what do they cost, and what helps?", key: "0" },
+  ranks: { title: "Ranks", question: "Which rank do the others wait for, and why?", key: "r" },
 } satisfies Record<string, { title: string; question: string; key: string }>;
 
 /** Why a device was idle: the label and what the trace shows. */
