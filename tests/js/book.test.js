@@ -14,7 +14,8 @@ let folder;
 before(async () => {
   // The folder is below this one, so that Node finds the package.
   folder = await mkdtemp(fileURLToPath(new URL("./book-", import.meta.url)));
-  for (const name of ["run.json.gz", "run.pt.trace.json.gz"]) await copyFile(trace, `${folder}/${name}`);
+  for (const name of ["run.json.gz", "run.pt.trace.json.gz", "rank0.json.gz", "rank1.json.gz"])
+    await copyFile(trace, `${folder}/${name}`);
 });
 
 after(() => rm(folder, { recursive: true }));

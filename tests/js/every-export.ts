@@ -6,8 +6,11 @@ import {
   QUERIES,
   mediaType,
   memoryBytes,
+  merge,
   open,
+  openRun,
   repair,
+  summarize,
   type Answers,
   type ChromeEvent,
   type Columns,
@@ -20,11 +23,21 @@ import {
   type InfoRow,
   type MemoryKind,
   type MemoryRow,
+  type MergeOptions,
   type OpenOptions,
   type OpsOptions,
   type OpsRow,
   type Progress,
+  type Ranks,
+  type RanksRow,
+  type Run,
+  type RunOptions,
+  type RunProgress,
+  type RunRanksOptions,
   type Source,
+  type SourceNote,
+  type SummarizeOptions,
+  type SummaryOptions,
   type SummaryRow,
   type Curve,
   type CurveOptions,
@@ -44,7 +57,17 @@ import { init, open as openSupplied } from "kinetoscope/init";
 import { open as openInline } from "kinetoscope/inline";
 import { createRemoteClient, type Reply, type Request as Message, type Spawn, type Thread } from "kinetoscope/remote";
 import { serve } from "kinetoscope/serve";
-import { open as openRemote, type RemoteAnswers, type RemoteClient, type RemoteTrace } from "kinetoscope/worker";
+import {
+  open as openRemote,
+  openRun as openRemoteRun,
+  merge as mergeRemote,
+  summarize as summarizeRemote,
+  type RemoteAnswers,
+  type RemoteClient,
+  type RemoteRanks,
+  type RemoteRun,
+  type RemoteTrace,
+} from "kinetoscope/worker";
 
 const sources: Source[] = [
   new Blob([]),
@@ -156,7 +179,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   (await createRemoteClient(spawn).open(file)).dispose();
   const handle: (message: Message) => Promise<void> = serve(
     { postMessage: () => undefined },
-    { open: openSupplied, repair },
+    { open: openSupplied, repair, openRun, summarize, merge },
   );
   console.log(handle);
 
@@ -170,7 +193,36 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   }
 }
 
-export const clients: [Client<Source>, RemoteClient] = [{ open, repair }, { open: openRemote }];
+export const ranks: [Ranks<Source>, RemoteRanks] = [
+  { openRun, summarize, merge },
+  { openRun: openRemoteRun, summarize: summarizeRemote, merge: mergeRemote },
+];
+
+export const clients: [Client<Source>, RemoteClient] = [
+  { open, repair, ...ranks[0] },
+  { open: openRemote, ...ranks[1] },
+];
+
+export async function several(files: readonly File[], trace: Trace): Promise<void> {
+  const notes: SourceNote[] = [{ code: "skipped", message: "readme.txt" }];
+  const onProgress = ({ done, total, bytes, events }: RunProgress): void => console.log(done, total, bytes, events);
+  const options: RunOptions = { notes, onProgress, workers: 2 };
+  using run: Run = await openRun(files, options);
+  using remote: RemoteRun = await openRemoteRun(files, options);
+  const wanted: RunRanksOptions = { kinds: ["straggler"], rank: 2 };
+  for (const row of run.ranks(wanted)) {
+    const one: RanksRow = row;
+    if (one.kind === "straggler") console.log(one.rank.toFixed(), one.phase, one.cost_ns.toFixed());
+  }
+  console.log(run.notes[0]?.code, run.table(), run.json(), run.summary(), run.columns().length, run.length);
+  console.log(remote.notes, await remote.table(), await remote.ranks(wanted), await remote.summary());
+  const kept: SummaryOptions = { name: "rank0", complete: true };
+  const options1: SummarizeOptions = { ...kept, memoryLimit: 2 ** 30 };
+  console.log(trace.summarize(kept), await summarize("a.json", options1), await summarizeRemote("a.json"));
+  const chosen: MergeOptions = { ranks: [0, 1] };
+  const merged: ReadableStream<Uint8Array> = await merge(files, chosen);
+  console.log(merged, await mergeRemote(files));
+}
 
 // @ts-expect-error: the option does not exist.
 export const wrong: OpsOptions = { colour: "red" };

@@ -13,6 +13,7 @@
 
 pub mod convert;
 mod expression;
+pub mod ranks;
 pub mod reading;
 pub mod repairing;
 pub mod trace;

@@ -3,7 +3,7 @@
 use crate::convert::{arrays, columns, failure, floats, ints, options, rows, set, text, to_js};
 use crate::expression::compile;
 use crate::writing::EngineWriting;
-use js_sys::{Array, Object};
+use js_sys::{Array, Object, Uint8Array};
 use kinetoscope_core::analysis::timeline::counters::{Counter, counters};
 use kinetoscope_core::analysis::timeline::spans::{self, Relation, Span};
 use kinetoscope_core::analysis::timeline::tiles::{Tile, Window, tiles};
@@ -12,6 +12,8 @@ use kinetoscope_core::names::NameId;
 use kinetoscope_core::queries::answer_options::OpsOptions;
 use kinetoscope_core::queries::options::Typed;
 use kinetoscope_core::queries::{Answer, Request, Started, export, query};
+use kinetoscope_core::ranks::file;
+use kinetoscope_core::ranks::summary::Summary;
 use kinetoscope_core::report::document::Document;
 use kinetoscope_core::table::events::Row;
 use kinetoscope_core::table::tracks::TrackId;
@@ -45,6 +47,10 @@ struct Diagnostic<'a> {
 impl EngineTrace {
     pub(crate) fn new(trace: Trace) -> EngineTrace {
         EngineTrace { trace: Rc::new(trace), counters: OnceCell::new() }
+    }
+
+    pub(crate) fn trace(&self) -> &Trace {
+        &self.trace
     }
 
     fn answer(
@@ -123,20 +129,28 @@ impl EngineTrace {
         self.trace.table.len()
     }
 
+    /// The summary of the trace as a file of summaries. `file_bytes` is the size of the trace's file. Without it, the size
+    /// of the summary is not limited.
+    pub fn summarize(&self, name: &str, file_bytes: Option<f64>) -> Uint8Array {
+        let summary = Summary::of(&self.trace, name);
+        let limit = file_bytes.map_or(usize::MAX, |bytes| file::limit(bytes as u64));
+        Uint8Array::from(file::encode_within(summary, limit).as_slice())
+    }
+
     /// Runs a query and returns its rows as plain objects.
     ///
     /// # Errors
     /// Returns an error if there is no such query, or an option is invalid.
-    pub fn rows(&self, query: &str, options: JsValue) -> Result<Array, JsValue> {
-        rows(&self.answer("", query, options, false)?.rows)
+    pub fn rows(&self, name: &str, query: &str, options: JsValue) -> Result<Array, JsValue> {
+        rows(&self.answer(name, query, options, false)?.rows)
     }
 
     /// Runs a query and returns its rows as columns.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
-    pub fn columns(&self, query: &str, options: JsValue) -> Result<Object, JsValue> {
-        columns(&self.answer("", query, options, false)?.rows)
+    pub fn columns(&self, name: &str, query: &str, options: JsValue) -> Result<Object, JsValue> {
+        columns(&self.answer(name, query, options, false)?.rows)
     }
 
     /// Runs a query and returns the document that `kinetoscope QUERY --format json` prints.
@@ -162,16 +176,16 @@ impl EngineTrace {
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
-    pub fn csv(&self, query: &str, options: JsValue) -> Result<String, JsValue> {
-        text(self.answer("", query, options, false)?.rows.to_csv())
+    pub fn csv(&self, name: &str, query: &str, options: JsValue) -> Result<String, JsValue> {
+        text(self.answer(name, query, options, false)?.rows.to_csv())
     }
 
     /// Runs a query and returns the text that `kinetoscope QUERY --format md` prints.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
-    pub fn markdown(&self, query: &str, options: JsValue) -> Result<String, JsValue> {
-        text(self.answer("", query, options, false)?.rows.to_markdown())
+    pub fn markdown(&self, name: &str, query: &str, options: JsValue) -> Result<String, JsValue> {
+        text(self.answer(name, query, options, false)?.rows.to_markdown())
     }
 
     /// The diagnostics of the file.

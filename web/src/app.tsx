@@ -11,6 +11,7 @@ import { count } from "./model/format";
 import { VIEWS, type View } from "./model/views";
 import { isLive } from "./state/live";
 import { addressOf, route, view } from "./state/route";
+import { fileRun, runProgress } from "./state/run";
 import { current, loading, relation, traces, type OpenTrace } from "./state/session";
 import { PAGE_TEXTS, TEXTS, VIEW_TEXTS } from "./strings";
 import { To } from "./components/parts";
@@ -22,12 +23,14 @@ import { MemoryView } from "./views/memory";
 import { Modules } from "./views/modules";
 import { Operators } from "./views/operators";
 import { Overview } from "./views/overview";
+import { NoRank, Ranks } from "./views/ranks";
 import { Steps } from "./views/steps";
 import { TimelineView } from "./views/timeline";
 
 const LABELS = TEXTS.app;
 
-const COMPONENTS: Record<View, (props: { open: OpenTrace }) => preact.JSX.Element> = {
+/** The views of a trace. */
+const COMPONENTS: Record<Exclude<View, "ranks">, (props: { open: OpenTrace }) => preact.JSX.Element> = {
   overview: Overview,
   timeline: TimelineView,
   operators: Operators,
@@ -39,6 +42,15 @@ const COMPONENTS: Record<View, (props: { open: OpenTrace }) => preact.JSX.Elemen
   compare: Compare,
   findings: Findings,
 };
+
+/** The view of the route. A run without an open trace has only the view of its ranks. */
+function Shown({ open }: { open: OpenTrace | undefined }) {
+  const name = view.value;
+  if (name === "ranks") return <Ranks />;
+  if (!open) return <NoRank view={name} />;
+  const View = COMPONENTS[name];
+  return <View key={`${traces.value.indexOf(open)} ${name}`} open={open} />;
+}
 
 function Navigation() {
   // Subscribes to the route: the addresses of the links depend on it.
@@ -91,11 +103,11 @@ function Damage({ open }: { open: OpenTrace }) {
 
 export function App() {
   const open = current.value;
-  const Shown = COMPONENTS[view.value];
   useEffect(() => {
-    document.title = open ? `${open.name} · ${VIEW_TEXTS[view.value].title} · ${PAGE_TEXTS.title}` : PAGE_TEXTS.title;
+    const { title } = VIEW_TEXTS[view.value];
+    document.title = open ? `${open.name} · ${title} · ${PAGE_TEXTS.title}` : PAGE_TEXTS.title;
   }, [open, view.value]);
-  const isReading = loading.value.some((entry) => !entry.failure);
+  const isReading = runProgress.value !== undefined || loading.value.some((entry) => !entry.failure);
   return (
     <DropZone>
       <a
@@ -107,14 +119,14 @@ export function App() {
       </a>
       <Topbar />
       <LiveBar />
-      {open && !isReading ? (
+      {(open || fileRun.value) && !isReading ? (
         <div class="body">
           <Navigation />
           <main id="content" tabIndex={-1} data-view={view.value}>
             <FailureList />
             <Unclear />
-            <Damage open={open} />
-            <Shown key={`${traces.value.indexOf(open)} ${view.value}`} open={open} />
+            {open ? <Damage open={open} /> : null}
+            <Shown open={open} />
           </main>
         </div>
       ) : (

@@ -92,7 +92,10 @@ const RUST: [(&str, Layers); 10] = [
         ],
     ),
     ("native/macros/src", &[&["options"], &["instrument"], &["lib"]]),
-    ("wasm/src", &[&["convert", "expression", "writing"], &["repairing", "trace"], &["reading"], &["lib"]]),
+    (
+        "wasm/src",
+        &[&["convert", "expression", "writing"], &["repairing", "trace"], &["ranks", "reading"], &["lib"]],
+    ),
     ("xtask/src", &[]),
     ("tests/src", &[]),
     ("tests/gpu/src", &[]),

@@ -1,8 +1,9 @@
-// `open` and `repair`, independent of the platform.
+// `open`, `repair` and what concerns several ranks, independent of the platform.
 
 import { Repairing, type EngineTrace } from "./glue/engine.js";
 import { check, guarded, KinetoscopeError } from "./errors.js";
 import { openOptions } from "./given.js";
+import { createRanks, type Ranks } from "./ranks.js";
 import { read, type Gunzip, type OpenOptions } from "./read.js";
 import type { Input } from "./source.js";
 import { Trace } from "./trace.js";
@@ -17,7 +18,7 @@ export interface Platform<S> {
   gunzip: Gunzip | undefined;
 }
 
-export interface Client<S> {
+export interface Client<S> extends Ranks<S> {
   /**
    * Reads a trace. An array of sources gives an array of traces in the same order.
    *
@@ -46,14 +47,14 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
   async function one(source: S, options: OpenOptions<S>): Promise<Trace> {
     const { executionTrace, ...reading } = options;
     const from = await input(source, options.signal);
-    const engine = await read(from, platform.gunzip, reading);
+    const { engine, bytes } = await read(from, platform.gunzip, reading);
     try {
       if (executionTrace !== undefined) await join(engine, executionTrace, reading);
     } catch (thrown) {
       engine.free();
       throw thrown;
     }
-    return new Trace(engine, from.name);
+    return new Trace(engine, from.name, bytes);
   }
 
   /** Joins an execution trace. */
@@ -61,7 +62,7 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
     const from = await input(source, signal);
     const other = await read(from, platform.gunzip, { signal, memoryLimit });
     try {
-      guarded(() => engine.join(other));
+      guarded(() => engine.join(other.engine));
     } catch (thrown) {
       if (thrown instanceof KinetoscopeError) thrown.source ??= from.name;
       throw thrown;
@@ -122,7 +123,12 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
     });
   }
 
-  return { open, repair };
+  const ranks = createRanks<S>({
+    ready: () => platform.ready(),
+    input,
+    trace: (from, options) => read(from, platform.gunzip, options),
+  });
+  return { open, repair, ...ranks };
 }
 
 function describe(source: unknown): string {

@@ -2,6 +2,15 @@
 
 export { KinetoscopeError, type ErrorCode } from "./errors.js";
 export type { OpenOptions, Progress } from "./read.js";
+export type { SummarizeOptions } from "./ranks.js";
+export type {
+  MergeOptions,
+  RunOptions,
+  RunProgress,
+  RunRanksOptions,
+  SourceNote,
+  SummaryOptions,
+} from "./run-options.js";
 export type { Source } from "./source.js";
 export type {
   ChromeEvent,

@@ -12,4 +12,8 @@ export async function init(wasm: WasmInput | Promise<WasmInput>): Promise<void> 
   await load(() => wasm);
 }
 
-export const { open, repair } = createClient<Source>({ ready: loaded, input: inputOf, gunzip });
+export const { open, repair, openRun, summarize, merge } = createClient<Source>({
+  ready: loaded,
+  input: inputOf,
+  gunzip,
+});

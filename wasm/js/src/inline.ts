@@ -13,4 +13,8 @@ function decode(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
-export const { open, repair } = createClient<Source>({ ready: () => load(() => decode(WASM)), input: inputOf, gunzip });
+export const { open, repair, openRun, summarize, merge } = createClient<Source>({
+  ready: () => load(() => decode(WASM)),
+  input: inputOf,
+  gunzip,
+});

@@ -1,7 +1,10 @@
 // The messages between a page and a worker that holds traces.
 
 import { KinetoscopeError, asError, type ErrorCode } from "./errors.js";
+import type { RanksNoteRow } from "./queries.js";
+import type { SummarizeOptions } from "./ranks.js";
 import type { Progress } from "./read.js";
+import type { MergeOptions, SourceNote } from "./run-options.js";
 
 /** A source as it is posted. */
 export type WireSource =
@@ -24,7 +27,11 @@ export type Method =
   | "instances"
   | "related"
   | "curve"
-  | "event";
+  | "event"
+  | "summarize";
+
+/** The methods of a run that are called by name. */
+export type RunMethod = "ranks" | "columns" | "table" | "json" | "summary";
 
 /** A message to the worker. The reply has the same id. */
 export type Request =
@@ -39,6 +46,10 @@ export type Request =
       wantsProgress: boolean;
     }
   | { id: number; do: "call"; trace: number; method: Method; arguments: unknown[] }
+  | { id: number; do: "summarize"; source: WireSource; options: SummarizeOptions; wantsProgress: boolean }
+  | { id: number; do: "run"; files: Uint8Array[]; notes: readonly SourceNote[] }
+  | { id: number; do: "ask"; run: number; method: RunMethod; arguments: unknown[] }
+  | { id: number; do: "merge"; sources: WireSource[]; options: MergeOptions }
   | { id: number; do: "export"; trace: number; name: string; options: unknown }
   | { id: number; do: "pull"; writing: number }
   | { id: number; do: "cancel"; writing: number }
@@ -50,6 +61,13 @@ export interface Opened {
   name: string;
   startNs: bigint;
   length: number;
+}
+
+/** Metadata of a run in the worker. */
+export interface OpenedRun {
+  run: number;
+  length: number;
+  notes: readonly RanksNoteRow[];
 }
 
 export interface WireError {

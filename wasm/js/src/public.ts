@@ -1,6 +1,8 @@
-// The exports of the entries that hold traces in the same thread, in addition to `open` and `repair`.
+// The exports of the entries that hold traces in the same thread, in addition to their functions.
 
 export { memoryBytes, type WasmInput } from "./engine.js";
 export type { Client } from "./client.js";
+export type { Ranks } from "./ranks.js";
+export type { Run } from "./run.js";
 export { mediaType, type Trace } from "./trace.js";
 export * from "./common-public.js";

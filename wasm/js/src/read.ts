@@ -50,11 +50,11 @@ export type Gunzip = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8A
 
 const DEFAULT_LIMIT = 3 * 2 ** 30;
 const TICK_MS = 100;
-const HEAD = 3;
+const HEAD = 4;
 
 /** The state of reading a source. */
 class Feeder {
-  private bytes = 0;
+  bytes = 0;
   /** The last four bytes of the file: in gzip, the length of the text. */
   private tail = new Uint8Array(0);
   private readonly kept: Uint8Array[] = [];
@@ -144,7 +144,8 @@ function lastBytes(before: Uint8Array, chunk: Uint8Array): Uint8Array<ArrayBuffe
 }
 
 /** Returns the first bytes of some chunks, and all of the chunks. */
-async function peek(chunks: AsyncGenerator<Uint8Array>): Promise<[Uint8Array, AsyncGenerator<Uint8Array>]> {
+export async function peek(iterable: AsyncIterable<Uint8Array>): Promise<[Uint8Array, AsyncGenerator<Uint8Array>]> {
+  const chunks = iterable[Symbol.asyncIterator]();
   const first: Uint8Array[] = [];
   let head = new Uint8Array(0);
   while (head.length < HEAD) {
@@ -156,9 +157,13 @@ async function peek(chunks: AsyncGenerator<Uint8Array>): Promise<[Uint8Array, As
   async function* all(): AsyncGenerator<Uint8Array> {
     try {
       yield* first;
-      yield* chunks;
+      for (;;) {
+        const { done, value } = await chunks.next();
+        if (done) return;
+        yield value;
+      }
     } finally {
-      await chunks.return(undefined);
+      await chunks.return?.(undefined);
     }
   }
   return [head, all()];
@@ -188,12 +193,19 @@ async function feed(reading: Reading, feeder: Feeder, gunzip: Gunzip | undefined
   await feeder.feed(feeder.again(), (chunk) => reading.feed(chunk));
 }
 
+/** A trace that was read. */
+export interface ReadTrace {
+  engine: EngineTrace;
+  /** The size of the file. */
+  bytes: number;
+}
+
 /** Reads a trace. */
 export async function read(
   input: Input,
   gunzip: Gunzip | undefined,
   options: Omit<OpenOptions, "executionTrace">,
-): Promise<EngineTrace> {
+): Promise<ReadTrace> {
   const reading = new Reading(options.memoryLimit ?? DEFAULT_LIMIT);
   let ended = false;
   try {
@@ -202,7 +214,8 @@ export async function read(
     check(options.signal);
     feeder.reportProgress();
     ended = true;
-    return guarded(() => reading.finish(options.torchVersion, options.kernelRules));
+    const engine = guarded(() => reading.finish(options.torchVersion, options.kernelRules));
+    return { engine, bytes: feeder.bytes };
   } catch (thrown) {
     // Other values were thrown by the caller's `onProgress`.
     if (thrown instanceof KinetoscopeError) thrown.source ??= input.name;

@@ -1,5 +1,6 @@
 // The page's side of a worker that the caller starts, for bundlers and hosts that load workers in their own way.
 
-export { createRemoteClient, type Spawn, type Thread } from "./remote.js";
+export type { Spawn, Thread } from "./connection.js";
+export { createRemoteClient } from "./remote.js";
 export type { Reply, Request } from "./protocol.js";
 export * from "./worker-public.js";

@@ -1,19 +1,14 @@
 // The page's side of the protocol: traces that a worker holds.
 
+import { Connection, type MessageBody, type Spawn } from "./connection.js";
 import { KinetoscopeError, aborted, asError, check } from "./errors.js";
-import {
-  fromWire,
-  type Method,
-  type Opened,
-  type Port,
-  type Reply,
-  type Request as Message,
-  type WireSource,
-} from "./protocol.js";
+import type { Method, Opened, WireSource } from "./protocol.js";
 import { openOptions } from "./given.js";
 import { METHODS } from "./methods.js";
-import type { OpenOptions, Progress } from "./read.js";
-import { inputOf, type Source } from "./source.js";
+import type { OpenOptions } from "./read.js";
+import { createRemoteRanks, type RemoteRanks } from "./remote-run.js";
+import type { SummaryOptions } from "./run-options.js";
+import type { Source } from "./source.js";
 import type {
   ChromeEvent,
   Columns,
@@ -26,97 +21,12 @@ import type {
   TilesOptions,
 } from "./trace.js";
 import type { Answers, Exports, Queries } from "./queries.js";
+import { wireOf } from "./wire-source.js";
 
 /** The queries, as promises. */
 export type RemoteAnswers = {
   [V in keyof Answers]: (...options: Parameters<Answers[V]>) => Promise<ReturnType<Answers[V]>>;
 };
-
-/** A worker, independent of the platform. */
-export interface Thread extends Port<Message> {
-  terminate(): unknown;
-  /** Sets whether a reply is pending. In Node, an idle worker does not keep the process alive. */
-  setBusy?(isBusy: boolean): void;
-}
-
-/** Starts a worker that passes its replies and its failure to the callbacks. */
-export type Spawn = (onReply: (reply: Reply) => void, onFailure: (error: unknown) => void) => Thread;
-
-/** Options of a request. */
-interface SendOptions {
-  transfer?: Transferable[];
-  onProgress?: ((progress: Progress) => void) | undefined;
-  /** An object that must not be garbage-collected before the reply arrives. */
-  holder?: unknown;
-}
-
-interface Pending extends SendOptions {
-  resolve(value: never): void;
-  reject(error: unknown): void;
-}
-
-/** A message without its id. */
-type MessageBody = Message extends infer M ? (M extends { id: number } ? Omit<M, "id"> : never) : never;
-
-/** A connection to a worker, which is terminated with the last of its traces. */
-class Connection {
-  private readonly thread: Thread;
-  private readonly pending = new Map<number, Pending>();
-  private next = 0;
-  private dead: KinetoscopeError | undefined;
-  traces = 0;
-
-  constructor(spawn: Spawn) {
-    this.thread = spawn(
-      (reply) => this.receive(reply),
-      (thrown) => this.end(asError(thrown, "internal")),
-    );
-  }
-
-  private receive(reply: Reply): void {
-    const request = this.pending.get(reply.id);
-    if (!request) return;
-    if ("progress" in reply) return request.onProgress?.(reply.progress);
-    this.remove(reply.id);
-    if ("error" in reply) request.reject(fromWire(reply.error));
-    else request.resolve(reply.value as never);
-  }
-
-  send<T>(message: MessageBody, options: SendOptions = {}): Promise<T> {
-    if (this.dead) return Promise.reject(this.dead);
-    const id = ++this.next;
-    return new Promise<T>((resolve, reject) => {
-      this.pending.set(id, { ...options, resolve, reject });
-      this.thread.setBusy?.(true);
-      try {
-        this.thread.postMessage({ ...message, id } as Message, options.transfer ?? []);
-      } catch (thrown) {
-        this.remove(id);
-        reject(asError(thrown, "bad_option"));
-      }
-    });
-  }
-
-  private remove(id: number): void {
-    this.pending.delete(id);
-    if (this.pending.size === 0) this.thread.setBusy?.(false);
-  }
-
-  /** Releases a trace, and terminates the worker with the last one. */
-  release(trace: number, reason: KinetoscopeError): void {
-    this.traces -= 1;
-    if (this.traces === 0) this.end(reason);
-    else void this.send({ do: "dispose", trace }).catch(() => undefined);
-  }
-
-  end(error: KinetoscopeError): void {
-    if (this.dead) return;
-    this.dead = error;
-    this.thread.terminate();
-    for (const request of this.pending.values()) request.reject(error);
-    this.pending.clear();
-  }
-}
 
 const leaked = new FinalizationRegistry<() => void>((release) => release());
 
@@ -203,23 +113,17 @@ export class RemoteTrace {
     return this.#call("event", index);
   }
 
+  summarize(options?: SummaryOptions): Promise<Uint8Array> {
+    return this.#call("summarize", options);
+  }
+
   /** Returns the trace in another format; an invalid option errors the stream. */
   export<E extends keyof Exports>(name: E, options?: Exports[E]): ReadableStream<Uint8Array> {
     if (this.#disposed) throw this.#disposedError();
     // The stream keeps the trace alive: without it the worker would be terminated.
-    const send = <T>(message: MessageBody): Promise<T> => this.#connection.send<T>(message, { holder: this });
-    const begun = send<number>({ do: "export", trace: this.#trace, name, options });
+    const begun = this.#connection.send<number>({ do: "export", trace: this.#trace, name, options }, { holder: this });
     begun.catch(() => undefined);
-    return new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        const piece = await send<Uint8Array | undefined>({ do: "pull", writing: await begun });
-        if (piece) controller.enqueue(piece);
-        else controller.close();
-      },
-      async cancel() {
-        await send({ do: "cancel", writing: await begun });
-      },
-    });
+    return this.#connection.stream(begun, this);
   }
 
   /** Frees the trace. If it was the worker's last trace, the worker and pending computations are terminated. */
@@ -245,46 +149,7 @@ for (const { name, query, isOneRow } of METHODS) {
   Object.defineProperty(RemoteTrace.prototype, name, { value: method, configurable: true, writable: true });
 }
 
-/** Converts a source for posting. Returns it with the objects to transfer. */
-async function wireOf(source: unknown, signal: AbortSignal | undefined): Promise<[WireSource, Transferable[]]> {
-  if (source instanceof Blob) {
-    return [{ kind: "blob", name: source instanceof File ? source.name : "blob", blob: source }, []];
-  }
-  if (source instanceof Uint8Array || source instanceof ArrayBuffer) return [{ kind: "bytes", bytes: source }, []];
-  if (source instanceof URL) return [{ kind: "place", place: source.href, isUrl: true }, []];
-  if (typeof source === "string") {
-    const base = typeof document === "undefined" ? undefined : document.baseURI;
-    const place = base === undefined ? source : new URL(source, base).href;
-    return [{ kind: "place", place, isUrl: false }, []];
-  }
-  if (source instanceof ReadableStream) {
-    return [{ kind: "stream", name: "stream", size: undefined, stream: source }, [source]];
-  }
-  if (source instanceof Request || source instanceof Response) {
-    const input = await inputOf(source, signal);
-    const stream = streamOf(input?.chunks() ?? empty());
-    return [{ kind: "stream", name: input?.name ?? "response", size: input?.size, stream }, [stream]];
-  }
-  throw new KinetoscopeError("bad_source", `cannot read a trace from ${String(source)}`);
-}
-
-async function* empty(): AsyncGenerator<Uint8Array> {}
-
-function streamOf(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await iterator.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    async cancel() {
-      await iterator.return?.(undefined);
-    },
-  });
-}
-
-export interface RemoteClient {
+export interface RemoteClient extends RemoteRanks {
   /** Works like `open` of the package, in its own worker; aborting terminates the worker. */
   open(source: Source, options?: OpenOptions): Promise<RemoteTrace>;
   open(sources: readonly Source[], options?: OpenOptions): Promise<RemoteTrace[]>;
@@ -335,5 +200,5 @@ export function createRemoteClient(spawn: Spawn): RemoteClient {
     return trace as RemoteTrace;
   }
 
-  return { open };
+  return { open, ...createRemoteRanks(spawn) };
 }

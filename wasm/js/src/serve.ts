@@ -2,8 +2,18 @@
 
 import { KinetoscopeError } from "./errors.js";
 import type { Client } from "./client.js";
-import { toWire, type Opened, type Port, type Reply, type Request, type WireSource } from "./protocol.js";
+import {
+  toWire,
+  type Opened,
+  type OpenedRun,
+  type Port,
+  type Reply,
+  type Request,
+  type WireSource,
+} from "./protocol.js";
+import type { Run } from "./run.js";
 import type { Source } from "./source.js";
+import type { Progress } from "./read.js";
 import type { Trace } from "./trace.js";
 import type { Exports } from "./queries.js";
 
@@ -37,20 +47,21 @@ function buffersOf(value: unknown, depth = 3): ArrayBuffer[] {
 /** Returns a function that handles requests and posts the replies to `port`. */
 export function serve(port: Port<Reply>, client: Client<Source>): (request: Request) => Promise<void> {
   const traces = new Map<number, Trace>();
+  const runs = new Map<number, Run>();
   const writings = new Map<number, ReadableStreamDefaultReader<Uint8Array>>();
   let next = 0;
 
   function held<T>(from: Map<number, T>, id: number): T {
     const found = from.get(id);
-    if (!found) throw new KinetoscopeError("disposed", "the trace was disposed of");
+    if (!found) throw new KinetoscopeError("disposed", "the trace or run was disposed of");
     return found;
   }
 
+  const progressOf = (id: number) => (progress: Progress) => port.postMessage({ id, progress }, []);
+
   async function open(request: Request & { do: "open" }): Promise<Opened[]> {
     const { id, sources, memoryLimit, torchVersion, kernelRules, executionTrace, wantsProgress } = request;
-    const onProgress = wantsProgress
-      ? (progress: unknown) => port.postMessage({ id, progress } as Reply, [])
-      : undefined;
+    const onProgress = wantsProgress ? progressOf(id) : undefined;
     const opened = await client.open(sources.map(sourceOf), {
       memoryLimit,
       torchVersion,
@@ -64,6 +75,17 @@ export function serve(port: Port<Reply>, client: Client<Source>): (request: Requ
     });
   }
 
+  async function openRun({ files, notes }: Request & { do: "run" }): Promise<OpenedRun> {
+    const run = await client.openRun(files, { notes });
+    runs.set(++next, run);
+    return { run: next, length: run.length, notes: run.notes };
+  }
+
+  function write(stream: ReadableStream<Uint8Array>): number {
+    writings.set(++next, stream.getReader());
+    return next;
+  }
+
   async function answer(request: Request): Promise<unknown> {
     switch (request.do) {
       case "open":
@@ -73,11 +95,21 @@ export function serve(port: Port<Reply>, client: Client<Source>): (request: Requ
         const method = trace[request.method] as (...given: unknown[]) => unknown;
         return method.apply(trace, request.arguments);
       }
-      case "export": {
-        const stream = held(traces, request.trace).export(request.name as keyof Exports, request.options as object);
-        writings.set(++next, stream.getReader());
-        return next;
+      case "summarize": {
+        const { id, source, options, wantsProgress } = request;
+        return client.summarize(sourceOf(source), wantsProgress ? { ...options, onProgress: progressOf(id) } : options);
       }
+      case "run":
+        return openRun(request);
+      case "ask": {
+        const run = held(runs, request.run);
+        const method = run[request.method] as (...given: unknown[]) => unknown;
+        return method.apply(run, request.arguments);
+      }
+      case "merge":
+        return write(await client.merge(request.sources.map(sourceOf), request.options));
+      case "export":
+        return write(held(traces, request.trace).export(request.name as keyof Exports, request.options as object));
       case "pull": {
         const { done, value } = await held(writings, request.writing).read();
         if (done) writings.delete(request.writing);
@@ -90,6 +122,8 @@ export function serve(port: Port<Reply>, client: Client<Source>): (request: Requ
       case "dispose":
         traces.get(request.trace)?.dispose();
         traces.delete(request.trace);
+        runs.get(request.trace)?.dispose();
+        runs.delete(request.trace);
         return undefined;
     }
   }

@@ -108,3 +108,18 @@ async function fetched(place: Request | URL | string, signal: AbortSignal | unde
     throw error;
   }
 }
+
+/** Returns chunks as a stream. */
+export function streamOf(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await iterator.return?.(undefined);
+    },
+  });
+}

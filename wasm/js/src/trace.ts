@@ -4,6 +4,7 @@ import type { EngineTrace, EngineWriting } from "./glue/engine.js";
 import { KinetoscopeError, guarded } from "./errors.js";
 import * as given from "./given.js";
 import { METHODS } from "./methods.js";
+import type { SummaryOptions } from "./run-options.js";
 import {
   EXPORTS,
   type Answers,
@@ -144,6 +145,8 @@ const leaked = new FinalizationRegistry<EngineTrace>((engine) => engine.free());
 /** A trace. It uses memory of the engine until it is disposed of. */
 export class Trace {
   #engine: EngineTrace | undefined;
+  /** The size of the file. */
+  #bytes: number;
   /** The name of the source. */
   readonly name: string;
   /** The Unix time of the start of the recording in ns; all times are relative to it. */
@@ -152,8 +155,9 @@ export class Trace {
   readonly length: number;
 
   /** @internal */
-  constructor(engine: EngineTrace, name: string) {
+  constructor(engine: EngineTrace, name: string, bytes: number) {
     this.#engine = engine;
+    this.#bytes = bytes;
     this.name = name;
     this.startNs = engine.start();
     this.length = engine.events();
@@ -173,12 +177,14 @@ export class Trace {
 
   /** Returns the rows of a query. Each query also has a method of the same name in camel case. */
   rows<V extends QueryName>(query: V, options?: Queries[V]["options"]): Queries[V]["row"][] {
-    return this.#answer(query, (engine) => engine.rows(query, options)) as Queries[V]["row"][];
+    return this.#answer(query, (engine) => engine.rows(this.name, query, options)) as Queries[V]["row"][];
   }
 
   /** Returns the answer as columns of typed arrays, whose buffers can be transferred. */
   columns<V extends QueryName>(query: V, options?: Queries[V]["options"]): Columns<Queries[V]["row"]> {
-    return this.#answer(query, (engine) => engine.columns(query, options)) as unknown as Columns<Queries[V]["row"]>;
+    return this.#answer(query, (engine) => engine.columns(this.name, query, options)) as unknown as Columns<
+      Queries[V]["row"]
+    >;
   }
 
   /** Returns the text that the command line prints; for `ops`, PyTorch's table. */
@@ -193,12 +199,12 @@ export class Trace {
 
   /** Returns the answer as CSV. */
   csv<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
-    return this.#answer(query, (engine) => engine.csv(query, options));
+    return this.#answer(query, (engine) => engine.csv(this.name, query, options));
   }
 
   /** Returns the answer as a Markdown table. */
   markdown<V extends QueryName>(query: V, options?: Queries[V]["options"]): string {
-    return this.#answer(query, (engine) => engine.markdown(query, options));
+    return this.#answer(query, (engine) => engine.markdown(this.name, query, options));
   }
 
   /** Returns the diagnostics of reading the file. */
@@ -245,6 +251,13 @@ export class Trace {
   event(index: number): ChromeEvent {
     const number = given.index("event", index);
     return JSON.parse(this.#withEngine((engine) => engine.event(number))) as ChromeEvent;
+  }
+
+  /** Returns the summary of the trace as the bytes of a file (`.ksum`), for `openRun` and `kinetoscope ranks`. */
+  summarize(options: SummaryOptions = {}): Uint8Array {
+    const { name = this.name, complete } = given.options(options, ["name", "complete"]);
+    given.text("name", name);
+    return this.#withEngine((engine) => engine.summarize(name, complete ? undefined : this.#bytes));
   }
 
   /** Returns the trace in another format as UTF-8 bytes; `new Response(stream)` converts them to a string or a blob. */

@@ -1,12 +1,13 @@
 // The package behind a worker, in Node.
 
 import { Worker, type TransferListItem } from "node:worker_threads";
+import type { Thread } from "./connection.js";
 import type { Reply } from "./protocol.js";
-import { createRemoteClient, type Thread } from "./remote.js";
+import { createRemoteClient } from "./remote.js";
 
 export * from "./worker-public.js";
 
-export const { open } = createRemoteClient((onReply, onFailure) => {
+export const { open, openRun, summarize, merge } = createRemoteClient((onReply, onFailure) => {
   // Flags of the process, such as --input-type, must not apply to the worker.
   const worker = new Worker(new URL("./worker-thread-node.js", import.meta.url), { execArgv: [] });
   worker.on("message", (reply: Reply) => onReply(reply));

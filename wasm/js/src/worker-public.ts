@@ -1,4 +1,5 @@
 // The exports of the entries whose traces are in a worker, in addition to their own functions.
 
+export { RemoteRun, type RemoteRanks } from "./remote-run.js";
 export { RemoteTrace, type RemoteAnswers, type RemoteClient } from "./remote.js";
 export * from "./common-public.js";

@@ -2,19 +2,24 @@
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
-import { goToAddress, isFromFile, openFiles } from "../state/opening";
+import { isArchive, isCandidate, isHidden, otherKind, type LeftOut, type PlacedFile } from "../engine/files";
+import { goToAddress, isFromFile, openFiles, openPlaced, reportFailure } from "../state/opening";
+import { fileRun } from "../state/run";
 import { traces } from "../state/session";
 import { PAGE_TEXTS } from "../strings";
 
-/** Returns the dropped files, including those in folders. */
-async function filesIn(transfer: DataTransfer): Promise<File[]> {
+/** Opens the dropped files, including those in folders, in the order of their paths. */
+async function openDropped(transfer: DataTransfer): Promise<void> {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry != null);
-  if (!entries.some((entry) => entry.isDirectory)) return [...transfer.files];
-  const found: File[] = [];
+  if (!entries.some((entry) => entry.isDirectory)) return openFiles([...transfer.files]);
+  const found: PlacedFile[] = [];
+  const others: LeftOut[] = [];
   const walk = async (entry: FileSystemEntry): Promise<void> => {
     if (entry.isFile) {
       const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
-      if (/\.(json|gz|zst|ktrace|pickle|pftrace|perfetto-trace)$/.test(file.name)) found.push(file);
+      const path = entry.fullPath.replace(/^\//, "");
+      if (isCandidate(file.name) || isArchive(file.name)) found.push({ file, path });
+      else if (!isHidden(path)) others.push(otherKind(path));
       return;
     }
     const reader = (entry as FileSystemDirectoryEntry).createReader();
@@ -25,7 +30,8 @@ async function filesIn(transfer: DataTransfer): Promise<File[]> {
     }
   };
   for (const entry of entries) await walk(entry);
-  return found.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
+  found.sort((a, b) => a.path.localeCompare(b.path, "en", { numeric: true }));
+  await openPlaced(found, others);
 }
 
 export function DropZone({ children }: { children: ComponentChildren }) {
@@ -45,7 +51,7 @@ export function DropZone({ children }: { children: ComponentChildren }) {
       if (!event.dataTransfer || !hasFiles(event)) return;
       event.preventDefault();
       setOver(false);
-      void filesIn(event.dataTransfer).then(openFiles);
+      openDropped(event.dataTransfer).catch(reportFailure);
     };
     const paste = (event: ClipboardEvent): void => {
       if (event.target instanceof Element && event.target.closest("input, textarea")) return;
@@ -71,7 +77,9 @@ export function DropZone({ children }: { children: ComponentChildren }) {
     <div class="page">
       {children}
       {over ? (
-        <div class="drop-over">{traces.value.length > 0 ? PAGE_TEXTS.dropToReplace : PAGE_TEXTS.drop}</div>
+        <div class="drop-over">
+          {traces.value.length > 0 || fileRun.value ? PAGE_TEXTS.dropToReplace : PAGE_TEXTS.drop}
+        </div>
       ) : null}
     </div>
   );

@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { VIEWS } from "../model/views";
 import { go } from "../state/route";
+import { fileRun } from "../state/run";
 import { current } from "../state/session";
 import { nextTheme } from "../state/theme";
 import { PAGE_TEXTS, VIEW_TEXTS } from "../strings";
@@ -16,7 +17,7 @@ function handleKey(event: KeyboardEvent): void {
   if (event.key === "t") nextTheme();
   else if (event.key === "?") keysShown.value = !keysShown.value;
   else if (event.key === "o") document.querySelector<HTMLButtonElement>("[data-open]")?.click();
-  if (!current.value) return;
+  if (!current.value && !fileRun.value) return;
   const view = VIEWS.find((name) => VIEW_TEXTS[name].key === event.key);
   if (view) go(view);
   if (event.key === "/") {

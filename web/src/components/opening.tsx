@@ -1,9 +1,11 @@
 // The start page: ways to open a trace, progress while reading, and failures.
 
 import { useRef, useState } from "preact/hooks";
-import type { PreviewTop } from "kinetoscope/remote";
+import type { PreviewTop, RunProgress } from "kinetoscope/remote";
+import { ACCEPTED } from "../engine/files";
 import { bytes, count, time } from "../model/format";
 import { addressFailure, goToAddress, isFromFile, lostName, openFiles, openSample } from "../state/opening";
+import { cancelRun, leftOut, runFailure, runProgress } from "../state/run";
 import { cancel, dismissFailures, loading, type Loading } from "../state/session";
 import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../strings";
 
@@ -29,7 +31,7 @@ export function FileButton(props: FileButtonProps) {
         type="file"
         multiple
         hidden
-        accept=".json,.gz,.zst,.ktrace,.pickle,.pftrace,.perfetto-trace"
+        accept={ACCEPTED}
         onChange={(event) => {
           props.onFiles([...(event.currentTarget.files ?? [])]);
           event.currentTarget.value = "";
@@ -90,11 +92,12 @@ function Choices() {
         </button>
         <AddressForm />
       </div>
-      {addressFailure.value ? (
+      {addressFailure.value || runFailure.value ? (
         <p class="failure" role="alert">
-          {addressFailure.value}
+          {addressFailure.value || runFailure.value}
         </p>
       ) : null}
+      <LeftOutList />
     </div>
   );
 }
@@ -182,8 +185,46 @@ export function FailureList() {
   );
 }
 
+/** Lists the files that were left out. */
+export function LeftOutList() {
+  const all = leftOut.value;
+  if (all.length === 0) return null;
+  return (
+    <details class="left-out">
+      <summary>{TEMPLATES.leftOut(all.length)}</summary>
+      <ul>
+        {all.map(({ code, message }) => (
+          <li key={message} data-left-out={code}>
+            {message}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** The progress of a run: of reading its traces, unpacking an archive, or merging. */
+function RunReading({ progress }: { progress: RunProgress }) {
+  const { done, total, bytes: read, events } = progress;
+  const parts =
+    total === 0 ? [] : [TEMPLATES.tracesRead(done, total), bytes(read), `${count(events)} ${PAGE_TEXTS.events}`];
+  return (
+    <div class="readings">
+      <div class="reading" data-reading="run">
+        <p class="reading-name">{total === 0 ? PAGE_TEXTS.preparing : PAGE_TEXTS.readingRun}</p>
+        <progress aria-label={PAGE_TEXTS.readingRun} max={1} {...(total === 0 ? {} : { value: done / total })} />
+        <p class="reading-parts">{parts.join(" · ")}</p>
+      </div>
+      <button type="button" onClick={cancelRun}>
+        {PAGE_TEXTS.cancel}
+      </button>
+    </div>
+  );
+}
+
 export function Opening() {
   const reading = loading.value.filter((entry) => !entry.failure);
+  if (runProgress.value) return <RunReading progress={runProgress.value} />;
   if (reading.length === 0) {
     return (
       <>

@@ -1,15 +1,48 @@
 // The header: the open traces, the theme, the keyboard shortcuts.
 
+import type { RemoteRun } from "kinetoscope/remote";
+import { count } from "../model/format";
 import { rankOf } from "../model/ranks";
+import { ofKind } from "../model/run";
+import { valueOf } from "../state/ask";
 import { openFiles } from "../state/opening";
+import { go } from "../state/route";
+import { factsOf, fileRun, placeOf, showRank } from "../state/run";
 import { choose, current, relation, traces } from "../state/session";
 import { choice, nextTheme } from "../state/theme";
 import { PAGE_TEXTS, TEMPLATES } from "../strings";
 import { keysShown } from "./keys";
 import { FileButton } from "./opening";
 
+/** Chooses a rank of a run whose traces are not kept open. */
+function RankChooser({ run }: { run: RemoteRun }) {
+  const rows = valueOf(factsOf(run).value) ?? [];
+  const ranks = ofKind(rows, "rank");
+  const open = current.value;
+  const shown = ranks.find((row) => row.trace === open?.name);
+  return (
+    <label class="trace-chooser">
+      <span class="visually-hidden">{PAGE_TEXTS.trace}</span>
+      <select
+        value={shown?.trace ?? ""}
+        onChange={({ currentTarget: { value } }) => (value ? void showRank(value) : go("ranks"))}
+      >
+        <option value="">{open && !shown ? open.name : TEMPLATES.allRanks(count(run.length))}</option>
+        {ranks
+          .filter((row) => placeOf(row.trace) !== undefined)
+          .map((row) => (
+            <option key={row.rank} value={row.trace}>
+              {TEMPLATES.rank(row.rank, row.trace)}
+            </option>
+          ))}
+      </select>
+    </label>
+  );
+}
+
 function Chooser() {
   const open = current.value;
+  if (fileRun.value) return <RankChooser run={fileRun.value.run} />;
   if (!open) return null;
   if (traces.value.length === 1) return <span class="trace-name">{open.name}</span>;
   const label = (at: number): string => {
@@ -45,7 +78,7 @@ export function Topbar() {
       </a>
       <Chooser />
       <span class="spring" />
-      {current.value ? (
+      {current.value || fileRun.value ? (
         <span data-hint={PAGE_TEXTS.openOtherHint} class="open-more">
           <FileButton hasKey label={PAGE_TEXTS.openOther} onFiles={(files) => void openFiles(files)} />
         </span>

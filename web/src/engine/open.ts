@@ -1,7 +1,15 @@
 // Opens traces, each in its own worker: they are read in parallel, and closing a trace frees its memory.
 
 import { engineCode } from "#engine-code";
-import { createRemoteClient, type OpenOptions, type RemoteTrace, type Reply } from "kinetoscope/remote";
+import {
+  createRemoteClient,
+  type OpenOptions,
+  type RemoteClient,
+  type RemoteRun,
+  type RemoteTrace,
+  type Reply,
+  type RunOptions,
+} from "kinetoscope/remote";
 import TraceWorker from "./worker?worker&inline";
 import type { Begin } from "./worker";
 
@@ -25,16 +33,36 @@ export async function warmUp(): Promise<void> {
 /** The source of a trace. */
 export type Input = File | Response;
 
-/** Opens one trace. */
-export async function openTrace(input: Input, options: OpenOptions): Promise<RemoteTrace> {
+/** Returns a client whose workers have the compiled engine. */
+async function client(): Promise<RemoteClient> {
   const begin: Begin = { code: await compiled() };
-  options.signal?.throwIfAborted();
-  const { open } = createRemoteClient((onReply, onFailure) => {
+  return createRemoteClient((onReply, onFailure) => {
     const worker = new TraceWorker();
     worker.onmessage = (event: MessageEvent<Reply>) => onReply(event.data);
     worker.onerror = (event) => onFailure(new Error(event.message || "the worker could not be started"));
     worker.postMessage(begin);
     return worker;
   });
+}
+
+/** Opens one trace. */
+export async function openTrace(input: Input, options: OpenOptions): Promise<RemoteTrace> {
+  const { open } = await client();
+  options.signal?.throwIfAborted();
   return open(input, options);
+}
+
+/** How many traces of a run are read at the same time. Each takes a core and the memory of a trace. */
+const WORKERS = Math.min(4, Math.max(2, Math.floor((navigator.hardwareConcurrency || 4) / 2)));
+
+/** Reads the traces and summaries of a run. Only the summaries are kept. */
+export async function openRun(sources: readonly (File | Uint8Array)[], options: RunOptions): Promise<RemoteRun> {
+  const { openRun } = await client();
+  return openRun(sources, { workers: WORKERS, ...options });
+}
+
+/** Writes one trace of several ranks. */
+export async function mergeTraces(files: readonly File[], signal: AbortSignal): Promise<Blob> {
+  const { merge } = await client();
+  return new Response(await merge(files, { signal })).blob();
 }

@@ -5,21 +5,21 @@ import type { RemoteTrace, Queries } from "kinetoscope/remote";
 
 export type Answer<T> = { state: "waiting" } | { state: "ready"; value: T } | { state: "failed"; reason: string };
 
-const answers = new WeakMap<RemoteTrace, Map<string, ReadonlySignal<Answer<unknown>>>>();
+const answers = new WeakMap<object, Map<string, ReadonlySignal<Answer<unknown>>>>();
 
-/** Returns the answer to a query, which runs once for each trace and key. */
-export function ask<T>(
-  trace: RemoteTrace,
+/** Returns the answer to a query, which runs once for each trace or run and key. */
+export function ask<S extends object, T>(
+  subject: S,
   key: string,
-  query: (trace: RemoteTrace) => Promise<T>,
+  query: (subject: S) => Promise<T>,
 ): ReadonlySignal<Answer<T>> {
-  let known = answers.get(trace);
-  if (!known) answers.set(trace, (known = new Map()));
+  let known = answers.get(subject);
+  if (!known) answers.set(subject, (known = new Map()));
   const found = known.get(key);
   if (found) return found as ReadonlySignal<Answer<T>>;
   const answer = signal<Answer<T>>({ state: "waiting" });
   known.set(key, answer);
-  query(trace).then(
+  query(subject).then(
     (value) => (answer.value = { state: "ready", value }),
     (thrown: unknown) => {
       known.delete(key);

@@ -5,13 +5,21 @@ import { sample } from "#sample";
 import { endFollowing, follow } from "./live";
 import { param, setParams } from "./route";
 import { PAGE_TEXTS } from "../strings";
-import { open } from "./session";
+import { unpack } from "../engine/archive";
+import { distinct, isArchive, isSummary, type LeftOut, type PlacedFile } from "../engine/files";
+import { beginReading, closeRun, endReading, leftOut, openFileRun } from "./run";
+import { cancel, closeAll, open } from "./session";
 
 /** Why an address could not be loaded. */
 export const addressFailure = signal("");
 
 /** The name of the local file that was open before the page was reloaded; the user has to open it again. */
 export const lostName = signal<string | undefined>(undefined);
+
+/** Shows why files could not be opened. */
+export function reportFailure(thrown: unknown): void {
+  addressFailure.value = thrown instanceof Error ? thrown.message : String(thrown);
+}
 
 const KEY = "kinetoscope.name";
 
@@ -31,18 +39,75 @@ function remembered(): string | undefined {
   }
 }
 
-/** Replaces the open traces with files. */
-export async function openFiles(files: readonly File[]): Promise<void> {
-  if (files.length === 0) return;
+/** The number of traces up to which all of them are kept open. */
+const FEW = 4;
+
+/** What was dropped or chosen, without archives: their files instead. */
+interface Expanded {
+  files: File[];
+  leftOut: LeftOut[];
+}
+
+/** Replaces archives by the files in them. Returns undefined if the user cancels. */
+async function expand(placed: readonly PlacedFile[]): Promise<Expanded | undefined> {
+  const archives = placed.filter(({ file }) => isArchive(file.name));
+  const found: PlacedFile[] = [];
+  const leftOut: LeftOut[] = [];
+  if (archives.length === 0) return { files: distinct(placed), leftOut };
+  const signal = beginReading(0);
+  try {
+    for (const one of placed) {
+      if (!isArchive(one.file.name)) {
+        found.push(one);
+        continue;
+      }
+      const unpacked = await unpack(one.file, signal);
+      found.push(...unpacked.files);
+      leftOut.push(...unpacked.leftOut);
+    }
+    if (signal.aborted) return undefined;
+    return { files: distinct(found), leftOut };
+  } catch (thrown) {
+    if (signal.aborted) return undefined;
+    throw thrown;
+  } finally {
+    endReading(signal);
+  }
+}
+
+/**
+ * Replaces the open traces with files and the files in archives. Many traces, and summaries, are opened as a run: only their
+ * summaries are kept.
+ */
+export async function openPlaced(placed: readonly PlacedFile[], others: readonly LeftOut[] = []): Promise<void> {
+  if (placed.length + others.length === 0) return;
+  const name = placed[0]?.file.name ?? "";
   addressFailure.value = "";
   endFollowing();
+  closeRun();
+  cancel();
   setParams({ sample: undefined, trace: undefined });
-  if (lostName.value !== files[0]?.name)
+  if (lostName.value !== name)
     setParams({ q: undefined, open: undefined, event: undefined, start: undefined, end: undefined });
   lostName.value = undefined;
-  remember(files[0]?.name ?? "");
-  await open(files);
+  remember(name);
+  const expanded = await expand(placed);
+  if (!expanded) return;
+  const { files } = expanded;
+  leftOut.value = [...others, ...expanded.leftOut];
+  if (files.length === 0) {
+    closeAll();
+    addressFailure.value = PAGE_TEXTS.noTrace;
+    return;
+  }
+  const hasSummary = (await Promise.all(files.map(isSummary))).includes(true);
+  if (files.length <= FEW && !hasSummary) return open(files);
+  await openFileRun(files, leftOut.value);
 }
+
+/** Replaces the open traces with files. */
+export const openFiles = (files: readonly File[]): Promise<void> =>
+  openPlaced(files.map((file) => ({ file, path: file.webkitRelativePath || file.name })));
 
 /** Opens files in addition to the open traces. */
 export const addFiles = (files: readonly File[]): Promise<void> => open(files, "add");
@@ -51,6 +116,7 @@ export const addFiles = (files: readonly File[]): Promise<void> => open(files, "
 export async function openSample(): Promise<void> {
   addressFailure.value = "";
   endFollowing();
+  closeRun();
   setParams({ sample: 1 });
   await open([await sample()]);
 }
@@ -92,6 +158,19 @@ async function responseOf(text: string): Promise<Response> {
   }
 }
 
+/** Opens the traces of a run. Their files are kept, to open single ranks. */
+async function openAddresses(addresses: readonly string[]): Promise<void> {
+  const signal = beginReading(0);
+  const placed: PlacedFile[] = [];
+  for (const text of addresses) {
+    const path = decodeURIComponent(new URL(text, location.href).pathname);
+    const blob = await (await responseOf(text)).blob();
+    if (signal.aborted) return;
+    placed.push({ path, file: new File([blob], path.split("/").pop() || path) });
+  }
+  await openFileRun(distinct(placed), []);
+}
+
 /** Opens the traces that the page's address names. */
 export async function openFromAddress(): Promise<void> {
   const followed = new URLSearchParams(location.search).get("live");
@@ -99,6 +178,7 @@ export async function openFromAddress(): Promise<void> {
   const addresses = new URLSearchParams(location.search).getAll("trace");
   if (addresses.length > 0) {
     try {
+      if (addresses.length > FEW) return await openAddresses(addresses);
       await open(await Promise.all(addresses.map(responseOf)));
     } catch (thrown) {
       addressFailure.value = (thrown as Error).message;

@@ -9,6 +9,8 @@ import { go, numberParam, setParams, view } from "./route";
 export interface OpenTrace {
   trace: RemoteTrace;
   name: string;
+  /** The file, if the trace was read from one. */
+  file: File | undefined;
   info: InfoRow;
   diagnostics: Diagnostic[];
 }
@@ -68,7 +70,7 @@ async function one(input: Input, at: number, signal: AbortSignal): Promise<OpenT
   try {
     const trace = await openTrace(input, { signal, onProgress: (progress) => update({ progress }) });
     const [info, diagnostics] = await Promise.all([trace.info(), trace.diagnostics()]);
-    return { trace, name: nameOf(input), info, diagnostics };
+    return { trace, name: nameOf(input), file: input instanceof File ? input : undefined, info, diagnostics };
   } catch (thrown) {
     const known = thrown instanceof KinetoscopeError ? thrown : undefined;
     const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -77,9 +79,9 @@ async function one(input: Input, at: number, signal: AbortSignal): Promise<OpenT
   }
 }
 
-/** Opens traces; they replace the open ones or are added to them. */
-export async function open(inputs: readonly Input[], how: "replace" | "add" = "replace"): Promise<void> {
-  if (how === "replace") closeAll();
+/** Opens traces; they replace the open ones or are added to them. A trace of a run that is open is `part` of it. */
+export async function open(inputs: readonly Input[], how: "replace" | "add" | "part" = "replace"): Promise<void> {
+  if (how !== "add") closeAll();
   else cancel();
   const controller = new AbortController();
   reading = controller;
@@ -95,6 +97,7 @@ export async function open(inputs: readonly Input[], how: "replace" | "add" = "r
   }
   loading.value = loading.value.filter((entry) => entry.failure);
   traces.value = [...traces.value, ...found];
+  if (how === "part") return;
   relation.value = relationOf(
     traces.value.map(({ name, info }) => ({ name, rank: info.rank, worldSize: info.world_size })),
   );
@@ -119,7 +122,7 @@ export async function refresh(input: Input, name: string, isHeld: () => boolean)
   const [shown, ...others] = traces.value;
   former?.dispose();
   former = shown?.trace;
-  traces.value = [{ trace, name, info, diagnostics }, ...others];
+  traces.value = [{ trace, name, file: undefined, info, diagnostics }, ...others];
   return true;
 }
 

@@ -1,0 +1,199 @@
+// The page's side of the protocol: runs of several ranks. Each trace is read in a worker of its own, which ends when it has
+// returned the summary.
+
+import { Connection, type Spawn } from "./connection.js";
+import { KinetoscopeError, aborted, asError, check } from "./errors.js";
+import * as given from "./given.js";
+import type { OpenedRun, RunMethod } from "./protocol.js";
+import { mergeOptions, noRank, noteOf, runOptions } from "./rank-notes.js";
+import type { SummarizeOptions } from "./ranks.js";
+import type { RanksNoteRow, RanksOptions, RanksRow } from "./queries.js";
+import type { MergeOptions, RunOptions, RunRanksOptions } from "./run-options.js";
+import type { Source } from "./source.js";
+import type { Columns } from "./trace.js";
+import { wireOf } from "./wire-source.js";
+
+/** How many traces are read at the same time. */
+const WORKERS = 2;
+
+const leaked = new FinalizationRegistry<() => void>((release) => release());
+
+/** A run that a worker holds: a `Run` whose methods return promises. */
+export class RemoteRun {
+  /** The number of ranks. */
+  readonly length: number;
+  /** What should be known about the traces. */
+  readonly notes: readonly RanksNoteRow[];
+  #connection: Connection;
+  #run: number;
+  #disposed = false;
+
+  /** @internal */
+  constructor(connection: Connection, opened: OpenedRun) {
+    this.#connection = connection;
+    this.#run = opened.run;
+    this.length = opened.length;
+    this.notes = opened.notes;
+    connection.traces += 1;
+    const reason = this.#disposedError();
+    leaked.register(this, () => connection.release(opened.run, reason), this);
+  }
+
+  #disposedError(): KinetoscopeError {
+    return new KinetoscopeError("disposed", "the run was disposed of");
+  }
+
+  #ask<T>(method: RunMethod, ...given: unknown[]): Promise<T> {
+    if (this.#disposed) return Promise.reject(this.#disposedError());
+    return this.#connection.send<T>({ do: "ask", run: this.#run, method, arguments: given }, { holder: this });
+  }
+
+  ranks(options?: RunRanksOptions): Promise<RanksRow[]> {
+    return this.#ask("ranks", options);
+  }
+
+  columns(options?: RunRanksOptions): Promise<Columns<RanksRow>> {
+    return this.#ask("columns", options);
+  }
+
+  table(options?: RanksOptions): Promise<string> {
+    return this.#ask("table", options);
+  }
+
+  json(options?: RanksOptions): Promise<string> {
+    return this.#ask("json", options);
+  }
+
+  summary(): Promise<Uint8Array> {
+    return this.#ask("summary");
+  }
+
+  /** Frees the run and terminates its worker. */
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    leaked.unregister(this);
+    this.#connection.release(this.#run, this.#disposedError());
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+export interface RemoteRanks {
+  /** Works like `openRun` of the package. Each trace is read in a worker of its own, `workers` of them at the same time. */
+  openRun(sources: readonly Source[], options?: RunOptions): Promise<RemoteRun>;
+  /** Works like `summarize` of the package, in its own worker. */
+  summarize(source: Source, options?: SummarizeOptions): Promise<Uint8Array>;
+  /** Works like `merge` of the package, in its own worker, which ends with the stream. */
+  merge(sources: readonly Source[], options?: MergeOptions): Promise<ReadableStream<Uint8Array>>;
+}
+
+/** Runs `use` with a worker that is terminated when the signal is aborted or `use` fails. */
+async function withWorker<T>(
+  spawn: Spawn,
+  signal: AbortSignal | undefined,
+  use: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  check(signal);
+  const connection = new Connection(spawn);
+  const abort = (): void => connection.end(aborted(signal as AbortSignal));
+  signal?.addEventListener("abort", abort, { once: true });
+  try {
+    return await use(connection);
+  } catch (thrown) {
+    connection.end(asError(thrown, "internal"));
+    throw thrown;
+  } finally {
+    signal?.removeEventListener("abort", abort);
+  }
+}
+
+export function createRemoteRanks(spawn: Spawn): RemoteRanks {
+  async function summarize(source: Source, options: SummarizeOptions = {}): Promise<Uint8Array> {
+    const { signal, onProgress, ...rest } = given.options(options);
+    const [wire, transfer] = await wireOf(source, signal);
+    return withWorker(spawn, signal, async (connection) => {
+      const wantsProgress = onProgress !== undefined;
+      const request = { do: "summarize", source: wire, options: rest, wantsProgress } as const;
+      const file = await connection.send<Uint8Array>(request, { transfer, onProgress });
+      connection.end(new KinetoscopeError("disposed", "the summary was returned"));
+      return file;
+    });
+  }
+
+  async function openRun(sources: readonly Source[], options: RunOptions = {}): Promise<RemoteRun> {
+    const { signal, onProgress, workers = WORKERS, notes = [], ...rest } = runOptions(sources, options);
+    const files: (Uint8Array | undefined)[] = sources.map(() => undefined);
+    const failures: unknown[] = sources.map(() => undefined);
+    const counts = sources.map(() => ({ bytes: 0, events: 0 }));
+    let [next, done] = [0, 0];
+    const report = (): void => {
+      const sum = (of: "bytes" | "events"): number => counts.reduce((all, one) => all + one[of], 0);
+      onProgress?.({ done, total: sources.length, bytes: sum("bytes"), events: sum("events") });
+    };
+    // Ends the workers of the other sources if one fails for a reason that concerns all.
+    const stop = new AbortController();
+    const stopAll = (): void => stop.abort(signal?.reason);
+    signal?.addEventListener("abort", stopAll, { once: true });
+    const read = async (at: number): Promise<void> => {
+      try {
+        files[at] = await summarize(sources[at] as Source, {
+          ...rest,
+          complete: true,
+          signal: stop.signal,
+          onProgress: ({ bytes, events }) => ((counts[at] = { bytes, events }), report()),
+        });
+      } catch (thrown) {
+        if (!(thrown instanceof KinetoscopeError)) throw thrown;
+        noteOf(thrown, `source ${at + 1}`);
+        failures[at] = thrown;
+      }
+      done += 1;
+      report();
+    };
+    const readAll = async (): Promise<void> => {
+      while (next < sources.length) await read(next++);
+    };
+    try {
+      check(signal);
+      await Promise.all(Array.from({ length: Math.min(workers, sources.length) }, readAll));
+    } catch (thrown) {
+      stop.abort();
+      throw thrown;
+    } finally {
+      signal?.removeEventListener("abort", stopAll);
+    }
+    const failed = failures.filter((one) => one !== undefined);
+    if (failed.length === sources.length) throw noRank(failed);
+    const all = [
+      ...notes,
+      ...failures.flatMap((one, at) => (one === undefined ? [] : [noteOf(one, `source ${at + 1}`)])),
+    ];
+    return withWorker(spawn, signal, async (connection) => {
+      const read = files.filter((file) => file !== undefined);
+      const request = { do: "run", files: read, notes: all } as const;
+      const transfer = read.map((file) => file.buffer as ArrayBuffer);
+      return new RemoteRun(connection, await connection.send<OpenedRun>(request, { transfer }));
+    });
+  }
+
+  async function merge(sources: readonly Source[], options: MergeOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    const ranks = mergeOptions(sources, options);
+    const { signal, memoryLimit } = options;
+    const wires = await Promise.all(sources.map(async (source) => (await wireOf(source, signal))[0]));
+    return withWorker(spawn, signal, async (connection) => {
+      const begun = connection.send<number>({ do: "merge", sources: wires, options: { ranks, memoryLimit } });
+      await begun;
+      const abort = (): void => connection.end(aborted(signal as AbortSignal));
+      signal?.addEventListener("abort", abort, { once: true });
+      return connection.stream(begun, undefined, () => {
+        signal?.removeEventListener("abort", abort);
+        connection.end(new KinetoscopeError("disposed", "the merged trace has ended"));
+      });
+    });
+  }
+
+  return { openRun, summarize, merge };
+}

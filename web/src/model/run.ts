@@ -1,0 +1,98 @@
+// The answer of `ranks`, by kinds of rows.
+
+import type { RanksRow } from "kinetoscope/remote";
+
+type OfKind<K extends RanksRow["kind"]> = Extract<RanksRow, { kind: K }>;
+
+export type RankRow = OfKind<"rank">;
+export type Straggler = OfKind<"straggler">;
+export type SlowLink = OfKind<"slow_link">;
+export type CollectiveRow = OfKind<"collective">;
+
+/** The kinds of rows whose number grows with the ranks or the groups, but not with the steps or the collectives. */
+export const FACTS = ["run", "note", "straggler", "slow_link", "clock", "rank", "group", "bandwidth", "step"] as const;
+
+/** Returns the rows of a kind. */
+export function ofKind<K extends RanksRow["kind"]>(rows: readonly RanksRow[], kind: K): OfKind<K>[] {
+  return rows.filter((row): row is OfKind<K> => row.kind === kind);
+}
+
+/** Formats numbers as ranges: `0-3, 7`. */
+export function ranges(numbers: readonly number[]): string {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const parts: string[] = [];
+  for (let at = 0; at < sorted.length;) {
+    let last = at;
+    while (sorted[last + 1] === (sorted[last] as number) + 1) last += 1;
+    const [from, to] = [sorted[at], sorted[last]];
+    if (last - at > 1) parts.push(`${from}-${to}`);
+    else parts.push(...sorted.slice(at, last + 1).map(String));
+    at = last + 1;
+  }
+  return parts.join(", ");
+}
+
+/** Formats numbers as ranges, at most as many as fit into a few words. */
+export function shortRanges(numbers: readonly number[], most = 24): string {
+  const text = ranges(numbers);
+  return text.length <= most ? text : `${text.slice(0, text.lastIndexOf(", ", most) + 1 || most)} …`;
+}
+
+/** Parses ranges such as `0-3, 7`; undefined if the text is none. */
+export function parseRanges(text: string, most = 4096): number[] | undefined {
+  const found = new Set<number>();
+  for (const part of text.split(",")) {
+    const [, from, to] = /^\s*(\d{1,7})\s*(?:-\s*(\d{1,7})\s*)?$/.exec(part) ?? [];
+    if (from === undefined) return undefined;
+    const [first, last] = [Number(from), Number(to ?? from)];
+    if (last < first || last - first >= most) return undefined;
+    for (let number = first; number <= last; number += 1) found.add(number);
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
+/** What a collective's ranks waited, as curves over the starts of the collectives of a group. */
+export interface Skew {
+  /** The ranks that took part in at least one of them. */
+  ranks: number[];
+  /** The time after the first collective, in s. */
+  seconds: Float64Array;
+  /** How long before the last rank each rank arrived, in ns; NaN where it did not take part. By rank, then by time. */
+  beforeLast: Float64Array[];
+}
+
+/** Returns the arrivals of the ranks of a group. */
+export function skewOf(rows: readonly CollectiveRow[], group: string, description: string | null): Skew {
+  const own = rows.filter((row) => row.group === group && row.description === description && row.counted);
+  own.sort((a, b) => Number(a.start_ns - b.start_ns));
+  const ranks = [...new Set(own.flatMap((row) => (row.ranks ?? []) as number[]))].sort((a, b) => a - b);
+  const index = new Map(ranks.map((rank, at) => [rank, at]));
+  const first = own[0]?.start_ns ?? 0n;
+  const beforeLast = ranks.map(() => new Float64Array(own.length).fill(NaN));
+  own.forEach((row, at) => {
+    ((row.ranks ?? []) as number[]).forEach((rank, place) => {
+      const curve = beforeLast[index.get(rank) as number] as Float64Array;
+      curve[at] = ((row.wait_ns ?? []) as number[])[place] ?? NaN;
+    });
+  });
+  return { ranks, seconds: Float64Array.from(own, (row) => Number(row.start_ns - first) / 1e9), beforeLast };
+}
+
+/** The smallest, the median and the largest value of all curves at each point. */
+export function band(curves: readonly Float64Array[], length: number): [Float64Array, Float64Array, Float64Array] {
+  const out = [0, 1, 2].map(() => new Float64Array(length).fill(NaN)) as [Float64Array, Float64Array, Float64Array];
+  const column = new Float64Array(curves.length);
+  for (let at = 0; at < length; at += 1) {
+    let count = 0;
+    for (const curve of curves) {
+      const value = curve[at] as number;
+      if (!Number.isNaN(value)) column[count++] = value;
+    }
+    if (count === 0) continue;
+    const sorted = column.subarray(0, count).sort();
+    out[0][at] = sorted[0] as number;
+    out[1][at] = sorted[count >> 1] as number;
+    out[2][at] = sorted[count - 1] as number;
+  }
+  return out;
+}

@@ -1,0 +1,142 @@
+// Collectives by group, kind and size, and when each rank arrived.
+
+import { useMemo, useState } from "preact/hooks";
+import type { RanksRow, RemoteRun } from "kinetoscope/remote";
+import { columnsOf } from "../../components/answer-table";
+import { Await, Panel } from "../../components/parts";
+import { SkewChart } from "../../components/skew-chart";
+import { Table } from "../../components/table";
+import { amount } from "../../model/format";
+import { ofKind, shortRanges, skewOf, type CollectiveRow } from "../../model/run";
+import { ask } from "../../state/ask";
+import { numberParam, param, setParams } from "../../state/route";
+import { TEMPLATES, TEXTS } from "../../strings";
+import { groupColumn, ranksColumn } from "./tables";
+
+const LABELS = TEXTS.ranks;
+
+/** The number of ranks up to which the arrivals are loaded without a click: their answer has a number for each rank. */
+const FEW = 64;
+
+type Group = Extract<RanksRow, { kind: "group" }>;
+
+const keyOf = (row: RanksRow): string => `${row.group} ${row.description ?? ""}`;
+
+function Traffic({ rows, onGroup }: { rows: readonly RanksRow[]; onGroup: (key: string) => void }) {
+  return (
+    <Table
+      label={LABELS.collectives}
+      fit={10}
+      rows={rows}
+      keyOf={(row) => `${keyOf(row)} ${row.name} ${row.bytes}`}
+      sort={{ key: "waited_ns", descending: true }}
+      onOpen={(key) => {
+        const row = rows.find((one) => key === `${keyOf(one)} ${one.name} ${one.bytes}`);
+        if (row) onGroup(keyOf(row));
+      }}
+      columns={columnsOf(
+        "ranks",
+        ["name", "bytes", "group", "ranks", "count", "waited_ns", "usual_transfer_ns", "bus_bytes_per_second", "nodes"],
+        {
+          name: { width: "minmax(120px, 1fr)" },
+          group: groupColumn,
+          ranks: ranksColumn,
+          count: { width: "70px" },
+          waited_ns: { bar: true },
+          usual_transfer_ns: { title: LABELS.transfer },
+          bus_bytes_per_second: {
+            title: LABELS.busBandwidth,
+            width: "112px",
+            show: (row) =>
+              row.bus_bytes_per_second === null ? "–" : TEMPLATES.perSecond(amount(row.bus_bytes_per_second)),
+          },
+          nodes: { title: LABELS.machines, width: "86px" },
+        },
+      )}
+    />
+  );
+}
+
+function Arrivals({ rows, group }: { rows: readonly CollectiveRow[]; group: Group }) {
+  const skew = useMemo(() => skewOf(rows, group.group, group.description), [rows, group]);
+  const latest = useMemo(() => {
+    const lasts = new Map<number, number>();
+    for (const row of rows) {
+      if (keyOf(row) === keyOf(group)) lasts.set(row.last_rank, (lasts.get(row.last_rank) ?? 0) + 1);
+    }
+    return [...lasts].sort((a, b) => b[1] - a[1])[0]?.[0];
+  }, [rows, group]);
+  const given = numberParam("of");
+  const rank = given !== undefined && skew.ranks.includes(given) ? given : (latest ?? skew.ranks[0] ?? 0);
+  if (skew.seconds.length === 0) return <p class="quiet">{LABELS.noArrivals}</p>;
+  return (
+    <>
+      <div class="toolbar">
+        <label class="select">
+          {LABELS.highlight}{" "}
+          <select data-highlight value={rank} onChange={(event) => setParams({ of: event.currentTarget.value })}>
+            {skew.ranks.map((one) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </select>
+        </label>
+        <span class="quiet">{LABELS.arrivalsTip}</span>
+      </div>
+      <SkewChart skew={skew} rank={rank} />
+    </>
+  );
+}
+
+export function Collectives({ run, rows }: { run: RemoteRun; rows: readonly RanksRow[] }) {
+  const [traffic, groups] = useMemo(() => [ofKind(rows, "bandwidth"), ofKind(rows, "group")], [rows]);
+  const [wanted, setWanted] = useState(run.length <= FEW);
+  if (traffic.length === 0) return null;
+  const first = [...traffic].sort((a, b) => b.waited_ns - a.waited_ns)[0] as RanksRow;
+  const group = groups.find((one) => keyOf(one) === (param("group") ?? keyOf(first))) ?? groups[0];
+  const choose = (key: string): void => {
+    setWanted(true);
+    setParams({ group: key });
+  };
+  return (
+    <>
+      <Panel title={LABELS.collectives} about={LABELS.collectivesHint} id="collectives">
+        <Traffic rows={traffic} onGroup={choose} />
+      </Panel>
+      {group ? (
+        <Panel
+          title={LABELS.arrivals}
+          about={LABELS.arrivalsHint}
+          id="arrivals"
+          actions={
+            <label class="select">
+              {LABELS.group}{" "}
+              <select data-group value={keyOf(group)} onChange={(event) => choose(event.currentTarget.value)}>
+                {groups.map((one) => (
+                  <option key={keyOf(one)} value={keyOf(one)}>
+                    {TEMPLATES.groupOf(one.description || one.group, shortRanges((one.ranks ?? []) as number[]))}
+                  </option>
+                ))}
+              </select>
+            </label>
+          }
+        >
+          {wanted ? (
+            <Await
+              answer={ask(run, "collectives", async (from) => {
+                return ofKind(await from.ranks({ kinds: ["collective"] }), "collective");
+              })}
+            >
+              {(found) => <Arrivals rows={found} group={group} />}
+            </Await>
+          ) : (
+            <button type="button" onClick={() => setWanted(true)}>
+              {LABELS.loadArrivals}
+            </button>
+          )}
+        </Panel>
+      ) : null}
+    </>
+  );
+}
