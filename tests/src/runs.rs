@@ -32,6 +32,8 @@ pub struct Plan {
     pub steps: i64,
     /// The number of layers.
     pub layers: usize,
+    /// The number of layers whose gradients are reduced together.
+    pub bucket: usize,
     /// What is injected, and the rank.
     pub injected: Option<(usize, Injected)>,
     /// Whether the clocks of all ranks but the first are shifted and drift.
@@ -52,6 +54,7 @@ impl Plan {
             ranks: 4,
             steps: 6,
             layers: 6,
+            bucket: 1,
             injected: None,
             shifted: false,
             numbered: true,
@@ -199,7 +202,7 @@ fn one_step(plan: &Plan, step: i64, ranks: &mut [Rank], random: &mut Random) {
         }
     }
     let all: Vec<usize> = (0..plan.ranks).collect();
-    for _ in 0..plan.layers {
+    for layer in 1..=plan.layers {
         for (at, rank) in ranks.iter_mut().enumerate() {
             let more = if is(at, Injected::Backward) { 350_000 } else { 0 };
             let length = noisy(random, 600_000 + more);
@@ -209,8 +212,10 @@ fn one_step(plan: &Plan, step: i64, ranks: &mut [Rank], random: &mut Random) {
                 length,
             );
         }
-        let length = noisy(random, 120_000);
-        collective(plan, ranks, &all, length, random);
+        if layer.is_multiple_of(plan.bucket) {
+            let length = noisy(random, 120_000);
+            collective(plan, ranks, &all, length, random);
+        }
     }
     for (at, rank) in ranks.iter_mut().enumerate() {
         let start = rank.host;

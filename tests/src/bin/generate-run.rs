@@ -12,8 +12,11 @@ use std::path::Path;
 /// The number of different ranks.
 const DIFFERENT: usize = 8;
 
-/// The number of events of a layer in a step: two operators with their calls and kernels, and a collective.
-const LAYER: u64 = 10;
+/// The number of events of a layer in a step: two operators with their calls and kernels.
+const LAYER: u64 = 6;
+
+/// The number of layers whose gradients are reduced together.
+const BUCKET: usize = 40;
 
 const STEPS: u64 = 20;
 
@@ -25,7 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (folder, ranks, events) = (Path::new(folder), ranks.parse::<usize>()?, events.parse::<u64>()?);
     let different = ranks.min(DIFFERENT);
     let layers = (events / STEPS / LAYER).max(1) as usize;
-    let run = generate(&Plan { ranks: different, steps: STEPS as i64, layers, ..Plan::of(1) });
+    let run =
+        generate(&Plan { ranks: different, steps: STEPS as i64, layers, bucket: BUCKET, ..Plan::of(1) });
     std::fs::create_dir_all(folder)?;
     for rank in 0..ranks {
         let text = &run.traces[rank % different];
