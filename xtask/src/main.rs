@@ -53,7 +53,7 @@ const HELP: &str = "cargo xtask COMMAND
                        comparison with torch.profiler; recordings and traces are written to FOLDER
   overhead             measure the cost of a recorded span, compared with other tracers, and that of the crates
   bench [EVENTS]       measure complete processes on a generated trace (default 2000000 events), and each analysis of it
-  bench ranks          measure runs of several ranks, beside HTA
+  bench ranks          measure runs of several ranks, next to HTA
   bench-analyses       measure only the analyses, of 2000000 events
 ";
 

@@ -1,4 +1,4 @@
-//! Runs of several ranks: time and memory against limits, and beside HTA on the same traces.
+//! Runs of several ranks: time and memory against limits, and next to HTA on the same traces.
 
 use super::{Figures, once, path, program};
 use crate::native;
@@ -21,7 +21,7 @@ pub(crate) fn measure_ranks() -> Result<(), Failure> {
         faults.push(format!("128 ranks take {growth:.2} times the memory of 64"));
     }
     summaries(&mut faults)?;
-    beside_hta()?;
+    next_to_hta()?;
     if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
 }
 
@@ -105,8 +105,8 @@ const HTA: &str = "import sys\nfrom hta.trace_analysis import TraceAnalysis\n\
     analysis = TraceAnalysis(trace_dir=sys.argv[1])\n\
     analysis.get_temporal_breakdown(visualize=False)\nanalysis.get_comm_comp_overlap(visualize=False)\n";
 
-/// Measures HTA, from PyPI's `traceinsight`, beside `kinetoscope ranks`, on the same 8 ranks in turn.
-fn beside_hta() -> Result<(), Failure> {
+/// Measures HTA, from the package `traceinsight`, next to `kinetoscope ranks`, on the same 8 ranks in turn.
+fn next_to_hta() -> Result<(), Failure> {
     let folder = generated(8, 200_000)?;
     let environment = target().join("bench").join("hta");
     let python = environment.join("bin/python");
