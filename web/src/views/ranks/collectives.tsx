@@ -20,7 +20,7 @@ const FEW = 64;
 
 type Group = Extract<RanksRow, { kind: "group" }>;
 
-/** The columns that tell which group a row is of. */
+/** The columns by which a row belongs to a group. */
 const groupOf = ({ group, description, ranks }: RanksRow): GroupRow => ({ group: group ?? "", description, ranks });
 
 const keyOf = (row: RanksRow): string => `${groupKey(groupOf(row))} ${row.name} ${row.bytes}`;
