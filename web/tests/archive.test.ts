@@ -58,7 +58,7 @@ test("unpacking can be aborted", async () => {
   await expect(unpack(file(tar(members), "run.tar"), AbortSignal.abort())).rejects.toThrow();
 });
 
-test("files with the same name are distinguished by their paths", () => {
+test("files with the same name are named by their paths", () => {
   const placed = ["a/trace.json", "b/trace.json", "c/rank2.json", "a/trace.json"].map((path) => {
     return { path, file: file(bytes(""), path.slice(2)) };
   });

@@ -93,8 +93,9 @@ test("arrivals are relative to the last rank, in the order of time", () => {
     row(1_000_000_000n, [0, 1, 2], [0, 5, 2]),
     row(1n, [0, 1], [9, 9], { counted: false }),
     row(1n, [0, 1], [9, 9], { group: "other" }),
+    row(1n, [4, 5], [9, 9]),
   ];
-  const skew = skewOf(rows, "0", null);
+  const skew = skewOf(rows, { group: "0", description: null, ranks: [0, 1, 2] });
   expect(skew.ranks).toEqual([0, 1, 2]);
   expect([...skew.seconds]).toEqual([0, 2]);
   expect(skew.beforeLast.map((curve) => [...curve])).toEqual([

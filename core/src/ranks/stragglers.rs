@@ -32,9 +32,8 @@ pub(crate) struct Straggler {
 /// few steps.
 pub(crate) fn stragglers(steps: &StepTable, parts: Option<&StepTable>) -> Vec<Straggler> {
     let recurring = if steps.numbers.len() < RECURS { parts.unwrap_or(steps) } else { steps };
-    let mut out = named(recurring, &|series, noise| {
-        persistent(series, recurring.typical(|cell| own(&cell.phases)), noise)
-    });
+    let work = recurring.typical(|cell| own(&cell.phases));
+    let mut out = named(recurring, &|series, noise| persistent(series, work, noise));
     let is_known = |one: &Straggler, out: &[Straggler]| {
         out.iter().any(|known| (known.member, known.phase) == (one.member, one.phase))
     };
@@ -53,9 +52,10 @@ pub(crate) fn stragglers(steps: &StepTable, parts: Option<&StepTable>) -> Vec<St
 /// the noise.
 fn named(table: &StepTable, late: &dyn Fn(&[i64], i64) -> Vec<usize>) -> Vec<Straggler> {
     let costs = table.costs();
+    let largest = sorted_costs(&costs);
     let mut out = Vec::new();
     for (member, steps) in costs.iter().enumerate() {
-        let noise = noise(&costs, member);
+        let noise = noise(&largest, member);
         for phase in Phase::ALL {
             let series: Vec<i64> = steps.iter().map(|cell| cell[phase as usize]).collect();
             let late = late(&series, noise);
@@ -85,14 +85,22 @@ fn persistent(series: &[i64], work: i64, noise: i64) -> Vec<usize> {
     (0..series.len()).filter(|&step| series[step].saturating_mul(2) >= usual).collect()
 }
 
+/// The costs of all ranks and steps by their costliest phase, in ascending order, each with its rank.
+fn sorted_costs(costs: &[Vec<Times>]) -> Vec<(i64, i64)> {
+    let largest = |cell: &Times| cell.iter().copied().max().unwrap_or(0);
+    let of_rank = |(at, steps): (usize, &Vec<Times>)| -> Vec<(i64, i64)> {
+        steps.iter().map(|cell| (largest(cell), at as i64)).collect()
+    };
+    let mut all: Vec<(i64, i64)> = costs.iter().enumerate().flat_map(of_rank).collect();
+    sort_by_key(&mut all, |cost| *cost);
+    all
+}
+
 /// The noise of a run, as seen by one rank: the cost that 60 % of the steps of the other ranks stay below, by their
 /// costliest phase.
-fn noise(costs: &[Vec<Times>], member: usize) -> i64 {
-    let others = costs.iter().enumerate().filter(|(at, _)| *at != member);
-    let largest = |cell: &Times| cell.iter().copied().max().unwrap_or(0);
-    let mut all: Vec<i64> = others.flat_map(|(_, steps)| steps.iter().map(largest)).collect();
-    all.sort_unstable();
-    all.get(all.len() * 3 / 5).copied().unwrap_or(0)
+fn noise(sorted: &[(i64, i64)], member: usize) -> i64 {
+    let others = || sorted.iter().filter(|(_, at)| *at != member as i64);
+    others().nth(others().count() * 3 / 5).map_or(0, |cost| cost.0)
 }
 
 /// The single steps in which a rank is late.

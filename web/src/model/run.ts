@@ -61,9 +61,24 @@ export interface Skew {
   beforeLast: Float64Array[];
 }
 
+/** A process group. Groups of different ranks can have the same name. */
+export type GroupRow = Pick<OfKind<"group">, "group" | "description" | "ranks">;
+
+/** Whether collectives belong to a group. */
+export function isOf(row: GroupRow, group: GroupRow): boolean {
+  const members = (group.ranks ?? []) as number[];
+  const hasName = row.group === group.group && row.description === group.description;
+  return hasName && ((row.ranks ?? []) as number[]).every((rank) => members.includes(rank));
+}
+
+/** A text that identifies a group. */
+export function groupKey(group: GroupRow): string {
+  return `${group.group} ${group.description ?? ""} ${ranges((group.ranks ?? []) as number[])}`;
+}
+
 /** Returns the arrivals of the ranks of a group. */
-export function skewOf(rows: readonly CollectiveRow[], group: string, description: string | null): Skew {
-  const own = rows.filter((row) => row.group === group && row.description === description && row.counted);
+export function skewOf(rows: readonly CollectiveRow[], group: GroupRow): Skew {
+  const own = rows.filter((row) => row.counted && isOf(row, group));
   own.sort((a, b) => Number(a.start_ns - b.start_ns));
   const ranks = [...new Set(own.flatMap((row) => (row.ranks ?? []) as number[]))].sort((a, b) => a - b);
   const index = new Map(ranks.map((rank, at) => [rank, at]));

@@ -7,7 +7,7 @@ import { Await, Panel } from "../../components/parts";
 import { SkewChart } from "../../components/skew-chart";
 import { Table } from "../../components/table";
 import { amount } from "../../model/format";
-import { ofKind, shortRanges, skewOf, type CollectiveRow } from "../../model/run";
+import { groupKey, isOf, ofKind, shortRanges, skewOf, type CollectiveRow, type GroupRow } from "../../model/run";
 import { ask } from "../../state/ask";
 import { numberParam, param, setParams } from "../../state/route";
 import { TEMPLATES, TEXTS } from "../../strings";
@@ -20,19 +20,22 @@ const FEW = 64;
 
 type Group = Extract<RanksRow, { kind: "group" }>;
 
-const keyOf = (row: RanksRow): string => `${row.group} ${row.description ?? ""}`;
+/** The columns by which a row belongs to a group. */
+const groupOf = ({ group, description, ranks }: RanksRow): GroupRow => ({ group: group ?? "", description, ranks });
 
-function Traffic({ rows, onGroup }: { rows: readonly RanksRow[]; onGroup: (key: string) => void }) {
+const keyOf = (row: RanksRow): string => `${groupKey(groupOf(row))} ${row.name} ${row.bytes}`;
+
+function Traffic({ rows, onGroup }: { rows: readonly RanksRow[]; onGroup: (row: RanksRow) => void }) {
   return (
     <Table
       label={LABELS.collectives}
       fit={10}
       rows={rows}
-      keyOf={(row) => `${keyOf(row)} ${row.name} ${row.bytes}`}
+      keyOf={keyOf}
       sort={{ key: "waited_ns", descending: true }}
       onOpen={(key) => {
-        const row = rows.find((one) => key === `${keyOf(one)} ${one.name} ${one.bytes}`);
-        if (row) onGroup(keyOf(row));
+        const row = rows.find((one) => key === keyOf(one));
+        if (row) onGroup(row);
       }}
       columns={columnsOf(
         "ranks",
@@ -58,11 +61,11 @@ function Traffic({ rows, onGroup }: { rows: readonly RanksRow[]; onGroup: (key: 
 }
 
 function Arrivals({ rows, group }: { rows: readonly CollectiveRow[]; group: Group }) {
-  const skew = useMemo(() => skewOf(rows, group.group, group.description), [rows, group]);
+  const skew = useMemo(() => skewOf(rows, group), [rows, group]);
   const latest = useMemo(() => {
     const lasts = new Map<number, number>();
     for (const row of rows) {
-      if (keyOf(row) === keyOf(group)) lasts.set(row.last_rank, (lasts.get(row.last_rank) ?? 0) + 1);
+      if (isOf(row, group)) lasts.set(row.last_rank, (lasts.get(row.last_rank) ?? 0) + 1);
     }
     return [...lasts].sort((a, b) => b[1] - a[1])[0]?.[0];
   }, [rows, group]);
@@ -94,15 +97,20 @@ export function Collectives({ run, rows }: { run: RemoteRun; rows: readonly Rank
   const [wanted, setWanted] = useState(run.length <= FEW);
   if (traffic.length === 0) return null;
   const first = [...traffic].sort((a, b) => b.waited_ns - a.waited_ns)[0] as RanksRow;
-  const group = groups.find((one) => keyOf(one) === (param("group") ?? keyOf(first))) ?? groups[0];
+  const groupWith = (row: RanksRow): Group | undefined => groups.find((one) => isOf(groupOf(row), one));
+  const group = groups.find((one) => groupKey(one) === param("group")) ?? groupWith(first) ?? groups[0];
   const choose = (key: string): void => {
     setWanted(true);
     setParams({ group: key });
   };
+  const chooseOf = (row: RanksRow): void => {
+    const found = groupWith(row);
+    if (found) choose(groupKey(found));
+  };
   return (
     <>
       <Panel title={LABELS.collectives} about={LABELS.collectivesHint} id="collectives">
-        <Traffic rows={traffic} onGroup={choose} />
+        <Traffic rows={traffic} onGroup={chooseOf} />
       </Panel>
       {group ? (
         <Panel
@@ -112,9 +120,9 @@ export function Collectives({ run, rows }: { run: RemoteRun; rows: readonly Rank
           actions={
             <label class="select">
               {LABELS.group}{" "}
-              <select data-group value={keyOf(group)} onChange={(event) => choose(event.currentTarget.value)}>
+              <select data-group value={groupKey(group)} onChange={(event) => choose(event.currentTarget.value)}>
                 {groups.map((one) => (
-                  <option key={keyOf(one)} value={keyOf(one)}>
+                  <option key={groupKey(one)} value={groupKey(one)}>
                     {TEMPLATES.groupOf(one.description || one.group, shortRanges((one.ranks ?? []) as number[]))}
                   </option>
                 ))}

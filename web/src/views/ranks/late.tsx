@@ -4,7 +4,7 @@ import type { RanksRow } from "kinetoscope/remote";
 import { RankLink } from "../../components/rank-link";
 import { Panel } from "../../components/parts";
 import { bytes, count, exact, time } from "../../model/format";
-import { ofKind, shortRanges, type Straggler, type SlowLink } from "../../model/run";
+import { groupKey, ofKind, shortRanges, type Straggler, type SlowLink } from "../../model/run";
 import { TEMPLATES, TEXTS } from "../../strings";
 
 const LABELS = TEXTS.ranks;
@@ -66,7 +66,7 @@ export function Late({ rows }: { rows: readonly RanksRow[] }) {
           <LateRank key={`${row.rank} ${row.phase}`} row={row} trace={traces.get(row.rank)} />
         ))}
         {links.slice(0, MOST).map((row) => (
-          <Link key={`${row.group} ${row.name} ${row.bytes}`} row={row} />
+          <Link key={`${groupKey(row)} ${row.name} ${row.bytes}`} row={row} />
         ))}
       </ul>
       {hidden > 0 ? <p class="quiet">{TEMPLATES.moreLate(hidden)}</p> : null}

@@ -74,7 +74,7 @@ export function Groups({ rows }: { rows: readonly RanksRow[] }) {
         label={LABELS.groups}
         fit={10}
         rows={rows}
-        keyOf={(row) => `${row.group} ${row.description}`}
+        keyOf={(row) => `${row.group} ${row.description} ${shortRanges((row.ranks ?? []) as number[], 400)}`}
         sort={{ key: "bytes", descending: true }}
         columns={columnsOf("ranks", ["group", "parallelism", "stated", "ranks", "matched", "bytes"], {
           group: groupColumn,
