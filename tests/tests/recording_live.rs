@@ -157,8 +157,9 @@ fn only_the_last_seconds_are_kept_and_open_spans_have_their_begins() {
         let turns = rows(&trace, "turn");
         assert!((10..most).contains(&turns.len()), "{}", turns.len());
         let durations: Vec<i64> = turns.iter().map(|&row| trace.table.dur(row)).collect();
-        // Without the earlier readings of the clock, times can differ by a nanosecond.
-        let is_near = |(left, right): (&i64, &i64)| (left - right).abs() <= 1;
+        // Before the first reading of the clock that is kept, times follow the next two. Under load their rate differs by a
+        // few ppm: some ns of a span of a millisecond.
+        let is_near = |(left, right): (&i64, &i64)| (left - right).abs() <= 20;
         // The first one may have begun before what is kept.
         let known = &truth[truth.len() - durations.len()..];
         assert!(durations.iter().zip(known).skip(1).all(is_near), "{durations:?} {known:?}");
