@@ -23,8 +23,8 @@ use crate::analysis::torch::{
     average_rows, coverage, evaluation, event_rows, event_tree_rows, node_rows, patterns, stacks,
 };
 use crate::error::Error;
+use crate::ranks::columns;
 use crate::ranks::report::RanksOptions;
-use crate::ranks::rows;
 use crate::report::summary_text;
 use crate::rows::Rows;
 use crate::trace::Trace;
@@ -192,8 +192,8 @@ pub(super) const QUERIES: &[Query] = &[
         examples: examples(&["traces/", "rank*.json.gz --rank 7 --step 12", "traces.tar.gz --format json"]),
         options: RanksOptions::DECLARED,
         is_one_row: false,
-        columns: rows::COLUMNS,
-        variants: rows::VARIANTS,
+        columns: columns::COLUMNS,
+        variants: columns::VARIANTS,
         questions: &[],
         hint: None,
         run: ranks::of_one,

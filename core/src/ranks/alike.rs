@@ -3,7 +3,7 @@
 //! Ranks are compared by the share of each phase in their steps, and by the share of their steps in which they waited.
 //! A rank joins the first class of which no share differs by more than [`FAR`].
 
-use super::phases::{Times, add};
+use super::phases::{Times, add, sum};
 use super::step_table::StepTable;
 use alloc::vec::Vec;
 
@@ -34,6 +34,6 @@ fn shares(table: &StepTable, member: usize) -> [f64; 6] {
     for cell in table.cells.iter().filter_map(|cells| cells[member]) {
         add(&mut sums, &cell.phases);
     }
-    let all = sums.iter().fold(0i64, |all, &ns| all.saturating_add(ns));
+    let all = sum(&sums);
     sums.map(|sum| sum as f64 / all.max(1) as f64)
 }

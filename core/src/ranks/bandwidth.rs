@@ -5,7 +5,8 @@
 
 use super::matching::{Matched, MatchedBy};
 use super::operation::Operation;
-use super::run::Run;
+use super::phases::sum;
+use super::run::{Member, Run};
 use super::waits::Waits;
 use crate::index::Keyed;
 use crate::order::{descending, sort_by_key};
@@ -42,7 +43,7 @@ impl Traffic {
     /// The number of machines of the ranks.
     pub(crate) fn nodes(&self, run: &Run) -> usize {
         let own = run.members.iter().filter(|member| self.ranks.contains(&member.rank));
-        let mut hosts: Vec<&str> = own.map(super::run::Member::host).collect();
+        let mut hosts: Vec<&str> = own.map(Member::host).collect();
         hosts.sort_unstable();
         hosts.dedup();
         hosts.len()
@@ -73,18 +74,14 @@ pub(crate) fn traffic(run: &Run, matched: &[Matched], waits: &[Waits]) -> Vec<Tr
                 bytes,
                 ranks: first.calls.iter().map(|place| run.members[place.member as usize].rank).collect(),
                 count: places.len(),
-                wait_ns: saturating(places.iter().flat_map(|&at| &waits[at].counted_ns)),
-                transfer_ns: saturating(transfers.iter()),
+                wait_ns: sum(places.iter().flat_map(|&at| &waits[at].counted_ns)),
+                transfer_ns: sum(&transfers),
                 usual_ns: transfers[transfers.len() / 2],
             }
         })
         .collect();
     sort_by_key(&mut traffic, |one| (descending(one.wait_ns.saturating_add(one.transfer_ns)), one.bytes));
     traffic
-}
-
-fn saturating<'a>(times: impl Iterator<Item = &'a i64>) -> i64 {
-    times.fold(0, |sum, &ns| sum.saturating_add(ns))
 }
 
 /// A group, or a pair of ranks, whose transfers take longer than those of the same kind and size elsewhere.

@@ -8,19 +8,20 @@ mod groups;
 mod host;
 mod record;
 
-pub(crate) use groups::Group;
+pub(crate) use groups::{Group, index_of};
 
 use self::groups::Groups;
 use self::record::Fields;
 use super::operation::Operation;
+use super::phases::Times;
 use crate::order::sort_by_key;
 use crate::trace::Trace;
 use alloc::vec::Vec;
 
-/// One call of a collective on one rank. Times are in ns after the table's base.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// One call of a collective on one rank. Times are in ns: after the table's base in [`Calls`], after 1970 in a summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Call {
-    /// The index of its group in [`Calls::groups`].
+    /// The index of its group, in the groups of the rank or of the run.
     pub(crate) group: u32,
     pub(crate) operation: Option<Operation>,
     /// The number of the call in its group.
@@ -33,12 +34,26 @@ pub(crate) struct Call {
     pub(crate) peer: Option<i64>,
     /// When the rank arrived, and when it left.
     pub(crate) time: (i64, i64),
-    pub(crate) on_device: bool,
+    /// What the rank did from the arrival before to this one.
+    pub(crate) doing: Times,
 }
 
 impl Call {
     pub(crate) fn operation(&self) -> Operation {
         self.operation.unwrap_or(Operation::Other)
+    }
+
+    pub(crate) fn duration(&self) -> i64 {
+        self.time.1 - self.time.0
+    }
+
+    /// Fills in what is not known from what another source says about the same call. The group and the times stay.
+    fn complete(&mut self, other: &Call) {
+        self.operation = self.operation.or(other.operation);
+        self.seq = self.seq.or(other.seq);
+        self.comms_id = self.comms_id.or(other.comms_id);
+        self.bytes = self.bytes.or(other.bytes);
+        self.peer = self.peer.or(other.peer);
     }
 }
 

@@ -147,7 +147,7 @@ mod tests {
             rank: Some(random.below(3)),
             time: (random.below(9), 100 + random.below(9)),
             kernels: (0..random.below(40)).map(name).collect(),
-            calls: vec![crate::ranks::summary::Call { time: (5, 9), ..Default::default() }; 30],
+            calls: vec![crate::ranks::calls::Call { time: (5, 9), ..Default::default() }; 30],
             ..Summary::default()
         }
     }
@@ -201,7 +201,7 @@ mod tests {
     fn a_summary_fits_into_its_limit() {
         let mut summary = some(&mut Random(4));
         let call = summary.calls[0];
-        summary.calls = (0..5000).map(|at| crate::ranks::summary::Call { seq: Some(at), ..call }).collect();
+        summary.calls = (0..5000).map(|at| crate::ranks::calls::Call { seq: Some(at), ..call }).collect();
         for limit in [60_000, 20_000, 3_000, 500] {
             let file = encode_within(summary.clone(), limit);
             let back = decode(&file).expect("a valid file").remove(0);

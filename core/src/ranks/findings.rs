@@ -18,6 +18,25 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+/// What to show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Filter {
+    /// Only rows about this rank.
+    pub(crate) rank: Option<i64>,
+    /// Only rows about this step.
+    pub(crate) step: Option<i64>,
+}
+
+impl Filter {
+    pub(crate) fn has_rank(self, rank: i64) -> bool {
+        self.rank.is_none_or(|wanted| wanted == rank)
+    }
+
+    pub(crate) fn has_step(self, step: i64) -> bool {
+        self.step.is_none_or(|wanted| wanted == step)
+    }
+}
+
 /// The findings about a run.
 pub(crate) struct Findings<'a> {
     pub(crate) run: &'a Run,
@@ -93,6 +112,16 @@ impl<'a> Findings<'a> {
         findings.note_missing_calls();
         findings.note_skewed_starts();
         findings
+    }
+
+    /// The stragglers of a rank and a step, with what each did more.
+    pub(crate) fn stragglers_of(&self, filter: Filter) -> impl Iterator<Item = (&Straggler, Option<&str>)> {
+        let all = self.stragglers.iter().zip(&self.evidence);
+        let fits = move |one: &Straggler| {
+            filter.has_rank(self.run.members[one.member].rank)
+                && one.steps.iter().any(|&step| filter.has_step(step))
+        };
+        all.filter(move |(one, _)| fits(one)).map(|(one, evidence)| (one, evidence.as_deref()))
     }
 
     fn sum(&mut self) {

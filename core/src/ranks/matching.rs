@@ -7,10 +7,9 @@
 mod align;
 
 use self::align::{Aligned, Item, align};
-use super::calls::Group;
+use super::calls::{Call, Group};
 use super::operation::Operation;
 use super::run::Run;
-use super::summary::Call;
 use crate::index::Keyed;
 use crate::order::{descending, sort_by_key};
 use crate::words::words;

@@ -37,13 +37,23 @@ words! {
     }
 }
 
+impl Phase {
+    /// The phases of a rank's own work.
+    pub(crate) const OWN: [Phase; 5] =
+        [Phase::DataLoading, Phase::Forward, Phase::Backward, Phase::Optimizer, Phase::Other];
+}
+
 /// A time for each phase, in ns.
 pub(crate) type Times = [i64; 6];
 
 /// The time of a rank's own work: everything except communication.
 pub(crate) fn own(times: &Times) -> i64 {
-    let all = times.iter().fold(0i64, |all, &ns| all.saturating_add(ns));
-    all.saturating_sub(times[Phase::Communication as usize])
+    sum(times).saturating_sub(times[Phase::Communication as usize])
+}
+
+/// The sum of times, in ns.
+pub(crate) fn sum<'a>(times: impl IntoIterator<Item = &'a i64>) -> i64 {
+    times.into_iter().fold(0, |sum, &ns| sum.saturating_add(ns))
 }
 
 /// Adds the time of each phase.

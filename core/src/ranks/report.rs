@@ -1,8 +1,9 @@
 //! The answer of `ranks` as a page of text.
 
+use super::findings::Filter;
 use super::findings::Findings;
 use super::phases::{Phase, Times, own};
-use super::rows::{Filter, rows};
+use super::rows::rows;
 use super::run::{Run, ranks_text};
 use super::step_table::StepTable;
 use super::structure::title;
@@ -121,11 +122,8 @@ fn section(page: &mut String, title: &str, table: &Rows) {
 
 fn late(findings: &Findings<'_>, filter: Filter) -> Rows {
     let mut table = Rows::page(&["Rank", "Phase", "Steps", "Cost", "A step", "What it did more"]);
-    for (one, evidence) in findings.stragglers.iter().zip(&findings.evidence) {
+    for (one, evidence) in findings.stragglers_of(filter) {
         let member = &findings.run.members[one.member];
-        if !filter.has_rank(member.rank) || !one.steps.iter().any(|&step| filter.has_step(step)) {
-            continue;
-        }
         let steps = if findings.table.has_steps { numbers(&one.steps) } else { "all".into() };
         table.push(vec![
             member.rank.into(),
@@ -133,7 +131,7 @@ fn late(findings: &Findings<'_>, filter: Filter) -> Rows {
             steps.into(),
             Cell::Ns(one.cost_ns),
             Cell::Ns(one.cost_ns / one.steps.len().max(1) as i64),
-            evidence.as_deref().into(),
+            evidence.into(),
         ]);
     }
     table

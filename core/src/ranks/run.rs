@@ -1,7 +1,7 @@
 //! The ranks of a run: which summaries belong together, and what is missing, twice or contradictory.
 
-use super::calls::Group;
-use super::summary::{Call, StepTimes, Summary};
+use super::calls::{Call, Group, index_of};
+use super::summary::{StepTimes, Summary};
 use crate::order::sort_by_key;
 use crate::words::words;
 use alloc::borrow::ToOwned;
@@ -32,8 +32,6 @@ words! {
         AssumedRank = "assumed_rank",
         /// The trace is of another run: of another size, or of another time. It is not used.
         AnotherRun = "another_run",
-        /// Ranks took part in different collectives under the same number. They were matched nevertheless.
-        Mismatch = "mismatch",
         /// Ranks have more or fewer collectives of a group than others.
         MissingCalls = "missing_calls",
         /// A rank began to record before others. What it waited for until then is not counted.
@@ -219,7 +217,7 @@ impl Run {
     /// Adds a window of a rank.
     fn add(&mut self, rank: i64, mut summary: Summary) {
         let groups = core::mem::take(&mut summary.groups);
-        let indexes: Vec<u32> = groups.into_iter().map(|group| self.group(group)).collect();
+        let indexes: Vec<u32> = groups.into_iter().map(|group| index_of(&mut self.groups, group)).collect();
         if self.members.last().is_none_or(|member| member.rank != rank) {
             self.members.push(Member { rank, ..Member::default() });
         }
@@ -230,24 +228,6 @@ impl Run {
             member.calls.push(call);
         }
         member.windows.push(summary);
-    }
-
-    /// Returns the index of a group in the run. Groups of one name with different ranks are different.
-    fn group(&mut self, group: Group) -> u32 {
-        let same = |known: &Group| {
-            known.is_named == group.is_named
-                && known.name == group.name
-                && (known.ranks == group.ranks || known.ranks.is_empty() || group.ranks.is_empty())
-        };
-        if let Some(at) = self.groups.iter().position(same) {
-            let known = &mut self.groups[at];
-            if known.ranks.is_empty() {
-                known.ranks = group.ranks;
-            }
-            return at as u32;
-        }
-        self.groups.push(group);
-        self.groups.len() as u32 - 1
     }
 
     fn count_missing(&mut self) {

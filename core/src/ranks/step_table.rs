@@ -95,16 +95,14 @@ impl StepTable {
 
     /// Returns the rank with the most own work in a step, if its own work exceeds the median.
     pub(crate) fn imbalance(cells: &[Option<Cell>]) -> Option<Imbalance> {
-        let known: Vec<(usize, Cell)> =
-            cells.iter().enumerate().filter_map(|(at, cell)| Some((at, (*cell)?))).collect();
+        let known: Vec<(usize, Cell)> = known(cells).collect();
         let middle = |of: &dyn Fn(&Cell) -> i64| median(known.iter().map(|(_, cell)| of(cell)).collect());
         let usual = middle(&|cell| own(&cell.phases));
         let &(member, cell) = known.iter().max_by_key(|(_, cell)| own(&cell.phases))?;
         let excess = own(&cell.phases) - usual;
-        let phases = Phase::ALL.into_iter().filter(|&phase| phase != Phase::Communication);
         let beyond =
             |phase: Phase| cell.phases[phase as usize] - middle(&|cell: &Cell| cell.phases[phase as usize]);
-        let phase = phases.max_by_key(|&phase| beyond(phase))?;
+        let phase = Phase::OWN.into_iter().max_by_key(|&phase| beyond(phase))?;
         (excess > 0 && usual > 0).then(|| Imbalance { member, phase, share: excess as f64 / usual as f64 })
     }
 
@@ -113,9 +111,8 @@ impl StepTable {
         let ranks = self.cells.first().map_or(0, Vec::len);
         let mut costs = vec![vec![Times::default(); self.numbers.len()]; ranks];
         for (step, cells) in self.cells.iter().enumerate() {
-            let known: Vec<(usize, Cell)> =
-                cells.iter().enumerate().filter_map(|(at, cell)| Some((at, (*cell)?))).collect();
-            for phase in Phase::ALL.into_iter().filter(|&phase| phase != Phase::Communication) {
+            let known: Vec<(usize, Cell)> = known(cells).collect();
+            for phase in Phase::OWN {
                 let mut times: Vec<i64> = known.iter().map(|(_, cell)| cell.phases[phase as usize]).collect();
                 times.sort_unstable();
                 for (at, cell) in &known {
@@ -132,6 +129,11 @@ impl StepTable {
     pub(crate) fn typical(&self, value: impl Fn(&Cell) -> i64) -> i64 {
         median(self.cells.iter().flatten().flatten().map(value).collect())
     }
+}
+
+/// The ranks that have a step, by their index, and what each did in it.
+pub(crate) fn known(cells: &[Option<Cell>]) -> impl Iterator<Item = (usize, Cell)> {
+    cells.iter().enumerate().filter_map(|(at, cell)| Some((at, (*cell)?)))
 }
 
 /// The steps of a rank; without steps, its complete recording.
@@ -162,14 +164,12 @@ impl StepTable {
         steps: &StepTable,
     ) -> Option<StepTable> {
         let ranks = run.members.len();
-        let is_cut =
-            |one: &&(usize, &Matched)| one.1.calls.len() == ranks && !one.1.operation(run).is_message();
-        let all: Vec<(usize, &Matched)> = matched.iter().enumerate().collect();
-        let cuts: Vec<&(usize, &Matched)> = all.iter().filter(is_cut).collect();
+        let is_cut = |one: &&Matched| one.calls.len() == ranks && !one.operation(run).is_message();
+        let cuts: Vec<&Matched> = matched.iter().filter(is_cut).collect();
         if ranks < 2 || cuts.len() < PARTS * FEWEST {
             return None;
         }
-        let cuts: Vec<&Matched> = (0..=PARTS).map(|at| cuts[at * (cuts.len() - 1) / PARTS].1).collect();
+        let cuts: Vec<&Matched> = (0..=PARTS).map(|at| cuts[at * (cuts.len() - 1) / PARTS]).collect();
         let numbers = cuts[1..].iter().map(|cut| steps.step_of(run, cut).unwrap_or(0)).collect();
         let mut cells = vec![vec![Some(Cell::default()); ranks]; PARTS];
         for (part, cut) in cuts.windows(2).enumerate() {

@@ -2,11 +2,9 @@
 
 mod names;
 
-use super::calls::{self, Group};
-use super::operation::Operation;
+use super::calls::{self, Call, Group};
 use super::phases::{Phases, Times};
-use crate::analysis::device::breakdown::{BreakdownBy, breakdown};
-use crate::analysis::device::device_time::{DeviceTime, device_times};
+use crate::analysis::device::device_time::{Class, DeviceTime, device_times};
 use crate::analysis::device::idle::Cause;
 use crate::analysis::device::memory::Memory;
 use crate::analysis::device::steps::steps;
@@ -90,32 +88,6 @@ pub(crate) struct Fitness {
     pub(crate) because: String,
 }
 
-/// One call of a collective.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Call {
-    /// The index of its group in [`Summary::groups`].
-    pub(crate) group: u32,
-    pub(crate) operation: Option<Operation>,
-    pub(crate) seq: Option<i64>,
-    pub(crate) comms_id: Option<i64>,
-    pub(crate) bytes: Option<i64>,
-    pub(crate) peer: Option<i64>,
-    /// When the rank arrived, and when it left.
-    pub(crate) time: (i64, i64),
-    /// What the rank did from the arrival before to this one.
-    pub(crate) doing: Times,
-}
-
-impl Call {
-    pub(crate) fn operation(&self) -> Operation {
-        self.operation.unwrap_or(Operation::Other)
-    }
-
-    pub(crate) fn duration(&self) -> i64 {
-        self.time.1 - self.time.0
-    }
-}
-
 impl Summary {
     /// Returns the summary of a trace. `source` is its name in reports.
     pub fn of(trace: &Trace, source: &str) -> Summary {
@@ -145,10 +117,12 @@ impl Summary {
             steps: step_times.collect(),
             phases: phases.within(wall),
             idle: idle(&devices),
-            devices: device_sums(trace),
+            devices: devices.iter().map(device_sum).collect(),
             memory: memory(trace),
             fitness: verdicts(trace, &steps),
-            calls: compact(&calls.calls, &phases, wall.0, &unix),
+            calls: with_doing(calls.calls, &phases, wall.0)
+                .map(|call| Call { time: unix(call.time), ..call })
+                .collect(),
             groups: calls.groups,
             calls_left_out: 0,
             operators: names::operators(trace),
@@ -222,29 +196,14 @@ fn host(trace: &Trace) -> String {
     host.and_then(|host| host.as_str().map(ToOwned::to_owned)).unwrap_or_default()
 }
 
-/// Adds what the rank did before each call.
-fn compact(
-    calls: &[calls::Call],
-    phases: &Phases,
-    start: i64,
-    unix: &dyn Fn((i64, i64)) -> (i64, i64),
-) -> Vec<Call> {
+/// Returns the calls with what the rank did before each of them.
+fn with_doing(calls: Vec<Call>, phases: &Phases, start: i64) -> impl Iterator<Item = Call> {
     let mut before = start;
-    let one = |call: &calls::Call| {
+    calls.into_iter().map(move |call| {
         let doing = phases.within((before, call.time.0));
         before = call.time.0;
-        Call {
-            group: call.group,
-            operation: call.operation,
-            seq: call.seq,
-            comms_id: call.comms_id,
-            bytes: call.bytes,
-            peer: call.peer,
-            time: unix(call.time),
-            doing,
-        }
-    };
-    calls.iter().map(one).collect()
+        Call { doing, ..call }
+    })
 }
 
 fn idle(devices: &[DeviceTime]) -> Vec<(Cause, i64)> {
@@ -255,20 +214,17 @@ fn idle(devices: &[DeviceTime]) -> Vec<(Cause, i64)> {
     sums.into_iter().filter(|sum| sum.1 > 0).collect()
 }
 
-fn device_sums(trace: &Trace) -> Vec<DeviceSum> {
-    let one = |device: &crate::analysis::device::breakdown::Breakdown| {
-        let [compute_ns, exposed_communication_ns, memcpy, memset] = device.parts_ns;
-        DeviceSum {
-            name: device.device.clone(),
-            wall_ns: device.time.1 - device.time.0,
-            compute_ns,
-            exposed_communication_ns,
-            exposed_copy_ns: memcpy + memset,
-            idle_ns: device.idle_ns(),
-            communication_ns: device.class_ns[1],
-        }
-    };
-    breakdown(trace, BreakdownBy::Device).iter().map(one).collect()
+fn device_sum(device: &DeviceTime) -> DeviceSum {
+    let [compute_ns, exposed_communication_ns, memcpy, memset] = device.parts_ns;
+    DeviceSum {
+        name: device.device.clone(),
+        wall_ns: device.window.1 - device.window.0,
+        compute_ns,
+        exposed_communication_ns,
+        exposed_copy_ns: memcpy + memset,
+        idle_ns: device.idle_ns(),
+        communication_ns: device.unions[Class::Communication as usize].length(),
+    }
 }
 
 fn memory(trace: &Trace) -> Vec<MemoryPeak> {

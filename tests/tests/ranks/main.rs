@@ -28,3 +28,21 @@ fn rows(run: &Run) -> Vec<Value> {
 fn of_kind<'a>(rows: &'a [Value], kind: &'a str) -> impl Iterator<Item = &'a Value> {
     rows.iter().filter(move |row| row["kind"] == kind)
 }
+
+/// A kernel whose arguments name the collective but no process group belongs to the group of its stream.
+#[test]
+fn a_message_without_a_group_has_its_peer() {
+    let trace = |rank: i64, name: &str, args: &str| {
+        let text = format!(
+            r#"{{"distributedInfo": {{"rank": {rank}, "world_size": 2}}, "traceEvents": [
+            {{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", "pid": 0,
+            "tid": 7, "ts": 10.0, "dur": 5.0, "args": {{"stream": 7, "Collective name": "{name}", {args}}}}}]}}"#
+        );
+        (format!("rank{rank}.json"), text.into_bytes())
+    };
+    let run = run_of([trace(0, "send", r#""Dst Rank": 1"#), trace(1, "recv", r#""Src Rank": 0"#)]);
+    let rows = rows(&run);
+    let all: Vec<&Value> = of_kind(&rows, "collective").collect();
+    assert_eq!(all.len(), 1);
+    assert_eq!((&all[0]["ranks"], &all[0]["group"]), (&serde_json::json!([0, 1]), &"stream 7".into()));
+}

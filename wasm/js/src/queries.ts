@@ -217,7 +217,6 @@ export type RunNote =
   | "contradictory_rank"
   | "assumed_rank"
   | "another_run"
-  | "mismatch"
   | "missing_calls"
   | "skewed_start"
   | "calls_left_out";

@@ -111,10 +111,8 @@ impl Call<'_> {
         let [name, group, description, size, ranks, seq, id, src, dst, is_async, dtype, ins, outs] =
             self.args;
         let int = |value: Option<Value<'_>>| value.and_then(|value| value.as_i64());
-        let most = int(ins).max(int(outs));
-        let item = dtype.and_then(|dtype| item_size(dtype.as_str()?));
         let bytes =
-            most.filter(|&count| count >= 0).zip(item).map(|(count, size)| count.saturating_mul(size));
+            message_bytes([int(ins), int(outs)], dtype.and_then(|dtype| dtype.as_str()).unwrap_or(""));
         let cpu = (table.category(self.row) == Category::CpuOp).then(|| table.dur(self.row).max(0));
         let time = self.device_ns.unwrap_or(0);
         let ranks = ranks.and_then(|ranks| ranks_of(ranks.as_str()?));
@@ -144,11 +142,21 @@ impl Call<'_> {
 
 /// The ranks in a text such as `[0, 1, 2]`; long ones are shortened to `[0, 1, ..., 7]`.
 fn ranks_of(text: &str) -> Option<serde_json::Value> {
-    let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;
-    let ranks = inner.split(',').map(str::trim).filter(|rank| !rank.is_empty());
+    let ranks = rank_texts(text)?;
     Some(
         ranks.map(|rank| rank.parse::<i64>().map_or_else(|_| rank.into(), serde_json::Value::from)).collect(),
     )
+}
+
+/// The texts of the ranks in a text such as `[0, 1, 2]`.
+pub(crate) fn rank_texts(text: &str) -> Option<impl Iterator<Item = &str>> {
+    let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;
+    Some(inner.split(',').map(str::trim).filter(|rank| !rank.is_empty()))
+}
+
+/// The size of the input or the output, whichever is larger, from the numbers of their elements.
+pub(crate) fn message_bytes([ins, outs]: [Option<i64>; 2], dtype: &str) -> Option<i64> {
+    Some(ins.max(outs).filter(|&count| count >= 0)?.saturating_mul(item_size(dtype)?))
 }
 
 /// Traces have `true`, or 1.
@@ -170,7 +178,7 @@ fn text(value: Option<Value<'_>>) -> Cell {
 }
 
 /// The size of an element, in bytes, by PyTorch's name of the type.
-pub(crate) fn item_size(dtype: &str) -> Option<i64> {
+fn item_size(dtype: &str) -> Option<i64> {
     Some(match dtype {
         "Byte" | "Char" | "Bool" => 1,
         "Short" | "Half" | "BFloat16" => 2,

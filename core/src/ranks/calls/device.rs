@@ -5,7 +5,7 @@ use super::groups::{Group, Groups};
 use super::record::{Fields, tensors};
 use crate::analysis::device::device_time::{Class, Classes};
 use crate::ranks::operation::Operation;
-use crate::table::events::{Row, Table};
+use crate::table::events::Row;
 use crate::table::tracks::plain;
 use crate::trace::Trace;
 use alloc::format;
@@ -20,56 +20,31 @@ pub(super) fn calls(trace: &Trace, fields: &Fields, groups: &mut Groups) -> Vec<
     rows.into_iter().map(|row| call(trace, fields, groups, row)).collect()
 }
 
+/// Reads the arguments of a kernel, then those of the call around its launch, which has more of them.
 fn call(trace: &Trace, fields: &Fields, groups: &mut Groups, row: Row) -> Call {
     let table = &trace.table;
-    let mut call = Call { time: (table.ts(row), table.end(row)), on_device: true, ..Call::default() };
+    let mut call = Call { time: (table.ts(row), table.end(row)), ..Call::default() };
+    let mut group = None;
     let around = around(trace, row);
-    let arguments = core::iter::once(row).chain(around.iter().copied());
-    let described: Vec<Row> = arguments.filter(|&row| fields.has(table, row)).collect();
-    let is_grouped = call_group(&described, fields, table, groups, &mut call);
-    if !is_grouped {
+    let events = core::iter::once(row).chain(around.iter().copied());
+    for event in events.filter(|&event| fields.has(table, event)) {
+        let (described, named) = fields.read(table, event, groups, None);
+        call.complete(&described);
+        group = group.or(named);
+    }
+    call.group = group.unwrap_or_else(|| {
         let stream = plain(&table.names, table.track(row).tid);
         let name = if stream.starts_with("stream") { stream.into() } else { format!("stream {stream}") };
-        call.group = groups.index(Group { name, ..Group::default() });
-    }
+        groups.index(Group { name, ..Group::default() })
+    });
     let span = around.iter().copied().find(|&row| table.name(row).starts_with("nccl:"));
-    let named = span.map_or(row, |span| span);
-    if call.operation.is_none_or(|operation| operation == Operation::Other) {
-        call.operation = Some(Operation::of(table.name(named)));
+    if call.operation() == Operation::Other {
+        call.operation = Some(Operation::of(table.name(span.unwrap_or(row))));
     }
     if call.bytes.is_none() {
         call.bytes = span.map(|span| tensors(table, span).bytes).filter(|&bytes| bytes > 0);
     }
     call
-}
-
-/// Reads the arguments of the kernel, then those of the call around its launch, which has more of them. Returns whether
-/// they name the group.
-fn call_group(
-    described: &[Row],
-    fields: &Fields,
-    table: &Table,
-    groups: &mut Groups,
-    call: &mut Call,
-) -> bool {
-    let before = call.group;
-    call.group = u32::MAX;
-    for &row in described {
-        let known = call.clone();
-        let mut read = Call { group: u32::MAX, ..Call::default() };
-        fields.read(table, row, groups, &mut read);
-        call.group = if known.group == u32::MAX { read.group } else { known.group };
-        call.operation = known.operation.or(read.operation);
-        call.seq = known.seq.or(read.seq);
-        call.comms_id = known.comms_id.or(read.comms_id);
-        call.peer = known.peer.or(read.peer);
-        call.bytes = known.bytes.or(read.bytes);
-    }
-    let is_grouped = call.group != u32::MAX;
-    if !is_grouped {
-        call.group = before;
-    }
-    is_grouped
 }
 
 /// The spans around the launch of a kernel, innermost first.

@@ -1,5 +1,6 @@
 //! The process groups of one rank.
 
+use crate::analysis::device::collectives::rank_texts;
 use crate::table::events::Table;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -22,7 +23,6 @@ pub(super) struct Groups {
     all: Vec<Group>,
     /// The number of groups in `distributedInfo`.
     declared: usize,
-    used: Vec<bool>,
 }
 
 impl Groups {
@@ -37,7 +37,7 @@ impl Groups {
                 group.ranks = (0..world.unwrap_or(0).clamp(0, 1 << 20)).collect();
             }
         }
-        Groups { declared: all.len(), used: alloc::vec![false; all.len()], all }
+        Groups { declared: all.len(), all }
     }
 
     /// The groups in `distributedInfo`.
@@ -49,33 +49,36 @@ impl Groups {
         &self.all[at as usize]
     }
 
-    /// Returns the index of a group. What is known of it from elsewhere is kept.
+    /// Returns the index of a group.
     pub(super) fn index(&mut self, group: Group) -> u32 {
-        let same = |known: &Group| {
-            known.is_named == group.is_named
-                && known.name == group.name
-                && (known.ranks == group.ranks || group.ranks.is_empty() || known.ranks.is_empty())
-        };
-        let at = self.all.iter().position(same).unwrap_or_else(|| {
-            self.all.push(Group::default());
-            self.used.push(false);
-            self.all.len() - 1
-        });
-        let known = &mut self.all[at];
-        if known.ranks.is_empty() {
-            known.ranks = group.ranks;
-        }
-        if known.description.is_empty() {
-            known.description = group.description;
-        }
-        (known.name, known.is_named) = (group.name, group.is_named);
-        self.used[at] = true;
-        at as u32
+        index_of(&mut self.all, group)
     }
 
     pub(super) fn finish(self) -> Vec<Group> {
         self.all
     }
+}
+
+/// Returns the index of a group; a new one is added. Groups of one name with different ranks are different. What is not
+/// known of a group is filled in.
+pub(crate) fn index_of(all: &mut Vec<Group>, group: Group) -> u32 {
+    let same = |known: &Group| {
+        known.is_named == group.is_named
+            && known.name == group.name
+            && (known.ranks == group.ranks || known.ranks.is_empty() || group.ranks.is_empty())
+    };
+    let Some(at) = all.iter().position(same) else {
+        all.push(group);
+        return all.len() as u32 - 1;
+    };
+    let known = &mut all[at];
+    if known.ranks.is_empty() {
+        known.ranks = group.ranks;
+    }
+    if known.description.is_empty() {
+        known.description = group.description;
+    }
+    at as u32
 }
 
 fn declared(entry: &Value) -> Option<Group> {
@@ -95,7 +98,6 @@ fn declared(entry: &Value) -> Option<Group> {
 
 /// The ranks in a text such as `[0, 1, 2]`; none if it is shortened.
 pub(super) fn ranks_in(text: &str) -> Vec<i64> {
-    let inner = text.trim().trim_start_matches('[').trim_end_matches(']');
-    let ranks: Option<Vec<i64>> = inner.split(',').map(|rank| rank.trim().parse().ok()).collect();
+    let ranks = rank_texts(text).and_then(|ranks| ranks.map(|rank| rank.parse().ok()).collect());
     ranks.unwrap_or_default()
 }

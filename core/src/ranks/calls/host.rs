@@ -110,9 +110,9 @@ fn is_start(issue: &Issue, operation: Operation, elements: &[i64]) -> bool {
 fn describe(table: &Table, fields: &Fields, groups: &mut Groups, issue: &Issue, call: &mut Call) {
     call.time.0 = table.ts(issue.row);
     if let Some(row) = issue.described {
-        let measured = call.bytes;
-        fields.read(table, row, groups, call);
-        call.bytes = call.bytes.or(measured);
+        let (mut described, named) = fields.read(table, row, groups, Some(call.group));
+        described.complete(call);
+        *call = Call { group: named.unwrap_or(call.group), time: call.time, ..described };
         return;
     }
     if issue.operation != Operation::Other {

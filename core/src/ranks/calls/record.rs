@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::groups::{Group, Groups, ranks_in};
-use crate::analysis::device::collectives::item_size;
+use crate::analysis::device::collectives::message_bytes;
 use crate::analysis::device::roofline::input_bytes;
 use crate::analysis::flops::Inputs;
 use crate::names::{NameId, Names};
@@ -74,29 +74,38 @@ impl Fields {
         }
     }
 
-    /// Sets what the arguments of an event say about a call.
-    pub(super) fn read(&self, table: &Table, row: Row, groups: &mut Groups, call: &mut Call) {
+    /// Returns what the arguments of an event say about a call, and its group if they name one. `known` is the group that is
+    /// known otherwise.
+    pub(super) fn read(
+        &self,
+        table: &Table,
+        row: Row,
+        groups: &mut Groups,
+        known: Option<u32>,
+    ) -> (Call, Option<u32>) {
         let text = |argument| self.text(table, row, argument);
-        let name = text(Argument::Group);
-        if self.get(table, row, Argument::Group).is_some() {
+        let int = |argument| self.int(table, row, argument);
+        let named = self.get(table, row, Argument::Group).map(|_| {
             let ranks = ranks_in(&text(Argument::Ranks));
-            let description = text(Argument::Description);
-            call.group = groups.index(Group { name, description, ranks, is_named: true });
-        }
+            let (name, description) = (text(Argument::Group), text(Argument::Description));
+            groups.index(Group { name, description, ranks, is_named: true })
+        });
         let operation = Operation::of(&text(Argument::Name));
-        call.operation = Some(operation);
-        call.seq = self.int(table, row, Argument::Seq);
-        call.comms_id = self.get(table, row, Argument::Id).and_then(|id| number_of(&id));
         let side = match operation {
-            Operation::Send => self.int(table, row, Argument::Destination),
-            Operation::Receive => self.int(table, row, Argument::Source),
+            Operation::Send => int(Argument::Destination),
+            Operation::Receive => int(Argument::Source),
             _ => None,
         };
-        call.peer = side.map(|rank| global(groups.get(call.group), rank));
-        let most = self.int(table, row, Argument::In).max(self.int(table, row, Argument::Out));
-        let size = item_size(&text(Argument::Type));
-        call.bytes =
-            most.filter(|&count| count >= 0).zip(size).map(|(count, size)| count.saturating_mul(size));
+        let group = named.or(known).map(|group| groups.get(group));
+        let call = Call {
+            operation: Some(operation),
+            seq: int(Argument::Seq),
+            comms_id: self.get(table, row, Argument::Id).and_then(|id| number_of(&id)),
+            peer: side.map(|rank| group.map_or(rank, |group| global(group, rank))),
+            bytes: message_bytes([int(Argument::In), int(Argument::Out)], &text(Argument::Type)),
+            ..Call::default()
+        };
+        (call, named)
     }
 }
 

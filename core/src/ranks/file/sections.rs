@@ -3,11 +3,11 @@
 use super::bytes::{Reader, Writer};
 use crate::analysis::device::idle::Cause;
 use crate::analysis::overview::fitness::{Question, Verdict};
-use crate::ranks::calls::Group;
+use crate::ranks::calls::{Call, Group};
 use crate::ranks::operation::Operation;
 use crate::ranks::phases::Times;
 use crate::ranks::sketch::Sketch;
-use crate::ranks::summary::{Call, DeviceSum, Fitness, MemoryPeak, Named, StepTimes, Summary};
+use crate::ranks::summary::{DeviceSum, Fitness, MemoryPeak, Named, StepTimes, Summary};
 use alloc::vec::Vec;
 
 /// The tags of sections. A new field gets a new section, so that older files stay readable.
