@@ -11,4 +11,4 @@ pub use follow::{Follower, Following};
 pub use inflate::ZlibMember;
 pub use input::{InputError, Progress, Reason, Source, open, read, sources, unpacker};
 pub use output::Output;
-pub use run::{Content, Found, visit};
+pub use run::{At, Content, Found, RunFiles};

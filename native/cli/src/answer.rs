@@ -1,7 +1,7 @@
 //! The commands that answer a query: read each trace, run the query, print the rows in the requested format.
 
 use crate::args::{self, Files, Format};
-use crate::destinations::refuse_inputs;
+use crate::destinations::Inputs;
 use crate::failure::{CHECK_FAILED, Failure, UNFIT, report};
 use crate::print::print;
 use crate::progress::read_or_report;
@@ -16,7 +16,7 @@ use kinetoscope_core::rows::Rows;
 use kinetoscope_core::trace::Trace;
 use regex_lite::Regex;
 use std::fmt::Write;
-use std::{slice, thread};
+use std::thread;
 
 /// Whether a part of a trace could not be read.
 pub(crate) fn is_partial(trace: &Trace) -> bool {
@@ -24,8 +24,8 @@ pub(crate) fn is_partial(trace: &Trace) -> bool {
 }
 
 /// Reports that `--strict` makes the command fail.
-pub(crate) fn report_partial(source: &Source) {
-    report(format!("{}: a part could not be read; `kinetoscope check` says which", source.path()));
+pub(crate) fn report_partial(path: &str) {
+    report(format!("{path}: a part could not be read; `kinetoscope check` says which"));
 }
 
 /// Returns the exit code of a command with `--strict`, and reports why it is not 0.
@@ -35,7 +35,7 @@ fn strict_code(query: &Query, source: &Source, trace: &Trace, answer: &Answer) -
         report(format!("{}: unfit for `{}`: {}", source.path(), query.name, reason.message));
     }
     if is_partial(trace) {
-        report_partial(source);
+        report_partial(&source.path());
     }
     if unfit.is_empty() && !is_partial(trace) { 0 } else { UNFIT }
 }
@@ -73,7 +73,7 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let options = args::options(query.options, matches)?;
     let sources = sources(&files.traces)?;
     if let Some(output) = &files.output {
-        refuse_inputs(slice::from_ref(output), &sources)?;
+        Inputs::of(&sources).refuse(output)?;
     }
     let several = sources.len() > 1;
     let width = terminal::width().filter(|_| files.output.is_none());

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::progress::Reading;
+use crate::ranks::{merge, summarize};
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use kinetoscope_core::kernel_rules::KernelRules;
@@ -95,36 +96,10 @@ fn subcommands() -> impl Iterator<Item = Command> {
         .args(file_args());
     let shell =
         Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell)).help("The shell");
-    let summarize = Command::new("summarize")
-        .about("Writes small summaries of ranks, from which `ranks` answers")
-        .long_about(
-            "Writes small summaries of ranks (.ksum), from which `ranks` answers as from the traces.\n\nA summary is at most 2 % of \
-             the size of its trace, or 256 KiB. With a folder as output, each trace gets a file of its own; otherwise all summaries \
-             are in one file. Summaries are merged in any order, with the same result.",
-        )
-        .after_help(examples("summarize", &["rank0.pt.trace.json.gz -o rank0.ksum", "ranks/*.ksum -o run.ksum"]))
-        .args(run_args("Write to this file, or to a file for each trace in this folder"));
-    let merge = Command::new("merge")
-        .about("Writes the events of several ranks as one trace, on one clock")
-        .long_about(
-            "Writes the events of several ranks as one Chrome trace, on one clock.\n\nRank R has the numbers from R x 10,000,000 as \
-             processes and threads, and ids from R x 2^33. The times of a rank are moved by the offset and drift of its clock, as \
-             `ranks` shows them, where they are larger than their error.",
-        )
-        .after_help(examples("merge", &["ranks/ -o run.json.gz", "ranks.tar.gz --ranks 0,7 -o two.json"]))
-        .arg(
-            Arg::new("ranks")
-                .long("ranks")
-                .value_name("LIST")
-                .value_delimiter(',')
-                .value_parser(value_parser!(i64))
-                .help("Only these ranks, such as 0,7"),
-        )
-        .args(run_args("Write to this file; a name in .gz is compressed [default: standard output]"));
     QUERIES
         .iter()
         .map(query_command)
-        .chain([summarize, merge, export, repair])
+        .chain([summarize::command(), merge::command(), export, repair])
         .chain(page_commands())
         .chain(exports(Kind::Edit).map(|e| export_command(e, "")))
         .chain([
@@ -163,7 +138,7 @@ fn descriptions(root: &Command) -> String {
     out + "\n"
 }
 
-fn examples(command: &str, examples: &[&str]) -> String {
+pub(crate) fn examples(command: &str, examples: &[&str]) -> String {
     let lines: Vec<String> = examples.iter().map(|e| format!("  kinetoscope {command} {e}")).collect();
     format!("Examples:\n{}", lines.join("\n"))
 }
@@ -389,7 +364,7 @@ fn answer_args(command: Command, required: bool) -> Command {
 }
 
 /// The arguments of a command that writes something about a run.
-fn run_args(about_output: &'static str) -> [Arg; 3] {
+pub(crate) fn run_args(about_output: &'static str) -> [Arg; 3] {
     [run_traces(), output(about_output), strict()]
 }
 

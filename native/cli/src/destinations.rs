@@ -3,7 +3,7 @@
 
 use crate::args::Files;
 use crate::failure::Failure;
-use file_id::get_file_id;
+use file_id::{FileId, get_file_id};
 use kinetoscope::files::Source;
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
@@ -26,7 +26,8 @@ pub(crate) fn destinations(
     let place = |source| output.join(renamed(&within(source, &args.traces), extension));
     let paths: Vec<PathBuf> =
         sources.iter().map(|source| if is_file { output.clone() } else { place(source) }).collect();
-    refuse_inputs(&paths, sources)?;
+    let inputs = Inputs::of(sources);
+    paths.iter().try_for_each(|path| inputs.refuse(path))?;
     let mut taken = BTreeSet::new();
     for path in &paths {
         if !taken.insert(resolved(path)) {
@@ -39,18 +40,25 @@ pub(crate) fn destinations(
     Ok(paths.into_iter().map(Some).collect())
 }
 
-/// Refuses an output that is the same file as a source, also through a link.
-pub(crate) fn refuse_inputs(outputs: &[PathBuf], sources: &[Source]) -> Result<(), Failure> {
-    let path = |source| match source {
-        &Source::Stdin => Path::new("/dev/stdin"),
-        Source::File(path) => path,
-    };
-    let inputs: HashSet<_> = sources.iter().filter_map(|source| get_file_id(path(source)).ok()).collect();
-    let is_input = |output: &Path| get_file_id(output).is_ok_and(|id| inputs.contains(&id));
-    // Writing to a device, such as `/dev/null`, loses nothing.
-    match outputs.iter().find(|output| output.is_file() && is_input(output)) {
-        Some(output) => Err(Failure::usage(format!("{} would overwrite its input", output.display()))),
-        None => Ok(()),
+/// The files that a command reads, which it does not overwrite.
+pub(crate) struct Inputs(HashSet<FileId>);
+
+impl Inputs {
+    pub(crate) fn of<'a>(sources: impl IntoIterator<Item = &'a Source>) -> Inputs {
+        let path = |source: &'a Source| match source {
+            Source::Stdin => Path::new("/dev/stdin"),
+            Source::File(path) => path,
+        };
+        Inputs(sources.into_iter().filter_map(|source| get_file_id(path(source)).ok()).collect())
+    }
+
+    /// Refuses an output that is the same file as an input, also through a link.
+    pub(crate) fn refuse(&self, output: &Path) -> Result<(), Failure> {
+        // Writing to a device, such as `/dev/null`, loses nothing.
+        if output.is_file() && get_file_id(output).is_ok_and(|id| self.0.contains(&id)) {
+            return Err(Failure::usage(format!("{} would overwrite its input", output.display())));
+        }
+        Ok(())
     }
 }
 

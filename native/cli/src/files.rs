@@ -57,7 +57,7 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
             }
         }
         if files.strict && is_partial(&trace) {
-            report_partial(source);
+            report_partial(&source.path());
             code = code.max(UNFIT);
         }
     }

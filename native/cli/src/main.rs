@@ -40,8 +40,8 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
             answer::answer("summary", matches)
         }
         Some(("ranks", matches)) => ranks::ranks(matches),
-        Some(("summarize", matches)) => ranks::summarize(matches),
-        Some(("merge", matches)) => ranks::merge(matches),
+        Some(("summarize", matches)) => ranks::summarize::summarize(matches),
+        Some(("merge", matches)) => ranks::merge::merge(matches),
         Some(("repair", matches)) => files::repair(&args::Files::of(matches)),
         #[cfg(feature = "view")]
         Some(("view", matches)) => view::view(matches),

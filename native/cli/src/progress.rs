@@ -1,8 +1,8 @@
-//! A progress bar on standard error if reading takes longer than a second and standard error is a terminal.
+//! Reads traces, with a progress bar on standard error if that takes longer than a second and standard error is a terminal.
 
 use crate::failure::{UNREADABLE, report};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use kinetoscope::files::{InputError, Progress, Source, read, sources};
+use kinetoscope::files::{Found, InputError, Progress, RunFiles, Source, read, sources};
 use kinetoscope_core::kernel_rules::KernelRules;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::versions::Rules;
@@ -56,24 +56,51 @@ fn join(mut trace: Trace, path: &Path) -> Result<Trace, String> {
 
 /// Reads a source with a progress bar.
 fn read_with_bar(source: &Source) -> Result<Trace, InputError> {
-    if !stderr().is_terminal() {
-        return read(source, |_| {});
+    let mut bar = Bar::new(source.size(), "{msg} {wide_bar} {bytes}/{total_bytes} {binary_bytes_per_sec}");
+    read(source, |Progress { bytes, events }| {
+        bar.update(bytes, || format!("{} · {events} events", source.name()));
+    })
+}
+
+/// Reads the files of a run with a progress bar, and calls `each` with each of them before the next one is read.
+pub(crate) fn read_run(files: &RunFiles, each: &mut dyn FnMut(Found)) {
+    let mut bar = Bar::new(Some(files.len() as u64), "{msg} {wide_bar} {pos}/{len} files");
+    files.read(
+        &mut |at| bar.update(at.index as u64, || format!("{} · {} events", at.name, at.progress.events)),
+        each,
+    );
+}
+
+/// A progress bar that is hidden at first, and removed at the end.
+struct Bar {
+    bar: ProgressBar,
+    start: Instant,
+    is_shown: bool,
+}
+
+impl Bar {
+    fn new(length: Option<u64>, template: &str) -> Bar {
+        let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
+        bar.set_style(
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+        );
+        Bar { bar, start: Instant::now(), is_shown: false }
     }
-    let start = Instant::now();
-    let bar = ProgressBar::with_draw_target(source.size(), ProgressDrawTarget::hidden());
-    let template = "{msg} {wide_bar} {bytes}/{total_bytes} {binary_bytes_per_sec}";
-    bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
-    let mut shown = false;
-    let result = read(source, |Progress { bytes, events }| {
-        if !shown && start.elapsed() > PATIENCE {
-            shown = true;
-            bar.set_draw_target(ProgressDrawTarget::stderr());
+
+    fn update(&mut self, position: u64, message: impl FnOnce() -> String) {
+        if !self.is_shown && self.start.elapsed() > PATIENCE && stderr().is_terminal() {
+            self.is_shown = true;
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        if shown {
-            bar.set_position(bytes);
-            bar.set_message(format!("{} · {events} events", source.name()));
+        if self.is_shown {
+            self.bar.set_position(position);
+            self.bar.set_message(message());
         }
-    });
-    bar.finish_and_clear();
-    result
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
 }

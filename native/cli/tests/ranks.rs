@@ -274,3 +274,28 @@ fn one_rank_and_one_step_can_be_shown() {
         assert_eq!(output.status.code(), Some(2));
     }
 }
+
+#[test]
+fn no_output_overwrites_an_input_or_another_output() {
+    let (folder, paths) = copied("slow_forward");
+    let before: Vec<Vec<u8>> = paths.iter().map(|path| fs::read(path).expect("a trace")).collect();
+    for command in ["ranks", "summarize", "merge"] {
+        let output = kinetoscope(&[command, text(folder.path()), "-o", text(&paths[1])]);
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains("rank1.json.gz would overwrite its input"), "{message}");
+    }
+    let again = folder.path().join("again");
+    fs::create_dir(&again).expect("a folder");
+    fs::copy(&paths[2], again.join("rank0.json.gz")).expect("a copy");
+    let other = tempfile::tempdir().expect("a folder");
+    let output = kinetoscope(&["summarize", text(folder.path()), "-o", text(other.path())]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        message.contains("two traces would be written to") && message.contains("rank0.ksum"),
+        "{message}"
+    );
+    let after: Vec<Vec<u8>> = paths.iter().map(|path| fs::read(path).expect("a trace")).collect();
+    assert!(before == after, "a trace was overwritten");
+}

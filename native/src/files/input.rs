@@ -3,6 +3,7 @@
 //! One thread reads and decompresses, another parses. A short queue of reused buffers connects them.
 
 use crate::files::inflate::ZlibMember;
+use crate::io_error::with_path;
 use kinetoscope_core::diagnostics::Diagnostics;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::read::unpack::Unpacker;
@@ -128,8 +129,8 @@ pub fn sources(arguments: &[PathBuf]) -> io::Result<Vec<Source>> {
         if argument.as_os_str() == "-" {
             sources.push(Source::Stdin);
         } else if argument.is_dir() {
-            let mut found = Vec::new();
-            walk(argument, &mut found)?;
+            let mut found = files_in(argument)?;
+            found.retain(|path| is_trace(path));
             if found.is_empty() {
                 let message = format!(
                     "{}: no file in this folder ends in {}",
@@ -138,7 +139,6 @@ pub fn sources(arguments: &[PathBuf]) -> io::Result<Vec<Source>> {
                 );
                 return Err(io::Error::new(io::ErrorKind::NotFound, message));
             }
-            found.sort();
             sources.extend(found.into_iter().map(Source::File));
         } else {
             sources.push(Source::File(argument.clone()));
@@ -151,14 +151,26 @@ pub fn sources(arguments: &[PathBuf]) -> io::Result<Vec<Source>> {
 pub(super) const EXTENSIONS: [&str; 6] =
     [".json", ".json.gz", ".json.zst", ".ktrace", ".pftrace", ".perfetto-trace"];
 
-fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
-        if path.is_dir() && !path.is_symlink() {
-            walk(&path, found)?;
-        } else if EXTENSIONS.iter().any(|end| name.ends_with(end)) {
-            found.push(path);
+fn is_trace(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    EXTENSIONS.iter().any(|end| name.ends_with(end))
+}
+
+/// Returns the files in a folder and its subfolders, sorted. Links to folders are not followed.
+pub(super) fn files_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    walk(folder, &mut files)?;
+    files.sort();
+    Ok(files)
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder).map_err(with_path(folder))? {
+        let path = entry.map_err(with_path(folder))?.path();
+        if !path.is_dir() {
+            files.push(path);
+        } else if !path.is_symlink() {
+            walk(&path, files)?;
         }
     }
     Ok(())

@@ -1,12 +1,11 @@
 //! The files of a run: traces and summaries in files, folders and archives, and those that match a pattern.
 
 use super::archive::{Member, is_archive, members};
-use super::input::{EXTENSIONS, Progress, Reason, Source, read_from};
+use super::input::{EXTENSIONS, Progress, Reason, Source, files_in, read_from};
 use kinetoscope_core::error::Error;
 use kinetoscope_core::ranks::file;
 use kinetoscope_core::ranks::summary::Summary;
 use kinetoscope_core::trace::Trace;
-use std::fs;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -47,35 +46,111 @@ impl Found {
 /// What a file looks like whose name is that of no trace.
 const OTHER: &str = "a file of another kind, by its name";
 
-/// Reads the files of a run one by one, and calls `each` with each of them before the next one is read. Arguments are
-/// files, folders with their subfolders, archives (`.tar`, `.tar.gz`, `.tgz`, `.zip`), patterns such as `rank*.json.gz`,
-/// and `-` for standard input.
-///
-/// # Errors
-/// Returns an error if an argument does not exist, or a folder or an archive cannot be read.
-pub fn visit(
-    arguments: &[PathBuf],
-    progress: &mut dyn FnMut(Progress),
-    each: &mut dyn FnMut(Found),
-) -> io::Result<()> {
-    for argument in arguments {
-        if argument.as_os_str() == "-" {
-            each(file_of(&Source::Stdin, true, progress));
-        } else if argument.is_dir() {
-            visit_folder(argument, progress, each)?;
-        } else if argument.exists() {
-            visit_file(argument, true, progress, each);
-        } else {
-            for path in matching(argument)? {
-                if path.is_dir() {
-                    visit_folder(&path, progress, each)?;
-                } else {
-                    visit_file(&path, true, progress, each);
+/// The files of a run, before they are read.
+#[derive(Clone, Debug, Default)]
+pub struct RunFiles {
+    files: Vec<File>,
+}
+
+#[derive(Clone, Debug)]
+struct File {
+    source: Source,
+    /// Whether it was named, instead of found in a folder.
+    is_named: bool,
+}
+
+/// Where reading is.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct At<'a> {
+    /// The number of files before this one.
+    pub index: usize,
+    /// The name of the file; of a file in an archive, the path in it.
+    pub name: &'a str,
+    /// What was read of it.
+    pub progress: Progress,
+}
+
+impl RunFiles {
+    /// Returns the files for arguments of a command line: files, folders with their subfolders, archives (`.tar`,
+    /// `.tar.gz`, `.tgz`, `.zip`), patterns such as `rank*.json.gz`, and `-` for standard input.
+    ///
+    /// # Errors
+    /// Returns an error if an argument does not exist, or a folder cannot be read.
+    pub fn of(arguments: &[PathBuf]) -> io::Result<RunFiles> {
+        let mut files = RunFiles::default();
+        for argument in arguments {
+            if argument.as_os_str() == "-" {
+                files.files.push(File { source: Source::Stdin, is_named: true });
+            } else if argument.exists() {
+                files.add(argument)?;
+            } else {
+                matching(argument)?.iter().try_for_each(|path| files.add(path))?;
+            }
+        }
+        Ok(files)
+    }
+
+    fn add(&mut self, path: &Path) -> io::Result<()> {
+        let is_named = !path.is_dir();
+        let paths = if is_named { vec![path.to_owned()] } else { files_in(path)? };
+        self.files.extend(paths.into_iter().map(|path| File { source: Source::File(path), is_named }));
+        Ok(())
+    }
+
+    /// The number of files; an archive is one.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Where the files are read from.
+    pub fn sources(&self) -> impl Iterator<Item = &Source> {
+        self.files.iter().map(|file| &file.source)
+    }
+
+    /// Reads the files one by one, and calls `each` with each of them before the next one is read.
+    pub fn read(&self, progress: &mut dyn FnMut(At<'_>), each: &mut dyn FnMut(Found)) {
+        for (index, file) in self.files.iter().enumerate() {
+            let reader = &mut |name: &str, read| progress(At { index, name, progress: read });
+            file.read(reader, each);
+        }
+    }
+}
+
+/// Receives the name of a file, and what was read of it.
+type Report<'a> = &'a mut dyn FnMut(&str, Progress);
+
+impl File {
+    fn read(&self, report: Report<'_>, each: &mut dyn FnMut(Found)) {
+        let found = |content| Found {
+            name: self.source.name(),
+            path: self.source.path(),
+            is_named: self.is_named,
+            bytes: self.source.size().unwrap_or(0),
+            content,
+        };
+        match &self.source {
+            Source::File(path) if is_archive(path) => {
+                let read = members(path, &mut |member| each(member_of(&self.source.path(), member, report)));
+                if let Err(error) = read {
+                    each(found(Err(Reason::Io(error))));
                 }
+            }
+            Source::File(path) if !self.is_named && !is_candidate(&path.to_string_lossy()) => {
+                each(found(Err(other())));
+            }
+            source => {
+                let name = source.name();
+                let input = source.reader().map_err(Reason::Io);
+                each(found(input.and_then(|input| content(input, &mut |read| report(&name, read)))));
             }
         }
     }
-    Ok(())
 }
 
 /// The paths that match a pattern.
@@ -91,71 +166,24 @@ fn matching(pattern: &Path) -> io::Result<Vec<PathBuf>> {
     if paths.is_empty() { Err(missing()) } else { Ok(paths) }
 }
 
-fn visit_folder(
-    folder: &Path,
-    progress: &mut dyn FnMut(Progress),
-    each: &mut dyn FnMut(Found),
-) -> io::Result<()> {
-    let within = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
-    let entries: io::Result<Vec<PathBuf>> =
-        fs::read_dir(folder).and_then(|all| all.map(|entry| Ok(entry?.path())).collect());
-    let mut paths = entries.map_err(within)?;
-    paths.sort();
-    for path in paths {
-        if path.is_dir() {
-            if !path.is_symlink() {
-                visit_folder(&path, progress, each)?;
-            }
-        } else if is_candidate(&path.to_string_lossy()) || is_archive(&path) {
-            visit_file(&path, false, progress, each);
-        } else {
-            let name = Source::File(path.clone()).name();
-            each(other(name, path.display().to_string()));
-        }
-    }
-    Ok(())
-}
-
 /// Whether the name of a file is that of a trace or a summary.
 fn is_candidate(name: &str) -> bool {
     let name = name.to_lowercase();
     EXTENSIONS.iter().chain(&[".ksum"]).any(|end| name.ends_with(end))
 }
 
-fn other(name: String, path: String) -> Found {
-    let error = Error::NotATrace { looks_like: OTHER, hint: "", offset: 0 };
-    Found { name, path, is_named: false, bytes: 0, content: Err(Reason::Trace(error)) }
+fn other() -> Reason {
+    Reason::Trace(Error::NotATrace { looks_like: OTHER, hint: "", offset: 0 })
 }
 
-fn visit_file(path: &Path, is_named: bool, progress: &mut dyn FnMut(Progress), each: &mut dyn FnMut(Found)) {
-    if !is_archive(path) {
-        each(file_of(&Source::File(path.to_owned()), is_named, progress));
-        return;
-    }
-    let archive = path.display().to_string();
-    let read = members(path, &mut |member| each(member_of(&archive, member, progress)));
-    if let Err(error) = read {
-        let name = Source::File(path.to_owned()).name();
-        each(Found { name, path: archive, is_named, bytes: 0, content: Err(Reason::Io(error)) });
-    }
-}
-
-fn member_of(archive: &str, Member { name, bytes }: Member, progress: &mut dyn FnMut(Progress)) -> Found {
-    let path = format!("{archive}: {name}");
-    match bytes {
-        Ok(_) if !is_candidate(&name) => other(name, path),
-        Ok(bytes) => {
-            let size = bytes.len() as u64;
-            let content = content(Box::new(Cursor::new(bytes)), progress);
-            Found { name, path, is_named: false, bytes: size, content }
-        }
-        Err(error) => Found { name, path, is_named: false, bytes: 0, content: Err(Reason::Io(error)) },
-    }
-}
-
-fn file_of(source: &Source, is_named: bool, progress: &mut dyn FnMut(Progress)) -> Found {
-    let content = source.reader().map_err(Reason::Io).and_then(|input| content(input, progress));
-    Found { name: source.name(), path: source.path(), is_named, bytes: source.size().unwrap_or(0), content }
+fn member_of(archive: &str, Member { name, bytes }: Member, report: Report<'_>) -> Found {
+    let size = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+    let content = match bytes {
+        Ok(_) if !is_candidate(&name) => Err(other()),
+        Ok(bytes) => content(Box::new(Cursor::new(bytes)), &mut |read| report(&name, read)),
+        Err(error) => Err(Reason::Io(error)),
+    };
+    Found { path: format!("{archive}: {name}"), name, is_named: false, bytes: size, content }
 }
 
 /// Reads a trace or a file of summaries.

@@ -1,0 +1,129 @@
+//! The command `summarize`.
+
+use super::require;
+use crate::answer::{is_partial, report_partial};
+use crate::args::{Files, examples, run_args};
+use crate::destinations::Inputs;
+use crate::failure::{Failure, UNFIT, UNREADABLE, report};
+use crate::progress::read_run;
+use clap::{ArgMatches, Command};
+use kinetoscope::files::{Content, Found, Output, RunFiles};
+use kinetoscope_core::ranks::file;
+use kinetoscope_core::ranks::summary::Summary;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// Its arguments.
+pub(crate) fn command() -> Command {
+    Command::new("summarize")
+        .about("Writes small summaries of ranks, from which `ranks` answers")
+        .long_about(
+            "Writes small summaries of ranks (.ksum), from which `ranks` answers as from the traces.\n\nA summary is at most 2 % of \
+             the size of its trace, or 256 KiB. With a folder as output, each trace gets a file of its own; otherwise all summaries \
+             are in one file. Summaries are merged in any order, with the same result.",
+        )
+        .after_help(examples("summarize", &["rank0.pt.trace.json.gz -o rank0.ksum", "ranks/*.ksum -o run.ksum"]))
+        .args(run_args("Write to this file, or to a file for each trace in this folder"))
+}
+
+/// Writes the summaries of all files: to one file, or to one file each in a folder.
+pub(crate) fn summarize(matches: &ArgMatches) -> Result<u8, Failure> {
+    let files = Files::of(matches);
+    let Some(output) = files.output else {
+        return Err(Failure::usage("summarize needs --output FILE or FOLDER"));
+    };
+    let run = RunFiles::of(&files.traces)?;
+    let inputs = Inputs::of(run.sources());
+    let mut destination = if output.is_dir() {
+        Destination::Folder { folder: output, written: HashSet::new() }
+    } else {
+        inputs.refuse(&output)?;
+        Destination::File { path: output, summaries: Vec::new() }
+    };
+    let mut code = 0;
+    let mut failure = None;
+    read_run(&run, &mut |found| {
+        let name = found.name.clone();
+        if let Some(summary) = encoded(found, files.strict, &mut code) {
+            let added = destination.add(&name, summary, &inputs);
+            failure = failure.take().or(added.err());
+        }
+    });
+    match failure {
+        Some(failure) => Err(failure),
+        None => destination.finish().map(|()| code),
+    }
+}
+
+/// Where the summaries are written.
+enum Destination {
+    /// All to one file.
+    File { path: PathBuf, summaries: Vec<Vec<u8>> },
+    /// Each to its own file.
+    Folder { folder: PathBuf, written: HashSet<PathBuf> },
+}
+
+impl Destination {
+    fn add(&mut self, name: &str, summary: Vec<u8>, inputs: &Inputs) -> Result<(), Failure> {
+        match self {
+            Destination::File { summaries, .. } => summaries.push(summary),
+            Destination::Folder { folder, written } => {
+                let path = folder.join(summary_name(name));
+                inputs.refuse(&path)?;
+                if !written.insert(path.clone()) {
+                    let message = format!("two traces would be written to {}", path.display());
+                    return Err(Failure::usage(message));
+                }
+                write(&path, &summary)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(), Failure> {
+        match self {
+            Destination::File { path, summaries } => {
+                require(!summaries.is_empty())?;
+                write(&path, &file::merge(summaries.iter().map(Vec::as_slice))?)
+            }
+            Destination::Folder { written, .. } => require(!written.is_empty()),
+        }
+    }
+}
+
+/// Returns the summary of a file, or reports why there is none. A trace that was read in part raises the exit code.
+fn encoded(found: Found, strict: bool, code: &mut u8) -> Option<Vec<u8>> {
+    let is_other = found.is_other_file();
+    match found.content {
+        Ok(Content::Summaries(all)) => Some(file::encode(&all)),
+        Ok(Content::Trace(trace)) => {
+            if strict && is_partial(&trace) {
+                report_partial(&found.path);
+                *code = (*code).max(UNFIT);
+            }
+            Some(file::encode_within(Summary::of(&trace, &found.name), file::limit(found.bytes)))
+        }
+        Err(reason) => {
+            report(format!("{}: {reason}", found.path));
+            if !is_other {
+                *code = (*code).max(if found.is_named { UNREADABLE } else { UNFIT * u8::from(strict) });
+            }
+            None
+        }
+    }
+}
+
+/// The name of the summary of a trace: without the extensions of traces.
+fn summary_name(trace: &str) -> String {
+    let name =
+        Path::new(trace).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let ends = [".gz", ".zst", ".json", ".trace", ".pt", ".ktrace", ".pftrace", ".perfetto-trace", ".ksum"];
+    let stem = ends.iter().fold(name.as_str(), |name, end| name.strip_suffix(end).unwrap_or(name));
+    format!("{stem}.ksum")
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let mut output = Output::create(Some(path))?;
+    output.write(bytes);
+    Ok(output.finish()?)
+}
