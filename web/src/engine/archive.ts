@@ -15,7 +15,7 @@ const SMALL = 2 ** 28;
 const LARGEST = 2 ** 32;
 
 /** How much larger than the archive a file in it may be. Traces compress by less. */
-const RATIO = 200;
+const RATIO = 100;
 
 const CHUNK = 1 << 20;
 
