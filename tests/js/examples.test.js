@@ -50,10 +50,35 @@ test("the report has a section for every file, including files that are not trac
   assert.match(stdout, /## torch\.json\.gz[^]*\| Optimizer\.step#Adam\.step \|/);
 });
 
+const ranksOf = (run) => [0, 1, 2, 3].map((rank) => `${data}/runs/${run}/rank${rank}.json.gz`);
+
+test("the report of the ranks of a run begins with the run", async () => {
+  const { stdout, code } = await node(installed("report.mjs"), `${data}/runs/slow_forward`);
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /^# Traces in .*\n\n## 4 ranks\n\n\d+ collectives of several ranks\.\n\n- \*\*rank 2\*\* is late in forward; /,
+  );
+  assert.match(stdout, /## rank0\.json\.gz/);
+});
+
+test("the gate checks the ranks of a run together", async () => {
+  const gate = installed("gate.mjs");
+  const late = await node(gate, ...ranksOf("slow_forward"), "--max-late-ms", "1");
+  assert.equal(late.code, 1);
+  assert.match(late.stdout, /^✗ others waited \d+\.\d+ ms for rank 2, late in forward, more than 1 ms\n$/);
+  const within = await node(gate, ...ranksOf("slow_forward"), "--max-late-ms", "60000");
+  assert.equal(within.code, 0, within.stderr);
+  const missing = await node(gate, ...ranksOf("slow_forward").slice(1), "--max-late-ms", "60000");
+  assert.deepEqual([missing.code, missing.stderr], [2, "gate: no trace of rank 0\n"]);
+  const single = await node(gate, torch, "--max-late-ms", "1");
+  assert.equal(single.stdout, "✗ no collectives that several ranks have\n");
+});
+
 test("the gate passes, fails, and rejects invalid arguments", async () => {
   const gate = installed("gate.mjs");
   const within = await node(gate, gpu, "--min-gpu-busy", "1");
-  assert.deepEqual([within.code, within.stdout], [0, "✓ small_gpu_trace.json is within 1 limits\n"]);
+  assert.deepEqual([within.code, within.stdout], [0, `✓ ${gpu}: within 1 limits\n`]);
   const over = await node(gate, gpu, "--min-gpu-busy", "99.9");
   assert.equal(over.code, 1);
   assert.match(over.stdout, /^✗ device 0 is busy \d+\.\d %, less than 99\.9 %\n$/);

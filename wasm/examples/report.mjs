@@ -1,8 +1,9 @@
-// Prints a Markdown report of all traces in a folder: `node report.mjs FOLDER > report.md`.
+// Prints a Markdown report of all traces in a folder: `node report.mjs FOLDER > report.md`. If they are ranks of one run,
+// the report begins with that run.
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { open } from "kinetoscope";
+import { open, openRun } from "kinetoscope";
 
 const folder = process.argv[2];
 if (folder === undefined) {
@@ -36,8 +37,31 @@ async function section(name) {
   }
 }
 
+/** What several ranks tell together; nothing if they have no collectives in common, or none is a trace. */
+async function sectionOfRun(names) {
+  const run = await openRun(names.map((name) => join(folder, name))).catch(() => undefined);
+  if (run === undefined) return "";
+  try {
+    const [{ matched, ranks }] = run.ranks({ kinds: ["run"] });
+    if (matched === 0) return "";
+    const lines = [`## ${ranks.length} ranks`, "", `${matched} collectives of several ranks.`, ""];
+    const late = run.ranks({ kinds: ["straggler"] });
+    for (const { rank, phase, cost_ns, message } of late) {
+      const cause = message === null ? "" : ` ${message}.`;
+      lines.push(`- **rank ${rank}** is late in ${phase}; the others waited ${ms(cost_ns)}.${cause}`);
+    }
+    if (late.length === 0) lines.push("No rank is late.");
+    lines.push("", "```text", run.table().trimEnd(), "```", "");
+    return lines.join("\n");
+  } finally {
+    run.dispose();
+  }
+}
+
 const names = (await readdir(folder, { recursive: true })).filter((name) => /\.json(\.gz|\.zst)?$/.test(name)).sort();
 console.log(`# Traces in ${folder}\n`);
+const together = await sectionOfRun(names);
+if (together) console.log(together);
 for (const name of names) {
   console.log(await section(name).catch((error) => `## ${name}\n\nNot read: ${error.message}.\n`));
 }
