@@ -25,6 +25,7 @@ pub(crate) mod columns;
 mod evidence;
 pub mod file;
 mod findings;
+mod fitness;
 mod matching;
 mod operation;
 mod phases;

@@ -50,6 +50,7 @@ test("the late rank is named, with its phase and evidence", { tag: "@smoke" }, a
   expect(ranks).toHaveLength(4);
   expect(await rowsIn(page.locator("[data-panel=clocks] .table-scroll"))).toHaveLength(4);
   expect(await rowsIn(page.locator("[data-panel=collectives] .table-scroll"))).toHaveLength(3);
+  await expect(page.locator("[data-panel=fitness]")).toContainText("no memory events were recorded");
   await expect(page.locator("[data-panel=arrivals] canvas").first()).toBeVisible();
   expect(await violations(page)).toEqual([]);
   await page.getByRole("button", { name: "Rank 2" }).first().click();

@@ -1,8 +1,8 @@
 // Benchmarks of the page: prints figures for the README; the limits are loose enough for a busy machine.
 
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, openSync, closeSync, statSync } from "node:fs";
-import type { Page } from "@playwright/test";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs";
+import type { Browser, Page } from "@playwright/test";
 import { target } from "./files";
 import { expect, settled, test, view } from "./page";
 
@@ -124,4 +124,61 @@ test("2 GB opens in a tab", async ({ opened: page }) => {
   print("very large", file, measured);
   await view(page, "timeline");
   await settled(page);
+});
+
+/** Returns the traces of a run of this many ranks; it is generated once. */
+function generatedRun(ranks: number, events: number): string[] {
+  const folder = `${target}/page-bench/run-${ranks}-${events}`;
+  if (!existsSync(folder)) {
+    mkdirSync(`${target}/page-bench`, { recursive: true });
+    const part = `${folder}.part`;
+    execFileSync(`${target}/release/generate-run`, [part, String(ranks), String(events)], { stdio: "inherit" });
+    renameSync(part, folder);
+  }
+  return readdirSync(folder).map((name) => `${folder}/${name}`);
+}
+
+/** Returns the resident memory of the largest renderer, in bytes. */
+async function rendererMemory(browser: Browser): Promise<number> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+  await session.detach();
+  const sizes = processInfo
+    .filter(({ type }) => type === "renderer")
+    .map(({ id }) => {
+      const status = readFileSync(`/proc/${id}/status`, "utf8");
+      return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
+    });
+  return Math.max(...sizes);
+}
+
+test("64 ranks of 200,000 events in a tab", async ({ opened: page, browser }) => {
+  test.setTimeout(400_000);
+  const files = generatedRun(64, 200_000);
+  const begun = performance.now();
+  let most = 0;
+  const measure = async (): Promise<void> => {
+    most = Math.max(most, await rendererMemory(browser));
+  };
+  await page.locator("input[type=file]").first().setInputFiles(files);
+  const heat = page.locator("main[data-view=ranks] [data-panel=heat] canvas").first();
+  while (!(await heat.isVisible())) {
+    await measure();
+    await page.waitForTimeout(200);
+    expect(performance.now() - begun).toBeLessThan(300_000);
+  }
+  const seconds = (performance.now() - begun) / 1000;
+  await expect(page.locator("[data-card=ranks] .card-value")).toHaveText("64 of 64");
+  const read = most;
+  await page
+    .getByRole("button", { name: /^Rank \d+$/ })
+    .first()
+    .click();
+  await expect(page.locator("main[data-view=overview] [data-card=wall]")).toBeVisible({ timeout: 60_000 });
+  await settled(page);
+  await measure();
+  console.log(
+    `SPEED run: ${seconds.toFixed(1)} s, ${(read / MB).toFixed(0)} MB, after one rank was opened ${(most / MB).toFixed(0)} MB`,
+  );
+  expect(most).toBeLessThan(1500 * MB);
 });

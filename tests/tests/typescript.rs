@@ -116,7 +116,7 @@ fn runs_of_several_ranks() -> impl Iterator<Item = Run> {
     [Injected::Forward, Injected::SlowLink].into_iter().map(move |injected| {
         let generated = generate(&Plan { injected: Some((2, injected)), ..plan });
         let traces = generated.traces.iter().map(|text| Trace::read(text.as_bytes()).expect("a trace"));
-        Run::new(traces.map(|trace| Summary::of(&trace, "a rank")).collect(), Vec::new())
+        Run::new(traces.map(|trace| Summary::of(&trace, "a rank")), Vec::new())
     })
 }
 

@@ -6,10 +6,9 @@ use js_sys::{Array, Object, Uint8Array};
 use kinetoscope_core::error::Error;
 use kinetoscope_core::queries::{Answer, Request, query};
 use kinetoscope_core::ranks::alignment::Alignment;
-use kinetoscope_core::ranks::file;
+use kinetoscope_core::ranks::file::Summaries;
 use kinetoscope_core::ranks::report::RanksOptions;
 use kinetoscope_core::ranks::run::{Note, NoteCode, Run};
-use kinetoscope_core::ranks::summary::Summary;
 use kinetoscope_core::report::document;
 use kinetoscope_core::rows::{Cell, Rows};
 use kinetoscope_core::write::merge::Merger;
@@ -24,7 +23,7 @@ const QUERY: &str = "ranks";
 #[wasm_bindgen]
 #[derive(Default)]
 pub struct EngineRun {
-    summaries: Vec<Summary>,
+    summaries: Summaries,
     notes: Vec<Note>,
     run: Run,
     /// The answer without options, computed on first use. Several views of it are requested one after the other.
@@ -70,8 +69,7 @@ impl EngineRun {
     /// # Errors
     /// Returns an error if the file is damaged or of a newer version.
     pub fn add(&mut self, file: &[u8]) -> Result<(), JsValue> {
-        self.summaries.append(&mut file::decode(file).map_err(|e| failure(&e))?);
-        Ok(())
+        self.summaries.read(file).map_err(|e| failure(&e))
     }
 
     /// Adds a note about a source that has no summary. `is_other` if it is a file of another kind.
@@ -89,7 +87,7 @@ impl EngineRun {
 
     /// All summaries as one file.
     pub fn file(&self) -> Uint8Array {
-        Uint8Array::from(file::encode(&self.summaries).as_slice())
+        Uint8Array::from(self.summaries.to_file().as_slice())
     }
 
     /// The rows of the query `ranks`; only those of `kinds` unless it is empty.

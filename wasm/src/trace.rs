@@ -12,7 +12,7 @@ use kinetoscope_core::names::NameId;
 use kinetoscope_core::queries::answer_options::OpsOptions;
 use kinetoscope_core::queries::options::Typed;
 use kinetoscope_core::queries::{Answer, Request, Started, export, query};
-use kinetoscope_core::ranks::file;
+use kinetoscope_core::ranks::file::{Summaries, limit};
 use kinetoscope_core::ranks::summary::Summary;
 use kinetoscope_core::report::document::Document;
 use kinetoscope_core::table::events::Row;
@@ -133,8 +133,8 @@ impl EngineTrace {
     /// of the summary is not limited.
     pub fn summarize(&self, name: &str, file_bytes: Option<f64>) -> Uint8Array {
         let summary = Summary::of(&self.trace, name);
-        let limit = file_bytes.map_or(usize::MAX, |bytes| file::limit(bytes as u64));
-        Uint8Array::from(file::encode_within(summary, limit).as_slice())
+        let most = file_bytes.map_or(usize::MAX, |bytes| limit(bytes as u64));
+        Uint8Array::from(Summaries::within(summary, most).to_file().as_slice())
     }
 
     /// Runs a query and returns its rows as plain objects.

@@ -5,6 +5,7 @@ use super::operation::Operation;
 use super::phases::Phase;
 use super::run::NoteCode;
 use super::structure::Parallelism;
+use crate::analysis::overview::fitness::{Question, Verdict};
 use crate::rows::{Column, Shape, Variant};
 use crate::words::words;
 
@@ -17,6 +18,8 @@ words! {
         Run = "run",
         /// Something about its traces.
         Note = "note",
+        /// A question that traces cannot answer, or not completely.
+        Fitness = "fitness",
         /// A rank that others waited for.
         Straggler = "straggler",
         /// A group of ranks whose transfers are slow.
@@ -50,7 +53,9 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::int("windows", "", "The number of recordings of the rank.").nullable(),
     Column::int("class", "", "The number of the class of ranks that behave alike.").nullable(),
     Column::word("code", "", &NoteCode::VOCABULARY, "The kind of note.").nullable(),
-    Column::text("message", "Message", "The note, or what the straggler did more than the others.").nullable(),
+    Column::word("question", "", &Question::VOCABULARY, "A kind of question about each trace.").nullable(),
+    Column::word("verdict", "", &Verdict::VOCABULARY, "Whether the traces of the `ranks` can answer it.").nullable(),
+    Column::text("message", "Message", "The note, the reason for the verdict, or what the straggler did more than the others.").nullable(),
     Column::word("phase", "Phase", &Phase::VOCABULARY, "The phase in which the rank was late.").nullable(),
     Column::json("steps", "", Shape::Values, "The numbers of the steps in which the rank was late; empty without profiler steps."),
     Column::ns("cost_ns", "Cost", "What the others waited for because of it, summed over the steps.").nullable(),
@@ -111,6 +116,12 @@ pub(crate) const PHASES: [&str; 6] =
 pub(crate) const VARIANTS: &[Variant] = &[
     Variant { name: "Run", kinds: &["run"], filled: &["matched"], nullable: &["world_size"] },
     Variant { name: "Note", kinds: &["note"], filled: &["code", "message"], nullable: &[] },
+    Variant {
+        name: "Fitness",
+        kinds: &["fitness"],
+        filled: &["question", "verdict", "message"],
+        nullable: &[],
+    },
     Variant {
         name: "Straggler",
         kinds: &["straggler"],

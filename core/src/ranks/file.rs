@@ -18,7 +18,8 @@ use self::bytes::{Reader, Writer};
 use super::summary::Summary;
 use crate::error::Error;
 use crate::order::sort_by_key;
-use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::vec::{self, Vec};
 use crc::{CRC_32_ISO_HDLC, Crc};
 
 const MAGIC: &[u8; 4] = b"KSUM";
@@ -42,88 +43,148 @@ pub fn limit(file_bytes: u64) -> usize {
     usize::try_from(file_bytes / 50).unwrap_or(usize::MAX).max(SMALL)
 }
 
-/// Writes summaries as one file. Equal ones are written once.
-pub fn encode(summaries: &[Summary]) -> Vec<u8> {
-    let mut entries: Vec<((i64, i64), Vec<u8>)> =
-        summaries.iter().map(|one| ((one.rank.unwrap_or(-1), one.time.0), sections::encode(one))).collect();
-    // The sort is stable, so entries with equal keys stay ordered by content.
-    entries.sort_by(|a, b| a.1.cmp(&b.1));
-    sort_by_key(&mut entries, |entry| entry.0);
-    entries.dedup();
-    let mut out = Writer::default();
-    out.raw(MAGIC);
-    out.raw(&[VERSION]);
-    for (_, entry) in &entries {
-        out.unsigned(entry.len() as u64);
-        out.raw(entry);
-        out.raw(&CRC.checksum(entry).to_le_bytes());
-    }
-    out.finish()
+/// Summaries as a file has them. They take a small part of the memory of [`Summary`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summaries {
+    entries: Vec<Entry>,
 }
 
-/// Writes one summary as a file of at most `limit` bytes. To fit, it leaves out names with little time, then the last
-/// collectives, whose number it keeps.
-pub fn encode_within(mut summary: Summary, limit: usize) -> Vec<u8> {
-    /// The number of names that stay.
-    const FEWEST: usize = 16;
-    loop {
-        let file = encode(core::slice::from_ref(&summary));
-        if file.len() <= limit {
-            return file;
-        }
-        let names = summary.operators.len().max(summary.kernels.len());
-        if names > FEWEST {
-            summary.operators.truncate(names / 2);
-            summary.kernels.truncate(names / 2);
-        } else if summary.calls.is_empty() {
-            return file;
-        } else {
-            let excess = (file.len() - limit) as u64;
-            let share = summary.calls.len() as u64 * excess / file.len() as u64;
+/// One summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    rank: i64,
+    start: i64,
+    sections: Box<[u8]>,
+}
+
+impl Entry {
+    fn new(summary: &Summary, sections: Box<[u8]>) -> Entry {
+        Entry { rank: summary.rank.unwrap_or(-1), start: summary.time.0, sections }
+    }
+}
+
+impl Summaries {
+    /// Adds a summary.
+    pub fn push(&mut self, summary: &Summary) {
+        self.entries.push(Entry::new(summary, sections::encode(summary).into()));
+    }
+
+    /// Returns one summary whose file has at most `limit` bytes. To fit, names with little time are left out, then the last
+    /// collectives, whose number is kept.
+    pub fn within(mut summary: Summary, limit: usize) -> Summaries {
+        /// The number of names that stay.
+        const FEWEST: usize = 16;
+        loop {
+            let mut one = Summaries::default();
+            one.push(&summary);
+            let size = one.to_file().len();
+            let names = summary.operators.len().max(summary.kernels.len());
+            if size <= limit || (names <= FEWEST && summary.calls.is_empty()) {
+                return one;
+            }
+            if names > FEWEST {
+                summary.operators.truncate(names / 2);
+                summary.kernels.truncate(names / 2);
+                continue;
+            }
+            let share = summary.calls.len() as u64 * (size - limit) as u64 / size as u64;
             let kept = summary.calls.len() - (share as usize + 1).min(summary.calls.len());
             summary.calls_left_out += (summary.calls.len() - kept) as u64;
             summary.calls.truncate(kept);
         }
     }
-}
 
-/// Reads a file of summaries.
-///
-/// # Errors
-/// Returns [`Error::NotATrace`] if it is damaged, of a newer version, or not a file of summaries.
-pub fn decode(file: &[u8]) -> Result<Vec<Summary>, Error> {
-    let not = |looks_like, hint, offset: usize| Error::NotATrace { looks_like, hint, offset: offset as u64 };
-    let Some((&version, rest)) = file.strip_prefix(MAGIC).and_then(|rest| rest.split_first()) else {
-        return Err(not("no file of summaries", "", 0));
-    };
-    if version > VERSION || version == 0 {
-        return Err(not("a summary of a newer version", "use a newer kinetoscope", MAGIC.len()));
-    }
-    let damaged = |at: usize| not("a damaged summary", "make it again with `kinetoscope summarize`", at);
-    let mut reader = Reader::new(rest);
-    let mut summaries = Vec::new();
-    while !reader.is_empty() {
-        let at = file.len() - reader.len();
-        let entry = reader.block().ok_or_else(|| damaged(at))?;
-        let crc = reader.raw(4).ok_or_else(|| damaged(at))?;
-        if CRC.checksum(entry).to_le_bytes() != crc {
-            return Err(damaged(at));
+    /// Adds the summaries in a file. Sections that this version does not know stay in them.
+    ///
+    /// # Errors
+    /// Returns [`Error::NotATrace`] if the file is damaged, of a newer version, or not a file of summaries. Nothing is added
+    /// then.
+    pub fn read(&mut self, file: &[u8]) -> Result<(), Error> {
+        let not =
+            |looks_like, hint, offset: usize| Error::NotATrace { looks_like, hint, offset: offset as u64 };
+        let Some((&version, rest)) = file.strip_prefix(MAGIC).and_then(|rest| rest.split_first()) else {
+            return Err(not("no file of summaries", "", 0));
+        };
+        if version > VERSION || version == 0 {
+            return Err(not("a summary of a newer version", "use a newer kinetoscope", MAGIC.len()));
         }
-        summaries.push(sections::decode(entry).ok_or_else(|| damaged(at))?.bounded());
+        let damaged = |at: usize| not("a damaged summary", "make it again with `kinetoscope summarize`", at);
+        let mut reader = Reader::new(rest);
+        let mut entries = Vec::new();
+        while !reader.is_empty() {
+            let at = file.len() - reader.len();
+            entries.push(read_entry(&mut reader).ok_or_else(|| damaged(at))?);
+        }
+        self.entries.append(&mut entries);
+        Ok(())
     }
-    Ok(summaries)
+
+    /// Adds all of `other`.
+    pub fn append(&mut self, mut other: Summaries) {
+        self.entries.append(&mut other.entries);
+    }
+
+    /// The number of summaries.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Returns the file. Equal summaries are written once.
+    pub fn to_file(&self) -> Vec<u8> {
+        let mut entries: Vec<&Entry> = self.entries.iter().collect();
+        // The sort by keys is stable, so entries with equal keys stay ordered by content.
+        entries.sort_by(|a, b| a.sections.cmp(&b.sections));
+        sort_by_key(&mut entries, |entry| (entry.rank, entry.start));
+        entries.dedup();
+        let mut out = Writer::default();
+        out.raw(MAGIC);
+        out.raw(&[VERSION]);
+        for Entry { sections, .. } in entries {
+            out.unsigned(sections.len() as u64);
+            out.raw(sections);
+            out.raw(&CRC.checksum(sections).to_le_bytes());
+        }
+        out.finish()
+    }
 }
 
-/// Merges files of summaries into one.
-///
-/// # Errors
-/// The errors of [`decode`].
-pub fn merge<'a>(files: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, Error> {
-    let mut all = Vec::new();
-    for file in files {
-        all.append(&mut decode(file)?);
+impl IntoIterator for Summaries {
+    type Item = Summary;
+    type IntoIter = Decoded;
+
+    fn into_iter(self) -> Decoded {
+        Decoded(self.entries.into_iter())
     }
-    Ok(encode(&all))
+}
+
+/// Summaries, each decoded when it is requested.
+#[derive(Clone, Debug)]
+pub struct Decoded(vec::IntoIter<Entry>);
+
+impl Iterator for Decoded {
+    type Item = Summary;
+
+    fn next(&mut self) -> Option<Summary> {
+        self.0.find_map(|entry| decode(&entry.sections))
+    }
+}
+
+fn read_entry(reader: &mut Reader<'_>) -> Option<Entry> {
+    let sections = reader.block()?;
+    let crc = reader.raw(4)?;
+    if CRC.checksum(sections).to_le_bytes() != crc {
+        return None;
+    }
+    Some(Entry::new(&decode(sections)?, sections.into()))
+}
+
+fn decode(entry: &[u8]) -> Option<Summary> {
+    Some(sections::decode(entry)?.bounded())
 }
 
 #[cfg(test)]
@@ -134,6 +195,25 @@ mod tests {
     use crate::ranks::summary::Named;
     use alloc::format;
     use alloc::vec;
+
+    fn encode(summaries: &[Summary]) -> Vec<u8> {
+        let mut all = Summaries::default();
+        for one in summaries {
+            all.push(one);
+        }
+        all.to_file()
+    }
+
+    fn decode(file: &[u8]) -> Result<Vec<Summary>, Error> {
+        let mut all = Summaries::default();
+        all.read(file).map(|()| all.into_iter().collect())
+    }
+
+    fn merge<'a>(files: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, Error> {
+        let mut all = Summaries::default();
+        files.into_iter().try_for_each(|file| all.read(file))?;
+        Ok(all.to_file())
+    }
 
     fn some(random: &mut Random) -> Summary {
         let name = |at: i64| Named {
@@ -194,7 +274,10 @@ mod tests {
         out.unsigned(entry.len() as u64);
         out.raw(&entry);
         out.raw(&CRC.checksum(&entry).to_le_bytes());
-        assert_eq!(decode(&out.finish()), decode(&encode(&[summary])));
+        let file = out.finish();
+        assert_eq!(decode(&file), decode(&encode(&[summary])));
+        // Merging keeps them.
+        assert_eq!(merge([file.as_slice()]).expect("a valid file"), file);
     }
 
     #[test]
@@ -203,7 +286,7 @@ mod tests {
         let call = summary.calls[0];
         summary.calls = (0..5000).map(|at| crate::ranks::calls::Call { seq: Some(at), ..call }).collect();
         for limit in [60_000, 20_000, 3_000, 500] {
-            let file = encode_within(summary.clone(), limit);
+            let file = Summaries::within(summary.clone(), limit).to_file();
             let back = decode(&file).expect("a valid file").remove(0);
             assert!(file.len() <= limit || back.calls.is_empty(), "{limit}: {}", file.len());
             assert_eq!(back.calls.len() as u64 + back.calls_left_out, 5000);

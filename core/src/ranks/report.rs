@@ -1,7 +1,7 @@
 //! The answer of `ranks` as a page of text.
 
-use super::findings::Filter;
-use super::findings::Findings;
+use super::findings::{Filter, Findings};
+use super::fitness::shared;
 use super::phases::{Phase, Times, own};
 use super::rows::rows;
 use super::run::{Run, ranks_text};
@@ -77,6 +77,7 @@ impl Run {
                 section(&mut page, "Communication, the longest first", &traffic(&findings));
                 section(&mut page, "Process groups", &groups(&findings));
                 section(&mut page, "Clocks against the reference rank", &clocks(&findings));
+                section(&mut page, "What the traces cannot answer, or not completely", &fitness(self));
             }
             _ => section(&mut page, "Ranks in steps", &rank_steps(&findings, options.filter())),
         }
@@ -294,6 +295,15 @@ fn clocks(findings: &Findings<'_>) -> Rows {
                 row
             }
         });
+    }
+    table
+}
+
+fn fitness(run: &Run) -> Rows {
+    let mut table = Rows::page(&["Question", "Verdict", "Ranks", "Because"]);
+    for one in shared(run).into_iter().take(TOP) {
+        let (question, verdict) = (one.question.as_str(), one.verdict.as_str());
+        table.push(vec![question.into(), verdict.into(), numbers(&one.ranks).into(), one.because.into()]);
     }
     table
 }

@@ -2,6 +2,7 @@
 
 use super::columns::{COLUMNS, PHASES, RowKind};
 use super::findings::{Filter, Findings};
+use super::fitness::shared;
 use super::matching::{MatchedBy, call};
 use super::phases::{Phase, Times, own};
 use super::step_table::{StepTable, known};
@@ -59,6 +60,7 @@ fn empty(column: &Column) -> Cell {
 pub(crate) fn rows(findings: &Findings<'_>, filter: Filter) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     run(findings, &mut rows);
+    fitness(findings, filter, &mut rows);
     stragglers(findings, filter, &mut rows);
     slow_links(findings, filter, &mut rows);
     clocks(findings, filter, &mut rows);
@@ -83,6 +85,19 @@ fn run(findings: &Findings<'_>, rows: &mut Rows) {
             .with("code", note.code.as_str())
             .with("message", note.message.as_str())
             .push(rows);
+    }
+}
+
+fn fitness(findings: &Findings<'_>, filter: Filter, rows: &mut Rows) {
+    for one in shared(findings.run) {
+        if one.ranks.iter().any(|&rank| filter.has_rank(rank)) {
+            Row::of(RowKind::Fitness)
+                .numbers("ranks", one.ranks)
+                .with("question", one.question.as_str())
+                .with("verdict", one.verdict.as_str())
+                .with("message", one.because)
+                .push(rows);
+        }
     }
 }
 

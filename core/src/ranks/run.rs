@@ -32,6 +32,8 @@ words! {
         AssumedRank = "assumed_rank",
         /// The trace is of another run: of another size, or of another time. It is not used.
         AnotherRun = "another_run",
+        /// The trace has another version of the trace format than most others.
+        MixedSchema = "mixed_schema",
         /// Ranks have more or fewer collectives of a group than others.
         MissingCalls = "missing_calls",
         /// A rank began to record before others. What it waited for until then is not counted.
@@ -52,6 +54,7 @@ impl NoteCode {
                 | NoteCode::DuplicateRank
                 | NoteCode::ContradictoryRank
                 | NoteCode::AnotherRun
+                | NoteCode::MixedSchema
                 | NoteCode::CallsLeftOut
         )
     }
@@ -110,9 +113,9 @@ pub struct Run {
 
 impl Run {
     /// Returns the run of these summaries. `notes` is what is known of files that have no summary.
-    pub fn new(summaries: Vec<Summary>, notes: Vec<Note>) -> Run {
+    pub fn new(summaries: impl IntoIterator<Item = Summary>, notes: Vec<Note>) -> Run {
         let mut run = Run { notes, ..Run::default() };
-        let mut ranked = run.ranked(summaries);
+        let mut ranked = run.ranked(summaries.into_iter().collect());
         sort_by_key(&mut ranked, |(rank, summary)| (*rank, summary.time.0));
         let kept = run.one_run(ranked);
         run.world_size = kept.iter().filter_map(|(_, summary)| summary.world_size).max();
@@ -182,6 +185,7 @@ impl Run {
     /// Leaves out summaries of another run and those that are there twice.
     fn one_run(&mut self, ranked: Vec<(i64, Summary)>) -> Vec<(i64, Summary)> {
         let size = most(ranked.iter().filter_map(|(_, summary)| summary.world_size));
+        let schema = most(ranked.iter().filter_map(|(_, summary)| summary.schema));
         let period = typical_period(&ranked);
         let mut kept: Vec<(i64, Summary)> = Vec::new();
         for (rank, summary) in ranked {
@@ -192,26 +196,37 @@ impl Run {
             } else if is_far(summary.time, period) {
                 let message = format!("{}: recorded at another time than the other ranks", summary.source);
                 self.note(NoteCode::AnotherRun, message);
-            } else if let Some((_, other)) = kept.iter().find(|(known, other)| {
-                *known == rank && other.time.0 < summary.time.1 && summary.time.0 < other.time.1
-            }) {
+            } else if let Some((_, other)) = kept
+                .iter()
+                .rev()
+                .take_while(|(known, _)| *known == rank)
+                .find(|(_, other)| other.time.0 < summary.time.1 && summary.time.0 < other.time.1)
+            {
                 let message =
                     format!("{}: rank {rank} at the same time as {}; not used", summary.source, other.source);
                 self.note(NoteCode::DuplicateRank, message);
             } else {
-                if summary.is_partial {
-                    let message = format!("{}: a part could not be read", summary.source);
-                    self.note(NoteCode::Partial, message);
-                }
-                if summary.calls_left_out > 0 {
-                    let message =
-                        format!("{}: {} collectives left out", summary.source, summary.calls_left_out);
-                    self.note(NoteCode::CallsLeftOut, message);
-                }
+                self.note_defects(&summary, schema);
                 kept.push((rank, summary));
             }
         }
         kept
+    }
+
+    /// Notes what a summary that is used lacks. `schema` is the most frequent version of the trace format.
+    fn note_defects(&mut self, summary: &Summary, schema: Option<i64>) {
+        let source = &summary.source;
+        if summary.is_partial {
+            self.note(NoteCode::Partial, format!("{source}: a part could not be read"));
+        }
+        if let Some((stated, schema)) = summary.schema.zip(schema).filter(|(stated, most)| stated != most) {
+            let message = format!("{source}: schema version {stated}, the others have {schema}");
+            self.note(NoteCode::MixedSchema, message);
+        }
+        if summary.calls_left_out > 0 {
+            let message = format!("{source}: {} collectives left out", summary.calls_left_out);
+            self.note(NoteCode::CallsLeftOut, message);
+        }
     }
 
     /// Adds a window of a rank.
@@ -223,9 +238,14 @@ impl Run {
         }
         let Some(member) = self.members.last_mut() else { return };
         member.steps.append(&mut summary.steps);
-        for mut call in core::mem::take(&mut summary.calls) {
+        let mut calls = core::mem::take(&mut summary.calls);
+        for call in &mut calls {
             call.group = indexes.get(call.group as usize).copied().unwrap_or(0);
-            member.calls.push(call);
+        }
+        if member.calls.is_empty() {
+            member.calls = calls;
+        } else {
+            member.calls.append(&mut calls);
         }
         member.windows.push(summary);
     }

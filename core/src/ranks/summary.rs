@@ -18,7 +18,8 @@ use alloc::vec::Vec;
 
 pub(crate) use names::Named;
 
-/// The summary of one rank. It is made by [`Summary::of`], or read from a file by [`decode`](super::file::decode).
+/// The summary of one rank. It is made by [`Summary::of`], or read from a file by
+/// [`Summaries`](super::file::Summaries).
 ///
 /// All times are Unix times in ns, or times of the trace where it does not state when it began.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,6 +28,8 @@ pub struct Summary {
     pub(crate) producer: String,
     pub(crate) rank: Option<i64>,
     pub(crate) world_size: Option<i64>,
+    /// The version of the trace format, if the trace states one.
+    pub(crate) schema: Option<i64>,
     pub(crate) host: String,
     /// The start of the first event and the end of the last.
     pub(crate) time: (i64, i64),
@@ -109,6 +112,7 @@ impl Summary {
             producer: producer(table).to_owned(),
             rank: table.metadata.rank(),
             world_size: table.metadata.world_size(),
+            schema: table.metadata.value("schemaVersion").and_then(|version| version.as_i64()),
             host: host(trace),
             time: unix(wall),
             events: table.len() as u64,

@@ -1,8 +1,9 @@
 //! The command line, built from the engine's lists of queries and exports, and its parsed arguments.
 
+mod ranks;
+
 use crate::failure::Failure;
 use crate::progress::Reading;
-use crate::ranks::{merge, summarize};
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use kinetoscope_core::kernel_rules::KernelRules;
@@ -99,7 +100,7 @@ fn subcommands() -> impl Iterator<Item = Command> {
     QUERIES
         .iter()
         .map(query_command)
-        .chain([summarize::command(), merge::command(), export, repair])
+        .chain([ranks::summarize(), ranks::merge(), export, repair])
         .chain(page_commands())
         .chain(exports(Kind::Edit).map(|e| export_command(e, "")))
         .chain([
@@ -138,7 +139,7 @@ fn descriptions(root: &Command) -> String {
     out + "\n"
 }
 
-pub(crate) fn examples(command: &str, examples: &[&str]) -> String {
+fn examples(command: &str, examples: &[&str]) -> String {
     let lines: Vec<String> = examples.iter().map(|e| format!("  kinetoscope {command} {e}")).collect();
     format!("Examples:\n{}", lines.join("\n"))
 }
@@ -364,7 +365,7 @@ fn answer_args(command: Command, required: bool) -> Command {
 }
 
 /// The arguments of a command that writes something about a run.
-pub(crate) fn run_args(about_output: &'static str) -> [Arg; 3] {
+fn run_args(about_output: &'static str) -> [Arg; 3] {
     [run_traces(), output(about_output), strict()]
 }
 

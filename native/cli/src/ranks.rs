@@ -12,19 +12,20 @@ use crate::progress::read_run;
 use clap::ArgMatches;
 use kinetoscope::files::{Content, Found, RunFiles};
 use kinetoscope_core::queries::{Request, query};
+use kinetoscope_core::ranks::file::Summaries;
 use kinetoscope_core::ranks::run::{Note, NoteCode, Run};
 use kinetoscope_core::ranks::summary::Summary;
 use kinetoscope_core::report::document;
 
-/// The summaries of all files, with notes about those that have none.
+/// What was read of all files: summaries, and notes about files that have none.
 #[derive(Default)]
-struct Summaries {
-    all: Vec<Summary>,
+struct Read {
+    all: Summaries,
     notes: Vec<Note>,
     code: u8,
 }
 
-impl Summaries {
+impl Read {
     /// Adds a file whose summary has its path as name. A file of summaries has no events to merge.
     fn add_by_path(&mut self, mut found: Found) {
         found.name.clone_from(&found.path);
@@ -40,8 +41,8 @@ impl Summaries {
     fn add(&mut self, found: Found) {
         let is_other = found.is_other_file();
         match found.content {
-            Ok(Content::Summaries(mut more)) => self.all.append(&mut more),
-            Ok(Content::Trace(trace)) => self.all.push(Summary::of(&trace, &found.name)),
+            Ok(Content::Summaries(more)) => self.all.append(more),
+            Ok(Content::Trace(trace)) => self.all.push(&Summary::of(&trace, &found.name)),
             Err(reason) => {
                 let code = if is_other { NoteCode::Skipped } else { NoteCode::Unreadable };
                 let message = format!("{}: {reason}", found.path);
@@ -79,7 +80,7 @@ pub(crate) fn ranks(matches: &ArgMatches) -> Result<u8, Failure> {
     if let Some(output) = &files.output {
         Inputs::of(sources.sources()).refuse(output)?;
     }
-    let mut read = Summaries::default();
+    let mut read = Read::default();
     read_run(&sources, &mut |found| read.add(found));
     require(!read.all.is_empty())?;
     let run = Run::new(read.all, read.notes);

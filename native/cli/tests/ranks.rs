@@ -1,11 +1,12 @@
 //! `ranks`, `summarize` and `merge`, as a user runs them: folders, archives, patterns, damaged and foreign files.
 
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -95,6 +96,11 @@ fn folders_archives_and_patterns_give_the_same_rows() {
     let straggler = expected.iter().find(|row| row["kind"] == "straggler").expect("a late rank");
     assert_eq!((&straggler["rank"], &straggler["phase"]), (&2.into(), &"forward".into()));
     assert!(straggler["message"].as_str().expect("evidence").contains("slow_forward"));
+    let unfit = expected.iter().find(|row| row["question"] == "memory").expect("a verdict");
+    assert_eq!(
+        (&unfit["kind"], &unfit["verdict"], &unfit["ranks"]),
+        (&"fitness".into(), &"unfit".into(), &serde_json::json!([0, 1, 2, 3]))
+    );
     let other = tempfile::tempdir().expect("a folder");
     let [tar, gz, zip] = ["run.tar", "run.tar.gz", "run.zip"].map(|name| other.path().join(name));
     let mut files = members(&paths);
@@ -133,6 +139,12 @@ fn bad_files_have_a_line_each_and_the_others_are_answered() {
     fs::copy(&paths[0], folder.path().join("rank0-copy.json.gz")).expect("a copy");
     let other = r#"{"distributedInfo": {"rank": 2, "world_size": 64}, "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}"#;
     fs::write(folder.path().join("rank2-other.json"), other).expect("a trace of another run");
+    let mut old = String::new();
+    GzDecoder::new(&*fs::read(&paths[1]).expect("a trace")).read_to_string(&mut old).expect("text");
+    let newer = old.replacen(r#""schemaVersion": 1"#, r#""schemaVersion": 7"#, 1);
+    assert_ne!(old, newer);
+    fs::remove_file(&paths[1]).expect("a trace");
+    fs::write(folder.path().join("rank1.json"), newer).expect("a trace of another schema");
     let found = rows(&[folder.path()]);
     let notes = notes(&found);
     for (code, part) in [
@@ -143,6 +155,7 @@ fn bad_files_have_a_line_each_and_the_others_are_answered() {
         ("partial", "rank3.json.gz"),
         ("duplicate_rank", "rank0-copy.json.gz"),
         ("another_run", "of a run of 64 ranks, not 4"),
+        ("mixed_schema", "rank1.json: schema version 7, the others have 1"),
     ] {
         let count = notes.iter().filter(|(known, text)| known == code && text.contains(part)).count();
         assert_eq!(count, 1, "{code} {part}: {notes:#?}");

@@ -3,8 +3,7 @@
 use super::archive::{Member, is_archive, members};
 use super::input::{EXTENSIONS, Progress, Reason, Source, files_in, read_from};
 use kinetoscope_core::error::Error;
-use kinetoscope_core::ranks::file;
-use kinetoscope_core::ranks::summary::Summary;
+use kinetoscope_core::ranks::file::{Summaries, is_summary};
 use kinetoscope_core::trace::Trace;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -14,7 +13,7 @@ pub enum Content {
     /// A trace.
     Trace(Box<Trace>),
     /// The summaries of a `.ksum` file.
-    Summaries(Vec<Summary>),
+    Summaries(Summaries),
 }
 
 /// A file of a run.
@@ -190,9 +189,11 @@ fn member_of(archive: &str, Member { name, bytes }: Member, report: Report<'_>) 
 fn content(mut input: Box<dyn Read + Send>, progress: &mut dyn FnMut(Progress)) -> Result<Content, Reason> {
     let mut head = Vec::new();
     input.by_ref().take(4).read_to_end(&mut head)?;
-    if file::is_summary(&head) {
+    if is_summary(&head) {
         input.read_to_end(&mut head)?;
-        return Ok(Content::Summaries(file::decode(&head)?));
+        let mut summaries = Summaries::default();
+        summaries.read(&head)?;
+        return Ok(Content::Summaries(summaries));
     }
     let trace = read_from(Box::new(Cursor::new(head).chain(input)), progress)?;
     Ok(Content::Trace(Box::new(trace)))

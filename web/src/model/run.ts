@@ -10,7 +10,18 @@ export type SlowLink = OfKind<"slow_link">;
 export type CollectiveRow = OfKind<"collective">;
 
 /** The kinds of rows whose number grows with the ranks or the groups, but not with the steps or the collectives. */
-export const FACTS = ["run", "note", "straggler", "slow_link", "clock", "rank", "group", "bandwidth", "step"] as const;
+export const FACTS = [
+  "run",
+  "note",
+  "fitness",
+  "straggler",
+  "slow_link",
+  "clock",
+  "rank",
+  "group",
+  "bandwidth",
+  "step",
+] as const;
 
 /** Returns the rows of a kind. */
 export function ofKind<K extends RanksRow["kind"]>(rows: readonly RanksRow[], kind: K): OfKind<K>[] {

@@ -15,6 +15,7 @@ pub(crate) fn measure_ranks() -> Result<(), Failure> {
     let mut faults = Vec::new();
     let large = row(64, 200_000, &mut faults, Some((60.0, 400)))?;
     let twice = row(128, 200_000, &mut faults, None)?;
+    row(256, 200_000, &mut faults, None)?;
     let growth = twice.megabytes as f64 / large.megabytes as f64;
     println!("| | memory of 128 ranks against that of 64 | | {growth:.2} |");
     if growth > 1.1 {

@@ -22,6 +22,7 @@ mod tag {
     pub(super) const CALLS: u8 = 8;
     pub(super) const OPERATORS: u8 = 9;
     pub(super) const KERNELS: u8 = 10;
+    pub(super) const SCHEMA: u8 = 11;
 }
 
 /// Writes a summary.
@@ -69,6 +70,7 @@ pub(super) fn encode(summary: &Summary) -> Vec<u8> {
     section(tag::CALLS, &|w| write_calls(w, summary));
     section(tag::OPERATORS, &|w| w.list(&summary.operators, write_named));
     section(tag::KERNELS, &|w| w.list(&summary.kernels, write_named));
+    section(tag::SCHEMA, &|w| w.optional(summary.schema));
     out.finish()
 }
 
@@ -100,6 +102,7 @@ pub(super) fn decode(entry: &[u8]) -> Option<Summary> {
             tag::CALLS => read_calls(&mut r, &mut summary)?,
             tag::OPERATORS => summary.operators = r.list(read_named)?,
             tag::KERNELS => summary.kernels = r.list(read_named)?,
+            tag::SCHEMA => summary.schema = r.optional()?,
             _ => {}
         }
     }

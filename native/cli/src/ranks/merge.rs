@@ -1,36 +1,15 @@
 //! The command `merge`.
 
-use super::{Summaries, require, strict_code};
-use crate::args::{Files, examples, run_args};
+use super::{Read, require, strict_code};
+use crate::args::Files;
 use crate::destinations::Inputs;
 use crate::failure::{Failure, report};
 use crate::progress::read_run;
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::ArgMatches;
 use kinetoscope::files::{Content, Output, RunFiles};
 use kinetoscope_core::error::Error;
 use kinetoscope_core::ranks::run::Run;
 use kinetoscope_core::write::merge::Merger;
-
-/// Its arguments.
-pub(crate) fn command() -> Command {
-    Command::new("merge")
-        .about("Writes the events of several ranks as one trace, on one clock")
-        .long_about(
-            "Writes the events of several ranks as one Chrome trace, on one clock.\n\nRank R has the numbers from R x 10,000,000 as \
-             processes and threads, and ids from R x 2^33. The times of a rank are moved by the offset and drift of its clock, as \
-             `ranks` shows them, where they are larger than their error.",
-        )
-        .after_help(examples("merge", &["ranks/ -o run.json.gz", "ranks.tar.gz --ranks 0,7 -o two.json"]))
-        .arg(
-            Arg::new("ranks")
-                .long("ranks")
-                .value_name("LIST")
-                .value_delimiter(',')
-                .value_parser(value_parser!(i64))
-                .help("Only these ranks, such as 0,7"),
-        )
-        .args(run_args("Write to this file; a name in .gz is compressed [default: standard output]"))
-}
 
 /// Writes the events of all files as one trace. The files are read twice: first for the clocks, then for the events, so
 /// that one trace is in memory at a time.
@@ -44,7 +23,7 @@ pub(crate) fn merge(matches: &ArgMatches) -> Result<u8, Failure> {
     if let Some(output) = &files.output {
         Inputs::of(sources.sources()).refuse(output)?;
     }
-    let mut read = Summaries::default();
+    let mut read = Read::default();
     read_run(&sources, &mut |found| read.add_by_path(found));
     require(!read.all.is_empty())?;
     let run = Run::new(read.all, read.notes);

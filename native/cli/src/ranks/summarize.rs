@@ -2,29 +2,16 @@
 
 use super::require;
 use crate::answer::{is_partial, report_partial};
-use crate::args::{Files, examples, run_args};
+use crate::args::Files;
 use crate::destinations::Inputs;
 use crate::failure::{Failure, UNFIT, UNREADABLE, report};
 use crate::progress::read_run;
-use clap::{ArgMatches, Command};
+use clap::ArgMatches;
 use kinetoscope::files::{Content, Found, Output, RunFiles};
-use kinetoscope_core::ranks::file;
+use kinetoscope_core::ranks::file::{Summaries, limit};
 use kinetoscope_core::ranks::summary::Summary;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-
-/// Its arguments.
-pub(crate) fn command() -> Command {
-    Command::new("summarize")
-        .about("Writes small summaries of ranks, from which `ranks` answers")
-        .long_about(
-            "Writes small summaries of ranks (.ksum), from which `ranks` answers as from the traces.\n\nA summary is at most 2 % of \
-             the size of its trace, or 256 KiB. With a folder as output, each trace gets a file of its own; otherwise all summaries \
-             are in one file. Summaries are merged in any order, with the same result.",
-        )
-        .after_help(examples("summarize", &["rank0.pt.trace.json.gz -o rank0.ksum", "ranks/*.ksum -o run.ksum"]))
-        .args(run_args("Write to this file, or to a file for each trace in this folder"))
-}
 
 /// Writes the summaries of all files: to one file, or to one file each in a folder.
 pub(crate) fn summarize(matches: &ArgMatches) -> Result<u8, Failure> {
@@ -38,7 +25,7 @@ pub(crate) fn summarize(matches: &ArgMatches) -> Result<u8, Failure> {
         Destination::Folder { folder: output, written: HashSet::new() }
     } else {
         inputs.refuse(&output)?;
-        Destination::File { path: output, summaries: Vec::new() }
+        Destination::File { path: output, summaries: Summaries::default() }
     };
     let mut code = 0;
     let mut failure = None;
@@ -58,15 +45,15 @@ pub(crate) fn summarize(matches: &ArgMatches) -> Result<u8, Failure> {
 /// Where the summaries are written.
 enum Destination {
     /// All to one file.
-    File { path: PathBuf, summaries: Vec<Vec<u8>> },
+    File { path: PathBuf, summaries: Summaries },
     /// Each to its own file.
     Folder { folder: PathBuf, written: HashSet<PathBuf> },
 }
 
 impl Destination {
-    fn add(&mut self, name: &str, summary: Vec<u8>, inputs: &Inputs) -> Result<(), Failure> {
+    fn add(&mut self, name: &str, summary: Summaries, inputs: &Inputs) -> Result<(), Failure> {
         match self {
-            Destination::File { summaries, .. } => summaries.push(summary),
+            Destination::File { summaries, .. } => summaries.append(summary),
             Destination::Folder { folder, written } => {
                 let path = folder.join(summary_name(name));
                 inputs.refuse(&path)?;
@@ -74,7 +61,7 @@ impl Destination {
                     let message = format!("two traces would be written to {}", path.display());
                     return Err(Failure::usage(message));
                 }
-                write(&path, &summary)?;
+                write(&path, &summary.to_file())?;
             }
         }
         Ok(())
@@ -84,7 +71,7 @@ impl Destination {
         match self {
             Destination::File { path, summaries } => {
                 require(!summaries.is_empty())?;
-                write(&path, &file::merge(summaries.iter().map(Vec::as_slice))?)
+                write(&path, &summaries.to_file())
             }
             Destination::Folder { written, .. } => require(!written.is_empty()),
         }
@@ -92,16 +79,16 @@ impl Destination {
 }
 
 /// Returns the summary of a file, or reports why there is none. A trace that was read in part raises the exit code.
-fn encoded(found: Found, strict: bool, code: &mut u8) -> Option<Vec<u8>> {
+fn encoded(found: Found, strict: bool, code: &mut u8) -> Option<Summaries> {
     let is_other = found.is_other_file();
     match found.content {
-        Ok(Content::Summaries(all)) => Some(file::encode(&all)),
+        Ok(Content::Summaries(all)) => Some(all),
         Ok(Content::Trace(trace)) => {
             if strict && is_partial(&trace) {
                 report_partial(&found.path);
                 *code = (*code).max(UNFIT);
             }
-            Some(file::encode_within(Summary::of(&trace, &found.name), file::limit(found.bytes)))
+            Some(Summaries::within(Summary::of(&trace, &found.name), limit(found.bytes)))
         }
         Err(reason) => {
             report(format!("{}: {reason}", found.path));

@@ -14,7 +14,7 @@ import { Collectives } from "./collectives";
 import { Heat } from "./heat";
 import { Late, Notes } from "./late";
 import { Merge } from "./merge";
-import { Clocks, Groups, RankList } from "./tables";
+import { Clocks, Fitness, Groups, RankList } from "./tables";
 
 const LABELS = TEXTS.ranks;
 
@@ -75,6 +75,7 @@ function Found({ run, rows }: { run: RemoteRun; rows: readonly RanksRow[] }) {
         <Groups rows={ofKind(rows, "group")} />
         <Clocks rows={ofKind(rows, "clock")} />
       </div>
+      <Fitness rows={ofKind(rows, "fitness")} />
     </>
   );
 }

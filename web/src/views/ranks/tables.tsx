@@ -1,4 +1,4 @@
-// Tables of ranks, process groups and clocks.
+// Tables of ranks, process groups and clocks, and of what the traces cannot answer.
 
 import type { RanksRow } from "kinetoscope/remote";
 import { columnsOf } from "../../components/answer-table";
@@ -109,6 +109,26 @@ export function Clocks({ rows }: { rows: readonly RanksRow[] }) {
             value: (row) => row.refused ?? row.method,
             width: "minmax(110px, 2fr)",
           },
+        })}
+      />
+    </Panel>
+  );
+}
+
+export function Fitness({ rows }: { rows: readonly RanksRow[] }) {
+  if (rows.length === 0) return null;
+  return (
+    <Panel title={LABELS.fitness} about={LABELS.fitnessHint} id="fitness">
+      <Table
+        label={LABELS.fitness}
+        fit={10}
+        rows={rows}
+        keyOf={(row) => `${row.question} ${row.verdict} ${row.message}`}
+        columns={columnsOf("ranks", ["question", "verdict", "ranks", "message"], {
+          question: { title: LABELS.question, width: "110px" },
+          verdict: { title: LABELS.verdict, width: "76px" },
+          ranks: { ...ranksColumn, width: "minmax(76px, 160px)" },
+          message: { title: LABELS.because, width: "minmax(160px, 3fr)" },
         })}
       />
     </Panel>
