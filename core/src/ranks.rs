@@ -27,6 +27,7 @@ pub mod file;
 mod findings;
 mod fitness;
 mod matching;
+mod nodes;
 mod operation;
 mod phases;
 pub mod report;

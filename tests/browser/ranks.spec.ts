@@ -1,7 +1,7 @@
 // Runs of several ranks: all ways to open them, the view of their ranks, single ranks and the merged timeline.
 
 import { readFileSync } from "node:fs";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { tar, zip } from "../../web/tests/archives";
 import { own } from "./files";
 import { drop, expect, open, rowsIn, settled, stepsTrace, test, view, violations } from "./page";
@@ -56,6 +56,22 @@ test("the late rank is named, with its phase and evidence", { tag: "@smoke" }, a
   await page.getByRole("button", { name: "Rank 2" }).first().click();
   await expect(page.locator("main[data-view=overview]")).toBeVisible();
   await expect(page.locator(".trace-chooser select")).toHaveValue("2");
+});
+
+/** A trace of a run as that of another rank, on a machine. */
+function moved(from: number, rank: number, host: string): { name: string; bytes: Buffer } {
+  const trace = JSON.parse(gunzipSync(readFileSync(own(`runs/slow_forward/rank${from}.json.gz`))).toString());
+  trace.distributedInfo.rank = rank;
+  trace.host_name = host;
+  return { name: `rank${rank}.json`, bytes: Buffer.from(JSON.stringify(trace)) };
+}
+
+test("a machine whose ranks are all late is named", async ({ opened: page }) => {
+  await drop(page, [moved(0, 0, "node-a"), moved(1, 1, "node-a"), moved(2, 2, "node-b"), moved(2, 3, "node-b")]);
+  await view(page, "ranks");
+  await shown(page);
+  await expect(page.locator("[data-slow-node=node-b][data-phase=forward]")).toContainText("ranks 2, 3");
+  await expect(page.locator("[data-slow-node]")).toHaveCount(1);
 });
 
 test("the heat map shows measures and orders, and opens a rank", async ({ opened: page }) => {

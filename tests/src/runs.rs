@@ -17,6 +17,8 @@ pub enum Injected {
     Forward,
     /// The kernels of the backward pass of a rank are slow.
     Backward,
+    /// The kernels of the forward pass of all ranks of a machine are slow; the rank is its first.
+    Node,
     /// The transfers of the group of a rank and its neighbour are slow.
     SlowLink,
 }
@@ -28,6 +30,8 @@ pub struct Plan {
     pub seed: u64,
     /// The number of ranks; even with pairs.
     pub ranks: usize,
+    /// The number of ranks of a machine; 0 if the traces do not name machines.
+    pub per_node: usize,
     /// The number of steps.
     pub steps: i64,
     /// The number of layers.
@@ -52,6 +56,7 @@ impl Plan {
         Plan {
             seed,
             ranks: 4,
+            per_node: 0,
             steps: 6,
             layers: 6,
             bucket: 1,
@@ -178,6 +183,9 @@ pub fn generate(plan: &Plan) -> Run {
 
 fn one_step(plan: &Plan, step: i64, ranks: &mut [Rank], random: &mut Random) {
     let is = |rank: usize, injected: Injected| plan.injected == Some((rank, injected));
+    let node = |rank: usize| rank.checked_div(plan.per_node);
+    let slow_node =
+        plan.injected.filter(|(_, injected)| *injected == Injected::Node).map(|(first, _)| node(first));
     let starts: Vec<i64> = ranks.iter().map(|rank| rank.host).collect();
     let work = 1_100_000 * plan.layers as i64;
     for (at, rank) in ranks.iter_mut().enumerate() {
@@ -189,7 +197,8 @@ fn one_step(plan: &Plan, step: i64, ranks: &mut [Rank], random: &mut Random) {
     }
     for layer in 0..plan.layers {
         for (at, rank) in ranks.iter_mut().enumerate() {
-            let more = if is(at, Injected::Forward) { 300_000 } else { 0 };
+            let is_slow = is(at, Injected::Forward) || slow_node == Some(node(at));
+            let more = if is_slow { 300_000 } else { 0 };
             let length = noisy(random, 400_000 + more);
             rank.compute("aten::linear", "ampere_sgemm_128x64_tn", length);
         }
@@ -302,8 +311,12 @@ fn text<'a>(
     (offset, drift): Shift,
     events: impl Iterator<Item = &'a Event>,
 ) -> String {
+    let host = rank
+        .checked_div(plan.per_node)
+        .map(|node| format!("\"host_name\":\"node{node}\","))
+        .unwrap_or_default();
     let mut out = format!(
-        "{{\"schemaVersion\":1,\"distributedInfo\":{{\"backend\":\"nccl\",\"rank\":{rank},\"world_size\":{}}},\
+        "{{\"schemaVersion\":1,{host}\"distributedInfo\":{{\"backend\":\"nccl\",\"rank\":{rank},\"world_size\":{}}},\
          \"baseTimeNanoseconds\":{BASE},\"traceEvents\":[\n",
         plan.ranks
     );

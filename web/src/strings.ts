@@ -684,6 +684,7 @@ export const TEMPLATES = {
   missingRanks: (ranks: string) => `without a trace: ${ranks}`,
   shareOfSteps: (share: string) => `${share} of the steps`,
   inSteps: (steps: string, many: number) => `${many === 1 ? "step" : "steps"} ${steps}`,
+  slowNode: (host: string, ranks: string) => `All of ${host} (ranks ${ranks})`,
   slowLink: (name: string, bytes: string, ranks: string) => `${name} of ${bytes} between ranks ${ranks} is slow`,
   slowLinkTimes: (usual: string, others: string, many: string) =>
     `${usual} for each of ${many}; the same takes ${others} in other groups`,

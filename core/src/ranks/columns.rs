@@ -22,6 +22,8 @@ words! {
         Fitness = "fitness",
         /// A rank that others waited for.
         Straggler = "straggler",
+        /// A machine whose ranks the others waited for.
+        SlowNode = "slow_node",
         /// A group of ranks whose transfers are slow.
         SlowLink = "slow_link",
         /// The clock of a rank.
@@ -56,10 +58,10 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::word("question", "", &Question::VOCABULARY, "A kind of question about each trace.").nullable(),
     Column::word("verdict", "", &Verdict::VOCABULARY, "Whether the traces of the `ranks` can answer it.").nullable(),
     Column::text("message", "Message", "The note, the reason for the verdict, or what the straggler did more than the others.").nullable(),
-    Column::word("phase", "Phase", &Phase::VOCABULARY, "The phase in which the rank was late.").nullable(),
-    Column::json("steps", "", Shape::Values, "The numbers of the steps in which the rank was late; empty without profiler steps."),
+    Column::word("phase", "Phase", &Phase::VOCABULARY, "The phase in which the rank or the machine was late.").nullable(),
+    Column::json("steps", "", Shape::Values, "The numbers of the steps in which it was late; empty without profiler steps."),
     Column::ns("cost_ns", "Cost", "What the others waited for because of it, summed over the steps.").nullable(),
-    Column::bool("persistent", "", "Whether the rank was late in most steps.").nullable(),
+    Column::bool("persistent", "", "Whether it was late in most steps.").nullable(),
     Column::int("step", "Step", "The number of the step.").nullable(),
     Column::ns("wall_ns", "Wall", "The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it.").nullable(),
     Column::ns("data_loading_ns", "", "The time of data loading.").nullable(),
@@ -127,6 +129,12 @@ pub(crate) const VARIANTS: &[Variant] = &[
         kinds: &["straggler"],
         filled: &["rank", "phase", "cost_ns", "persistent"],
         nullable: &["host", "message"],
+    },
+    Variant {
+        name: "SlowNode",
+        kinds: &["slow_node"],
+        filled: &["host", "phase", "cost_ns", "persistent"],
+        nullable: &[],
     },
     Variant {
         name: "SlowLink",

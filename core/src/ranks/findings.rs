@@ -6,6 +6,7 @@ use super::calls::Group;
 use super::clocks::{Clocks, clocks};
 use super::evidence::evidence;
 use super::matching::{Matched, MatchedBy, Matching};
+use super::nodes::{SlowNode, slow_nodes};
 use super::phases::{Phase, Times, add};
 use super::run::{Note, NoteCode, Run};
 use super::step_table::StepTable;
@@ -49,6 +50,7 @@ pub(crate) struct Findings<'a> {
     pub(crate) stragglers: Vec<Straggler>,
     /// What the rank of each straggler did more than the others.
     pub(crate) evidence: Vec<Option<String>>,
+    pub(crate) slow_nodes: Vec<SlowNode<'a>>,
     pub(crate) groups: Vec<GroupUse>,
     pub(crate) traffic: Vec<Traffic>,
     pub(crate) slow_links: Vec<SlowLink>,
@@ -92,6 +94,7 @@ impl<'a> Findings<'a> {
         let table = StepTable::of(run, &matched, &waits);
         let parts = StepTable::of_parts(run, &matched, &waits, &table);
         let stragglers = stragglers(&table, parts.as_ref());
+        let slow_nodes = slow_nodes(run, &table, parts.as_ref());
         let traffic = traffic(run, &matched, &waits);
         let mut findings = Findings {
             evidence: stragglers.iter().map(|one| Some(evidence(run, one.member)?.text())).collect(),
@@ -106,6 +109,7 @@ impl<'a> Findings<'a> {
             clocks,
             table,
             stragglers,
+            slow_nodes,
             traffic,
         };
         findings.sum();
@@ -122,6 +126,14 @@ impl<'a> Findings<'a> {
                 && one.steps.iter().any(|&step| filter.has_step(step))
         };
         all.filter(move |(one, _)| fits(one)).map(|(one, evidence)| (one, evidence.as_deref()))
+    }
+
+    /// The slow nodes that have a rank and were late in a step.
+    pub(crate) fn slow_nodes_of(&self, filter: Filter) -> impl Iterator<Item = &SlowNode<'a>> {
+        self.slow_nodes.iter().filter(move |one| {
+            one.ranks.iter().any(|&rank| filter.has_rank(rank))
+                && one.late.steps.iter().any(|&step| filter.has_step(step))
+        })
     }
 
     fn sum(&mut self) {

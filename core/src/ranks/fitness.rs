@@ -3,6 +3,7 @@
 use super::run::Run;
 use super::summary::Fitness;
 use crate::analysis::overview::fitness::{Question, Verdict};
+use crate::order::{descending, sort_by_key};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -39,7 +40,7 @@ pub(crate) fn shared(run: &Run) -> Vec<Shared<'_>> {
             }
         }
     }
-    all.sort_by_key(|(_, one)| (one.question as u8, core::cmp::Reverse(one.verdict)));
+    sort_by_key(&mut all, |(_, one)| (one.question as i64, descending(one.verdict as i64)));
     all.into_iter().map(|(_, one)| one).collect()
 }
 

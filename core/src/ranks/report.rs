@@ -6,6 +6,7 @@ use super::phases::{Phase, Times, own};
 use super::rows::rows;
 use super::run::{Run, ranks_text};
 use super::step_table::StepTable;
+use super::stragglers::Straggler;
 use super::structure::title;
 use crate::error::Error;
 use crate::rows::{Cell, Rows};
@@ -67,6 +68,7 @@ impl Run {
         let findings = Findings::of(self);
         let mut page = String::new();
         head(&findings, &mut page);
+        section(&mut page, "Slow nodes", &slow_nodes(&findings, options.filter()));
         section(&mut page, "Late ranks, the most expensive first", &late(&findings, options.filter()));
         section(&mut page, "Slow links", &slow_links(&findings));
         match (options.rank, options.step) {
@@ -107,7 +109,7 @@ fn head(findings: &Findings<'_>, page: &mut String) {
             time_ns(waited, None)
         );
     }
-    if findings.stragglers.is_empty() {
+    if findings.stragglers.is_empty() && findings.slow_nodes.is_empty() {
         let _ = writeln!(page, "No rank is late beyond the noise of the run.");
     }
     for note in &findings.notes {
@@ -125,17 +127,33 @@ fn late(findings: &Findings<'_>, filter: Filter) -> Rows {
     let mut table = Rows::page(&["Rank", "Phase", "Steps", "Cost", "A step", "What it did more"]);
     for (one, evidence) in findings.stragglers_of(filter) {
         let member = &findings.run.members[one.member];
-        let steps = if findings.table.has_steps { numbers(&one.steps) } else { "all".into() };
-        table.push(vec![
-            member.rank.into(),
-            one.phase.as_str().into(),
-            steps.into(),
-            Cell::Ns(one.cost_ns),
-            Cell::Ns(one.cost_ns / one.steps.len().max(1) as i64),
-            evidence.into(),
-        ]);
+        let mut row = vec![member.rank.into()];
+        row.extend(lateness(findings, one));
+        row.push(evidence.into());
+        table.push(row);
     }
     table
+}
+
+fn slow_nodes(findings: &Findings<'_>, filter: Filter) -> Rows {
+    let mut table = Rows::page(&["Node", "Ranks", "Phase", "Steps", "Cost", "A step"]);
+    for one in findings.slow_nodes_of(filter) {
+        let mut row = vec![one.host.into(), numbers(&one.ranks).into()];
+        row.extend(lateness(findings, &one.late));
+        table.push(row);
+    }
+    table
+}
+
+/// The phase and the steps, and the cost in all and in a step.
+fn lateness(findings: &Findings<'_>, one: &Straggler) -> [Cell; 4] {
+    let steps = if findings.table.has_steps { numbers(&one.steps) } else { "all".into() };
+    [
+        one.phase.as_str().into(),
+        steps.into(),
+        Cell::Ns(one.cost_ns),
+        Cell::Ns(one.cost_ns / one.steps.len().max(1) as i64),
+    ]
 }
 
 /// Numbers as ranges: `2-9`, `4, 8`.

@@ -6,6 +6,7 @@ use super::fitness::shared;
 use super::matching::{MatchedBy, call};
 use super::phases::{Phase, Times, own};
 use super::step_table::{StepTable, known};
+use super::stragglers::Straggler;
 use crate::rows::{Cell, Column, Rows};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -36,6 +37,15 @@ impl Row {
         PHASES.into_iter().zip(phases).fold(self, |row, (key, &ns)| row.ns(key, ns)).ns("own_ns", own(phases))
     }
 
+    /// Who was late, in which steps and at what cost.
+    fn late(self, findings: &Findings<'_>, one: &Straggler) -> Row {
+        let steps = if findings.table.has_steps { one.steps.as_slice() } else { &[] };
+        self.with("phase", one.phase.as_str())
+            .numbers("steps", steps.iter().copied())
+            .ns("cost_ns", one.cost_ns)
+            .with("persistent", Cell::Bool(one.is_persistent))
+    }
+
     /// A text, or nothing if it is empty.
     fn text(self, key: &'static str, text: &str) -> Row {
         self.with(key, (!text.is_empty()).then_some(text))
@@ -62,6 +72,7 @@ pub(crate) fn rows(findings: &Findings<'_>, filter: Filter) -> Rows {
     run(findings, &mut rows);
     fitness(findings, filter, &mut rows);
     stragglers(findings, filter, &mut rows);
+    slow_nodes(findings, filter, &mut rows);
     slow_links(findings, filter, &mut rows);
     clocks(findings, filter, &mut rows);
     ranks(findings, filter, &mut rows);
@@ -104,15 +115,21 @@ fn fitness(findings: &Findings<'_>, filter: Filter, rows: &mut Rows) {
 fn stragglers(findings: &Findings<'_>, filter: Filter, rows: &mut Rows) {
     for (one, evidence) in findings.stragglers_of(filter) {
         let member = &findings.run.members[one.member];
-        let steps = if findings.table.has_steps { one.steps.as_slice() } else { &[] };
         Row::of(RowKind::Straggler)
             .with("rank", member.rank)
             .text("host", member.host())
-            .with("phase", one.phase.as_str())
-            .numbers("steps", steps.iter().copied())
-            .ns("cost_ns", one.cost_ns)
-            .with("persistent", Cell::Bool(one.is_persistent))
+            .late(findings, one)
             .with("message", evidence)
+            .push(rows);
+    }
+}
+
+fn slow_nodes(findings: &Findings<'_>, filter: Filter, rows: &mut Rows) {
+    for one in findings.slow_nodes_of(filter) {
+        Row::of(RowKind::SlowNode)
+            .numbers("ranks", one.ranks.iter().copied())
+            .with("host", one.host)
+            .late(findings, &one.late)
             .push(rows);
     }
 }

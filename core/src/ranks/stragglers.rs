@@ -12,6 +12,7 @@
 use super::phases::{Phase, Times, own, sum};
 use super::step_table::{StepTable, median};
 use crate::order::{descending, sort_by_key};
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// A rank that others waited for.
@@ -49,8 +50,10 @@ struct Costs<'a> {
     table: &'a StepTable,
     /// By rank and step.
     of: Vec<Vec<Times>>,
-    /// The costs of all ranks and steps by their costliest phase, in ascending order, each with its rank.
-    sorted: Vec<(i64, i64)>,
+    /// The costs of all ranks and steps by their costliest phase, in ascending order.
+    sorted: Vec<i64>,
+    /// By rank: where its costs are in `sorted`, in ascending order.
+    places: Vec<Vec<usize>>,
 }
 
 impl Costs<'_> {
@@ -61,14 +64,21 @@ impl Costs<'_> {
             .flat_map(|(at, steps)| steps.iter().map(move |cell| (largest(cell), at as i64)))
             .collect();
         sort_by_key(&mut sorted, |cost| *cost);
-        Costs { table, of, sorted }
+        let mut places = vec![Vec::new(); of.len()];
+        for (place, &(_, at)) in sorted.iter().enumerate() {
+            places[at as usize].push(place);
+        }
+        Costs { table, of, sorted: sorted.into_iter().map(|(cost, _)| cost).collect(), places }
     }
 
     /// The noise of a run, as seen by one rank: the cost that 60 % of the steps of the other ranks stay below, by their
     /// costliest phase.
     fn noise(&self, member: usize) -> i64 {
-        let others = || self.sorted.iter().filter(|(_, at)| *at != member as i64);
-        others().nth(others().count() * 3 / 5).map_or(0, |cost| cost.0)
+        let own = &self.places[member];
+        let at = (self.sorted.len() - own.len()) * 3 / 5;
+        // Each cost of the rank itself that is passed moves the place by one.
+        let at = own.iter().fold(at, |at, &place| at + usize::from(place <= at));
+        self.sorted.get(at).copied().unwrap_or(0)
     }
 
     /// Returns a straggler for each rank and phase in which some steps are late: those that `late` picks from its costs

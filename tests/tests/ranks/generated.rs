@@ -59,13 +59,38 @@ fn the_culprit_and_its_phase_come_first() {
             (Injected::Forward, "forward"),
             (Injected::Backward, "backward"),
         ][(seed % 3) as usize];
-        let plan = varied(seed / 3);
+        let plan = Plan { per_node: 2, ..varied(seed / 3) };
         let culprit = (seed as usize * 7) % plan.ranks;
         let (_, rows) =
             answer(&Plan { injected: Some((culprit, injected)), shifted: seed.is_multiple_of(4), ..plan });
         let first = of_kind(&rows, "straggler").next();
-        if first.is_none_or(|row| row["rank"] != culprit || row["phase"] != phase) {
+        // One of the two ranks of its machine.
+        let names_node = of_kind(&rows, "slow_node").next().is_some();
+        if names_node || first.is_none_or(|row| row["rank"] != culprit || row["phase"] != phase) {
             wrong.push((seed, culprit, phase, first.cloned()));
+        }
+    }
+    assert!(wrong.len() as u64 * 20 <= SEEDS, "{} seeds: {wrong:?}", wrong.len());
+}
+
+/// With two machines, half of all ranks are late, so none of them is an exception.
+#[test]
+fn a_slow_node_comes_first() {
+    let mut wrong = Vec::new();
+    for seed in 0..SEEDS {
+        let nodes = 2 + seed as usize % 3;
+        let plan = Plan { ranks: 4 * nodes, per_node: 4, ..Plan::of(seed) };
+        let slow = seed as usize % nodes;
+        let (_, rows) = answer(&Plan { injected: Some((4 * slow, Injected::Node)), ..plan });
+        let named: Vec<&Value> = of_kind(&rows, "slow_node").collect();
+        let ranks: Vec<usize> = (4 * slow..4 * slow + 4).collect();
+        let is_right = |row: &Value| {
+            row["host"] == format!("node{slow}")
+                && row["phase"] == "forward"
+                && row["ranks"] == serde_json::json!(ranks)
+        };
+        if named.len() != 1 || !is_right(named[0]) {
+            wrong.push((seed, slow, named.into_iter().cloned().collect::<Vec<_>>()));
         }
     }
     assert!(wrong.len() as u64 * 20 <= SEEDS, "{} seeds: {wrong:?}", wrong.len());
@@ -89,8 +114,9 @@ fn a_slow_link_comes_first() {
 #[test]
 fn no_rank_is_named_when_nothing_is_injected() {
     for seed in 0..SEEDS {
-        let (_, rows) = answer(&Plan { shifted: seed.is_multiple_of(2), ..varied(seed) });
-        let named: Vec<&Value> = of_kind(&rows, "straggler").chain(of_kind(&rows, "slow_link")).collect();
+        let (_, rows) = answer(&Plan { shifted: seed.is_multiple_of(2), per_node: 2, ..varied(seed) });
+        let kinds = ["straggler", "slow_node", "slow_link"];
+        let named: Vec<&Value> = kinds.iter().flat_map(|kind| of_kind(&rows, kind)).collect();
         assert!(named.is_empty(), "seed {seed}: {named:?}");
     }
 }

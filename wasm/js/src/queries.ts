@@ -200,6 +200,7 @@ export type RanksKind =
   | "note"
   | "fitness"
   | "straggler"
+  | "slow_node"
   | "slow_link"
   | "clock"
   | "rank"
@@ -1067,13 +1068,13 @@ export interface RanksRunRow {
   verdict: null;
   /** The note, the reason for the verdict, or what the straggler did more than the others. */
   message: null;
-  /** The phase in which the rank was late. */
+  /** The phase in which the rank or the machine was late. */
   phase: null;
-  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  /** The numbers of the steps in which it was late; empty without profiler steps. */
   steps: unknown[] | null;
   /** What the others waited for because of it, summed over the steps. */
   cost_ns: null;
-  /** Whether the rank was late in most steps. */
+  /** Whether it was late in most steps. */
   persistent: null;
   /** The number of the step. */
   step: null;
@@ -1197,13 +1198,13 @@ export interface RanksNoteRow {
   verdict: null;
   /** The note, the reason for the verdict, or what the straggler did more than the others. */
   message: string;
-  /** The phase in which the rank was late. */
+  /** The phase in which the rank or the machine was late. */
   phase: null;
-  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  /** The numbers of the steps in which it was late; empty without profiler steps. */
   steps: unknown[] | null;
   /** What the others waited for because of it, summed over the steps. */
   cost_ns: null;
-  /** Whether the rank was late in most steps. */
+  /** Whether it was late in most steps. */
   persistent: null;
   /** The number of the step. */
   step: null;
@@ -1327,13 +1328,13 @@ export interface RanksFitnessRow {
   verdict: FitnessVerdict;
   /** The note, the reason for the verdict, or what the straggler did more than the others. */
   message: string;
-  /** The phase in which the rank was late. */
+  /** The phase in which the rank or the machine was late. */
   phase: null;
-  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  /** The numbers of the steps in which it was late; empty without profiler steps. */
   steps: unknown[] | null;
   /** What the others waited for because of it, summed over the steps. */
   cost_ns: null;
-  /** Whether the rank was late in most steps. */
+  /** Whether it was late in most steps. */
   persistent: null;
   /** The number of the step. */
   step: null;
@@ -1457,13 +1458,143 @@ export interface RanksStragglerRow {
   verdict: null;
   /** The note, the reason for the verdict, or what the straggler did more than the others. */
   message: string | null;
-  /** The phase in which the rank was late. */
+  /** The phase in which the rank or the machine was late. */
   phase: Phase;
-  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  /** The numbers of the steps in which it was late; empty without profiler steps. */
   steps: unknown[] | null;
   /** What the others waited for because of it, summed over the steps. */
   cost_ns: number;
-  /** Whether the rank was late in most steps. */
+  /** Whether it was late in most steps. */
+  persistent: boolean;
+  /** The number of the step. */
+  step: null;
+  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
+  wall_ns: null;
+  /** The time of data loading. */
+  data_loading_ns: null;
+  /** The time of the forward pass. */
+  forward_ns: null;
+  /** The time of the backward pass. */
+  backward_ns: null;
+  /** The time of the optimizer. */
+  optimizer_ns: null;
+  /** The exposed time of communication, with waiting. */
+  communication_ns: null;
+  /** The remaining time. */
+  other_ns: null;
+  /** The time of the rank's own work: all phases except communication. */
+  own_ns: null;
+  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
+  late_ns: null;
+  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
+  waited_ns: null;
+  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
+  imbalance: null;
+  /** The number of collectives in which the rank arrived last. */
+  last: null;
+  /** The number of matched collectives. */
+  matched: null;
+  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  bubble: null;
+  /** The time in which its devices only communicated; null without devices. */
+  exposed_communication_ns: null;
+  /** The idle time of its devices; null without devices. */
+  idle_ns: null;
+  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
+  peak_bytes: null;
+  /** How much later than the first rank it began to record. */
+  start_skew_ns: null;
+  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
+  offset_ns: null;
+  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
+  drift_ppm: null;
+  /** The time of the rank's clock at which the offset holds. */
+  at_ns: null;
+  /** How far the offset may be off. */
+  error_ns: null;
+  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
+  method: null;
+  /** Why the clock could not be fitted; null if it could. */
+  refused: null;
+  /** The name of the process group; the stream of its kernels if the trace does not name it. */
+  group: null;
+  /** The description of the process group. */
+  description: null;
+  /** What the process group is for. */
+  parallelism: null;
+  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
+  stated: null;
+  /** The number of the collective in its group; null if the traces have none. */
+  seq: null;
+  /** The collective. */
+  name: null;
+  /** The size of the input or the output, whichever is larger; of a group, the sum. */
+  bytes: null;
+  /** When the first rank arrived, on the reference clock. */
+  start_ns: null;
+  /** The wait of each of the `ranks`, in ns. */
+  wait_ns: unknown[] | null;
+  /** The transfer of each of the `ranks`, in ns. */
+  transfer_ns: unknown[] | null;
+  /** The rank that arrived last. */
+  last_rank: null;
+  /** What that rank mostly did since its previous collective. */
+  last_phase: null;
+  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
+  counted: null;
+  /** How the calls of the ranks were matched. */
+  matched_by: null;
+  /** The share of calls that could be matched; 1 for a sequence number or an id. */
+  confidence: null;
+  /** The number of collectives. */
+  count: null;
+  /** The number of machines of the ranks. */
+  nodes: null;
+  /** The median transfer. */
+  usual_transfer_ns: null;
+  /** The median transfer of the same kind and size in other groups. */
+  others_transfer_ns: null;
+  /** The algorithm bandwidth: the size divided by the median transfer. */
+  bytes_per_second: null;
+  /** The bus bandwidth, by the factors of nccl-tests. */
+  bus_bytes_per_second: null;
+}
+
+/** A row of `ranks` of the kind slow_node. */
+export interface RanksSlowNodeRow {
+  /** What the row is about. */
+  kind: "slow_node";
+  /** The rank. */
+  rank: null;
+  /** The ranks: of the run, of the group, or those that took part. */
+  ranks: unknown[] | null;
+  /** The number of ranks of the run, as the traces state it. */
+  world_size: null;
+  /** The ranks without a trace. */
+  missing: unknown[] | null;
+  /** The machine of the rank. */
+  host: string;
+  /** The first trace of the rank. */
+  trace: null;
+  /** The number of recordings of the rank. */
+  windows: null;
+  /** The number of the class of ranks that behave alike. */
+  class: null;
+  /** The kind of note. */
+  code: null;
+  /** A kind of question about each trace. */
+  question: null;
+  /** Whether the traces of the `ranks` can answer it. */
+  verdict: null;
+  /** The note, the reason for the verdict, or what the straggler did more than the others. */
+  message: null;
+  /** The phase in which the rank or the machine was late. */
+  phase: Phase;
+  /** The numbers of the steps in which it was late; empty without profiler steps. */
+  steps: unknown[] | null;
+  /** What the others waited for because of it, summed over the steps. */
+  cost_ns: number;
+  /** Whether it was late in most steps. */
   persistent: boolean;
   /** The number of the step. */
   step: null;
@@ -1587,13 +1718,13 @@ export interface RanksSlowLinkRow {
   verdict: null;
   /** The note, the reason for the verdict, or what the straggler did more than the others. */
   message: null;
-  /** The phase in which the rank was late. */
+  /** The phase in which the rank or the machine was late. */
   phase: null;
-  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  /** The numbers of the steps in which it was late; empty without profiler steps. */
   steps: unknown[] | null;
   /** What the others waited for because of it, summed over the steps. */
   cost_ns: number;
-  /** Whether the rank was late in most steps. */
+  /** Whether it was late in most steps. */
   persistent: null;
   /** The number of the step. */
   step: null;
@@ -1717,13 +1848,13 @@ export interface RanksClockRow {
   verdict: null;
   /** The note, the reason for the verdict, or what the straggler did more than the others. */
   message: null;
-  /** The phase in which the rank was late. */
+  /** The phase in which the rank or the machine was late. */
   phase: null;
-  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  /** The numbers of the steps in which it was late; empty without profiler steps. */
   steps: unknown[] | null;
   /** What the others waited for because of it, summed over the steps. */
   cost_ns: null;
-  /** Whether the rank was late in most steps. */
+  /** Whether it was late in most steps. */
   persistent: null;
   /** The number of the step. */
   step: null;
@@ -1847,13 +1978,13 @@ export interface RanksRankRow {
   verdict: null;
   /** The note, the reason for the verdict, or what the straggler did more than the others. */
   message: null;
-  /** The phase in which the rank was late. */
+  /** The phase in which the rank or the machine was late. */
   phase: null;
-  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  /** The numbers of the steps in which it was late; empty without profiler steps. */
   steps: unknown[] | null;
   /** What the others waited for because of it, summed over the steps. */
   cost_ns: null;
-  /** Whether the rank was late in most steps. */
+  /** Whether it was late in most steps. */
   persistent: null;
   /** The number of the step. */
   step: null;
@@ -1977,13 +2108,13 @@ export interface RanksGroupRow {
   verdict: null;
   /** The note, the reason for the verdict, or what the straggler did more than the others. */
   message: null;
-  /** The phase in which the rank was late. */
+  /** The phase in which the rank or the machine was late. */
   phase: null;
-  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  /** The numbers of the steps in which it was late; empty without profiler steps. */
   steps: unknown[] | null;
   /** What the others waited for because of it, summed over the steps. */
   cost_ns: null;
-  /** Whether the rank was late in most steps. */
+  /** Whether it was late in most steps. */
   persistent: null;
   /** The number of the step. */
   step: null;
@@ -2107,13 +2238,13 @@ export interface RanksBandwidthRow {
   verdict: null;
   /** The note, the reason for the verdict, or what the straggler did more than the others. */
   message: null;
-  /** The phase in which the rank was late. */
+  /** The phase in which the rank or the machine was late. */
   phase: null;
-  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  /** The numbers of the steps in which it was late; empty without profiler steps. */
   steps: unknown[] | null;
   /** What the others waited for because of it, summed over the steps. */
   cost_ns: null;
-  /** Whether the rank was late in most steps. */
+  /** Whether it was late in most steps. */
   persistent: null;
   /** The number of the step. */
   step: null;
@@ -2237,13 +2368,13 @@ export interface RanksStepRow {
   verdict: null;
   /** The note, the reason for the verdict, or what the straggler did more than the others. */
   message: null;
-  /** The phase in which the rank was late. */
+  /** The phase in which the rank or the machine was late. */
   phase: Phase | null;
-  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  /** The numbers of the steps in which it was late; empty without profiler steps. */
   steps: unknown[] | null;
   /** What the others waited for because of it, summed over the steps. */
   cost_ns: null;
-  /** Whether the rank was late in most steps. */
+  /** Whether it was late in most steps. */
   persistent: null;
   /** The number of the step. */
   step: number;
@@ -2367,13 +2498,13 @@ export interface RanksRankStepRow {
   verdict: null;
   /** The note, the reason for the verdict, or what the straggler did more than the others. */
   message: null;
-  /** The phase in which the rank was late. */
+  /** The phase in which the rank or the machine was late. */
   phase: null;
-  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  /** The numbers of the steps in which it was late; empty without profiler steps. */
   steps: unknown[] | null;
   /** What the others waited for because of it, summed over the steps. */
   cost_ns: null;
-  /** Whether the rank was late in most steps. */
+  /** Whether it was late in most steps. */
   persistent: null;
   /** The number of the step. */
   step: number;
@@ -2497,13 +2628,13 @@ export interface RanksCollectiveRow {
   verdict: null;
   /** The note, the reason for the verdict, or what the straggler did more than the others. */
   message: null;
-  /** The phase in which the rank was late. */
+  /** The phase in which the rank or the machine was late. */
   phase: null;
-  /** The numbers of the steps in which the rank was late; empty without profiler steps. */
+  /** The numbers of the steps in which it was late; empty without profiler steps. */
   steps: unknown[] | null;
   /** What the others waited for because of it, summed over the steps. */
   cost_ns: null;
-  /** Whether the rank was late in most steps. */
+  /** Whether it was late in most steps. */
   persistent: null;
   /** The number of the step. */
   step: number | null;
@@ -2600,7 +2731,7 @@ export interface RanksCollectiveRow {
 }
 
 /** A row of `ranks`; `kind` determines which columns it has. */
-export type RanksRow = RanksRunRow | RanksNoteRow | RanksFitnessRow | RanksStragglerRow | RanksSlowLinkRow | RanksClockRow | RanksRankRow | RanksGroupRow | RanksBandwidthRow | RanksStepRow | RanksRankStepRow | RanksCollectiveRow;
+export type RanksRow = RanksRunRow | RanksNoteRow | RanksFitnessRow | RanksStragglerRow | RanksSlowNodeRow | RanksSlowLinkRow | RanksClockRow | RanksRankRow | RanksGroupRow | RanksBandwidthRow | RanksStepRow | RanksRankStepRow | RanksCollectiveRow;
 
 /** Options of `flops`. */
 export interface FlopsOptions {

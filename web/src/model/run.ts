@@ -6,6 +6,7 @@ type OfKind<K extends RanksRow["kind"]> = Extract<RanksRow, { kind: K }>;
 
 export type RankRow = OfKind<"rank">;
 export type Straggler = OfKind<"straggler">;
+export type SlowNode = OfKind<"slow_node">;
 export type SlowLink = OfKind<"slow_link">;
 export type CollectiveRow = OfKind<"collective">;
 
@@ -15,6 +16,7 @@ export const FACTS = [
   "note",
   "fitness",
   "straggler",
+  "slow_node",
   "slow_link",
   "clock",
   "rank",

@@ -1,36 +1,40 @@
-// Late ranks with their evidence, slow links, and notes about the traces.
+// Late ranks with their evidence, slow nodes and links, and notes about the traces.
 
 import type { RanksRow } from "kinetoscope/remote";
 import { RankLink } from "../../components/rank-link";
 import { Panel } from "../../components/parts";
 import { bytes, count, exact, time } from "../../model/format";
-import { groupKey, ofKind, shortRanges, type Straggler, type SlowLink } from "../../model/run";
+import { groupKey, ofKind, shortRanges, type SlowLink, type SlowNode, type Straggler } from "../../model/run";
 import { TEMPLATES, TEXTS } from "../../strings";
 
 const LABELS = TEXTS.ranks;
 
-/** The number of late ranks and links that are listed. */
+/** The number of late ranks, nodes and links that are listed. */
 const MOST = 8;
 
-function LateRank({ row, trace }: { row: Straggler; trace: string | undefined }) {
+function Cost({ ns }: { ns: number }) {
+  return (
+    <span class="cost" data-hint={`${exact("ns", ns)}. ${LABELS.costHint}`}>
+      {time(ns)}
+    </span>
+  );
+}
+
+/** In which steps, how often, and on which machine. */
+function when(row: Straggler | SlowNode, host: string): string {
   const steps = (row.steps ?? []) as number[];
+  const inSteps = steps.length > 0 ? TEMPLATES.inSteps(shortRanges(steps), steps.length) : "";
+  return [inSteps, row.persistent ? LABELS.persistent : "", host].filter(Boolean).join(" · ");
+}
+
+function LateRank({ row, trace }: { row: Straggler; trace: string | undefined }) {
   return (
     <li data-late={row.rank} data-phase={row.phase}>
-      <span class="cost" data-hint={`${exact("ns", row.cost_ns)}. ${LABELS.costHint}`}>
-        {time(row.cost_ns)}
-      </span>
+      <Cost ns={row.cost_ns} />
       <div>
         <p class="finding-message">
           <RankLink rank={row.rank} trace={trace} /> <b class="phase">{row.phase}</b>{" "}
-          <span class="quiet">
-            {[
-              steps.length > 0 ? TEMPLATES.inSteps(shortRanges(steps), steps.length) : "",
-              row.persistent ? LABELS.persistent : "",
-              row.host ?? "",
-            ]
-              .filter(Boolean)
-              .join(" · ")}
-          </span>
+          <span class="quiet">{when(row, row.host ?? "")}</span>
         </p>
         {row.message ? <p class="advice">{row.message}</p> : null}
       </div>
@@ -38,10 +42,22 @@ function LateRank({ row, trace }: { row: Straggler; trace: string | undefined })
   );
 }
 
+function Node({ row }: { row: SlowNode }) {
+  return (
+    <li data-slow-node={row.host} data-phase={row.phase}>
+      <Cost ns={row.cost_ns} />
+      <p class="finding-message">
+        {TEMPLATES.slowNode(row.host, shortRanges((row.ranks ?? []) as number[]))} <b class="phase">{row.phase}</b>{" "}
+        <span class="quiet">{when(row, "")}</span>
+      </p>
+    </li>
+  );
+}
+
 function Link({ row }: { row: SlowLink }) {
   return (
     <li data-slow-link={row.group}>
-      <span class="cost">{time(row.cost_ns)}</span>
+      <Cost ns={row.cost_ns} />
       <div>
         <p class="finding-message">
           {TEMPLATES.slowLink(row.name, bytes(row.bytes), shortRanges((row.ranks ?? []) as number[]))}
@@ -55,13 +71,16 @@ function Link({ row }: { row: SlowLink }) {
 }
 
 export function Late({ rows }: { rows: readonly RanksRow[] }) {
-  const [late, links] = [ofKind(rows, "straggler"), ofKind(rows, "slow_link")];
+  const [late, nodes, links] = [ofKind(rows, "straggler"), ofKind(rows, "slow_node"), ofKind(rows, "slow_link")];
   const traces = new Map(ofKind(rows, "rank").map((row) => [row.rank, row.trace]));
-  const hidden = Math.max(0, late.length - MOST) + Math.max(0, links.length - MOST);
+  const hidden = [late, nodes, links].reduce((sum, { length }) => sum + Math.max(0, length - MOST), 0);
   return (
     <Panel title={LABELS.late} about={LABELS.lateHint} id="late">
-      {late.length + links.length === 0 ? <p class="quiet">{LABELS.noneLate}</p> : null}
+      {late.length + nodes.length + links.length === 0 ? <p class="quiet">{LABELS.noneLate}</p> : null}
       <ul class="findings">
+        {nodes.slice(0, MOST).map((row) => (
+          <Node key={`${row.host} ${row.phase}`} row={row} />
+        ))}
         {late.slice(0, MOST).map((row) => (
           <LateRank key={`${row.rank} ${row.phase}`} row={row} trace={traces.get(row.rank)} />
         ))}
