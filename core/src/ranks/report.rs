@@ -90,7 +90,10 @@ impl Run {
 fn head(findings: &Findings<'_>, page: &mut String) {
     let run = findings.run;
     let ranks = match run.world_size {
-        Some(size) => format!("{} of {}", run.members.len(), counted(size as usize, "rank")),
+        Some(size) => {
+            let own = run.members.iter().filter(|member| (0..size).contains(&member.rank)).count();
+            format!("{own} of {}", counted(size as usize, "rank"))
+        }
         None => counted(run.members.len(), "rank"),
     };
     let steps = counted(findings.table.numbers.len(), "step");

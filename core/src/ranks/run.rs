@@ -26,7 +26,8 @@ words! {
         MissingRank = "missing_rank",
         /// Two traces are the same, or of the same rank at the same time. The first one is used.
         DuplicateRank = "duplicate_rank",
-        /// The trace and its file name state different ranks. The rank in the trace is used.
+        /// The trace and its file name state different ranks, or the run has too few ranks for it. The rank in the trace is
+        /// used.
         ContradictoryRank = "contradictory_rank",
         /// The trace does not state a rank. It is taken from the file name, or from the order of the files.
         AssumedRank = "assumed_rank",
@@ -71,9 +72,10 @@ pub struct Note {
 }
 
 impl Note {
-    /// Returns a note.
-    pub fn new(code: NoteCode, message: impl Into<String>) -> Note {
-        Note { code, message: message.into() }
+    /// Returns a note. Control characters, which names of files can have, become spaces.
+    pub fn new(code: NoteCode, message: impl AsRef<str>) -> Note {
+        let message = message.as_ref().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        Note { code, message }
     }
 }
 
@@ -118,11 +120,12 @@ impl Run {
         let mut ranked = run.ranked(summaries.into_iter().collect());
         sort_by_key(&mut ranked, |(rank, summary)| (*rank, summary.time.0));
         let kept = run.one_run(ranked);
-        run.world_size = kept.iter().filter_map(|(_, summary)| summary.world_size).max();
+        run.world_size =
+            kept.iter().filter_map(|(_, summary)| summary.world_size).max().filter(|&size| size > 0);
         for (rank, summary) in kept {
             run.add(rank, summary);
         }
-        run.count_missing();
+        run.compare_with_size();
         for member in &mut run.members {
             sort_by_key(&mut member.calls, |call| call.time);
         }
@@ -152,7 +155,7 @@ impl Run {
     }
 
     fn note(&mut self, code: NoteCode, message: String) {
-        self.notes.push(Note { code, message });
+        self.notes.push(Note::new(code, message));
     }
 
     /// Returns each summary with its rank: from the trace, else from the name of the file, else by order.
@@ -250,10 +253,17 @@ impl Run {
         member.windows.push(summary);
     }
 
-    fn count_missing(&mut self) {
-        let size = self.world_size.unwrap_or(0).clamp(0, 1 << 20);
+    /// Compares the ranks with the size of the run, if that is known.
+    fn compare_with_size(&mut self) {
+        let Some(size) = self.world_size else { return };
+        let ranks = self.members.iter().map(|member| member.rank);
+        let beyond: Vec<i64> = ranks.filter(|rank| !(0..size).contains(rank)).collect();
+        if !beyond.is_empty() {
+            let message = format!("{} in a run of {size}", ranks_text(&beyond));
+            self.note(NoteCode::ContradictoryRank, message);
+        }
         let has = |rank: i64| self.members.binary_search_by_key(&rank, |member| member.rank).is_ok();
-        self.missing = (0..size).filter(|&rank| !has(rank)).collect();
+        self.missing = (0..size.min(1 << 20)).filter(|&rank| !has(rank)).collect();
         if !self.missing.is_empty() {
             let message = format!("no trace of {}", ranks_text(&self.missing));
             self.note(NoteCode::MissingRank, message);
@@ -385,6 +395,18 @@ mod tests {
         );
         assert_eq!(run.len(), 2);
         assert_eq!(codes(&run), [NoteCode::AnotherRun, NoteCode::AnotherRun, NoteCode::MissingRank]);
+    }
+
+    #[test]
+    fn ranks_beyond_the_run_and_control_characters_are_noted() {
+        let run = Run::new(
+            vec![summary("\u{1b}[31m\n0", Some(0), (0, 9)), summary("x", Some(i64::MAX), (0, 9))],
+            vec![Note::new(NoteCode::Skipped, "a\nNote: b")],
+        );
+        let texts: Vec<&str> = run.notes.iter().map(|note| note.message.as_str()).collect();
+        assert_eq!(texts[0], "a Note: b");
+        assert_eq!(texts[1], "rank 9223372036854775807 in a run of 3");
+        assert_eq!(texts[2], "no trace of ranks 1, 2");
     }
 
     #[test]

@@ -27,8 +27,10 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Prints a message to standard error. A closed standard error is ignored.
+/// Prints a message to standard error, in one line: control characters, which names of files can have, become spaces. A
+/// closed standard error is ignored.
 pub(crate) fn report(message: impl Display) {
+    let message = message.to_string().replace(char::is_control, " ");
     let _ = writeln!(io::stderr(), "kinetoscope: {message}");
 }
 

@@ -16,12 +16,15 @@ use kinetoscope_core::ranks::file::Summaries;
 use kinetoscope_core::ranks::run::{Note, NoteCode, Run};
 use kinetoscope_core::ranks::summary::Summary;
 use kinetoscope_core::report::document;
+use std::mem::take;
 
 /// What was read of all files: summaries, and notes about files that have none.
 #[derive(Default)]
 struct Read {
     all: Summaries,
     notes: Vec<Note>,
+    /// The messages about files that were named.
+    failed: Vec<String>,
     code: u8,
 }
 
@@ -47,12 +50,21 @@ impl Read {
                 let code = if is_other { NoteCode::Skipped } else { NoteCode::Unreadable };
                 let message = format!("{}: {reason}", found.path);
                 if found.is_named {
-                    report(&message);
+                    self.failed.push(message.clone());
                     self.code = UNREADABLE;
                 }
                 self.notes.push(Note::new(code, message));
             }
         }
+    }
+
+    /// Returns the run. One without a rank is refused, after a line about each file.
+    fn into_run(self) -> Result<Run, Failure> {
+        if self.all.is_empty() {
+            self.notes.iter().for_each(|note| report(&note.message));
+        }
+        require(!self.all.is_empty())?;
+        Ok(Run::new(self.all, self.notes))
     }
 }
 
@@ -82,8 +94,9 @@ pub(crate) fn ranks(matches: &ArgMatches) -> Result<u8, Failure> {
     }
     let mut read = Read::default();
     read_run(&sources, &mut |found| read.add(found));
-    require(!read.all.is_empty())?;
-    let run = Run::new(read.all, read.notes);
+    let (code, failed) = (read.code, take(&mut read.failed));
+    let run = read.into_run()?;
+    failed.iter().for_each(report);
     let answer = run.answer(Request::new(&options).for_reading(format == Format::Table))?;
     let mut text = String::new();
     match format {
@@ -92,5 +105,5 @@ pub(crate) fn ranks(matches: &ArgMatches) -> Result<u8, Failure> {
         Format::Table | Format::Md => add_text(&mut text, "", &answer, format, None, false),
     }
     print(&text, files.output.as_deref())?;
-    Ok(read.code.max(strict_code(&files, &run)))
+    Ok(code.max(strict_code(&files, &run)))
 }

@@ -312,3 +312,18 @@ fn no_output_overwrites_an_input_or_another_output() {
     let after: Vec<Vec<u8>> = paths.iter().map(|path| fs::read(path).expect("a trace")).collect();
     assert!(before == after, "a trace was overwritten");
 }
+
+#[test]
+fn a_run_without_a_rank_has_a_line_for_each_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("rank0.json"), "").expect("an empty file");
+    fs::write(folder.path().join("a\nb.json"), "<html>").expect("a page");
+    for command in ["ranks", "merge"] {
+        let output = kinetoscope(&[command, text(folder.path())]);
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        let lines = String::from_utf8(output.stderr).expect("UTF-8");
+        assert_eq!(lines.lines().count(), 3, "{lines}");
+        assert!(lines.contains("rank0.json: the input is empty") && lines.contains("a b.json: "), "{lines}");
+        assert!(lines.ends_with("no trace of a rank could be read\n"), "{lines}");
+    }
+}

@@ -1,6 +1,6 @@
 //! The command `merge`.
 
-use super::{Read, require, strict_code};
+use super::{Read, strict_code};
 use crate::args::Files;
 use crate::destinations::Inputs;
 use crate::failure::{Failure, report};
@@ -8,7 +8,6 @@ use crate::progress::read_run;
 use clap::ArgMatches;
 use kinetoscope::files::{Content, Output, RunFiles};
 use kinetoscope_core::error::Error;
-use kinetoscope_core::ranks::run::Run;
 use kinetoscope_core::write::merge::Merger;
 
 /// Writes the events of all files as one trace. The files are read twice: first for the clocks, then for the events, so
@@ -25,8 +24,8 @@ pub(crate) fn merge(matches: &ArgMatches) -> Result<u8, Failure> {
     }
     let mut read = Read::default();
     read_run(&sources, &mut |found| read.add_by_path(found));
-    require(!read.all.is_empty())?;
-    let run = Run::new(read.all, read.notes);
+    let code = read.code;
+    let run = read.into_run()?;
     for note in run.notes() {
         report(&note.message);
     }
@@ -51,5 +50,5 @@ pub(crate) fn merge(matches: &ArgMatches) -> Result<u8, Failure> {
         Ok(_) | Err(Error::Output) => output.finish()?,
         Err(error) => return Err(error.into()),
     }
-    Ok(read.code.max(strict_code(&files, &run)))
+    Ok(code.max(strict_code(&files, &run)))
 }
