@@ -20,6 +20,9 @@ const LARGEST: u64 = 4 << 30;
 /// How much larger than the archive a file in it may be. Traces compress by less.
 const RATIO: u64 = 100;
 
+/// The size up to which the files of an archive are read in all, however small the archive is, in bytes.
+const SMALL_SUM: u64 = 1 << 30;
+
 /// A file in an archive.
 pub(super) struct Member {
     pub(super) name: String,
@@ -52,6 +55,7 @@ pub(super) fn members(path: &Path, each: &mut dyn FnMut(Member)) -> io::Result<(
 
 fn tar_members(input: impl Read, size: u64, each: &mut dyn FnMut(Member)) -> io::Result<()> {
     let mut archive = tar::Archive::new(input);
+    let mut budget = Budget::of(size);
     for (count, entry) in archive.entries()?.enumerate() {
         let mut entry = entry?;
         check_count(count)?;
@@ -62,7 +66,7 @@ fn tar_members(input: impl Read, size: u64, each: &mut dyn FnMut(Member)) -> io:
         let path = entry.path()?.into_owned();
         let length = entry.size();
         let bytes = if kind.is_file() || kind.is_contiguous() {
-            check(&path, length, size).and_then(|()| read(&mut entry, length))
+            check(&path, length, &mut budget).and_then(|()| read(&mut entry, length))
         } else {
             Err(refused("a link or a special file in an archive is not followed"))
         };
@@ -73,6 +77,7 @@ fn tar_members(input: impl Read, size: u64, each: &mut dyn FnMut(Member)) -> io:
 
 fn zip_members(file: File, size: u64, each: &mut dyn FnMut(Member)) -> io::Result<()> {
     let mut archive = zip::ZipArchive::new(file).map_err(io::Error::other)?;
+    let mut budget = Budget::of(size);
     for at in 0..archive.len() {
         check_count(at)?;
         let (name, bytes) = match archive.by_index(at) {
@@ -83,7 +88,7 @@ fn zip_members(file: File, size: u64, each: &mut dyn FnMut(Member)) -> io::Resul
                 let bytes = if entry.is_symlink() {
                     Err(refused("a link in an archive is not followed"))
                 } else {
-                    check(Path::new(&name), length, size).and_then(|()| read(&mut entry, length))
+                    check(Path::new(&name), length, &mut budget).and_then(|()| read(&mut entry, length))
                 };
                 (name, bytes)
             }
@@ -102,16 +107,34 @@ fn check_count(count: usize) -> io::Result<()> {
     if count < MOST_FILES { Ok(()) } else { Err(refused(format!("more than {MOST_FILES} files"))) }
 }
 
-/// Checks that a path stays within the archive, and that a file is not unreasonably large.
-fn check(path: &Path, length: u64, archive: u64) -> io::Result<()> {
+/// The numbers of bytes that are read from an archive: of one file, and of the files that follow in all.
+struct Budget {
+    file: u64,
+    rest: u64,
+}
+
+impl Budget {
+    /// Returns the budget of an archive of this size.
+    fn of(archive: u64) -> Budget {
+        let size = archive.saturating_mul(RATIO);
+        Budget { file: size.clamp(SMALL, LARGEST), rest: size.max(SMALL_SUM) }
+    }
+}
+
+/// Checks that a path stays within the archive, and that the archive is not unreasonably large.
+fn check(path: &Path, length: u64, budget: &mut Budget) -> io::Result<()> {
     let leaves = |part: Component<'_>| !matches!(part, Component::Normal(_) | Component::CurDir);
     if path.components().any(leaves) {
         return Err(refused("its path leaves the archive"));
     }
-    let most = archive.saturating_mul(RATIO).clamp(SMALL, LARGEST);
-    if length > most {
+    if length > budget.file {
+        let most = budget.file;
         return Err(refused(format!("it is {length} bytes long; at most {most} are read from this archive")));
     }
+    let Some(rest) = budget.rest.checked_sub(length) else {
+        return Err(refused("the files of the archive are unreasonably large in all"));
+    };
+    budget.rest = rest;
     Ok(())
 }
 
