@@ -133,7 +133,7 @@ impl EngineTrace {
     /// of the summary is not limited.
     pub fn summarize(&self, name: &str, file_bytes: Option<f64>) -> Uint8Array {
         let summary = Summary::of(&self.trace, name);
-        let most = file_bytes.map_or(usize::MAX, |bytes| limit(bytes as u64));
+        let most = file_bytes.map_or(usize::MAX, |bytes| limit(name, bytes as u64));
         Uint8Array::from(Summaries::within(summary, most).to_file().as_slice())
     }
 

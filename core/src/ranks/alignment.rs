@@ -14,6 +14,11 @@ pub struct Alignment {
     pub rank: i64,
     /// The name of the trace.
     pub source: String,
+    /// The number of recordings of the rank before this one.
+    pub window: i64,
+    /// What distinguishes its ids from those of other recordings: the rank, or for a further recording of a rank, a number
+    /// that no rank has.
+    pub(crate) slot: i64,
     /// The clock; `None` if the times stay as they are: they are not shifted, or the clock is not known.
     clock: Option<Clock>,
 }
@@ -34,11 +39,14 @@ impl Run {
     /// Returns the alignment of each recording that is used, ordered by rank and time.
     pub fn alignments(&self) -> Vec<Alignment> {
         let clocks = clocks(self, &Matching::of(self).collectives);
+        let slots = self.members.iter().map(|member| member.rank).max().unwrap_or(0).saturating_add(1);
         let mut all = Vec::new();
         for (member, clock) in self.members.iter().zip(&clocks.of) {
             let clock = clock.as_ref().ok().filter(|clock| clock.is_shifted()).copied();
-            for window in &member.windows {
-                all.push(Alignment { rank: member.rank, source: window.source.clone(), clock });
+            for (summary, window) in member.windows.iter().zip(0..) {
+                let slot = member.rank.saturating_add(slots.saturating_mul(window));
+                let source = summary.source.clone();
+                all.push(Alignment { rank: member.rank, source, window, slot, clock });
             }
         }
         all

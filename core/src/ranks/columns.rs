@@ -76,7 +76,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::share("imbalance", "", "The largest own work of a rank beyond the median of all ranks, as a share of the median.").nullable(),
     Column::int("last", "", "The number of collectives in which the rank arrived last.").nullable(),
     Column::int("matched", "", "The number of matched collectives.").nullable(),
-    Column::share("bubble", "", "Of a stage of a pipeline: the share of its steps in which it waited for other stages.").nullable(),
+    Column::share("bubble", "", "Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received.").nullable(),
     Column::ns("exposed_communication_ns", "", "The time in which its devices only communicated; null without devices.").nullable(),
     Column::ns("idle_ns", "", "The idle time of its devices; null without devices.").nullable(),
     Column::bytes("peak_bytes", "", "The largest peak of allocated memory of its devices; null if it was not recorded.").nullable(),

@@ -37,10 +37,16 @@ pub fn is_summary(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 
-/// Returns the largest size of a summary of a trace whose compressed file has this size, in bytes: 2 % of it, or
-/// [`SMALL`] if that is larger.
-pub fn limit(file_bytes: u64) -> usize {
-    usize::try_from(file_bytes / 50).unwrap_or(usize::MAX).max(SMALL)
+/// How much smaller a trace is after gzip.
+const RATIO: u64 = 12;
+
+/// Returns the largest size of a summary of a trace, in bytes: 2 % of its file, or [`SMALL`] if that is larger. Of a file
+/// whose name does not end in `.gz` or `.zst`, a twelfth of its size is taken, as after gzip.
+pub fn limit(name: &str, file_bytes: u64) -> usize {
+    let extension = name.rsplit('.').next().unwrap_or_default();
+    let is_compressed = ["gz", "zst"].iter().any(|known| extension.eq_ignore_ascii_case(known));
+    let compressed = if is_compressed { file_bytes } else { file_bytes / RATIO };
+    usize::try_from(compressed / 50).unwrap_or(usize::MAX).max(SMALL)
 }
 
 /// Summaries as a file has them. They take a small part of the memory of [`Summary`].
@@ -69,22 +75,33 @@ impl Summaries {
         self.entries.push(Entry::new(summary, sections::encode(summary).into()));
     }
 
-    /// Returns one summary whose file has at most `limit` bytes. To fit, names with little time are left out, then the last
-    /// collectives, whose number is kept.
+    /// Returns one summary whose file has at most `limit` bytes. To fit, long texts are cut, names with little time are left
+    /// out, then the last collectives, whose number is kept, then the ranks of groups. Steps stay.
     pub fn within(mut summary: Summary, limit: usize) -> Summaries {
         /// The number of names that stay.
         const FEWEST: usize = 16;
+        let mut is_cut = false;
         loop {
             let mut one = Summaries::default();
             one.push(&summary);
             let size = one.to_file().len();
             let names = summary.operators.len().max(summary.kernels.len());
-            if size <= limit || (names <= FEWEST && summary.calls.is_empty()) {
+            let has_ranks = summary.groups.iter().any(|group| !group.ranks.is_empty());
+            if size <= limit || (is_cut && names <= FEWEST && summary.calls.is_empty() && !has_ranks) {
                 return one;
+            }
+            if !is_cut {
+                summary.cut_texts();
+                is_cut = true;
+                continue;
             }
             if names > FEWEST {
                 summary.operators.truncate(names / 2);
                 summary.kernels.truncate(names / 2);
+                continue;
+            }
+            if summary.calls.is_empty() {
+                summary.groups.iter_mut().for_each(|group| group.ranks.clear());
                 continue;
             }
             let share = summary.calls.len() as u64 * (size - limit) as u64 / size as u64;
@@ -291,5 +308,22 @@ mod tests {
             assert!(file.len() <= limit || back.calls.is_empty(), "{limit}: {}", file.len());
             assert_eq!(back.calls.len() as u64 + back.calls_left_out, 5000);
         }
+    }
+
+    #[test]
+    fn long_texts_and_lists_of_ranks_fit_into_the_limit() {
+        let mut summary = some(&mut Random(6));
+        summary.host = "é".repeat(100_000);
+        summary.kernels.iter_mut().for_each(|kernel| kernel.name = "x".repeat(20_000));
+        let group = crate::ranks::calls::Group { ranks: (0..100_000).collect(), ..Default::default() };
+        summary.groups = vec![group; 3];
+        let file = Summaries::within(summary.clone(), 30_000).to_file();
+        assert!(file.len() <= 30_000, "{}", file.len());
+        let back = decode(&file).expect("a valid file").remove(0);
+        assert!(back.host.starts_with("éé") && back.groups.len() == 3);
+        assert_eq!(
+            (limit("a.json", 24 << 30), limit("a.json.gz", 2 << 30)),
+            ((2 << 30) / 50, (2 << 30) / 50)
+        );
     }
 }

@@ -79,7 +79,7 @@ pub(crate) struct RankSum {
 }
 
 impl RankSum {
-    /// The share of the steps of a stage in which it neither worked nor could have: the bubble of the pipeline.
+    /// The share of the steps of a stage in which it only communicated: the bubble of the pipeline, with its transfers.
     pub(crate) fn bubble(&self) -> Option<f64> {
         let idle = self.phases[Phase::Communication as usize];
         (self.is_stage && self.wall_ns > 0).then(|| idle as f64 / self.wall_ns as f64)

@@ -51,11 +51,7 @@ pub(crate) fn slow_nodes<'a>(
 /// Returns the table with a node in place of each rank.
 fn by_node(table: &StepTable, nodes: &[Vec<usize>]) -> StepTable {
     let of = |cells: &Vec<Option<Cell>>| nodes.iter().map(|node| middle(cells, node)).collect();
-    StepTable {
-        numbers: table.numbers.clone(),
-        has_steps: table.has_steps,
-        cells: table.cells.iter().map(of).collect(),
-    }
+    table.with_cells(table.cells.iter().map(of).collect())
 }
 
 /// The median rank of a node in a step.

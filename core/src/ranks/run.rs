@@ -2,6 +2,7 @@
 
 use super::calls::{Call, Group, index_of};
 use super::summary::{StepTimes, Summary};
+use crate::index::Keyed;
 use crate::order::sort_by_key;
 use crate::words::words;
 use alloc::borrow::ToOwned;
@@ -29,7 +30,7 @@ words! {
         /// The trace and its file name state different ranks, or the run has too few ranks for it. The rank in the trace is
         /// used.
         ContradictoryRank = "contradictory_rank",
-        /// The trace does not state a rank. It is taken from the file name, or from the order of the files.
+        /// The trace does not state a rank. It is taken from the file name, or from the order of the names.
         AssumedRank = "assumed_rank",
         /// The trace is of another run: of another size, or of another time. It is not used.
         AnotherRun = "another_run",
@@ -117,8 +118,11 @@ impl Run {
     /// Returns the run of these summaries. `notes` is what is known of files that have no summary.
     pub fn new(summaries: impl IntoIterator<Item = Summary>, notes: Vec<Note>) -> Run {
         let mut run = Run { notes, ..Run::default() };
-        let mut ranked = run.ranked(summaries.into_iter().collect());
+        let summaries: Vec<Summary> = summaries.into_iter().collect();
+        let ranks = ranks_of(&summaries);
+        let mut ranked: Vec<(i64, Summary)> = ranks.into_iter().zip(summaries).collect();
         sort_by_key(&mut ranked, |(rank, summary)| (*rank, summary.time.0));
+        run.note_ranks(&ranked);
         let kept = run.one_run(ranked);
         run.world_size =
             kept.iter().filter_map(|(_, summary)| summary.world_size).max().filter(|&size| size > 0);
@@ -158,53 +162,40 @@ impl Run {
         self.notes.push(Note::new(code, message));
     }
 
-    /// Returns each summary with its rank: from the trace, else from the name of the file, else by order.
-    fn ranked(&mut self, summaries: Vec<Summary>) -> Vec<(i64, Summary)> {
-        let known: Vec<Option<i64>> =
-            summaries.iter().map(|summary| summary.rank.or_else(|| rank_in(&summary.source))).collect();
-        let mut free = (0..).filter(|rank| !known.contains(&Some(*rank)));
-        let mut ranked = Vec::new();
-        for (summary, known) in summaries.into_iter().zip(&known) {
-            let rank = known.or_else(|| free.next()).unwrap_or(0);
-            let named = rank_in(&summary.source);
-            match (summary.rank, named) {
-                (Some(stated), Some(named)) if stated != named => self.note(
+    /// Notes ranks that the traces do not state, or state otherwise than their names.
+    fn note_ranks(&mut self, ranked: &[(i64, Summary)]) {
+        for (rank, Summary { source, rank: stated, .. }) in ranked {
+            let (code, message) = match (stated, rank_in(source)) {
+                (Some(stated), Some(named)) if *stated != named => (
                     NoteCode::ContradictoryRank,
-                    format!("{}: the trace is of rank {stated}, its name says {named}", summary.source),
+                    format!("{source}: the trace is of rank {stated}, its name says {named}"),
                 ),
-                (None, Some(_)) => {
-                    self.note(NoteCode::AssumedRank, format!("{}: rank {rank} by its name", summary.source));
-                }
+                (None, Some(_)) => (NoteCode::AssumedRank, format!("{source}: rank {rank} by its name")),
                 (None, None) => {
-                    self.note(NoteCode::AssumedRank, format!("{}: rank {rank} by order", summary.source));
+                    (NoteCode::AssumedRank, format!("{source}: rank {rank} by the order of names"))
                 }
-                _ => {}
-            }
-            ranked.push((rank, summary));
+                _ => continue,
+            };
+            self.note(code, message);
         }
-        ranked
     }
 
     /// Leaves out summaries of another run and those that are there twice.
     fn one_run(&mut self, ranked: Vec<(i64, Summary)>) -> Vec<(i64, Summary)> {
-        let size = most(ranked.iter().filter_map(|(_, summary)| summary.world_size));
+        let ranked = self.of_one_size(ranked);
         let schema = most(ranked.iter().filter_map(|(_, summary)| summary.schema));
-        let period = typical_period(&ranked);
+        let others = of_another_run(&ranked);
         let mut kept: Vec<(i64, Summary)> = Vec::new();
-        for (rank, summary) in ranked {
-            if let Some((stated, size)) = summary.world_size.zip(size).filter(|(stated, size)| stated != size)
-            {
-                let message = format!("{}: of a run of {stated} ranks, not {size}", summary.source);
-                self.note(NoteCode::AnotherRun, message);
-            } else if is_far(summary.time, period) {
-                let message = format!("{}: recorded at another time than the other ranks", summary.source);
-                self.note(NoteCode::AnotherRun, message);
-            } else if let Some((_, other)) = kept
+        for ((rank, summary), is_other) in ranked.into_iter().zip(others) {
+            let twice = kept
                 .iter()
                 .rev()
                 .take_while(|(known, _)| *known == rank)
-                .find(|(_, other)| other.time.0 < summary.time.1 && summary.time.0 < other.time.1)
-            {
+                .find(|(_, other)| other.time.0 < summary.time.1 && summary.time.0 < other.time.1);
+            if is_other {
+                let message = format!("{}: recorded at another time than the other ranks", summary.source);
+                self.note(NoteCode::AnotherRun, message);
+            } else if let Some((_, other)) = twice {
                 let message =
                     format!("{}: rank {rank} at the same time as {}; not used", summary.source, other.source);
                 self.note(NoteCode::DuplicateRank, message);
@@ -214,6 +205,20 @@ impl Run {
             }
         }
         kept
+    }
+
+    /// Leaves out summaries of a run of another size.
+    fn of_one_size(&mut self, mut ranked: Vec<(i64, Summary)>) -> Vec<(i64, Summary)> {
+        let size = most(ranked.iter().filter_map(|(_, summary)| summary.world_size));
+        ranked.retain(|(_, summary)| match summary.world_size.zip(size) {
+            Some((stated, size)) if stated != size => {
+                let message = format!("{}: of a run of {stated} ranks, not {size}", summary.source);
+                self.note(NoteCode::AnotherRun, message);
+                false
+            }
+            _ => true,
+        });
+        ranked
     }
 
     /// Notes what a summary that is used lacks. `schema` is the most frequent version of the trace format.
@@ -240,6 +245,15 @@ impl Run {
             self.members.push(Member { rank, ..Member::default() });
         }
         let Some(member) = self.members.last_mut() else { return };
+        let mut known: Keyed<i64> = Keyed::default();
+        for step in &member.steps {
+            *known.of((step.number, 0)) += 1;
+        }
+        for step in &mut summary.steps {
+            let count = known.of((step.number, 0));
+            step.cycle = *count;
+            *count += 1;
+        }
         member.steps.append(&mut summary.steps);
         let mut calls = core::mem::take(&mut summary.calls);
         for call in &mut calls {
@@ -284,33 +298,68 @@ fn most(values: impl Iterator<Item = i64>) -> Option<i64> {
     counts.iter().find(|count| count.1 == largest).map(|count| count.0)
 }
 
-/// Returns the time from the middle half of all starts to that of all ends.
-fn typical_period(ranked: &[(i64, Summary)]) -> Option<(i64, i64)> {
-    let middle = |of: fn(&Summary) -> i64| {
-        let mut times: Vec<i64> = ranked.iter().map(|(_, summary)| of(summary)).collect();
-        times.sort_unstable();
-        times.get(times.len() / 2).copied()
+/// The rank of each summary: from the trace, else from its name, else the lowest free one in the order of names.
+fn ranks_of(summaries: &[Summary]) -> Vec<i64> {
+    let known = |summary: &Summary| summary.rank.or_else(|| rank_in(&summary.source));
+    let taken: Vec<i64> = summaries.iter().filter_map(known).collect();
+    let unknown = summaries.iter().filter(|summary| known(summary).is_none());
+    let mut names: Vec<&str> = unknown.map(|summary| summary.source.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let free: Vec<i64> = (0..).filter(|rank| !taken.contains(rank)).take(names.len()).collect();
+    let by_order = |summary: &Summary| names.binary_search(&summary.source.as_str()).map_or(0, |at| free[at]);
+    summaries.iter().map(|summary| known(summary).unwrap_or_else(|| by_order(summary))).collect()
+}
+
+/// Whether each summary is of another run. Recordings at about the same time are one cycle. The cycle with the most ranks
+/// belongs to the run, and so does each of which at least half of the ranks are in that one.
+fn of_another_run(ranked: &[(i64, Summary)]) -> Vec<bool> {
+    /// The gap between cycles, in ns: more than the clocks of machines differ by.
+    const GAP: i64 = 10_000_000_000;
+    let mut order: Vec<usize> = (0..ranked.len()).collect();
+    sort_by_key(&mut order, |&at| ranked[at].1.time);
+    let mut cycles: Vec<Vec<usize>> = Vec::new();
+    let mut end = i64::MIN;
+    for at in order {
+        let time = ranked[at].1.time;
+        match cycles.last_mut() {
+            Some(cycle) if time.0 <= end.saturating_add(GAP) => cycle.push(at),
+            _ => cycles.push([at].into()),
+        }
+        end = end.max(time.1);
+    }
+    let ranks = |cycle: &Vec<usize>| -> Vec<i64> {
+        let mut ranks: Vec<i64> = cycle.iter().map(|&at| ranked[at].0).collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        ranks
     };
-    middle(|summary| summary.time.0).zip(middle(|summary| summary.time.1))
+    let cycle_ranks: Vec<Vec<i64>> = cycles.iter().map(ranks).collect();
+    let largest = cycle_ranks.iter().rev().max_by_key(|ranks| ranks.len());
+    let is_known = |rank: &&i64| largest.is_some_and(|largest| largest.binary_search(rank).is_ok());
+    let mut others = vec![false; ranked.len()];
+    for (cycle, ranks) in cycles.iter().zip(&cycle_ranks) {
+        let is_other = 2 * ranks.iter().filter(is_known).count() < ranks.len();
+        for &at in cycle {
+            others[at] = is_other;
+        }
+    }
+    others
 }
 
-/// Whether a period is an hour or more away from another one. Clocks of machines and cycles of a schedule are closer.
-fn is_far(period: (i64, i64), other: Option<(i64, i64)>) -> bool {
-    const HOUR: i64 = 3_600_000_000_000;
-    other.is_some_and(|other| {
-        period.0.saturating_sub(other.1) > HOUR || other.0.saturating_sub(period.1) > HOUR
-    })
-}
-
-/// The rank in the name of a file: the number after `rank` or `worker`.
+/// The rank in the name of a file, or else of its folders: the last number after `rank`, or else after `worker`.
 pub(super) fn rank_in(name: &str) -> Option<i64> {
-    let name = name.rsplit(['/', '\\']).next().unwrap_or(name).to_ascii_lowercase();
-    ["rank", "worker"].iter().find_map(|word| {
-        let after = &name[name.find(word)? + word.len()..];
+    let name = name.to_ascii_lowercase();
+    let number = |after: &str| {
         let after = after.strip_prefix(['-', '_', '.', '=']).unwrap_or(after);
         let digits = after.bytes().take_while(u8::is_ascii_digit).count();
         after[..digits].parse().ok()
-    })
+    };
+    let in_part = |part: &str| {
+        let of = |word: &str| part.rmatch_indices(word).find_map(|(at, _)| number(&part[at + word.len()..]));
+        of("rank").or_else(|| of("worker"))
+    };
+    name.rsplit(['/', '\\']).find_map(in_part)
 }
 
 /// Ranks in words: `rank 3`, `ranks 0-3, 7`.
@@ -352,6 +401,9 @@ mod tests {
         assert_eq!(rank_in("worker0_span1.pt.trace.json.gz"), Some(0));
         assert_eq!(rank_in("sampled_rank-1.json.gz"), Some(1));
         assert_eq!(rank_in("trace.json"), None);
+        assert_eq!(rank_in("ranks_rank3.json"), Some(3));
+        assert_eq!(rank_in("lowrank8_rank1.json"), Some(1));
+        assert_eq!(rank_in("rank10/trace.json"), Some(10));
         let run = Run::new(
             vec![
                 summary("rank1.json", Some(0), (0, 9)),

@@ -3,14 +3,18 @@
 use super::matching::{Matched, call};
 use super::phases::{Phase, Times, add, own};
 use super::run::{Member, Run};
+use super::summary::StepTimes;
 use super::waits::{Waits, median_without};
+use crate::order::sort_by_key;
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// The steps of all ranks: what each did in them, and how late it was.
 pub(crate) struct StepTable {
-    /// The number of each step that at least two ranks have.
+    /// The number of each step that at least two ranks have; of a run of one rank, of each step.
     pub(crate) numbers: Vec<i64>,
+    /// The same with their cycles, in order: a rank can have several steps of one number.
+    keys: Vec<(i64, i64)>,
     /// Whether the numbers are those of profiler steps. Without any, the complete recording is one step.
     pub(crate) has_steps: bool,
     /// By step and rank: what each did, and how late it was.
@@ -40,24 +44,32 @@ pub(crate) struct Imbalance {
 }
 
 impl StepTable {
+    /// Returns a table of other rows, such as nodes in place of ranks.
+    pub(crate) fn with_cells(&self, cells: Vec<Vec<Option<Cell>>>) -> StepTable {
+        StepTable { numbers: self.numbers.clone(), keys: Vec::new(), has_steps: self.has_steps, cells }
+    }
+
     pub(crate) fn of(run: &Run, matched: &[Matched], waits: &[Waits]) -> StepTable {
-        let mut numbers: Vec<i64> =
-            run.members.iter().flat_map(|member| member.steps.iter().map(|step| step.number)).collect();
-        numbers.sort_unstable();
-        numbers = numbers.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).map(|same| same[0]).collect();
-        let has_steps = !numbers.is_empty();
+        let mut keys: Vec<(i64, i64)> =
+            run.members.iter().flat_map(|member| member.steps.iter().map(key)).collect();
+        sort_by_key(&mut keys, |key| *key);
+        let fewest = run.members.len().min(2);
+        keys = keys.chunk_by(|a, b| a == b).filter(|same| same.len() >= fewest).map(|same| same[0]).collect();
+        let has_steps = !keys.is_empty();
         if !has_steps {
-            numbers.push(0);
+            keys.push((0, 0));
         }
-        let mut cells = vec![vec![None; run.members.len()]; numbers.len()];
+        let mut cells = vec![vec![None; run.members.len()]; keys.len()];
         for (at, member) in run.members.iter().enumerate() {
-            for (number, time, phases) in periods(member, has_steps) {
-                if let Ok(step) = numbers.binary_search(&number) {
+            for step in periods(member, has_steps) {
+                let StepTimes { time, phases, .. } = step;
+                if let Ok(step) = keys.binary_search(&key(&step)) {
                     cells[step][at] = Some(Cell { time, phases, ..Cell::default() });
                 }
             }
         }
-        let mut table = StepTable { numbers, has_steps, cells };
+        let numbers = keys.iter().map(|key| key.0).collect();
+        let mut table = StepTable { numbers, keys, has_steps, cells };
         table.add_waits(run, matched, waits);
         table
     }
@@ -83,7 +95,7 @@ impl StepTable {
         }
         let after = member.steps.partition_point(|step| step.time.0 <= time);
         let step = member.steps.get(after.checked_sub(1)?)?;
-        self.numbers.binary_search(&step.number).ok()
+        self.keys.binary_search(&key(step)).ok()
     }
 
     /// The number of the step of a collective: that of its first rank; `None` outside of steps that several ranks have.
@@ -137,15 +149,19 @@ pub(crate) fn known(cells: &[Option<Cell>]) -> impl Iterator<Item = (usize, Cell
 }
 
 /// The steps of a rank; without steps, its complete recording.
-fn periods(member: &Member, has_steps: bool) -> Vec<(i64, (i64, i64), Times)> {
+fn periods(member: &Member, has_steps: bool) -> Vec<StepTimes> {
     if has_steps {
-        return member.steps.iter().map(|step| (step.number, step.time, step.phases)).collect();
+        return member.steps.clone();
     }
     let mut phases = Times::default();
     for window in &member.windows {
         add(&mut phases, &window.phases);
     }
-    vec![(0, member.time(), phases)]
+    vec![StepTimes { time: member.time(), phases, ..StepTimes::default() }]
+}
+
+fn key(step: &StepTimes) -> (i64, i64) {
+    (step.number, step.cycle)
 }
 
 /// The number of parts that a recording with few steps is divided into.
@@ -182,7 +198,7 @@ impl StepTable {
                 }
             }
         }
-        let mut parts = StepTable { numbers, has_steps: steps.has_steps, cells };
+        let mut parts = StepTable { numbers, keys: Vec::new(), has_steps: steps.has_steps, cells };
         parts.add_lateness(&cuts, matched, waits);
         Some(parts)
     }

@@ -59,6 +59,8 @@ pub struct Summary {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct StepTimes {
     pub(crate) number: i64,
+    /// In a run: the number of earlier steps of the rank with this number.
+    pub(crate) cycle: i64,
     pub(crate) time: (i64, i64),
     pub(crate) phases: Times,
 }
@@ -103,6 +105,7 @@ impl Summary {
         let steps = steps(trace, &devices);
         let step_times = steps.iter().map(|step| StepTimes {
             number: step.number,
+            cycle: 0,
             time: unix(step.time),
             phases: phases.within(step.time),
         });
@@ -169,6 +172,29 @@ impl Summary {
         self
     }
 
+    /// Cuts texts that are longer than those of traces usually are.
+    pub(super) fn cut_texts(&mut self) {
+        let cut = |text: &mut String| {
+            let mut end = LONGEST_TEXT.min(text.len());
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            text.truncate(end);
+        };
+        cut(&mut self.source);
+        cut(&mut self.host);
+        for group in &mut self.groups {
+            cut(&mut group.name);
+            cut(&mut group.description);
+        }
+        for named in self.operators.iter_mut().chain(&mut self.kernels) {
+            cut(&mut named.name);
+        }
+        for one in &mut self.fitness {
+            cut(&mut one.because);
+        }
+    }
+
     /// The rank that the trace states.
     pub fn rank(&self) -> Option<i64> {
         self.rank
@@ -179,6 +205,9 @@ impl Summary {
         &self.source
     }
 }
+
+/// The longest text that is kept of a summary that has to be made smaller, in bytes.
+const LONGEST_TEXT: usize = 400;
 
 /// The longest duration that is distinguished, in ns: about 39 hours.
 const LONGEST: i64 = 1 << 47;

@@ -2,7 +2,8 @@
 //!
 //! All ranks leave a collective together, so the rank that spends the least time in it arrived last. That least time is
 //! the transfer; what a rank spends beyond it is its wait. This needs no clocks. The two sides of a message are compared
-//! by the aligned times of their starts: the earlier one waits for the later one.
+//! by the aligned times of their starts: the earlier one waits for the later one. They are not parted if a clock is not
+//! known.
 
 use super::clocks::Clocks;
 use super::matching::{Matched, MatchedBy, call};
@@ -43,7 +44,11 @@ fn part(run: &Run, matched: &Matched, clocks: &Clocks) -> Waits {
         .iter()
         .map(|&place| clocks.aligned(place.member as usize, call(run, place).time.0))
         .collect();
-    let parts: Vec<(i64, i64)> = if matched.by == MatchedBy::Pair {
+    let is_known =
+        matched.calls.iter().all(|place| clocks.of.get(place.member as usize).is_some_and(Result::is_ok));
+    let parts: Vec<(i64, i64)> = if matched.by == MatchedBy::Pair && !is_known {
+        durations.iter().map(|&duration| (0, duration)).collect()
+    } else if matched.by == MatchedBy::Pair {
         let latest = starts.iter().copied().max().unwrap_or(0);
         let wait = |(&start, &duration): (&i64, &i64)| {
             let wait = (latest - start).clamp(0, duration);

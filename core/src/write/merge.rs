@@ -2,7 +2,7 @@
 //!
 //! Process and thread numbers, flows and correlations of each rank are in a range of their own, so that nothing of one
 //! rank is joined with something of another. Rank `r` has the numbers from `r` × 10,000,000 as `pid` and `tid`, and ids
-//! from `r` × 2³³. Names of processes begin with the rank. The metadata of each trace follows the events, in `ranks`.
+//! from `r` × 2³³; those of a further recording of a rank follow the ids of all ranks. Names of processes begin with the rank. The metadata of each trace follows the events, in `ranks`.
 
 use super::chrome::{ChromeWriter, KeyOf, Rewrite};
 use crate::error::Error;
@@ -36,8 +36,10 @@ pub struct Merger {
     /// The Unix time of a `ts` of 0.
     base_ns: Option<i64>,
     events: u64,
-    /// An object for each rank.
+    /// An object for each recording.
     ranks: Vec<String>,
+    /// By rank: numbers of processes and threads that do not fit, in the order of their first use.
+    others: Vec<(i64, Vec<i64>)>,
 }
 
 impl Merger {
@@ -62,7 +64,8 @@ impl Merger {
             let head = format!("{{\"schemaVersion\":1,\"baseTimeNanoseconds\":{base},\n\"traceEvents\":[");
             written(out(head.as_bytes()))?;
         }
-        let mut rewrite = OfRank { alignment, base: (table.base_ns(), base), others: Vec::new() };
+        let others = others(&mut self.others, alignment.rank);
+        let mut rewrite = OfRank { alignment, base: (table.base_ns(), base), others };
         let names: Vec<String> = unnamed_processes(table)
             .into_iter()
             .map(|pid| rewrite.process_name(table.names.get(pid)))
@@ -125,6 +128,15 @@ fn unnamed_processes(table: &Table) -> Vec<NameId> {
     unnamed
 }
 
+/// The numbers of a rank that do not fit.
+fn others(all: &mut Vec<(i64, Vec<i64>)>, rank: i64) -> &mut Vec<i64> {
+    let at = all.iter().position(|known| known.0 == rank).unwrap_or_else(|| {
+        all.push((rank, Vec::new()));
+        all.len() - 1
+    });
+    &mut all[at].1
+}
+
 /// The rank, its trace, what was taken from its times, and its metadata.
 fn description(trace: &Trace, alignment: &Alignment) -> String {
     let (offset_ns, drift_ppm) = alignment.offset();
@@ -144,7 +156,7 @@ struct OfRank<'a> {
     /// The Unix times of a `ts` of 0: of the trace, and of the output.
     base: (i64, i64),
     /// Numbers that do not fit, in the order of their first use.
-    others: Vec<i64>,
+    others: &'a mut Vec<i64>,
 }
 
 impl OfRank<'_> {
@@ -174,11 +186,14 @@ impl OfRank<'_> {
         quote(&format!("rank {}: {text}", self.alignment.rank))
     }
 
-    /// An id of a flow, a correlation or the like.
-    fn own_id(&self, value: Value<'_>) -> Option<String> {
+    /// An id of a flow, a correlation or the like. Of correlations, only numbers from `least` are ids.
+    fn own_id(&self, value: Value<'_>, least: i64) -> Option<String> {
         match value {
-            Value::Int(id) if id > 0 => {
-                Some(self.alignment.rank.wrapping_shl(IDS).wrapping_add(id).to_string())
+            Value::Int(id) if id >= least => {
+                Some(self.alignment.slot.wrapping_shl(IDS).wrapping_add(id).to_string())
+            }
+            Value::Text(id) if self.alignment.window > 0 => {
+                Some(self.text(&format!("recording {}: {id}", self.alignment.window + 1)))
             }
             Value::Text(id) => Some(self.text(id)),
             _ => None,
@@ -219,7 +234,8 @@ impl Rewrite for OfRank<'_> {
     ) -> Option<String> {
         let is_metadata = table.ph(row) == b'M';
         match (place, key, value) {
-            (Place::Top, "id" | "bind_id", _) | (Place::Args, "Python parent id", _) => self.own_id(value),
+            (Place::Top, "id" | "bind_id", _) => self.own_id(value, i64::MIN),
+            (Place::Args, "Python parent id", _) => self.own_id(value, 1),
             (Place::Args, "name", Value::Text(name)) if is_metadata && table.name(row) == "process_name" => {
                 Some(self.text(name))
             }
@@ -229,7 +245,7 @@ impl Rewrite for OfRank<'_> {
                 Some(self.alignment.rank.saturating_mul(NUMBERS).saturating_add(at).to_string())
             }
             (Place::Args, _, _) if Key::of(key).is_some_and(|key| IDENTIFIERS.contains(&key)) => {
-                self.own_id(value)
+                self.own_id(value, 1)
             }
             _ => None,
         }

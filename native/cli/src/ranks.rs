@@ -29,15 +29,16 @@ struct Read {
 }
 
 impl Read {
-    /// Adds a file whose summary has its path as name. A file of summaries has no events to merge.
-    fn add_by_path(&mut self, mut found: Found) {
-        found.name.clone_from(&found.path);
-        if matches!(found.content, Ok(Content::Summaries(_))) {
-            report(format!("{}: a summary has no events to merge", found.path));
-            self.code = UNREADABLE;
+    /// Adds a file to merge. A file of summaries has no events.
+    fn add_events(&mut self, found: Found) {
+        if !matches!(found.content, Ok(Content::Summaries(_))) {
+            self.add(found);
             return;
         }
-        self.add(found);
+        report(format!("{}: a summary has no events to merge", found.path));
+        if found.is_named {
+            self.code = UNREADABLE;
+        }
     }
 
     /// Adds a file. One that was named and cannot be read raises the exit code; one that was found is noted.

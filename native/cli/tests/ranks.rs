@@ -327,3 +327,141 @@ fn a_run_without_a_rank_has_a_line_for_each_file() {
         assert!(lines.ends_with("no trace of a rank could be read\n"), "{lines}");
     }
 }
+
+fn events(path: &Path) -> u64 {
+    let output = kinetoscope(&["info", text(path), "--format", "json"]);
+    let info: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    info["rows"][0]["events"].as_u64().expect("a number")
+}
+
+/// A trace of a rank with one operator that launches a kernel, and a step; `rank` can be left out.
+fn small_trace(rank: Option<i64>, second: i64) -> Vec<u8> {
+    let info = rank.map(|rank| format!(r#""distributedInfo": {{"rank": {rank}, "world_size": 2}},"#));
+    let ts = second * 1_000_000;
+    format!(
+        r#"{{{} "traceEvents": [
+        {{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "pid": 9000000, "tid": 1, "ts": {ts}, "dur": 90}},
+        {{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9000000, "tid": 1, "ts": {ts}, "dur": 20, "args": {{"External id": 5}}}},
+        {{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9000000, "tid": 1, "ts": {}, "dur": 2, "args": {{"External id": 5, "correlation": 7}}}},
+        {{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": {}, "dur": 9, "args": {{"External id": 5, "correlation": 7, "device": 0, "stream": 7}}}}]}}"#,
+        info.unwrap_or_default(),
+        ts + 5,
+        ts + 8
+    )
+    .into_bytes()
+}
+
+#[test]
+fn merging_writes_each_recording_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let merged = folder.path().join("merged.json");
+    let path = |name: &str, rank: i64| {
+        let path = folder.path().join(name);
+        fs::write(&path, small_trace(Some(rank), 1)).expect("a trace");
+        path
+    };
+    let (one, two) = (path("rank0.json", 0), path("rank1.json", 1));
+    let output = kinetoscope(&["merge", text(&one), text(&one), text(&two), "-o", text(&merged)]);
+    assert!(
+        String::from_utf8_lossy(&output.stderr)
+            .contains("rank0.json (2): rank 0 at the same time as rank0.json")
+    );
+    let spans = |path: &Path| fs::read_to_string(path).expect("a trace").matches("aten::mm").count();
+    assert_eq!(spans(&merged), 2);
+    let tar = folder.path().join("twice.tar");
+    tar_of(&tar, &[("rank0.json", small_trace(Some(0), 1)), ("rank0.json", small_trace(Some(1), 1))], false);
+    assert!(kinetoscope(&["merge", text(&tar), "-o", text(&merged)]).status.success());
+    let trace = fs::read_to_string(&merged).expect("a trace");
+    assert!(
+        trace.contains(r#""rank":0,"trace":"rank0.json""#)
+            && trace.contains(r#""rank":1,"trace":"rank0.json (2)""#)
+    );
+}
+
+/// The name of the archive has a rank as well.
+#[test]
+fn ranks_come_from_the_names_in_an_archive() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tar = folder.path().join("ranks2.tar.gz");
+    let names = ["rank0.json", "rank3/trace.json", "rank7.json"];
+    tar_of(&tar, &names.map(|name| (name, small_trace(None, 1))), true);
+    let merged = folder.path().join("merged.json");
+    let output = kinetoscope(&["merge", text(&tar), "--ranks", "3,7", "-o", text(&merged)]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(events(&merged) % 2, 0);
+    let ranks: Vec<Value> = rows(&[&tar])
+        .into_iter()
+        .filter(|row| row["kind"] == "rank")
+        .map(|row| row["rank"].clone())
+        .collect();
+    assert_eq!(ranks, [0, 3, 7]);
+}
+
+#[test]
+fn two_cycles_of_a_rank_stay_apart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // The second cycle is two hours later.
+    for (cycle, second) in [(0, 1), (1, 7201)] {
+        for rank in [0, 1] {
+            let path = folder.path().join(format!("worker{rank}_span{cycle}.json"));
+            fs::write(path, small_trace(Some(rank), second)).expect("a trace");
+        }
+    }
+    let found = rows(&[folder.path()]);
+    let rank = found.iter().find(|row| row["kind"] == "rank").expect("a rank");
+    assert_eq!((&rank["windows"], &rank["wall_ns"]), (&2.into(), &180_000.into()));
+    let steps = found.iter().filter(|row| row["kind"] == "step");
+    assert_eq!(steps.map(|row| row["step"].clone()).collect::<Vec<_>>(), [3, 3]);
+    let merged = folder.path().join("merged.json");
+    assert!(kinetoscope(&["merge", text(folder.path()), "-o", text(&merged)]).status.success());
+    let output = kinetoscope(&["launches", text(&merged), "--format", "json"]);
+    let launches: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let launches = launches["rows"].as_array().expect("rows");
+    assert!(
+        !launches.is_empty() && launches.iter().all(|row| row["max_delay_ns"].as_i64() < Some(1_000_000)),
+        "{launches:?}"
+    );
+}
+
+#[test]
+fn what_cannot_be_read_does_not_stop_the_others() {
+    let (folder, _paths) = copied("slow_forward");
+    let missing = folder.path().join("none.json");
+    let output = kinetoscope(&["ranks", text(&missing), text(folder.path())]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Run: 4 of 4 ranks"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("none.json: No such file"));
+    let ksum = folder.path().join("all.ksum");
+    assert!(kinetoscope(&["summarize", text(folder.path()), "-o", text(&ksum)]).status.success());
+    let merged = kinetoscope(&["merge", text(folder.path())]);
+    assert_eq!(merged.status.code(), Some(0), "the summary was found, not named");
+}
+
+#[test]
+fn answers_do_not_depend_on_the_order_of_files_without_a_rank() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // The second one is earlier.
+    for (name, second) in [("a.json", 3), ("b.json", 1)] {
+        fs::write(folder.path().join(name), small_trace(None, second)).expect("a trace");
+    }
+    let ksum = folder.path().join("run.ksum");
+    let traces = rows(&[folder.path()]);
+    assert!(kinetoscope(&["summarize", text(folder.path()), "-o", text(&ksum)]).status.success());
+    assert_eq!(rows(&[&ksum]), traces);
+    let first = traces.iter().find(|row| row["kind"] == "rank").expect("a rank");
+    assert_eq!((&first["rank"], &first["trace"]), (&0.into(), &"a.json".into()));
+}
+
+/// Many names for one large file.
+#[test]
+fn the_files_of_an_archive_are_bounded_in_all() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let zip = folder.path().join("bomb.zip");
+    let large = vec![b' '; 200 << 20];
+    let names =
+        ["rank0.json", "rank1.json", "rank2.json", "rank3.json", "rank4.json", "rank5.json", "rank6.json"];
+    zip_of(&zip, &names.map(|name| (name, large.clone())));
+    let output = kinetoscope(&["ranks", text(&zip)]);
+    let lines = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(lines.matches("unreasonably large in all").count(), 2, "{lines}");
+}

@@ -156,7 +156,8 @@ fn is_trace(path: &Path) -> bool {
     EXTENSIONS.iter().any(|end| name.ends_with(end))
 }
 
-/// Returns the files in a folder and its subfolders, sorted. Links to folders are not followed.
+/// Returns the files in a folder and its subfolders, sorted. Links to folders are not followed; pipes and devices are not
+/// files.
 pub(super) fn files_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     walk(folder, &mut files)?;
@@ -167,9 +168,9 @@ pub(super) fn files_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
 fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder).map_err(with_path(folder))? {
         let path = entry.map_err(with_path(folder))?.path();
-        if !path.is_dir() {
+        if path.is_file() {
             files.push(path);
-        } else if !path.is_symlink() {
+        } else if path.is_dir() && !path.is_symlink() {
             walk(&path, files)?;
         }
     }

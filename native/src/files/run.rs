@@ -5,6 +5,7 @@ use super::input::{EXTENSIONS, Progress, Reason, Source, files_in, read_from};
 use kinetoscope_core::error::Error;
 use kinetoscope_core::ranks::file::{Summaries, is_summary};
 use kinetoscope_core::trace::Trace;
+use std::collections::HashMap;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,7 @@ pub enum Content {
 /// A file of a run.
 #[non_exhaustive]
 pub struct Found {
-    /// The name for reports: of a file in an archive, the path in it.
+    /// The name for reports, which no other file of the run has: of a file in a folder or an archive, the path in it.
     pub name: String,
     /// The path for messages.
     pub path: String,
@@ -54,6 +55,7 @@ pub struct RunFiles {
 #[derive(Clone, Debug)]
 struct File {
     source: Source,
+    name: String,
     /// Whether it was named, instead of found in a folder.
     is_named: bool,
 }
@@ -74,26 +76,37 @@ impl RunFiles {
     /// Returns the files for arguments of a command line: files, folders with their subfolders, archives (`.tar`,
     /// `.tar.gz`, `.tgz`, `.zip`), patterns such as `rank*.json.gz`, and `-` for standard input.
     ///
+    /// A file that does not exist is one that cannot be read.
+    ///
     /// # Errors
-    /// Returns an error if an argument does not exist, or a folder cannot be read.
+    /// Returns an error if a folder cannot be read, or a pattern is invalid.
     pub fn of(arguments: &[PathBuf]) -> io::Result<RunFiles> {
         let mut files = RunFiles::default();
         for argument in arguments {
             if argument.as_os_str() == "-" {
-                files.files.push(File { source: Source::Stdin, is_named: true });
-            } else if argument.exists() {
-                files.add(argument)?;
-            } else {
-                matching(argument)?.iter().try_for_each(|path| files.add(path))?;
+                let source = Source::Stdin;
+                files.files.push(File { name: source.name(), source, is_named: true });
+                continue;
             }
+            let found = if argument.exists() { Vec::new() } else { matching(argument)? };
+            if found.is_empty() {
+                files.add(argument)?;
+            }
+            found.iter().try_for_each(|path| files.add(path))?;
         }
         Ok(files)
     }
 
     fn add(&mut self, path: &Path) -> io::Result<()> {
-        let is_named = !path.is_dir();
-        let paths = if is_named { vec![path.to_owned()] } else { files_in(path)? };
-        self.files.extend(paths.into_iter().map(|path| File { source: Source::File(path), is_named }));
+        if !path.is_dir() {
+            let source = Source::File(path.to_owned());
+            self.files.push(File { name: source.name(), source, is_named: true });
+            return Ok(());
+        }
+        for found in files_in(path)? {
+            let name = found.strip_prefix(path).unwrap_or(&found).to_string_lossy().replace('\\', "/");
+            self.files.push(File { name, source: Source::File(found), is_named: false });
+        }
         Ok(())
     }
 
@@ -114,11 +127,21 @@ impl RunFiles {
 
     /// Reads the files one by one, and calls `each` with each of them before the next one is read.
     pub fn read(&self, progress: &mut dyn FnMut(At<'_>), each: &mut dyn FnMut(Found)) {
+        let mut names = HashMap::new();
         for (index, file) in self.files.iter().enumerate() {
             let reader = &mut |name: &str, read| progress(At { index, name, progress: read });
-            file.read(reader, each);
+            file.read(reader, &mut |mut found| {
+                found.name = unused(found.name, &mut names);
+                each(found);
+            });
         }
     }
+}
+
+/// Returns the name, with a number if another file has it.
+fn unused(name: String, names: &mut HashMap<String, usize>) -> String {
+    let count = names.entry(name.clone()).and_modify(|count| *count += 1).or_insert(1);
+    if *count == 1 { name } else { format!("{name} ({count})") }
 }
 
 /// Receives the name of a file, and what was read of it.
@@ -127,7 +150,7 @@ type Report<'a> = &'a mut dyn FnMut(&str, Progress);
 impl File {
     fn read(&self, report: Report<'_>, each: &mut dyn FnMut(Found)) {
         let found = |content| Found {
-            name: self.source.name(),
+            name: self.name.clone(),
             path: self.source.path(),
             is_named: self.is_named,
             bytes: self.source.size().unwrap_or(0),
@@ -144,25 +167,23 @@ impl File {
                 each(found(Err(other())));
             }
             source => {
-                let name = source.name();
+                let name = &self.name;
                 let input = source.reader().map_err(Reason::Io);
-                each(found(input.and_then(|input| content(input, &mut |read| report(&name, read)))));
+                each(found(input.and_then(|input| content(input, &mut |read| report(name, read)))));
             }
         }
     }
 }
 
-/// The paths that match a pattern.
+/// The paths that match a pattern; none if it is none.
 fn matching(pattern: &Path) -> io::Result<Vec<PathBuf>> {
     let text = pattern.to_string_lossy();
-    let missing = || io::Error::new(io::ErrorKind::NotFound, format!("{text}: No such file or directory"));
     if !text.contains(['*', '?', '[']) {
-        return Err(missing());
+        return Ok(Vec::new());
     }
     let found = glob::glob(&text).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     let paths: Result<Vec<PathBuf>, _> = found.collect();
-    let paths = paths.map_err(io::Error::from)?;
-    if paths.is_empty() { Err(missing()) } else { Ok(paths) }
+    paths.map_err(io::Error::from)
 }
 
 /// Whether the name of a file is that of a trace or a summary.

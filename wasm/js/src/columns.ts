@@ -238,7 +238,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "imbalance", title: "", kind: "share", about: "The largest own work of a rank beyond the median of all ranks, as a share of the median." },
     { key: "last", title: "", kind: "int", about: "The number of collectives in which the rank arrived last." },
     { key: "matched", title: "", kind: "int", about: "The number of matched collectives." },
-    { key: "bubble", title: "", kind: "share", about: "Of a stage of a pipeline: the share of its steps in which it waited for other stages." },
+    { key: "bubble", title: "", kind: "share", about: "Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received." },
     { key: "exposed_communication_ns", title: "", kind: "ns", about: "The time in which its devices only communicated; null without devices." },
     { key: "idle_ns", title: "", kind: "ns", about: "The idle time of its devices; null without devices." },
     { key: "peak_bytes", title: "", kind: "bytes", about: "The largest peak of allocated memory of its devices; null if it was not recorded." },

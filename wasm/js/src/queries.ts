@@ -1104,7 +1104,7 @@ export interface RanksRunRow {
   last: null;
   /** The number of matched collectives. */
   matched: number;
-  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
   bubble: null;
   /** The time in which its devices only communicated; null without devices. */
   exposed_communication_ns: null;
@@ -1234,7 +1234,7 @@ export interface RanksNoteRow {
   last: null;
   /** The number of matched collectives. */
   matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
   bubble: null;
   /** The time in which its devices only communicated; null without devices. */
   exposed_communication_ns: null;
@@ -1364,7 +1364,7 @@ export interface RanksFitnessRow {
   last: null;
   /** The number of matched collectives. */
   matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
   bubble: null;
   /** The time in which its devices only communicated; null without devices. */
   exposed_communication_ns: null;
@@ -1494,7 +1494,7 @@ export interface RanksStragglerRow {
   last: null;
   /** The number of matched collectives. */
   matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
   bubble: null;
   /** The time in which its devices only communicated; null without devices. */
   exposed_communication_ns: null;
@@ -1624,7 +1624,7 @@ export interface RanksSlowNodeRow {
   last: null;
   /** The number of matched collectives. */
   matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
   bubble: null;
   /** The time in which its devices only communicated; null without devices. */
   exposed_communication_ns: null;
@@ -1754,7 +1754,7 @@ export interface RanksSlowLinkRow {
   last: null;
   /** The number of matched collectives. */
   matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
   bubble: null;
   /** The time in which its devices only communicated; null without devices. */
   exposed_communication_ns: null;
@@ -1884,7 +1884,7 @@ export interface RanksClockRow {
   last: null;
   /** The number of matched collectives. */
   matched: number | null;
-  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
   bubble: null;
   /** The time in which its devices only communicated; null without devices. */
   exposed_communication_ns: null;
@@ -2014,7 +2014,7 @@ export interface RanksRankRow {
   last: number;
   /** The number of matched collectives. */
   matched: number;
-  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
   bubble: number | null;
   /** The time in which its devices only communicated; null without devices. */
   exposed_communication_ns: number | null;
@@ -2144,7 +2144,7 @@ export interface RanksGroupRow {
   last: null;
   /** The number of matched collectives. */
   matched: number;
-  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
   bubble: null;
   /** The time in which its devices only communicated; null without devices. */
   exposed_communication_ns: null;
@@ -2274,7 +2274,7 @@ export interface RanksBandwidthRow {
   last: null;
   /** The number of matched collectives. */
   matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
   bubble: null;
   /** The time in which its devices only communicated; null without devices. */
   exposed_communication_ns: null;
@@ -2404,7 +2404,7 @@ export interface RanksStepRow {
   last: null;
   /** The number of matched collectives. */
   matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
   bubble: null;
   /** The time in which its devices only communicated; null without devices. */
   exposed_communication_ns: null;
@@ -2534,7 +2534,7 @@ export interface RanksRankStepRow {
   last: null;
   /** The number of matched collectives. */
   matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
   bubble: null;
   /** The time in which its devices only communicated; null without devices. */
   exposed_communication_ns: null;
@@ -2664,7 +2664,7 @@ export interface RanksCollectiveRow {
   last: null;
   /** The number of matched collectives. */
   matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it waited for other stages. */
+  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
   bubble: null;
   /** The time in which its devices only communicated; null without devices. */
   exposed_communication_ns: null;

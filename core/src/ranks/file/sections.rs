@@ -168,7 +168,8 @@ fn write_step(w: &mut Writer, step: &StepTimes, start: i64) {
 }
 
 fn read_step(r: &mut Reader<'_>, start: i64) -> Option<StepTimes> {
-    Some(StepTimes { number: r.signed()?, time: read_period(r, start)?, phases: read_times(r)? })
+    let (number, time) = (r.signed()?, read_period(r, start)?);
+    Some(StepTimes { number, cycle: 0, time, phases: read_times(r)? })
 }
 
 fn write_device(w: &mut Writer, device: &DeviceSum) {

@@ -23,7 +23,7 @@ pub(crate) fn merge(matches: &ArgMatches) -> Result<u8, Failure> {
         Inputs::of(sources.sources()).refuse(output)?;
     }
     let mut read = Read::default();
-    read_run(&sources, &mut |found| read.add_by_path(found));
+    read_run(&sources, &mut |found| read.add_events(found));
     let code = read.code;
     let run = read.into_run()?;
     for note in run.notes() {
@@ -37,7 +37,7 @@ pub(crate) fn merge(matches: &ArgMatches) -> Result<u8, Failure> {
     let mut merger = Merger::default();
     let mut failure = None;
     read_run(&sources, &mut |found| {
-        let alignment = alignments.iter().find(|one| one.source == found.path);
+        let alignment = alignments.iter().find(|one| one.source == found.name);
         let is_wanted = |rank| wanted.as_ref().is_none_or(|wanted| wanted.contains(&rank));
         let Some(alignment) = alignment.filter(|one| is_wanted(one.rank)) else { return };
         if let (Ok(Content::Trace(trace)), None) = (found.content, &failure) {

@@ -88,7 +88,8 @@ fn encoded(found: Found, strict: bool, code: &mut u8) -> Option<Summaries> {
                 report_partial(&found.path);
                 *code = (*code).max(UNFIT);
             }
-            Some(Summaries::within(Summary::of(&trace, &found.name), limit(found.bytes)))
+            let most = limit(&found.name, found.bytes);
+            Some(Summaries::within(Summary::of(&trace, &found.name), most))
         }
         Err(reason) => {
             report(format!("{}: {reason}", found.path));
