@@ -2,8 +2,8 @@
 //!
 //! All ranks leave a collective together, so the rank that spends the least time in it arrived last. That least time is
 //! the transfer; what a rank spends beyond it is its wait. This needs no clocks. The two sides of a message are compared
-//! by the aligned times of their starts: the earlier one waits for the later one. They are not parted if a clock is not
-//! known.
+//! by the aligned times of their starts: the earlier one waits for the later one. Without known
+//! clocks, all of their time counts as transfer.
 
 use super::clocks::Clocks;
 use super::matching::{Matched, MatchedBy, call};
