@@ -167,9 +167,14 @@ fn line(out: &mut String, cells: &[String], widths: &[usize], left: &[bool]) {
     out.push('\n');
 }
 
+/// Replaces control characters with spaces.
+pub(crate) fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
 /// Replaces the middle of a text that is too long with `…`, and control characters with spaces.
 fn shorten(text: &str, widest: usize) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let text = one_line(text);
     let length = text.chars().count();
     if length <= widest {
         return text;

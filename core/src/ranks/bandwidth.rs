@@ -6,7 +6,7 @@
 use super::matching::{Matched, MatchedBy};
 use super::operation::Operation;
 use super::phases::sum;
-use super::run::{Member, Run};
+use super::run::{Run, hosts};
 use super::waits::Waits;
 use crate::index::Keyed;
 use crate::order::{descending, sort_by_key};
@@ -43,10 +43,7 @@ impl Traffic {
     /// The number of machines of the ranks.
     pub(crate) fn nodes(&self, run: &Run) -> usize {
         let own = run.members.iter().filter(|member| self.ranks.contains(&member.rank));
-        let mut hosts: Vec<&str> = own.map(Member::host).collect();
-        hosts.sort_unstable();
-        hosts.dedup();
-        hosts.len()
+        hosts(own).len()
     }
 }
 

@@ -78,36 +78,13 @@ impl Summaries {
     /// Returns one summary whose file has at most `limit` bytes. To fit, long texts are cut, names with little time are left
     /// out, then the last collectives, whose number is kept, then the ranks of groups. Steps stay.
     pub fn within(mut summary: Summary, limit: usize) -> Summaries {
-        /// The number of names that stay.
-        const FEWEST: usize = 16;
-        let mut is_cut = false;
         loop {
             let mut one = Summaries::default();
             one.push(&summary);
             let size = one.to_file().len();
-            let names = summary.operators.len().max(summary.kernels.len());
-            let has_ranks = summary.groups.iter().any(|group| !group.ranks.is_empty());
-            if size <= limit || (is_cut && names <= FEWEST && summary.calls.is_empty() && !has_ranks) {
+            if size <= limit || !summary.shrink(size, limit) {
                 return one;
             }
-            if !is_cut {
-                summary.cut_texts();
-                is_cut = true;
-                continue;
-            }
-            if names > FEWEST {
-                summary.operators.truncate(names / 2);
-                summary.kernels.truncate(names / 2);
-                continue;
-            }
-            if summary.calls.is_empty() {
-                summary.groups.iter_mut().for_each(|group| group.ranks.clear());
-                continue;
-            }
-            let share = summary.calls.len() as u64 * (size - limit) as u64 / size as u64;
-            let kept = summary.calls.len() - (share as usize + 1).min(summary.calls.len());
-            summary.calls_left_out += (summary.calls.len() - kept) as u64;
-            summary.calls.truncate(kept);
         }
     }
 

@@ -5,7 +5,7 @@
 //! late. This also names one of two nodes, where half of all ranks are late and none of them is an exception.
 
 use super::phases::Times;
-use super::run::{Member, Run};
+use super::run::{Run, hosts};
 use super::step_table::{Cell, StepTable, known};
 use super::stragglers::{Straggler, stragglers};
 use alloc::vec::Vec;
@@ -26,9 +26,7 @@ pub(crate) fn slow_nodes<'a>(
     steps: &StepTable,
     parts: Option<&StepTable>,
 ) -> Vec<SlowNode<'a>> {
-    let mut hosts: Vec<&str> = run.members.iter().map(Member::host).collect();
-    hosts.sort_unstable();
-    hosts.dedup();
+    let hosts = hosts(&run.members);
     if hosts.len() < 2 || hosts.len() == run.members.len() || hosts.contains(&"") {
         return Vec::new();
     }

@@ -4,6 +4,7 @@ use super::calls::{Call, Group, index_of};
 use super::summary::{StepTimes, Summary};
 use crate::index::Keyed;
 use crate::order::sort_by_key;
+use crate::rows::one_line;
 use crate::words::words;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -75,8 +76,7 @@ pub struct Note {
 impl Note {
     /// Returns a note. Control characters, which names of files can have, become spaces.
     pub fn new(code: NoteCode, message: impl AsRef<str>) -> Note {
-        let message = message.as_ref().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        Note { code, message }
+        Note { code, message: one_line(message.as_ref()) }
     }
 }
 
@@ -101,6 +101,14 @@ impl Member {
     pub(crate) fn host(&self) -> &str {
         self.windows.first().map_or("", |window| &window.host)
     }
+}
+
+/// The machines of these ranks, sorted.
+pub(crate) fn hosts<'a>(members: impl IntoIterator<Item = &'a Member>) -> Vec<&'a str> {
+    let mut hosts: Vec<&str> = members.into_iter().map(Member::host).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    hosts
 }
 
 /// The ranks of one run.

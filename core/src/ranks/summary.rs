@@ -172,13 +172,40 @@ impl Summary {
         self
     }
 
-    /// Cuts texts that are longer than those of traces usually are.
-    pub(super) fn cut_texts(&mut self) {
-        let cut = |text: &mut String| {
+    /// Leaves out a part of what makes its file of `size` bytes larger than `limit`. Returns whether there was such a part.
+    pub(super) fn shrink(&mut self, size: usize, limit: usize) -> bool {
+        /// The number of names that stay.
+        const FEWEST: usize = 16;
+        let names = self.operators.len().max(self.kernels.len());
+        if self.cut_texts() {
+            return true;
+        }
+        if names > FEWEST {
+            self.operators.truncate(names / 2);
+            self.kernels.truncate(names / 2);
+            return true;
+        }
+        if !self.calls.is_empty() {
+            let share = self.calls.len() as u64 * (size - limit) as u64 / size as u64;
+            let kept = self.calls.len() - (share as usize + 1).min(self.calls.len());
+            self.calls_left_out += (self.calls.len() - kept) as u64;
+            self.calls.truncate(kept);
+            return true;
+        }
+        let has_ranks = self.groups.iter().any(|group| !group.ranks.is_empty());
+        self.groups.iter_mut().for_each(|group| group.ranks.clear());
+        has_ranks
+    }
+
+    /// Cuts texts that are longer than those of traces usually are. Returns whether there were any.
+    fn cut_texts(&mut self) -> bool {
+        let mut is_cut = false;
+        let mut cut = |text: &mut String| {
             let mut end = LONGEST_TEXT.min(text.len());
             while !text.is_char_boundary(end) {
                 end -= 1;
             }
+            is_cut |= end < text.len();
             text.truncate(end);
         };
         cut(&mut self.source);
@@ -193,6 +220,7 @@ impl Summary {
         for one in &mut self.fitness {
             cut(&mut one.because);
         }
+        is_cut
     }
 
     /// The rank that the trace states.

@@ -69,6 +69,15 @@ impl Read {
     }
 }
 
+/// Returns the files of a run, none of which is the output.
+fn sources(files: &Files) -> Result<RunFiles, Failure> {
+    let sources = RunFiles::of(&files.traces)?;
+    if let Some(output) = &files.output {
+        Inputs::of(sources.sources()).refuse(output)?;
+    }
+    Ok(sources)
+}
+
 /// Refuses a run without a rank.
 fn require(has_ranks: bool) -> Result<(), Failure> {
     if has_ranks { Ok(()) } else { Err(Failure::usage("no trace of a rank could be read")) }
@@ -89,10 +98,7 @@ pub(crate) fn ranks(matches: &ArgMatches) -> Result<u8, Failure> {
     let files = Files::of(matches);
     let options = args::options(query.options, matches)?;
     let format = args::format(matches);
-    let sources = RunFiles::of(&files.traces)?;
-    if let Some(output) = &files.output {
-        Inputs::of(sources.sources()).refuse(output)?;
-    }
+    let sources = sources(&files)?;
     let mut read = Read::default();
     read_run(&sources, &mut |found| read.add(found));
     let (code, failed) = (read.code, take(&mut read.failed));

@@ -1,12 +1,11 @@
 //! The command `merge`.
 
-use super::{Read, strict_code};
+use super::{Read, sources, strict_code};
 use crate::args::Files;
-use crate::destinations::Inputs;
 use crate::failure::{Failure, report};
 use crate::progress::read_run;
 use clap::ArgMatches;
-use kinetoscope::files::{Content, Output, RunFiles};
+use kinetoscope::files::{Content, Output};
 use kinetoscope_core::error::Error;
 use kinetoscope_core::write::merge::Merger;
 
@@ -18,10 +17,7 @@ pub(crate) fn merge(matches: &ArgMatches) -> Result<u8, Failure> {
     if files.traces.iter().any(|path| path.as_os_str() == "-") {
         return Err(Failure::usage("merge reads its files twice, so it cannot read standard input"));
     }
-    let sources = RunFiles::of(&files.traces)?;
-    if let Some(output) = &files.output {
-        Inputs::of(sources.sources()).refuse(output)?;
-    }
+    let sources = sources(&files)?;
     let mut read = Read::default();
     read_run(&sources, &mut |found| read.add_events(found));
     let code = read.code;
