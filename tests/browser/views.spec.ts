@@ -1,7 +1,7 @@
 // Every view on real traces of every kind: it shows the numbers that the command line prints.
 
 import { existsSync } from "node:fs";
-import { NO_CORPUS, realTraces, rowsOf, tryRowsOf, twoRuns, type Real } from "./files";
+import { NO_CORPUS, own, realTraces, rowsOf, tryRowsOf, twoRuns, type Real } from "./files";
 import { expect, open, rowsIn, sampleTrace, savedBy, settled, stepsTrace, test, view, visit } from "./page";
 import type { Page } from "@playwright/test";
 
@@ -256,7 +256,7 @@ for (const { of, files } of traces) {
 }
 
 test("two runs are compared", async ({ opened: page }) => {
-  const files = twoRuns() ?? [sampleTrace, stepsTrace];
+  const files = twoRuns() ?? [sampleTrace, own("healthy/small_gpu_trace.json")];
   expect(files.every(existsSync)).toBe(true);
   await open(page, ...files);
   await view(page, "compare");
