@@ -6,6 +6,7 @@
 pub mod analyses;
 pub mod answer_options;
 pub mod answers;
+pub mod diff;
 mod entry;
 pub mod export_options;
 pub mod exports;
@@ -27,6 +28,9 @@ use options::Options;
 /// Every query.
 pub const QUERIES: &[Query] = answers::QUERIES;
 
+/// Every query about two traces or runs.
+pub const COMPARISONS: &[Query] = &[diff::DIFF];
+
 /// Every export.
 pub const EXPORTS: &[Export] = exports::EXPORTS;
 
@@ -35,7 +39,7 @@ pub const EXPORTS: &[Export] = exports::EXPORTS;
 /// # Errors
 /// Returns [`Error::BadOption`] if there is none.
 pub fn query(name: &str) -> Result<&'static Query, Error> {
-    QUERIES.iter().find(|v| v.name == name).ok_or_else(|| unknown("analysis", name))
+    QUERIES.iter().chain(COMPARISONS).find(|v| v.name == name).ok_or_else(|| unknown("analysis", name))
 }
 
 /// Returns the export with this name.

@@ -19,7 +19,7 @@
 pub mod alignment;
 mod alike;
 mod bandwidth;
-mod calls;
+pub(crate) mod calls;
 mod clocks;
 pub(crate) mod columns;
 mod evidence;
@@ -29,7 +29,7 @@ mod fitness;
 mod matching;
 mod nodes;
 mod operation;
-mod phases;
+pub(crate) mod phases;
 pub mod report;
 mod rows;
 pub mod run;

@@ -356,7 +356,7 @@ fn of_another_run(ranked: &[(i64, Summary)]) -> Vec<bool> {
 }
 
 /// The rank in the name of a file, or else of its folders: the last number after `rank`, or else after `worker`.
-pub(super) fn rank_in(name: &str) -> Option<i64> {
+pub(crate) fn rank_in(name: &str) -> Option<i64> {
     let name = name.to_ascii_lowercase();
     let number = |after: &str| {
         let after = after.strip_prefix(['-', '_', '.', '=']).unwrap_or(after);

@@ -1,6 +1,7 @@
 //! The JSON form of an answer: `{"schema", "trace", "diagnostics", "rows"}`.
 
 use crate::analysis::overview::info;
+use crate::compare::Comparison;
 use crate::ranks::run::Run;
 use crate::rows::{Rows, json, quote};
 use crate::trace::Trace;
@@ -81,6 +82,18 @@ pub fn of_run(query: &str, run: &Run, rows: &Rows) -> String {
         format!("{{\"name\":{},\"rank\":{rank},\"events\":{events}}}", quote(name))
     };
     let traces: Vec<String> = run.recordings().map(trace).collect();
+    document(query, &traces, rows)
+}
+
+/// Returns the document of an answer about two traces or runs. `trace` has an object for each of them.
+pub fn of_comparison(query: &str, comparison: &Comparison, rows: &Rows) -> String {
+    let traces = comparison.sources().map(|(side, name)| format!("{{\"name\":{},\"side\":\"{side}\"}}", quote(name)));
+    let traces: Vec<String> = traces.collect();
+    document(query, &traces, rows)
+}
+
+/// Returns the document of an answer about several traces without diagnostics.
+fn document(query: &str, traces: &[String], rows: &Rows) -> String {
     let rows: Vec<String> = (0..rows.rows.len()).map(|at| rows.json_row(at)).collect();
     format!(
         "{{\"schema\":\"kinetoscope.{query}/{VERSION}\",\n\"trace\":[{}],\n\"diagnostics\":[],\n\"rows\":[\n{}\n]}}\n",

@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use kinetoscope_core::kernel_rules::KernelRules;
 use kinetoscope_core::queries::options::{Opt, Options, Takes};
 use kinetoscope_core::queries::setting::Setting;
-use kinetoscope_core::queries::{EXPORTS, Export, Kind, QUERIES, Query};
+use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, Kind, QUERIES, Query};
 use kinetoscope_core::report::table_options::SortBy;
 use kinetoscope_core::versions::Rules;
 use std::fmt::Write;
@@ -52,13 +52,14 @@ const CLASSIFIED: [&str; 9] =
 const JOINED: [&str; 2] = ["events", "execution-trace"];
 
 /// The commands by topic, for the help text.
-const TOPICS: [(&str, &[&str]); 8] = [
+const TOPICS: [(&str, &[&str]); 9] = [
     ("Overview", &["summary", "fitness", "check", "info"]),
     (
         "Operators",
         &["ops", "events", "event-tree", "stacks", "modules", "coverage", "patterns", "evaluation", "nodes"],
     ),
     ("Causes", &["breakdown", "idle", "tasks", "critical-path", "what-if"]),
+    ("Compare", &["diff"]),
     ("Ranks", &["ranks", "summarize", "merge"]),
     ("Devices", &["kernels", "launches", "sequences", "collectives", "flops", "memory", "steps"]),
     ("Timeline", &["tree", "samples", "names", "counters", "tracks"]),
@@ -99,6 +100,7 @@ fn subcommands() -> impl Iterator<Item = Command> {
         Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell)).help("The shell");
     QUERIES
         .iter()
+        .chain(COMPARISONS)
         .map(query_command)
         .chain([ranks::summarize(), ranks::merge(), export, repair])
         .chain(page_commands())
@@ -356,7 +358,11 @@ fn answer_args(command: Command, required: bool) -> Command {
     let is_joined = JOINED.contains(&command.get_name());
     let input = is_ruled.then(torch_version).into_iter();
     let input = input.chain(is_classified.then(kernel_rules)).chain(is_joined.then(execution_trace));
-    let traces = if command.get_name() == "ranks" { run_traces() } else { traces(required) };
+    let traces = match command.get_name() {
+        "ranks" => run_traces(),
+        "diff" => run_traces().num_args(2).value_names(["BASE", "NEW"]),
+        _ => traces(required),
+    };
     command.arg(traces).args(input).args([
         format_arg("The output format"),
         output("Write to this file instead of standard output"),

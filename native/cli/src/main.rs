@@ -6,6 +6,7 @@ mod answer;
 mod args;
 mod audit;
 mod destinations;
+mod diff;
 mod failure;
 mod files;
 mod print;
@@ -40,6 +41,7 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
             answer::answer("summary", matches)
         }
         Some(("ranks", matches)) => ranks::ranks(matches),
+        Some(("diff", matches)) => diff::diff(matches),
         Some(("summarize", matches)) => ranks::summarize::summarize(matches),
         Some(("merge", matches)) => ranks::merge::merge(matches),
         Some(("repair", matches)) => files::repair(&args::Files::of(matches)),

@@ -8,6 +8,7 @@ mod cause;
 mod host;
 
 pub use cause::Cause;
+pub(crate) use cause::whole_cause;
 pub(crate) use host::{Host, Reason, Walk};
 
 use crate::analysis::intervals::{Interval, Intervals};

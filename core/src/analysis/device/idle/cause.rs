@@ -90,6 +90,14 @@ pub(super) fn sign(category: Category, name: &str) -> Sign {
     }
 }
 
+/// Returns the cause that everything inside of a span has: loading data, or compiling.
+pub(crate) fn whole_cause(category: Category, name: &str) -> Option<Cause> {
+    match sign(category, name) {
+        Sign::Whole(cause @ (Cause::DataLoading | Cause::Compilation)) => Some(cause),
+        _ => None,
+    }
+}
+
 /// The cause of idle time during a call of the runtime or driver.
 fn call(name: &str) -> Cause {
     const ALLOCATION: [&str; 9] = [

@@ -1,0 +1,167 @@
+//! Comparison of two traces, or of two runs of several ranks: what changed, by how much, whether it is noise, and why.
+//!
+//! ```text
+//! Trace → Profile ┐
+//!                 ├→ align → measure → lines → noise → change → rows, text
+//! Trace → Profile ┘
+//! ```
+//!
+//! A trace is reduced to a [`Profile`](profile::Profile), so that no two traces need to be in memory.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`profile`] | the places of a step, with a sample for each step |
+//! | `align` | which places of one profile are which of the other |
+//! | `measure` | times and counts of groups of places; pairs of ranks add up |
+//! | `lines` | the lines, whose values add up to the totals |
+//! | `noise` | which changes are more than noise; `statistics` has the methods |
+//! | `change` | what changed in a line, and why |
+
+mod align;
+mod change;
+pub(crate) mod columns;
+mod kinds;
+mod lines;
+mod measure;
+mod noise;
+mod notes;
+pub mod profile;
+mod report;
+mod rows;
+mod statistics;
+
+use self::change::{change, why};
+use self::kinds::{Change, RowKind, Why};
+use self::lines::{Line, lines};
+use self::measure::{Both, Measures};
+use self::noise::{Factors, judge};
+use self::profile::Profile;
+use crate::order::{descending, of_float, sort_by_key};
+use crate::rows::Rows;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What a comparison shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiffOptions {
+    /// The maximum number of rows; `None` for all.
+    pub row_limit: Option<usize>,
+}
+
+/// Collects pairs of profiles, one of each side: of two traces, or of each rank of two runs.
+#[derive(Clone, Debug, Default)]
+pub struct Comparer {
+    measures: Measures,
+    notes: Vec<String>,
+    sources: Both<Vec<String>>,
+    is_partial: bool,
+}
+
+impl Comparer {
+    /// Adds two profiles of the same rank.
+    pub fn add(&mut self, base: &Profile, new: &Profile) {
+        self.measures.add([base, new]);
+        for note in notes::notes([base, new]) {
+            self.note(note);
+        }
+        self.is_partial |= base.facts.is_partial || new.facts.is_partial;
+        self.sources[0].push(base.source.clone());
+        self.sources[1].push(new.source.clone());
+    }
+
+    /// Adds something that should be known about the traces, unless it is known already.
+    pub fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// Compares.
+    pub fn finish(mut self) -> Comparison {
+        for note in notes::about(&self.measures) {
+            self.note(note);
+        }
+        let Comparer { measures, notes, sources, is_partial } = self;
+        let mut lines = lines(&measures);
+        let factors = judge(&mut lines);
+        let wall = lines.first().map_or(1, |line| line.values[0].max(line.values[1]).max(1));
+        // If nothing differs at all, not even the totals are of interest.
+        let is_equal = lines.iter().all(Line::is_equal);
+        lines.retain(|line| !is_equal && (line.kind == RowKind::Total || !line.is_equal()));
+        let mut findings: Vec<Finding> = lines.into_iter().map(Finding::of).collect();
+        let size = |finding: &Finding| {
+            let Line { values, kind, .. } = &finding.line;
+            let whole = if *kind == RowKind::Memory { values[0].max(values[1]).max(1) } else { wall };
+            (values[1] - values[0]).unsigned_abs() as f64 / whole as f64
+        };
+        let rank = |finding: &Finding| match finding.line.verdict.is_significant {
+            Some(true) => 0,
+            None => 1,
+            Some(false) => 2,
+        };
+        // Totals and phases follow the rows of the same size that they consist of.
+        findings.reverse();
+        sort_by_key(&mut findings, |finding| (rank(finding), descending(of_float(size(finding)))));
+        let aligned = notes::aligned(&measures);
+        let steps = [measures.steps(0), measures.steps(1)];
+        Comparison { sources, findings, notes, is_partial, factors, aligned, steps }
+    }
+}
+
+/// A line with what changed in it.
+#[derive(Clone, Debug)]
+struct Finding {
+    line: Line,
+    change: Change,
+    why: Option<(Why, String)>,
+}
+
+impl Finding {
+    fn of(line: Line) -> Finding {
+        let change = change(&line);
+        let why = why(&line, change);
+        Finding { line, change, why }
+    }
+}
+
+/// The differences of two traces, or of two runs.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    sources: Both<Vec<String>>,
+    findings: Vec<Finding>,
+    notes: Vec<String>,
+    is_partial: bool,
+    factors: Factors,
+    /// The share of the time of each side that has a counterpart.
+    aligned: Both<f64>,
+    steps: Both<usize>,
+}
+
+impl Comparison {
+    /// Compares two profiles.
+    pub fn of(base: &Profile, new: &Profile) -> Comparison {
+        let mut comparer = Comparer::default();
+        comparer.add(base, new);
+        comparer.finish()
+    }
+
+    /// The names of the traces, each with its side: `a` or `b`.
+    pub fn sources(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        ["a", "b"].into_iter().zip(&self.sources).flat_map(|(side, names)| names.iter().map(move |name| (side, name.as_str())))
+    }
+
+    /// Whether a part of one of the traces could not be read.
+    pub fn is_partial(&self) -> bool {
+        self.is_partial
+    }
+
+    /// Returns the differences as rows: significant ones first, by the size of their contribution.
+    pub fn rows(&self, options: &DiffOptions) -> Rows {
+        rows::rows(self).first(options.row_limit)
+    }
+
+    /// Returns the differences as a page of text.
+    pub fn page(&self, options: &DiffOptions) -> String {
+        report::page(self, options)
+    }
+}

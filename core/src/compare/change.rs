@@ -1,0 +1,140 @@
+//! What changed in a line, and why, as far as the traces show it.
+
+use super::align::Work;
+use super::kinds::{Change, RowKind, Why};
+use super::lines::Line;
+use super::noise::is_other_work;
+use crate::analysis::device::idle::{Cause, whole_cause};
+use crate::table::category::Category;
+use crate::units::counted;
+use alloc::format;
+use alloc::string::String;
+
+/// The smallest change of the number of calls that counts as one, where it differs from step to step.
+const SMALLEST_SHARE: f64 = 0.05;
+
+/// Returns what changed.
+pub(super) fn change(line: &Line) -> Change {
+    let contribution = line.contribution();
+    if line.verdict.is_significant == Some(false) && !is_other_work(line) {
+        return Change::Same;
+    }
+    if line.kind == RowKind::Memory {
+        return by_sign(contribution, Change::More, Change::Less);
+    }
+    if line.work == Work::Replaced {
+        return match (line.names[0].len(), line.names[1].len()) {
+            (a, b) if a > b => Change::Fused,
+            (a, b) if a < b => Change::Split,
+            _ => Change::Renamed,
+        };
+    }
+    match line.counts {
+        [0, b] if b > 0 => Change::New,
+        [a, 0] if a > 0 => Change::Gone,
+        _ if is_more_often(line) => Change::MoreCalls,
+        _ if is_less_often(line) => Change::FewerCalls,
+        _ => by_sign(contribution, Change::Slower, Change::Faster),
+    }
+}
+
+fn by_sign(contribution: i64, more: Change, less: Change) -> Change {
+    match contribution {
+        1.. => more,
+        0 => Change::Same,
+        _ => less,
+    }
+}
+
+fn per_step(line: &Line, side: usize) -> f64 {
+    line.counts[side] as f64 / line.samples[side].len().max(1) as f64
+}
+
+fn differs_by(line: &Line, from: usize) -> bool {
+    let (few, many) = (per_step(line, from), per_step(line, 1 - from));
+    let is_constant = line.constant.iter().all(Option::is_some);
+    many > few && (is_constant || many - few > SMALLEST_SHARE * many)
+}
+
+fn is_more_often(line: &Line) -> bool {
+    differs_by(line, 0)
+}
+
+fn is_less_often(line: &Line) -> bool {
+    differs_by(line, 1)
+}
+
+/// Returns why it changed, and a sentence about it.
+pub(super) fn why(line: &Line, change: Change) -> Option<(Why, String)> {
+    if change == Change::Same || line.kind == RowKind::Step {
+        return None;
+    }
+    let name = &line.name;
+    let because = |why, text: &str| Some((why, String::from(text)));
+    match (line.kind, line.work, change) {
+        (RowKind::Total | RowKind::Phase | RowKind::Other | RowKind::Memory, ..) => None,
+        (RowKind::Idle, ..) => because(Why::Parts, "the host or another stream was the cause of the idle time"),
+        (_, Work::OtherTypes, _) => Some((Why::DataType, inputs(line))),
+        (_, Work::OtherShapes, _) => Some((Why::Shapes, inputs(line))),
+        (_, Work::Replaced, _) => Some(replaced(line)),
+        (_, Work::OtherStream, _) => Some((Why::Stream, inputs(line))),
+        _ if whole_cause(Category::UserAnnotation, name) == Some(Cause::Compilation) => {
+            because(Why::Compilation, "code was compiled")
+        }
+        (RowKind::Runtime, ..) if name.contains("GraphLaunch") => Some((Why::CudaGraph, calls(line))),
+        (_, _, Change::New) => because(Why::Work, "only the second trace has it"),
+        (_, _, Change::Gone) => because(Why::Work, "only the first trace has it"),
+        (_, _, Change::MoreCalls | Change::FewerCalls) => Some((Why::Calls, calls(line))),
+        (RowKind::Collective, ..) => Some(collective(line)),
+        _ => Some((Why::TimePerCall, per_call(line))),
+    }
+}
+
+fn inputs(line: &Line) -> String {
+    line.inputs.as_ref().map_or_else(String::new, |[a, b]| format!("{a} became {b}"))
+}
+
+fn replaced(line: &Line) -> (Why, String) {
+    let what = if line.kind.is_on_device() { "kernel" } else { "operator" };
+    let [a, b] = &line.names;
+    let text = format!("{} became {}", counted(a.len(), what), b.len());
+    match (a.len(), b.len()) {
+        (1, 1) if line.kind.is_on_device() => (Why::OtherKernel, String::from("another kernel at the same place")),
+        (1, 1) => (Why::Work, String::from("another name at the same place")),
+        _ => (Why::Fusion, text),
+    }
+}
+
+fn calls(line: &Line) -> String {
+    let shown = |side| {
+        let count = per_step(line, side);
+        if libm::rint(count) == count { format!("{count:.0}") } else { format!("{count:.1}") }
+    };
+    format!("{} calls a step became {}", shown(0), shown(1))
+}
+
+/// The mean time of a call, in ns.
+pub(super) fn call_ns(line: &Line, side: usize) -> Option<i64> {
+    (line.counts[side] > 0).then(|| line.sums[side] / line.counts[side])
+}
+
+fn ratio(line: &Line) -> Option<f64> {
+    let (a, b) = (call_ns(line, 0)?, call_ns(line, 1)?);
+    (a > 0).then(|| b as f64 / a as f64)
+}
+
+fn per_call(line: &Line) -> String {
+    ratio(line).map_or_else(String::new, |ratio| format!("a call takes {ratio:.2} times as long"))
+}
+
+fn collective(line: &Line) -> (Why, String) {
+    /// The change of a duration from which it is not the same.
+    const SAME: f64 = 0.02;
+    match ratio(line) {
+        Some(ratio) if (ratio - 1.0).abs() > SAME => (
+            Why::Waiting,
+            format!("a call takes {ratio:.2} times as long: it waits for another rank, or the link has another speed"),
+        ),
+        _ => (Why::Overlap, String::from("as long as before, and another part of it is hidden behind other work")),
+    }
+}

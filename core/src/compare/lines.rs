@@ -1,0 +1,212 @@
+//! The lines of a comparison: groups of places, idle time, phases, steps, memory and totals, each with its values.
+//!
+//! All times are per step. The lines of the host add up to the wall time, those of devices to their busy time, and those of
+//! idle causes to their idle time. So that they add up in whole nanoseconds, the sums of all lines before a line are rounded
+//! instead of the line itself; a value is off by less than 1 ns.
+
+use super::align::{Group, Work};
+use super::kinds::{Part, RowKind};
+use super::measure::{Both, Measured, Measures, Series};
+use super::noise::Verdict;
+use crate::analysis::device::idle::Cause;
+use crate::ranks::phases::Phase;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// A line.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) kind: RowKind,
+    pub(super) name: String,
+    /// The names on each side, where something was replaced; else the name.
+    pub(super) names: Both<Vec<String>>,
+    pub(super) work: Work,
+    /// The total that it is a part of.
+    pub(super) part: Option<Part>,
+    /// The number of spans or activities of all steps.
+    pub(super) counts: Both<i64>,
+    /// The number of spans or activities of each step, if it is the same in all.
+    pub(super) constant: Both<Option<f64>>,
+    /// The value of each step: times in ns, memory in bytes.
+    pub(super) samples: Both<Vec<f64>>,
+    /// The mean of the steps: times in ns, memory in bytes.
+    pub(super) values: Both<i64>,
+    /// The sum of self times, or of the durations of activities, of all steps in ns.
+    pub(super) sums: Both<i64>,
+    /// The shapes, types or streams of each side, where they differ.
+    pub(super) inputs: Option<Both<String>>,
+    /// What it runs within, with the change of each, the largest first.
+    pub(super) places: Vec<(String, i64)>,
+    pub(super) verdict: Verdict,
+}
+
+impl Line {
+    fn new(kind: RowKind, name: &str) -> Line {
+        Line {
+            kind,
+            name: name.to_string(),
+            names: [vec![name.to_string()], vec![name.to_string()]],
+            work: Work::Same,
+            part: None,
+            counts: [0; 2],
+            constant: [None; 2],
+            samples: Default::default(),
+            values: [0; 2],
+            sums: [0; 2],
+            inputs: None,
+            places: Vec::new(),
+            verdict: Verdict::default(),
+        }
+    }
+
+    /// What the line contributes to the change.
+    pub(super) fn contribution(&self) -> i64 {
+        self.values[1] - self.values[0]
+    }
+
+    /// Whether both sides have the same values in every step.
+    pub(super) fn is_equal(&self) -> bool {
+        let [a, b] = &self.samples;
+        self.work == Work::Same && a == b && self.counts[0] == self.counts[1] && self.sums[0] == self.sums[1] && self.values[0] == self.values[1]
+    }
+}
+
+/// Returns every line.
+pub(super) fn lines(measures: &Measures) -> Vec<Line> {
+    let units = [measures.units(0), measures.units(1)];
+    let mut host: Vec<Line> = measures.parts(false).map(|one| of_group(measures, one, Part::Wall)).collect();
+    add_up(&mut host, units);
+    let mut device: Vec<Line> = measures.parts(true).map(|one| of_group(measures, one, Part::DeviceBusy)).collect();
+    let idle = measures.idle.iter().zip(Cause::ALL).map(|(series, cause)| Line {
+        part: Some(Part::DeviceIdle),
+        ..of_series(measures, RowKind::Idle, &cause.label(), series)
+    });
+    device.extend(idle);
+    add_up(&mut device, units);
+    let mut phases: Vec<Line> = (measures.phases.iter().zip(Phase::ALL))
+        .map(|(series, phase)| of_series(measures, RowKind::Phase, phase.as_str(), series))
+        .collect();
+    add_up(&mut phases, units);
+    let mut lines = Vec::new();
+    let has_device = measures.devices.iter().any(|&devices| devices > 0);
+    lines.extend(total(measures, &host, Part::Wall));
+    if has_device {
+        lines.extend(total(measures, &device, Part::DeviceBusy));
+        lines.extend(total(measures, &device, Part::DeviceIdle));
+        host.append(&mut device);
+    }
+    lines.append(&mut host);
+    lines.append(&mut phases);
+    lines.extend(memory(measures));
+    lines.extend(steps(measures));
+    lines
+}
+
+fn name_of(group: &Group) -> String {
+    let [a, b] = &group.names;
+    if group.work == Work::Replaced {
+        format!("{} → {}", a.join(" + "), b.join(" + "))
+    } else {
+        b.concat()
+    }
+}
+
+fn of_group(measures: &Measures, measured: &Measured, part: Part) -> Line {
+    let Measured { group, counts, ns, sums, places } = measured;
+    let units = [measures.units(0).max(1), measures.units(1).max(1)];
+    let change = |place: &Both<i64>| place[1] / units[1] - place[0] / units[0];
+    let mut places: Vec<(String, i64)> = (places.entries().iter())
+        .filter(|(key, _)| key.0 != 0)
+        .map(|(key, place)| (measures.texts.get(crate::names::NameId(key.0 as u32)).to_string(), change(place)))
+        .filter(|place| place.1 != 0)
+        .collect();
+    crate::order::sort_by_key(&mut places, |place| (crate::order::descending(place.1.saturating_abs()), place.1));
+    places.truncate(MOST_PLACES);
+    Line {
+        names: group.names.clone(),
+        work: group.work,
+        part: Some(part),
+        counts: [sum(&counts[0]), sum(&counts[1])],
+        constant: [constant(measures, 0, &counts[0]), constant(measures, 1, &counts[1])],
+        sums: [sum(&sums[0]), sum(&sums[1])],
+        inputs: group.inputs.clone(),
+        places,
+        ..of_series(measures, group.kind, &name_of(group), ns)
+    }
+}
+
+/// The number of places that a line lists.
+const MOST_PLACES: usize = 5;
+
+fn of_series(measures: &Measures, kind: RowKind, name: &str, series: &Both<Series>) -> Line {
+    Line {
+        samples: [measures.samples(0, &series[0]), measures.samples(1, &series[1])],
+        values: [sum(&series[0]), sum(&series[1])],
+        ..Line::new(kind, name)
+    }
+}
+
+fn sum(series: &[i64]) -> i64 {
+    series.iter().fold(0, |sum, &ns| sum.saturating_add(ns))
+}
+
+fn constant(measures: &Measures, side: usize, counts: &Series) -> Option<f64> {
+    let counts = measures.samples(side, counts);
+    let first = counts.first().copied().unwrap_or(0.0);
+    counts.iter().all(|&count| (count - first).abs() < 1e-9).then_some(first)
+}
+
+/// Divides the sums of all steps by the number of steps, so that the means of all lines add up to the mean of their sum.
+fn add_up(lines: &mut [Line], units: Both<i64>) {
+    for (side, units) in units.into_iter().enumerate() {
+        let units = i128::from(units.max(1));
+        let (mut total, mut before) = (0i128, 0);
+        for line in lines.iter_mut() {
+            total += i128::from(line.values[side]);
+            let reached = total.div_euclid(units) as i64;
+            line.values[side] = reached - before;
+            before = reached;
+        }
+    }
+}
+
+/// Returns the total of the lines that are parts of it, unless there are none.
+fn total(measures: &Measures, lines: &[Line], part: Part) -> Option<Line> {
+    let parts = || lines.iter().filter(|line| line.part == Some(part));
+    parts().next()?;
+    let mut line = Line::new(RowKind::Total, part.as_str());
+    for side in 0..2 {
+        line.values[side] = parts().map(|line| line.values[side]).sum();
+        line.samples[side] = vec![0.0; measures.steps(side)];
+        for one in parts() {
+            line.samples[side].iter_mut().zip(&one.samples[side]).for_each(|(sum, ns)| *sum += ns);
+        }
+    }
+    Some(line)
+}
+
+fn memory(measures: &Measures) -> impl Iterator<Item = Line> {
+    measures.memory.iter().map(|(device, series, peaks)| Line {
+        samples: [0, 1].map(|side| series[side].iter().map(|&bytes| bytes as f64).collect()),
+        values: *peaks,
+        ..Line::new(RowKind::Memory, &format!("peak of {device}"))
+    })
+}
+
+/// Returns the steps of both sides, in their order.
+fn steps(measures: &Measures) -> Vec<Line> {
+    let [a, b] = &measures.numbers;
+    let wall = |side: usize, at: usize| measures.wall[side][at] / i64::from(measures.ranks[side][at]);
+    let name = |number: Option<i64>| number.map(|number| format!("ProfilerStep#{number}"));
+    (a.iter().zip(b).enumerate())
+        .filter_map(|(at, (&x, &y))| {
+            let names = [name(x)?, name(y)?];
+            let mut line = Line::new(RowKind::Step, &names[1]);
+            line.names = names.map(|name| vec![name]);
+            line.values = [wall(0, at), wall(1, at)];
+            Some(line)
+        })
+        .collect()
+}

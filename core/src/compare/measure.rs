@@ -1,0 +1,207 @@
+//! What is compared: times and counts of groups of places, per step and side. Several pairs of ranks add up.
+
+use super::align::{Alignment, Group, Work, align};
+use super::kinds::RowKind;
+use super::profile::Profile;
+use crate::analysis::device::idle::Cause;
+use crate::index::{Index, Keyed};
+use crate::names::Names;
+use crate::ranks::phases::{Phase, Times};
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// A value for each side: the base first.
+pub(super) type Both<T> = [T; 2];
+
+/// A value of each step: the sum of all ranks.
+pub(super) type Series = Vec<i64>;
+
+/// A group of places with its times.
+#[derive(Clone, Debug)]
+pub(super) struct Measured {
+    pub(super) group: Group,
+    /// The number of spans or activities in each step.
+    pub(super) counts: Both<Series>,
+    /// The part of the wall time or of the busy time that is attributed to the group, in ns.
+    pub(super) ns: Both<Series>,
+    /// The sum of self times, or of the durations of activities, in ns.
+    pub(super) sums: Both<Series>,
+    /// Where it runs: ids of texts with the attributed time of each side.
+    pub(super) places: Keyed<Both<i64>>,
+}
+
+/// What all pairs of ranks measured.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Measures {
+    /// The number of ranks that have each step.
+    pub(super) ranks: Both<Vec<u32>>,
+    /// The number of each step, if the traces have steps.
+    pub(super) numbers: Both<Vec<Option<i64>>>,
+    pub(super) wall: Both<Series>,
+    pub(super) groups: Vec<Measured>,
+    index: Index,
+    pub(super) texts: Names,
+    pub(super) idle: Vec<Both<Series>>,
+    pub(super) phases: Vec<Both<Series>>,
+    /// The largest peak of each step and of everything, in bytes, by the name of the device.
+    pub(super) memory: Vec<(String, Both<Series>, Both<i64>)>,
+    /// The attributed time of all places, and of those with a partner, in ns.
+    pub(super) attributed: Both<i64>,
+    pub(super) aligned: Both<i64>,
+    pub(super) devices: Both<usize>,
+}
+
+fn grow(series: &mut Series, length: usize) {
+    if series.len() < length {
+        series.resize(length, 0);
+    }
+}
+
+/// Adds to the value of a step.
+fn add(series: &mut Series, step: usize, ns: i64) {
+    grow(series, step + 1);
+    series[step] = series[step].saturating_add(ns);
+}
+
+impl Measures {
+    /// Adds two profiles of the same rank.
+    pub(super) fn add(&mut self, sides: Both<&Profile>) {
+        let alignment = aligned(sides);
+        for (side, profile) in sides.into_iter().enumerate() {
+            self.add_steps(side, profile);
+        }
+        let group_of: Vec<usize> = alignment.groups.iter().map(|group| self.group(group)).collect();
+        for (side, profile) in sides.into_iter().enumerate() {
+            let within = self.within(profile);
+            let (of, is_matched) = (&alignment.of[side], &alignment.is_matched[side]);
+            for sample in &profile.places.samples {
+                let (node, step) = (sample.node as usize, sample.step as usize);
+                let measured = &mut self.groups[group_of[of[node] as usize]];
+                add(&mut measured.counts[side], step, i64::from(sample.count));
+                add(&mut measured.ns[side], step, sample.ns);
+                add(&mut measured.sums[side], step, sample.sum_ns);
+                let place = &mut measured.places.of((i64::from(within[node]), 0))[side];
+                *place = place.saturating_add(sample.ns);
+                self.attributed[side] += sample.ns;
+                if is_matched[node] {
+                    self.aligned[side] += sample.ns;
+                }
+            }
+        }
+    }
+
+    fn add_steps(&mut self, side: usize, profile: &Profile) {
+        self.devices[side] = self.devices[side].max(profile.facts.used_devices);
+        self.idle.resize_with(Cause::ALL.len(), Default::default);
+        self.phases.resize_with(Phase::ALL.len(), Default::default);
+        for (at, step) in profile.steps.iter().enumerate() {
+            if at == self.ranks[side].len() {
+                self.ranks[side].push(0);
+                self.numbers[side].push(step.number);
+            }
+            self.ranks[side][at] += 1;
+            add(&mut self.wall[side], at, step.wall_ns);
+            for (series, ns) in self.idle.iter_mut().zip(profile.idle[at]) {
+                add(&mut series[side], at, ns);
+            }
+            let phases: Times = profile.phases[at];
+            for (series, ns) in self.phases.iter_mut().zip(phases) {
+                add(&mut series[side], at, ns);
+            }
+        }
+        for peaks in &profile.memory {
+            let at = self.memory.iter().position(|one| one.0 == peaks.device).unwrap_or_else(|| {
+                self.memory.push((peaks.device.clone(), Default::default(), [0; 2]));
+                self.memory.len() - 1
+            });
+            let (_, series, peak) = &mut self.memory[at];
+            peak[side] = peak[side].max(peaks.peak);
+            for (step, bytes) in peaks.of_steps.iter().enumerate() {
+                grow(&mut series[side], step + 1);
+                series[side][step] = series[side][step].max(bytes.unwrap_or(0));
+            }
+        }
+    }
+
+    /// Returns the index of the same group.
+    fn group(&mut self, group: &Group) -> usize {
+        let mut id = |names: &[String]| i64::from(self.texts.intern(&names.join("\u{1f}")).0);
+        let (x, y) = (id(&group.names[0]), id(&group.names[1]));
+        let key = (x << 32 | y, (group.kind as i64) << 8 | group.work as i64);
+        let at = self.index.of(key, self.groups.len() as u32) as usize;
+        if at == self.groups.len() {
+            self.groups.push(Measured {
+                group: group.clone(),
+                counts: Default::default(),
+                ns: Default::default(),
+                sums: Default::default(),
+                places: Keyed::default(),
+            });
+        }
+        at
+    }
+
+    /// Returns what each place is within: the id of the name of the innermost annotation or module around it.
+    fn within(&mut self, profile: &Profile) -> Vec<u32> {
+        let places = &profile.places;
+        let mut within = vec![0u32; places.nodes.len()];
+        for (at, node) in places.nodes.iter().enumerate().skip(3) {
+            let parent = &places.nodes[node.parent as usize];
+            let name = places.text(parent.name);
+            let is_named = parent.kind == RowKind::Range || name.starts_with("nn.Module: ");
+            within[at] = if is_named { self.texts.intern(name).0 } else { within[node.parent as usize] };
+        }
+        within
+    }
+
+    /// The number of steps of a side.
+    pub(super) fn steps(&self, side: usize) -> usize {
+        self.ranks[side].len()
+    }
+
+    /// The sum of the ranks of all steps of a side.
+    pub(super) fn units(&self, side: usize) -> i64 {
+        self.ranks[side].iter().map(|&ranks| i64::from(ranks)).sum()
+    }
+
+    /// The mean of the ranks in each step.
+    pub(super) fn samples(&self, side: usize, series: &Series) -> Vec<f64> {
+        let value = |at: usize| series.get(at).copied().unwrap_or(0) as f64;
+        self.ranks[side].iter().enumerate().map(|(at, &ranks)| value(at) / f64::from(ranks)).collect()
+    }
+
+    /// The values of one kind for all groups, whose sum is the wall time of the host or the busy time of the devices.
+    pub(super) fn parts(&self, on_device: bool) -> impl Iterator<Item = &Measured> {
+        self.groups.iter().filter(move |one| one.group.kind.is_on_device() == on_device)
+    }
+}
+
+/// Aligns two profiles such that the result for the sides in the other order is the same with its sides exchanged.
+fn aligned([a, b]: Both<&Profile>) -> Alignment {
+    let is_ordered = match (a.places.nodes.len(), a.places.samples.len(), &a.steps)
+        .cmp(&(b.places.nodes.len(), b.places.samples.len(), &b.steps))
+    {
+        core::cmp::Ordering::Less => true,
+        core::cmp::Ordering::Greater => false,
+        core::cmp::Ordering::Equal => a.places <= b.places,
+    };
+    if is_ordered {
+        return align(a, b);
+    }
+    let mut alignment = align(b, a);
+    alignment.of.reverse();
+    alignment.is_matched.reverse();
+    for group in &mut alignment.groups {
+        group.names.reverse();
+        if let Some(inputs) = &mut group.inputs {
+            inputs.reverse();
+        }
+    }
+    alignment
+}
+
+/// Whether the groups do the same work on both sides, as far as the traces show it.
+pub(super) fn is_same_work(work: Work) -> bool {
+    matches!(work, Work::Same | Work::OtherStream)
+}

@@ -1,0 +1,182 @@
+//! Which changes are more than noise.
+//!
+//! **Steps are the samples.** A change of the mean is tested by Student's t-test with at least the relative variance that
+//! half of the lines have, so that a few steps that happen to be equal do not look precise. The probabilities are adjusted
+//! for the number of lines (Holm), and the bootstrap interval of the median must exclude 0 as well.
+//!
+//! **Recordings differ as a whole.** One recording can be slower than the next one evenly over all its work: another clock,
+//! other work on the machine. Steps of one recording do not show that noise. The lines with the same work do: most of them did
+//! not change, so the middle of their ratios is the common factor, and their spread is the noise between recordings (an
+//! empirical null, Efron, JASA 2004). A line that does the same work on both sides must differ from the common factor by
+//! more than that spread. A line whose work differs, by calls, shapes, types or names, has changed for sure; it is tested
+//! against the noise of the steps only.
+
+use super::kinds::{Part, RowKind};
+use super::lines::Line;
+use super::measure::{Both, is_same_work};
+use super::statistics::{holm, interval, mean, median, spread, two_sided, variance};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The largest adjusted probability of a change that counts as significant.
+pub(super) const LEVEL: f64 = 0.01;
+
+/// The share of all intervals that may be wrong together.
+const TAIL: f64 = 0.05;
+
+/// The smallest number of steps of each side with which noise can be told from change.
+pub(super) const FEWEST_STEPS: usize = 3;
+
+/// The smallest share of a step that a line must have on a side to be tested.
+const SMALLEST_SHARE: f64 = 0.001;
+
+/// The smallest number of lines that have a common factor.
+const FEWEST_LINES: usize = 8;
+
+/// The degrees of freedom of the spread between recordings. They are few, because some operators differ from the others
+/// by far more than most do.
+const BETWEEN: f64 = 8.0;
+
+/// Whether a change is noise.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Verdict {
+    /// The change of the median of the steps.
+    pub(super) median: f64,
+    /// The ends of its interval; `None` without several steps.
+    pub(super) interval: Option<(f64, f64)>,
+    /// The adjusted probability of such a change without a cause; `None` if it was not tested.
+    pub(super) probability: Option<f64>,
+    /// `None`: it cannot be decided.
+    pub(super) is_significant: Option<bool>,
+}
+
+/// How much longer the same work takes in the second recording.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Factor {
+    /// The natural logarithm of the middle ratio.
+    pub(super) log: f64,
+    /// The spread of the logarithms.
+    pub(super) spread: f64,
+    /// The number of lines.
+    pub(super) lines: usize,
+    /// The time of these lines on each side, in ns.
+    pub(super) ns: Both<f64>,
+}
+
+/// The factors of the host and of the devices.
+pub(super) type Factors = Both<Option<Factor>>;
+
+/// Decides for every line whether its change is noise. Returns the factors.
+pub(super) fn judge(lines: &mut [Line]) -> Factors {
+    let wall = lines.iter().find(|line| line.kind == RowKind::Total).map_or(0.0, largest_mean);
+    let parts = [Part::Wall, Part::DeviceBusy];
+    let factors = parts.map(|part| factor(lines, part, wall));
+    let floors = parts.map(|part| floor(lines, part, wall));
+    let tested: Vec<usize> = (0..lines.len()).filter(|&at| is_tested(&lines[at], wall)).collect();
+    let mut probabilities: Vec<f64> =
+        tested.iter().map(|&at| probability(&lines[at], factors, floors)).collect();
+    holm(&mut probabilities);
+    let tail = TAIL / 2.0 / tested.len().max(1) as f64;
+    for (&at, probability) in tested.iter().zip(probabilities) {
+        let [a, b] = &lines[at].samples;
+        let (low, high) = interval(a, b, tail);
+        let excludes = low > 0.0 || high < 0.0;
+        lines[at].verdict = Verdict {
+            median: median(b) - median(a),
+            interval: Some((low, high)),
+            probability: Some(probability),
+            is_significant: Some(probability < LEVEL && excludes),
+        };
+    }
+    for line in lines.iter_mut().filter(|line| line.verdict.probability.is_none()) {
+        let [a, b] = &line.samples;
+        let has_steps = a.len().min(b.len()) >= FEWEST_STEPS;
+        line.verdict.median = median(b) - median(a);
+        line.verdict.is_significant = has_steps.then_some(false);
+    }
+    factors
+}
+
+fn largest_mean(line: &Line) -> f64 {
+    mean(&line.samples[0]).max(mean(&line.samples[1]))
+}
+
+fn is_tested(line: &Line, wall: f64) -> bool {
+    let has_steps = line.samples.iter().all(|samples| samples.len() >= FEWEST_STEPS);
+    has_steps && !line.is_equal() && (line.kind == RowKind::Memory || is_large(line, wall))
+}
+
+fn is_large(line: &Line, wall: f64) -> bool {
+    let mean = largest_mean(line);
+    mean > 0.0 && mean >= wall * SMALLEST_SHARE
+}
+
+/// Whether the program does other work in the line: another number of calls in every step, other inputs or names.
+pub(super) fn is_other_work(line: &Line) -> bool {
+    let [a, b] = line.constant;
+    let calls = a.zip(b).is_some_and(|(a, b)| (a - b).abs() > 1e-9);
+    calls || !is_same_work(line.work)
+}
+
+/// Returns the common factor of the lines with the same work.
+fn factor(lines: &[Line], part: Part, wall: f64) -> Option<Factor> {
+    let is_comparable = |line: &&Line| {
+        let has_calls = line.counts[0] > 0 && line.constant[0].is_some() && line.constant[0] == line.constant[1];
+        line.part == Some(part) && is_same_work(line.work) && has_calls && is_large(line, wall)
+    };
+    let mut logs = Vec::new();
+    let mut ns = [0.0; 2];
+    for line in lines.iter().filter(is_comparable) {
+        let middle = [median(&line.samples[0]), median(&line.samples[1])];
+        if middle.iter().all(|&ns| ns > 0.0) {
+            logs.push(libm::log(middle[1]) - libm::log(middle[0]));
+            ns = [ns[0] + mean(&line.samples[0]), ns[1] + mean(&line.samples[1])];
+        }
+    }
+    (logs.len() >= FEWEST_LINES).then(|| Factor { log: median(&logs), spread: spread(&logs), lines: logs.len(), ns })
+}
+
+/// The relative variance that half of the lines have.
+fn floor(lines: &[Line], part: Part, wall: f64) -> f64 {
+    let own = lines.iter().filter(|line| line.part == Some(part) && is_large(line, wall));
+    let relative = own.flat_map(|line| &line.samples).filter(|samples| mean(samples) > 0.0);
+    median(&relative.map(|samples| variance(samples) / (mean(samples) * mean(samples))).collect::<Vec<_>>())
+}
+
+/// Returns the probability of such a change without a cause, before it is adjusted.
+fn probability(line: &Line, factors: Factors, floors: Both<f64>) -> f64 {
+    let (own, floor) = match line.part {
+        Some(Part::Wall) => (vec![factors[0]], floors[0]),
+        Some(Part::DeviceBusy) => (vec![factors[1]], floors[1]),
+        _ => (vec![factors[0], factors[1]], floors[0].min(floors[1])),
+    };
+    let plain = test(line, 0.0, 0.0, floor);
+    if is_other_work(line) || line.kind == RowKind::Memory {
+        return plain;
+    }
+    let of_factors = own.into_iter().flatten().map(|factor| test(line, factor.log, factor.spread, floor));
+    of_factors.fold(plain, f64::max)
+}
+
+/// The t-test of the mean against that of the base times a factor, which is known up to a spread. Each side is scaled by
+/// half of the factor, so that the sides can be exchanged.
+fn test(line: &Line, log: f64, spread: f64, floor: f64) -> f64 {
+    let scaled = |samples: &[f64], factor: f64| {
+        let mean = mean(samples) * factor;
+        let variance = (variance(samples) * factor * factor).max(floor * mean * mean);
+        (mean, variance / samples.len() as f64)
+    };
+    let [a, b] = &line.samples;
+    let ((x, of_x), (y, of_y)) = (scaled(a, libm::exp(log / 2.0)), scaled(b, libm::exp(-log / 2.0)));
+    let between = spread * f64::midpoint(x, y);
+    let difference = (y - x).abs();
+    if difference <= f64::EPSILON * x.max(y) {
+        return 1.0;
+    }
+    // The degrees of freedom of a sum of variances (Welch and Satterthwaite).
+    let (steps, recordings) = (of_x + of_y, between * between);
+    let within = (a.len() + b.len() - 2) as f64;
+    let total = steps + recordings;
+    let freedom = total * total / (steps * steps / within + recordings * recordings / BETWEEN);
+    two_sided(difference / libm::sqrt(total), if total > 0.0 { freedom } else { within })
+}

@@ -1,0 +1,73 @@
+//! What should be known about two traces that are compared.
+
+use super::measure::{Both, Measures};
+use super::noise::FEWEST_STEPS;
+use super::profile::{Facts, Profile};
+use crate::units::{counted, share};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The share of the time without a partner from which two traces are probably of different programs.
+const SMALLEST_ALIGNED: f64 = 0.5;
+
+/// Returns the notes about two profiles, without a period.
+pub(super) fn notes([a, b]: Both<&Profile>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (x, y) = (&a.facts, &b.facts);
+    for (profile, facts) in [(a, x), (b, y)] {
+        if facts.is_partial {
+            notes.push(format!("{}: a part could not be read", profile.source));
+        }
+    }
+    if x.producer != y.producer {
+        notes.push(format!("recorded by {} and by {}", x.producer, y.producer));
+    }
+    if x.devices != y.devices && !x.devices.is_empty() && !y.devices.is_empty() {
+        notes.push(format!("recorded on {} and on {}", x.devices.join(", "), y.devices.join(", ")));
+    }
+    let one_has = |what: &str, has: fn(&Facts) -> bool| {
+        let which = match (has(x), has(y)) {
+            (true, false) => "first",
+            (false, true) => "second",
+            _ => return None,
+        };
+        Some(format!("only the {which} trace has {what}"))
+    };
+    notes.extend(one_has("Python functions", |facts| facts.has_python));
+    notes.extend(one_has("shapes of inputs", |facts| facts.has_shapes));
+    notes.extend(one_has("device work", |facts| facts.used_devices > 0));
+    if x.world_size != y.world_size {
+        let size = |size: Option<i64>| size.map_or_else(|| "an unknown number of ranks".into(), |size| counted(size as usize, "rank"));
+        notes.push(format!("of runs of {} and {}", size(x.world_size), size(y.world_size)));
+    }
+    if a.has_steps() != b.has_steps() {
+        let which = if a.has_steps() { "second" } else { "first" };
+        notes.push(format!("the {which} trace has no profiler steps; all of it is compared with one step"));
+    }
+    notes
+}
+
+/// Returns the notes about what was measured.
+pub(super) fn about(measures: &Measures) -> Vec<String> {
+    let mut notes = Vec::new();
+    let steps = [measures.steps(0), measures.steps(1)];
+    if steps.iter().any(|&steps| steps < FEWEST_STEPS) {
+        notes.push(format!(
+            "cannot tell noise from change: {} and {}, at least {FEWEST_STEPS} of each are necessary",
+            counted(steps[0], "step"),
+            counted(steps[1], "step")
+        ));
+    }
+    let aligned = aligned(measures);
+    if aligned.iter().any(|&share| share < SMALLEST_ALIGNED) {
+        let [a, b] = [0, 1].map(|side| share(measures.aligned[side] as f64, measures.attributed[side] as f64));
+        notes.push(format!("{a} of the first and {b} of the second trace could be aligned: they may be of different programs"));
+    }
+    notes
+}
+
+/// The share of the attributed time of each side that has a partner.
+pub(super) fn aligned(measures: &Measures) -> Both<f64> {
+    [0, 1].map(|side| measures.aligned[side] as f64 / measures.attributed[side].max(1) as f64)
+}

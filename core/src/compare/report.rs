@@ -1,0 +1,168 @@
+//! A comparison as a page of text.
+
+use super::kinds::{Part, RowKind};
+use super::noise::Factor;
+use super::{Comparison, DiffOptions, Finding};
+use crate::rows::{Cell, Rows};
+use crate::units::{self, counted, time_ns};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt::Write;
+
+/// The number of rows of a table on the page.
+const TOP: usize = 15;
+
+/// Returns the page.
+pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> String {
+    let mut page = String::new();
+    let [a, b] = &comparison.sources;
+    let name = |names: &[String]| match names {
+        [one] => one.clone(),
+        _ => counted(names.len(), "rank"),
+    };
+    let [steps_a, steps_b] = comparison.steps;
+    let _ = writeln!(page, "A: {} ({})", name(a), counted(steps_a, "step"));
+    let _ = writeln!(page, "B: {} ({})", name(b), counted(steps_b, "step"));
+    if comparison.findings.is_empty() {
+        page.push_str("\nNothing differs.\n");
+    }
+    let limit = options.row_limit.unwrap_or(TOP);
+    section(&mut page, "Totals per step", &totals(comparison));
+    speed(comparison, &mut page);
+    for note in &comparison.notes {
+        let _ = writeln!(page, "Note: {note}.");
+    }
+    let of = |significant: Option<bool>| -> Vec<&Finding> {
+        let parts = comparison.findings.iter().filter(|finding| is_shown(finding));
+        parts.filter(|finding| finding.line.verdict.is_significant == significant).collect()
+    };
+    let (certain, undecided, noise) = (of(Some(true)), of(None), of(Some(false)));
+    if certain.is_empty() && undecided.is_empty() && !comparison.findings.is_empty() {
+        page.push_str("\nNo change is more than noise.\n");
+    }
+    section(&mut page, "Changes per step, the largest first", &table(&certain, limit));
+    rest(&mut page, &certain, limit);
+    section(&mut page, "Differences that may be noise, the largest first", &table(&undecided, limit));
+    rest(&mut page, &undecided, limit);
+    if !noise.is_empty() {
+        let _ = writeln!(page, "\nNot distinguishable from noise: {}", counted(noise.len(), "other row"));
+    }
+    page
+}
+
+/// Whether a finding is a row of the tables of changes.
+fn is_shown(finding: &Finding) -> bool {
+    !matches!(finding.line.kind, RowKind::Total | RowKind::Phase | RowKind::Step)
+}
+
+fn section(page: &mut String, title: &str, table: &Rows) {
+    if !table.rows.is_empty() {
+        let _ = write!(page, "\n{title}\n{}", table.to_text());
+    }
+}
+
+/// A change of time with its sign.
+fn signed(ns: i64) -> String {
+    let sign = if ns < 0 { "-" } else { "+" };
+    format!("{sign}{}", time_ns(ns.saturating_abs(), None))
+}
+
+fn change_cell(finding: &Finding) -> Cell {
+    let line = &finding.line;
+    if line.kind == RowKind::Memory {
+        let sign = if line.contribution() < 0 { "-" } else { "+" };
+        return format!("{sign}{}", units::bytes(line.contribution().saturating_abs())).into();
+    }
+    signed(line.contribution()).into()
+}
+
+fn value_cell(finding: &Finding, side: usize) -> Cell {
+    let value = finding.line.values[side];
+    if finding.line.kind == RowKind::Memory { Cell::Bytes(value) } else { Cell::Ns(value) }
+}
+
+fn interval_cell(finding: &Finding) -> Cell {
+    let Some((low, high)) = finding.line.verdict.interval else { return Cell::Null };
+    if finding.line.kind == RowKind::Memory {
+        return Cell::Null;
+    }
+    format!("{} to {}", signed(libm::rint(low) as i64), signed(libm::rint(high) as i64)).into()
+}
+
+fn relative(finding: &Finding) -> Cell {
+    let [a, b] = finding.line.values;
+    if a == 0 { Cell::Null } else { format!("{:+.1}%", (b - a) as f64 / a as f64 * 100.0).into() }
+}
+
+fn totals(comparison: &Comparison) -> Rows {
+    let mut rows = Rows::page(&["Total", "A", "B", "Change", "Share", "95 % interval", "More than noise"]);
+    let order = |part: Part| comparison.findings.iter().find(|finding| finding.line.kind == RowKind::Total && finding.line.name == part.as_str());
+    let phases = comparison.findings.iter().filter(|finding| finding.line.kind == RowKind::Phase);
+    for finding in Part::ALL.into_iter().filter_map(order).chain(phases) {
+        let verdict = match finding.line.verdict.is_significant {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "cannot tell",
+        };
+        let name = match finding.line.kind {
+            RowKind::Total => finding.line.name.clone(),
+            _ => format!("  {}", finding.line.name),
+        };
+        rows.push(vec![
+            name.into(),
+            value_cell(finding, 0),
+            value_cell(finding, 1),
+            change_cell(finding),
+            relative(finding),
+            interval_cell(finding),
+            verdict.into(),
+        ]);
+    }
+    rows
+}
+
+fn speed(comparison: &Comparison, page: &mut String) {
+    let mut add = |what: &str, factor: &Option<Factor>| {
+        let Some(factor) = factor else { return };
+        let ratio = libm::exp(factor.log);
+        let _ = writeln!(
+            page,
+            "\nThe same work of the {what} takes {ratio:.2} times as long (middle of {}, spread {:.1} %).",
+            counted(factor.lines, "row"),
+            factor.spread * 100.0
+        );
+    };
+    add("host", &comparison.factors[0]);
+    add("devices", &comparison.factors[1]);
+}
+
+fn table(findings: &[&Finding], limit: usize) -> Rows {
+    let mut rows = Rows::page(&["Kind", "Name", "Change", "A", "B", "Contribution", "95 % interval", "Why"]);
+    for finding in findings.iter().take(limit) {
+        let why = finding.why.as_ref().map(|why| why.1.clone());
+        let place = finding.line.places.first().map(|place| format!("in {}", place.0));
+        let why = match (why, place) {
+            (Some(why), Some(place)) if !why.is_empty() => Cell::from(format!("{why}; {place}")),
+            (why, place) => Cell::from(why.filter(|why| !why.is_empty()).or(place)),
+        };
+        rows.push(vec![
+            finding.line.kind.as_str().into(),
+            finding.line.name.as_str().into(),
+            finding.change.as_str().to_string().into(),
+            value_cell(finding, 0),
+            value_cell(finding, 1),
+            change_cell(finding),
+            interval_cell(finding),
+            why,
+        ]);
+    }
+    rows
+}
+
+fn rest(page: &mut String, findings: &[&Finding], limit: usize) {
+    if findings.len() > limit {
+        let _ = writeln!(page, "and {} more", findings.len() - limit);
+    }
+}

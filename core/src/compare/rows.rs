@@ -1,0 +1,86 @@
+//! A comparison as rows.
+
+use super::change::call_ns;
+use super::columns::{COLUMNS, PLACE};
+use super::kinds::{Change, RowKind};
+use super::{Comparison, Finding};
+use crate::rows::{Cell, Rows};
+use alloc::vec;
+use serde_json::Value;
+
+/// Returns the rows, the most important first.
+pub(super) fn rows(comparison: &Comparison) -> Rows {
+    let mut rows = Rows::new(COLUMNS);
+    for finding in &comparison.findings {
+        rows.push(cells(comparison, finding));
+    }
+    for note in &comparison.notes {
+        let mut cells = empty(RowKind::Note, "");
+        cells[MESSAGE] = note.as_str().into();
+        rows.push(cells);
+    }
+    rows
+}
+
+/// The position of the column `message`.
+const MESSAGE: usize = 25;
+
+fn empty(kind: RowKind, name: &str) -> vec::Vec<Cell> {
+    let mut cells = vec![Cell::Null; COLUMNS.len()];
+    cells[0] = kind.as_str().into();
+    cells[1] = name.into();
+    cells[2] = Change::Same.as_str().into();
+    for list in &mut cells[MESSAGE + 1..] {
+        *list = Cell::Json(Value::Array(vec![]));
+    }
+    cells
+}
+
+fn cells(comparison: &Comparison, finding: &Finding) -> vec::Vec<Cell> {
+    let Finding { line, change, why } = finding;
+    let is_time = line.kind != RowKind::Memory;
+    let time = |ns: i64| if is_time { Cell::Ns(ns) } else { Cell::Null };
+    let bytes = |bytes: i64| if is_time { Cell::Null } else { Cell::Bytes(bytes) };
+    let rounded = |ns: f64| time(libm::rint(ns) as i64);
+    let interval = line.verdict.interval;
+    let has_calls = line.counts != [0, 0];
+    let is_total = line.kind == RowKind::Total;
+    let texts = |names: &[alloc::string::String]| Cell::Json(names.iter().map(|name| Value::from(name.as_str())).collect());
+    let count = |side: usize| if has_calls { Cell::Int(line.counts[side]) } else { Cell::Null };
+    let per_call = |side: usize| call_ns(line, side).map_or(Cell::Null, Cell::Ns);
+    let sum = |side: usize| if has_calls { Cell::Ns(line.sums[side]) } else { Cell::Null };
+    let steps = |side: usize| if is_total { comparison.steps[side].into() } else { Cell::Null };
+    let aligned = |side: usize| if is_total { Cell::Share(comparison.aligned[side]) } else { Cell::Null };
+    let places = line.places.iter().map(|(name, ns)| PLACE.object(vec![name.as_str().into(), Cell::Ns(*ns)]));
+    vec![
+        line.kind.as_str().into(),
+        line.name.as_str().into(),
+        change.as_str().into(),
+        line.verdict.is_significant.map_or(Cell::Null, Cell::Bool),
+        time(line.contribution()),
+        interval.map_or(Cell::Null, |interval| rounded(interval.0)),
+        interval.map_or(Cell::Null, |interval| rounded(interval.1)),
+        if line.samples[0].is_empty() { Cell::Null } else { rounded(line.verdict.median) },
+        line.verdict.probability.map_or(Cell::Null, Cell::Float),
+        time(line.values[0]),
+        time(line.values[1]),
+        count(0),
+        count(1),
+        per_call(0),
+        per_call(1),
+        sum(0),
+        sum(1),
+        bytes(line.values[0]),
+        bytes(line.values[1]),
+        steps(0),
+        steps(1),
+        aligned(0),
+        aligned(1),
+        line.part.map(|part| part.as_str()).into(),
+        why.as_ref().map(|why| why.0.as_str()).into(),
+        why.as_ref().map(|why| why.1.as_str()).into(),
+        texts(&line.names[0]),
+        texts(&line.names[1]),
+        Cell::Json(places.collect()),
+    ]
+}

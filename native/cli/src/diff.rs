@@ -1,0 +1,85 @@
+//! The command `diff`, which compares two traces or two runs of several ranks.
+
+use crate::answer::{add_csv, add_text};
+use crate::args::{self, Files, Format};
+use crate::destinations::Inputs;
+use crate::failure::{Failure, UNFIT, UNREADABLE, report};
+use crate::print::print;
+use crate::progress::read_run;
+use clap::ArgMatches;
+use kinetoscope::files::{Content, Found, RunFiles};
+use kinetoscope_core::compare::profile::Profile;
+use kinetoscope_core::compare::Comparer;
+use kinetoscope_core::queries::{Request, query};
+use kinetoscope_core::report::document;
+use std::path::PathBuf;
+
+/// Compares what the two arguments name.
+pub(crate) fn diff(matches: &ArgMatches) -> Result<u8, Failure> {
+    let query = query("diff")?;
+    let files = Files::of(matches);
+    let options = args::options(query.options, matches)?;
+    let format = args::format(matches);
+    let sides = sides(&files)?;
+    let mut code = 0;
+    let [base, new] = sides.map(|files| profiles(&files, &mut code));
+    let mut comparer = Comparer::default();
+    let mut pairs = 0;
+    for base in &base {
+        for new in new.iter().filter(|new| new.rank() == base.rank()) {
+            comparer.add(base, new);
+            pairs += 1;
+        }
+    }
+    if pairs == 0 && base.len() == 1 && new.len() == 1 {
+        comparer.add(&base[0], &new[0]);
+    } else if pairs == 0 {
+        return Err(Failure::usage("no rank is on both sides"));
+    }
+    let comparison = comparer.finish();
+    let answer = comparison.answer(Request::new(&options).for_reading(format == Format::Table))?;
+    let mut text = String::new();
+    match format {
+        Format::Json => text = document::of_comparison(query.name, &comparison, &answer.rows),
+        Format::Csv => add_csv(&mut text, "", answer.rows, false),
+        Format::Table | Format::Md => add_text(&mut text, "", &answer, format, None, false),
+    }
+    print(&text, files.output.as_deref())?;
+    if files.strict && comparison.is_partial() {
+        report("a part of a trace could not be read; `kinetoscope check` says which");
+        code = code.max(UNFIT);
+    }
+    Ok(code)
+}
+
+/// The files of each side, none of which is the output.
+fn sides(files: &Files) -> Result<[RunFiles; 2], Failure> {
+    let of = |path: &PathBuf| RunFiles::of(std::slice::from_ref(path)).map_err(Failure::from);
+    let [base, new] = &files.traces[..] else { return Err(Failure::usage("two traces are necessary")) };
+    let sides = [of(base)?, of(new)?];
+    if let Some(output) = &files.output {
+        Inputs::of(sides.iter().flat_map(RunFiles::sources)).refuse(output)?;
+    }
+    Ok(sides)
+}
+
+/// Reads the profiles of a side. What cannot be read is reported.
+fn profiles(files: &RunFiles, code: &mut u8) -> Vec<Profile> {
+    let mut profiles = Vec::new();
+    read_run(files, &mut |found: Found| {
+        let is_other = found.is_other_file();
+        match found.content {
+            Ok(Content::Trace(trace)) => profiles.push(Profile::of(&trace, if found.is_named { &found.path } else { &found.name })),
+            Ok(Content::Summaries(_)) => {
+                report(format!("{}: a summary has no times of single calls to compare", found.path));
+                *code = UNREADABLE;
+            }
+            Err(_) if is_other => {}
+            Err(reason) => {
+                report(format!("{}: {reason}", found.path));
+                *code = UNREADABLE;
+            }
+        }
+    });
+    profiles
+}
