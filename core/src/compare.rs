@@ -84,14 +84,21 @@ impl Comparer {
         let Comparer { measures, notes, sources, is_partial } = self;
         let mut lines = lines(&measures);
         let factors = judge(&mut lines);
-        let wall = lines.first().map_or(1, |line| line.values[0].max(line.values[1]).max(1));
+        let speeds = ["host", "devices"].into_iter().zip(&factors);
+        let speeds = speeds.filter_map(|(name, factor)| Some((name, factor.as_ref().filter(|f| f.log != 0.0)?)));
+        lines.extend(speeds.map(|(name, factor)| Line::of_factor(name, factor)));
+        let largest = |lines: &mut dyn Iterator<Item = &Line>| {
+            lines.flat_map(|line| line.values).max().map_or(1, |value| value.max(1))
+        };
+        let wall = largest(&mut lines.iter().take(1));
+        let memory = largest(&mut lines.iter().filter(|line| line.kind == RowKind::Memory));
         // If nothing differs at all, not even the totals are of interest.
         let is_equal = lines.iter().all(Line::is_equal);
         lines.retain(|line| !is_equal && (line.kind == RowKind::Total || !line.is_equal()));
         let mut findings: Vec<Finding> = lines.into_iter().map(Finding::of).collect();
         let size = |finding: &Finding| {
             let Line { values, kind, .. } = &finding.line;
-            let whole = if *kind == RowKind::Memory { values[0].max(values[1]).max(1) } else { wall };
+            let whole = if *kind == RowKind::Memory { memory } else { wall };
             (values[1] - values[0]).unsigned_abs() as f64 / whole as f64
         };
         let rank = |finding: &Finding| match finding.line.verdict.is_significant {

@@ -130,11 +130,34 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Returns a name without numbers, parameters and arguments of templates, which differ between variants of a kernel.
+/// Returns a name without numbers, parameters and arguments of templates, which differ between variants of a kernel, and
+/// without the prefix that differs between CUDA and ROCm.
 fn plain(name: &str) -> String {
     let name = short_name(&demangled(name));
     let name = name.split('<').next().unwrap_or("");
+    let name = ["cuda", "hip", "nccl", "rccl"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
     name.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+/// Whether each item of two lists has no partner at its place, and an equal item of the other list has none either: it is
+/// only at another place.
+fn moved(a: &[u64], b: &[u64], pairs: &[(usize, usize)]) -> [Vec<bool>; 2] {
+    let mut paired = [vec![false; a.len()], vec![false; b.len()]];
+    for &(x, y) in pairs {
+        (paired[0][x], paired[1][y]) = (true, true);
+    }
+    let alone = |list: &[u64], paired: &[bool]| {
+        let mut items = Index::default();
+        list.iter().zip(paired).filter(|one| !one.1).for_each(|one| {
+            items.insert((*one.0 as i64, 0));
+        });
+        items
+    };
+    let (of_a, of_b) = (alone(a, &paired[0]), alone(b, &paired[1]));
+    let is_moved = |list: &[u64], paired: &[bool], other: &Index| {
+        list.iter().zip(paired).map(|(&item, paired)| !paired && other.get((item as i64, 0)).is_some()).collect()
+    };
+    [is_moved(a, &paired[0], &of_b), is_moved(b, &paired[1], &of_a)]
 }
 
 /// Aligns two profiles.
@@ -218,10 +241,14 @@ impl Aligner<'_> {
         let keys = |side: usize, list: &[u32]| -> Vec<u64> { list.iter().map(|&at| self.sides[side].key(at)).collect() };
         let pairs = sequence::common(&keys(0, a), &keys(1, b));
         self.work.extend(pairs.iter().map(|&(x, y)| (a[x], b[y])));
+        let is_moved = moved(&keys(0, a), &keys(1, b), &pairs);
         let mut reached = (0, 0);
         for &(x, y) in pairs.iter().chain([&(a.len(), b.len())]) {
-            if x > reached.0 && y > reached.1 {
-                self.gap(&a[reached.0..x], &b[reached.1..y]);
+            let left = (reached.0..x).filter(|&at| !is_moved[0][at]).map(|at| a[at]);
+            let right = (reached.1..y).filter(|&at| !is_moved[1][at]).map(|at| b[at]);
+            let (left, right): (Vec<u32>, Vec<u32>) = (left.collect(), right.collect());
+            if !left.is_empty() && !right.is_empty() {
+                self.gap(&left, &right);
             }
             reached = (x + 1, y + 1);
         }
@@ -251,7 +278,9 @@ impl Aligner<'_> {
 
     /// Makes some siblings with everything inside them one group.
     fn replace(&mut self, a: &[u32], b: &[u32]) {
-        let kind = self.sides[1].node(b[0]).kind;
+        let kinds = [(0, a), (1, b)].map(|(side, list)| list.iter().map(|&at| self.sides[side].node(at).kind).min());
+        // The first kinds of the vocabulary are those that say most: operators before calls, kernels before copies.
+        let Some(kind) = kinds.into_iter().flatten().min() else { return };
         let names = [(0, a), (1, b)].map(|(side, list)| list.iter().map(|&at| self.own_name(side, at)).collect());
         let group = self.group(kind, Work::Replaced, names, None);
         let ([host_a, device_a], [host_b, device_b]) =

@@ -1,7 +1,7 @@
 //! What changed in a line, and why, as far as the traces show it.
 
 use super::align::Work;
-use super::kinds::{Change, RowKind, Why};
+use super::kinds::{Change, Part, RowKind, Why};
 use super::lines::Line;
 use super::noise::is_other_work;
 use crate::analysis::device::idle::{Cause, whole_cause};
@@ -19,7 +19,7 @@ pub(super) fn change(line: &Line) -> Change {
     if line.verdict.is_significant == Some(false) && !is_other_work(line) {
         return Change::Same;
     }
-    if line.kind == RowKind::Memory {
+    if matches!(line.kind, RowKind::Memory | RowKind::Idle) || matches!(line.part_of_total(), Some(Part::DeviceBusy | Part::DeviceIdle)) {
         return by_sign(contribution, Change::More, Change::Less);
     }
     if line.work == Work::Replaced {
@@ -72,8 +72,8 @@ pub(super) fn why(line: &Line, change: Change) -> Option<(Why, String)> {
     let name = &line.name;
     let because = |why, text: &str| Some((why, String::from(text)));
     match (line.kind, line.work, change) {
-        (RowKind::Total | RowKind::Phase | RowKind::Other | RowKind::Memory, ..) => None,
-        (RowKind::Idle, ..) => because(Why::Parts, "the host or another stream was the cause of the idle time"),
+        (RowKind::Total | RowKind::Phase | RowKind::Other | RowKind::Memory | RowKind::Idle, ..) => None,
+        (RowKind::Speed, ..) => because(Why::Machine, "one recording of each cannot show whether the machine or the program is the cause"),
         (_, Work::OtherTypes, _) => Some((Why::DataType, inputs(line))),
         (_, Work::OtherShapes, _) => Some((Why::Shapes, inputs(line))),
         (_, Work::Replaced, _) => Some(replaced(line)),
@@ -95,7 +95,13 @@ fn inputs(line: &Line) -> String {
 }
 
 fn replaced(line: &Line) -> (Why, String) {
-    let what = if line.kind.is_on_device() { "kernel" } else { "operator" };
+    let what = match line.kind {
+        RowKind::Operator => "operator",
+        RowKind::Runtime => "call",
+        RowKind::Python => "function",
+        kind if kind.is_on_device() => "kernel",
+        _ => "range",
+    };
     let [a, b] = &line.names;
     let text = format!("{} became {}", counted(a.len(), what), b.len());
     match (a.len(), b.len()) {

@@ -13,10 +13,10 @@ words! {
         Speed = "speed",
         /// A phase of training.
         Phase = "phase",
-        /// A user annotation, or a span of a program that is not PyTorch.
-        Range = "range",
         /// An operator.
         Operator = "operator",
+        /// A user annotation, or a span of a program that is not PyTorch.
+        Range = "range",
         /// A Python function.
         Python = "python",
         /// A call of the runtime or the driver of a device.
@@ -86,9 +86,9 @@ words! {
         Fused = "fused",
         /// Several became more.
         Split = "split",
-        /// More memory.
+        /// More memory, or more busy or idle time of devices.
         More = "more",
-        /// Less memory.
+        /// Less of it.
         Less = "less",
         /// Nothing, as far as the noise lets it be seen.
         Same = "same",
@@ -126,7 +126,5 @@ words! {
         CudaGraph = "cuda graph",
         /// All of the same work takes another time: the clock, the power, or other work on the machine.
         Machine = "machine",
-        /// What other rows of the comparison say.
-        Parts = "parts",
     }
 }

@@ -7,7 +7,7 @@
 use super::align::{Group, Work};
 use super::kinds::{Part, RowKind};
 use super::measure::{Both, Measured, Measures, Series};
-use super::noise::Verdict;
+use super::noise::{Factor, Verdict};
 use crate::analysis::device::idle::Cause;
 use crate::ranks::phases::Phase;
 use alloc::format;
@@ -40,6 +40,8 @@ pub(super) struct Line {
     /// What it runs within, with the change of each, the largest first.
     pub(super) places: Vec<(String, i64)>,
     pub(super) verdict: Verdict,
+    /// The common factor that the line is about.
+    pub(super) factor: Option<Factor>,
 }
 
 impl Line {
@@ -58,12 +60,23 @@ impl Line {
             inputs: None,
             places: Vec::new(),
             verdict: Verdict::default(),
+            factor: None,
         }
     }
 
     /// What the line contributes to the change.
     pub(super) fn contribution(&self) -> i64 {
         self.values[1] - self.values[0]
+    }
+
+    /// The total that the line is.
+    pub(super) fn part_of_total(&self) -> Option<Part> {
+        Part::ALL.into_iter().find(|part| self.kind == RowKind::Total && self.name == part.as_str())
+    }
+
+    /// Returns the line of a common factor.
+    pub(super) fn of_factor(name: &str, factor: &Factor) -> Line {
+        Line { values: factor.ns, factor: Some(*factor), ..Line::new(RowKind::Speed, name) }
     }
 
     /// Whether both sides have the same values in every step.

@@ -30,6 +30,9 @@ pub(super) const FEWEST_STEPS: usize = 3;
 /// The smallest share of a step that a line must have on a side to be tested.
 const SMALLEST_SHARE: f64 = 0.001;
 
+/// The smallest peak of memory that is tested, in bytes.
+const SMALLEST_MEMORY: f64 = 1e6;
+
 /// The smallest number of lines that have a common factor.
 const FEWEST_LINES: usize = 8;
 
@@ -59,8 +62,21 @@ pub(super) struct Factor {
     pub(super) spread: f64,
     /// The number of lines.
     pub(super) lines: usize,
-    /// The time of these lines on each side, in ns.
-    pub(super) ns: Both<f64>,
+    /// The time of these lines on each side, in ns per step.
+    pub(super) ns: Both<i64>,
+}
+
+impl Factor {
+    /// How many times as long the same work takes.
+    pub(super) fn ratio(&self) -> f64 {
+        libm::exp(self.log)
+    }
+
+    /// The change of a line if both recordings were equally fast, in ns: each side is scaled by half of the factor.
+    pub(super) fn without(&self, [a, b]: Both<i64>) -> i64 {
+        let half = self.log / 2.0;
+        libm::rint(b as f64 * libm::exp(-half) - a as f64 * libm::exp(half)) as i64
+    }
 }
 
 /// The factors of the host and of the devices.
@@ -72,7 +88,24 @@ pub(super) fn judge(lines: &mut [Line]) -> Factors {
     let parts = [Part::Wall, Part::DeviceBusy];
     let factors = parts.map(|part| factor(lines, part, wall));
     let floors = parts.map(|part| floor(lines, part, wall));
-    let tested: Vec<usize> = (0..lines.len()).filter(|&at| is_tested(&lines[at], wall)).collect();
+    // Totals are few, and are tested by themselves.
+    for totals in [true, false] {
+        let is_of = |line: &Line| matches!(line.kind, RowKind::Total | RowKind::Phase) == totals;
+        let tested: Vec<usize> =
+            (0..lines.len()).filter(|&at| is_of(&lines[at]) && is_tested(&lines[at], wall)).collect();
+        decide(lines, &tested, factors, floors);
+    }
+    for line in lines.iter_mut().filter(|line| line.verdict.probability.is_none()) {
+        let [a, b] = &line.samples;
+        let has_steps = a.len().min(b.len()) >= FEWEST_STEPS;
+        line.verdict.median = median(b) - median(a);
+        line.verdict.is_significant = has_steps.then_some(false);
+    }
+    factors
+}
+
+/// Decides for some lines together.
+fn decide(lines: &mut [Line], tested: &[usize], factors: Factors, floors: Both<f64>) {
     let mut probabilities: Vec<f64> =
         tested.iter().map(|&at| probability(&lines[at], factors, floors)).collect();
     holm(&mut probabilities);
@@ -88,13 +121,6 @@ pub(super) fn judge(lines: &mut [Line]) -> Factors {
             is_significant: Some(probability < LEVEL && excludes),
         };
     }
-    for line in lines.iter_mut().filter(|line| line.verdict.probability.is_none()) {
-        let [a, b] = &line.samples;
-        let has_steps = a.len().min(b.len()) >= FEWEST_STEPS;
-        line.verdict.median = median(b) - median(a);
-        line.verdict.is_significant = has_steps.then_some(false);
-    }
-    factors
 }
 
 fn largest_mean(line: &Line) -> f64 {
@@ -103,12 +129,15 @@ fn largest_mean(line: &Line) -> f64 {
 
 fn is_tested(line: &Line, wall: f64) -> bool {
     let has_steps = line.samples.iter().all(|samples| samples.len() >= FEWEST_STEPS);
-    has_steps && !line.is_equal() && (line.kind == RowKind::Memory || is_large(line, wall))
+    has_steps && !line.is_equal() && is_large(line, wall)
 }
 
 fn is_large(line: &Line, wall: f64) -> bool {
     let mean = largest_mean(line);
-    mean > 0.0 && mean >= wall * SMALLEST_SHARE
+    match line.kind {
+        RowKind::Memory => mean >= SMALLEST_MEMORY,
+        _ => mean > 0.0 && mean >= wall * SMALLEST_SHARE,
+    }
 }
 
 /// Whether the program does other work in the line: another number of calls in every step, other inputs or names.
@@ -125,12 +154,12 @@ fn factor(lines: &[Line], part: Part, wall: f64) -> Option<Factor> {
         line.part == Some(part) && is_same_work(line.work) && has_calls && is_large(line, wall)
     };
     let mut logs = Vec::new();
-    let mut ns = [0.0; 2];
+    let mut ns = [0; 2];
     for line in lines.iter().filter(is_comparable) {
         let middle = [median(&line.samples[0]), median(&line.samples[1])];
         if middle.iter().all(|&ns| ns > 0.0) {
             logs.push(libm::log(middle[1]) - libm::log(middle[0]));
-            ns = [ns[0] + mean(&line.samples[0]), ns[1] + mean(&line.samples[1])];
+            ns = [ns[0] + line.values[0], ns[1] + line.values[1]];
         }
     }
     (logs.len() >= FEWEST_LINES).then(|| Factor { log: median(&logs), spread: spread(&logs), lines: logs.len(), ns })

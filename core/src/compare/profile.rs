@@ -188,6 +188,11 @@ fn idle(devices: &[DeviceTime], periods: &Periods, time: Interval) -> [i64; Caus
     sums
 }
 
+/// The name of a device without the name of its interface: `GPU 0` for `CUDA 0` and `HIP 0`.
+fn plain_device(name: &str) -> String {
+    name.replace("CUDA", "GPU").replace("HIP", "GPU").replace("XPU", "GPU")
+}
+
 fn memory(trace: &Trace, periods: &Periods) -> Vec<Peaks> {
     let memory = Memory::new(trace);
     let peaks = |(at, device): (usize, &crate::analysis::device::memory::Device)| {
@@ -197,7 +202,7 @@ fn memory(trace: &Trace, periods: &Periods) -> Vec<Peaks> {
             records.filter(|record| record.device as usize == at).map(|record| record.total).max()
         };
         let of_steps = periods.times.iter().map(of_step).collect();
-        Peaks { device: device.name.clone(), of_steps, peak: device.peak }
+        Peaks { device: plain_device(&device.name), of_steps, peak: device.peak }
     };
     memory.devices.iter().enumerate().map(peaks).collect()
 }

@@ -54,7 +54,7 @@ pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> String {
 
 /// Whether a finding is a row of the tables of changes.
 fn is_shown(finding: &Finding) -> bool {
-    !matches!(finding.line.kind, RowKind::Total | RowKind::Phase | RowKind::Step)
+    !matches!(finding.line.kind, RowKind::Total | RowKind::Phase | RowKind::Step | RowKind::Speed)
 }
 
 fn section(page: &mut String, title: &str, table: &Rows) {
@@ -126,7 +126,7 @@ fn totals(comparison: &Comparison) -> Rows {
 fn speed(comparison: &Comparison, page: &mut String) {
     let mut add = |what: &str, factor: &Option<Factor>| {
         let Some(factor) = factor else { return };
-        let ratio = libm::exp(factor.log);
+        let ratio = factor.ratio();
         let _ = writeln!(
             page,
             "\nThe same work of the {what} takes {ratio:.2} times as long (middle of {}, spread {:.1} %).",

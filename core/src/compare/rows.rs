@@ -2,10 +2,14 @@
 
 use super::change::call_ns;
 use super::columns::{COLUMNS, PLACE};
-use super::kinds::{Change, RowKind};
+use super::kinds::{Change, Part, RowKind};
+use super::lines::Line;
+use super::noise::Factor;
 use super::{Comparison, Finding};
 use crate::rows::{Cell, Rows};
+use alloc::string::String;
 use alloc::vec;
+use alloc::vec::Vec;
 use serde_json::Value;
 
 /// Returns the rows, the most important first.
@@ -23,9 +27,9 @@ pub(super) fn rows(comparison: &Comparison) -> Rows {
 }
 
 /// The position of the column `message`.
-const MESSAGE: usize = 25;
+const MESSAGE: usize = 29;
 
-fn empty(kind: RowKind, name: &str) -> vec::Vec<Cell> {
+fn empty(kind: RowKind, name: &str) -> Vec<Cell> {
     let mut cells = vec![Cell::Null; COLUMNS.len()];
     cells[0] = kind.as_str().into();
     cells[1] = name.into();
@@ -36,21 +40,32 @@ fn empty(kind: RowKind, name: &str) -> vec::Vec<Cell> {
     cells
 }
 
-fn cells(comparison: &Comparison, finding: &Finding) -> vec::Vec<Cell> {
+/// The common factor of the rows that a line is one of.
+fn factor_of<'a>(comparison: &'a Comparison, line: &Line) -> Option<&'a Factor> {
+    match line.part? {
+        Part::Wall => comparison.factors[0].as_ref(),
+        Part::DeviceBusy => comparison.factors[1].as_ref(),
+        Part::DeviceIdle => None,
+    }
+}
+
+fn cells(comparison: &Comparison, finding: &Finding) -> Vec<Cell> {
     let Finding { line, change, why } = finding;
     let is_time = line.kind != RowKind::Memory;
     let time = |ns: i64| if is_time { Cell::Ns(ns) } else { Cell::Null };
     let bytes = |bytes: i64| if is_time { Cell::Null } else { Cell::Bytes(bytes) };
     let rounded = |ns: f64| time(libm::rint(ns) as i64);
     let interval = line.verdict.interval;
+    let has_steps = line.samples.iter().all(|samples| !samples.is_empty());
     let has_calls = line.counts != [0, 0];
     let is_total = line.kind == RowKind::Total;
-    let texts = |names: &[alloc::string::String]| Cell::Json(names.iter().map(|name| Value::from(name.as_str())).collect());
+    let texts = |names: &[String]| Cell::Json(names.iter().map(|name| Value::from(name.as_str())).collect());
     let count = |side: usize| if has_calls { Cell::Int(line.counts[side]) } else { Cell::Null };
     let per_call = |side: usize| call_ns(line, side).map_or(Cell::Null, Cell::Ns);
     let sum = |side: usize| if has_calls { Cell::Ns(line.sums[side]) } else { Cell::Null };
     let steps = |side: usize| if is_total { comparison.steps[side].into() } else { Cell::Null };
     let aligned = |side: usize| if is_total { Cell::Share(comparison.aligned[side]) } else { Cell::Null };
+    let speed = line.factor;
     let places = line.places.iter().map(|(name, ns)| PLACE.object(vec![name.as_str().into(), Cell::Ns(*ns)]));
     vec![
         line.kind.as_str().into(),
@@ -60,7 +75,8 @@ fn cells(comparison: &Comparison, finding: &Finding) -> vec::Vec<Cell> {
         time(line.contribution()),
         interval.map_or(Cell::Null, |interval| rounded(interval.0)),
         interval.map_or(Cell::Null, |interval| rounded(interval.1)),
-        if line.samples[0].is_empty() { Cell::Null } else { rounded(line.verdict.median) },
+        if has_steps { rounded(line.verdict.median) } else { Cell::Null },
+        factor_of(comparison, line).map_or(Cell::Null, |factor| Cell::Ns(factor.without(line.values))),
         line.verdict.probability.map_or(Cell::Null, Cell::Float),
         time(line.values[0]),
         time(line.values[1]),
@@ -76,6 +92,9 @@ fn cells(comparison: &Comparison, finding: &Finding) -> vec::Vec<Cell> {
         steps(1),
         aligned(0),
         aligned(1),
+        speed.map_or(Cell::Null, |factor| Cell::Float(factor.ratio())),
+        speed.map_or(Cell::Null, |factor| Cell::Share(factor.spread)),
+        speed.map(|factor| factor.lines).into(),
         line.part.map(|part| part.as_str()).into(),
         why.as_ref().map(|why| why.0.as_str()).into(),
         why.as_ref().map(|why| why.1.as_str()).into(),

@@ -9,6 +9,7 @@ use crate::table::events::Row;
 use crate::table::layout::Key;
 use crate::table::tracks::plain;
 use crate::trace::Trace;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -53,15 +54,17 @@ pub(crate) struct Places {
     pub(crate) nodes: Vec<Node>,
     pub(crate) samples: Vec<Sample>,
     /// The texts of the nodes, by their ids.
-    pub(crate) texts: Vec<alloc::string::String>,
+    pub(crate) texts: Vec<String>,
 }
 
-/// Spans of one name under one parent.
+/// The places of one name under one parent: a list, linked by [`Builder::next`].
 #[derive(Clone, Copy)]
 struct Family {
     /// The span of the parent that the last one was under.
     under: i64,
-    next: u32,
+    first: u32,
+    /// The place of the last one; [`NOWHERE`] before the first.
+    current: u32,
 }
 
 /// Collects places.
@@ -73,7 +76,8 @@ pub(super) struct Builder<'a> {
     nodes: Vec<Node>,
     families: Vec<Family>,
     family_of: Index,
-    node_of: Index,
+    /// The next place of the family of each node.
+    next: Vec<u32>,
     samples: Vec<Sample>,
     /// The last sample of each node.
     last: Vec<u32>,
@@ -96,7 +100,7 @@ impl<'a> Builder<'a> {
             nodes: Vec::new(),
             families: Vec::new(),
             family_of: Index::default(),
-            node_of: Index::default(),
+            next: Vec::new(),
             samples: Vec::new(),
             last: Vec::new(),
             of_row: vec![NOWHERE; trace.table.len()],
@@ -118,6 +122,7 @@ impl<'a> Builder<'a> {
     fn push(&mut self, node: Node) {
         self.nodes.push(node);
         self.last.push(u32::MAX);
+        self.next.push(NOWHERE);
     }
 
     pub(super) fn node(&self, at: u32) -> &Node {
@@ -144,30 +149,30 @@ impl<'a> Builder<'a> {
     ) -> u32 {
         let name = text.map(|text| self.names.intern(text)).unwrap_or_else(|| self.name(row));
         let key = (i64::from(parent) << 32 | i64::from(name.0), kind as i64);
-        let family = self.family_of.of(key, self.families.len() as u32);
-        if family as usize == self.families.len() {
-            self.families.push(Family { under, next: 0 });
+        let family = self.family_of.of(key, self.families.len() as u32) as usize;
+        if family == self.families.len() {
+            self.families.push(Family { under, first: NOWHERE, current: NOWHERE });
         }
-        let state = &mut self.families[family as usize];
-        if state.under != under {
-            *state = Family { under, next: 0 };
-        }
-        let ordinal = state.next;
-        state.next += 1;
-        if let Some(node) = self.node_of.get((i64::from(family), i64::from(ordinal))) {
-            return node;
-        }
-        if self.nodes.len() >= MOST_NODES {
+        let Family { under: last, first, current } = self.families[family];
+        let is_first = last != under || current == NOWHERE;
+        let known = if is_first { first } else { self.next[current as usize] };
+        let node = if known != NOWHERE {
+            known
+        } else if !is_first && self.nodes.len() >= MOST_PLACES {
+            current
+        } else if self.nodes.len() >= MOST_NODES {
             return parent;
-        }
-        let ordinal = if self.nodes.len() >= MOST_PLACES { u32::MAX } else { ordinal };
-        let next = self.nodes.len() as u32;
-        let node = self.node_of.of((i64::from(family), i64::from(ordinal)), next);
-        if node == next {
+        } else {
+            let node = self.nodes.len() as u32;
             let (shape, types) = self.inputs(row, kind);
             let is_whole = whole_cause(self.trace.table.category(row), self.trace.table.name(row)).is_some();
             self.push(Node { parent, kind, name, shape, types, is_whole });
-        }
+            if !is_first {
+                self.next[current as usize] = node;
+            }
+            node
+        };
+        self.families[family] = Family { under, first: if first == NOWHERE { node } else { first }, current: node };
         node
     }
 
@@ -180,7 +185,11 @@ impl<'a> Builder<'a> {
             kind if kind.is_on_device() => ("", plain(&table.names, table.track(row).tid)),
             _ => ("", ""),
         };
-        (self.names.intern(shape), self.names.intern(types))
+        let mut intern = |json: &str| {
+            let json: String = json.chars().filter(|c| !c.is_whitespace()).collect();
+            self.names.intern(&json)
+        };
+        (intern(shape), intern(types))
     }
 
     /// Adds to the sample of a place in a step.
