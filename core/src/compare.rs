@@ -101,14 +101,7 @@ impl Comparer {
             let whole = if *kind == RowKind::Memory { memory } else { wall };
             (values[1] - values[0]).unsigned_abs() as f64 / whole as f64
         };
-        let rank = |finding: &Finding| match finding.line.verdict.is_significant {
-            Some(true) => 0,
-            None => 1,
-            Some(false) => 2,
-        };
-        // Totals and phases follow the rows of the same size that they consist of.
-        findings.reverse();
-        sort_by_key(&mut findings, |finding| (rank(finding), descending(of_float(size(finding)))));
+        sort_by_key(&mut findings, |finding| (finding.rank(), descending(of_float(size(finding)))));
         let aligned = notes::aligned(&measures);
         let steps = [measures.steps(0), measures.steps(1)];
         Comparison { sources, findings, notes, is_partial, factors, aligned, steps }
@@ -128,6 +121,23 @@ impl Finding {
         let change = change(&line);
         let why = why(&line, change);
         Finding { line, change, why }
+    }
+
+    /// Significant rows come first, then those that cannot be decided. Of each, what runs comes before what waits for it,
+    /// and sums come last.
+    fn rank(&self) -> i64 {
+        let verdict = match self.line.verdict.is_significant {
+            Some(true) => 0,
+            None => 10,
+            Some(false) => 20,
+        };
+        verdict
+            + match self.line.kind {
+                RowKind::Total | RowKind::Phase | RowKind::Step | RowKind::Speed => 2,
+                RowKind::Idle => 1,
+                _ if self.line.waits() => 1,
+                _ => 0,
+            }
     }
 }
 

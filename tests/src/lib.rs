@@ -7,6 +7,7 @@ pub mod exports;
 pub mod files;
 pub mod generator;
 pub mod ktrace;
+pub mod pairs;
 pub mod peers;
 pub mod programs;
 pub mod runs;

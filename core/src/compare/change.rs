@@ -3,15 +3,13 @@
 use super::align::Work;
 use super::kinds::{Change, Part, RowKind, Why};
 use super::lines::Line;
-use super::noise::is_other_work;
+use super::noise::{is_other_work, other_calls};
+use super::statistics::mean;
 use crate::analysis::device::idle::{Cause, whole_cause};
 use crate::table::category::Category;
 use crate::units::counted;
 use alloc::format;
 use alloc::string::String;
-
-/// The smallest change of the number of calls that counts as one, where it differs from step to step.
-const SMALLEST_SHARE: f64 = 0.05;
 
 /// Returns what changed.
 pub(super) fn change(line: &Line) -> Change {
@@ -32,8 +30,8 @@ pub(super) fn change(line: &Line) -> Change {
     match line.counts {
         [0, b] if b > 0 => Change::New,
         [a, 0] if a > 0 => Change::Gone,
-        _ if is_more_often(line) => Change::MoreCalls,
-        _ if is_less_often(line) => Change::FewerCalls,
+        _ if other_calls(line) && per_step(line, 1) > per_step(line, 0) => Change::MoreCalls,
+        _ if other_calls(line) => Change::FewerCalls,
         _ => by_sign(contribution, Change::Slower, Change::Faster),
     }
 }
@@ -47,26 +45,12 @@ fn by_sign(contribution: i64, more: Change, less: Change) -> Change {
 }
 
 fn per_step(line: &Line, side: usize) -> f64 {
-    line.counts[side] as f64 / line.samples[side].len().max(1) as f64
-}
-
-fn differs_by(line: &Line, from: usize) -> bool {
-    let (few, many) = (per_step(line, from), per_step(line, 1 - from));
-    let is_constant = line.constant.iter().all(Option::is_some);
-    many > few && (is_constant || many - few > SMALLEST_SHARE * many)
-}
-
-fn is_more_often(line: &Line) -> bool {
-    differs_by(line, 0)
-}
-
-fn is_less_often(line: &Line) -> bool {
-    differs_by(line, 1)
+    mean(&line.calls[side])
 }
 
 /// Returns why it changed, and a sentence about it.
 pub(super) fn why(line: &Line, change: Change) -> Option<(Why, String)> {
-    if change == Change::Same || line.kind == RowKind::Step {
+    if (change == Change::Same && !is_other_work(line)) || line.kind == RowKind::Step {
         return None;
     }
     let name = &line.name;
@@ -81,6 +65,7 @@ pub(super) fn why(line: &Line, change: Change) -> Option<(Why, String)> {
         _ if whole_cause(Category::UserAnnotation, name) == Some(Cause::Compilation) => {
             because(Why::Compilation, "code was compiled")
         }
+        _ if line.waits() => because(Why::Waiting, "the host waits for devices: see the rows of device busy"),
         (RowKind::Runtime, ..) if name.contains("GraphLaunch") => Some((Why::CudaGraph, calls(line))),
         (_, _, Change::New) => because(Why::Work, "only the second trace has it"),
         (_, _, Change::Gone) => because(Why::Work, "only the first trace has it"),

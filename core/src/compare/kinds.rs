@@ -116,7 +116,7 @@ words! {
         Fusion = "fusion",
         /// Device work runs on another stream.
         Stream = "stream",
-        /// The collective itself takes longer: it waits for another rank, or the link is slow.
+        /// It waits: the host for devices, or a collective for another rank or a slow link.
         Waiting = "waiting",
         /// The collective takes as long, and less of it is hidden behind other work.
         Overlap = "overlap",

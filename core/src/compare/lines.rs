@@ -9,6 +9,7 @@ use super::kinds::{Part, RowKind};
 use super::measure::{Both, Measured, Measures, Series};
 use super::noise::{Factor, Verdict};
 use crate::analysis::device::idle::Cause;
+use crate::analysis::device::names::is_sync_name;
 use crate::ranks::phases::Phase;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -27,8 +28,8 @@ pub(super) struct Line {
     pub(super) part: Option<Part>,
     /// The number of spans or activities of all steps.
     pub(super) counts: Both<i64>,
-    /// The number of spans or activities of each step, if it is the same in all.
-    pub(super) constant: Both<Option<f64>>,
+    /// The number of spans or activities of each step.
+    pub(super) calls: Both<Vec<f64>>,
     /// The value of each step: times in ns, memory in bytes.
     pub(super) samples: Both<Vec<f64>>,
     /// The mean of the steps: times in ns, memory in bytes.
@@ -53,7 +54,7 @@ impl Line {
             work: Work::Same,
             part: None,
             counts: [0; 2],
-            constant: [None; 2],
+            calls: Default::default(),
             samples: Default::default(),
             values: [0; 2],
             sums: [0; 2],
@@ -72,6 +73,18 @@ impl Line {
     /// The total that the line is.
     pub(super) fn part_of_total(&self) -> Option<Part> {
         Part::ALL.into_iter().find(|part| self.kind == RowKind::Total && self.name == part.as_str())
+    }
+
+    /// The number of calls of a step, if it is the same in all steps of a side.
+    pub(super) fn constant_calls(&self, side: usize) -> Option<f64> {
+        let calls = &self.calls[side];
+        let first = calls.first().copied()?;
+        calls.iter().all(|&count| (count - first).abs() < 1e-9).then_some(first)
+    }
+
+    /// Whether the host waits for devices, so that other lines show what the time is for.
+    pub(super) fn waits(&self) -> bool {
+        self.kind == RowKind::Runtime && self.names.iter().flatten().all(|name| is_sync_name(name))
     }
 
     /// Returns the line of a common factor.
@@ -142,7 +155,7 @@ fn of_group(measures: &Measures, measured: &Measured, part: Part) -> Line {
         work: group.work,
         part: Some(part),
         counts: [sum(&counts[0]), sum(&counts[1])],
-        constant: [constant(measures, 0, &counts[0]), constant(measures, 1, &counts[1])],
+        calls: [measures.samples(0, &counts[0]), measures.samples(1, &counts[1])],
         sums: [sum(&sums[0]), sum(&sums[1])],
         inputs: group.inputs.clone(),
         places,
@@ -163,12 +176,6 @@ fn of_series(measures: &Measures, kind: RowKind, name: &str, series: &Both<Serie
 
 fn sum(series: &[i64]) -> i64 {
     series.iter().fold(0, |sum, &ns| sum.saturating_add(ns))
-}
-
-fn constant(measures: &Measures, side: usize, counts: &Series) -> Option<f64> {
-    let counts = measures.samples(side, counts);
-    let first = counts.first().copied().unwrap_or(0.0);
-    counts.iter().all(|&count| (count - first).abs() < 1e-9).then_some(first)
 }
 
 /// Divides the sums of all steps by the number of steps, so that the means of all lines add up to the mean of their sum.

@@ -140,17 +140,35 @@ fn is_large(line: &Line, wall: f64) -> bool {
     }
 }
 
-/// Whether the program does other work in the line: another number of calls in every step, other inputs or names.
+/// The probability of another number of calls by chance below which it counts as other work.
+const CALLS_LEVEL: f64 = 1e-4;
+
+/// The smallest change of the number of calls that counts as other work, where the number differs from step to step.
+const CALLS_SHARE: f64 = 0.05;
+
+/// Whether the program does other work in the line: another number of calls, other inputs or names.
 pub(super) fn is_other_work(line: &Line) -> bool {
-    let [a, b] = line.constant;
-    let calls = a.zip(b).is_some_and(|(a, b)| (a - b).abs() > 1e-9);
-    calls || !is_same_work(line.work)
+    !is_same_work(line.work) || other_calls(line)
+}
+
+/// Whether the number of calls of a step changed: between steps with equal numbers, or by more than noise.
+pub(super) fn other_calls(line: &Line) -> bool {
+    if let (Some(a), Some(b)) = (line.constant_calls(0), line.constant_calls(1)) {
+        return (a - b).abs() > 1e-9;
+    }
+    let [a, b] = &line.calls;
+    let (x, y) = (mean(a), mean(b));
+    let error = libm::sqrt(variance(a) / a.len() as f64 + variance(b) / b.len() as f64);
+    (y - x).abs() > CALLS_SHARE * x.max(y)
+        && a.len().min(b.len()) >= FEWEST_STEPS
+        && two_sided((y - x) / error, (a.len() + b.len() - 2) as f64) < CALLS_LEVEL
 }
 
 /// Returns the common factor of the lines with the same work.
 fn factor(lines: &[Line], part: Part, wall: f64) -> Option<Factor> {
     let is_comparable = |line: &&Line| {
-        let has_calls = line.counts[0] > 0 && line.constant[0].is_some() && line.constant[0] == line.constant[1];
+        let calls = line.constant_calls(0);
+        let has_calls = line.counts[0] > 0 && calls.is_some() && calls == line.constant_calls(1);
         line.part == Some(part) && is_same_work(line.work) && has_calls && is_large(line, wall)
     };
     let mut logs = Vec::new();
