@@ -25,6 +25,7 @@ mod lines;
 mod measure;
 mod noise;
 mod notes;
+mod pairs;
 pub mod profile;
 mod report;
 mod rows;
@@ -36,6 +37,7 @@ use self::lines::{Line, lines};
 use self::measure::{Both, Measures};
 use self::noise::{Factors, judge};
 use self::profile::Profile;
+use crate::error::Error;
 use crate::order::{descending, of_float, sort_by_key};
 use crate::rows::Rows;
 use alloc::string::String;
@@ -170,6 +172,28 @@ impl Comparison {
     /// Whether a part of one of the traces could not be read.
     pub fn is_partial(&self) -> bool {
         self.is_partial
+    }
+
+    /// Compares two runs of several ranks: each rank with the same rank of the other side. Two sides of one trace each are
+    /// compared whatever their ranks.
+    ///
+    /// # Errors
+    /// Returns [`Error::BadOption`] if no rank is on both sides.
+    pub fn of_runs(base: &[Profile], new: &[Profile]) -> Result<Comparison, Error> {
+        let mut comparer = Comparer::default();
+        if let ([base], [new]) = (base, new) {
+            comparer.add(base, new);
+            return Ok(comparer.finish());
+        }
+        let (pairs, alone) = pairs::by_rank(base, new);
+        if pairs.is_empty() {
+            return Err(Error::BadOption(String::from("no rank has a trace on both sides")));
+        }
+        for (base, new) in pairs {
+            comparer.add(base, new);
+        }
+        alone.into_iter().for_each(|note| comparer.note(note));
+        Ok(comparer.finish())
     }
 
     /// Returns the differences as rows: significant ones first, by the size of their contribution.

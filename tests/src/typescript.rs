@@ -5,7 +5,7 @@ use kinetoscope_core::analysis::timeline::spans::Relation;
 use kinetoscope_core::diagnostics::{Code, Severity};
 use kinetoscope_core::error::ErrorCode;
 use kinetoscope_core::queries::options::{Opt, Takes, camel_case};
-use kinetoscope_core::queries::{EXPORTS, QUERIES, Query};
+use kinetoscope_core::queries::{COMPARISONS, EXPORTS, QUERIES, Query};
 use kinetoscope_core::report::table_options::SortBy;
 use kinetoscope_core::rows::{CellType, Column, Record, Shape, Variant};
 use kinetoscope_core::words::Vocabulary;
@@ -59,7 +59,7 @@ pub fn queries_ts() -> String {
         interface(&mut out, record.name, record.members, |column| member_type(column, None));
     }
     row(&mut out, "The numbers of a trace that is still being read.", "PreviewSummary", preview::COLUMNS);
-    for query in QUERIES {
+    for query in QUERIES.iter().chain(COMPARISONS) {
         options(&mut out, &format!("Options of `{}`.", query.name), &pascal_case(query.name), query.options);
         rows(&mut out, query);
     }
@@ -96,7 +96,8 @@ pub fn columns_ts() -> String {
 
 /// Returns the columns of every answer.
 fn all_columns() -> impl Iterator<Item = &'static Column> {
-    QUERIES.iter().flat_map(|query| query.columns).chain(preview::COLUMNS)
+    let queries = QUERIES.iter().chain(COMPARISONS);
+    queries.flat_map(|query| query.columns).chain(preview::COLUMNS)
 }
 
 /// Returns the objects in the cells of every answer, each before the objects that it contains.

@@ -8,8 +8,8 @@ use crate::print::print;
 use crate::progress::read_run;
 use clap::ArgMatches;
 use kinetoscope::files::{Content, Found, RunFiles};
+use kinetoscope_core::compare::Comparison;
 use kinetoscope_core::compare::profile::Profile;
-use kinetoscope_core::compare::Comparer;
 use kinetoscope_core::queries::{Request, query};
 use kinetoscope_core::report::document;
 use std::path::PathBuf;
@@ -23,20 +23,10 @@ pub(crate) fn diff(matches: &ArgMatches) -> Result<u8, Failure> {
     let sides = sides(&files)?;
     let mut code = 0;
     let [base, new] = sides.map(|files| profiles(&files, &mut code));
-    let mut comparer = Comparer::default();
-    let mut pairs = 0;
-    for base in &base {
-        for new in new.iter().filter(|new| new.rank() == base.rank()) {
-            comparer.add(base, new);
-            pairs += 1;
-        }
+    if base.is_empty() || new.is_empty() {
+        return Err(Failure::usage("no trace of one of the sides could be read"));
     }
-    if pairs == 0 && base.len() == 1 && new.len() == 1 {
-        comparer.add(&base[0], &new[0]);
-    } else if pairs == 0 {
-        return Err(Failure::usage("no rank is on both sides"));
-    }
-    let comparison = comparer.finish();
+    let comparison = Comparison::of_runs(&base, &new)?;
     let answer = comparison.answer(Request::new(&options).for_reading(format == Format::Table))?;
     let mut text = String::new();
     match format {

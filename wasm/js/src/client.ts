@@ -1,9 +1,10 @@
-// `open`, `repair` and what concerns several ranks, independent of the platform.
+// `open`, `repair` and what concerns several traces, independent of the platform.
 
 import { Repairing, type EngineTrace } from "./glue/engine.js";
 import { check, guarded, KinetoscopeError } from "./errors.js";
 import { openOptions } from "./given.js";
-import { createRanks, type Ranks } from "./ranks.js";
+import { createDiff, type Diff } from "./diff.js";
+import { createRanks, type Ranks, type Reader } from "./ranks.js";
 import { read, type Gunzip, type OpenOptions } from "./read.js";
 import type { Input } from "./source.js";
 import { Trace } from "./trace.js";
@@ -18,7 +19,7 @@ export interface Platform<S> {
   gunzip: Gunzip | undefined;
 }
 
-export interface Client<S> extends Ranks<S> {
+export interface Client<S> extends Ranks<S>, Diff<S> {
   /**
    * Reads a trace. An array of sources gives an array of traces in the same order.
    *
@@ -123,12 +124,12 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
     });
   }
 
-  const ranks = createRanks<S>({
+  const reader: Reader<S> = {
     ready: () => platform.ready(),
     input,
     trace: (from, options) => read(from, platform.gunzip, options),
-  });
-  return { open, repair, ...ranks };
+  };
+  return { open, repair, ...createRanks(reader), ...createDiff(reader) };
 }
 
 function describe(source: unknown): string {

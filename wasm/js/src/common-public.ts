@@ -1,5 +1,6 @@
 // The exports of all entries that open traces.
 
+export type { CompareOptions } from "./compare-options.js";
 export { KinetoscopeError, type ErrorCode } from "./errors.js";
 export type { OpenOptions, Progress } from "./read.js";
 export type { SummarizeOptions } from "./ranks.js";

@@ -1,8 +1,7 @@
 // A connection to a worker: requests and their replies.
 
-import { KinetoscopeError, asError } from "./errors.js";
+import { KinetoscopeError, aborted, asError, check } from "./errors.js";
 import { fromWire, type Port, type Reply, type Request as Message } from "./protocol.js";
-import type { Progress } from "./read.js";
 
 /** A worker, independent of the platform. */
 export interface Thread extends Port<Message> {
@@ -17,7 +16,7 @@ export type Spawn = (onReply: (reply: Reply) => void, onFailure: (error: unknown
 /** Options of a request. */
 export interface SendOptions {
   transfer?: Transferable[];
-  onProgress?: ((progress: Progress) => void) | undefined;
+  onProgress?: ((progress: never) => void) | undefined;
   /** An object that must not be garbage-collected before the reply arrives. */
   holder?: unknown;
 }
@@ -48,7 +47,7 @@ export class Connection {
   private receive(reply: Reply): void {
     const request = this.pending.get(reply.id);
     if (!request) return;
-    if ("progress" in reply) return request.onProgress?.(reply.progress);
+    if ("progress" in reply) return request.onProgress?.(reply.progress as never);
     this.remove(reply.id);
     if ("error" in reply) request.reject(fromWire(reply.error));
     else request.resolve(reply.value as never);
@@ -116,5 +115,25 @@ export class Connection {
     this.thread.terminate();
     for (const request of this.pending.values()) request.reject(error);
     this.pending.clear();
+  }
+}
+
+/** Runs `use` with a worker that is terminated when the signal is aborted or `use` fails. */
+export async function withWorker<T>(
+  spawn: Spawn,
+  signal: AbortSignal | undefined,
+  use: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  check(signal);
+  const connection = new Connection(spawn);
+  const abort = (): void => connection.end(aborted(signal as AbortSignal));
+  signal?.addEventListener("abort", abort, { once: true });
+  try {
+    return await use(connection);
+  } catch (thrown) {
+    connection.end(asError(thrown, "internal"));
+    throw thrown;
+  } finally {
+    signal?.removeEventListener("abort", abort);
   }
 }

@@ -1,10 +1,11 @@
 // The messages between a page and a worker that holds traces.
 
+import type { CompareOptions } from "./compare-options.js";
 import { KinetoscopeError, asError, type ErrorCode } from "./errors.js";
 import type { RanksNoteRow } from "./queries.js";
 import type { SummarizeOptions } from "./ranks.js";
 import type { Progress } from "./read.js";
-import type { MergeOptions, SourceNote } from "./run-options.js";
+import type { MergeOptions, RunProgress, SourceNote } from "./run-options.js";
 
 /** A source as it is posted. */
 export type WireSource =
@@ -30,8 +31,8 @@ export type Method =
   | "event"
   | "summarize";
 
-/** The methods of a run that are called by name. */
-export type RunMethod = "ranks" | "columns" | "table" | "json" | "summary";
+/** The methods of a run or a comparison that are called by name. */
+export type HeldMethod = "ranks" | "rows" | "columns" | "table" | "json" | "summary";
 
 /** A message to the worker. The reply has the same id. */
 export type Request =
@@ -48,7 +49,14 @@ export type Request =
   | { id: number; do: "call"; trace: number; method: Method; arguments: unknown[] }
   | { id: number; do: "summarize"; source: WireSource; options: SummarizeOptions; wantsProgress: boolean }
   | { id: number; do: "run"; files: Uint8Array[]; notes: readonly SourceNote[] }
-  | { id: number; do: "ask"; run: number; method: RunMethod; arguments: unknown[] }
+  | {
+      id: number;
+      do: "diff";
+      sources: { wire: WireSource; isBase: boolean }[];
+      options: CompareOptions;
+      wantsProgress: boolean;
+    }
+  | { id: number; do: "ask"; held: number; method: HeldMethod; arguments: unknown[] }
   | { id: number; do: "merge"; sources: WireSource[]; options: MergeOptions }
   | { id: number; do: "export"; trace: number; name: string; options: unknown }
   | { id: number; do: "pull"; writing: number }
@@ -79,7 +87,7 @@ export interface WireError {
 
 /** A message from the worker. */
 export type Reply =
-  { id: number; progress: Progress } | { id: number; value: unknown } | { id: number; error: WireError };
+  { id: number; progress: Progress | RunProgress } | { id: number; value: unknown } | { id: number; error: WireError };
 
 /** One end of the connection. */
 export interface Port<Out> {

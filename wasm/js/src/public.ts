@@ -2,6 +2,8 @@
 
 export { memoryBytes, type WasmInput } from "./engine.js";
 export type { Client } from "./client.js";
+export type { Comparison } from "./comparison.js";
+export type { Diff } from "./diff.js";
 export type { Ranks } from "./ranks.js";
 export type { Run } from "./run.js";
 export { mediaType, type Trace } from "./trace.js";

@@ -326,6 +326,58 @@ export type CheckKind =
   | "repaired"
   | "lost";
 
+export type DiffKind =
+  | "total"
+  | "speed"
+  | "phase"
+  | "operator"
+  | "range"
+  | "python"
+  | "runtime"
+  | "other"
+  | "kernel"
+  | "collective"
+  | "memcpy"
+  | "memset"
+  | "idle"
+  | "memory"
+  | "step"
+  | "note";
+
+export type DiffChange =
+  | "slower"
+  | "faster"
+  | "new"
+  | "gone"
+  | "more calls"
+  | "fewer calls"
+  | "renamed"
+  | "fused"
+  | "split"
+  | "more"
+  | "less"
+  | "same";
+
+export type DiffPart =
+  | "wall"
+  | "device busy"
+  | "device idle";
+
+export type DiffCause =
+  | "work"
+  | "calls"
+  | "time per call"
+  | "shapes"
+  | "data type"
+  | "other kernel"
+  | "fusion"
+  | "stream"
+  | "waiting"
+  | "overlap"
+  | "compilation"
+  | "cuda graph"
+  | "machine";
+
 export type FitnessCode =
   | "no_operators"
   | "no_device_work"
@@ -523,6 +575,13 @@ export interface Argument {
   stride: unknown;
   /** The value; of a tensor its id, the id of its storage, the offset in it, the number of elements, their size in bytes, and the device. */
   value: unknown;
+}
+
+export interface DiffPlace {
+  /** The innermost annotation or module around it. */
+  within: string;
+  /** The change of the time there, per step. */
+  contribution_ns: number;
 }
 
 export interface PreviewTop {
@@ -3572,6 +3631,575 @@ export interface CheckDiagnosticRow {
 
 /** A row of `check`; `kind` determines which columns it has. */
 export type CheckRow = CheckIdentityRow | CheckViolatedRuleRow | CheckDiagnosticRow;
+
+/** Options of `diff`. */
+export interface DiffOptions {
+  /** Maximum number of rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `diff` of the kind total. */
+export interface DiffTotalRow {
+  /** What the row is about. */
+  kind: "total";
+  /** The name; where something was replaced, the names of both sides. */
+  name: string;
+  /** What changed. */
+  change: DiffChange;
+  /** Whether the change is more than noise; null if that cannot be decided. */
+  significant: boolean | null;
+  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
+  contribution_ns: number;
+  /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
+  low_ns: number | null;
+  /** The upper end. */
+  high_ns: number | null;
+  /** The change of the median step. */
+  median_ns: number | null;
+  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
+  equal_speed_ns: null;
+  /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
+  probability: number | null;
+  /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
+  a_ns: number;
+  /** The same in the second trace. */
+  b_ns: number;
+  /** The number of calls or activities of all steps in the first trace. */
+  count_a: null;
+  /** The same in the second trace. */
+  count_b: null;
+  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
+  call_a_ns: null;
+  /** The same in the second trace. */
+  call_b_ns: null;
+  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
+  sum_a_ns: null;
+  /** The same in the second trace. */
+  sum_b_ns: null;
+  /** The peak of allocated memory in the first trace. */
+  a_bytes: null;
+  /** The same in the second trace. */
+  b_bytes: null;
+  /** The number of steps of the first trace; 1 without profiler steps. */
+  steps_a: number;
+  /** The same of the second trace. */
+  steps_b: number;
+  /** The share of the time of the first trace that has a counterpart at the same place. */
+  aligned_a: number;
+  /** The same of the second trace. */
+  aligned_b: number;
+  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
+  factor: null;
+  /** The spread of these ratios: the noise between two recordings. */
+  spread: null;
+  /** The number of these rows. */
+  rows: null;
+  /** The total that the row is a part of. */
+  part_of: null;
+  /** Why it changed, as far as the traces show it. */
+  cause: null;
+  /** A sentence about the cause, or the note. */
+  message: null;
+  /** The names in the first trace. */
+  names_a: string[];
+  /** The names in the second trace. */
+  names_b: string[];
+  /** Where the largest changes are; at most 5. */
+  places: DiffPlace[];
+}
+
+/** A row of `diff` of the kind operator, range, python, runtime, other, kernel, collective, memcpy, memset. */
+export interface DiffPartRow {
+  /** What the row is about. */
+  kind: "operator" | "range" | "python" | "runtime" | "other" | "kernel" | "collective" | "memcpy" | "memset";
+  /** The name; where something was replaced, the names of both sides. */
+  name: string;
+  /** What changed. */
+  change: DiffChange;
+  /** Whether the change is more than noise; null if that cannot be decided. */
+  significant: boolean | null;
+  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
+  contribution_ns: number;
+  /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
+  low_ns: number | null;
+  /** The upper end. */
+  high_ns: number | null;
+  /** The change of the median step. */
+  median_ns: number | null;
+  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
+  equal_speed_ns: number | null;
+  /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
+  probability: number | null;
+  /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
+  a_ns: number;
+  /** The same in the second trace. */
+  b_ns: number;
+  /** The number of calls or activities of all steps in the first trace. */
+  count_a: number | null;
+  /** The same in the second trace. */
+  count_b: number | null;
+  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
+  call_a_ns: number | null;
+  /** The same in the second trace. */
+  call_b_ns: number | null;
+  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
+  sum_a_ns: number | null;
+  /** The same in the second trace. */
+  sum_b_ns: number | null;
+  /** The peak of allocated memory in the first trace. */
+  a_bytes: null;
+  /** The same in the second trace. */
+  b_bytes: null;
+  /** The number of steps of the first trace; 1 without profiler steps. */
+  steps_a: null;
+  /** The same of the second trace. */
+  steps_b: null;
+  /** The share of the time of the first trace that has a counterpart at the same place. */
+  aligned_a: null;
+  /** The same of the second trace. */
+  aligned_b: null;
+  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
+  factor: null;
+  /** The spread of these ratios: the noise between two recordings. */
+  spread: null;
+  /** The number of these rows. */
+  rows: null;
+  /** The total that the row is a part of. */
+  part_of: DiffPart;
+  /** Why it changed, as far as the traces show it. */
+  cause: DiffCause | null;
+  /** A sentence about the cause, or the note. */
+  message: string | null;
+  /** The names in the first trace. */
+  names_a: string[];
+  /** The names in the second trace. */
+  names_b: string[];
+  /** Where the largest changes are; at most 5. */
+  places: DiffPlace[];
+}
+
+/** A row of `diff` of the kind idle. */
+export interface DiffIdleRow {
+  /** What the row is about. */
+  kind: "idle";
+  /** The name; where something was replaced, the names of both sides. */
+  name: string;
+  /** What changed. */
+  change: DiffChange;
+  /** Whether the change is more than noise; null if that cannot be decided. */
+  significant: boolean | null;
+  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
+  contribution_ns: number;
+  /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
+  low_ns: number | null;
+  /** The upper end. */
+  high_ns: number | null;
+  /** The change of the median step. */
+  median_ns: number | null;
+  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
+  equal_speed_ns: null;
+  /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
+  probability: number | null;
+  /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
+  a_ns: number;
+  /** The same in the second trace. */
+  b_ns: number;
+  /** The number of calls or activities of all steps in the first trace. */
+  count_a: null;
+  /** The same in the second trace. */
+  count_b: null;
+  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
+  call_a_ns: null;
+  /** The same in the second trace. */
+  call_b_ns: null;
+  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
+  sum_a_ns: null;
+  /** The same in the second trace. */
+  sum_b_ns: null;
+  /** The peak of allocated memory in the first trace. */
+  a_bytes: null;
+  /** The same in the second trace. */
+  b_bytes: null;
+  /** The number of steps of the first trace; 1 without profiler steps. */
+  steps_a: null;
+  /** The same of the second trace. */
+  steps_b: null;
+  /** The share of the time of the first trace that has a counterpart at the same place. */
+  aligned_a: null;
+  /** The same of the second trace. */
+  aligned_b: null;
+  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
+  factor: null;
+  /** The spread of these ratios: the noise between two recordings. */
+  spread: null;
+  /** The number of these rows. */
+  rows: null;
+  /** The total that the row is a part of. */
+  part_of: DiffPart;
+  /** Why it changed, as far as the traces show it. */
+  cause: null;
+  /** A sentence about the cause, or the note. */
+  message: null;
+  /** The names in the first trace. */
+  names_a: string[];
+  /** The names in the second trace. */
+  names_b: string[];
+  /** Where the largest changes are; at most 5. */
+  places: DiffPlace[];
+}
+
+/** A row of `diff` of the kind phase. */
+export interface DiffPhaseRow {
+  /** What the row is about. */
+  kind: "phase";
+  /** The name; where something was replaced, the names of both sides. */
+  name: string;
+  /** What changed. */
+  change: DiffChange;
+  /** Whether the change is more than noise; null if that cannot be decided. */
+  significant: boolean | null;
+  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
+  contribution_ns: number;
+  /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
+  low_ns: number | null;
+  /** The upper end. */
+  high_ns: number | null;
+  /** The change of the median step. */
+  median_ns: number | null;
+  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
+  equal_speed_ns: null;
+  /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
+  probability: number | null;
+  /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
+  a_ns: number;
+  /** The same in the second trace. */
+  b_ns: number;
+  /** The number of calls or activities of all steps in the first trace. */
+  count_a: null;
+  /** The same in the second trace. */
+  count_b: null;
+  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
+  call_a_ns: null;
+  /** The same in the second trace. */
+  call_b_ns: null;
+  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
+  sum_a_ns: null;
+  /** The same in the second trace. */
+  sum_b_ns: null;
+  /** The peak of allocated memory in the first trace. */
+  a_bytes: null;
+  /** The same in the second trace. */
+  b_bytes: null;
+  /** The number of steps of the first trace; 1 without profiler steps. */
+  steps_a: null;
+  /** The same of the second trace. */
+  steps_b: null;
+  /** The share of the time of the first trace that has a counterpart at the same place. */
+  aligned_a: null;
+  /** The same of the second trace. */
+  aligned_b: null;
+  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
+  factor: null;
+  /** The spread of these ratios: the noise between two recordings. */
+  spread: null;
+  /** The number of these rows. */
+  rows: null;
+  /** The total that the row is a part of. */
+  part_of: null;
+  /** Why it changed, as far as the traces show it. */
+  cause: null;
+  /** A sentence about the cause, or the note. */
+  message: null;
+  /** The names in the first trace. */
+  names_a: string[];
+  /** The names in the second trace. */
+  names_b: string[];
+  /** Where the largest changes are; at most 5. */
+  places: DiffPlace[];
+}
+
+/** A row of `diff` of the kind step. */
+export interface DiffStepRow {
+  /** What the row is about. */
+  kind: "step";
+  /** The name; where something was replaced, the names of both sides. */
+  name: string;
+  /** What changed. */
+  change: DiffChange;
+  /** Whether the change is more than noise; null if that cannot be decided. */
+  significant: null;
+  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
+  contribution_ns: number;
+  /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
+  low_ns: null;
+  /** The upper end. */
+  high_ns: null;
+  /** The change of the median step. */
+  median_ns: null;
+  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
+  equal_speed_ns: null;
+  /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
+  probability: null;
+  /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
+  a_ns: number;
+  /** The same in the second trace. */
+  b_ns: number;
+  /** The number of calls or activities of all steps in the first trace. */
+  count_a: null;
+  /** The same in the second trace. */
+  count_b: null;
+  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
+  call_a_ns: null;
+  /** The same in the second trace. */
+  call_b_ns: null;
+  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
+  sum_a_ns: null;
+  /** The same in the second trace. */
+  sum_b_ns: null;
+  /** The peak of allocated memory in the first trace. */
+  a_bytes: null;
+  /** The same in the second trace. */
+  b_bytes: null;
+  /** The number of steps of the first trace; 1 without profiler steps. */
+  steps_a: null;
+  /** The same of the second trace. */
+  steps_b: null;
+  /** The share of the time of the first trace that has a counterpart at the same place. */
+  aligned_a: null;
+  /** The same of the second trace. */
+  aligned_b: null;
+  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
+  factor: null;
+  /** The spread of these ratios: the noise between two recordings. */
+  spread: null;
+  /** The number of these rows. */
+  rows: null;
+  /** The total that the row is a part of. */
+  part_of: null;
+  /** Why it changed, as far as the traces show it. */
+  cause: null;
+  /** A sentence about the cause, or the note. */
+  message: null;
+  /** The names in the first trace. */
+  names_a: string[];
+  /** The names in the second trace. */
+  names_b: string[];
+  /** Where the largest changes are; at most 5. */
+  places: DiffPlace[];
+}
+
+/** A row of `diff` of the kind speed. */
+export interface DiffSpeedRow {
+  /** What the row is about. */
+  kind: "speed";
+  /** The name; where something was replaced, the names of both sides. */
+  name: string;
+  /** What changed. */
+  change: DiffChange;
+  /** Whether the change is more than noise; null if that cannot be decided. */
+  significant: null;
+  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
+  contribution_ns: number;
+  /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
+  low_ns: null;
+  /** The upper end. */
+  high_ns: null;
+  /** The change of the median step. */
+  median_ns: null;
+  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
+  equal_speed_ns: null;
+  /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
+  probability: null;
+  /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
+  a_ns: number;
+  /** The same in the second trace. */
+  b_ns: number;
+  /** The number of calls or activities of all steps in the first trace. */
+  count_a: null;
+  /** The same in the second trace. */
+  count_b: null;
+  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
+  call_a_ns: null;
+  /** The same in the second trace. */
+  call_b_ns: null;
+  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
+  sum_a_ns: null;
+  /** The same in the second trace. */
+  sum_b_ns: null;
+  /** The peak of allocated memory in the first trace. */
+  a_bytes: null;
+  /** The same in the second trace. */
+  b_bytes: null;
+  /** The number of steps of the first trace; 1 without profiler steps. */
+  steps_a: null;
+  /** The same of the second trace. */
+  steps_b: null;
+  /** The share of the time of the first trace that has a counterpart at the same place. */
+  aligned_a: null;
+  /** The same of the second trace. */
+  aligned_b: null;
+  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
+  factor: number;
+  /** The spread of these ratios: the noise between two recordings. */
+  spread: number;
+  /** The number of these rows. */
+  rows: number;
+  /** The total that the row is a part of. */
+  part_of: null;
+  /** Why it changed, as far as the traces show it. */
+  cause: DiffCause | null;
+  /** A sentence about the cause, or the note. */
+  message: string | null;
+  /** The names in the first trace. */
+  names_a: string[];
+  /** The names in the second trace. */
+  names_b: string[];
+  /** Where the largest changes are; at most 5. */
+  places: DiffPlace[];
+}
+
+/** A row of `diff` of the kind memory. */
+export interface DiffMemoryRow {
+  /** What the row is about. */
+  kind: "memory";
+  /** The name; where something was replaced, the names of both sides. */
+  name: string;
+  /** What changed. */
+  change: DiffChange;
+  /** Whether the change is more than noise; null if that cannot be decided. */
+  significant: boolean | null;
+  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
+  contribution_ns: null;
+  /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
+  low_ns: null;
+  /** The upper end. */
+  high_ns: null;
+  /** The change of the median step. */
+  median_ns: null;
+  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
+  equal_speed_ns: null;
+  /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
+  probability: number | null;
+  /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
+  a_ns: null;
+  /** The same in the second trace. */
+  b_ns: null;
+  /** The number of calls or activities of all steps in the first trace. */
+  count_a: null;
+  /** The same in the second trace. */
+  count_b: null;
+  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
+  call_a_ns: null;
+  /** The same in the second trace. */
+  call_b_ns: null;
+  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
+  sum_a_ns: null;
+  /** The same in the second trace. */
+  sum_b_ns: null;
+  /** The peak of allocated memory in the first trace. */
+  a_bytes: number;
+  /** The same in the second trace. */
+  b_bytes: number;
+  /** The number of steps of the first trace; 1 without profiler steps. */
+  steps_a: null;
+  /** The same of the second trace. */
+  steps_b: null;
+  /** The share of the time of the first trace that has a counterpart at the same place. */
+  aligned_a: null;
+  /** The same of the second trace. */
+  aligned_b: null;
+  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
+  factor: null;
+  /** The spread of these ratios: the noise between two recordings. */
+  spread: null;
+  /** The number of these rows. */
+  rows: null;
+  /** The total that the row is a part of. */
+  part_of: null;
+  /** Why it changed, as far as the traces show it. */
+  cause: null;
+  /** A sentence about the cause, or the note. */
+  message: null;
+  /** The names in the first trace. */
+  names_a: string[];
+  /** The names in the second trace. */
+  names_b: string[];
+  /** Where the largest changes are; at most 5. */
+  places: DiffPlace[];
+}
+
+/** A row of `diff` of the kind note. */
+export interface DiffNoteRow {
+  /** What the row is about. */
+  kind: "note";
+  /** The name; where something was replaced, the names of both sides. */
+  name: string;
+  /** What changed. */
+  change: DiffChange;
+  /** Whether the change is more than noise; null if that cannot be decided. */
+  significant: null;
+  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
+  contribution_ns: null;
+  /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
+  low_ns: null;
+  /** The upper end. */
+  high_ns: null;
+  /** The change of the median step. */
+  median_ns: null;
+  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
+  equal_speed_ns: null;
+  /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
+  probability: null;
+  /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
+  a_ns: null;
+  /** The same in the second trace. */
+  b_ns: null;
+  /** The number of calls or activities of all steps in the first trace. */
+  count_a: null;
+  /** The same in the second trace. */
+  count_b: null;
+  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
+  call_a_ns: null;
+  /** The same in the second trace. */
+  call_b_ns: null;
+  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
+  sum_a_ns: null;
+  /** The same in the second trace. */
+  sum_b_ns: null;
+  /** The peak of allocated memory in the first trace. */
+  a_bytes: null;
+  /** The same in the second trace. */
+  b_bytes: null;
+  /** The number of steps of the first trace; 1 without profiler steps. */
+  steps_a: null;
+  /** The same of the second trace. */
+  steps_b: null;
+  /** The share of the time of the first trace that has a counterpart at the same place. */
+  aligned_a: null;
+  /** The same of the second trace. */
+  aligned_b: null;
+  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
+  factor: null;
+  /** The spread of these ratios: the noise between two recordings. */
+  spread: null;
+  /** The number of these rows. */
+  rows: null;
+  /** The total that the row is a part of. */
+  part_of: null;
+  /** Why it changed, as far as the traces show it. */
+  cause: null;
+  /** A sentence about the cause, or the note. */
+  message: string;
+  /** The names in the first trace. */
+  names_a: string[];
+  /** The names in the second trace. */
+  names_b: string[];
+  /** Where the largest changes are; at most 5. */
+  places: DiffPlace[];
+}
+
+/** A row of `diff`; `kind` determines which columns it has. */
+export type DiffRow = DiffTotalRow | DiffPartRow | DiffIdleRow | DiffPhaseRow | DiffStepRow | DiffSpeedRow | DiffMemoryRow | DiffNoteRow;
 
 /** Options of the export `chrome`. */
 export interface ExportChromeOptions {

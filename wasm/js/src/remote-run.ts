@@ -1,14 +1,15 @@
 // The page's side of the protocol: runs of several ranks. Each trace is read in a worker of its own, which ends when it has
 // returned the summary.
 
-import { Connection, type Spawn } from "./connection.js";
-import { KinetoscopeError, aborted, asError, check } from "./errors.js";
+import { withWorker, type Connection, type Spawn } from "./connection.js";
+import { KinetoscopeError, aborted, check } from "./errors.js";
 import * as given from "./given.js";
-import type { OpenedRun, RunMethod } from "./protocol.js";
+import type { HeldMethod, OpenedRun } from "./protocol.js";
 import { mergeOptions, noRank, noteOf, runOptions } from "./rank-notes.js";
 import type { SummarizeOptions } from "./ranks.js";
 import type { RanksNoteRow, RanksOptions, RanksRow } from "./queries.js";
 import type { MergeOptions, RunOptions, RunRanksOptions } from "./run-options.js";
+import type { Run } from "./run.js";
 import type { Source } from "./source.js";
 import type { Columns } from "./trace.js";
 import { wireOf } from "./wire-source.js";
@@ -43,9 +44,9 @@ export class RemoteRun {
     return new KinetoscopeError("disposed", "the run was disposed of");
   }
 
-  #ask<T>(method: RunMethod, ...given: unknown[]): Promise<T> {
+  #ask<T>(method: HeldMethod & keyof Run, ...given: unknown[]): Promise<T> {
     if (this.#disposed) return Promise.reject(this.#disposedError());
-    return this.#connection.send<T>({ do: "ask", run: this.#run, method, arguments: given }, { holder: this });
+    return this.#connection.send<T>({ do: "ask", held: this.#run, method, arguments: given }, { holder: this });
   }
 
   ranks(options?: RunRanksOptions): Promise<RanksRow[]> {
@@ -88,26 +89,6 @@ export interface RemoteRanks {
   summarize(source: Source, options?: SummarizeOptions): Promise<Uint8Array>;
   /** Works like `merge` of the package, in its own worker, which ends with the stream. */
   merge(sources: readonly Source[], options?: MergeOptions): Promise<ReadableStream<Uint8Array>>;
-}
-
-/** Runs `use` with a worker that is terminated when the signal is aborted or `use` fails. */
-async function withWorker<T>(
-  spawn: Spawn,
-  signal: AbortSignal | undefined,
-  use: (connection: Connection) => Promise<T>,
-): Promise<T> {
-  check(signal);
-  const connection = new Connection(spawn);
-  const abort = (): void => connection.end(aborted(signal as AbortSignal));
-  signal?.addEventListener("abort", abort, { once: true });
-  try {
-    return await use(connection);
-  } catch (thrown) {
-    connection.end(asError(thrown, "internal"));
-    throw thrown;
-  } finally {
-    signal?.removeEventListener("abort", abort);
-  }
 }
 
 export function createRemoteRanks(spawn: Spawn): RemoteRanks {

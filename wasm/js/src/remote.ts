@@ -6,6 +6,7 @@ import type { Method, Opened, WireSource } from "./protocol.js";
 import { openOptions } from "./given.js";
 import { METHODS } from "./methods.js";
 import type { OpenOptions } from "./read.js";
+import { createRemoteDiff, type RemoteDiff } from "./remote-diff.js";
 import { createRemoteRanks, type RemoteRanks } from "./remote-run.js";
 import type { SummaryOptions } from "./run-options.js";
 import type { Source } from "./source.js";
@@ -149,7 +150,7 @@ for (const { name, query, isOneRow } of METHODS) {
   Object.defineProperty(RemoteTrace.prototype, name, { value: method, configurable: true, writable: true });
 }
 
-export interface RemoteClient extends RemoteRanks {
+export interface RemoteClient extends RemoteRanks, RemoteDiff {
   /** Works like `open` of the package, in its own worker; aborting terminates the worker. */
   open(source: Source, options?: OpenOptions): Promise<RemoteTrace>;
   open(sources: readonly Source[], options?: OpenOptions): Promise<RemoteTrace[]>;
@@ -200,5 +201,5 @@ export function createRemoteClient(spawn: Spawn): RemoteClient {
     return trace as RemoteTrace;
   }
 
-  return { open, ...createRemoteRanks(spawn) };
+  return { open, ...createRemoteRanks(spawn), ...createRemoteDiff(spawn) };
 }

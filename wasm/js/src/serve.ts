@@ -2,6 +2,7 @@
 
 import { KinetoscopeError } from "./errors.js";
 import type { Client } from "./client.js";
+import type { Comparison } from "./comparison.js";
 import {
   toWire,
   type Opened,
@@ -14,6 +15,7 @@ import {
 import type { Run } from "./run.js";
 import type { Source } from "./source.js";
 import type { Progress } from "./read.js";
+import type { RunProgress } from "./run-options.js";
 import type { Trace } from "./trace.js";
 import type { Exports } from "./queries.js";
 
@@ -47,17 +49,17 @@ function buffersOf(value: unknown, depth = 3): ArrayBuffer[] {
 /** Returns a function that handles requests and posts the replies to `port`. */
 export function serve(port: Port<Reply>, client: Client<Source>): (request: Request) => Promise<void> {
   const traces = new Map<number, Trace>();
-  const runs = new Map<number, Run>();
+  const answering = new Map<number, Run | Comparison>();
   const writings = new Map<number, ReadableStreamDefaultReader<Uint8Array>>();
   let next = 0;
 
   function held<T>(from: Map<number, T>, id: number): T {
     const found = from.get(id);
-    if (!found) throw new KinetoscopeError("disposed", "the trace or run was disposed of");
+    if (!found) throw new KinetoscopeError("disposed", "the trace, run or comparison was disposed of");
     return found;
   }
 
-  const progressOf = (id: number) => (progress: Progress) => port.postMessage({ id, progress }, []);
+  const progressOf = (id: number) => (progress: Progress | RunProgress) => port.postMessage({ id, progress }, []);
 
   async function open(request: Request & { do: "open" }): Promise<Opened[]> {
     const { id, sources, memoryLimit, torchVersion, kernelRules, executionTrace, wantsProgress } = request;
@@ -77,8 +79,15 @@ export function serve(port: Port<Reply>, client: Client<Source>): (request: Requ
 
   async function openRun({ files, notes }: Request & { do: "run" }): Promise<OpenedRun> {
     const run = await client.openRun(files, { notes });
-    runs.set(++next, run);
+    answering.set(++next, run);
     return { run: next, length: run.length, notes: run.notes };
+  }
+
+  async function compare({ id, sources, options, wantsProgress }: Request & { do: "diff" }): Promise<number> {
+    const side = (isBase: boolean) => sources.filter((one) => one.isBase === isBase).map(({ wire }) => sourceOf(wire));
+    const onProgress = wantsProgress ? progressOf(id) : undefined;
+    answering.set(++next, await client.diff(side(true), side(false), { ...options, onProgress }));
+    return next;
   }
 
   function write(stream: ReadableStream<Uint8Array>): number {
@@ -101,10 +110,12 @@ export function serve(port: Port<Reply>, client: Client<Source>): (request: Requ
       }
       case "run":
         return openRun(request);
+      case "diff":
+        return compare(request);
       case "ask": {
-        const run = held(runs, request.run);
-        const method = run[request.method] as (...given: unknown[]) => unknown;
-        return method.apply(run, request.arguments);
+        const one = held(answering, request.held);
+        const method = Reflect.get(one, request.method) as (...given: unknown[]) => unknown;
+        return method.apply(one, request.arguments);
       }
       case "merge":
         return write(await client.merge(request.sources.map(sourceOf), request.options));
@@ -122,8 +133,8 @@ export function serve(port: Port<Reply>, client: Client<Source>): (request: Requ
       case "dispose":
         traces.get(request.trace)?.dispose();
         traces.delete(request.trace);
-        runs.get(request.trace)?.dispose();
-        runs.delete(request.trace);
+        answering.get(request.trace)?.dispose();
+        answering.delete(request.trace);
         return undefined;
     }
   }

@@ -1,0 +1,56 @@
+// `diff`, independent of the platform. One trace is in memory at a time.
+
+import { EngineComparison } from "./glue/engine.js";
+import { Comparison } from "./comparison.js";
+import { check, guarded } from "./errors.js";
+import { compareOptions, sidesOf, type CompareOptions } from "./compare-options.js";
+import type { Progress } from "./read.js";
+import type { Reader } from "./ranks.js";
+
+export interface Diff<S> {
+  /**
+   * Compares two traces, or two runs of several ranks given as arrays: each rank with the same rank of the other side.
+   *
+   * @throws {KinetoscopeError} if a source cannot be read, no rank is on both sides, or an option is invalid.
+   */
+  diff(base: S | readonly S[], changed: S | readonly S[], options?: CompareOptions): Promise<Comparison>;
+}
+
+export function createDiff<S>(reader: Reader<S>): Diff<S> {
+  async function diff(
+    base: S | readonly S[],
+    changed: S | readonly S[],
+    options: CompareOptions = {},
+  ): Promise<Comparison> {
+    const { signal, onProgress, memoryLimit, torchVersion, kernelRules } = compareOptions(options);
+    const sides = sidesOf(base, changed);
+    const total = sides.length;
+    check(signal);
+    await reader.ready();
+    const comparison = new EngineComparison();
+    const sum = { bytes: 0, events: 0 };
+    try {
+      for (const [done, { source, isBase }] of sides.entries()) {
+        const progress = ({ bytes, events }: Progress): void =>
+          onProgress?.({ done, total, bytes: sum.bytes + bytes, events: sum.events + events });
+        const input = await reader.input(source, signal);
+        const reading = { signal, memoryLimit, torchVersion, kernelRules, onProgress: progress };
+        const { engine, bytes } = await reader.trace(input, reading);
+        try {
+          sum.bytes += bytes;
+          guarded(() => comparison.add(isBase, engine, input.name));
+        } finally {
+          engine.free();
+        }
+        onProgress?.({ done: done + 1, total, ...sum });
+      }
+      guarded(() => comparison.finish());
+      return new Comparison(comparison);
+    } catch (thrown) {
+      comparison.free();
+      throw thrown;
+    }
+  }
+
+  return { diff };
+}
