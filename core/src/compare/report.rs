@@ -14,6 +14,9 @@ use core::fmt::Write;
 /// The number of rows of a table on the page.
 const TOP: usize = 15;
 
+/// The maximum width of a cell, in characters.
+const WIDEST: usize = 46;
+
 /// Returns the page.
 pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> String {
     let mut page = String::new();
@@ -32,7 +35,7 @@ pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> String {
     section(&mut page, "Totals per step", &totals(comparison));
     speed(comparison, &mut page);
     for note in &comparison.notes {
-        let _ = writeln!(page, "Note: {note}.");
+        let _ = writeln!(page, "\nNote: {note}.");
     }
     let of = |significant: Option<bool>| -> Vec<&Finding> {
         let parts = comparison.findings.iter().filter(|finding| is_shown(finding));
@@ -47,7 +50,7 @@ pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> String {
     section(&mut page, "Differences that may be noise, the largest first", &table(&undecided, limit));
     rest(&mut page, &undecided, limit);
     if !noise.is_empty() {
-        let _ = writeln!(page, "\nNot distinguishable from noise: {}", counted(noise.len(), "other row"));
+        let _ = writeln!(page, "\nNot distinguishable from noise: {}", counted(noise.len(), "row"));
     }
     page
 }
@@ -59,7 +62,7 @@ fn is_shown(finding: &Finding) -> bool {
 
 fn section(page: &mut String, title: &str, table: &Rows) {
     if !table.rows.is_empty() {
-        let _ = write!(page, "\n{title}\n{}", table.to_text());
+        let _ = write!(page, "\n{title}\n{}", table.to_text_within(WIDEST));
     }
 }
 
@@ -83,12 +86,18 @@ fn value_cell(finding: &Finding, side: usize) -> Cell {
     if finding.line.kind == RowKind::Memory { Cell::Bytes(value) } else { Cell::Ns(value) }
 }
 
+/// An interval in one unit, with three digits after the point.
 fn interval_cell(finding: &Finding) -> Cell {
-    let Some((low, high)) = finding.line.verdict.interval else { return Cell::Null };
-    if finding.line.kind == RowKind::Memory {
+    let Some((low, high)) = finding.line.verdict.interval.filter(|_| finding.line.kind != RowKind::Memory) else {
         return Cell::Null;
-    }
-    format!("{} to {}", signed(libm::rint(low) as i64), signed(libm::rint(high) as i64)).into()
+    };
+    let (unit, name) = match low.abs().max(high.abs()) {
+        1e9.. => (1e9, "s"),
+        1e6.. => (1e6, "ms"),
+        _ => (1e3, "us"),
+    };
+    // Adding 0 turns -0 into 0.
+    format!("{:+.3} to {:+.3}{name}", low / unit + 0.0, high / unit + 0.0).into()
 }
 
 fn relative(finding: &Finding) -> Cell {
@@ -97,7 +106,7 @@ fn relative(finding: &Finding) -> Cell {
 }
 
 fn totals(comparison: &Comparison) -> Rows {
-    let mut rows = Rows::page(&["Total", "A", "B", "Change", "Share", "95 % interval", "More than noise"]);
+    let mut rows = Rows::page(&["Total", "A", "B", "Change", "%", "95 % interval", "More than noise"]);
     let order = |part: Part| comparison.findings.iter().find(|finding| finding.line.kind == RowKind::Total && finding.line.name == part.as_str());
     let phases = comparison.findings.iter().filter(|finding| finding.line.kind == RowKind::Phase);
     for finding in Part::ALL.into_iter().filter_map(order).chain(phases) {

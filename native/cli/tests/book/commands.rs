@@ -1,13 +1,13 @@
 //! The pages of the commands: help, columns and an example each.
 
 use crate::{check, source};
-use kinetoscope_core::queries::{EXPORTS, Kind, QUERIES, Query};
+use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Kind, QUERIES, Query};
 use kinetoscope_core::rows::CellType;
 use std::fmt::Write;
 use std::process::Command;
 
 /// The example of each command.
-const EXAMPLES: [(&str, &str); 48] = [
+const EXAMPLES: [(&str, &str); 49] = [
     ("summary", "kinetoscope summary run.json.gz"),
     ("fitness", "kinetoscope fitness gpu.json"),
     ("ops", "kinetoscope ops steps.json.gz --sort-by self_cpu_time_total --row-limit 3"),
@@ -20,6 +20,7 @@ const EXAMPLES: [(&str, &str); 48] = [
     ("critical-path", "kinetoscope critical-path gpu.json"),
     ("what-if", "kinetoscope what-if gpu.json"),
     ("collectives", "kinetoscope collectives rank1.json.gz --row-limit 4"),
+    ("diff", "kinetoscope diff base.json.gz fused.json.gz"),
     ("ranks", "kinetoscope ranks slow_forward/"),
     ("summarize", "kinetoscope summarize slow_forward/ -o run.ksum; kinetoscope ranks run.ksum | head -n 1"),
     ("merge", "kinetoscope merge slow_forward/ -o all.json; kinetoscope info all.json | head -n 4"),
@@ -73,7 +74,7 @@ pub(crate) fn check_pages() {
         check(&folder.join(&file), &page(name, &about, example));
         let _ = writeln!(list, "| [`{name}`](commands/{file}) | {about} |");
     }
-    let known = QUERIES.iter().map(|query| query.name.to_owned()).chain(EXPORTS.iter().map(|export| {
+    let known = QUERIES.iter().chain(COMPARISONS).map(|query| query.name.to_owned()).chain(EXPORTS.iter().map(|export| {
         let prefix = if export.kind == Kind::Form { "export " } else { "" };
         format!("{prefix}{}", export.name)
     }));
@@ -98,7 +99,7 @@ fn page(name: &str, about: &str, example: &str) -> String {
     if !example.is_empty() {
         let _ = writeln!(out, "\n## Example\n\n```console\n$ {example}\n```");
     }
-    if let Some(query) = QUERIES.iter().find(|query| query.name == name) {
+    if let Some(query) = QUERIES.iter().chain(COMPARISONS).find(|query| query.name == name) {
         columns(&mut out, query);
     }
     crate::console::with_outputs(&out)

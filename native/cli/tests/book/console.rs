@@ -7,7 +7,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// The files that the examples read, and where they are in the repository.
-const TRACES: [(&str, &str); 19] = [
+const TRACES: [(&str, &str); 24] = [
     ("run.json.gz", "tests/data/torch/kineto/transformer_training/trace.json.gz"),
     ("steps.json.gz", "tests/data/torch/kineto/mlp_training/trace.json.gz"),
     (
@@ -20,6 +20,11 @@ const TRACES: [(&str, &str); 19] = [
     ("slow_forward/rank1.json.gz", "tests/data/runs/slow_forward/rank1.json.gz"),
     ("slow_forward/rank2.json.gz", "tests/data/runs/slow_forward/rank2.json.gz"),
     ("slow_forward/rank3.json.gz", "tests/data/runs/slow_forward/rank3.json.gz"),
+    ("base.json.gz", "tests/data/pairs/base1.json.gz"),
+    ("again.json.gz", "tests/data/pairs/base2.json.gz"),
+    ("sleep.json.gz", "tests/data/pairs/host_sleep1.json.gz"),
+    ("larger.json.gz", "tests/data/pairs/op_slow1.json.gz"),
+    ("fused.json.gz", "tests/data/pairs/fused1.json.gz"),
     ("gpu.json", "tests/data/healthy/small_gpu_trace.json"),
     ("memory.json.gz", "tests/data/torch/kineto/memory_user_scope/trace.json.gz"),
     ("stacks.json.gz", "tests/data/torch/kineto/export_stacks/trace.json.gz"),
