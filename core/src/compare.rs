@@ -20,7 +20,7 @@
 mod align;
 mod change;
 pub(crate) mod columns;
-mod kinds;
+pub(crate) mod kinds;
 mod lines;
 mod measure;
 mod noise;
@@ -29,7 +29,7 @@ mod pairs;
 pub mod profile;
 mod report;
 mod rows;
-mod statistics;
+pub(crate) mod statistics;
 
 use self::change::{change, why};
 use self::kinds::{Change, RowKind, Why};
@@ -194,6 +194,20 @@ impl Comparison {
         }
         alone.into_iter().for_each(|note| comparer.note(note));
         Ok(comparer.finish())
+    }
+
+    /// Why the two sides are probably of different programs.
+    pub(crate) fn other_program(&self) -> Option<String> {
+        self.notes.iter().find(|note| note.contains("could be aligned")).cloned()
+    }
+
+    /// Whether a row became larger by more than noise; `None` if that cannot be decided. What both sides have alike did not.
+    pub(crate) fn increases(&self, kinds: &[RowKind], name: &str) -> Option<bool> {
+        let is_about = |line: &Line| kinds.contains(&line.kind) && line.names.iter().any(|names| names.iter().any(|one| one == name));
+        let found: Vec<&Line> = self.findings.iter().map(|finding| &finding.line).filter(|line| is_about(line)).collect();
+        let steps = self.steps.iter().all(|&steps| steps >= noise::FEWEST_STEPS);
+        let grew = |line: &&Line| line.verdict.is_significant == Some(true) && line.contribution() > 0;
+        steps.then(|| found.iter().any(grew))
     }
 
     /// Returns the differences as rows: significant ones first, by the size of their contribution.

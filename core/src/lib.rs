@@ -77,6 +77,7 @@
 extern crate alloc;
 
 pub mod analysis;
+pub mod budget;
 pub mod compare;
 mod demangle;
 pub mod diagnostics;

@@ -11,8 +11,9 @@ mod facts;
 mod host;
 mod places;
 
-pub(super) use facts::Facts;
-pub(super) use places::{Node, Places, ROOT};
+pub(crate) use facts::Facts;
+pub(crate) use places::Sample;
+pub(crate) use places::{Node, Places, ROOT};
 
 use crate::analysis::device::device_time::{DeviceTime, by_cause, device_times};
 use crate::analysis::device::idle::Cause;
@@ -32,40 +33,40 @@ use alloc::vec::Vec;
 
 /// One step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Step {
+pub(crate) struct Step {
     /// The number of the step; `None` for a complete trace.
-    pub(super) number: Option<i64>,
-    pub(super) wall_ns: i64,
+    pub(crate) number: Option<i64>,
+    pub(crate) wall_ns: i64,
 }
 
 /// The largest allocated memory of a device in each step, in bytes; `None` where nothing was allocated or released.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Peaks {
-    pub(super) device: String,
-    pub(super) of_steps: Vec<Option<i64>>,
-    pub(super) peak: i64,
+pub(crate) struct Peaks {
+    pub(crate) device: String,
+    pub(crate) of_steps: Vec<Option<i64>>,
+    pub(crate) peak: i64,
 }
 
 /// A trace, reduced.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    pub(super) source: String,
-    pub(super) facts: Facts,
-    pub(super) steps: Vec<Step>,
-    pub(super) places: Places,
+    pub(crate) source: String,
+    pub(crate) facts: Facts,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) places: Places,
     /// The idle time of all devices in each step by cause, in ns.
-    pub(super) idle: Vec<[i64; Cause::ALL.len()]>,
-    pub(super) phases: Vec<Times>,
-    pub(super) memory: Vec<Peaks>,
+    pub(crate) idle: Vec<[i64; Cause::ALL.len()]>,
+    pub(crate) phases: Vec<Times>,
+    pub(crate) memory: Vec<Peaks>,
 }
 
 /// The periods of the steps of a trace.
 pub(super) struct Periods {
     /// Disjoint, in order of time.
-    pub(super) times: Vec<Interval>,
-    pub(super) numbers: Vec<Option<i64>>,
+    pub(crate) times: Vec<Interval>,
+    pub(crate) numbers: Vec<Option<i64>>,
     /// The annotations of the steps; none for a complete trace.
-    pub(super) rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
 }
 
 impl Periods {
@@ -90,13 +91,13 @@ impl Periods {
     }
 
     /// The step that is running at an instant.
-    pub(super) fn at(&self, instant: i64) -> Option<usize> {
+    pub(crate) fn at(&self, instant: i64) -> Option<usize> {
         let after = self.times.partition_point(|time| time.0 <= instant);
         after.checked_sub(1).filter(|&at| instant < self.times[at].1 || self.rows.is_empty())
     }
 
     /// Calls `part` with each step that a period is in, and the part of it in that step.
-    pub(super) fn parts(&self, period: Interval, mut part: impl FnMut(usize, Interval)) {
+    pub(crate) fn parts(&self, period: Interval, mut part: impl FnMut(usize, Interval)) {
         let first = self.times.partition_point(|time| time.1 <= period.0);
         for (at, time) in self.times.iter().enumerate().skip(first).take_while(|(_, time)| time.0 < period.1) {
             part(at, (period.0.max(time.0), period.1.min(time.1)));
@@ -146,7 +147,7 @@ impl Profile {
     }
 
     /// Whether the trace has profiler steps.
-    pub(super) fn has_steps(&self) -> bool {
+    pub(crate) fn has_steps(&self) -> bool {
         self.steps.iter().any(|step| step.number.is_some())
     }
 

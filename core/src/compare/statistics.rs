@@ -8,12 +8,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// The mean; 0 of no values.
-pub(super) fn mean(values: &[f64]) -> f64 {
+pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// The sample variance; 0 of fewer than two values.
-pub(super) fn variance(values: &[f64]) -> f64 {
+pub(crate) fn variance(values: &[f64]) -> f64 {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
     squares / values.len().saturating_sub(1).max(1) as f64
@@ -27,7 +27,7 @@ pub(super) fn sorted(values: &[f64]) -> Vec<f64> {
 }
 
 /// The median; the mean of the two middle values if their number is even, and 0 of no values.
-pub(super) fn median(values: &[f64]) -> f64 {
+pub(crate) fn median(values: &[f64]) -> f64 {
     let values = sorted(values);
     match values.len() {
         0 => 0.0,

@@ -1,6 +1,8 @@
 //! The JSON form of an answer: `{"schema", "trace", "diagnostics", "rows"}`.
 
 use crate::analysis::overview::info;
+use crate::budget::Checked;
+use crate::budget::formats::as_rows;
 use crate::compare::Comparison;
 use crate::ranks::run::Run;
 use crate::rows::{Rows, json, quote};
@@ -90,6 +92,12 @@ pub fn of_comparison(query: &str, comparison: &Comparison, rows: &Rows) -> Strin
     let traces = comparison.sources().map(|(side, name)| format!("{{\"name\":{},\"side\":\"{side}\"}}", quote(name)));
     let traces: Vec<String> = traces.collect();
     document(query, &traces, rows)
+}
+
+/// Returns the document of budgets that were checked. `trace` has an object for each trace.
+pub fn of_budgets(checked: &[Checked]) -> String {
+    let traces: Vec<String> = checked.iter().map(|one| format!("{{\"name\":{}}}", quote(one.source()))).collect();
+    document("budgets", &traces, &as_rows(checked))
 }
 
 /// Returns the document of an answer about several traces without diagnostics.

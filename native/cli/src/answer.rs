@@ -106,7 +106,7 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
         match format {
             Format::Json => document.add(&name, &trace, &answer.rows),
             Format::Csv => add_csv(&mut text, &name, answer.rows, several),
-            Format::Table | Format::Md => add_text(&mut text, &name, &answer, format, width, several),
+            _ => add_text(&mut text, &name, &answer, format, width, several),
         }
     }
     if format == Format::Json && !document.is_empty() {

@@ -1,5 +1,6 @@
 //! The command line, built from the engine's lists of queries and exports, and its parsed arguments.
 
+mod check;
 mod ranks;
 
 use crate::failure::Failure;
@@ -153,7 +154,8 @@ fn query_command(query: &Query) -> Command {
         .after_long_help(format!("{}{examples}", columns(query)))
         .after_help(examples)
         .args(query.options.iter().map(option_arg));
-    answer_args(command.next_help_heading("Output"), true)
+    let command = answer_args(command.next_help_heading("Output"), true);
+    if query.name == "check" { check::with_budgets(command) } else { command }
 }
 
 /// The columns of a query with their JSON keys.
@@ -311,12 +313,15 @@ fn strict() -> Arg {
         .help("Return exit code 3 if a trace was read in part, or is unfit")
 }
 
+/// The formats of answers.
+const FORMATS: [&str; 4] = ["table", "json", "csv", "md"];
+
 fn format_arg(help: &'static str) -> Arg {
     Arg::new("format")
         .long("format")
         .value_name("FORMAT")
         .default_value("table")
-        .value_parser(["table", "json", "csv", "md"])
+        .value_parser(FORMATS)
         .help(help)
 }
 
@@ -390,6 +395,8 @@ pub(crate) enum Format {
     Json,
     Csv,
     Md,
+    Junit,
+    Sarif,
 }
 
 /// What every command takes.
@@ -426,6 +433,8 @@ pub(crate) fn format(matches: &ArgMatches) -> Format {
         Some("json") => Format::Json,
         Some("csv") => Format::Csv,
         Some("md") => Format::Md,
+        Some("junit") => Format::Junit,
+        Some("sarif") => Format::Sarif,
         _ => Format::Table,
     }
 }

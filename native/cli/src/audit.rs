@@ -37,7 +37,7 @@ impl Audits {
         match self.format {
             Format::Json => self.document.add(name, trace, &rows),
             Format::Csv => add_csv(&mut self.text, name, rows, self.several),
-            Format::Table | Format::Md => {
+            _ => {
                 // A shortened text could not be checked.
                 let whole = (self.format == Format::Table).then(|| rows.to_text_within(usize::MAX));
                 if self.several && whole.is_some() {

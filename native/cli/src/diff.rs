@@ -32,7 +32,7 @@ pub(crate) fn diff(matches: &ArgMatches) -> Result<u8, Failure> {
     match format {
         Format::Json => text = document::of_comparison(query.name, &comparison, &answer.rows),
         Format::Csv => add_csv(&mut text, "", answer.rows, false),
-        Format::Table | Format::Md => add_text(&mut text, "", &answer, format, None, false),
+        _ => add_text(&mut text, "", &answer, format, None, false),
     }
     print(&text, files.output.as_deref())?;
     if files.strict && comparison.is_partial() {

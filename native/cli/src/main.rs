@@ -5,6 +5,7 @@
 mod answer;
 mod args;
 mod audit;
+mod budgets;
 mod destinations;
 mod diff;
 mod failure;
@@ -41,6 +42,7 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
             answer::answer("summary", matches)
         }
         Some(("ranks", matches)) => ranks::ranks(matches),
+        Some(("check", matches)) => budgets::check(matches),
         Some(("diff", matches)) => diff::diff(matches),
         Some(("summarize", matches)) => ranks::summarize::summarize(matches),
         Some(("merge", matches)) => ranks::merge::merge(matches),

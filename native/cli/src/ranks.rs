@@ -109,7 +109,7 @@ pub(crate) fn ranks(matches: &ArgMatches) -> Result<u8, Failure> {
     match format {
         Format::Json => text = document::of_run(query.name, &run, &answer.rows),
         Format::Csv => add_csv(&mut text, "", answer.rows, false),
-        Format::Table | Format::Md => add_text(&mut text, "", &answer, format, None, false),
+        _ => add_text(&mut text, "", &answer, format, None, false),
     }
     print(&text, files.output.as_deref())?;
     Ok(code.max(strict_code(&files, &run)))

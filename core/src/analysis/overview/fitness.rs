@@ -158,6 +158,11 @@ impl Fitness {
         messages.join("; ")
     }
 
+    /// Whether the question cannot be answered.
+    pub(crate) fn is_unfit(&self) -> bool {
+        self.verdict == Verdict::Unfit
+    }
+
     fn reasons_json(&self) -> Cell {
         let object = |reason: &Reason| {
             REASON.object(vec![

@@ -1,0 +1,178 @@
+//! What a trace measures.
+
+use super::metric::Metric;
+use crate::analysis::device::device_time::device_times;
+use crate::analysis::device::idle::{Cause, whole_cause};
+use crate::analysis::device::steps::steps;
+use crate::analysis::overview::findings::FindingCode;
+use crate::analysis::overview::fitness::{Question, fitness};
+use crate::analysis::overview::summary::summary;
+use crate::compare::kinds::RowKind;
+use crate::compare::profile::Profile;
+use crate::compare::statistics::{mean, median};
+use crate::link::is_launch_name;
+use crate::ranks::phases::Phase;
+use crate::table::category::Category;
+use crate::trace::Trace;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// A trace, reduced to what budgets are about.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    pub(super) profile: Profile,
+    pub(super) findings: Vec<FindingCode>,
+    /// The questions that the trace cannot answer, with the reasons.
+    pub(super) unfit: Vec<(Question, String)>,
+}
+
+impl Subject {
+    /// Reduces a trace. `source` is its name in answers.
+    pub fn of(trace: &Trace, source: &str) -> Subject {
+        let unfit = fitness(trace, &steps(trace, &device_times(trace))).into_iter();
+        let mut findings: Vec<FindingCode> = summary(trace).findings.iter().map(|finding| finding.code).collect();
+        findings.dedup();
+        Subject {
+            profile: Profile::of(trace, source),
+            findings,
+            unfit: unfit.filter(|one| one.is_unfit()).map(|one| (one.question, one.because())).collect(),
+        }
+    }
+
+    /// The rank of the trace, if it or its name states one.
+    pub fn rank(&self) -> Option<i64> {
+        self.profile.rank()
+    }
+
+    /// The name of the trace.
+    pub fn source(&self) -> &str {
+        self.profile.source()
+    }
+
+    /// The value of each step; of a metric that is no time per step, one value. `None` if nothing has the name.
+    pub(super) fn samples(&self, metric: Metric, name: &str) -> Option<Vec<f64>> {
+        let profile = &self.profile;
+        let all = |of: &dyn Fn(usize) -> i64| (0..profile.len()).map(|at| of(at) as f64).collect();
+        Some(match metric {
+            Metric::Step => all(&|at| profile.steps[at].wall_ns),
+            Metric::DeviceBusy => self.sums(|kind, _| kind.is_on_device(), |sample| sample.ns)?,
+            Metric::DeviceIdle => all(&|at| profile.idle[at].iter().sum()),
+            Metric::Idle => {
+                let cause = Cause::ALL.into_iter().find(|cause| cause.as_str() == name || cause.label() == name)?;
+                all(&|at| profile.idle[at][cause as usize])
+            }
+            Metric::Communication => all(&|at| profile.phases[at][Phase::Communication as usize]),
+            Metric::Operator | Metric::Range | Metric::Kernel => {
+                let is_kind = kinds(metric);
+                self.sums(|kind, text| is_kind(kind) && fits(name, text), |sample| sample.sum_ns)?
+            }
+            Metric::Memory => {
+                let mut peaks = profile.memory.iter().filter(|peaks| fits(name, &peaks.device)).map(|peaks| peaks.peak);
+                vec![peaks.next()? as f64]
+            }
+            Metric::Launches => {
+                let is_launch = |kind, text: &str| kind == RowKind::Runtime && is_launch_name(text);
+                let none = || vec![0.0; profile.len()];
+                self.sums(is_launch, |sample| i64::from(sample.count)).unwrap_or_else(none)
+            }
+            Metric::Recompilations => {
+                let is_compilation = |_, text: &str| {
+                    [Category::UserAnnotation, Category::PythonFunction]
+                        .into_iter()
+                        .any(|category| whole_cause(category, text) == Some(Cause::Compilation))
+                };
+                let counts = self.sums(is_compilation, |sample| i64::from(sample.count));
+                vec![counts.map_or(0.0, |counts| counts.iter().sum())]
+            }
+            Metric::Findings => vec![self.findings.len() as f64],
+        })
+    }
+
+    /// The value that is compared with a limit.
+    pub(super) fn value(&self, metric: Metric, name: &str) -> Option<f64> {
+        let samples = self.samples(metric, name)?;
+        Some(if metric == Metric::Step { median(&samples) } else { mean(&samples) })
+    }
+
+    /// The names that a budget of a metric can have.
+    pub(super) fn names(&self, metric: Metric) -> Vec<String> {
+        let mut names: Vec<String> = match metric {
+            Metric::Idle => Cause::ALL.into_iter().map(Cause::label).collect(),
+            Metric::Memory => self.profile.memory.iter().map(|peaks| peaks.device.clone()).collect(),
+            _ => {
+                let is_kind = kinds(metric);
+                let places = &self.profile.places;
+                let nodes = places.nodes.iter().filter(|node| is_kind(node.kind));
+                nodes.map(|node| places.text(node.name).to_owned()).collect()
+            }
+        };
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Adds up the samples of places for each step. `None` if there is no such place.
+    fn sums(
+        &self,
+        is_wanted: impl Fn(RowKind, &str) -> bool,
+        value: impl Fn(&crate::compare::profile::Sample) -> i64,
+    ) -> Option<Vec<f64>> {
+        let places = &self.profile.places;
+        let wanted: Vec<bool> =
+            places.nodes.iter().map(|node| is_wanted(node.kind, places.text(node.name))).collect();
+        wanted.contains(&true).then(|| {
+            let mut sums = vec![0.0; self.profile.len()];
+            for sample in places.samples.iter().filter(|sample| wanted[sample.node as usize]) {
+                sums[sample.step as usize] += value(sample) as f64;
+            }
+            sums
+        })
+    }
+}
+
+/// Which places a metric is about.
+fn kinds(metric: Metric) -> fn(RowKind) -> bool {
+    match metric {
+        Metric::Operator => |kind| kind == RowKind::Operator,
+        Metric::Range => |kind| matches!(kind, RowKind::Range | RowKind::Python),
+        _ => RowKind::is_on_device,
+    }
+}
+
+/// Whether a name fits a pattern, in which `*` is any characters.
+fn fits(pattern: &str, name: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut name) = name.strip_prefix(start) else { return false };
+    let mut parts = rest.split('*').peekable();
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return name.ends_with(part);
+        }
+        let Some(at) = name.find(part) else { return false };
+        name = &name[at + part.len()..];
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    #[test]
+    fn stars_are_any_characters() {
+        for (pattern, name, expected) in [
+            ("aten::mm", "aten::mm", true),
+            ("aten::mm", "aten::mmm", false),
+            ("ampere_*", "ampere_sgemm", true),
+            ("*gemm*", "ampere_sgemm_128x64_tn", true),
+            ("*gemm*tn", "ampere_sgemm_128x64_tn", true),
+            ("*gemm*nn", "ampere_sgemm_128x64_tn", false),
+            ("a*a", "a", false),
+            ("*", "", true),
+        ] {
+            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The command `check` with a file of budgets, and files of budgets from measured traces.
+
+use crate::answer::{self, add_csv};
+use crate::args::{self, Files, Format};
+use crate::destinations::Inputs;
+use crate::failure::{CHECK_FAILED, Failure, UNFIT, report};
+use crate::print::print;
+use crate::progress::read_or_report;
+use clap::ArgMatches;
+use kinetoscope::files::sources;
+use kinetoscope_core::budget::formats::{as_rows, junit, markdown, sarif};
+use kinetoscope_core::budget::starting_point::starting_point;
+use kinetoscope_core::budget::subject::Subject;
+use kinetoscope_core::budget::{Budgets, Checked, Leaf, Wrong};
+use kinetoscope_core::report::document;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Checks the identities of traces, or the budgets that are named first; or prints budgets.
+pub(crate) fn check(matches: &ArgMatches) -> Result<u8, Failure> {
+    let files = Files::of(matches);
+    let base: Vec<PathBuf> = matches.get_many("base").map(|t| t.cloned().collect()).unwrap_or_default();
+    if matches.get_flag("init") {
+        return init(&files);
+    }
+    let is_budget = |path: &PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+    if files.traces.first().is_some_and(is_budget) {
+        return check_budgets(&files, &base, args::format(matches));
+    }
+    if !base.is_empty() || matches!(args::format(matches), Format::Junit | Format::Sarif) {
+        return Err(Failure::usage("--base, junit and sarif need a file of budgets (.toml) as the first argument"));
+    }
+    answer::answer("check", matches)
+}
+
+/// A file of budgets, with the line of each leaf.
+struct BudgetFile {
+    path: PathBuf,
+    budgets: Budgets,
+    lines: Vec<(Vec<String>, usize)>,
+}
+
+impl BudgetFile {
+    fn read(path: &Path) -> Result<BudgetFile, Failure> {
+        let text = fs::read_to_string(path).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))?;
+        let at = |line: usize, message: &str| Failure::usage(format!("{}:{line}: {message}", path.display()));
+        let line_of = |offset: usize| text[..offset.min(text.len())].matches('\n').count() + 1;
+        let table = DeTable::parse(&text).map_err(|error| {
+            at(error.span().map_or(1, |span| line_of(span.start)), error.message())
+        })?;
+        let mut leaves: Vec<(usize, Leaf)> = Vec::new();
+        collect(table.get_ref(), &mut Vec::new(), &mut leaves);
+        leaves.sort_by_key(|leaf| leaf.0);
+        let lines: Vec<(Vec<String>, usize)> =
+            leaves.iter().map(|(offset, leaf)| (leaf.0.clone(), line_of(*offset))).collect();
+        let file = |budgets| BudgetFile { path: path.to_owned(), budgets, lines };
+        let budgets = Budgets::new(leaves.into_iter().map(|leaf| leaf.1));
+        match budgets {
+            Ok(budgets) if budgets.is_empty() => Err(at(1, "there are no budgets in this file")),
+            Ok(budgets) => Ok(file(budgets)),
+            Err(wrong) => Err(file(Budgets::default()).failure(&wrong)),
+        }
+    }
+
+    /// The line of the first leaf below these keys.
+    fn line(&self, path: &[String]) -> usize {
+        self.lines.iter().find(|line| line.0.starts_with(path)).map_or(1, |line| line.1)
+    }
+
+    fn failure(&self, wrong: &Wrong) -> Failure {
+        Failure::usage(format!("{}:{}: {wrong}", self.path.display(), self.line(&wrong.path)))
+    }
+}
+
+/// Collects the values of a table with their positions. A table without values is one with no value.
+fn collect(table: &DeTable<'_>, path: &mut Vec<String>, leaves: &mut Vec<(usize, Leaf)>) {
+    for (key, value) in table {
+        path.push(key.get_ref().to_string());
+        match value.get_ref() {
+            DeValue::Table(inner) if !inner.is_empty() => collect(inner, path, leaves),
+            _ => leaves.push((key.span().start, (path.clone(), json(value)))),
+        }
+        path.pop();
+    }
+}
+
+fn json(value: &Spanned<DeValue<'_>>) -> Value {
+    match value.get_ref() {
+        DeValue::String(text) => text.as_ref().into(),
+        DeValue::Integer(number) => number.as_str().parse::<i64>().map_or(number.as_str().into(), Value::from),
+        DeValue::Float(number) => number.as_str().parse::<f64>().map_or(number.as_str().into(), Value::from),
+        DeValue::Boolean(flag) => (*flag).into(),
+        DeValue::Datetime(time) => time.to_string().into(),
+        DeValue::Array(items) => items.iter().map(json).collect(),
+        DeValue::Table(_) => Value::Null,
+    }
+}
+
+/// Reads traces, and reduces each before the next one is read.
+fn subjects(paths: &[PathBuf], files: &Files, code: &mut u8) -> Result<Vec<Subject>, Failure> {
+    let sources = sources(paths)?;
+    if let Some(output) = &files.output {
+        Inputs::of(&sources).refuse(output)?;
+    }
+    let several = sources.len() > 1;
+    let mut subjects = Vec::new();
+    for source in &sources {
+        let Some(trace) = read_or_report(source, &files.reading, code) else { continue };
+        subjects.push(Subject::of(&trace, &if several { source.path() } else { source.name() }));
+    }
+    Ok(subjects)
+}
+
+fn init(files: &Files) -> Result<u8, Failure> {
+    let mut code = 0;
+    let subjects = subjects(&files.traces, files, &mut code)?;
+    if subjects.is_empty() {
+        return Err(Failure::usage("no trace could be read"));
+    }
+    print(&starting_point(&subjects), files.output.as_deref())?;
+    Ok(code)
+}
+
+fn check_budgets(files: &Files, base: &[PathBuf], format: Format) -> Result<u8, Failure> {
+    let (budget, traces) = files.traces.split_first().ok_or_else(|| Failure::usage("no file of budgets"))?;
+    let budget = BudgetFile::read(budget)?;
+    if traces.is_empty() {
+        return Err(Failure::usage("no trace given after the file of budgets"));
+    }
+    if budget.budgets.need_base() && base.is_empty() {
+        return Err(Failure::usage("the file of budgets has limits on changes: name traces with --base"));
+    }
+    let mut code = 0;
+    let base = subjects(base, files, &mut code)?;
+    let mut checked: Vec<Checked> = Vec::new();
+    for subject in subjects(traces, files, &mut code)? {
+        let same_rank: Vec<Subject> = base.iter().filter(|one| one.rank() == subject.rank()).cloned().collect();
+        let base = if same_rank.is_empty() { &base } else { &same_rank };
+        checked.push(budget.budgets.check(&subject, base).map_err(|wrong| budget.failure(&wrong))?);
+    }
+    if checked.is_empty() {
+        return Err(Failure::usage("no trace could be read"));
+    }
+    print(&text(&checked, &budget, format), files.output.as_deref())?;
+    Ok(code.max(outcome(&checked)))
+}
+
+/// The exit code of the limits. A trace that cannot decide one does not pass.
+fn outcome(checked: &[Checked]) -> u8 {
+    if checked.iter().any(Checked::has_breach) {
+        return CHECK_FAILED;
+    }
+    if checked.iter().any(Checked::is_unfit) {
+        report("a limit cannot be decided: see its row");
+        return UNFIT;
+    }
+    0
+}
+
+fn text(checked: &[Checked], budget: &BudgetFile, format: Format) -> String {
+    let mut text = String::new();
+    match format {
+        Format::Json => text = document::of_budgets(checked),
+        Format::Csv => add_csv(&mut text, "", as_rows(checked), false),
+        Format::Md => text = markdown(checked),
+        Format::Table => text = as_rows(checked).to_text(),
+        Format::Junit => text = junit(checked),
+        Format::Sarif => text = sarif(checked, &budget.path.display().to_string(), &|path| budget.line(path)),
+    }
+    text
+}
