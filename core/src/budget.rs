@@ -26,4 +26,5 @@ pub mod starting_point;
 pub mod subject;
 
 pub use check::Checked;
+pub use columns::COLUMNS;
 pub use parse::{Budgets, Leaf, Wrong};

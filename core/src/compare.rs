@@ -87,7 +87,8 @@ impl Comparer {
         let mut lines = lines(&measures);
         let factors = judge(&mut lines);
         let speeds = ["host", "devices"].into_iter().zip(&factors);
-        let speeds = speeds.filter_map(|(name, factor)| Some((name, factor.as_ref().filter(|f| f.log != 0.0)?)));
+        let speeds =
+            speeds.filter_map(|(name, factor)| Some((name, factor.as_ref().filter(|f| f.log != 0.0)?)));
         lines.extend(speeds.map(|(name, factor)| Line::of_factor(name, factor)));
         let largest = |lines: &mut dyn Iterator<Item = &Line>| {
             lines.flat_map(|line| line.values).max().map_or(1, |value| value.max(1))
@@ -166,7 +167,10 @@ impl Comparison {
 
     /// The names of the traces, each with its side: `a` or `b`.
     pub fn sources(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        ["a", "b"].into_iter().zip(&self.sources).flat_map(|(side, names)| names.iter().map(move |name| (side, name.as_str())))
+        ["a", "b"]
+            .into_iter()
+            .zip(&self.sources)
+            .flat_map(|(side, names)| names.iter().map(move |name| (side, name.as_str())))
     }
 
     /// Whether a part of one of the traces could not be read.
@@ -203,8 +207,11 @@ impl Comparison {
 
     /// Whether a row became larger by more than noise; `None` if that cannot be decided. What both sides have alike did not.
     pub(crate) fn increases(&self, kinds: &[RowKind], name: &str) -> Option<bool> {
-        let is_about = |line: &Line| kinds.contains(&line.kind) && line.names.iter().any(|names| names.iter().any(|one| one == name));
-        let found: Vec<&Line> = self.findings.iter().map(|finding| &finding.line).filter(|line| is_about(line)).collect();
+        let is_about = |line: &Line| {
+            kinds.contains(&line.kind) && line.names.iter().any(|names| names.iter().any(|one| one == name))
+        };
+        let found: Vec<&Line> =
+            self.findings.iter().map(|finding| &finding.line).filter(|line| is_about(line)).collect();
         let steps = self.steps.iter().all(|&steps| steps >= noise::FEWEST_STEPS);
         let grew = |line: &&Line| line.verdict.is_significant == Some(true) && line.contribution() > 0;
         steps.then(|| found.iter().any(grew))

@@ -62,36 +62,53 @@ test("the report of the ranks of a run begins with the run", async () => {
   assert.match(stdout, /## rank0\.json\.gz/);
 });
 
+/** Writes a file of budgets, and returns its path. */
+function budgetFile(budgets) {
+  const path = `${place}/budget.json`;
+  writeFileSync(path, JSON.stringify(budgets));
+  return path;
+}
+
 test("the gate checks the ranks of a run together", async () => {
   const gate = installed("gate.mjs");
-  const late = await node(gate, ...ranksOf("slow_forward"), "--max-late-ms", "1");
+  const budget = budgetFile({ step: { max: "10 s" } });
+  const late = await node(gate, budget, ...ranksOf("slow_forward"), "--max-late-ms", "1");
   assert.equal(late.code, 1);
-  assert.match(late.stdout, /^✗ others waited \d+\.\d+ ms for rank 2, late in forward, more than 1 ms\n$/);
-  const within = await node(gate, ...ranksOf("slow_forward"), "--max-late-ms", "60000");
+  assert.match(late.stdout, /\n✗ others waited \d+\.\d+ ms for rank 2, late in forward, more than 1 ms\n$/);
+  const within = await node(gate, budget, ...ranksOf("slow_forward"), "--max-late-ms", "60000");
   assert.equal(within.code, 0, within.stderr);
-  const missing = await node(gate, ...ranksOf("slow_forward").slice(1), "--max-late-ms", "60000");
+  const missing = await node(gate, budget, ...ranksOf("slow_forward").slice(1), "--max-late-ms", "60000");
   assert.deepEqual([missing.code, missing.stderr], [2, "gate: no trace of rank 0\n"]);
-  const single = await node(gate, torch, "--max-late-ms", "1");
-  assert.equal(single.stdout, "✗ no collectives that several ranks have\n");
 });
 
-test("the gate passes, fails, and rejects invalid arguments", async () => {
+test("the gate passes, fails, cannot decide, and rejects invalid arguments", async () => {
   const gate = installed("gate.mjs");
-  const within = await node(gate, gpu, "--min-gpu-busy", "1");
-  assert.deepEqual([within.code, within.stdout], [0, `✓ ${gpu}: within 1 limits\n`]);
-  const over = await node(gate, gpu, "--min-gpu-busy", "99.9");
-  assert.equal(over.code, 1);
-  assert.match(over.stdout, /^✗ device 0 is busy \d+\.\d %, less than 99\.9 %\n$/);
-  assert.equal((await node(gate, torch, "--max-mean-step-ms", "5")).stdout, "✗ no steps in the trace\n");
+  const [base, sleep] = ["base1", "host_sleep1"].map((name) => `${data}/pairs/${name}.json.gz`);
+  const within = await node(gate, budgetFile({ step: { max: "1 s" } }), base);
+  assert.equal(within.code, 0, within.stderr);
+  assert.match(within.stdout, /^✓ step: \d+\.\d+ms is within 1\.000s\n$/);
+  const over = budgetFile({ range: { host_work: { no_significant_increase: true, optional: true } } });
+  const [summary, junit] = [`${place}/summary.md`, `${place}/junit.xml`];
+  rmSync(summary, { force: true });
+  const breached = await node(gate, over, sleep, "--base", base, "--summary", summary, "--junit", junit);
+  assert.deepEqual([breached.code, breached.stdout.slice(0, 1)], [1, "✗"], breached.stderr);
+  assert.match(readFileSync(summary, "utf8"), /\*\*1 of 1 limits do not hold\.\*\*/);
+  assert.match(readFileSync(junit, "utf8"), /failures="1"/);
+  assert.equal((await node(gate, over, base, "--base", base)).code, 0);
+  assert.equal((await node(gate, budgetFile({ device_busy: { max: "1 s" } }), base)).code, 3);
+  const budget = budgetFile({ step: { max: "1 s" } });
   for (const args of [
     [],
-    [gpu],
-    [gpu, "--min-gpu-busy", "much"],
-    [gpu, "--colour", "red"],
-    ["none.json", "--min-gpu-busy", "1"],
+    [budget],
+    [`${place}/absent.json`, base],
+    [budget, base, "--max-late-ms", "much"],
+    [budget, base, "--colour", "red"],
+    [budget, "none.json"],
   ]) {
     assert.equal((await node(gate, ...args)).code, 2, args.join(" "));
   }
+  const typo = await node(gate, budgetFile({ stpe: { max: "1 s" } }), base);
+  assert.deepEqual([typo.code, typo.stderr], [2, "gate: stpe.max: unknown metric stpe; did you mean step?\n"]);
 });
 
 async function freePort() {

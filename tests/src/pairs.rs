@@ -96,7 +96,9 @@ pub fn generate(plan: &Plan) -> String {
     let mut program = Program {
         plan: *plan,
         random: Random(plan.seed.wrapping_mul(0x9e37_79b9).wrapping_add(7)),
-        out: String::from("{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": 0, \"name\": \"A100\"}], \"traceEvents\": [\n"),
+        out: String::from(
+            "{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": 0, \"name\": \"A100\"}], \"traceEvents\": [\n",
+        ),
         host: 1_000_000,
         compute: 0,
         correlation: 1,
@@ -144,7 +146,13 @@ impl Program {
         let id = self.launch(launch);
         let begin = self.compute.max(launch.1 + 2_000);
         let time = (begin, begin + length);
-        self.event("kernel", kernel, (0, 7), time, &format!("\"stream\": 7, \"device\": 0, \"correlation\": {id}"));
+        self.event(
+            "kernel",
+            kernel,
+            (0, 7),
+            time,
+            &format!("\"stream\": 7, \"device\": 0, \"correlation\": {id}"),
+        );
         self.compute = time.1;
         self.host = launch.1 + call / 2;
         self.host_span("cpu_op", operator, (start, self.host), inputs);
@@ -163,12 +171,18 @@ impl Program {
         for (at, &(operator, kernel, length)) in LAYER.iter().enumerate() {
             let is_fused = self.is(Changed::FusedOperators) && (5..8).contains(&at);
             let is_changed = operator == OPERATOR;
-            let mut inputs = "\"Input Dims\": [[64, 512], [512, 512]], \"Input type\": [\"float\", \"float\"]".to_owned();
+            let mut inputs =
+                "\"Input Dims\": [[64, 512], [512, 512]], \"Input type\": [\"float\", \"float\"]".to_owned();
             let (mut kernel, mut length) = (kernel, length);
             if is_fused {
                 if at == 5 {
                     let sum: i64 = LAYER[5..8].iter().map(|one| one.2).sum();
-                    self.operator("triton_poi_fused_add_mul_relu_0", "triton_poi_fused_add_mul_relu_0", sum / 2, &inputs);
+                    self.operator(
+                        "triton_poi_fused_add_mul_relu_0",
+                        "triton_poi_fused_add_mul_relu_0",
+                        sum / 2,
+                        &inputs,
+                    );
                 }
                 continue;
             }

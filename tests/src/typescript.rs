@@ -2,6 +2,7 @@
 
 use kinetoscope_core::analysis::overview::preview;
 use kinetoscope_core::analysis::timeline::spans::Relation;
+use kinetoscope_core::budget;
 use kinetoscope_core::diagnostics::{Code, Severity};
 use kinetoscope_core::error::ErrorCode;
 use kinetoscope_core::queries::options::{Opt, Takes, camel_case};
@@ -59,6 +60,7 @@ pub fn queries_ts() -> String {
         interface(&mut out, record.name, record.members, |column| member_type(column, None));
     }
     row(&mut out, "The numbers of a trace that is still being read.", "PreviewSummary", preview::COLUMNS);
+    row(&mut out, "A limit that was checked.", "BudgetRow", budget::COLUMNS);
     for query in QUERIES.iter().chain(COMPARISONS) {
         options(&mut out, &format!("Options of `{}`.", query.name), &pascal_case(query.name), query.options);
         rows(&mut out, query);
@@ -97,7 +99,7 @@ pub fn columns_ts() -> String {
 /// Returns the columns of every answer.
 fn all_columns() -> impl Iterator<Item = &'static Column> {
     let queries = QUERIES.iter().chain(COMPARISONS);
-    queries.flat_map(|query| query.columns).chain(preview::COLUMNS)
+    queries.flat_map(|query| query.columns).chain(preview::COLUMNS).chain(budget::COLUMNS)
 }
 
 /// Returns the objects in the cells of every answer, each before the objects that it contains.

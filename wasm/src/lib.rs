@@ -11,6 +11,7 @@
 //! - Errors are objects with `code`, `message` and `byteOffset`.
 #![forbid(unsafe_code)]
 
+pub mod budgets;
 pub mod comparing;
 pub mod convert;
 mod expression;

@@ -96,7 +96,12 @@ const RUST: [(&str, Layers); 10] = [
     ("native/macros/src", &[&["options"], &["instrument"], &["lib"]]),
     (
         "wasm/src",
-        &[&["convert", "expression", "writing"], &["repairing", "trace"], &["comparing", "ranks", "reading"], &["lib"]],
+        &[
+            &["convert", "expression", "writing"],
+            &["repairing", "trace"],
+            &["budgets", "comparing", "ranks", "reading"],
+            &["lib"],
+        ],
     ),
     ("xtask/src", &[]),
     ("tests/src", &[]),

@@ -118,7 +118,8 @@ impl Check<'_> {
             return Ok(());
         }
         let value = subject.value(budget.metric, &budget.name);
-        let of_base: Vec<f64> = base.iter().filter_map(|base| base.value(budget.metric, &budget.name)).collect();
+        let of_base: Vec<f64> =
+            base.iter().filter_map(|base| base.value(budget.metric, &budget.name)).collect();
         if value.is_none() && of_base.is_empty() && !budget.optional && self.unfit().is_none() {
             let names = subject.names(budget.metric);
             let message = unknown(budget.metric.as_str(), &budget.name, &names);
@@ -138,7 +139,8 @@ impl Check<'_> {
             return Some("a part of the trace could not be read".into());
         }
         let question = self.budget.metric.question()?;
-        let because = |wanted: Question| subject.unfit.iter().find(|one| one.0 == wanted).map(|one| one.1.clone());
+        let because =
+            |wanted: Question| subject.unfit.iter().find(|one| one.0 == wanted).map(|one| one.1.clone());
         because(question)
     }
 
@@ -215,7 +217,9 @@ impl Check<'_> {
             Metric::Operator => (&[RowKind::Operator], name),
             Metric::Range => (&[RowKind::Range, RowKind::Python], name),
             Metric::Memory => return (&[RowKind::Memory], format!("peak of {name}")),
-            Metric::Kernel => (&[RowKind::Kernel, RowKind::Collective, RowKind::Memcpy, RowKind::Memset], name),
+            Metric::Kernel => {
+                (&[RowKind::Kernel, RowKind::Collective, RowKind::Memcpy, RowKind::Memset], name)
+            }
             Metric::Launches | Metric::Recompilations | Metric::Findings => (&[RowKind::Runtime], name),
         };
         (kinds, name.to_string())
@@ -228,7 +232,11 @@ impl Check<'_> {
                 return Limit { message, ..limit };
             }
             if self.subject.findings.contains(code) {
-                return Limit { outcome: Outcome::Breach, message: "the trace has this finding".into(), ..limit };
+                return Limit {
+                    outcome: Outcome::Breach,
+                    message: "the trace has this finding".into(),
+                    ..limit
+                };
             }
             Limit { outcome: Outcome::Pass, message: "the trace does not have this finding".into(), ..limit }
         };

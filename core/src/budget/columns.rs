@@ -7,13 +7,14 @@ use crate::rows::{Cell, Column, Rows};
 use alloc::vec;
 
 /// The columns of the answer.
-pub(crate) const COLUMNS: &[Column] = &[
+pub const COLUMNS: &[Column] = &[
     Column::text("trace", "Trace", "The trace."),
     Column::word("outcome", "Outcome", &Outcome::VOCABULARY, "Whether the limit holds."),
     Column::word("metric", "Metric", &Metric::VOCABULARY, "What is limited."),
     Column::text("name", "Name", "The name in the budget; empty for metrics without names."),
     Column::word("rule", "Rule", &Rule::VOCABULARY, "The kind of limit."),
-    Column::float("value", "", "The value of the trace, in the unit; null if nothing has the name.").nullable(),
+    Column::float("value", "", "The value of the trace, in the unit; null if nothing has the name.")
+        .nullable(),
     Column::float("limit", "", "The largest value that is allowed.").nullable(),
     Column::float("base", "", "The mean value of the base.").nullable(),
     Column::word("unit", "", &Unit::VOCABULARY, "The unit of these values."),

@@ -22,7 +22,8 @@ pub fn as_rows(checked: &[Checked]) -> Rows {
 /// Returns a JUnit XML document: a suite for each trace, a case for each limit. A limit that the trace cannot decide is an
 /// error, not a failure.
 pub fn junit(checked: &[Checked]) -> String {
-    let count = |checked: &[Checked], outcome| all(checked).iter().filter(|one| one.1.outcome == outcome).count();
+    let count =
+        |checked: &[Checked], outcome| all(checked).iter().filter(|one| one.1.outcome == outcome).count();
     let numbers = |checked: &[Checked]| {
         format!(
             "tests=\"{}\" failures=\"{}\" errors=\"{}\"",

@@ -116,18 +116,19 @@ impl Budgets {
             (_, true) => return Err(format!("expected [{word}.\"NAME\"] with its limits")),
             _ => return Err(format!("expected [{word}] with its limits")),
         };
-        let at = self.0.iter().position(|one| one.metric == metric && one.name == name).unwrap_or_else(|| {
-            self.0.push(Budget {
-                metric,
-                name,
-                max: None,
-                max_increase: None,
-                no_significant_increase: false,
-                optional: false,
-                forbid: Vec::new(),
+        let at =
+            self.0.iter().position(|one| one.metric == metric && one.name == name).unwrap_or_else(|| {
+                self.0.push(Budget {
+                    metric,
+                    name,
+                    max: None,
+                    max_increase: None,
+                    no_significant_increase: false,
+                    optional: false,
+                    forbid: Vec::new(),
+                });
+                self.0.len() - 1
             });
-            self.0.len() - 1
-        });
         set(&mut self.0[at], key, value)
     }
 }
@@ -154,7 +155,8 @@ fn set(budget: &mut Budget, key: &str, value: &Value) -> Result<(), String> {
         "max_increase" => {
             let by = || unit.read(value).map(Increase::By);
             let increase = percent(value).map(Increase::Share).map_or_else(by, Ok);
-            budget.max_increase = Some(increase.map_err(|expected| format!("{expected}, or a share such as \"5 %\""))?);
+            budget.max_increase =
+                Some(increase.map_err(|expected| format!("{expected}, or a share such as \"5 %\""))?);
         }
         "no_significant_increase" => budget.no_significant_increase = flag()?,
         "optional" => budget.optional = flag()?,
@@ -223,13 +225,22 @@ mod tests {
 
     #[test]
     fn mistakes_name_the_key_and_the_nearest_word() {
-        assert_eq!(wrong(json!({"stpe": {"max": "1 ms"}})), "stpe.max: unknown metric stpe; did you mean step?");
-        assert_eq!(wrong(json!({"step": {"maxx": "1 ms"}})), "step.maxx: unknown key maxx; did you mean max?");
+        assert_eq!(
+            wrong(json!({"stpe": {"max": "1 ms"}})),
+            "stpe.max: unknown metric stpe; did you mean step?"
+        );
+        assert_eq!(
+            wrong(json!({"step": {"maxx": "1 ms"}})),
+            "step.maxx: unknown key maxx; did you mean max?"
+        );
         assert_eq!(
             wrong(json!({"step": {"max": "1 GiB"}})),
             "step.max: expected a time with its unit, such as \"25 ms\", not \"1 GiB\""
         );
-        assert_eq!(wrong(json!({"kernel": {"max": "1 ms"}})), "kernel.max: expected [kernel.\"NAME\"] with its limits");
+        assert_eq!(
+            wrong(json!({"kernel": {"max": "1 ms"}})),
+            "kernel.max: expected [kernel.\"NAME\"] with its limits"
+        );
         assert_eq!(wrong(json!({"step": 5})), "step: expected [step] with its limits");
         assert_eq!(
             wrong(json!({"findings": {"forbid": ["uneven_stps"]}})),

@@ -68,17 +68,23 @@ fn add(out: &mut String, subjects: &[Subject], metric: Metric, name: &str, wall:
     let values: Vec<f64> = subjects.iter().filter_map(|one| one.value(metric, name)).collect();
     let middle = mean(&values);
     let is_count = matches!(metric, Metric::Launches | Metric::Recompilations);
-    if values.len() < subjects.len() || (middle < wall * SHARE && metric != Metric::Step) || (middle <= 0.0 && !is_count) {
+    if values.len() < subjects.len()
+        || (middle < wall * SHARE && metric != Metric::Step)
+        || (middle <= 0.0 && !is_count)
+    {
         return;
     }
-    let noise = if values.len() > 1 { libm::sqrt(variance(&values)) } else { own_noise(&subjects[0], metric, name) };
+    let noise =
+        if values.len() > 1 { libm::sqrt(variance(&values)) } else { own_noise(&subjects[0], metric, name) };
     let largest = values.iter().copied().fold(0.0, f64::max);
     let tolerance = (DEVIATIONS * noise / middle.max(f64::MIN_POSITIVE)).max(SMALLEST);
     let max = if is_count { largest } else { largest.max(middle * (1.0 + tolerance)) };
-    let header = if metric.is_named() { format!("{}.{}", metric.as_str(), key(name)) } else { metric.as_str().into() };
+    let header =
+        if metric.is_named() { format!("{}.{}", metric.as_str(), key(name)) } else { metric.as_str().into() };
     let _ = write!(out, "\n[{header}]\nmax = {}", toml_value(metric, max));
     let unit = metric.unit();
-    let percent = if is_count { String::new() } else { format!(", tolerance {:.1} %", (max / middle - 1.0) * 100.0) };
+    let percent =
+        if is_count { String::new() } else { format!(", tolerance {:.1} %", (max / middle - 1.0) * 100.0) };
     let _ = writeln!(out, " # measured {}{percent}", unit.show(middle));
 }
 

@@ -32,7 +32,8 @@ impl Subject {
     /// Reduces a trace. `source` is its name in answers.
     pub fn of(trace: &Trace, source: &str) -> Subject {
         let unfit = fitness(trace, &steps(trace, &device_times(trace))).into_iter();
-        let mut findings: Vec<FindingCode> = summary(trace).findings.iter().map(|finding| finding.code).collect();
+        let mut findings: Vec<FindingCode> =
+            summary(trace).findings.iter().map(|finding| finding.code).collect();
         findings.dedup();
         Subject {
             profile: Profile::of(trace, source),
@@ -60,7 +61,8 @@ impl Subject {
             Metric::DeviceBusy => self.sums(|kind, _| kind.is_on_device(), |sample| sample.ns)?,
             Metric::DeviceIdle => all(&|at| profile.idle[at].iter().sum()),
             Metric::Idle => {
-                let cause = Cause::ALL.into_iter().find(|cause| cause.as_str() == name || cause.label() == name)?;
+                let cause =
+                    Cause::ALL.into_iter().find(|cause| cause.as_str() == name || cause.label() == name)?;
                 all(&|at| profile.idle[at][cause as usize])
             }
             Metric::Communication => all(&|at| profile.phases[at][Phase::Communication as usize]),
@@ -69,7 +71,8 @@ impl Subject {
                 self.sums(|kind, text| is_kind(kind) && fits(name, text), |sample| sample.sum_ns)?
             }
             Metric::Memory => {
-                let mut peaks = profile.memory.iter().filter(|peaks| fits(name, &peaks.device)).map(|peaks| peaks.peak);
+                let mut peaks =
+                    profile.memory.iter().filter(|peaks| fits(name, &peaks.device)).map(|peaks| peaks.peak);
                 vec![peaks.next()? as f64]
             }
             Metric::Launches => {

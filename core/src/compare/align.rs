@@ -76,7 +76,12 @@ impl<'a> Side<'a> {
     fn new(profile: &'a Profile, names: &mut Names) -> Side<'a> {
         let nodes = &profile.places.nodes;
         let mut present = vec![0u32; nodes.len()];
-        profile.places.samples.iter().filter(|sample| sample.count > 0).for_each(|s| present[s.node as usize] += 1);
+        profile
+            .places
+            .samples
+            .iter()
+            .filter(|sample| sample.count > 0)
+            .for_each(|s| present[s.node as usize] += 1);
         let mut children = vec![Vec::new(); nodes.len()];
         for (at, node) in nodes.iter().enumerate().skip(3) {
             if present[at] as usize * 2 >= profile.len() {
@@ -123,7 +128,11 @@ impl<'a> Side<'a> {
         let (mut host, mut device) = (Vec::new(), Vec::new());
         let mut stack: Vec<u32> = roots.iter().rev().copied().collect();
         while let Some(at) = stack.pop() {
-            if self.node(at).kind.is_on_device() { device.push(at) } else { host.push(at) }
+            if self.node(at).kind.is_on_device() {
+                device.push(at)
+            } else {
+                host.push(at)
+            }
             stack.extend(self.children[at as usize].iter().rev());
         }
         (host, device)
@@ -135,7 +144,8 @@ impl<'a> Side<'a> {
 fn plain(name: &str) -> String {
     let name = short_name(&demangled(name));
     let name = name.split('<').next().unwrap_or("");
-    let name = ["cuda", "hip", "nccl", "rccl"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    let name =
+        ["cuda", "hip", "nccl", "rccl"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
     name.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
@@ -155,7 +165,10 @@ fn moved(a: &[u64], b: &[u64], pairs: &[(usize, usize)]) -> [Vec<bool>; 2] {
     };
     let (of_a, of_b) = (alone(a, &paired[0]), alone(b, &paired[1]));
     let is_moved = |list: &[u64], paired: &[bool], other: &Index| {
-        list.iter().zip(paired).map(|(&item, paired)| !paired && other.get((item as i64, 0)).is_some()).collect()
+        list.iter()
+            .zip(paired)
+            .map(|(&item, paired)| !paired && other.get((item as i64, 0)).is_some())
+            .collect()
     };
     [is_moved(a, &paired[0], &of_b), is_moved(b, &paired[1], &of_a)]
 }
@@ -186,7 +199,13 @@ struct Aligner<'a> {
 
 impl Aligner<'_> {
     /// Returns the group of this work with these names on each side.
-    fn group(&mut self, kind: RowKind, work: Work, names: [Vec<String>; 2], inputs: Option<[String; 2]>) -> u32 {
+    fn group(
+        &mut self,
+        kind: RowKind,
+        work: Work,
+        names: [Vec<String>; 2],
+        inputs: Option<[String; 2]>,
+    ) -> u32 {
         let key = |names: &[String], all: &mut Names| i64::from(all.intern(&names.join("\u{1f}")).0);
         let (x, y) = (key(&names[0], &mut self.names), key(&names[1], &mut self.names));
         let key = (x << 32 | y, (kind as i64) << 8 | work as i64);
@@ -238,7 +257,9 @@ impl Aligner<'_> {
         if a.is_empty() || b.is_empty() {
             return;
         }
-        let keys = |side: usize, list: &[u32]| -> Vec<u64> { list.iter().map(|&at| self.sides[side].key(at)).collect() };
+        let keys = |side: usize, list: &[u32]| -> Vec<u64> {
+            list.iter().map(|&at| self.sides[side].key(at)).collect()
+        };
         let pairs = sequence::common(&keys(0, a), &keys(1, b));
         self.work.extend(pairs.iter().map(|&(x, y)| (a[x], b[y])));
         let is_moved = moved(&keys(0, a), &keys(1, b), &pairs);
@@ -256,7 +277,9 @@ impl Aligner<'_> {
 
     /// Aligns what is between the same neighbours and has no partner of its name.
     fn gap(&mut self, a: &[u32], b: &[u32]) {
-        let plain = |side: usize, list: &[u32]| -> Vec<u64> { list.iter().map(|&at| self.sides[side].plain_key(at)).collect() };
+        let plain = |side: usize, list: &[u32]| -> Vec<u64> {
+            list.iter().map(|&at| self.sides[side].plain_key(at)).collect()
+        };
         let pairs = sequence::common(&plain(0, a), &plain(1, b));
         self.work.extend(pairs.iter().map(|&(x, y)| (a[x], b[y])));
         let mut reached = (0, 0);
@@ -278,10 +301,12 @@ impl Aligner<'_> {
 
     /// Makes some siblings with everything inside them one group.
     fn replace(&mut self, a: &[u32], b: &[u32]) {
-        let kinds = [(0, a), (1, b)].map(|(side, list)| list.iter().map(|&at| self.sides[side].node(at).kind).min());
+        let kinds =
+            [(0, a), (1, b)].map(|(side, list)| list.iter().map(|&at| self.sides[side].node(at).kind).min());
         // The first kinds of the vocabulary are those that say most: operators before calls, kernels before copies.
         let Some(kind) = kinds.into_iter().flatten().min() else { return };
-        let names = [(0, a), (1, b)].map(|(side, list)| list.iter().map(|&at| self.own_name(side, at)).collect());
+        let names =
+            [(0, a), (1, b)].map(|(side, list)| list.iter().map(|&at| self.own_name(side, at)).collect());
         let group = self.group(kind, Work::Replaced, names, None);
         let ([host_a, device_a], [host_b, device_b]) =
             (<[_; 2]>::from(self.sides[0].below(a)), <[_; 2]>::from(self.sides[1].below(b)));

@@ -17,7 +17,9 @@ pub(super) fn change(line: &Line) -> Change {
     if line.verdict.is_significant == Some(false) && !is_other_work(line) {
         return Change::Same;
     }
-    if matches!(line.kind, RowKind::Memory | RowKind::Idle) || matches!(line.part_of_total(), Some(Part::DeviceBusy | Part::DeviceIdle)) {
+    if matches!(line.kind, RowKind::Memory | RowKind::Idle)
+        || matches!(line.part_of_total(), Some(Part::DeviceBusy | Part::DeviceIdle))
+    {
         return by_sign(contribution, Change::More, Change::Less);
     }
     if line.work == Work::Replaced {
@@ -57,7 +59,10 @@ pub(super) fn why(line: &Line, change: Change) -> Option<(Why, String)> {
     let because = |why, text: &str| Some((why, String::from(text)));
     match (line.kind, line.work, change) {
         (RowKind::Total | RowKind::Phase | RowKind::Other | RowKind::Memory | RowKind::Idle, ..) => None,
-        (RowKind::Speed, ..) => because(Why::Machine, "one recording of each cannot show whether the machine or the program is the cause"),
+        (RowKind::Speed, ..) => because(
+            Why::Machine,
+            "one recording of each cannot show whether the machine or the program is the cause",
+        ),
         (_, Work::OtherTypes, _) => Some((Why::DataType, inputs(line))),
         (_, Work::OtherShapes, _) => Some((Why::Shapes, inputs(line))),
         (_, Work::Replaced, _) => Some(replaced(line)),
@@ -90,7 +95,9 @@ fn replaced(line: &Line) -> (Why, String) {
     let [a, b] = &line.names;
     let text = format!("{} became {}", counted(a.len(), what), b.len());
     match (a.len(), b.len()) {
-        (1, 1) if line.kind.is_on_device() => (Why::OtherKernel, String::from("another kernel at the same place")),
+        (1, 1) if line.kind.is_on_device() => {
+            (Why::OtherKernel, String::from("another kernel at the same place"))
+        }
         (1, 1) => (Why::Work, String::from("another name at the same place")),
         _ => (Why::Fusion, text),
     }
@@ -124,8 +131,13 @@ fn collective(line: &Line) -> (Why, String) {
     match ratio(line) {
         Some(ratio) if (ratio - 1.0).abs() > SAME => (
             Why::Waiting,
-            format!("a call takes {ratio:.2} times as long: it waits for another rank, or the link has another speed"),
+            format!(
+                "a call takes {ratio:.2} times as long: it waits for another rank, or the link has another speed"
+            ),
         ),
-        _ => (Why::Overlap, String::from("as long as before, and another part of it is hidden behind other work")),
+        _ => (
+            Why::Overlap,
+            String::from("as long as before, and another part of it is hidden behind other work"),
+        ),
     }
 }

@@ -69,16 +69,39 @@ pub(crate) const VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "Part",
-        kinds: &["operator", "range", "python", "runtime", "other", "kernel", "collective", "memcpy", "memset"],
+        kinds: &[
+            "operator",
+            "range",
+            "python",
+            "runtime",
+            "other",
+            "kernel",
+            "collective",
+            "memcpy",
+            "memset",
+        ],
         filled: times!("part_of"),
         nullable: noise!(
-            "equal_speed_ns", "count_a", "count_b", "call_a_ns", "call_b_ns", "sum_a_ns", "sum_b_ns", "cause", "message"
+            "equal_speed_ns",
+            "count_a",
+            "count_b",
+            "call_a_ns",
+            "call_b_ns",
+            "sum_a_ns",
+            "sum_b_ns",
+            "cause",
+            "message"
         ),
     },
     Variant { name: "Idle", kinds: &["idle"], filled: times!("part_of"), nullable: noise!() },
     Variant { name: "Phase", kinds: &["phase"], filled: times!(), nullable: noise!() },
     Variant { name: "Step", kinds: &["step"], filled: times!(), nullable: &[] },
-    Variant { name: "Speed", kinds: &["speed"], filled: times!("factor", "spread", "rows"), nullable: &["cause", "message"] },
+    Variant {
+        name: "Speed",
+        kinds: &["speed"],
+        filled: times!("factor", "spread", "rows"),
+        nullable: &["cause", "message"],
+    },
     Variant {
         name: "Memory",
         kinds: &["memory"],

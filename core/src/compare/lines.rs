@@ -95,7 +95,11 @@ impl Line {
     /// Whether both sides have the same values in every step.
     pub(super) fn is_equal(&self) -> bool {
         let [a, b] = &self.samples;
-        self.work == Work::Same && a == b && self.counts[0] == self.counts[1] && self.sums[0] == self.sums[1] && self.values[0] == self.values[1]
+        self.work == Work::Same
+            && a == b
+            && self.counts[0] == self.counts[1]
+            && self.sums[0] == self.sums[1]
+            && self.values[0] == self.values[1]
     }
 }
 
@@ -104,7 +108,8 @@ pub(super) fn lines(measures: &Measures) -> Vec<Line> {
     let units = [measures.units(0), measures.units(1)];
     let mut host: Vec<Line> = measures.parts(false).map(|one| of_group(measures, one, Part::Wall)).collect();
     add_up(&mut host, units);
-    let mut device: Vec<Line> = measures.parts(true).map(|one| of_group(measures, one, Part::DeviceBusy)).collect();
+    let mut device: Vec<Line> =
+        measures.parts(true).map(|one| of_group(measures, one, Part::DeviceBusy)).collect();
     let idle = measures.idle.iter().zip(Cause::ALL).map(|(series, cause)| Line {
         part: Some(Part::DeviceIdle),
         ..of_series(measures, RowKind::Idle, &cause.label(), series)
@@ -132,11 +137,7 @@ pub(super) fn lines(measures: &Measures) -> Vec<Line> {
 
 fn name_of(group: &Group) -> String {
     let [a, b] = &group.names;
-    if group.work == Work::Replaced {
-        format!("{} → {}", a.join(" + "), b.join(" + "))
-    } else {
-        b.concat()
-    }
+    if group.work == Work::Replaced { format!("{} → {}", a.join(" + "), b.join(" + ")) } else { b.concat() }
 }
 
 fn of_group(measures: &Measures, measured: &Measured, part: Part) -> Line {
@@ -145,10 +146,14 @@ fn of_group(measures: &Measures, measured: &Measured, part: Part) -> Line {
     let change = |place: &Both<i64>| place[1] / units[1] - place[0] / units[0];
     let mut places: Vec<(String, i64)> = (places.entries().iter())
         .filter(|(key, _)| key.0 != 0)
-        .map(|(key, place)| (measures.texts.get(crate::names::NameId(key.0 as u32)).to_string(), change(place)))
+        .map(|(key, place)| {
+            (measures.texts.get(crate::names::NameId(key.0 as u32)).to_string(), change(place))
+        })
         .filter(|place| place.1 != 0)
         .collect();
-    crate::order::sort_by_key(&mut places, |place| (crate::order::descending(place.1.saturating_abs()), place.1));
+    crate::order::sort_by_key(&mut places, |place| {
+        (crate::order::descending(place.1.saturating_abs()), place.1)
+    });
     places.truncate(MOST_PLACES);
     Line {
         names: group.names.clone(),

@@ -179,9 +179,11 @@ impl Measures {
 
 /// Aligns two profiles such that the result for the sides in the other order is the same with its sides exchanged.
 fn aligned([a, b]: Both<&Profile>) -> Alignment {
-    let is_ordered = match (a.places.nodes.len(), a.places.samples.len(), &a.steps)
-        .cmp(&(b.places.nodes.len(), b.places.samples.len(), &b.steps))
-    {
+    let is_ordered = match (a.places.nodes.len(), a.places.samples.len(), &a.steps).cmp(&(
+        b.places.nodes.len(),
+        b.places.samples.len(),
+        &b.steps,
+    )) {
         core::cmp::Ordering::Less => true,
         core::cmp::Ordering::Greater => false,
         core::cmp::Ordering::Equal => a.places <= b.places,

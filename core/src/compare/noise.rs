@@ -180,7 +180,12 @@ fn factor(lines: &[Line], part: Part, wall: f64) -> Option<Factor> {
             ns = [ns[0] + line.values[0], ns[1] + line.values[1]];
         }
     }
-    (logs.len() >= FEWEST_LINES).then(|| Factor { log: median(&logs), spread: spread(&logs), lines: logs.len(), ns })
+    (logs.len() >= FEWEST_LINES).then(|| Factor {
+        log: median(&logs),
+        spread: spread(&logs),
+        lines: logs.len(),
+        ns,
+    })
 }
 
 /// The relative variance that half of the lines have.

@@ -38,7 +38,9 @@ pub(super) fn notes([a, b]: Both<&Profile>) -> Vec<String> {
     notes.extend(one_has("shapes of inputs", |facts| facts.has_shapes));
     notes.extend(one_has("device work", |facts| facts.used_devices > 0));
     if x.world_size != y.world_size {
-        let size = |size: Option<i64>| size.map_or_else(|| "an unknown number of ranks".into(), |size| counted(size as usize, "rank"));
+        let size = |size: Option<i64>| {
+            size.map_or_else(|| "an unknown number of ranks".into(), |size| counted(size as usize, "rank"))
+        };
         notes.push(format!("of runs of {} and {}", size(x.world_size), size(y.world_size)));
     }
     if a.has_steps() != b.has_steps() {
@@ -61,8 +63,11 @@ pub(super) fn about(measures: &Measures) -> Vec<String> {
     }
     let aligned = aligned(measures);
     if aligned.iter().any(|&share| share < SMALLEST_ALIGNED) {
-        let [a, b] = [0, 1].map(|side| share(measures.aligned[side] as f64, measures.attributed[side] as f64));
-        notes.push(format!("{a} of the first and {b} of the second trace could be aligned: they may be of different programs"));
+        let [a, b] =
+            [0, 1].map(|side| share(measures.aligned[side] as f64, measures.attributed[side] as f64));
+        notes.push(format!(
+            "{a} of the first and {b} of the second trace could be aligned: they may be of different programs"
+        ));
     }
     notes
 }

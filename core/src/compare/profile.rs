@@ -99,7 +99,8 @@ impl Periods {
     /// Calls `part` with each step that a period is in, and the part of it in that step.
     pub(crate) fn parts(&self, period: Interval, mut part: impl FnMut(usize, Interval)) {
         let first = self.times.partition_point(|time| time.1 <= period.0);
-        for (at, time) in self.times.iter().enumerate().skip(first).take_while(|(_, time)| time.0 < period.1) {
+        for (at, time) in self.times.iter().enumerate().skip(first).take_while(|(_, time)| time.0 < period.1)
+        {
             part(at, (period.0.max(time.0), period.1.min(time.1)));
         }
     }
@@ -114,7 +115,8 @@ impl Profile {
         host::add(&periods, &mut places);
         device::add(&periods, &devices, &mut places);
         let phases = Phases::of(trace, &calls(trace).in_flight);
-        let step = |(time, number): (&Interval, &Option<i64>)| Step { number: *number, wall_ns: time.1 - time.0 };
+        let step =
+            |(time, number): (&Interval, &Option<i64>)| Step { number: *number, wall_ns: time.1 - time.0 };
         Profile {
             source: source.to_owned(),
             facts: Facts::of(trace, &devices),

@@ -88,7 +88,8 @@ fn value_cell(finding: &Finding, side: usize) -> Cell {
 
 /// An interval in one unit, with three digits after the point.
 fn interval_cell(finding: &Finding) -> Cell {
-    let Some((low, high)) = finding.line.verdict.interval.filter(|_| finding.line.kind != RowKind::Memory) else {
+    let Some((low, high)) = finding.line.verdict.interval.filter(|_| finding.line.kind != RowKind::Memory)
+    else {
         return Cell::Null;
     };
     let (unit, name) = match low.abs().max(high.abs()) {
@@ -107,7 +108,12 @@ fn relative(finding: &Finding) -> Cell {
 
 fn totals(comparison: &Comparison) -> Rows {
     let mut rows = Rows::page(&["Total", "A", "B", "Change", "%", "95 % interval", "More than noise"]);
-    let order = |part: Part| comparison.findings.iter().find(|finding| finding.line.kind == RowKind::Total && finding.line.name == part.as_str());
+    let order = |part: Part| {
+        comparison
+            .findings
+            .iter()
+            .find(|finding| finding.line.kind == RowKind::Total && finding.line.name == part.as_str())
+    };
     let phases = comparison.findings.iter().filter(|finding| finding.line.kind == RowKind::Phase);
     for finding in Part::ALL.into_iter().filter_map(order).chain(phases) {
         let verdict = match finding.line.verdict.is_significant {

@@ -89,14 +89,16 @@ pub fn of_run(query: &str, run: &Run, rows: &Rows) -> String {
 
 /// Returns the document of an answer about two traces or runs. `trace` has an object for each of them.
 pub fn of_comparison(query: &str, comparison: &Comparison, rows: &Rows) -> String {
-    let traces = comparison.sources().map(|(side, name)| format!("{{\"name\":{},\"side\":\"{side}\"}}", quote(name)));
+    let traces =
+        comparison.sources().map(|(side, name)| format!("{{\"name\":{},\"side\":\"{side}\"}}", quote(name)));
     let traces: Vec<String> = traces.collect();
     document(query, &traces, rows)
 }
 
 /// Returns the document of budgets that were checked. `trace` has an object for each trace.
 pub fn of_budgets(checked: &[Checked]) -> String {
-    let traces: Vec<String> = checked.iter().map(|one| format!("{{\"name\":{}}}", quote(one.source()))).collect();
+    let traces: Vec<String> =
+        checked.iter().map(|one| format!("{{\"name\":{}}}", quote(one.source()))).collect();
     document("budgets", &traces, &as_rows(checked))
 }
 

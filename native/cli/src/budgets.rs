@@ -31,7 +31,9 @@ pub(crate) fn check(matches: &ArgMatches) -> Result<u8, Failure> {
         return check_budgets(&files, &base, args::format(matches));
     }
     if !base.is_empty() || matches!(args::format(matches), Format::Junit | Format::Sarif) {
-        return Err(Failure::usage("--base, junit and sarif need a file of budgets (.toml) as the first argument"));
+        return Err(Failure::usage(
+            "--base, junit and sarif need a file of budgets (.toml) as the first argument",
+        ));
     }
     answer::answer("check", matches)
 }
@@ -45,12 +47,12 @@ struct BudgetFile {
 
 impl BudgetFile {
     fn read(path: &Path) -> Result<BudgetFile, Failure> {
-        let text = fs::read_to_string(path).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))?;
+        let text =
+            fs::read_to_string(path).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))?;
         let at = |line: usize, message: &str| Failure::usage(format!("{}:{line}: {message}", path.display()));
         let line_of = |offset: usize| text[..offset.min(text.len())].matches('\n').count() + 1;
-        let table = DeTable::parse(&text).map_err(|error| {
-            at(error.span().map_or(1, |span| line_of(span.start)), error.message())
-        })?;
+        let table = DeTable::parse(&text)
+            .map_err(|error| at(error.span().map_or(1, |span| line_of(span.start)), error.message()))?;
         let mut leaves: Vec<(usize, Leaf)> = Vec::new();
         collect(table.get_ref(), &mut Vec::new(), &mut leaves);
         leaves.sort_by_key(|leaf| leaf.0);
@@ -90,7 +92,9 @@ fn collect(table: &DeTable<'_>, path: &mut Vec<String>, leaves: &mut Vec<(usize,
 fn json(value: &Spanned<DeValue<'_>>) -> Value {
     match value.get_ref() {
         DeValue::String(text) => text.as_ref().into(),
-        DeValue::Integer(number) => number.as_str().parse::<i64>().map_or(number.as_str().into(), Value::from),
+        DeValue::Integer(number) => {
+            number.as_str().parse::<i64>().map_or(number.as_str().into(), Value::from)
+        }
         DeValue::Float(number) => number.as_str().parse::<f64>().map_or(number.as_str().into(), Value::from),
         DeValue::Boolean(flag) => (*flag).into(),
         DeValue::Datetime(time) => time.to_string().into(),
@@ -137,7 +141,8 @@ fn check_budgets(files: &Files, base: &[PathBuf], format: Format) -> Result<u8, 
     let base = subjects(base, files, &mut code)?;
     let mut checked: Vec<Checked> = Vec::new();
     for subject in subjects(traces, files, &mut code)? {
-        let same_rank: Vec<Subject> = base.iter().filter(|one| one.rank() == subject.rank()).cloned().collect();
+        let same_rank: Vec<Subject> =
+            base.iter().filter(|one| one.rank() == subject.rank()).cloned().collect();
         let base = if same_rank.is_empty() { &base } else { &same_rank };
         checked.push(budget.budgets.check(&subject, base).map_err(|wrong| budget.failure(&wrong))?);
     }

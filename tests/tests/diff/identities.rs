@@ -1,8 +1,8 @@
 //! What holds for every comparison: contributions add up, the sides can be exchanged, and a trace equals itself.
 
 use super::{diff, int, profile, rows};
-use kinetoscope_core::compare::profile::Profile;
 use kinetoscope_core::compare::Comparison;
+use kinetoscope_core::compare::profile::Profile;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::pairs::{Changed, Plan, generate};
 use kinetoscope_tests::{files, generator};
@@ -35,12 +35,16 @@ fn check_totals(rows: &[Value], what: &str) {
         }
     }
     let total = |name: &str| rows.iter().find(|row| row["kind"] == "total" && row["name"] == name);
-    if let (Some(wall), Some(busy), Some(idle)) = (total("wall"), total("device busy"), total("device idle")) {
+    if let (Some(wall), Some(busy), Some(idle)) = (total("wall"), total("device busy"), total("device idle"))
+    {
         for side in ["a_ns", "b_ns"] {
             let devices = int(&busy[side]) + int(&idle[side]);
             let wall = int(&wall[side]);
             // With several devices, their times are those of all.
-            assert!(devices == 0 || devices % wall.max(1) <= 8 || wall - devices % wall <= 8, "{what}: {devices} {wall}");
+            assert!(
+                devices == 0 || devices % wall.max(1) <= 8 || wall - devices % wall <= 8,
+                "{what}: {devices} {wall}"
+            );
         }
     }
 }
@@ -155,11 +159,17 @@ fn identities_hold_for_fixtures() {
     let mut last: Option<Profile> = None;
     let mut pairs = 0;
     for folder in ["healthy", "malformed"] {
-        let mut paths: Vec<_> =
-            files::data().join(folder).read_dir().expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+        let mut paths: Vec<_> = files::data()
+            .join(folder)
+            .read_dir()
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").path())
+            .collect();
         paths.sort();
         for path in paths {
-            let Some(trace) = std::fs::read(&path).ok().and_then(|bytes| Trace::read(&bytes).ok()) else { continue };
+            let Some(trace) = std::fs::read(&path).ok().and_then(|bytes| Trace::read(&bytes).ok()) else {
+                continue;
+            };
             let profile = Profile::of(&trace, "a fixture");
             if let Some(last) = last.replace(profile.clone()) {
                 check(&last, &profile, &path.display().to_string());

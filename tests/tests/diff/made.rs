@@ -2,7 +2,9 @@
 
 use super::{diff, int, profile, significant};
 use kinetoscope_core::compare::profile::Profile;
-use kinetoscope_tests::pairs::{Changed, DELAY, KERNEL, LAYERS, OPERATOR, Plan, REDUCTION, RENAMED, generate, truth};
+use kinetoscope_tests::pairs::{
+    Changed, DELAY, KERNEL, LAYERS, OPERATOR, Plan, REDUCTION, RENAMED, generate, truth,
+};
 use serde_json::Value;
 
 const STEPS: usize = 12;
@@ -60,7 +62,10 @@ fn a_change_is_the_first_row_with_its_exact_contribution() {
         assert_eq!(rows[0]["change"], change, "{changed:?}");
         assert_eq!((&first["change"], &first["cause"]), (&change.into(), &cause.into()), "{changed:?}");
         assert_eq!(int(&first["contribution_ns"]), truth(changed), "{changed:?}");
-        assert!(int(&first["low_ns"]) <= truth(changed) && truth(changed) <= int(&first["high_ns"]), "{changed:?}");
+        assert!(
+            int(&first["low_ns"]) <= truth(changed) && truth(changed) <= int(&first["high_ns"]),
+            "{changed:?}"
+        );
     }
 }
 
@@ -75,10 +80,14 @@ fn operators_of_a_change_carry_its_cause() {
     assert_eq!(larger["message"], "[[64,512],[512,512]] became [[128,512],[512,512]]");
     assert_eq!(of(Changed::OtherType, OPERATOR)["cause"], "data type");
     let twice = of(Changed::CalledTwice, OPERATOR);
-    assert_eq!((&twice["change"], &twice["message"]), (&"more calls".into(), &"4 calls a step became 5".into()));
+    assert_eq!(
+        (&twice["change"], &twice["message"]),
+        (&"more calls".into(), &"4 calls a step became 5".into())
+    );
     let steps = STEPS as i64;
     assert_eq!((int(&twice["count_a"]), int(&twice["count_b"])), (LAYERS * steps, (LAYERS + 1) * steps));
-    let fused = of(Changed::FusedOperators, "aten::mul + aten::add + aten::relu → triton_poi_fused_add_mul_relu_0");
+    let fused =
+        of(Changed::FusedOperators, "aten::mul + aten::add + aten::relu → triton_poi_fused_add_mul_relu_0");
     assert_eq!(fused["message"], "3 operators became 1");
 }
 
@@ -98,7 +107,8 @@ fn a_change_is_found_in_noise() {
 #[test]
 fn noise_without_a_change_is_silent() {
     let silent = (0..100).filter(|&seed| {
-        let rows = diff(&made(Changed::Nothing, 5, 1000 + 2 * seed), &made(Changed::Nothing, 5, 1001 + 2 * seed));
+        let rows =
+            diff(&made(Changed::Nothing, 5, 1000 + 2 * seed), &made(Changed::Nothing, 5, 1001 + 2 * seed));
         !rows.iter().any(|row| row["significant"] == true)
     });
     assert!(silent.count() >= 99);

@@ -12,7 +12,9 @@ fn read(folder: &Path, path: &str) -> Profile {
 }
 
 fn row<'a>(rows: &'a [Value], kind: &str, name: &str) -> &'a Value {
-    rows.iter().find(|row| row["kind"] == kind && row["name"] == name).unwrap_or_else(|| panic!("no {kind} {name}"))
+    rows.iter()
+        .find(|row| row["kind"] == kind && row["name"] == name)
+        .unwrap_or_else(|| panic!("no {kind} {name}"))
 }
 
 fn notes(rows: &[Value]) -> Vec<&str> {
@@ -23,8 +25,10 @@ fn notes(rows: &[Value]) -> Vec<&str> {
 #[test]
 fn workers_of_a_data_loader() {
     let Some(folder) = files::shared("traces", "traces of others") else { return };
-    let base = read(&folder, "kineto-samples/samples/resnet50_num_workers_0/worker0.1623143089861.pt.trace.json.gz");
-    let new = read(&folder, "kineto-samples/samples/resnet50_num_workers_4/worker0.1623212756351.pt.trace.json.gz");
+    let base =
+        read(&folder, "kineto-samples/samples/resnet50_num_workers_0/worker0.1623143089861.pt.trace.json.gz");
+    let new =
+        read(&folder, "kineto-samples/samples/resnet50_num_workers_4/worker0.1623212756351.pt.trace.json.gz");
     check(&base, &new, "num_workers");
     let rows = diff(&base, &new);
     let loader = rows.iter().find(|row| row["kind"] == "operator").expect("a row");
@@ -48,10 +52,14 @@ fn one_model_on_two_devices() {
     assert!(rows.iter().all(|row| row["significant"] == Value::Null), "one step each");
     let notes = notes(&rows);
     assert!(notes.contains(&"recorded on NVIDIA H100 80GB HBM3 and on AMD Instinct MI300X VF"), "{notes:?}");
-    assert!(notes.iter().any(|note| note.starts_with("cannot tell noise from change: 1 step and 1 step")), "{notes:?}");
+    assert!(
+        notes.iter().any(|note| note.starts_with("cannot tell noise from change: 1 step and 1 step")),
+        "{notes:?}"
+    );
     let total = row(&rows, "total", "wall");
     assert!(total["aligned_a"].as_f64().expect("a share") > 0.8, "{total}");
-    let attention = rows.iter().find(|row| row["kind"] == "kernel" && row["names_b"][0] == "attn_fwd").expect("a row");
+    let attention =
+        rows.iter().find(|row| row["kind"] == "kernel" && row["names_b"][0] == "attn_fwd").expect("a row");
     assert_eq!(attention["change"], "renamed");
 }
 
@@ -89,6 +97,9 @@ fn the_example_of_hta() {
     let notes = notes(&rows);
     assert!(notes.contains(&"of runs of 8 ranks and 2 ranks"), "{notes:?}");
     let first = super::significant(&rows)[0];
-    assert_eq!((&first["kind"], &first["name"]), (&"memcpy".into(), &"Memcpy DtoD (Device -> Device)".into()));
+    assert_eq!(
+        (&first["kind"], &first["name"]),
+        (&"memcpy".into(), &"Memcpy DtoD (Device -> Device)".into())
+    );
     assert_eq!((&first["change"], &first["cause"]), (&"more calls".into(), &"calls".into()));
 }

@@ -37,7 +37,8 @@ fn recordings_of_one_program_have_no_change() {
     let all = profiles();
     let mut pairs = 0;
     for (name, base) in &all {
-        for (other, new) in all.iter().filter(|(other, _)| *other != name && program(other) == program(name)) {
+        for (other, new) in all.iter().filter(|(other, _)| *other != name && program(other) == program(name))
+        {
             let rows = diff(base, new);
             assert_eq!(significant(&rows), Vec::<&Value>::new(), "{name} and {other}");
             pairs += 1;
@@ -66,7 +67,8 @@ fn a_known_change_is_the_first_row() {
     for (name, base) in &all {
         for (base_program, changed, names, changes) in CHANGES {
             let number = &name[program(name).len()..];
-            let Some(new) = all.get(&format!("{changed}{number}")).filter(|_| program(name) == base_program) else {
+            let Some(new) = all.get(&format!("{changed}{number}")).filter(|_| program(name) == base_program)
+            else {
                 continue;
             };
             let rows = diff(base, new);
@@ -76,7 +78,10 @@ fn a_known_change_is_the_first_row() {
             };
             let text = first["name"].as_str().expect("a name");
             assert!(names.iter().any(|name| text.starts_with(name)), "{name} → {changed}{number}: {first}");
-            assert!(changes.iter().any(|change| first["change"] == *change), "{name} → {changed}{number}: {first}");
+            assert!(
+                changes.iter().any(|change| first["change"] == *change),
+                "{name} → {changed}{number}: {first}"
+            );
             found += 1;
         }
     }
@@ -90,12 +95,12 @@ fn a_known_change_is_the_first_row() {
 fn contributions_agree_with_what_the_program_measured() {
     let all = profiles();
     // The program slept 5 ms a step, and measured 5.17 ms; it sorted for 4 ms, and measured 4.02 ms.
-    let measured = [("host_sleep1", "host_work", 5_171_116, 0.03), ("host_sleep2", "host_work", 5_171_116, 0.03)];
+    let measured =
+        [("host_sleep1", "host_work", 5_171_116, 0.03), ("host_sleep2", "host_work", 5_171_116, 0.03)];
     let loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
-    let measured = measured.into_iter().chain([
-        ("loader_work1", loader, 4_018_304, 0.06),
-        ("loader_work2", loader, 4_018_304, 0.06),
-    ]);
+    let measured = measured
+        .into_iter()
+        .chain([("loader_work1", loader, 4_018_304, 0.06), ("loader_work2", loader, 4_018_304, 0.06)]);
     let mut checked = 0;
     for (changed, name, ns, tolerance) in measured {
         let Some(new) = all.get(changed) else { continue };
@@ -118,7 +123,8 @@ fn fused_operators_are_recognised() {
     let all = profiles();
     let rows = diff(&all["base1"], &all["fused1"]);
     let fused = rows.iter().find(|row| row["change"] == "fused").expect("a row");
-    let names: Vec<&str> = fused["names_a"].as_array().expect("names").iter().filter_map(Value::as_str).collect();
+    let names: Vec<&str> =
+        fused["names_a"].as_array().expect("names").iter().filter_map(Value::as_str).collect();
     assert_eq!(names, ["aten::transpose", "aten::matmul", "aten::div", "aten::softmax", "aten::matmul"]);
     assert_eq!(fused["names_b"], serde_json::json!(["aten::scaled_dot_product_attention"]));
     assert_eq!(fused["message"], "5 operators became 1");
@@ -128,7 +134,9 @@ fn fused_operators_are_recognised() {
 #[test]
 fn halves_of_one_recording_have_no_change() {
     let all = profiles();
-    for (name, profile) in all.iter().filter(|(name, _)| ["base1", "host_sleep1", "op_slow1"].contains(&name.as_str())) {
+    for (name, profile) in
+        all.iter().filter(|(name, _)| ["base1", "host_sleep1", "op_slow1"].contains(&name.as_str()))
+    {
         let mut random = Random(11);
         let silent = (0..100).filter(|_| {
             let mut order: Vec<usize> = (0..profile.len()).collect();

@@ -3,6 +3,7 @@
 import { Repairing, type EngineTrace } from "./glue/engine.js";
 import { check, guarded, KinetoscopeError } from "./errors.js";
 import { openOptions } from "./given.js";
+import { createCheck, type Check } from "./budgets.js";
 import { createDiff, type Diff } from "./diff.js";
 import { createRanks, type Ranks, type Reader } from "./ranks.js";
 import { read, type Gunzip, type OpenOptions } from "./read.js";
@@ -19,7 +20,7 @@ export interface Platform<S> {
   gunzip: Gunzip | undefined;
 }
 
-export interface Client<S> extends Ranks<S>, Diff<S> {
+export interface Client<S> extends Ranks<S>, Diff<S>, Check<S> {
   /**
    * Reads a trace. An array of sources gives an array of traces in the same order.
    *
@@ -129,7 +130,7 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
     input,
     trace: (from, options) => read(from, platform.gunzip, options),
   };
-  return { open, repair, ...createRanks(reader), ...createDiff(reader) };
+  return { open, repair, ...createRanks(reader), ...createDiff(reader), ...createCheck(reader) };
 }
 
 function describe(source: unknown): string {

@@ -1,6 +1,7 @@
 // The exports of the entries that hold traces in the same thread, in addition to their functions.
 
 export { memoryBytes, type WasmInput } from "./engine.js";
+export type { BudgetResult, Budgets, Check, CheckOptions, Limits } from "./budgets.js";
 export type { Client } from "./client.js";
 export type { Comparison } from "./comparison.js";
 export type { Diff } from "./diff.js";

@@ -378,6 +378,36 @@ export type DiffCause =
   | "cuda graph"
   | "machine";
 
+export type BudgetOutcome =
+  | "pass"
+  | "breach"
+  | "unfit";
+
+export type BudgetMetric =
+  | "step"
+  | "device_busy"
+  | "device_idle"
+  | "idle"
+  | "communication"
+  | "operator"
+  | "range"
+  | "kernel"
+  | "memory"
+  | "launches"
+  | "recompilations"
+  | "findings";
+
+export type BudgetRule =
+  | "max"
+  | "max_increase"
+  | "no_significant_increase"
+  | "forbid";
+
+export type BudgetUnit =
+  | "ns"
+  | "bytes"
+  | "count";
+
 export type FitnessCode =
   | "no_operators"
   | "no_device_work"
@@ -609,6 +639,30 @@ export interface PreviewSummary {
   top_operators: PreviewTop[];
   /** Kernels, memcpys and memsets by time so far. */
   top_kernels: PreviewTop[];
+}
+
+/** A limit that was checked. */
+export interface BudgetRow {
+  /** The trace. */
+  trace: string;
+  /** Whether the limit holds. */
+  outcome: BudgetOutcome;
+  /** What is limited. */
+  metric: BudgetMetric;
+  /** The name in the budget; empty for metrics without names. */
+  name: string;
+  /** The kind of limit. */
+  rule: BudgetRule;
+  /** The value of the trace, in the unit; null if nothing has the name. */
+  value: number | null;
+  /** The largest value that is allowed. */
+  limit: number | null;
+  /** The mean value of the base. */
+  base: number | null;
+  /** The unit of these values. */
+  unit: BudgetUnit;
+  /** A sentence about the outcome. */
+  message: string;
 }
 
 /** Options of `summary`. */

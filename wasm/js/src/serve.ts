@@ -47,7 +47,7 @@ function buffersOf(value: unknown, depth = 3): ArrayBuffer[] {
 }
 
 /** Returns a function that handles requests and posts the replies to `port`. */
-export function serve(port: Port<Reply>, client: Client<Source>): (request: Request) => Promise<void> {
+export function serve(port: Port<Reply>, client: Omit<Client<Source>, "check">): (request: Request) => Promise<void> {
   const traces = new Map<number, Trace>();
   const answering = new Map<number, Run | Comparison>();
   const writings = new Map<number, ReadableStreamDefaultReader<Uint8Array>>();

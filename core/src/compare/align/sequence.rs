@@ -28,7 +28,8 @@ fn join_gaps(a: &[u64], b: &[u64], pairs: &mut Pairs) {
         let (x, y) = pairs[at];
         let before = at.checked_sub(1).map_or((0, 0), |last| (pairs[last].0 + 1, pairs[last].1 + 1));
         let after = pairs.get(at + 1).copied().unwrap_or((a.len(), b.len()));
-        let gaps = [(before.0, x), (before.1, y), (x + 1, after.0), (y + 1, after.1)].map(|(from, to)| from == to);
+        let gaps =
+            [(before.0, x), (before.1, y), (x + 1, after.0), (y + 1, after.1)].map(|(from, to)| from == to);
         pairs[at] = match gaps {
             [true, false, false, true] if a[after.0 - 1] == a[x] => (after.0 - 1, y),
             [false, true, true, false] if b[after.1 - 1] == b[y] => (x, after.1 - 1),
@@ -180,9 +181,7 @@ mod tests {
     fn the_common_subsequence_is_the_longest() {
         let mut random = Random(3);
         for _ in 0..2000 {
-            let mut list = || -> Vec<u64> {
-                (0..random.below(12)).map(|_| 0).collect::<Vec<u64>>()
-            };
+            let mut list = || -> Vec<u64> { (0..random.below(12)).map(|_| 0).collect::<Vec<u64>>() };
             let (mut a, mut b) = (list(), list());
             a.iter_mut().chain(&mut b).for_each(|item| *item = random.below(4) as u64);
             let pairs = common(&a, &b);
@@ -202,7 +201,8 @@ mod tests {
     #[test]
     fn lists_that_differ_in_many_items_are_aligned_at_anchors() {
         let mut random = Random(4);
-        let noise = |random: &mut Random| (0..1500).map(|_| 10 + random.below(3) as u64).collect::<Vec<u64>>();
+        let noise =
+            |random: &mut Random| (0..1500).map(|_| 10 + random.below(3) as u64).collect::<Vec<u64>>();
         let a = [noise(&mut random), vec![1], noise(&mut random), vec![2], vec![20; 2000]].concat();
         let b = [vec![30; 1200], vec![1], vec![30; 1200], vec![2], noise(&mut random)].concat();
         let pairs = common(&a, &b);

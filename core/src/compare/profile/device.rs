@@ -3,12 +3,12 @@
 //! A busy instant belongs to one activity: compute comes before communication, copies and memsets, and of one class the
 //! activity that began first. So the time of a collective is its exposed time.
 
-use super::places::{Builder, DEVICES, NOWHERE};
 use super::Periods;
-use crate::compare::kinds::RowKind;
+use super::places::{Builder, DEVICES, NOWHERE};
 use crate::analysis::device::attributes::copy_name;
 use crate::analysis::device::device_time::{Class, Classes, DeviceTime, activities};
 use crate::analysis::intervals::{Interval, Intervals};
+use crate::compare::kinds::RowKind;
 use crate::table::events::Row;
 use alloc::vec::Vec;
 

@@ -29,7 +29,8 @@ pub(crate) struct Facts {
 impl Facts {
     pub(super) fn of(trace: &Trace, devices: &[DeviceTime]) -> Facts {
         let table = &trace.table;
-        let mut names: Vec<String> = table.metadata.device_names().into_iter().map(|(_, name)| name).collect();
+        let mut names: Vec<String> =
+            table.metadata.device_names().into_iter().map(|(_, name)| name).collect();
         names.sort_unstable();
         names.dedup();
         let has_key = |key| table.layouts.all().iter().any(|layout| layout.find(key).is_some());

@@ -4,10 +4,10 @@
 //! call of the runtime, but another thread is in an operator, as in a backward pass, the instant belongs to the innermost
 //! span of that thread.
 
-use super::places::{Builder, NOWHERE, OTHER_THREADS, ROOT, host_kind};
 use super::Periods;
-use crate::compare::kinds::RowKind;
+use super::places::{Builder, NOWHERE, OTHER_THREADS, ROOT, host_kind};
 use crate::analysis::intervals::Interval;
+use crate::compare::kinds::RowKind;
 use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::Table;
@@ -36,7 +36,9 @@ pub(super) fn add(periods: &Periods, places: &mut Builder<'_>) {
         if is_main {
             innermost(&trace.table, &trace.tree, lane, |at, time| own.push((time, nodes[lane.offset(at)])));
         } else if has_operators() {
-            innermost(&trace.table, &trace.tree, lane, |at, time| others.push((time, nodes[lane.offset(at)])));
+            innermost(&trace.table, &trace.tree, lane, |at, time| {
+                others.push((time, nodes[lane.offset(at)]))
+            });
         }
     }
     sort_by_key(&mut others, |segment| segment.0);
@@ -55,7 +57,8 @@ fn main_track(trace: &Trace, periods: &Periods) -> Option<TrackId> {
         for at in lane.positions().filter(|&at| trace.tree.parent(at).is_none()) {
             time.1 += table.dur(trace.tree.row(at)).max(0);
         }
-        let operators = trace.tree.rows_of(lane).iter().filter(|&&row| table.category(row) == Category::CpuOp);
+        let operators =
+            trace.tree.rows_of(lane).iter().filter(|&&row| table.category(row) == Category::CpuOp);
         time.0 += operators.map(|&row| table.dur(row).max(0)).sum::<i64>();
     }
     let longest = (0..times.len()).max_by_key(|&track| (times[track], core::cmp::Reverse(track)))?;
@@ -73,7 +76,8 @@ fn lane_places(periods: &Periods, places: &mut Builder<'_>, lane: &Lane, is_main
         let (row, offset) = (tree.row(at), lane.offset(at));
         let Some(step) = periods.at(table.ts(row)) else { continue };
         step_of[offset] = step as u32;
-        let above = tree.parent(at).map(|parent| (nodes[lane.offset(parent)], step_of[lane.offset(parent)], parent));
+        let above =
+            tree.parent(at).map(|parent| (nodes[lane.offset(parent)], step_of[lane.offset(parent)], parent));
         // A span that began before the step is around it, not in it.
         let (parent, under) = match above {
             Some((node, of, parent)) if node != NOWHERE && of == step as u32 => (node, parent.index() as i64),
@@ -142,7 +146,8 @@ fn with_gaps(own: Vec<Segment>, periods: &Periods) -> Vec<Segment> {
 fn attribute(periods: &Periods, places: &mut Builder<'_>, own: &[Segment], others: &[Segment]) {
     let mut first = 0;
     for &(time, node) in own {
-        let waits = !matches!(places.node(node).kind, RowKind::Operator | RowKind::Runtime) && !places.node(node).is_whole;
+        let waits = !matches!(places.node(node).kind, RowKind::Operator | RowKind::Runtime)
+            && !places.node(node).is_whole;
         let mut reached = time.0;
         while others.get(first).is_some_and(|other| other.0.1 <= time.0) {
             first += 1;

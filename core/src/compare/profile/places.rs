@@ -172,7 +172,8 @@ impl<'a> Builder<'a> {
             }
             node
         };
-        self.families[family] = Family { under, first: if first == NOWHERE { node } else { first }, current: node };
+        self.families[family] =
+            Family { under, first: if first == NOWHERE { node } else { first }, current: node };
         node
     }
 

@@ -74,10 +74,12 @@ pub(crate) fn check_pages() {
         check(&folder.join(&file), &page(name, &about, example));
         let _ = writeln!(list, "| [`{name}`](commands/{file}) | {about} |");
     }
-    let known = QUERIES.iter().chain(COMPARISONS).map(|query| query.name.to_owned()).chain(EXPORTS.iter().map(|export| {
-        let prefix = if export.kind == Kind::Form { "export " } else { "" };
-        format!("{prefix}{}", export.name)
-    }));
+    let known = QUERIES.iter().chain(COMPARISONS).map(|query| query.name.to_owned()).chain(
+        EXPORTS.iter().map(|export| {
+            let prefix = if export.kind == Kind::Form { "export " } else { "" };
+            format!("{prefix}{}", export.name)
+        }),
+    );
     for name in known {
         assert!(EXAMPLES.iter().any(|(example, _)| *example == name), "{name} has no page");
     }
