@@ -30,6 +30,7 @@ pub mod profile;
 mod report;
 mod rows;
 pub(crate) mod statistics;
+mod verdict;
 
 use self::change::{change, why};
 use self::kinds::{Change, RowKind, Why};
@@ -196,7 +197,9 @@ impl Comparison {
         for (base, new) in pairs {
             comparer.add(base, new);
         }
-        alone.into_iter().for_each(|note| comparer.note(note));
+        for note in alone {
+            comparer.note(note);
+        }
         Ok(comparer.finish())
     }
 

@@ -11,6 +11,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt::Write;
 
 words! {
     "BudgetOutcome"
@@ -197,10 +198,10 @@ impl Check<'_> {
         // With several recordings of the base, each of them must show the increase.
         let (outcome, message) = if verdicts.iter().all(|verdict| *verdict == Some(true)) {
             (Outcome::Breach, "it is larger than in the base by more than noise")
-        } else if verdicts.iter().any(|verdict| *verdict == Some(false)) {
+        } else if verdicts.contains(&Some(false)) {
             (Outcome::Pass, "no increase beyond noise")
         } else {
-            (Outcome::Unfit, "noise cannot be told from change: each side needs at least 3 steps")
+            (Outcome::Unfit, "noise and change cannot be distinguished: each side needs at least 3 steps")
         };
         Limit { outcome, message: message.into(), ..limit }
     }
@@ -251,7 +252,8 @@ fn decided(limit: Limit) -> Limit {
     let relation = if value <= max { "within" } else { "over" };
     let mut message = format!("{} is {relation} {}", unit.show(value), unit.show(max));
     if let Some(base) = limit.base.filter(|&base| base > 0.0) {
-        message += &format!("; {:+.1} % against {}", (value / base - 1.0) * 100.0, unit.show(base));
+        let change = (value / base - 1.0) * 100.0;
+        let _ = write!(message, "; {change:+.1} % against {}", unit.show(base));
     }
     let outcome = if value <= max { Outcome::Pass } else { Outcome::Breach };
     Limit { outcome, message, ..limit }

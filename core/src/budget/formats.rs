@@ -1,4 +1,4 @@
-//! Checked budgets in the formats of continuous integration: JUnit XML, SARIF 2.1.0, and Markdown for a pull request.
+//! Checked budgets in the formats of continuous integration: `JUnit` XML, SARIF 2.1.0, and Markdown for a pull request.
 
 use super::check::{Checked, Limit, Outcome, all};
 use super::columns::rows;
@@ -19,7 +19,7 @@ pub fn as_rows(checked: &[Checked]) -> Rows {
     rows(checked)
 }
 
-/// Returns a JUnit XML document: a suite for each trace, a case for each limit. A limit that the trace cannot decide is an
+/// Returns a `JUnit` XML document: a suite for each trace, a case for each limit. A limit that the trace cannot decide is an
 /// error, not a failure.
 pub fn junit(checked: &[Checked]) -> String {
     let count =

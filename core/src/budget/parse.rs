@@ -204,8 +204,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn wrong(value: Value) -> String {
-        Budgets::from_json(&value).expect_err("a mistake").to_string()
+    fn wrong(value: &Value) -> String {
+        Budgets::from_json(value).expect_err("a mistake").to_string()
     }
 
     #[test]
@@ -226,27 +226,27 @@ mod tests {
     #[test]
     fn mistakes_name_the_key_and_the_nearest_word() {
         assert_eq!(
-            wrong(json!({"stpe": {"max": "1 ms"}})),
+            wrong(&json!({"stpe": {"max": "1 ms"}})),
             "stpe.max: unknown metric stpe; did you mean step?"
         );
         assert_eq!(
-            wrong(json!({"step": {"maxx": "1 ms"}})),
+            wrong(&json!({"step": {"maxx": "1 ms"}})),
             "step.maxx: unknown key maxx; did you mean max?"
         );
         assert_eq!(
-            wrong(json!({"step": {"max": "1 GiB"}})),
+            wrong(&json!({"step": {"max": "1 GiB"}})),
             "step.max: expected a time with its unit, such as \"25 ms\", not \"1 GiB\""
         );
         assert_eq!(
-            wrong(json!({"kernel": {"max": "1 ms"}})),
+            wrong(&json!({"kernel": {"max": "1 ms"}})),
             "kernel.max: expected [kernel.\"NAME\"] with its limits"
         );
-        assert_eq!(wrong(json!({"step": 5})), "step: expected [step] with its limits");
+        assert_eq!(wrong(&json!({"step": 5})), "step: expected [step] with its limits");
         assert_eq!(
-            wrong(json!({"findings": {"forbid": ["uneven_stps"]}})),
+            wrong(&json!({"findings": {"forbid": ["uneven_stps"]}})),
             "findings.forbid: unknown finding uneven_stps; did you mean uneven_steps?"
         );
-        assert_eq!(wrong(json!({"findings": {"max": 1}})), "findings.max: unknown key max");
-        assert_eq!(wrong(json!({"step": {"optional": 1}})), "step.optional: expected true or false, not 1");
+        assert_eq!(wrong(&json!({"findings": {"max": 1}})), "findings.max: unknown key max");
+        assert_eq!(wrong(&json!({"step": {"optional": 1}})), "step.optional: expected true or false, not 1");
     }
 }

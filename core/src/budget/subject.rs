@@ -5,7 +5,7 @@ use crate::analysis::device::device_time::device_times;
 use crate::analysis::device::idle::{Cause, whole_cause};
 use crate::analysis::device::steps::steps;
 use crate::analysis::overview::findings::FindingCode;
-use crate::analysis::overview::fitness::{Question, fitness};
+use crate::analysis::overview::fitness::{Fitness, Question, fitness};
 use crate::analysis::overview::summary::summary;
 use crate::compare::kinds::RowKind;
 use crate::compare::profile::Profile;
@@ -38,7 +38,7 @@ impl Subject {
         Subject {
             profile: Profile::of(trace, source),
             findings,
-            unfit: unfit.filter(|one| one.is_unfit()).map(|one| (one.question, one.because())).collect(),
+            unfit: unfit.filter(Fitness::is_unfit).map(|one| (one.question, one.because())).collect(),
         }
     }
 

@@ -128,11 +128,8 @@ impl<'a> Side<'a> {
         let (mut host, mut device) = (Vec::new(), Vec::new());
         let mut stack: Vec<u32> = roots.iter().rev().copied().collect();
         while let Some(at) = stack.pop() {
-            if self.node(at).kind.is_on_device() {
-                device.push(at)
-            } else {
-                host.push(at)
-            }
+            let list = if self.node(at).kind.is_on_device() { &mut device } else { &mut host };
+            list.push(at);
             stack.extend(self.children[at as usize].iter().rev());
         }
         (host, device)
@@ -140,7 +137,7 @@ impl<'a> Side<'a> {
 }
 
 /// Returns a name without numbers, parameters and arguments of templates, which differ between variants of a kernel, and
-/// without the prefix that differs between CUDA and ROCm.
+/// without the prefix that differs between the interfaces of vendors.
 fn plain(name: &str) -> String {
     let name = short_name(&demangled(name));
     let name = name.split('<').next().unwrap_or("");
@@ -311,11 +308,19 @@ impl Aligner<'_> {
         let ([host_a, device_a], [host_b, device_b]) =
             (<[_; 2]>::from(self.sides[0].below(a)), <[_; 2]>::from(self.sides[1].below(b)));
         if kind.is_on_device() {
-            device_a.iter().for_each(|&at| self.put(0, at, group));
-            device_b.iter().for_each(|&at| self.put(1, at, group));
+            for &at in &device_a {
+                self.put(0, at, group);
+            }
+            for &at in &device_b {
+                self.put(1, at, group);
+            }
         } else {
-            host_a.iter().for_each(|&at| self.put(0, at, group));
-            host_b.iter().for_each(|&at| self.put(1, at, group));
+            for &at in &host_a {
+                self.put(0, at, group);
+            }
+            for &at in &host_b {
+                self.put(1, at, group);
+            }
             self.lists(&[device_a, device_b]);
         }
     }

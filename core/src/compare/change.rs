@@ -106,7 +106,7 @@ fn replaced(line: &Line) -> (Why, String) {
 fn calls(line: &Line) -> String {
     let shown = |side| {
         let count = per_step(line, side);
-        if libm::rint(count) == count { format!("{count:.0}") } else { format!("{count:.1}") }
+        if (libm::rint(count) - count).abs() < 1e-9 { format!("{count:.0}") } else { format!("{count:.1}") }
     };
     format!("{} calls a step became {}", shown(0), shown(1))
 }

@@ -7,7 +7,7 @@
 use super::align::{Group, Work};
 use super::kinds::{Part, RowKind};
 use super::measure::{Both, Measured, Measures, Series};
-use super::noise::{Factor, Verdict};
+use super::verdict::{Factor, Verdict};
 use crate::analysis::device::idle::Cause;
 use crate::analysis::device::names::is_sync_name;
 use crate::ranks::phases::Phase;

@@ -15,6 +15,7 @@ use super::kinds::{Part, RowKind};
 use super::lines::Line;
 use super::measure::{Both, is_same_work};
 use super::statistics::{holm, interval, mean, median, spread, two_sided, variance};
+use super::verdict::{Factor, Verdict};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -24,7 +25,7 @@ pub(super) const LEVEL: f64 = 0.01;
 /// The share of all intervals that may be wrong together.
 const TAIL: f64 = 0.05;
 
-/// The smallest number of steps of each side with which noise can be told from change.
+/// The smallest number of steps of each side that distinguish noise from change.
 pub(super) const FEWEST_STEPS: usize = 3;
 
 /// The smallest share of a step that a line must have on a side to be tested.
@@ -39,45 +40,6 @@ const FEWEST_LINES: usize = 8;
 /// The degrees of freedom of the spread between recordings. They are few, because some operators differ from the others
 /// by far more than most do.
 const BETWEEN: f64 = 8.0;
-
-/// Whether a change is noise.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Verdict {
-    /// The change of the median of the steps.
-    pub(super) median: f64,
-    /// The ends of its interval; `None` without several steps.
-    pub(super) interval: Option<(f64, f64)>,
-    /// The adjusted probability of such a change without a cause; `None` if it was not tested.
-    pub(super) probability: Option<f64>,
-    /// `None`: it cannot be decided.
-    pub(super) is_significant: Option<bool>,
-}
-
-/// How much longer the same work takes in the second recording.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Factor {
-    /// The natural logarithm of the middle ratio.
-    pub(super) log: f64,
-    /// The spread of the logarithms.
-    pub(super) spread: f64,
-    /// The number of lines.
-    pub(super) lines: usize,
-    /// The time of these lines on each side, in ns per step.
-    pub(super) ns: Both<i64>,
-}
-
-impl Factor {
-    /// How many times as long the same work takes.
-    pub(super) fn ratio(&self) -> f64 {
-        libm::exp(self.log)
-    }
-
-    /// The change of a line if both recordings were equally fast, in ns: each side is scaled by half of the factor.
-    pub(super) fn without(&self, [a, b]: Both<i64>) -> i64 {
-        let half = self.log / 2.0;
-        libm::rint(b as f64 * libm::exp(-half) - a as f64 * libm::exp(half)) as i64
-    }
-}
 
 /// The factors of the host and of the devices.
 pub(super) type Factors = Both<Option<Factor>>;

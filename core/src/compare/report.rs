@@ -1,7 +1,7 @@
 //! A comparison as a page of text.
 
 use super::kinds::{Part, RowKind};
-use super::noise::Factor;
+use super::verdict::Factor;
 use super::{Comparison, DiffOptions, Finding};
 use crate::rows::{Cell, Rows};
 use crate::units::{self, counted, time_ns};

@@ -4,7 +4,7 @@ use super::change::call_ns;
 use super::columns::{COLUMNS, PLACE};
 use super::kinds::{Change, Part, RowKind};
 use super::lines::Line;
-use super::noise::Factor;
+use super::verdict::Factor;
 use super::{Comparison, Finding};
 use crate::rows::{Cell, Rows};
 use alloc::string::String;
@@ -95,7 +95,7 @@ fn cells(comparison: &Comparison, finding: &Finding) -> Vec<Cell> {
         speed.map_or(Cell::Null, |factor| Cell::Float(factor.ratio())),
         speed.map_or(Cell::Null, |factor| Cell::Share(factor.spread)),
         speed.map(|factor| factor.lines).into(),
-        line.part.map(|part| part.as_str()).into(),
+        line.part.map(Part::as_str).into(),
         why.as_ref().map(|why| why.0.as_str()).into(),
         why.as_ref().map(|why| why.1.as_str()).into(),
         texts(&line.names[0]),

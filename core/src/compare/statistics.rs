@@ -102,7 +102,7 @@ pub(super) fn two_sided(t: f64, freedom: f64) -> f64 {
     beta(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 }
 
-/// The regularized incomplete beta function I_x(a, b), by the continued fraction of DLMF 8.17.22, which is evaluated from
+/// The regularized incomplete beta function, by the continued fraction of DLMF 8.17.22, which is evaluated from
 /// its front by Lentz's method.
 fn beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 {

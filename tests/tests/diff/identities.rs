@@ -84,9 +84,9 @@ fn check_exchanged(there: &[Value], back: &[Value], what: &str) {
 fn comparable(row: &Value) -> Value {
     let mut row = row.clone();
     let object = row.as_object_mut().expect("an object");
-    ["name", "change", "message", "cause", "places", "factor"].iter().for_each(|key| {
-        object.remove(*key);
-    });
+    for key in ["name", "change", "message", "cause", "places", "factor"] {
+        object.remove(key);
+    }
     row
 }
 

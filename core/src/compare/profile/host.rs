@@ -37,7 +37,7 @@ pub(super) fn add(periods: &Periods, places: &mut Builder<'_>) {
             innermost(&trace.table, &trace.tree, lane, |at, time| own.push((time, nodes[lane.offset(at)])));
         } else if has_operators() {
             innermost(&trace.table, &trace.tree, lane, |at, time| {
-                others.push((time, nodes[lane.offset(at)]))
+                others.push((time, nodes[lane.offset(at)]));
             });
         }
     }

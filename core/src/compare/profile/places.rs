@@ -147,7 +147,10 @@ impl<'a> Builder<'a> {
         (parent, under): (u32, i64),
         text: Option<&str>,
     ) -> u32 {
-        let name = text.map(|text| self.names.intern(text)).unwrap_or_else(|| self.name(row));
+        let name = match text {
+            Some(text) => self.names.intern(text),
+            None => self.name(row),
+        };
         let key = (i64::from(parent) << 32 | i64::from(name.0), kind as i64);
         let family = self.family_of.of(key, self.families.len() as u32) as usize;
         if family == self.families.len() {
