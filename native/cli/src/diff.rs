@@ -60,7 +60,8 @@ fn profiles(files: &RunFiles, code: &mut u8) -> Vec<Profile> {
         let is_other = found.is_other_file();
         match found.content {
             Ok(Content::Trace(trace)) => {
-                profiles.push(Profile::of(&trace, if found.is_named { &found.path } else { &found.name }))
+                let name = if found.is_named { &found.path } else { &found.name };
+                profiles.push(Profile::of(&trace, name));
             }
             Ok(Content::Summaries(_)) => {
                 report(format!("{}: a summary has no times of single calls to compare", found.path));
