@@ -19,9 +19,9 @@
 mod check;
 pub(crate) mod columns;
 pub mod formats;
-mod metric;
+pub(crate) mod metric;
 mod parse;
-mod quantity;
+pub(crate) mod quantity;
 pub mod starting_point;
 pub mod subject;
 

@@ -6,7 +6,7 @@
 //! Trace → Profile ┘
 //! ```
 //!
-//! A trace is reduced to a [`Profile`](profile::Profile), so that no two traces need to be in memory.
+//! A trace is reduced to a [`Profile`], so that no two traces need to be in memory.
 //!
 //! | module | contents |
 //! |---|---|

@@ -85,6 +85,7 @@ mod dialect;
 pub mod error;
 pub mod execution;
 mod handle;
+pub mod history;
 mod index;
 #[doc(hidden)]
 pub mod internals;
@@ -107,6 +108,7 @@ pub mod time;
 pub mod trace;
 pub mod tree;
 pub mod units;
+mod varints;
 pub mod versions;
 pub mod words;
 pub mod write;

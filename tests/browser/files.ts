@@ -45,12 +45,6 @@ interface Document<Row> {
   rows: Row[];
 }
 
-/** Returns traces of two runs of one program, before and after a change. */
-export function twoRuns(): [string, string] | undefined {
-  if (!existsSync(corpus)) return undefined;
-  return [`${corpus}hta/trace_diff/control/control.json.gz`, `${corpus}hta/trace_diff/test/test.json.gz`];
-}
-
 /** Returns the rows that the command line prints as JSON. */
 export function rowsOf<Row = Record<string, unknown>>(query: string, file: string, ...options: string[]): Row[] {
   const text = execFileSync(native, [query, file, "--format", "json", ...options], {

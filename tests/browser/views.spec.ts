@@ -1,7 +1,6 @@
 // Every view on real traces of every kind: it shows the numbers that the command line prints.
 
-import { existsSync } from "node:fs";
-import { NO_CORPUS, own, realTraces, rowsOf, tryRowsOf, twoRuns, type Real } from "./files";
+import { NO_CORPUS, own, realTraces, rowsOf, tryRowsOf, type Real } from "./files";
 import { expect, open, rowsIn, sampleTrace, savedBy, settled, stepsTrace, test, view, visit } from "./page";
 import type { Page } from "@playwright/test";
 
@@ -255,29 +254,59 @@ for (const { of, files } of traces) {
   });
 }
 
+interface Compared {
+  kind: string;
+  name: string;
+  change: string;
+  contribution_ns: number | null;
+  a_ns: number | null;
+  b_ns: number | null;
+  significant: boolean | null;
+}
+
 test("two runs are compared", async ({ opened: page }) => {
-  const files = twoRuns() ?? [sampleTrace, own("healthy/small_gpu_trace.json")];
-  expect(files.every(existsSync)).toBe(true);
+  const files = [own("pairs/base1.json.gz"), own("pairs/fused1.json.gz")] as const;
   await open(page, ...files);
   await view(page, "compare");
   await settled(page);
-  const sums = files.map((file) => {
-    const found = new Map<string, number>();
-    for (const row of rowsOf<{ name: string; self_cpu_time_total_ns: number }>("ops", file))
-      found.set(row.name, (found.get(row.name) ?? 0) + row.self_cpu_time_total_ns);
-    return found;
-  });
-  const [before, after] = sums as [Map<string, number>, Map<string, number>];
-  for (const row of (await rowsIn(page.locator("[aria-label=Comparison]"))).slice(0, 20)) {
-    const name = String(row["name"]);
-    expect([name, row["beforeNs"], row["afterNs"]]).toEqual([name, before.get(name) ?? 0, after.get(name) ?? 0]);
-    const change = !before.has(name) ? "new" : !after.has(name) ? "gone" : undefined;
-    if (change) expect(row["change"]).toBe(change);
+  const rows = rowsOf<Compared>("diff", ...files);
+  const wall = rows.find(({ kind, name }) => kind === "total" && name === "wall");
+  await expect(page.locator("[data-card='total wall'] [data-exact]")).toHaveAttribute(
+    "data-exact",
+    new RegExp(String(wall?.b_ns?.toLocaleString("en-US"))),
+  );
+  const significant = rows.filter((row) => row.significant && !["total", "phase"].includes(row.kind));
+  await expect(page.locator("[data-verdict]")).toHaveAttribute("data-verdict", String(significant.length));
+  const shown = await rowsIn(page.locator("[aria-label=Comparison]"));
+  for (const [at, row] of shown.slice(0, 10).entries()) {
+    const { name, change, a_ns, contribution_ns } = significant[at] as Compared;
+    expect([row["name"], row["change"], row["a"], row["contribution"]]).toEqual([
+      name,
+      change,
+      a_ns,
+      Math.abs(contribution_ns ?? 0),
+    ]);
   }
+  await expect(page.locator("[data-panel=waterfall] [data-bar]").first()).toHaveAttribute("data-bar", "A");
+  await page.locator("[data-panel=waterfall] [data-bar='1 other row'], [data-bar$='other rows']").first().waitFor();
+  await page.getByLabel("Verdict").selectOption("change");
+  expect(page.url()).toContain("certainty=change");
   const saved = await savedBy(page, page.getByRole("button", { name: "JSON", exact: true }));
-  expect(JSON.parse(saved.text)).toHaveLength(new Set([...before.keys(), ...after.keys()]).size);
-  await page.getByRole("tab", { name: "Kernels" }).click();
+  expect(JSON.parse(saved.text)).toHaveLength(significant.length);
+  await page.getByRole("button", { name: "Exchange A and B" }).click();
   await settled(page);
-  await page.locator("[data-side=a]").selectOption("1");
+  await expect(page.locator("[data-side=a]")).toHaveValue("1");
   await expect(page.locator("[aria-label=Comparison] .row").first()).toBeVisible();
+});
+
+test("more than two runs are compared in a matrix", async ({ opened: page }) => {
+  await open(page, ...["base1", "base2", "host_sleep1"].map((name) => own(`pairs/${name}.json.gz`)));
+  await view(page, "compare");
+  const cell = page.locator("[data-panel=matrix] [data-pair='0 2'] button");
+  await expect(cell).toContainText("1 change");
+  await expect(page.locator("[data-panel=matrix] [data-pair='0 1'] button")).toContainText("0 changes");
+  await cell.click();
+  await settled(page);
+  await expect(page.locator("[data-side=b]")).toHaveValue("2");
+  await expect(page.locator("[aria-label=Comparison] .row").first()).toContainText("host_work");
 });

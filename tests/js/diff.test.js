@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { diff } from "kinetoscope";
+import { diff, open } from "kinetoscope";
 import * as worker from "kinetoscope/worker";
 import { data, kinetoscope } from "./files.js";
 
@@ -32,7 +32,10 @@ for (const [base, changed] of [
     assert.equal(await there.table({ rowLimit: 3 }), here.table({ rowLimit: 3 }));
     assert.deepEqual(await there.rows({ rowLimit: 5 }), here.rows({ rowLimit: 5 }));
     const { length, columns } = here.columns();
-    assert.deepEqual([...columns.contribution_ns], here.rows().map((row) => row.contribution_ns ?? NaN));
+    assert.deepEqual(
+      [...columns.contribution_ns],
+      here.rows().map((row) => row.contribution_ns ?? NaN),
+    );
     assert.equal(length, here.rows().length);
     here.dispose();
     there.dispose();
@@ -72,4 +75,17 @@ test("what cannot be compared is refused", async () => {
   const stop = new AbortController();
   stop.abort();
   await assert.rejects(diff(good, good, { signal: stop.signal }), { code: "aborted" });
+});
+
+test("profiles are compared as the traces that they are of", async () => {
+  const [a, b] = ["base1", "fused1"].map((name) => named(pair(name)));
+  const [here, there] = [await open(a), await worker.open(b)];
+  const profiles = [here.profile(), await there.profile()];
+  const expected = (await diff(a, b)).json();
+  assert.equal((await diff(...profiles)).json(), expected);
+  assert.equal(await (await worker.diff(...profiles)).json(), expected);
+  assert.ok(profiles[0].length < 400_000);
+  await assert.rejects(diff(profiles[0].subarray(0, 1000), b), { code: "bad_option" });
+  here.dispose();
+  there.dispose();
 });

@@ -4,6 +4,8 @@ import {
   EXPORTS,
   KinetoscopeError,
   QUERIES,
+  check,
+  diff,
   mediaType,
   memoryBytes,
   merge,
@@ -12,6 +14,15 @@ import {
   repair,
   summarize,
   type Answers,
+  type BudgetResult,
+  type Budgets,
+  type Check,
+  type CheckOptions,
+  type CompareOptions,
+  type Comparison,
+  type Diff,
+  type DiffRow,
+  type Limits,
   type ChromeEvent,
   type Columns,
   type Diagnostic,
@@ -58,12 +69,15 @@ import { open as openInline } from "kinetoscope/inline";
 import { createRemoteClient, type Reply, type Request as Message, type Spawn, type Thread } from "kinetoscope/remote";
 import { serve } from "kinetoscope/serve";
 import {
+  diff as diffRemote,
   open as openRemote,
   openRun as openRemoteRun,
   merge as mergeRemote,
   summarize as summarizeRemote,
   type RemoteAnswers,
   type RemoteClient,
+  type RemoteComparison,
+  type RemoteDiff,
   type RemoteRanks,
   type RemoteRun,
   type RemoteTrace,
@@ -179,7 +193,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   (await createRemoteClient(spawn).open(file)).dispose();
   const handle: (message: Message) => Promise<void> = serve(
     { postMessage: () => undefined },
-    { open: openSupplied, repair, openRun, summarize, merge },
+    { open: openSupplied, repair, openRun, summarize, merge, diff },
   );
   console.log(handle);
 
@@ -192,6 +206,24 @@ export async function main(file: File, response: Response, stream: ReadableStrea
     }
   }
 }
+
+export async function compared(file: File): Promise<void> {
+  const reading: CompareOptions = { memoryLimit: 1e9 };
+  const comparison: Comparison = await diff(file, [file], reading);
+  const rows: DiffRow[] = comparison.rows({ rowLimit: 5 });
+  for (const row of rows) if (row.kind === "kernel") console.log(row.part_of, row.contribution_ns, row.names_a);
+  console.log(comparison.columns().length, comparison.table(), comparison.json());
+  const remote: RemoteComparison = await diffRemote(file, file);
+  console.log((await remote.rows()).length, (await remote.columns()).length, await remote.table(), await remote.json());
+  remote.dispose();
+  const limits: Limits = { max: "25 ms", max_increase: "3 %", optional: true };
+  const budgets: Budgets = { step: limits, kernel: { "gemm*": limits }, findings: { forbid: ["gpu_idle"] } };
+  const options: CheckOptions<Source> = { base: [file] };
+  const result: BudgetResult = await check(file, budgets, options);
+  console.log(result.outcome, result.rows[0]?.message, result.markdown, result.junit, result.table, result.json);
+}
+
+export const comparisons: [Diff<Source>, Check<Source>, RemoteDiff] = [{ diff }, { check }, { diff: diffRemote }];
 
 export const ranks: [Ranks<Source>, RemoteRanks] = [
   { openRun, summarize, merge },

@@ -20,7 +20,7 @@ export type StackGroup = `stack:${number}`;
 
 const COLUMNS_HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's list of queries.
 
-import type { Queries } from \"./queries.js\";
+import type { DiffRow, Queries } from \"./queries.js\";
 
 /** What the values of a column are: durations and times in ns, sizes in bytes, shares of 1, …. */
 export type ColumnKind =
@@ -83,17 +83,24 @@ pub fn columns_ts() -> String {
     let mut out = COLUMNS_HEAD.to_owned();
     for query in QUERIES {
         let _ = writeln!(out, "  {}: [", key(query.name));
-        for Column { key, title, kind, about, .. } in query.columns {
-            let kind = kind_name(*kind);
-            let _ = writeln!(
-                out,
-                "    {{ key: \"{key}\", title: {title:?}, kind: \"{kind}\", about: {about:?} }},"
-            );
-        }
+        columns(&mut out, "    ", query.columns);
         out.push_str("  ],\n");
     }
-    out.push_str("};\n");
+    out.push_str("};\n\n/** The columns of `diff`, in their order. */\n");
+    out.push_str("export const DIFF_COLUMNS: readonly Column<keyof DiffRow & string>[] = [\n");
+    columns(&mut out, "  ", COMPARISONS[0].columns);
+    out.push_str("];\n");
     out
+}
+
+fn columns(out: &mut String, indent: &str, columns: &[Column]) {
+    for Column { key, title, kind, about, .. } in columns {
+        let kind = kind_name(*kind);
+        let _ = writeln!(
+            out,
+            "{indent}{{ key: \"{key}\", title: {title:?}, kind: \"{kind}\", about: {about:?} }},"
+        );
+    }
 }
 
 /// Returns the columns of every answer.

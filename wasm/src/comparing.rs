@@ -51,6 +51,21 @@ impl EngineComparison {
         if is_base { self.base.push(profile) } else { self.new.push(profile) }
     }
 
+    /// Adds a profile as bytes.
+    ///
+    /// # Errors
+    /// Returns an error if it is damaged or of another version.
+    #[wasm_bindgen(js_name = addProfile)]
+    pub fn add_profile(&mut self, is_base: bool, bytes: &[u8]) -> Result<(), JsValue> {
+        let profile = Profile::from_bytes(bytes).map_err(|e| failure(&e))?;
+        if is_base {
+            self.base.push(profile)
+        } else {
+            self.new.push(profile)
+        }
+        Ok(())
+    }
+
     /// Compares what was added.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use js_sys::{Array, Object, Uint8Array};
 use kinetoscope_core::analysis::timeline::counters::{Counter, counters};
 use kinetoscope_core::analysis::timeline::spans::{self, Relation, Span};
 use kinetoscope_core::analysis::timeline::tiles::{Tile, Window, tiles};
+use kinetoscope_core::compare::profile::Profile;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::names::NameId;
 use kinetoscope_core::queries::answer_options::OpsOptions;
@@ -135,6 +136,11 @@ impl EngineTrace {
         let summary = Summary::of(&self.trace, name);
         let most = file_bytes.map_or(usize::MAX, |bytes| limit(name, bytes as u64));
         Uint8Array::from(Summaries::within(summary, most).to_file().as_slice())
+    }
+
+    /// What a comparison uses of the trace, as bytes.
+    pub fn profile(&self, name: &str) -> Uint8Array {
+        Uint8Array::from(Profile::of(&self.trace, name).to_bytes().as_slice())
     }
 
     /// Runs a query and returns its rows as plain objects.

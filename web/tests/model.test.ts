@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import type { StepsRow } from "kinetoscope/remote";
-import { compare } from "../src/model/compare";
+import type { DiffRow } from "kinetoscope/remote";
+import { certainty, changesOf, rangeOf, waterfall, type Total } from "../src/model/compare";
 import { amount, bytes, cell, exact, share, time } from "../src/model/format";
 import { histogram, quantile } from "../src/model/histogram";
 import { rankOfName, relationOf } from "../src/model/ranks";
@@ -128,34 +129,43 @@ describe("steps", () => {
 });
 
 describe("compare", () => {
-  const row = (name: string, ns: number) => ({ name, ns });
+  const part = (name: string, contribution: number, significant: boolean) =>
+    ({
+      kind: "kernel",
+      name,
+      part_of: "device busy",
+      contribution_ns: contribution,
+      significant,
+    }) as unknown as DiffRow;
+  const total = { kind: "total", name: "device busy", a_ns: 1000, b_ns: 1060, contribution_ns: 60 } as unknown as Total;
+  const rows = [
+    part("a", 50, true),
+    part("b", -30, true),
+    part("c", 35, false),
+    part("d", 5, false),
+    part("e", 0, false),
+  ];
 
-  test("pairs are classified and sorted by absolute difference", () => {
-    const before = [row("a", 100), row("b", 50), row("c", 1000)];
-    const after = [row("a", 300), row("d", 20), row("c", 1010)];
-    const pairs = compare(
-      before,
-      after,
-      (one) => one.name,
-      (one) => one.ns,
-    );
-    expect(pairs.map((pair) => `${pair.name} ${pair.change} ${pair.differenceNs}`)).toEqual([
-      "a changed 200",
-      "b gone -50",
-      "d new 20",
-      "c same 10",
+  test("each bar of a waterfall begins where the one before it ends", () => {
+    const bars = waterfall(rows, total, 2, (count) => `${count} others`);
+    expect(bars.map(({ name, from, to }) => [name, from, to])).toEqual([
+      ["A", 0, 1000],
+      ["a", 1000, 1050],
+      ["b", 1050, 1020],
+      ["2 others", 1020, 1060],
+      ["B", 0, 1060],
     ]);
-    expect(pairs[0]?.ratio).toBe(3);
-    expect(pairs[2]?.ratio).toBeNull();
   });
 
-  test("rows with the same name are added up", () => {
-    const [pair] = compare(
-      [row("a", 1), row("a", 2)],
-      [row("a", 3)],
-      (one) => one.name,
-      (one) => one.ns,
-    );
-    expect([pair?.beforeNs, pair?.afterNs, pair?.change]).toEqual([3, 3, "same"]);
+  test("the axis begins at 0 unless the change is small", () => {
+    const [low, high] = rangeOf(waterfall(rows, total, 9, String));
+    expect(low).toBeGreaterThan(900);
+    expect(high).toBeGreaterThan(1060);
+    expect(rangeOf(waterfall([part("a", 960, true)], { ...total, a_ns: 100 }, 9, String))[0]).toBe(0);
+  });
+
+  test("verdicts have words, and sums are not in the table", () => {
+    expect([true, false, null].map(certainty)).toEqual(["change", "noise", "unknown"]);
+    expect(changesOf([total as DiffRow, ...rows]).map(({ name }) => name)).toEqual(["a", "b", "c", "d", "e"]);
   });
 });

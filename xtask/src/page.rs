@@ -11,7 +11,7 @@ use std::process::Command;
 const FIRST_LOAD: u64 = 900_000;
 
 /// The maximum size of the single-file page, in bytes.
-const ONE_FILE: u64 = 2_800_000;
+const ONE_FILE: u64 = 3_000_000;
 
 fn folder() -> PathBuf {
     root().join("web")

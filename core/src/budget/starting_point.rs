@@ -28,10 +28,7 @@ pub fn starting_point(subjects: &[Subject]) -> String {
     let names: Vec<&str> = subjects.iter().map(Subject::source).collect();
     let _ = writeln!(out, "# Measured: {}", crate::rows::one_line(&names.join(", ")));
     let wall = subjects.iter().filter_map(|one| one.value(Metric::Step, "")).fold(0.0, f64::max);
-    let is_fit = |metric: Metric| {
-        let question = metric.question();
-        subjects.iter().all(|one| one.unfit.iter().all(|unfit| Some(unfit.0) != question))
-    };
+    let is_fit = |metric| !subjects.iter().any(|one| one.cannot_answer(metric));
     for metric in [Metric::Step, Metric::DeviceBusy, Metric::DeviceIdle, Metric::Communication] {
         if is_fit(metric) {
             add(&mut out, subjects, metric, "", wall);

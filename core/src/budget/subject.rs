@@ -52,6 +52,21 @@ impl Subject {
         self.profile.source()
     }
 
+    /// The program that wrote the trace.
+    pub(crate) fn producer(&self) -> &str {
+        &self.profile.facts.producer
+    }
+
+    /// The number of steps; 1 without profiler steps.
+    pub(crate) fn steps(&self) -> usize {
+        self.profile.len()
+    }
+
+    /// Whether the trace lacks what a metric is about.
+    pub(crate) fn cannot_answer(&self, metric: Metric) -> bool {
+        metric.question().is_some_and(|question| self.unfit.iter().any(|unfit| unfit.0 == question))
+    }
+
     /// The value of each step; of a metric that is no time per step, one value. `None` if nothing has the name.
     pub(super) fn samples(&self, metric: Metric, name: &str) -> Option<Vec<f64>> {
         let profile = &self.profile;
@@ -94,13 +109,13 @@ impl Subject {
     }
 
     /// The value that is compared with a limit.
-    pub(super) fn value(&self, metric: Metric, name: &str) -> Option<f64> {
+    pub(crate) fn value(&self, metric: Metric, name: &str) -> Option<f64> {
         let samples = self.samples(metric, name)?;
         Some(if metric == Metric::Step { median(&samples) } else { mean(&samples) })
     }
 
     /// The names that a budget of a metric can have.
-    pub(super) fn names(&self, metric: Metric) -> Vec<String> {
+    pub(crate) fn names(&self, metric: Metric) -> Vec<String> {
         let mut names: Vec<String> = match metric {
             Metric::Idle => Cause::ALL.into_iter().map(Cause::label).collect(),
             Metric::Memory => self.profile.memory.iter().map(|peaks| peaks.device.clone()).collect(),

@@ -183,6 +183,9 @@ fn sum(series: &[i64]) -> i64 {
     series.iter().fold(0, |sum, &ns| sum.saturating_add(ns))
 }
 
+/// The largest sum, which only damaged files reach.
+const LARGEST: i128 = 1 << 60;
+
 /// Divides the sums of all steps by the number of steps, so that the means of all lines add up to the mean of their sum.
 fn add_up(lines: &mut [Line], units: Both<i64>) {
     for (side, units) in units.into_iter().enumerate() {
@@ -190,7 +193,7 @@ fn add_up(lines: &mut [Line], units: Both<i64>) {
         let (mut total, mut before) = (0i128, 0);
         for line in lines.iter_mut() {
             total += i128::from(line.values[side]);
-            let reached = total.div_euclid(units) as i64;
+            let reached = total.div_euclid(units).clamp(-LARGEST, LARGEST) as i64;
             line.values[side] = reached - before;
             before = reached;
         }

@@ -83,9 +83,9 @@ impl Measures {
                 add(&mut measured.sums[side], step, sample.sum_ns);
                 let place = &mut measured.places.of((i64::from(within[node]), 0))[side];
                 *place = place.saturating_add(sample.ns);
-                self.attributed[side] += sample.ns;
+                self.attributed[side] = self.attributed[side].saturating_add(sample.ns);
                 if is_matched[node] {
-                    self.aligned[side] += sample.ns;
+                    self.aligned[side] = self.aligned[side].saturating_add(sample.ns);
                 }
             }
         }

@@ -8,6 +8,7 @@
 
 mod device;
 mod facts;
+pub mod file;
 mod host;
 mod places;
 

@@ -11,13 +11,12 @@
 //! order gives the same bytes. Integers are LEB128 varints, signed ones zigzag-coded. A reader skips sections that it does
 //! not know and fills in sections that are missing; it rejects files of a newer version.
 
-mod bytes;
 mod sections;
 
-use self::bytes::{Reader, Writer};
 use super::summary::Summary;
 use crate::error::Error;
 use crate::order::sort_by_key;
+use crate::varints::{Reader, Writer};
 use alloc::boxed::Box;
 use alloc::vec::{self, Vec};
 use crc::{CRC_32_ISO_HDLC, Crc};

@@ -4,6 +4,7 @@ use crate::analysis::overview::info;
 use crate::budget::Checked;
 use crate::budget::formats::as_rows;
 use crate::compare::Comparison;
+use crate::history::trend::Trend;
 use crate::ranks::run::Run;
 use crate::rows::{Rows, json, quote};
 use crate::trace::Trace;
@@ -100,6 +101,11 @@ pub fn of_budgets(checked: &[Checked]) -> String {
     let traces: Vec<String> =
         checked.iter().map(|one| format!("{{\"name\":{}}}", quote(one.source()))).collect();
     document("budgets", &traces, &as_rows(checked))
+}
+
+/// Returns the document of a trend.
+pub fn of_trend(trend: &Trend) -> String {
+    document("trend", &[], &trend.rows())
 }
 
 /// Returns the document of an answer about several traces without diagnostics.

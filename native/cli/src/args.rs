@@ -1,13 +1,14 @@
 //! The command line, built from the engine's lists of queries and exports, and its parsed arguments.
 
 mod check;
+mod input;
 mod ranks;
 
 use crate::failure::Failure;
 use crate::progress::Reading;
-use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use kinetoscope_core::kernel_rules::KernelRules;
+use input::{execution_trace, kernel_rules, torch_version};
 use kinetoscope_core::queries::options::{Opt, Options, Takes};
 use kinetoscope_core::queries::setting::Setting;
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, Kind, QUERIES, Query};
@@ -36,7 +37,7 @@ const MORE_HELP: &str = "\n  \
     gzip -dc run.json.gz | kinetoscope -\n\n\
     Exit codes:\n  \
     0  success\n  \
-    1  an identity of `check` does not hold, or `fitness` found a question unfit\n  \
+    1  an identity or a budget of `check` does not hold, or `fitness` found a question unfit\n  \
     2  wrong usage, or a file that cannot be read or written\n  \
     3  `what-if` refuses the trace; with --strict: a part of a trace could not be read, or it\n     \
        lacks what the answer needs";
@@ -60,7 +61,7 @@ const TOPICS: [(&str, &[&str]); 9] = [
         &["ops", "events", "event-tree", "stacks", "modules", "coverage", "patterns", "evaluation", "nodes"],
     ),
     ("Causes", &["breakdown", "idle", "tasks", "critical-path", "what-if"]),
-    ("Compare", &["diff"]),
+    ("Compare", &["diff", "trend"]),
     ("Ranks", &["ranks", "summarize", "merge"]),
     ("Devices", &["kernels", "launches", "sequences", "collectives", "flops", "memory", "steps"]),
     ("Timeline", &["tree", "samples", "names", "counters", "tracks"]),
@@ -103,7 +104,7 @@ fn subcommands() -> impl Iterator<Item = Command> {
         .iter()
         .chain(COMPARISONS)
         .map(query_command)
-        .chain([ranks::summarize(), ranks::merge(), export, repair])
+        .chain([check::trend(), ranks::summarize(), ranks::merge(), export, repair])
         .chain(page_commands())
         .chain(exports(Kind::Edit).map(|e| export_command(e, "")))
         .chain([
@@ -325,38 +326,6 @@ fn format_arg(help: &'static str) -> Arg {
         .help(help)
 }
 
-fn torch_version() -> Arg {
-    Arg::new("torch-version")
-        .long("torch-version")
-        .value_name("VERSION")
-        .help_heading("Input")
-        .value_parser(Rules::of_version)
-        .allow_hyphen_values(true)
-        .help("Make events and averages by the rules of this version of PyTorch, such as 2.15 [default: recognised]")
-}
-
-fn kernel_rules() -> Arg {
-    let rules = |path: PathBuf| {
-        let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-        KernelRules::parse(&text).map_err(|error| error.to_string())
-    };
-    Arg::new("kernel-rules")
-        .long("kernel-rules")
-        .value_name("FILE")
-        .help_heading("Input")
-        .value_parser(PathBufValueParser::new().try_map(rules))
-        .help("Own rules for categories of kernels: lines of category,pattern")
-}
-
-fn execution_trace() -> Arg {
-    Arg::new("execution-trace")
-        .long("execution-trace")
-        .value_name("FILE")
-        .help_heading("Input")
-        .value_parser(value_parser!(PathBuf))
-        .help("Take inputs and outputs from the execution trace that was recorded with the trace")
-}
-
 fn answer_args(command: Command, required: bool) -> Command {
     let is_ruled = !required || RULED.contains(&command.get_name());
     let is_classified = !required || CLASSIFIED.contains(&command.get_name());
@@ -365,10 +334,11 @@ fn answer_args(command: Command, required: bool) -> Command {
     let input = input.chain(is_classified.then(kernel_rules)).chain(is_joined.then(execution_trace));
     let traces = match command.get_name() {
         "ranks" => run_traces(),
-        "diff" => run_traces().num_args(2).value_names(["BASE", "NEW"]),
+        "diff" => run_traces().num_args(1).value_name("BASE"),
         _ => traces(required),
     };
-    command.arg(traces).args(input).args([
+    let new = (command.get_name() == "diff").then(check::new_trace);
+    command.arg(traces).args(new).args(input).args([
         format_arg("The output format"),
         output("Write to this file instead of standard output"),
         strict(),

@@ -6,6 +6,7 @@ use crate::destinations::Inputs;
 use crate::failure::{CHECK_FAILED, Failure, UNFIT, report};
 use crate::print::print;
 use crate::progress::read_or_report;
+use crate::trend;
 use clap::ArgMatches;
 use kinetoscope::files::sources;
 use kinetoscope_core::budget::formats::{as_rows, junit, markdown, sarif};
@@ -26,16 +27,51 @@ pub(crate) fn check(matches: &ArgMatches) -> Result<u8, Failure> {
     if matches.get_flag("init") {
         return init(&files);
     }
+    let reports: Vec<PathBuf> = matches.get_many("report").map(|t| t.cloned().collect()).unwrap_or_default();
+    let reports = reports.iter().map(report_format).collect::<Result<Vec<_>, _>>()?;
+    let outputs = Outputs { reports, record: matches.get_one::<PathBuf>("record").cloned() };
     let is_budget = |path: &PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
     if files.traces.first().is_some_and(is_budget) {
-        return check_budgets(&files, &base, args::format(matches));
+        return check_budgets(&files, &base, args::format(matches), &outputs);
     }
-    if !base.is_empty() || matches!(args::format(matches), Format::Junit | Format::Sarif) {
-        return Err(Failure::usage(
-            "--base, junit and sarif need a file of budgets (.toml) as the first argument",
-        ));
+    let needs_budgets = !base.is_empty()
+        || !outputs.reports.is_empty()
+        || matches!(args::format(matches), Format::Junit | Format::Sarif);
+    if needs_budgets {
+        let what = "--base, --report, junit and sarif need a file of budgets (.toml) as the first argument";
+        return Err(Failure::usage(what));
     }
-    answer::answer("check", matches)
+    let code = answer::answer("check", matches)?;
+    if let Some(record) = &outputs.record {
+        let mut read = 0;
+        trend::record(record, &subjects(&files.traces, &files, &mut read)?)?;
+    }
+    Ok(code)
+}
+
+/// The files that are written in addition to the answer.
+struct Outputs {
+    reports: Vec<(PathBuf, Format)>,
+    record: Option<PathBuf>,
+}
+
+/// A report with the format of its extension.
+fn report_format(path: &PathBuf) -> Result<(PathBuf, Format), Failure> {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+    let format = match extension {
+        "md" => Format::Md,
+        "xml" => Format::Junit,
+        "sarif" => Format::Sarif,
+        "json" => Format::Json,
+        "csv" => Format::Csv,
+        _ => {
+            return Err(Failure::usage(format!(
+                "{}: a report is .md, .xml, .sarif, .json or .csv",
+                path.display()
+            )));
+        }
+    };
+    Ok((path.clone(), format))
 }
 
 /// A file of budgets, with the line of each leaf.
@@ -128,7 +164,7 @@ fn init(files: &Files) -> Result<u8, Failure> {
     Ok(code)
 }
 
-fn check_budgets(files: &Files, base: &[PathBuf], format: Format) -> Result<u8, Failure> {
+fn check_budgets(files: &Files, base: &[PathBuf], format: Format, outputs: &Outputs) -> Result<u8, Failure> {
     let (budget, traces) = files.traces.split_first().ok_or_else(|| Failure::usage("no file of budgets"))?;
     let budget = BudgetFile::read(budget)?;
     if traces.is_empty() {
@@ -140,16 +176,23 @@ fn check_budgets(files: &Files, base: &[PathBuf], format: Format) -> Result<u8, 
     let mut code = 0;
     let base = subjects(base, files, &mut code)?;
     let mut checked: Vec<Checked> = Vec::new();
-    for subject in subjects(traces, files, &mut code)? {
+    let subjects = subjects(traces, files, &mut code)?;
+    for subject in &subjects {
         let same_rank: Vec<Subject> =
             base.iter().filter(|one| one.rank() == subject.rank()).cloned().collect();
         let base = if same_rank.is_empty() { &base } else { &same_rank };
-        checked.push(budget.budgets.check(&subject, base).map_err(|wrong| budget.failure(&wrong))?);
+        checked.push(budget.budgets.check(subject, base).map_err(|wrong| budget.failure(&wrong))?);
     }
     if checked.is_empty() {
         return Err(Failure::usage("no trace could be read"));
     }
     print(&text(&checked, &budget, format), files.output.as_deref())?;
+    for (path, format) in &outputs.reports {
+        print(&text(&checked, &budget, *format), Some(path))?;
+    }
+    if let Some(record) = &outputs.record {
+        trend::record(record, &subjects)?;
+    }
     Ok(code.max(outcome(&checked)))
 }
 

@@ -20,7 +20,8 @@ pub(crate) fn diff(matches: &ArgMatches) -> Result<u8, Failure> {
     let files = Files::of(matches);
     let options = args::options(query.options, matches)?;
     let format = args::format(matches);
-    let sides = sides(&files)?;
+    let new = matches.get_one::<PathBuf>("new").ok_or_else(|| Failure::usage("two traces are necessary"))?;
+    let sides = sides(&files, new)?;
     let mut code = 0;
     let [base, new] = sides.map(|files| profiles(&files, &mut code));
     if base.is_empty() || new.is_empty() {
@@ -43,10 +44,8 @@ pub(crate) fn diff(matches: &ArgMatches) -> Result<u8, Failure> {
 }
 
 /// The files of each side, none of which is the output.
-fn sides(files: &Files) -> Result<[RunFiles; 2], Failure> {
-    let of = |path: &PathBuf| RunFiles::of(std::slice::from_ref(path)).map_err(Failure::from);
-    let [base, new] = &files.traces[..] else { return Err(Failure::usage("two traces are necessary")) };
-    let sides = [of(base)?, of(new)?];
+fn sides(files: &Files, new: &PathBuf) -> Result<[RunFiles; 2], Failure> {
+    let sides = [RunFiles::of(&files.traces)?, RunFiles::of(std::slice::from_ref(new))?];
     if let Some(output) = &files.output {
         Inputs::of(sides.iter().flat_map(RunFiles::sources)).refuse(output)?;
     }

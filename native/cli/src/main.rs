@@ -15,6 +15,7 @@ mod progress;
 mod random;
 mod ranks;
 mod terminal;
+mod trend;
 #[cfg(feature = "view")]
 mod view;
 
@@ -43,6 +44,7 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         }
         Some(("ranks", matches)) => ranks::ranks(matches),
         Some(("check", matches)) => budgets::check(matches),
+        Some(("trend", matches)) => trend::trend(matches),
         Some(("diff", matches)) => diff::diff(matches),
         Some(("summarize", matches)) => ranks::summarize::summarize(matches),
         Some(("merge", matches)) => ranks::merge::merge(matches),

@@ -198,3 +198,93 @@ fn identities_are_checked_without_budgets() {
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(document["schema"], "kinetoscope.check/1");
 }
+
+/// Appends lines of a program that becomes slower, and asks for the trend.
+#[test]
+fn a_history_shows_where_a_metric_changed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (base, sleep) = (pair("base1"), pair("host_sleep1"));
+    for trace in [&base; 6].into_iter().chain([&sleep; 6]) {
+        assert!(run(&folder, &[trace, "--record", "history.jsonl"]).status.success());
+    }
+    let lines = fs::read_to_string(folder.path().join("history.jsonl")).expect("a file");
+    assert_eq!(lines.lines().count(), 12);
+    let line: Value = serde_json::from_str(lines.lines().next().expect("a line")).expect("JSON");
+    assert_eq!((&line["schema"], &line["steps"]), (&"kinetoscope.history/1".into(), &20.into()));
+    assert!(line["metrics"]["step"].as_f64().expect("a number") > 1e7);
+    let trend = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kinetoscope"));
+        command.arg("trend").args(arguments).current_dir(folder.path()).output().expect("a process")
+    };
+    let document: Value =
+        serde_json::from_slice(&trend(&["history.jsonl", "--format", "json"]).stdout).expect("JSON");
+    let rows = document["rows"].as_array().expect("rows");
+    let step = rows.iter().find(|row| row["kind"] == "change" && row["metric"] == "step").expect("a change");
+    assert_eq!(step["run"], 7);
+    assert!((step["change"].as_f64().expect("a share") - 0.478).abs() < 0.01, "{step}");
+    let series =
+        rows.iter().find(|row| row["kind"] == "series" && row["metric"] == "step").expect("a series");
+    assert_eq!(series["values"].as_array().expect("values").len(), 12);
+    let text = String::from_utf8(trend(&["history.jsonl"]).stdout).expect("UTF-8");
+    assert!(text.contains("Changes, the latest first") && text.contains("+47.8%"), "{text}");
+    // A line that is none names its number.
+    fs::write(folder.path().join("bad.jsonl"), format!("{}\n{{}}\n", lines.lines().next().expect("a line")))
+        .expect("a file");
+    let bad = trend(&["bad.jsonl"]);
+    assert_eq!(bad.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&bad.stderr)
+            .contains("line 2: the schema is \"\", not kinetoscope.history/1")
+    );
+    assert_eq!(trend(&["absent.jsonl"]).status.code(), Some(2));
+}
+
+/// Runs the script of `action.yml` as a job does.
+#[test]
+fn the_script_of_the_action_passes_its_results_to_the_job() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("ci/check-budgets.sh");
+    let action = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../action.yml"))
+        .expect("the action");
+    assert!(action.contains("native/cli/ci/check-budgets.sh"));
+    for variable in
+        ["BUDGET: ${{ inputs.budget }}", "TRACES: ${{ inputs.traces }}", "BASE: ${{ inputs.base }}"]
+    {
+        assert!(action.contains(variable), "{variable}");
+    }
+    let program = Path::new(env!("CARGO_BIN_EXE_kinetoscope")).parent().expect("a folder");
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").expect("a path"));
+    for (budget, traces, base, code, outcome) in [
+        ("[step]\nmax = \"24 ms\"", pair("base1"), String::new(), 0, "pass"),
+        (
+            "[step]\nmax = \"24 ms\"",
+            format!("{}\n{}", pair("base1"), pair("host_sleep1")),
+            String::new(),
+            1,
+            "breach",
+        ),
+        ("[step]\nmax_increase = \"1 %\"", pair("host_sleep1"), pair("base*"), 1, "breach"),
+        ("[memory.CPU]\nmax = \"1 GiB\"", pair("base1"), String::new(), 3, "unfit"),
+        ("[stpe]", pair("base1"), String::new(), 2, "error"),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("budget.toml"), budget).expect("a file");
+        let status = Command::new("sh")
+            .arg(&script)
+            .current_dir(folder.path())
+            .env("PATH", &path)
+            .env("BUDGET", "budget.toml")
+            .env("TRACES", traces)
+            .env("BASE", base)
+            .env("GITHUB_OUTPUT", "output.txt")
+            .env("GITHUB_STEP_SUMMARY", "summary.md")
+            .env("RUNNER_TEMP", folder.path())
+            .output()
+            .expect("a shell");
+        assert_eq!(status.status.code(), Some(code), "{budget}: {}", String::from_utf8_lossy(&status.stderr));
+        let output = fs::read_to_string(folder.path().join("output.txt")).expect("the output");
+        assert!(output.starts_with(&format!("outcome={outcome}\njunit=")), "{output}");
+        let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap_or_default();
+        assert_eq!(summary.starts_with("### Performance budgets\n"), code != 2, "{summary}");
+        assert_eq!(folder.path().join("kinetoscope/budgets.sarif").exists(), code != 2);
+    }
+}

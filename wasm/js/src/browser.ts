@@ -9,4 +9,8 @@ export * from "./public.js";
 
 const ready = () => load(() => new URL("./kinetoscope.wasm", import.meta.url));
 
-export const { open, repair, openRun, summarize, merge, diff, check } = createClient<Source>({ ready, input: inputOf, gunzip });
+export const { open, repair, openRun, summarize, merge, diff, check } = createClient<Source>({
+  ready,
+  input: inputOf,
+  gunzip,
+});

@@ -6,10 +6,14 @@ import { check, guarded } from "./errors.js";
 import { compareOptions, sidesOf, type CompareOptions } from "./compare-options.js";
 import type { Progress } from "./read.js";
 import type { Reader } from "./ranks.js";
+import { bytesOr } from "./small-file.js";
+
+/** The first bytes of a profile. */
+const PROFILE = "KPRF";
 
 export interface Diff<S> {
   /**
-   * Compares two traces, or two runs of several ranks given as arrays: each rank with the same rank of the other side.
+   * Compares two traces, or what their `profile()` returned, or two runs of several ranks given as arrays: each rank with the same rank of the other side.
    *
    * @throws {KinetoscopeError} if a source cannot be read, no rank is on both sides, or an option is invalid.
    */
@@ -34,13 +38,19 @@ export function createDiff<S>(reader: Reader<S>): Diff<S> {
         const progress = ({ bytes, events }: Progress): void =>
           onProgress?.({ done, total, bytes: sum.bytes + bytes, events: sum.events + events });
         const input = await reader.input(source, signal);
-        const reading = { signal, memoryLimit, torchVersion, kernelRules, onProgress: progress };
-        const { engine, bytes } = await reader.trace(input, reading);
-        try {
-          sum.bytes += bytes;
-          guarded(() => comparison.add(isBase, engine, input.name));
-        } finally {
-          engine.free();
+        const from = await bytesOr(input, PROFILE);
+        if (from instanceof Uint8Array) {
+          guarded(() => comparison.addProfile(isBase, from));
+          sum.bytes += from.length;
+        } else {
+          const reading = { signal, memoryLimit, torchVersion, kernelRules, onProgress: progress };
+          const { engine, bytes } = await reader.trace(from, reading);
+          try {
+            sum.bytes += bytes;
+            guarded(() => comparison.add(isBase, engine, input.name));
+          } finally {
+            engine.free();
+          }
         }
         onProgress?.({ done: done + 1, total, ...sum });
       }

@@ -29,7 +29,8 @@ export type Method =
   | "related"
   | "curve"
   | "event"
-  | "summarize";
+  | "summarize"
+  | "profile";
 
 /** The methods of a run or a comparison that are called by name. */
 export type HeldMethod = "ranks" | "rows" | "columns" | "table" | "json" | "summary";

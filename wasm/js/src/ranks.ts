@@ -4,9 +4,10 @@ import { EngineRun, type EngineMerging } from "./glue/engine.js";
 import { KinetoscopeError, asError, check, guarded } from "./errors.js";
 import * as given from "./given.js";
 import { mergeOptions, noRank, noteOf, runOptions } from "./rank-notes.js";
-import { peek, type OpenOptions, type Progress, type ReadTrace } from "./read.js";
+import type { OpenOptions, Progress, ReadTrace } from "./read.js";
 import type { MergeOptions, RunOptions, SourceNote, SummaryOptions } from "./run-options.js";
 import { Run } from "./run.js";
+import { bytesOr } from "./small-file.js";
 import { streamOf, type Input } from "./source.js";
 
 /** How sources are read. */
@@ -47,35 +48,6 @@ export interface Ranks<S> {
 /** The first bytes of a file of summaries. */
 const MAGIC = "KSUM";
 
-/** The largest file of summaries that is read, in bytes. */
-const LARGEST = 2 ** 30;
-
-/** Returns the bytes of a file of summaries, or the input of what is no such file. */
-async function summaryOr(input: Input): Promise<Uint8Array | Input> {
-  const [head, chunks] = await peek(input.chunks());
-  if (String.fromCharCode(...head.subarray(0, MAGIC.length)) === MAGIC) return collect(chunks);
-  if (!input.canRepeat) return { ...input, chunks: () => chunks };
-  await chunks.return(undefined);
-  return input;
-}
-
-async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    parts.push(chunk);
-    size += chunk.length;
-    if (size > LARGEST) throw new KinetoscopeError("too_large", `a file of summaries has more than ${LARGEST} bytes`);
-  }
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-}
-
 /** Frees an object of the engine after its use. */
 function using<E extends { free(): void }, T>(engine: E, use: (engine: E) => T): T {
   try {
@@ -112,7 +84,7 @@ export function createRanks<S>(reader: Reader<S>): Ranks<S> {
     given.openOptions(reading);
     if (name !== undefined) given.text("name", name);
     const input = await reader.input(source, reading.signal);
-    const from = await summaryOr(input);
+    const from = await bytesOr(input, MAGIC);
     if (from instanceof Uint8Array) return checked(from, input.name);
     const { engine, bytes } = await reader.trace(from, reading);
     return using(engine, (trace) => trace.summarize(name ?? input.name, complete ? undefined : bytes));
@@ -171,7 +143,7 @@ export function createRanks<S>(reader: Reader<S>): Ranks<S> {
         const input = await reader.input(source, signal);
         const name = unusedName(input.name, names);
         names.add(name);
-        const from = await summaryOr(input);
+        const from = await bytesOr(input, MAGIC);
         if (from instanceof Uint8Array) {
           throw new KinetoscopeError("bad_source", `${name}: a summary has no events to merge`);
         }

@@ -118,6 +118,10 @@ export class RemoteTrace {
     return this.#call("summarize", options);
   }
 
+  profile(): Promise<Uint8Array> {
+    return this.#call("profile");
+  }
+
   /** Returns the trace in another format; an invalid option errors the stream. */
   export<E extends keyof Exports>(name: E, options?: Exports[E]): ReadableStream<Uint8Array> {
     if (this.#disposed) throw this.#disposedError();

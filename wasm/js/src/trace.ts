@@ -260,6 +260,11 @@ export class Trace {
     return this.#withEngine((engine) => engine.summarize(name, complete ? undefined : this.#bytes));
   }
 
+  /** Returns what a comparison uses of the trace as bytes, which `diff` takes instead of the trace. */
+  profile(): Uint8Array {
+    return this.#withEngine((engine) => engine.profile(this.name));
+  }
+
   /** Returns the trace in another format as UTF-8 bytes; `new Response(stream)` converts them to a string or a blob. */
   export<E extends ExportName>(name: E, options?: Exports[E]): ReadableStream<Uint8Array> {
     given.text("export", name);

@@ -3,6 +3,7 @@
 import { engineCode } from "#engine-code";
 import {
   createRemoteClient,
+  type DiffRow,
   type OpenOptions,
   type RemoteClient,
   type RemoteRun,
@@ -59,6 +60,18 @@ const WORKERS = Math.min(4, Math.max(2, Math.floor((navigator.hardwareConcurrenc
 export async function openRun(sources: readonly (File | Uint8Array)[], options: RunOptions): Promise<RemoteRun> {
   const { openRun } = await client();
   return openRun(sources, { workers: WORKERS, ...options });
+}
+
+/** Compares two traces by what their `profile()` returned. */
+export async function compareProfiles(base: Uint8Array, changed: Uint8Array): Promise<DiffRow[]> {
+  const { diff } = await client();
+  // Copies, because the bytes are transferred to the worker.
+  const comparison = await diff(base.slice(), changed.slice());
+  try {
+    return await comparison.rows();
+  } finally {
+    comparison.dispose();
+  }
 }
 
 /** Writes one trace of several ranks. */

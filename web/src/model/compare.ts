@@ -1,63 +1,80 @@
-// Joins two answers by name: rows that changed, are new, or are gone.
+// What the page shows of a comparison: totals, a waterfall, and the rows of its table.
 
-export type Change = "changed" | "same" | "new" | "gone";
+import type { DiffRow } from "kinetoscope/remote";
 
-export interface Pair<Row> {
+export type Total = Extract<DiffRow, { kind: "total" }>;
+export type Phase = Extract<DiffRow, { kind: "phase" }>;
+export type Part = Extract<DiffRow, { part_of: string }>;
+export type Speed = Extract<DiffRow, { kind: "speed" }>;
+/** The rows of the table: what runs, idle time, and memory. */
+export type Changed = Part | Extract<DiffRow, { kind: "idle" | "memory" }>;
+
+export const totalsOf = (rows: readonly DiffRow[]): Total[] => {
+  const order = ["wall", "device busy", "device idle"];
+  return rows
+    .filter((row): row is Total => row.kind === "total")
+    .sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
+};
+
+export const phasesOf = (rows: readonly DiffRow[]): Phase[] => rows.filter((row): row is Phase => row.kind === "phase");
+
+export const speedsOf = (rows: readonly DiffRow[]): Speed[] => rows.filter((row): row is Speed => row.kind === "speed");
+
+export const notesOf = (rows: readonly DiffRow[]): string[] =>
+  rows.filter((row) => row.kind === "note").map((row) => row.message ?? "");
+
+const SUMS = new Set(["total", "phase", "step", "speed", "note"]);
+
+export const changesOf = (rows: readonly DiffRow[]): Changed[] =>
+  rows.filter((row): row is Changed => !SUMS.has(row.kind));
+
+/** How sure a change is, in words. */
+export function certainty(significant: boolean | null): "change" | "noise" | "unknown" {
+  return significant === null ? "unknown" : significant ? "change" : "noise";
+}
+
+/** A bar of a waterfall: from the sum before it to the sum after it. */
+export interface Bar {
   name: string;
-  before: Row | undefined;
-  after: Row | undefined;
-  beforeNs: number;
-  afterNs: number;
-  /** After minus before, in ns. */
-  differenceNs: number;
-  /** After divided by before; null if there was no time before. */
-  ratio: number | null;
-  change: Change;
+  from: number;
+  to: number;
+  /** The row; undefined for the ends and for the sum of the rows that have no bar. */
+  row: Changed | undefined;
 }
 
-/** Differences up to this fraction of the longer time count as no change. */
-const NOISE = 0.02;
-
-/** Groups rows by name; the times of rows with the same name are added up. */
-function byName<Row>(
-  rows: readonly Row[],
-  nameOf: (row: Row) => string,
-  timeOf: (row: Row) => number,
-): Map<string, { row: Row; ns: number }> {
-  const found = new Map<string, { row: Row; ns: number }>();
-  for (const row of rows) {
-    const known = found.get(nameOf(row));
-    if (known) known.ns += timeOf(row);
-    else found.set(nameOf(row), { row, ns: timeOf(row) });
+/**
+ * Returns the waterfall of a total: its value in A, the contributions of at most `most` rows, the sum of the others, and its
+ * value in B. Each bar begins where the one before it ends.
+ */
+export function waterfall(
+  rows: readonly DiffRow[],
+  total: Total,
+  most: number,
+  rest: (count: number) => string,
+): Bar[] {
+  const parts = changesOf(rows).filter((row) => row.part_of === total.name && (row.contribution_ns ?? 0) !== 0);
+  const shown = parts.slice(0, most);
+  const others = parts.slice(most);
+  const bars: Bar[] = [{ name: "A", from: 0, to: total.a_ns, row: undefined }];
+  let at = total.a_ns;
+  for (const row of shown) {
+    const to = at + (row.contribution_ns ?? 0);
+    bars.push({ name: row.name, from: at, to, row });
+    at = to;
   }
-  return found;
+  if (others.length > 0) {
+    const to = at + others.reduce((sum, row) => sum + (row.contribution_ns ?? 0), 0);
+    bars.push({ name: rest(others.length), from: at, to, row: undefined });
+  }
+  bars.push({ name: "B", from: 0, to: total.b_ns, row: undefined });
+  return bars;
 }
 
-/** Returns a pair for every name in either answer, the largest difference first. */
-export function compare<Row>(
-  before: readonly Row[],
-  after: readonly Row[],
-  nameOf: (row: Row) => string,
-  timeOf: (row: Row) => number,
-): Pair<Row>[] {
-  const first = byName(before, nameOf, timeOf);
-  const second = byName(after, nameOf, timeOf);
-  const pairs = [...new Set([...first.keys(), ...second.keys()])].map((name): Pair<Row> => {
-    const [was, is] = [first.get(name), second.get(name)];
-    const [beforeNs, afterNs] = [was?.ns ?? 0, is?.ns ?? 0];
-    const differenceNs = afterNs - beforeNs;
-    const noise = Math.abs(differenceNs) <= NOISE * Math.max(beforeNs, afterNs);
-    const change = !was ? "new" : !is ? "gone" : noise ? "same" : "changed";
-    return {
-      name,
-      before: was?.row,
-      after: is?.row,
-      beforeNs,
-      afterNs,
-      differenceNs,
-      ratio: beforeNs > 0 ? afterNs / beforeNs : null,
-      change,
-    };
-  });
-  return pairs.sort((a, b) => Math.abs(b.differenceNs) - Math.abs(a.differenceNs));
+/** The range that shows what changes in a waterfall: not from 0 if the change is small. */
+export function rangeOf(bars: readonly Bar[]): [number, number] {
+  const inner = bars.slice(1, -1).flatMap(({ from, to }) => [from, to]);
+  const ends = [bars[0]?.to ?? 0, bars.at(-1)?.to ?? 0];
+  const [low, high] = [Math.min(...ends, ...inner), Math.max(...ends, ...inner)];
+  const margin = (high - low) * 0.25;
+  return [low - margin < high * 0.3 ? 0 : low - margin, high + (high - low) * 0.02];
 }

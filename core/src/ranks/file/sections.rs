@@ -1,6 +1,5 @@
 //! The sections of an entry.
 
-use super::bytes::{Reader, Writer};
 use crate::analysis::device::idle::Cause;
 use crate::analysis::overview::fitness::{Question, Verdict};
 use crate::ranks::calls::{Call, Group};
@@ -8,6 +7,7 @@ use crate::ranks::operation::Operation;
 use crate::ranks::phases::Times;
 use crate::ranks::sketch::Sketch;
 use crate::ranks::summary::{DeviceSum, Fitness, MemoryPeak, Named, StepTimes, Summary};
+use crate::varints::{Reader, Writer};
 use alloc::vec::Vec;
 
 /// The tags of sections. A new field gets a new section, so that older files stay readable.

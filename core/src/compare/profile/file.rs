@@ -1,0 +1,251 @@
+//! A profile as bytes: `KPRF`, the version, and the values in the order of [`Profile`].
+//!
+//! All integers are varints. Indexes and lengths are checked on reading, and times are clamped, so that a file that is
+//! damaged is refused or compared without overflows.
+
+use super::places::{Node, Places, Sample};
+use super::{Facts, Peaks, Profile, Step};
+use crate::analysis::device::idle::Cause;
+use crate::compare::kinds::RowKind;
+use crate::error::Error;
+use crate::names::NameId;
+use crate::ranks::phases::Phase;
+use crate::varints::{Reader, Writer};
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+/// The first bytes.
+pub const MAGIC: &[u8; 4] = b"KPRF";
+
+const VERSION: u64 = 1;
+
+/// The longest time that is distinguished, in ns: about 39 hours.
+const LONGEST: i64 = 1 << 47;
+
+/// Whether bytes begin like a profile.
+pub fn is_profile(head: &[u8]) -> bool {
+    head.starts_with(MAGIC)
+}
+
+impl Profile {
+    /// Returns the profile as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.raw(MAGIC);
+        out.unsigned(VERSION);
+        out.text(&self.source);
+        write_facts(&mut out, &self.facts);
+        out.list(&self.steps, |out, step| {
+            out.optional(step.number);
+            out.signed(step.wall_ns);
+        });
+        write_places(&mut out, &self.places);
+        for step in &self.idle {
+            step.iter().for_each(|&ns| out.signed(ns));
+        }
+        for step in &self.phases {
+            step.iter().for_each(|&ns| out.signed(ns));
+        }
+        out.list(&self.memory, |out, peaks| {
+            out.text(&peaks.device);
+            out.signed(peaks.peak);
+            peaks.of_steps.iter().for_each(|&peak| out.optional(peak));
+        });
+        out.finish()
+    }
+
+    /// Reads a profile.
+    ///
+    /// # Errors
+    /// Returns [`Error::BadOption`] if the bytes are no profile, of another version, or damaged.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Profile, Error> {
+        let wrong = |what: &str| Error::BadOption(what.to_string());
+        let Some(rest) = bytes.strip_prefix(MAGIC) else { return Err(wrong("this is no profile")) };
+        let mut from = Reader::new(rest);
+        match from.unsigned() {
+            Some(VERSION) => read(&mut from).ok_or_else(|| wrong("the profile is damaged")),
+            Some(_) => Err(wrong("the profile has another version: make it again from the trace")),
+            None => Err(wrong("the profile is damaged")),
+        }
+    }
+}
+
+fn write_facts(out: &mut Writer, facts: &Facts) {
+    out.text(&facts.producer);
+    out.list(&facts.devices, |out, name| out.text(name));
+    out.unsigned(facts.used_devices as u64);
+    for flag in [facts.has_python, facts.has_shapes, facts.is_partial] {
+        out.unsigned(u64::from(flag));
+    }
+    out.optional(facts.rank);
+    out.optional(facts.world_size);
+    out.text(facts.schema.as_deref().unwrap_or(""));
+}
+
+fn write_places(out: &mut Writer, places: &Places) {
+    out.list(&places.texts, |out, text| out.text(text));
+    out.list(&places.nodes, |out, node| {
+        out.unsigned(u64::from(node.parent));
+        out.unsigned(node.kind as u64 * 2 + u64::from(node.is_whole));
+        [node.name, node.shape, node.types].iter().for_each(|id| out.unsigned(u64::from(id.0)));
+    });
+    let mut last = 0;
+    out.list(&places.samples, |out, sample| {
+        out.signed(i64::from(sample.node) - last);
+        last = i64::from(sample.node);
+        out.unsigned(u64::from(sample.step));
+        out.unsigned(u64::from(sample.count));
+        out.signed(sample.ns);
+        out.signed(sample.sum_ns);
+    });
+}
+
+/// A time that sums of do not overflow.
+fn time(from: &mut Reader<'_>) -> Option<i64> {
+    Some(from.signed()?.clamp(-LONGEST, LONGEST))
+}
+
+fn index(from: &mut Reader<'_>, length: usize) -> Option<u32> {
+    let index = from.unsigned()?;
+    ((index as usize) < length).then_some(index as u32)
+}
+
+fn read(from: &mut Reader<'_>) -> Option<Profile> {
+    let source = from.text()?;
+    let facts = read_facts(from)?;
+    let steps = from.list(|from| Some(Step { number: from.optional()?, wall_ns: time(from)? }))?;
+    let places = read_places(from, steps.len())?;
+    let mut idle = Vec::new();
+    let mut phases = Vec::new();
+    for _ in &steps {
+        let mut step = [0; Cause::ALL.len()];
+        for ns in &mut step {
+            *ns = time(from)?;
+        }
+        idle.push(step);
+    }
+    for _ in &steps {
+        let mut step = [0; Phase::ALL.len()];
+        for ns in &mut step {
+            *ns = time(from)?;
+        }
+        phases.push(step);
+    }
+    let memory = from.list(|from| {
+        let (device, peak) = (from.text()?, from.signed()?.clamp(0, i64::MAX / 4));
+        let of_steps = steps.iter().map(|_| from.optional()).collect::<Option<_>>()?;
+        Some(Peaks { device, of_steps, peak })
+    })?;
+    let is_complete = from.is_empty() && !steps.is_empty();
+    is_complete.then_some(Profile { source, facts, steps, places, idle, phases, memory })
+}
+
+fn read_facts(from: &mut Reader<'_>) -> Option<Facts> {
+    let producer = from.text()?;
+    let devices = from.list(Reader::text)?;
+    let used_devices = from.unsigned()? as usize;
+    let mut flag = || from.unsigned().map(|flag| flag != 0);
+    let (has_python, has_shapes, is_partial) = (flag()?, flag()?, flag()?);
+    let (rank, world_size) = (from.optional()?, from.optional()?);
+    let schema = Some(from.text()?).filter(|schema| !schema.is_empty());
+    Some(Facts {
+        producer,
+        devices,
+        used_devices,
+        has_python,
+        has_shapes,
+        rank,
+        world_size,
+        schema,
+        is_partial,
+    })
+}
+
+fn read_places(from: &mut Reader<'_>, steps: usize) -> Option<Places> {
+    let texts = from.list(Reader::text)?;
+    let mut nodes: Vec<Node> = Vec::new();
+    let count = usize::try_from(from.unsigned()?).ok()?;
+    for at in 0..count {
+        let parent = index(from, at.max(1))?;
+        let kind = from.unsigned()?;
+        let is_whole = kind % 2 == 1;
+        let kind = *RowKind::ALL.get((kind / 2) as usize)?;
+        let mut id = || index(from, texts.len()).map(NameId);
+        let (name, shape, types) = (id()?, id()?, id()?);
+        nodes.push(Node { parent, kind, name, shape, types, is_whole });
+    }
+    let mut last = 0i64;
+    let samples = from.list(|from| {
+        let node = last.checked_add(from.signed()?)?;
+        last = node;
+        let node = u32::try_from(node).ok().filter(|&node| (node as usize) < nodes.len())?;
+        let step = index(from, steps)?;
+        let count = u32::try_from(from.unsigned()?).ok()?;
+        Some(Sample { node, step, count, ns: time(from)?, sum_ns: time(from)? })
+    })?;
+    // The roots are always there.
+    (nodes.len() >= 3).then_some(Places { nodes, samples, texts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::Comparison;
+    use crate::compare::DiffOptions;
+    use crate::random::Random;
+    use crate::trace::Trace;
+
+    fn profile() -> Profile {
+        let event = |cat: &str, name: &str, tid: i64, ts: i64, dur: i64| {
+            alloc::format!(
+                r#"{{"ph":"X","cat":"{cat}","name":"{name}","pid":1,"tid":{tid},"ts":{ts},"dur":{dur}}}"#
+            )
+        };
+        let events = [
+            event("user_annotation", "ProfilerStep#1", 1, 0, 100),
+            event("cpu_op", "aten::mm", 1, 10, 40),
+            event("user_annotation", "ProfilerStep#2", 1, 100, 100),
+            event("cpu_op", "aten::mm", 1, 120, 45),
+            event("kernel", "gemm", 7, 130, 60),
+        ];
+        Profile::of(
+            &Trace::read(alloc::format!("[{}]", events.join(",")).as_bytes()).expect("a trace"),
+            "x.json",
+        )
+    }
+
+    #[test]
+    fn a_profile_reads_back_equal() {
+        let profile = profile();
+        let again = Profile::from_bytes(&profile.to_bytes()).expect("a profile");
+        assert_eq!(again.to_bytes(), profile.to_bytes());
+        assert_eq!((again.source(), again.len()), ("x.json", 2));
+        assert!(
+            Comparison::of(&profile, &again)
+                .rows(&DiffOptions::default())
+                .rows
+                .iter()
+                .all(|row| row[0] == "note".into())
+        );
+    }
+
+    #[test]
+    fn damage_is_refused_or_compared() {
+        let profile = profile();
+        let bytes = profile.to_bytes();
+        for length in 0..bytes.len() {
+            assert!(Profile::from_bytes(&bytes[..length]).is_err(), "{length}");
+        }
+        let mut random = Random(1);
+        for _ in 0..20_000 {
+            let mut damaged = bytes.clone();
+            for _ in 0..=random.below(3) {
+                let at = random.below(bytes.len() as u64) as usize;
+                damaged[at] = random.below(256) as u8;
+            }
+            if let Ok(damaged) = Profile::from_bytes(&damaged) {
+                Comparison::of(&profile, &damaged).page(&DiffOptions::default());
+            }
+        }
+    }
+}

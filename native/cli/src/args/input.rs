@@ -1,0 +1,40 @@
+//! The arguments about how traces are read.
+
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::{Arg, value_parser};
+use kinetoscope_core::kernel_rules::KernelRules;
+use kinetoscope_core::versions::Rules;
+use std::fs;
+use std::path::PathBuf;
+
+pub(super) fn torch_version() -> Arg {
+    Arg::new("torch-version")
+        .long("torch-version")
+        .value_name("VERSION")
+        .help_heading("Input")
+        .value_parser(Rules::of_version)
+        .allow_hyphen_values(true)
+        .help("Make events and averages by the rules of this version of PyTorch, such as 2.15 [default: recognised]")
+}
+
+pub(super) fn kernel_rules() -> Arg {
+    let rules = |path: PathBuf| {
+        let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+        KernelRules::parse(&text).map_err(|error| error.to_string())
+    };
+    Arg::new("kernel-rules")
+        .long("kernel-rules")
+        .value_name("FILE")
+        .help_heading("Input")
+        .value_parser(PathBufValueParser::new().try_map(rules))
+        .help("Own rules for categories of kernels: lines of category,pattern")
+}
+
+pub(super) fn execution_trace() -> Arg {
+    Arg::new("execution-trace")
+        .long("execution-trace")
+        .value_name("FILE")
+        .help_heading("Input")
+        .value_parser(value_parser!(PathBuf))
+        .help("Take inputs and outputs from the execution trace that was recorded with the trace")
+}

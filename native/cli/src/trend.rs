@@ -1,0 +1,65 @@
+//! The history of a program: the line that `check --record` appends, and the command `trend`.
+
+use crate::answer::add_csv;
+use crate::args::{self, Format};
+use crate::failure::Failure;
+use crate::print::print;
+use clap::ArgMatches;
+use kinetoscope_core::budget::subject::Subject;
+use kinetoscope_core::history::record::{Origin, line};
+use kinetoscope_core::history::trend::Trend;
+use kinetoscope_core::report::document;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::SystemTime;
+
+/// Appends a line for each trace. A line is written at once, so that several jobs can append to one file.
+pub(crate) fn record(path: &Path, subjects: &[Subject]) -> Result<(), Failure> {
+    let failure = |error| Failure::usage(format!("{}: {error}", path.display()));
+    let origin = origin();
+    let lines: String = subjects.iter().map(|subject| line(subject, &origin)).collect();
+    let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(failure)?;
+    file.write_all(lines.as_bytes()).map_err(failure)
+}
+
+fn origin() -> Origin {
+    let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    Origin {
+        commit: commit(),
+        host: fs::read_to_string("/proc/sys/kernel/hostname")
+            .map(|name| name.trim().to_owned())
+            .unwrap_or_default(),
+        tool: concat!("kinetoscope ", env!("CARGO_PKG_VERSION")).to_owned(),
+        time: time.map_or(0, |time| i64::try_from(time.as_secs()).unwrap_or(0)),
+    }
+}
+
+/// The commit that continuous integration works on, or that of the repository around the folder.
+fn commit() -> String {
+    let given = ["GITHUB_SHA", "CI_COMMIT_SHA"].into_iter().find_map(|name| std::env::var(name).ok());
+    let of_repository = || {
+        let mut git = Command::new("git");
+        let output = git.args(["rev-parse", "HEAD"]).stderr(Stdio::null()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    given.filter(|commit| !commit.is_empty()).or_else(of_repository).unwrap_or_default()
+}
+
+/// Prints where the metrics of a history changed.
+pub(crate) fn trend(matches: &ArgMatches) -> Result<u8, Failure> {
+    let path = matches.get_one::<PathBuf>("history").cloned().unwrap_or_default();
+    let failure = |message: String| Failure::usage(format!("{}: {message}", path.display()));
+    let lines = fs::read_to_string(&path).map_err(|error| failure(error.to_string()))?;
+    let trend = Trend::read(&lines).map_err(|error| failure(error.to_string()))?;
+    let mut text = String::new();
+    match args::format(matches) {
+        Format::Json => text = document::of_trend(&trend),
+        Format::Csv => add_csv(&mut text, "", trend.rows(), false),
+        Format::Md => text = trend.rows().to_markdown(),
+        _ => text = trend.page(),
+    }
+    print(&text, matches.get_one::<PathBuf>("output").map(PathBuf::as_path))?;
+    Ok(0)
+}

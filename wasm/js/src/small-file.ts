@@ -1,0 +1,34 @@
+// Files of the engine that are read at once: summaries of ranks (`KSUM`) and profiles (`KPRF`).
+
+import { KinetoscopeError } from "./errors.js";
+import { peek } from "./read.js";
+import type { Input } from "./source.js";
+
+/** The largest file that is read at once, in bytes. */
+const LARGEST = 2 ** 30;
+
+/** Returns the bytes of a file that begins with `magic`, or the input of another one. */
+export async function bytesOr(input: Input, magic: string): Promise<Uint8Array | Input> {
+  const [head, chunks] = await peek(input.chunks());
+  if (String.fromCharCode(...head.subarray(0, magic.length)) === magic) return collect(chunks);
+  if (!input.canRepeat) return { ...input, chunks: () => chunks };
+  await chunks.return(undefined);
+  return input;
+}
+
+async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    size += chunk.length;
+    if (size > LARGEST) throw new KinetoscopeError("too_large", `the file has more than ${LARGEST} bytes`);
+  }
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
