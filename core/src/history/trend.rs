@@ -10,7 +10,7 @@ use crate::rows::{Cell, Column, Rows, Shape};
 use crate::units::counted;
 use crate::words::words;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
@@ -231,5 +231,5 @@ fn bars(series: &Series) -> String {
         let share = if largest > least { (value - least) / (largest - least) } else { 0.0 };
         BARS[((share * 7.0) as usize).min(7)]
     };
-    points.iter().map(|point| height(point.1)).collect::<String>().to_string()
+    points.iter().map(|point| height(point.1)).collect()
 }

@@ -199,7 +199,7 @@ fn identities_are_checked_without_budgets() {
     assert_eq!(document["schema"], "kinetoscope.check/1");
 }
 
-/// Appends lines of a program that becomes slower, and asks for the trend.
+/// Appends lines of a program that becomes slower, and prints the trend.
 #[test]
 fn a_history_shows_where_a_metric_changed() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -41,15 +41,21 @@ impl Profile {
         });
         write_places(&mut out, &self.places);
         for step in &self.idle {
-            step.iter().for_each(|&ns| out.signed(ns));
+            for &ns in step {
+                out.signed(ns);
+            }
         }
         for step in &self.phases {
-            step.iter().for_each(|&ns| out.signed(ns));
+            for &ns in step {
+                out.signed(ns);
+            }
         }
         out.list(&self.memory, |out, peaks| {
             out.text(&peaks.device);
             out.signed(peaks.peak);
-            peaks.of_steps.iter().for_each(|&peak| out.optional(peak));
+            for &peak in &peaks.of_steps {
+                out.optional(peak);
+            }
         });
         out.finish()
     }
@@ -87,7 +93,9 @@ fn write_places(out: &mut Writer, places: &Places) {
     out.list(&places.nodes, |out, node| {
         out.unsigned(u64::from(node.parent));
         out.unsigned(node.kind as u64 * 2 + u64::from(node.is_whole));
-        [node.name, node.shape, node.types].iter().for_each(|id| out.unsigned(u64::from(id.0)));
+        for id in [node.name, node.shape, node.types] {
+            out.unsigned(u64::from(id.0));
+        }
     });
     let mut last = 0;
     out.list(&places.samples, |out, sample| {
