@@ -48,7 +48,8 @@ impl EngineComparison {
     #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes strings by value")]
     pub fn add(&mut self, is_base: bool, trace: &EngineTrace, name: String) {
         let profile = Profile::of(trace.trace(), &name);
-        if is_base { self.base.push(profile) } else { self.new.push(profile) }
+        let side = if is_base { &mut self.base } else { &mut self.new };
+        side.push(profile);
     }
 
     /// Adds a profile as bytes.
@@ -58,11 +59,8 @@ impl EngineComparison {
     #[wasm_bindgen(js_name = addProfile)]
     pub fn add_profile(&mut self, is_base: bool, bytes: &[u8]) -> Result<(), JsValue> {
         let profile = Profile::from_bytes(bytes).map_err(|e| failure(&e))?;
-        if is_base {
-            self.base.push(profile)
-        } else {
-            self.new.push(profile)
-        }
+        let side = if is_base { &mut self.base } else { &mut self.new };
+        side.push(profile);
         Ok(())
     }
 

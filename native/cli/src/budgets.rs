@@ -28,7 +28,7 @@ pub(crate) fn check(matches: &ArgMatches) -> Result<u8, Failure> {
         return init(&files);
     }
     let reports: Vec<PathBuf> = matches.get_many("report").map(|t| t.cloned().collect()).unwrap_or_default();
-    let reports = reports.iter().map(report_format).collect::<Result<Vec<_>, _>>()?;
+    let reports = reports.iter().map(|path| report_format(path)).collect::<Result<Vec<_>, _>>()?;
     let outputs = Outputs { reports, record: matches.get_one::<PathBuf>("record").cloned() };
     let is_budget = |path: &PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
     if files.traces.first().is_some_and(is_budget) {
@@ -56,7 +56,7 @@ struct Outputs {
 }
 
 /// A report with the format of its extension.
-fn report_format(path: &PathBuf) -> Result<(PathBuf, Format), Failure> {
+fn report_format(path: &Path) -> Result<(PathBuf, Format), Failure> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     let format = match extension {
         "md" => Format::Md,
@@ -71,7 +71,7 @@ fn report_format(path: &PathBuf) -> Result<(PathBuf, Format), Failure> {
             )));
         }
     };
-    Ok((path.clone(), format))
+    Ok((path.to_owned(), format))
 }
 
 /// A file of budgets, with the line of each leaf.
