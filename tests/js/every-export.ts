@@ -231,8 +231,8 @@ export const ranks: [Ranks<Source>, RemoteRanks] = [
 ];
 
 export const clients: [Client<Source>, RemoteClient] = [
-  { open, repair, ...ranks[0] },
-  { open: openRemote, ...ranks[1] },
+  { open, repair, ...ranks[0], ...comparisons[0], ...comparisons[1] },
+  { open: openRemote, ...ranks[1], ...comparisons[2] },
 ];
 
 export async function several(files: readonly File[], trace: Trace): Promise<void> {

@@ -2,10 +2,12 @@
 //! and their ratio.
 
 mod analyses;
+mod diff;
 mod node;
 mod ranks;
 
 pub(crate) use analyses::measure_analyses;
+pub(crate) use diff::measure_diff;
 pub(crate) use ranks::measure_ranks;
 
 use crate::shell::{Failure, root, run, target};
@@ -23,7 +25,7 @@ pub(crate) fn measure_all(events: u64) -> Result<(), Failure> {
     native::release_binaries()?;
     package::build()?;
     npm::install(&root().join("tests/js"))?;
-    let small = generated(events)?;
+    let small = generated(events, 1)?;
     let gzip = measure("gzip", &["-dc", &path(&small)?])?;
     let summary = measure(&program("kinetoscope"), &["summary", &path(&small)?])?;
     let pairs = paired(&small)?;
@@ -39,7 +41,7 @@ pub(crate) fn measure_all(events: u64) -> Result<(), Failure> {
     println!("| the same | `kinetoscope summary` | {:.2} s | {} MB |", summary.seconds, summary.megabytes);
     println!("| | ratio, median of {RUNS} pairs | {pairs:.2} | |");
     perfetto(&small)?;
-    let large = generated(events * 10)?;
+    let large = generated(events * 10, 1)?;
     let ten = measure(&program("kinetoscope"), &["summary", &path(&large)?])?;
     let per_event = |seconds: f64, events: u64| seconds * 1e9 / events as f64;
     println!(
@@ -57,7 +59,7 @@ pub(crate) fn measure_all(events: u64) -> Result<(), Failure> {
     );
     node::measure(&small)?;
     records()?;
-    let tiny = generated(3_500)?;
+    let tiny = generated(3_500, 1)?;
     let one = measure(&program("kinetoscope"), &["summary", &path(&tiny)?])?;
     println!(
         "| 3500 events, 1 MB of text | `kinetoscope summary` | {:.0} ms | {} MB |",
@@ -104,18 +106,18 @@ fn program(name: &str) -> String {
     target().join("release").join(name).display().to_string()
 }
 
-/// Returns a generated trace of this many events; it is generated once.
-fn generated(events: u64) -> Result<PathBuf, Failure> {
+/// Returns the trace of this many events that a seed generates; it is generated once.
+fn generated(events: u64, seed: u64) -> Result<PathBuf, Failure> {
     let folder = target().join("bench");
     fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
-    let file = folder.join(format!("generated-{events}.json.gz"));
+    let file = folder.join(format!("generated-{events}-{seed}.json.gz"));
     if file.exists() {
         return Ok(file);
     }
     let part = file.with_extension("part");
     let mut generator = Command::new(program("generate-trace"));
     let mut generator = generator
-        .args([events.to_string(), "1".to_owned()])
+        .args([events.to_string(), seed.to_string()])
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|e| e.to_string())?;

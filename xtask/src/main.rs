@@ -53,6 +53,7 @@ const HELP: &str = "cargo xtask COMMAND
                        comparison with torch.profiler; recordings and traces are written to FOLDER
   overhead             measure the cost of a recorded span, compared with other tracers, and that of the crates
   bench [EVENTS]       measure complete processes on a generated trace (default 2000000 events), and each analysis of it
+  bench diff           measure the comparison of two traces against the summary of one
   bench ranks          measure runs of several ranks, next to HTA
   bench-analyses       measure only the analyses, of 2000000 events
 ";
@@ -77,6 +78,7 @@ fn main() -> ExitCode {
         ["release", ..] => release::run_all(&arguments[1..]),
         ["overhead"] => steps::overhead().and_then(|()| cost::print_table()),
         ["bench-analyses"] => bench::measure_analyses(2_000_000),
+        ["bench", "diff"] => bench::measure_diff(2_000_000),
         ["bench", "ranks"] => bench::measure_ranks(),
         ["bench", ..] => number(2_000_000).and_then(bench::measure_all),
         [name] => match plan::find(name) {

@@ -3,7 +3,12 @@
 /** How many frames of the stack a group is made by. */
 export type StackGroup = `stack:${number}`;
 
-export type EngineErrorCode = "empty" | "not_a_trace" | "output" | "bad_option" | "unfit";
+export type EngineErrorCode =
+  | "empty"
+  | "not_a_trace"
+  | "output"
+  | "bad_option"
+  | "unfit";
 
 export type DiagnosticCode =
   | "compressed_cut"
@@ -68,10 +73,21 @@ export type DiagnosticCode =
   | "history_overflowed"
   | "unmatched_pop";
 
-export type Severity = "note" | "repaired" | "lost";
+export type Severity =
+  | "note"
+  | "repaired"
+  | "lost";
 
 export type Relation =
-  "self" | "ancestor" | "launch" | "operator" | "device_work" | "forward" | "backward" | "flow_from" | "flow_to";
+  | "self"
+  | "ancestor"
+  | "launch"
+  | "operator"
+  | "device_work"
+  | "forward"
+  | "backward"
+  | "flow_from"
+  | "flow_to";
 
 export type DeviceType =
   | "CPU"
@@ -96,7 +112,11 @@ export type DeviceType =
   | "MTIA"
   | "PrivateUse1";
 
-export type WorkClass = "compute" | "communication" | "memcpy" | "memset";
+export type WorkClass =
+  | "compute"
+  | "communication"
+  | "memcpy"
+  | "memset";
 
 export type KernelCategory =
   | "gemm"
@@ -117,9 +137,18 @@ export type KernelCategory =
   | "communication"
   | "other";
 
-export type FitnessQuestion = "operators" | "device time" | "idle" | "communication" | "memory" | "steps";
+export type FitnessQuestion =
+  | "operators"
+  | "device time"
+  | "idle"
+  | "communication"
+  | "memory"
+  | "steps";
 
-export type FitnessVerdict = "good" | "limited" | "unfit";
+export type FitnessVerdict =
+  | "good"
+  | "limited"
+  | "unfit";
 
 export type Cause =
   | "data_loading"
@@ -195,9 +224,21 @@ export type RunNote =
   | "skewed_start"
   | "calls_left_out";
 
-export type Phase = "data loading" | "forward" | "backward" | "optimizer" | "communication" | "other";
+export type Phase =
+  | "data loading"
+  | "forward"
+  | "backward"
+  | "optimizer"
+  | "communication"
+  | "other";
 
-export type Parallelism = "data" | "tensor" | "pipeline" | "expert" | "context" | "unknown";
+export type Parallelism =
+  | "data"
+  | "tensor"
+  | "pipeline"
+  | "expert"
+  | "context"
+  | "unknown";
 
 export type CollectiveName =
   | "all_reduce"
@@ -214,17 +255,43 @@ export type CollectiveName =
   | "send_recv"
   | "other";
 
-export type MatchedBy = "sequence number" | "comms id" | "order" | "pair";
+export type MatchedBy =
+  | "sequence number"
+  | "comms id"
+  | "order"
+  | "pair";
 
-export type FlopsKind = "total" | "operator";
+export type FlopsKind =
+  | "total"
+  | "operator";
 
-export type Bound = "compute" | "memory";
+export type Bound =
+  | "compute"
+  | "memory";
 
-export type CoverageKind = "captured" | "total" | "dynamo_captured" | "dynamo_total" | "graph" | "missed";
+export type CoverageKind =
+  | "captured"
+  | "total"
+  | "dynamo_captured"
+  | "dynamo_total"
+  | "graph"
+  | "missed";
 
-export type MemoryKind = "device" | "at_peak" | "step" | "kept" | "out_of_memory" | "segments";
+export type MemoryKind =
+  | "device"
+  | "at_peak"
+  | "step"
+  | "kept"
+  | "out_of_memory"
+  | "segments";
 
-export type EventTreeTag = "TorchOp" | "Allocation" | "OutOfMemory" | "PyCall" | "PyCCall" | "PythonGC";
+export type EventTreeTag =
+  | "TorchOp"
+  | "Allocation"
+  | "OutOfMemory"
+  | "PyCall"
+  | "PyCCall"
+  | "PythonGC";
 
 export type Category =
   | "cpu_op"
@@ -242,11 +309,22 @@ export type Category =
   | "cpu_instant_event"
   | "Trace";
 
-export type CounterUnit = "bytes" | "count" | "share" | "bytes_per_second";
+export type CounterUnit =
+  | "bytes"
+  | "count"
+  | "share"
+  | "bytes_per_second";
 
-export type TrackKind = "host" | "device";
+export type TrackKind =
+  | "host"
+  | "device";
 
-export type CheckKind = "identity" | "rule" | "note" | "repaired" | "lost";
+export type CheckKind =
+  | "identity"
+  | "rule"
+  | "note"
+  | "repaired"
+  | "lost";
 
 export type DiffKind =
   | "total"
@@ -280,7 +358,10 @@ export type DiffChange =
   | "less"
   | "same";
 
-export type DiffPart = "wall" | "device busy" | "device idle";
+export type DiffPart =
+  | "wall"
+  | "device busy"
+  | "device idle";
 
 export type DiffCause =
   | "work"
@@ -297,7 +378,10 @@ export type DiffCause =
   | "cuda graph"
   | "machine";
 
-export type BudgetOutcome = "pass" | "breach" | "unfit";
+export type BudgetOutcome =
+  | "pass"
+  | "breach"
+  | "unfit";
 
 export type BudgetMetric =
   | "step"
@@ -313,9 +397,16 @@ export type BudgetMetric =
   | "recompilations"
   | "findings";
 
-export type BudgetRule = "max" | "max_increase" | "no_significant_increase" | "forbid";
+export type BudgetRule =
+  | "max"
+  | "max_increase"
+  | "no_significant_increase"
+  | "forbid";
 
-export type BudgetUnit = "ns" | "bytes" | "count";
+export type BudgetUnit =
+  | "ns"
+  | "bytes"
+  | "count";
 
 export type FitnessCode =
   | "no_operators"
@@ -575,7 +666,8 @@ export interface BudgetRow {
 }
 
 /** Options of `summary`. */
-export interface SummaryOptions {}
+export interface SummaryOptions {
+}
 
 /** A row of `summary`. */
 export interface SummaryRow {
@@ -608,21 +700,7 @@ export interface SummaryRow {
 /** Options of `ops`. */
 export interface OpsOptions {
   /** Sort by this column of PyTorch's table, such as `self_cpu_time_total` [default: order of first occurrence] */
-  sortBy?:
-    | "count"
-    | "cpu_time"
-    | "cpu_time_total"
-    | "self_cpu_time_total"
-    | "device_time"
-    | "device_time_total"
-    | "self_device_time_total"
-    | "cpu_memory_usage"
-    | "self_cpu_memory_usage"
-    | "device_memory_usage"
-    | "self_device_memory_usage"
-    | "flops"
-    | `${"" | "self_"}${"cuda" | "xpu" | "privateuse1"}_time_total`
-    | undefined;
+  sortBy?: "count" | "cpu_time" | "cpu_time_total" | "self_cpu_time_total" | "device_time" | "device_time_total" | "self_device_time_total" | "cpu_memory_usage" | "self_cpu_memory_usage" | "device_memory_usage" | "self_device_memory_usage" | "flops" | `${"" | "self_"}${"cuda" | "xpu" | "privateuse1"}_time_total` | undefined;
   /** Maximum number of rows, -1 for all [default: 100 in a table, all elsewhere] */
   rowLimit?: number | undefined;
   /** Rows: `averages`, `events` (`events().table()`), or `total` (`total_average()`) [default: averages] */
@@ -2766,20 +2844,7 @@ export interface RanksCollectiveRow {
 }
 
 /** A row of `ranks`; `kind` determines which columns it has. */
-export type RanksRow =
-  | RanksRunRow
-  | RanksNoteRow
-  | RanksFitnessRow
-  | RanksStragglerRow
-  | RanksSlowNodeRow
-  | RanksSlowLinkRow
-  | RanksClockRow
-  | RanksRankRow
-  | RanksGroupRow
-  | RanksBandwidthRow
-  | RanksStepRow
-  | RanksRankStepRow
-  | RanksCollectiveRow;
+export type RanksRow = RanksRunRow | RanksNoteRow | RanksFitnessRow | RanksStragglerRow | RanksSlowNodeRow | RanksSlowLinkRow | RanksClockRow | RanksRankRow | RanksGroupRow | RanksBandwidthRow | RanksStepRow | RanksRankStepRow | RanksCollectiveRow;
 
 /** Options of `flops`. */
 export interface FlopsOptions {
@@ -3084,8 +3149,7 @@ export interface MemorySegmentsRow {
 }
 
 /** A row of `memory`; `kind` determines which columns it has. */
-export type MemoryRow =
-  MemoryDeviceRow | MemoryAtPeakRow | MemoryStepRow | MemoryKeptRow | MemoryOutOfMemoryRow | MemorySegmentsRow;
+export type MemoryRow = MemoryDeviceRow | MemoryAtPeakRow | MemoryStepRow | MemoryKeptRow | MemoryOutOfMemoryRow | MemorySegmentsRow;
 
 /** Options of `tree`. */
 export interface TreeOptions {
@@ -3504,7 +3568,8 @@ export interface TracksRow {
 }
 
 /** Options of `info`. */
-export interface InfoOptions {}
+export interface InfoOptions {
+}
 
 /** A row of `info`. */
 export interface InfoRow {
@@ -4188,8 +4253,7 @@ export interface DiffNoteRow {
 }
 
 /** A row of `diff`; `kind` determines which columns it has. */
-export type DiffRow =
-  DiffTotalRow | DiffPartRow | DiffIdleRow | DiffPhaseRow | DiffStepRow | DiffSpeedRow | DiffMemoryRow | DiffNoteRow;
+export type DiffRow = DiffTotalRow | DiffPartRow | DiffIdleRow | DiffPhaseRow | DiffStepRow | DiffSpeedRow | DiffMemoryRow | DiffNoteRow;
 
 /** Options of the export `chrome`. */
 export interface ExportChromeOptions {
@@ -4200,13 +4264,13 @@ export interface ExportChromeOptions {
 }
 
 /** Options of the export `pftrace`. */
-export interface ExportPftraceOptions {}
+export interface ExportPftraceOptions {
+}
 
 /** Options of the export `folded`. */
 export interface ExportFoldedOptions {
   /** Metric of each line [default: self_cpu_time_total] */
-  metric?:
-    "self_cpu_time_total" | "self_cuda_time_total" | "self_xpu_time_total" | "self_privateuse1_time_total" | undefined;
+  metric?: "self_cpu_time_total" | "self_cuda_time_total" | "self_xpu_time_total" | "self_privateuse1_time_total" | undefined;
   /** Fold the spans of every lane instead of the recorded Python stacks. */
   lanes?: boolean | undefined;
   /** Lines of calls, if known, instead of function definitions (PyTorch 2.14 and later). */
@@ -4214,10 +4278,12 @@ export interface ExportFoldedOptions {
 }
 
 /** Options of the export `eventlist`. */
-export interface ExportEventlistOptions {}
+export interface ExportEventlistOptions {
+}
 
 /** Options of the export `execution-trace`. */
-export interface ExportExecutionTraceOptions {}
+export interface ExportExecutionTraceOptions {
+}
 
 /** Options of the export `memory-timeline`. */
 export interface ExportMemoryTimelineOptions {
@@ -4228,7 +4294,8 @@ export interface ExportMemoryTimelineOptions {
 }
 
 /** Options of the export `csv`. */
-export interface ExportCsvOptions {}
+export interface ExportCsvOptions {
+}
 
 /** Options of the export `slice`. */
 export interface ExportSliceOptions {

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 /// Prints the table of the analyses only.
 pub(crate) fn measure_analyses(events: u64) -> Result<(), Failure> {
     native::release_binaries()?;
-    of(&generated(events)?)
+    of(&generated(events, 1)?)
 }
 
 /// Prints the median time of each analysis. Returns an error if one takes longer than its limit.

@@ -33,7 +33,7 @@ pub(super) fn measure(trace: &Path) -> Result<(), Failure> {
             "the package exceeds {SLOWEST} times the native time or {LARGEST} times the native memory"
         ));
     }
-    let huge = generated(HUGE_EVENTS)?;
+    let huge = generated(HUGE_EVENTS, 1)?;
     let figures = in_node(&path(&huge)?, &[&HUGE_LIMIT.to_string()])?;
     println!(
         "| {HUGE_EVENTS} events, 4.1 GB of text | npm package in Node, memoryLimit 2.7 GB | {:.1} s | {} MB |",
