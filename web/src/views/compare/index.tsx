@@ -41,7 +41,7 @@ function Two({ rows }: { rows: readonly DiffRow[] }) {
   if (!total) return <p data-verdict="equal">{LABELS.equal}</p>;
   return (
     <>
-      <p class="verdict" data-verdict={undecided ? "unknown" : significant}>
+      <p class="compare-verdict" data-verdict={undecided ? "unknown" : significant}>
         {undecided ? LABELS.undecided : TEMPLATES.significantChanges(significant)}
         {speedsOf(rows).map((speed) => (
           <span key={speed.name}> {TEMPLATES.sameWork(speed.name, speed.factor.toFixed(2), share(speed.spread))}</span>

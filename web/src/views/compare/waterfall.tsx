@@ -17,7 +17,7 @@ function Line({ bar, range: [low, high] }: { bar: Bar; range: [number, number] }
   const kind = isEnd ? "end" : change > 0 ? "more" : "less";
   const isNoise = !isEnd && bar.row?.significant !== true;
   return (
-    <div class={`fall-row ${isNoise ? "is-noise" : ""}`} data-bar={bar.name}>
+    <div class={`fall-row ${isNoise ? "is-noise" : ""}`} role="listitem" data-bar={bar.name}>
       <span class="fall-name" title={bar.name}>
         {bar.name}
       </span>
