@@ -3,6 +3,7 @@
 use super::identities::check;
 use super::{diff, int, profile};
 use kinetoscope_core::compare::profile::Profile;
+use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::files;
 use serde_json::Value;
 use std::path::Path;
@@ -19,6 +20,37 @@ fn row<'a>(rows: &'a [Value], kind: &str, name: &str) -> &'a Value {
 
 fn notes(rows: &[Value]) -> Vec<&str> {
     rows.iter().filter(|row| row["kind"] == "note").filter_map(|row| row["message"].as_str()).collect()
+}
+
+/// The traces below a folder, as far as they can be read.
+fn traces(folder: &Path, found: &mut Vec<(String, Profile)>) {
+    let mut paths: Vec<_> =
+        folder.read_dir().expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            traces(&path, found);
+        } else if let Some(trace) = std::fs::read(&path).ok().and_then(|bytes| Trace::read(&bytes).ok()) {
+            let name = path.display().to_string();
+            found.push((name.clone(), Profile::of(&trace, &name)));
+        }
+    }
+}
+
+/// Each trace is compared with the next one: some are of the same program, most are not.
+#[test]
+fn identities_hold_for_real_traces() {
+    let Some(folder) = files::shared("traces", "traces of others") else { return };
+    let mut all = Vec::new();
+    for part in
+        ["hta", "kineto-samples", "tracelens", "torchrec", "kineto-gaoteng", "pippy", "catapult", "perfetto"]
+    {
+        traces(&folder.join(part), &mut all);
+    }
+    assert!(all.len() > 40, "{} traces", all.len());
+    for pair in all.windows(2) {
+        check(&pair[0].1, &pair[1].1, &format!("{} and {}", pair[0].0, pair[1].0));
+    }
 }
 
 /// Processes that load data in the background: the step no longer waits for it, and the kernels take as long.
