@@ -10,6 +10,8 @@ use crate::table::category::Category;
 use crate::units::counted;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
+use serde_json::Value;
 
 /// Returns what changed.
 pub(super) fn change(line: &Line) -> Change {
@@ -80,8 +82,19 @@ pub(super) fn why(line: &Line, change: Change) -> Option<(Why, String)> {
     }
 }
 
+/// The inputs that differ, without those that are the same.
 fn inputs(line: &Line) -> String {
-    line.inputs.as_ref().map_or_else(String::new, |[a, b]| format!("{a} became {b}"))
+    let Some([a, b]) = &line.inputs else { return String::new() };
+    let list = |text: &str| match serde_json::from_str(text) {
+        Ok(Value::Array(items)) => items,
+        _ => Vec::new(),
+    };
+    let (x, y) = (list(a), list(b));
+    if x.len() != y.len() || x.is_empty() {
+        return format!("{a} became {b}");
+    }
+    let differ = x.iter().zip(&y).filter(|(x, y)| x != y);
+    differ.map(|(x, y)| format!("{x} became {y}")).collect::<Vec<_>>().join(", ")
 }
 
 fn replaced(line: &Line) -> (Why, String) {
