@@ -84,9 +84,10 @@ impl Comparer {
         for note in notes::about(&self.measures) {
             self.note(note);
         }
-        let Comparer { measures, notes, sources, is_partial } = self;
+        let Comparer { measures, mut notes, sources, is_partial } = self;
         let mut lines = lines(&measures);
         let factors = judge(&mut lines);
+        notes.extend(notes::about_noise(&lines, &factors));
         let speeds = ["host", "devices"].into_iter().zip(&factors);
         let speeds =
             speeds.filter_map(|(name, factor)| Some((name, factor.as_ref().filter(|f| f.log != 0.0)?)));
@@ -208,16 +209,17 @@ impl Comparison {
         self.notes.iter().find(|note| note.contains("could be aligned")).cloned()
     }
 
-    /// Whether a row became larger by more than noise; `None` if that cannot be decided. What both sides have alike did not.
-    pub(crate) fn increases(&self, kinds: &[RowKind], name: &str) -> Option<bool> {
-        let is_about = |line: &Line| {
-            kinds.contains(&line.kind) && line.names.iter().any(|names| names.iter().any(|one| one == name))
+    /// Whether a row with a name that `fits` takes longer by more than noise; `None` if that cannot be decided. What both
+    /// sides have alike does not.
+    pub(crate) fn increases(&self, kinds: &[RowKind], fits: &dyn Fn(&str) -> bool) -> Option<bool> {
+        let is_about =
+            |line: &Line| kinds.contains(&line.kind) && line.names.iter().flatten().any(|name| fits(name));
+        let grew = |line: &Line| {
+            line.verdict.is_significant == Some(true)
+                && line.verdict.interval.is_some_and(|(low, _)| low > 0.0)
         };
-        let found: Vec<&Line> =
-            self.findings.iter().map(|finding| &finding.line).filter(|line| is_about(line)).collect();
         let steps = self.steps.iter().all(|&steps| steps >= noise::FEWEST_STEPS);
-        let grew = |line: &&Line| line.verdict.is_significant == Some(true) && line.contribution() > 0;
-        steps.then(|| found.iter().any(grew))
+        steps.then(|| self.findings.iter().any(|finding| is_about(&finding.line) && grew(&finding.line)))
     }
 
     /// Returns the differences as rows: significant ones first, by the size of their contribution.

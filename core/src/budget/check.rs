@@ -2,7 +2,7 @@
 
 use super::metric::Metric;
 use super::parse::{Budget, Budgets, Increase, Wrong, unknown};
-use super::subject::Subject;
+use super::subject::{Subject, fits};
 use crate::analysis::overview::fitness::Question;
 use crate::compare::Comparison;
 use crate::compare::kinds::RowKind;
@@ -194,7 +194,7 @@ impl Check<'_> {
         }
         let (kinds, name) = self.rows();
         let verdicts: Vec<Option<bool>> =
-            self.comparisons.iter().map(|comparison| comparison.increases(kinds, &name)).collect();
+            self.comparisons.iter().map(|one| one.increases(kinds, &|text| fits(&name, text))).collect();
         // With several recordings of the base, each of them must show the increase.
         let (outcome, message) = if verdicts.iter().all(|verdict| *verdict == Some(true)) {
             (Outcome::Breach, "it is larger than in the base by more than noise")

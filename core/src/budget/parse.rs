@@ -61,6 +61,10 @@ impl Budget {
         path
     }
 
+    fn has_limit(&self) -> bool {
+        self.max.is_some() || self.is_relative() || !self.forbid.is_empty()
+    }
+
     /// Whether a base is necessary.
     pub(super) fn is_relative(&self) -> bool {
         self.max_increase.is_some() || self.no_significant_increase
@@ -83,7 +87,10 @@ impl Budgets {
         for (path, value) in leaves {
             budgets.add(&path, &value).map_err(|message| Wrong { path, message })?;
         }
-        Ok(budgets)
+        match budgets.0.iter().find(|budget| !budget.has_limit()) {
+            Some(budget) => Err(Wrong { path: budget.path(), message: "there is no limit here".into() }),
+            None => Ok(budgets),
+        }
     }
 
     /// Reads budgets as JSON: an object for each metric, and in it one for each name.

@@ -27,6 +27,9 @@ pub fn starting_point(subjects: &[Subject]) -> String {
     let mut out = String::from("# Budgets of a step, from the noise of the measured traces.\n");
     let names: Vec<&str> = subjects.iter().map(Subject::source).collect();
     let _ = writeln!(out, "# Measured: {}", crate::rows::one_line(&names.join(", ")));
+    if subjects.len() == 1 {
+        out.push_str("# One recording does not show the noise between recordings: measure several.\n");
+    }
     let wall = subjects.iter().filter_map(|one| one.value(Metric::Step, "")).fold(0.0, f64::max);
     let is_fit = |metric| !subjects.iter().any(|one| one.cannot_answer(metric));
     for metric in [Metric::Step, Metric::DeviceBusy, Metric::DeviceIdle, Metric::Communication] {
@@ -53,7 +56,7 @@ pub fn starting_point(subjects: &[Subject]) -> String {
 /// The names with the longest times.
 fn largest(subjects: &[Subject], metric: Metric) -> Vec<String> {
     let Some(first) = subjects.first() else { return Vec::new() };
-    let names = first.names(metric).into_iter().filter(|name| !name.contains('*'));
+    let names = first.names(metric).into_iter();
     let mut names: Vec<(String, f64)> =
         names.filter_map(|name| first.value(metric, &name).map(|value| (name, value))).collect();
     sort_by_key(&mut names, |one| (descending(of_float(one.1)), 0));

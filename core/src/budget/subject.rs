@@ -160,7 +160,7 @@ fn kinds(metric: Metric) -> fn(RowKind) -> bool {
 }
 
 /// Whether a name fits a pattern, in which `*` is any characters.
-fn fits(pattern: &str, name: &str) -> bool {
+pub(super) fn fits(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(start) else { return false };
     let mut parts = rest.split('*').peekable();

@@ -272,8 +272,31 @@ impl Aligner<'_> {
         }
     }
 
+    /// If most of the siblings of one side are inside the only one of the other, as after a new annotation around them, aligns
+    /// them with what is inside. The annotation itself has no partner.
+    fn unwrap(&mut self, a: &[u32], b: &[u32]) -> bool {
+        let inside = |side: usize, list: &[u32]| match list {
+            [one] => self.sides[side].list(*one, false),
+            _ => Vec::new(),
+        };
+        let keys = |side: usize, list: &[u32]| -> Vec<u64> {
+            list.iter().map(|&at| self.sides[side].key(at)).collect()
+        };
+        for (left, right) in [(a.to_vec(), inside(1, b)), (inside(0, a), b.to_vec())] {
+            let common = sequence::common(&keys(0, &left), &keys(1, &right)).len();
+            if common > 0 && common * 2 >= left.len().min(right.len()) {
+                self.lists(&[left, right]);
+                return true;
+            }
+        }
+        false
+    }
+
     /// Aligns what is between the same neighbours and has no partner of its name.
     fn gap(&mut self, a: &[u32], b: &[u32]) {
+        if self.unwrap(a, b) {
+            return;
+        }
         let plain = |side: usize, list: &[u32]| -> Vec<u64> {
             list.iter().map(|&at| self.sides[side].plain_key(at)).collect()
         };

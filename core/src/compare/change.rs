@@ -68,7 +68,7 @@ pub(super) fn why(line: &Line, change: Change) -> Option<(Why, String)> {
         (_, Work::OtherTypes, _) => Some((Why::DataType, inputs(line))),
         (_, Work::OtherShapes, _) => Some((Why::Shapes, inputs(line))),
         (_, Work::Replaced, _) => Some(replaced(line)),
-        (_, Work::OtherStream, _) => Some((Why::Stream, inputs(line))),
+        (_, Work::OtherStream, _) => Some((Why::Stream, format!("stream {}", inputs(line)))),
         _ if whole_cause(Category::UserAnnotation, name) == Some(Cause::Compilation) => {
             because(Why::Compilation, "code was compiled")
         }
@@ -121,7 +121,8 @@ fn calls(line: &Line) -> String {
         let count = per_step(line, side);
         if (libm::rint(count) - count).abs() < 1e-9 { format!("{count:.0}") } else { format!("{count:.1}") }
     };
-    format!("{} calls a step became {}", shown(0), shown(1))
+    let calls = if shown(0) == "1" { "call" } else { "calls" };
+    format!("{} {calls} a step became {}", shown(0), shown(1))
 }
 
 /// The mean time of a call, in ns.

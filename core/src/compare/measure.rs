@@ -84,7 +84,7 @@ impl Measures {
                 let place = &mut measured.places.of((i64::from(within[node]), 0))[side];
                 *place = place.saturating_add(sample.ns);
                 self.attributed[side] = self.attributed[side].saturating_add(sample.ns);
-                if is_matched[node] {
+                if is_matched[node] && measured.group.work != Work::Replaced {
                     self.aligned[side] = self.aligned[side].saturating_add(sample.ns);
                 }
             }

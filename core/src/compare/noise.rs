@@ -8,8 +8,8 @@
 //! other work on the machine. Steps of one recording do not show that noise. The lines with the same work do: most of them did
 //! not change, so the middle of their ratios is the common factor, and their spread is the noise between recordings (an
 //! empirical null, Efron, JASA 2004). A line that does the same work on both sides must differ from the common factor by
-//! more than that spread. A line whose work differs, by calls, shapes, types or names, has changed for sure; it is tested
-//! against the noise of the steps only.
+//! more than that spread. A line whose work differs, by calls, shapes, types or names, has changed for sure: it is
+//! significant, and its interval shows whether its time changed as well.
 
 use super::kinds::{Part, RowKind};
 use super::lines::Line;
@@ -35,7 +35,7 @@ const SMALLEST_SHARE: f64 = 0.001;
 const SMALLEST_MEMORY: f64 = 1e6;
 
 /// The smallest number of lines that have a common factor.
-const FEWEST_LINES: usize = 8;
+pub(super) const FEWEST_LINES: usize = 8;
 
 /// The degrees of freedom of the spread between recordings. They are few, because some operators differ from the others
 /// by far more than most do.
@@ -80,7 +80,7 @@ fn decide(lines: &mut [Line], tested: &[usize], factors: Factors, floors: Both<f
             median: median(b) - median(a),
             interval: Some((low, high)),
             probability: Some(probability),
-            is_significant: Some(probability < LEVEL && excludes),
+            is_significant: Some(is_other_work(&lines[at]) || (probability < LEVEL && excludes)),
         };
     }
 }

@@ -1,8 +1,11 @@
 //! What should be known about two traces that are compared.
 
+use super::kinds::Part;
+use super::lines::Line;
 use super::measure::{Both, Measures};
-use super::noise::FEWEST_STEPS;
+use super::noise::{FEWEST_LINES, FEWEST_STEPS, Factors};
 use super::profile::{Facts, Profile};
+use super::verdict::Factor;
 use crate::units::{counted, share};
 use alloc::format;
 use alloc::string::String;
@@ -62,7 +65,8 @@ pub(super) fn about(measures: &Measures) -> Vec<String> {
         ));
     }
     let aligned = aligned(measures);
-    if aligned.iter().any(|&share| share < SMALLEST_ALIGNED) {
+    let has_time = measures.attributed.iter().all(|&ns| ns > 0);
+    if has_time && aligned.iter().any(|&share| share < SMALLEST_ALIGNED) {
         let [a, b] =
             [0, 1].map(|side| share(measures.aligned[side] as f64, measures.attributed[side] as f64));
         notes.push(format!(
@@ -75,4 +79,19 @@ pub(super) fn about(measures: &Measures) -> Vec<String> {
 /// The share of the attributed time of each side that has a partner.
 pub(super) fn aligned(measures: &Measures) -> Both<f64> {
     [0, 1].map(|side| measures.aligned[side] as f64 / measures.attributed[side].max(1) as f64)
+}
+
+/// Returns the notes about noise that could not be measured.
+pub(super) fn about_noise(lines: &[Line], factors: &Factors) -> Vec<String> {
+    let of = |part: Part, what: &str, factor: &Option<Factor>| {
+        let is_tested = |line: &Line| line.part == Some(part) && line.verdict.probability.is_some();
+        let note = || {
+            format!(
+                "too few rows of the {what} do the same work to measure the noise between recordings: at least {FEWEST_LINES} are necessary"
+            )
+        };
+        (factor.is_none() && lines.iter().any(is_tested)).then(note)
+    };
+    let host = of(Part::Wall, "host", &factors[0]);
+    host.into_iter().chain(of(Part::DeviceBusy, "devices", &factors[1])).collect()
 }

@@ -63,7 +63,7 @@ fn metrics(subject: &Subject) -> Vec<(String, f64)> {
 
 /// The names with the largest values, without those that are 0.
 fn largest(subject: &Subject, metric: Metric) -> Vec<String> {
-    let names = subject.names(metric).into_iter().filter(|name| !name.contains('*'));
+    let names = subject.names(metric).into_iter();
     let mut names: Vec<(String, f64)> =
         names.filter_map(|name| subject.value(metric, &name).map(|value| (name, value))).collect();
     names.retain(|one| one.1 > 0.0);

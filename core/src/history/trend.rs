@@ -60,6 +60,9 @@ pub const COLUMNS: &[Column] = &[
     Column::json("values", "", Shape::Any, "Of a series: the value of each run, or null."),
 ];
 
+/// The smallest change that is listed, as a share.
+const SMALLEST: f64 = 0.005;
+
 /// The history of a program.
 #[derive(Clone, Debug)]
 pub struct Trend {
@@ -104,6 +107,7 @@ impl Trend {
                 steps.push(Step { series, point, before, after: level(series, point.0, end) });
             }
         }
+        steps.retain(|step| share(step.before, step.after).is_none_or(|share| share.abs() >= SMALLEST));
         let run = |step: &Step<'_>| step.series.points[step.point.0].0 as i64;
         let size = |step: &Step<'_>| share(step.before, step.after).map_or(f64::INFINITY, f64::abs);
         sort_by_key(&mut steps, |step| (descending(run(step)), descending(of_float(size(step)))));

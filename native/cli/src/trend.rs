@@ -19,7 +19,17 @@ use std::time::SystemTime;
 pub(crate) fn record(path: &Path, subjects: &[Subject]) -> Result<(), Failure> {
     let failure = |error| Failure::usage(format!("{}: {error}", path.display()));
     let origin = origin();
-    let lines: String = subjects.iter().map(|subject| line(subject, &origin)).collect();
+    let mut lines: String = subjects.iter().map(|subject| line(subject, &origin)).collect();
+    let before = fs::read(path).unwrap_or_default();
+    if !before.is_empty() && !before.starts_with(b"{\"schema\":\"kinetoscope.history/") {
+        return Err(Failure::usage(format!(
+            "{}: this is no history, and nothing is appended to it",
+            path.display()
+        )));
+    }
+    if before.last().is_some_and(|last| *last != b'\n') {
+        lines.insert(0, '\n');
+    }
     let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(failure)?;
     file.write_all(lines.as_bytes()).map_err(failure)
 }

@@ -59,6 +59,8 @@ fn limits_on_changes_compare_with_the_base() {
     let significant = "[operator.\"aten::mm\"]\nno_significant_increase = true";
     assert_eq!(outcome(significant, &[&larger, "--base", &base]), (Some(1), "breach".into()));
     assert_eq!(outcome(significant, &[&again, "--base", &base]), (Some(0), "pass".into()));
+    let pattern = "[operator.\"aten::m*\"]\nno_significant_increase = true";
+    assert_eq!(outcome(pattern, &[&larger, "--base", &base]), (Some(1), "breach".into()));
     // The other recording of the base is slower as a whole.
     let share = "[step]\nmax_increase = \"10 %\"";
     assert_eq!(outcome(share, &[&larger, "--base", &base]), (Some(1), "breach".into()));
@@ -120,6 +122,8 @@ fn mistakes_name_the_line_and_the_nearest_word() {
         ("[step\nmax = 1", "budget.toml:1: "),
         ("", "budget.toml:1: there are no budgets in this file"),
         ("[step]", "budget.toml:1: step: expected [step] with its limits"),
+        ("[step]\nno_significant_increase = false", "budget.toml:2: step: there is no limit here"),
+        ("[findings]\nforbid = []", "budget.toml:2: findings: there is no limit here"),
         (
             "[step]\nmax_increase = \"5 %\"",
             "the file of budgets has limits on changes: name traces with --base",

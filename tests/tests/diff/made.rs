@@ -113,3 +113,65 @@ fn noise_without_a_change_is_silent() {
     });
     assert!(silent.count() >= 99);
 }
+
+/// Returns the trace with another text in place of one.
+fn replaced(text: &str, from: &str, to: &str) -> Profile {
+    assert!(text.contains(from), "{from}");
+    profile(text.replace(from, to).as_bytes())
+}
+
+#[test]
+fn a_renamed_kernel_of_equal_speed_is_a_change_without_time() {
+    let text = generate(&Plan { changed: Changed::Nothing, steps: STEPS, noise: 0, seed: 1 });
+    let rows = diff(&profile(text.as_bytes()), &replaced(&text, KERNEL, RENAMED));
+    let rows = significant(&rows);
+    assert_eq!((rows.len(), &rows[0]["change"], int(&rows[0]["contribution_ns"])), (1, &"renamed".into(), 0));
+}
+
+#[test]
+fn another_program_is_not_aligned() {
+    let text = generate(&Plan { changed: Changed::Nothing, steps: STEPS, noise: 0, seed: 1 });
+    // Other names of all operators and kernels, and another number of them in a row.
+    let other = text
+        .replace("aten::", "ns::x")
+        .replace("_kernel", "_core")
+        .replace("autograd::", "other::")
+        .replace("ampere_", "volta ");
+    let other = other.replace("softmax_warp_forward", "other_forward");
+    let rows = diff(&profile(text.as_bytes()), &profile(other.as_bytes()));
+    let total = rows.iter().find(|row| row["kind"] == "total").expect("a total");
+    assert!(total["aligned_a"].as_f64().expect("a share") < 0.5, "{total}");
+    let is_note =
+        |row: &Value| row["message"].as_str().is_some_and(|text| text.contains("different programs"));
+    assert!(rows.iter().any(is_note));
+}
+
+/// A new annotation around all operators of a layer does not hide which of them changed.
+#[test]
+fn a_new_annotation_around_operators_is_no_fusion() {
+    let event = |cat: &str, name: &str, ts: i64, dur: i64| {
+        format!(
+            "{{\"ph\": \"X\", \"cat\": \"{cat}\", \"name\": \"{name}\", \"pid\": 1, \"tid\": 1, \"ts\": {ts}, \"dur\": {dur}}}"
+        )
+    };
+    let trace = |is_wrapped: bool, slow: i64| {
+        let mut events = Vec::new();
+        for step in 0..6 {
+            let start = step * 1000;
+            events.push(event("user_annotation", &format!("ProfilerStep#{step}"), start, 1000));
+            if is_wrapped {
+                events.push(event("user_annotation", "my_range", start + 90, 800));
+            }
+            for (at, name) in ["aten::mm", "aten::add", "aten::relu", "aten::mul"].iter().enumerate() {
+                let dur = if *name == "aten::relu" { slow } else { 100 };
+                events.push(event("cpu_op", name, start + 100 + 190 * at as i64, dur));
+            }
+        }
+        profile(format!("[{}]", events.join(",")).as_bytes())
+    };
+    let rows = diff(&trace(false, 60), &trace(true, 180));
+    assert!(rows.iter().all(|row| row["change"] != "fused"), "{rows:?}");
+    let relu = rows.iter().find(|row| row["name"] == "aten::relu").expect("a row");
+    assert_eq!((int(&relu["contribution_ns"]), &relu["significant"]), (120_000, &true.into()));
+    assert!(rows.iter().any(|row| row["name"] == "my_range" && row["change"] == "new"));
+}

@@ -89,7 +89,7 @@ fn one_model_on_two_devices() {
         "{notes:?}"
     );
     let total = row(&rows, "total", "wall");
-    assert!(total["aligned_a"].as_f64().expect("a share") > 0.8, "{total}");
+    assert!(total["aligned_a"].as_f64().expect("a share") > 0.7, "{total}");
     let attention =
         rows.iter().find(|row| row["kind"] == "kernel" && row["names_b"][0] == "attn_fwd").expect("a row");
     assert_eq!(attention["change"], "renamed");
@@ -128,7 +128,9 @@ fn the_example_of_hta() {
     let rows = diff(&base, &new);
     let notes = notes(&rows);
     assert!(notes.contains(&"of runs of 8 ranks and 2 ranks"), "{notes:?}");
-    let first = super::significant(&rows)[0];
+    let significant = super::significant(&rows);
+    let of_device = |row: &&&Value| row["part_of"] == "device busy";
+    let first = significant.iter().find(of_device).expect("a row");
     assert_eq!(
         (&first["kind"], &first["name"]),
         (&"memcpy".into(), &"Memcpy DtoD (Device -> Device)".into())

@@ -53,7 +53,7 @@ pub(super) fn with_budgets(command: Command) -> Command {
         .long("init")
         .action(ArgAction::SetTrue)
         .help_heading("Budgets")
-        .conflicts_with("base")
+        .conflicts_with_all(["base", "report", "record"])
         .help("Print a file of budgets whose tolerances come from the noise of the traces");
     let file = |name: &'static str, help: &'static str| {
         Arg::new(name)
