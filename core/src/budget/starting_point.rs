@@ -3,7 +3,6 @@
 use super::metric::Metric;
 use super::subject::Subject;
 use crate::compare::statistics::{mean, variance};
-use crate::order::{descending, of_float, sort_by_key};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -38,7 +37,7 @@ pub fn starting_point(subjects: &[Subject]) -> String {
         }
     }
     for metric in [Metric::Operator, Metric::Range, Metric::Kernel] {
-        for name in largest(subjects, metric) {
+        for (name, _) in subjects.first().map(|one| one.largest(metric, MOST)).unwrap_or_default() {
             add(&mut out, subjects, metric, &name, wall);
         }
     }
@@ -51,17 +50,6 @@ pub fn starting_point(subjects: &[Subject]) -> String {
         }
     }
     out
-}
-
-/// The names with the longest times.
-fn largest(subjects: &[Subject], metric: Metric) -> Vec<String> {
-    let Some(first) = subjects.first() else { return Vec::new() };
-    let names = first.names(metric).into_iter();
-    let mut names: Vec<(String, f64)> =
-        names.filter_map(|name| first.value(metric, &name).map(|value| (name, value))).collect();
-    sort_by_key(&mut names, |one| (descending(of_float(one.1)), 0));
-    names.truncate(MOST);
-    names.into_iter().map(|one| one.0).collect()
 }
 
 fn add(out: &mut String, subjects: &[Subject], metric: Metric, name: &str, wall: f64) {

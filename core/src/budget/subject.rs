@@ -1,16 +1,15 @@
 //! What a trace measures.
 
 use super::metric::Metric;
-use crate::analysis::device::device_time::device_times;
 use crate::analysis::device::idle::{Cause, whole_cause};
-use crate::analysis::device::steps::steps;
 use crate::analysis::overview::findings::FindingCode;
-use crate::analysis::overview::fitness::{Fitness, Question, fitness};
+use crate::analysis::overview::fitness::{Fitness, Question};
 use crate::analysis::overview::summary::summary;
 use crate::compare::kinds::RowKind;
 use crate::compare::profile::Profile;
 use crate::compare::statistics::{mean, median};
 use crate::link::is_launch_name;
+use crate::order::{descending, of_float, sort_by_key};
 use crate::ranks::phases::Phase;
 use crate::table::category::Category;
 use crate::trace::Trace;
@@ -31,10 +30,10 @@ pub struct Subject {
 impl Subject {
     /// Reduces a trace. `source` is its name in answers.
     pub fn of(trace: &Trace, source: &str) -> Subject {
-        let unfit = fitness(trace, &steps(trace, &device_times(trace))).into_iter();
-        let mut findings: Vec<FindingCode> =
-            summary(trace).findings.iter().map(|finding| finding.code).collect();
+        let summary = summary(trace);
+        let mut findings: Vec<FindingCode> = summary.findings.iter().map(|finding| finding.code).collect();
         findings.dedup();
+        let unfit = summary.fitness.into_iter();
         Subject {
             profile: Profile::of(trace, source),
             findings,
@@ -128,6 +127,16 @@ impl Subject {
         };
         names.sort_unstable();
         names.dedup();
+        names
+    }
+
+    /// The names with the largest values, at most so many, with the values.
+    pub(crate) fn largest(&self, metric: Metric, most: usize) -> Vec<(String, f64)> {
+        let names = self.names(metric).into_iter();
+        let mut names: Vec<(String, f64)> =
+            names.filter_map(|name| self.value(metric, &name).map(|value| (name, value))).collect();
+        sort_by_key(&mut names, |one| (descending(of_float(one.1)), 0));
+        names.truncate(most);
         names
     }
 

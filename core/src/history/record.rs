@@ -2,7 +2,6 @@
 
 use crate::budget::metric::Metric;
 use crate::budget::subject::Subject;
-use crate::order::{descending, of_float, sort_by_key};
 use crate::rows::quote;
 use alloc::format;
 use alloc::string::String;
@@ -50,24 +49,16 @@ fn metrics(subject: &Subject) -> Vec<(String, f64)> {
         if metric == Metric::Findings || subject.cannot_answer(metric) {
             continue;
         }
-        let names = if metric.is_named() { largest(subject, metric) } else { Vec::from([String::new()]) };
-        for name in names {
-            let Some(value) = subject.value(metric, &name) else { continue };
+        let values = if metric.is_named() {
+            subject.largest(metric, MOST).into_iter().filter(|one| one.1 > 0.0).collect()
+        } else {
+            Vec::from_iter(subject.value(metric, "").map(|value| (String::new(), value)))
+        };
+        for (name, value) in values {
             let key =
                 if name.is_empty() { metric.as_str().into() } else { format!("{} {name}", metric.as_str()) };
             all.push((key, value));
         }
     }
     all
-}
-
-/// The names with the largest values, without those that are 0.
-fn largest(subject: &Subject, metric: Metric) -> Vec<String> {
-    let names = subject.names(metric).into_iter();
-    let mut names: Vec<(String, f64)> =
-        names.filter_map(|name| subject.value(metric, &name).map(|value| (name, value))).collect();
-    names.retain(|one| one.1 > 0.0);
-    sort_by_key(&mut names, |one| (descending(of_float(one.1)), 0));
-    names.truncate(MOST);
-    names.into_iter().map(|one| one.0).collect()
 }

@@ -64,15 +64,9 @@ fn attribute(periods: &Periods, places: &mut Builder<'_>, rows: &[(Row, u32)], c
             first += 1;
         }
         for &(from, until) in covered[first..].iter().take_while(|period| period.0 < end) {
-            add_period(periods, places, node, (start, from.min(end)));
+            places.add_period(periods, node, (start, from.min(end)));
             start = start.max(until);
         }
-        add_period(periods, places, node, (start, end));
-    }
-}
-
-fn add_period(periods: &Periods, places: &mut Builder<'_>, node: u32, time: Interval) {
-    if time.0 < time.1 {
-        periods.parts(time, |step, (start, end)| places.add(node, step, 0, (end - start, 0)));
+        places.add_period(periods, node, (start, end));
     }
 }

@@ -156,17 +156,11 @@ fn attribute(periods: &Periods, places: &mut Builder<'_>, own: &[Segment], other
         for &((start, end), other) in running.filter(|other| other.1 != NOWHERE) {
             let (start, end) = (start.max(reached), end.min(time.1));
             if start < end {
-                add_period(periods, places, node, (reached, start));
-                add_period(periods, places, other, (start, end));
+                places.add_period(periods, node, (reached, start));
+                places.add_period(periods, other, (start, end));
                 reached = end;
             }
         }
-        add_period(periods, places, node, (reached, time.1));
-    }
-}
-
-fn add_period(periods: &Periods, places: &mut Builder<'_>, node: u32, time: Interval) {
-    if time.0 < time.1 {
-        periods.parts(time, |step, (start, end)| places.add(node, step, 0, (end - start, 0)));
+        places.add_period(periods, node, (reached, time.1));
     }
 }

@@ -1,6 +1,8 @@
 //! The places of a step: a tree that all steps share, with a sample for each place and step.
 
+use super::Periods;
 use crate::analysis::device::idle::whole_cause;
+use crate::analysis::intervals::Interval;
 use crate::compare::kinds::RowKind;
 use crate::index::Index;
 use crate::names::{NameId, Names};
@@ -208,6 +210,13 @@ impl<'a> Builder<'a> {
         }
         self.last[node as usize] = self.samples.len() as u32;
         self.samples.push(Sample { node, step, count, ns, sum_ns });
+    }
+
+    /// Adds a time, which may be empty, to each step that it is in.
+    pub(super) fn add_period(&mut self, periods: &Periods, node: u32, time: Interval) {
+        if time.0 < time.1 {
+            periods.parts(time, |step, (start, end)| self.add(node, step, 0, (end - start, 0)));
+        }
     }
 
     pub(super) fn finish(self) -> Places {
