@@ -1,6 +1,6 @@
 // The state of the views, kept in the hash of the address: back, forward, reload and a copied link restore it.
 
-import { computed, signal } from "@preact/signals";
+import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import { VIEWS, type View } from "../model/views";
 
 export interface Route {
@@ -69,4 +69,13 @@ export function numberParam(name: string): number | undefined {
   const text = param(name);
   const number = Number(text);
   return text === undefined || Number.isNaN(number) ? undefined : number;
+}
+
+const texts = new Map<string, ReadonlySignal<string>>();
+
+/** Returns a signal of one parameter, which does not change with the other parameters. */
+export function paramSignal(name: string): ReadonlySignal<string> {
+  const known = texts.get(name) ?? computed(() => param(name) ?? "");
+  texts.set(name, known);
+  return known;
 }

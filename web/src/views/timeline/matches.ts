@@ -20,6 +20,9 @@ const noSpans: Spans = {
   names: [],
 };
 
+/** Returns what highlights the spans of a name, without their places. */
+export const namedOnly = (name: string): Found => ({ names: new Set([name]), spans: noSpans });
+
 const names = new WeakMap<RemoteTrace, Promise<string[]>>();
 
 /** Returns the names of all spans. */

@@ -1,6 +1,5 @@
 // Keyboard navigation of the timeline: from the selected event to its neighbours.
 
-import { visibleRows } from "../../drawing/timeline";
 import { longestOn, longestWithin, neighbour } from "../../model/timeline/pick";
 import type { Timeline } from "./controller";
 
@@ -28,21 +27,16 @@ export async function selectNeighbour(timeline: Timeline, by: 1 | -1): Promise<v
     const tiles = await timeline.trace.tiles({ track, startNs: from, endNs: Math.ceil(from + reach), pixels: 1 << 16 });
     const found = neighbour(tiles, own, by);
     if (found !== undefined) return timeline.select(tiles.event[found]);
-    if (reach > timeline.whole.end - timeline.whole.start) return;
+    if (reach > timeline.camera.whole.end - timeline.camera.whole.start) return;
   }
 }
 
 /** Selects the longest visible event of the first visible track: the start of keyboard navigation. */
 export function selectFirst(timeline: Timeline): void {
-  const row = visibleRows({
-    layout: timeline.layout.peek(),
-    scroll: timeline.scroll.peek(),
-    height: timeline.size.peek().height,
-    header: timeline.header,
-  }).find((one) => one.kind === "track");
+  const row = timeline.surface.rows().find((one) => one.kind === "track");
   if (row?.kind !== "track") return;
-  const { start, end } = timeline.view.peek();
-  const tiles = timeline.boxesAt(row.track, (start + end) / 2)?.tiles;
+  const { start, end } = timeline.camera.view.peek();
+  const tiles = timeline.surface.boxesAt(row.track, (start + end) / 2)?.tiles;
   if (!tiles || tiles.length === 0) return;
   const best = longestWithin(tiles, start, end);
   if (best !== undefined) timeline.select(tiles.event[best]);
