@@ -1,7 +1,7 @@
 // Tests of the parts of timelines and flame graphs that need no canvas.
 
 import { describe, expect, test } from "vitest";
-import type { Columns, CountersRow, CriticalPathRow, Tiles, TracksRow, TreeRow } from "kinetoscope/remote";
+import type { Columns, CountersRow, CriticalPathRow, StepsRow, Tiles, TracksRow, TreeRow } from "kinetoscope/remote";
 import { colorOf, COLORS } from "../src/model/colors";
 import { shortName } from "../src/model/short-name";
 import { boxes, flames, nodeAt, pathOf } from "../src/model/flame";
@@ -10,6 +10,7 @@ import { Chunks, chunkLength, levelOf, placesOf } from "../src/model/timeline/ch
 import { rowAt, layout } from "../src/model/timeline/layout";
 import { criticalPathOf, periodAt, runsOf } from "../src/model/timeline/path";
 import { longestOn, longestWithin, neighbour } from "../src/model/timeline/pick";
+import { pairsOf, rangeOfPair, type Pair } from "../src/model/timeline/steps";
 import { centered, clamped, moved, ticks, zoomed } from "../src/model/timeline/viewport";
 
 describe("viewport", () => {
@@ -266,4 +267,23 @@ describe("flames", () => {
     ]);
     expect(nodeAt(lane?.root as never, ["a", "gone"]).name).toBe("a");
   });
+});
+
+test("steps are paired by order; without steps the complete traces are", () => {
+  const step = (name: string, start_ns: number, wall_ns: number): StepsRow =>
+    ({ name, start_ns, wall_ns }) as Partial<StepsRow> as StepsRow;
+  const tracks = [{ start_ns: 5, end_ns: 90 }] as Partial<TracksRow>[] as TracksRow[];
+  const a = { name: "A", tracks, steps: [step("one", 10, 20), step("two", 30, 25), step("three", 55, 5)] };
+  const b = { name: "B", tracks, steps: [step("first", 100, 30), step("second", 130, 10)] };
+  const pairs = pairsOf(a, b);
+  expect(pairs.map((pair) => [pair.a.name, pair.b.name])).toEqual([
+    ["one", "first"],
+    ["two", "second"],
+  ]);
+  const range = rangeOfPair(pairs[0] as Pair);
+  expect(range.start).toBeCloseTo(-0.6);
+  expect(range.end).toBeCloseTo(30.6);
+  expect(pairsOf(a, { ...b, steps: [] })).toEqual([
+    { a: { name: "A", start: 0, end: 90 }, b: { name: "B", start: 0, end: 90 } },
+  ]);
 });

@@ -17,15 +17,44 @@ const LABELS = TEXTS.compare;
 
 const aboutOf = (key: string): string => DIFF_COLUMNS.find((column) => column.key === key)?.about ?? "";
 
-const valueOf = (row: Changed, side: "a" | "b"): number =>
-  row.kind === "memory" ? row[`${side}_bytes`] : row[`${side}_ns`];
+/** Returns the column with the values of a side. */
+function side(name: "a" | "b"): TableColumn<Changed> {
+  return {
+    key: name,
+    title: name.toUpperCase(),
+    kind: "ns",
+    about: aboutOf(`${name}_ns`),
+    width: "84px",
+    value: (row) => (row.kind === "memory" ? row[`${name}_bytes`] : row[`${name}_ns`]),
+    show: (row) => (row.kind === "memory" ? bytes(row[`${name}_bytes`]) : time(row[`${name}_ns`])),
+  };
+}
 
-const shown = (row: Changed, side: "a" | "b"): string =>
-  row.kind === "memory" ? bytes(valueOf(row, side)) : time(valueOf(row, side));
+/** A name, which is highlighted on the timelines by a click if they have its spans. */
+function Name({ row: { kind, name } }: { row: Changed }) {
+  if (kind === "idle" || kind === "memory") return <>{name}</>;
+  return (
+    <button type="button" class="link" data-hint={LABELS.findHint} onClick={() => find(name)}>
+      {name}
+    </button>
+  );
+}
+
+function find(name: string): void {
+  setParams({ find: name });
+  document.querySelector("[data-panel=timelines]")?.scrollIntoView({ block: "nearest" });
+}
 
 const COLUMNS: TableColumn<Changed>[] = [
   { key: "kind", title: LABELS.kind, kind: "text", about: aboutOf("kind"), width: "86px" },
-  { key: "name", title: TEXTS.shared.name, kind: "text", about: aboutOf("name"), width: "minmax(200px, 2fr)" },
+  {
+    key: "name",
+    title: TEXTS.shared.name,
+    kind: "text",
+    about: aboutOf("name"),
+    width: "minmax(200px, 2fr)",
+    show: (row) => <Name row={row} />,
+  },
   {
     key: "change",
     title: LABELS.change,
@@ -34,24 +63,8 @@ const COLUMNS: TableColumn<Changed>[] = [
     width: "92px",
     show: (row) => <span class={`change ${row.change}`}>{row.change}</span>,
   },
-  {
-    key: "a",
-    title: "A",
-    kind: "ns",
-    about: aboutOf("a_ns"),
-    width: "84px",
-    value: (row) => valueOf(row, "a"),
-    show: (row) => shown(row, "a"),
-  },
-  {
-    key: "b",
-    title: "B",
-    kind: "ns",
-    about: aboutOf("b_ns"),
-    width: "84px",
-    value: (row) => valueOf(row, "b"),
-    show: (row) => shown(row, "b"),
-  },
+  side("a"),
+  side("b"),
   {
     key: "contribution",
     title: LABELS.contribution,

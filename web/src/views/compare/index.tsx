@@ -12,6 +12,7 @@ import { traces, type OpenTrace } from "../../state/session";
 import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../../strings";
 import { Changes } from "./changes";
 import { Matrix } from "./matrix";
+import { Timelines } from "./timelines";
 import { Totals } from "./totals";
 import { Waterfall } from "./waterfall";
 
@@ -32,7 +33,7 @@ function Chooser({ name, label, at }: { name: "a" | "b"; label: string; at: numb
   );
 }
 
-function Two({ rows }: { rows: readonly DiffRow[] }) {
+function Two({ rows, a, b }: { rows: readonly DiffRow[]; a: OpenTrace; b: OpenTrace }) {
   const totals = totalsOf(rows);
   const total = totals.find((one) => one.name === param("of")) ?? totals[0];
   const changed = changesOf(rows);
@@ -71,6 +72,7 @@ function Two({ rows }: { rows: readonly DiffRow[] }) {
         ) : null}
         <Waterfall rows={rows} total={total} />
       </Panel>
+      <Timelines a={a} b={b} />
       <Changes rows={changed} />
     </>
   );
@@ -96,7 +98,7 @@ export function Compare(_: { open: OpenTrace }) {
       {traces.value.length > 2 ? <Matrix /> : null}
       {a && b ? (
         <Await key={`${atA} ${atB}`} answer={comparisonOf(a.trace, b.trace)}>
-          {(rows) => <Two rows={rows} />}
+          {(rows) => <Two rows={rows} a={a} b={b} />}
         </Await>
       ) : (
         <Panel title={LABELS.oneTraceOpen}>
