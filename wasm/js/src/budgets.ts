@@ -2,7 +2,7 @@
 
 import { EngineBudgets } from "./glue/engine.js";
 import { compareOptions, type CompareOptions } from "./compare-options.js";
-import { KinetoscopeError, check as checkSignal, guarded } from "./errors.js";
+import { KinetoscopeError, check as checkSignal, guarded, using } from "./errors.js";
 import type { BudgetOutcome, BudgetRow, FindingCode } from "./queries.js";
 import type { Reader } from "./ranks.js";
 
@@ -82,12 +82,8 @@ export function createCheck<S>(reader: Reader<S>): Check<S> {
     const engine = guarded(() => new EngineBudgets(budgets));
     const each = async (one: S, use: "addBase" | "check"): Promise<void> => {
       const input = await reader.input(one, reading.signal);
-      const { engine: trace } = await reader.trace(input, reading);
-      try {
-        guarded(() => engine[use](trace, input.name));
-      } finally {
-        trace.free();
-      }
+      const read = await reader.trace(input, reading);
+      using(read.engine, (trace) => engine[use](trace, input.name));
     };
     try {
       for (const one of list(base)) await each(one, "addBase");

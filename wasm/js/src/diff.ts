@@ -2,7 +2,7 @@
 
 import { EngineComparison } from "./glue/engine.js";
 import { Comparison } from "./comparison.js";
-import { check, guarded } from "./errors.js";
+import { check, guarded, using } from "./errors.js";
 import { compareOptions, sidesOf, type CompareOptions } from "./compare-options.js";
 import type { Progress } from "./read.js";
 import type { Reader } from "./ranks.js";
@@ -45,12 +45,8 @@ export function createDiff<S>(reader: Reader<S>): Diff<S> {
         } else {
           const reading = { signal, memoryLimit, torchVersion, kernelRules, onProgress: progress };
           const { engine, bytes } = await reader.trace(from, reading);
-          try {
-            sum.bytes += bytes;
-            guarded(() => comparison.add(isBase, engine, input.name));
-          } finally {
-            engine.free();
-          }
+          sum.bytes += bytes;
+          using(engine, (trace) => comparison.add(isBase, trace, input.name));
         }
         onProgress?.({ done: done + 1, total, ...sum });
       }

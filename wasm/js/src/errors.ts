@@ -70,6 +70,15 @@ export function guarded<T>(call: () => T): T {
   }
 }
 
+/** Frees an object of the engine after its use. */
+export function using<E extends { free(): void }, T>(engine: E, use: (engine: E) => T): T {
+  try {
+    return guarded(() => use(engine));
+  } finally {
+    engine.free();
+  }
+}
+
 /** Throws if the signal is aborted. */
 export function check(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw aborted(signal);

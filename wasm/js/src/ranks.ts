@@ -1,7 +1,7 @@
 // `openRun`, `summarize` and `merge`, independent of the platform. One trace is in memory at a time.
 
 import { EngineRun, type EngineMerging } from "./glue/engine.js";
-import { KinetoscopeError, asError, check, guarded } from "./errors.js";
+import { KinetoscopeError, asError, check, guarded, using } from "./errors.js";
 import * as given from "./given.js";
 import { mergeOptions, noRank, noteOf, runOptions } from "./rank-notes.js";
 import type { OpenOptions, Progress, ReadTrace } from "./read.js";
@@ -47,15 +47,6 @@ export interface Ranks<S> {
 
 /** The first bytes of a file of summaries. */
 const MAGIC = "KSUM";
-
-/** Frees an object of the engine after its use. */
-function using<E extends { free(): void }, T>(engine: E, use: (engine: E) => T): T {
-  try {
-    return guarded(() => use(engine));
-  } finally {
-    engine.free();
-  }
-}
 
 /** Returns the same summaries, checked. */
 function checked(file: Uint8Array, name: string): Uint8Array {

@@ -1,67 +1,34 @@
 // The page's side of the protocol: comparisons. Both sides are read in one worker, which holds the comparison.
 
 import { withWorker, type Connection, type Spawn } from "./connection.js";
-import { KinetoscopeError } from "./errors.js";
 import { compareOptions, sidesOf, type CompareOptions } from "./compare-options.js";
-import type { Comparison } from "./comparison.js";
-import type { HeldMethod } from "./protocol.js";
+import { Held } from "./held.js";
 import type { DiffOptions, DiffRow } from "./queries.js";
 import type { Source } from "./source.js";
 import type { Columns } from "./trace.js";
 import { wireOf } from "./wire-source.js";
 
-const leaked = new FinalizationRegistry<() => void>((release) => release());
-
 /** A comparison that a worker holds: a `Comparison` whose methods return promises. */
-export class RemoteComparison {
-  #connection: Connection;
-  #held: number;
-  #disposed = false;
-
+export class RemoteComparison extends Held {
   /** @internal */
   constructor(connection: Connection, held: number) {
-    this.#connection = connection;
-    this.#held = held;
-    connection.traces += 1;
-    const reason = this.#disposedError();
-    leaked.register(this, () => connection.release(held, reason), this);
-  }
-
-  #disposedError(): KinetoscopeError {
-    return new KinetoscopeError("disposed", "the comparison was disposed of");
-  }
-
-  #ask<T>(method: HeldMethod & keyof Comparison, ...given: unknown[]): Promise<T> {
-    if (this.#disposed) return Promise.reject(this.#disposedError());
-    return this.#connection.send<T>({ do: "ask", held: this.#held, method, arguments: given }, { holder: this });
+    super(connection, held, "the comparison");
   }
 
   rows(options?: DiffOptions): Promise<DiffRow[]> {
-    return this.#ask("rows", options);
+    return this.ask("rows", options);
   }
 
   columns(options?: DiffOptions): Promise<Columns<DiffRow>> {
-    return this.#ask("columns", options);
+    return this.ask("columns", options);
   }
 
   table(options?: DiffOptions): Promise<string> {
-    return this.#ask("table", options);
+    return this.ask("table", options);
   }
 
   json(options?: DiffOptions): Promise<string> {
-    return this.#ask("json", options);
-  }
-
-  /** Frees the comparison and terminates its worker. */
-  dispose(): void {
-    if (this.#disposed) return;
-    this.#disposed = true;
-    leaked.unregister(this);
-    this.#connection.release(this.#held, this.#disposedError());
-  }
-
-  [Symbol.dispose](): void {
-    this.dispose();
+    return this.ask("json", options);
   }
 }
 

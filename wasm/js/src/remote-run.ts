@@ -4,12 +4,12 @@
 import { withWorker, type Connection, type Spawn } from "./connection.js";
 import { KinetoscopeError, aborted, check } from "./errors.js";
 import * as given from "./given.js";
-import type { HeldMethod, OpenedRun } from "./protocol.js";
+import { Held } from "./held.js";
+import type { OpenedRun } from "./protocol.js";
 import { mergeOptions, noRank, noteOf, runOptions } from "./rank-notes.js";
 import type { SummarizeOptions } from "./ranks.js";
 import type { RanksNoteRow, RanksOptions, RanksRow } from "./queries.js";
 import type { MergeOptions, RunOptions, RunRanksOptions } from "./run-options.js";
-import type { Run } from "./run.js";
 import type { Source } from "./source.js";
 import type { Columns } from "./trace.js";
 import { wireOf } from "./wire-source.js";
@@ -17,68 +17,38 @@ import { wireOf } from "./wire-source.js";
 /** How many traces are read at the same time. */
 const WORKERS = 2;
 
-const leaked = new FinalizationRegistry<() => void>((release) => release());
-
 /** A run that a worker holds: a `Run` whose methods return promises. */
-export class RemoteRun {
+export class RemoteRun extends Held {
   /** The number of ranks. */
   readonly length: number;
   /** What should be known about the traces. */
   readonly notes: readonly RanksNoteRow[];
-  #connection: Connection;
-  #run: number;
-  #disposed = false;
 
   /** @internal */
   constructor(connection: Connection, opened: OpenedRun) {
-    this.#connection = connection;
-    this.#run = opened.run;
+    super(connection, opened.run, "the run");
     this.length = opened.length;
     this.notes = opened.notes;
-    connection.traces += 1;
-    const reason = this.#disposedError();
-    leaked.register(this, () => connection.release(opened.run, reason), this);
-  }
-
-  #disposedError(): KinetoscopeError {
-    return new KinetoscopeError("disposed", "the run was disposed of");
-  }
-
-  #ask<T>(method: HeldMethod & keyof Run, ...given: unknown[]): Promise<T> {
-    if (this.#disposed) return Promise.reject(this.#disposedError());
-    return this.#connection.send<T>({ do: "ask", held: this.#run, method, arguments: given }, { holder: this });
   }
 
   ranks(options?: RunRanksOptions): Promise<RanksRow[]> {
-    return this.#ask("ranks", options);
+    return this.ask("ranks", options);
   }
 
   columns(options?: RunRanksOptions): Promise<Columns<RanksRow>> {
-    return this.#ask("columns", options);
+    return this.ask("columns", options);
   }
 
   table(options?: RanksOptions): Promise<string> {
-    return this.#ask("table", options);
+    return this.ask("table", options);
   }
 
   json(options?: RanksOptions): Promise<string> {
-    return this.#ask("json", options);
+    return this.ask("json", options);
   }
 
   summary(): Promise<Uint8Array> {
-    return this.#ask("summary");
-  }
-
-  /** Frees the run and terminates its worker. */
-  dispose(): void {
-    if (this.#disposed) return;
-    this.#disposed = true;
-    leaked.unregister(this);
-    this.#connection.release(this.#run, this.#disposedError());
-  }
-
-  [Symbol.dispose](): void {
-    this.dispose();
+    return this.ask("summary");
   }
 }
 

@@ -1,7 +1,8 @@
 // The page's side of the protocol: traces that a worker holds.
 
 import { Connection, type MessageBody, type Spawn } from "./connection.js";
-import { KinetoscopeError, aborted, asError, check } from "./errors.js";
+import { aborted, asError, check } from "./errors.js";
+import { Held } from "./held.js";
 import type { Method, Opened, WireSource } from "./protocol.js";
 import { openOptions } from "./given.js";
 import { METHODS } from "./methods.js";
@@ -29,37 +30,23 @@ export type RemoteAnswers = {
   [V in keyof Answers]: (...options: Parameters<Answers[V]>) => Promise<ReturnType<Answers[V]>>;
 };
 
-const leaked = new FinalizationRegistry<() => void>((release) => release());
-
 /** A trace that a worker holds: a `Trace` whose methods return promises. */
-export class RemoteTrace {
+export class RemoteTrace extends Held {
   readonly name: string;
   /** The Unix time of the start of the recording in ns; all times are relative to it. */
   readonly startNs: bigint;
   readonly length: number;
-  #connection: Connection;
-  #trace: number;
-  #disposed = false;
 
   /** @internal */
   constructor(connection: Connection, opened: Opened) {
-    this.#connection = connection;
-    this.#trace = opened.trace;
+    super(connection, opened.trace, opened.name);
     this.name = opened.name;
     this.startNs = opened.startNs;
     this.length = opened.length;
-    connection.traces += 1;
-    const reason = this.#disposedError();
-    leaked.register(this, () => connection.release(opened.trace, reason), this);
   }
 
   #call<T>(method: Method, ...given: unknown[]): Promise<T> {
-    if (this.#disposed) return Promise.reject(this.#disposedError());
-    return this.#connection.send<T>({ do: "call", trace: this.#trace, method, arguments: given }, { holder: this });
-  }
-
-  #disposedError(): KinetoscopeError {
-    return new KinetoscopeError("disposed", `${this.name} was disposed of`);
+    return this.send((trace) => ({ do: "call", trace, method, arguments: given }));
   }
 
   rows<V extends keyof Queries>(query: V, options?: Queries[V]["options"]): Promise<Queries[V]["row"][]> {
@@ -124,23 +111,7 @@ export class RemoteTrace {
 
   /** Returns the trace in another format; an invalid option errors the stream. */
   export<E extends keyof Exports>(name: E, options?: Exports[E]): ReadableStream<Uint8Array> {
-    if (this.#disposed) throw this.#disposedError();
-    // The stream keeps the trace alive: without it the worker would be terminated.
-    const begun = this.#connection.send<number>({ do: "export", trace: this.#trace, name, options }, { holder: this });
-    begun.catch(() => undefined);
-    return this.#connection.stream(begun, this);
-  }
-
-  /** Frees the trace. If it was the worker's last trace, the worker and pending computations are terminated. */
-  dispose(): void {
-    if (this.#disposed) return;
-    this.#disposed = true;
-    leaked.unregister(this);
-    this.#connection.release(this.#trace, this.#disposedError());
-  }
-
-  [Symbol.dispose](): void {
-    this.dispose();
+    return this.stream((trace) => ({ do: "export", trace, name, options }));
   }
 }
 

@@ -1,0 +1,60 @@
+// What a worker holds for the page: requests about it, and its disposal.
+
+import type { Connection, MessageBody } from "./connection.js";
+import { KinetoscopeError } from "./errors.js";
+import type { HeldMethod } from "./protocol.js";
+
+const leaked = new FinalizationRegistry<() => void>((release) => release());
+
+/** Something that a worker holds until it is disposed of. */
+export class Held {
+  #connection: Connection;
+  #id: number;
+  #what: string;
+  #isDisposed = false;
+
+  /** @internal */
+  constructor(connection: Connection, id: number, what: string) {
+    this.#connection = connection;
+    this.#id = id;
+    this.#what = what;
+    connection.traces += 1;
+    const reason = this.#disposedError();
+    leaked.register(this, () => connection.release(id, reason), this);
+  }
+
+  #disposedError(): KinetoscopeError {
+    return new KinetoscopeError("disposed", `${this.#what} was disposed of`);
+  }
+
+  /** Sends a request about it. This object is kept alive until the reply: without it the worker would be terminated. */
+  protected send<T>(message: (id: number) => MessageBody): Promise<T> {
+    if (this.#isDisposed) return Promise.reject(this.#disposedError());
+    return this.#connection.send<T>(message(this.#id), { holder: this });
+  }
+
+  /** Calls a method of it. */
+  protected ask<T>(method: HeldMethod, ...given: unknown[]): Promise<T> {
+    return this.send((held) => ({ do: "ask", held, method, arguments: given }));
+  }
+
+  /** Returns the pieces of what the worker writes for a request. */
+  protected stream(message: (id: number) => MessageBody): ReadableStream<Uint8Array> {
+    if (this.#isDisposed) throw this.#disposedError();
+    const begun = this.send<number>(message);
+    begun.catch(() => undefined);
+    return this.#connection.stream(begun, this);
+  }
+
+  /** Frees it. With the last object of a worker, the worker and pending computations are terminated. */
+  dispose(): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    leaked.unregister(this);
+    this.#connection.release(this.#id, this.#disposedError());
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
