@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -16,6 +16,7 @@ before(async () => {
   folder = await mkdtemp(fileURLToPath(new URL("./book-", import.meta.url)));
   for (const name of ["run.json.gz", "run.pt.trace.json.gz", "rank0.json.gz", "rank1.json.gz"])
     await copyFile(trace, `${folder}/${name}`);
+  await writeFile(`${folder}/history.jsonl`, '{"schema":"kinetoscope.history/1","metrics":{"step":25000000}}\n');
 });
 
 after(() => rm(folder, { recursive: true }));

@@ -13,6 +13,7 @@ import {
   openRun,
   repair,
   summarize,
+  trend,
   type Answers,
   type BudgetResult,
   type Budgets,
@@ -57,6 +58,11 @@ import {
   type Severity,
   type Spans,
   type TextColumn,
+  type Trend,
+  type TrendOptions,
+  type TrendResult,
+  type TrendRow,
+  type TrendRun,
   type Tiles,
   type TilesOptions,
   type Trace,
@@ -74,6 +80,7 @@ import {
   openRun as openRemoteRun,
   merge as mergeRemote,
   summarize as summarizeRemote,
+  trend as trendRemote,
   type RemoteAnswers,
   type RemoteClient,
   type RemoteComparison,
@@ -193,7 +200,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   (await createRemoteClient(spawn).open(file)).dispose();
   const handle: (message: Message) => Promise<void> = serve(
     { postMessage: () => undefined },
-    { open: openSupplied, repair, openRun, summarize, merge, diff },
+    { open: openSupplied, repair, openRun, summarize, merge, diff, trend },
   );
   console.log(handle);
 
@@ -225,14 +232,23 @@ export async function compared(file: File): Promise<void> {
 
 export const comparisons: [Diff<Source>, Check<Source>, RemoteDiff] = [{ diff }, { check }, { diff: diffRemote }];
 
+export async function history(file: File, options: TrendOptions): Promise<void> {
+  const { rows, runs, json, table }: TrendResult = await trend(file, options);
+  const first: TrendRow | undefined = rows.find((row) => row.kind === "change" && row.unit === "ns");
+  const run: TrendRun | undefined = runs.find(({ run }) => run === first?.run);
+  console.log(first?.before, first?.change ?? "–", run?.commit, run?.time_s, json.length, table);
+}
+
+export const trends: [Trend<Source>, Trend<Source>] = [{ trend }, { trend: trendRemote }];
+
 export const ranks: [Ranks<Source>, RemoteRanks] = [
   { openRun, summarize, merge },
   { openRun: openRemoteRun, summarize: summarizeRemote, merge: mergeRemote },
 ];
 
 export const clients: [Client<Source>, RemoteClient] = [
-  { open, repair, ...ranks[0], ...comparisons[0], ...comparisons[1] },
-  { open: openRemote, ...ranks[1], ...comparisons[2] },
+  { open, repair, ...ranks[0], ...comparisons[0], ...comparisons[1], ...trends[0] },
+  { open: openRemote, ...ranks[1], ...comparisons[2], ...trends[1] },
 ];
 
 export async function several(files: readonly File[], trace: Trace): Promise<void> {

@@ -5,6 +5,7 @@ use kinetoscope_core::analysis::timeline::spans::Relation;
 use kinetoscope_core::budget;
 use kinetoscope_core::diagnostics::{Code, Severity};
 use kinetoscope_core::error::ErrorCode;
+use kinetoscope_core::history::trend;
 use kinetoscope_core::queries::options::{Opt, Takes, camel_case};
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, QUERIES, Query};
 use kinetoscope_core::report::table_options::SortBy;
@@ -61,6 +62,8 @@ pub fn queries_ts() -> String {
     }
     row(&mut out, "The numbers of a trace that is still being read.", "PreviewSummary", preview::COLUMNS);
     row(&mut out, "A limit that was checked.", "BudgetRow", budget::COLUMNS);
+    row(&mut out, "A change of a metric, or a metric over all runs of a history.", "TrendRow", trend::COLUMNS);
+    row(&mut out, "A run of a history.", "TrendRun", trend::RUN_COLUMNS);
     for query in QUERIES.iter().chain(COMPARISONS) {
         options(&mut out, &format!("Options of `{}`.", query.name), &pascal_case(query.name), query.options);
         rows(&mut out, query);
@@ -106,7 +109,7 @@ fn columns(out: &mut String, indent: &str, columns: &[Column]) {
 /// Returns the columns of every answer.
 fn all_columns() -> impl Iterator<Item = &'static Column> {
     let queries = QUERIES.iter().chain(COMPARISONS);
-    queries.flat_map(|query| query.columns).chain(preview::COLUMNS).chain(budget::COLUMNS)
+    queries.flat_map(|query| query.columns).chain(preview::COLUMNS).chain(budget::COLUMNS).chain(trend::COLUMNS)
 }
 
 /// Returns the objects in the cells of every answer, each before the objects that it contains.

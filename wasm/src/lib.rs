@@ -19,4 +19,5 @@ pub mod ranks;
 pub mod reading;
 pub mod repairing;
 pub mod trace;
+pub mod trending;
 pub mod writing;

@@ -102,7 +102,7 @@ const RUST: [(&str, Layers); 10] = [
         &[
             &["convert", "expression", "writing"],
             &["repairing", "trace"],
-            &["budgets", "comparing", "ranks", "reading"],
+            &["budgets", "comparing", "ranks", "reading", "trending"],
             &["lib"],
         ],
     ),

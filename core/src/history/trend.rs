@@ -57,7 +57,15 @@ pub const COLUMNS: &[Column] = &[
         .nullable(),
     Column::float("probability", "", "The share of permutations with as large a change; null of a series.")
         .nullable(),
-    Column::json("values", "", Shape::Any, "Of a series: the value of each run, or null."),
+    Column::json("values", "", Shape::Values, "Of a series: the value of each run, or null."),
+];
+
+/// The columns of the runs.
+pub const RUN_COLUMNS: &[Column] = &[
+    Column::int("run", "Run", "The number of the run, from 1."),
+    Column::text("commit", "Commit", "The commit; empty if unknown."),
+    Column::text("host", "Host", "The machine; empty if unknown."),
+    Column::int("time_s", "Time", "The Unix time of the line, in s; 0 if unknown."),
 ];
 
 /// The smallest change that is listed, as a share.
@@ -112,6 +120,20 @@ impl Trend {
         let size = |step: &Step<'_>| share(step.before, step.after).map_or(f64::INFINITY, f64::abs);
         sort_by_key(&mut steps, |step| (descending(run(step)), descending(of_float(size(step)))));
         steps
+    }
+
+    /// Returns a row for each run, the oldest first.
+    pub fn runs(&self) -> Rows {
+        let mut rows = Rows::new(RUN_COLUMNS);
+        for (at, run) in self.runs.iter().enumerate() {
+            rows.push(vec![
+                (at + 1).into(),
+                run.commit.as_str().into(),
+                run.host.as_str().into(),
+                Cell::Int(run.time),
+            ]);
+        }
+        rows
     }
 
     /// Returns a row for each change, and then one for each metric.

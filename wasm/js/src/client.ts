@@ -9,6 +9,7 @@ import { createRanks, type Ranks, type Reader } from "./ranks.js";
 import { read, type Gunzip, type OpenOptions } from "./read.js";
 import type { Input } from "./source.js";
 import { Trace } from "./trace.js";
+import { createTrend, type Trend } from "./trend.js";
 
 /** The parts that depend on the platform. */
 export interface Platform<S> {
@@ -20,7 +21,7 @@ export interface Platform<S> {
   gunzip: Gunzip | undefined;
 }
 
-export interface Client<S> extends Ranks<S>, Diff<S>, Check<S> {
+export interface Client<S> extends Ranks<S>, Diff<S>, Check<S>, Trend<S> {
   /**
    * Reads a trace. An array of sources gives an array of traces in the same order.
    *
@@ -130,7 +131,14 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
     input,
     trace: (from, options) => read(from, platform.gunzip, options),
   };
-  return { open, repair, ...createRanks(reader), ...createDiff(reader), ...createCheck(reader) };
+  return {
+    open,
+    repair,
+    ...createRanks(reader),
+    ...createDiff(reader),
+    ...createCheck(reader),
+    ...createTrend(reader),
+  };
 }
 
 function describe(source: unknown): string {

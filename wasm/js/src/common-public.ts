@@ -25,4 +25,5 @@ export type {
   Tiles,
   TilesOptions,
 } from "./trace.js";
+export type { Trend, TrendOptions, TrendResult } from "./trend.js";
 export * from "./queries.js";

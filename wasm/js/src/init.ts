@@ -12,7 +12,7 @@ export async function init(wasm: WasmInput | Promise<WasmInput>): Promise<void> 
   await load(() => wasm);
 }
 
-export const { open, repair, openRun, summarize, merge, diff, check } = createClient<Source>({
+export const { open, repair, openRun, summarize, merge, diff, check, trend } = createClient<Source>({
   ready: loaded,
   input: inputOf,
   gunzip,

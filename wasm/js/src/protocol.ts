@@ -57,6 +57,7 @@ export type Request =
       options: CompareOptions;
       wantsProgress: boolean;
     }
+  | { id: number; do: "trend"; source: WireSource }
   | { id: number; do: "ask"; held: number; method: HeldMethod; arguments: unknown[] }
   | { id: number; do: "merge"; sources: WireSource[]; options: MergeOptions }
   | { id: number; do: "export"; trace: number; name: string; options: unknown }

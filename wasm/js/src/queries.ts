@@ -408,6 +408,10 @@ export type BudgetUnit =
   | "bytes"
   | "count";
 
+export type TrendKind =
+  | "series"
+  | "change";
+
 export type FitnessCode =
   | "no_operators"
   | "no_device_work"
@@ -663,6 +667,42 @@ export interface BudgetRow {
   unit: BudgetUnit;
   /** A sentence about the outcome. */
   message: string;
+}
+
+/** A change of a metric, or a metric over all runs of a history. */
+export interface TrendRow {
+  /** What the row is about. */
+  kind: TrendKind;
+  /** The metric, with the name that it is about. */
+  metric: string;
+  /** The unit of the values. */
+  unit: BudgetUnit;
+  /** The number of the first run after the change, from 1; of a series, the number of runs. */
+  run: number;
+  /** The commit of that run; empty if unknown. Of a series, that of the last run. */
+  commit: string;
+  /** The mean before the change, since the change before it; of a series, its first level. */
+  before: number;
+  /** The mean after the change, until the next one; of a series, its last level. */
+  after: number;
+  /** The change as a share of the value before; null if that is 0. */
+  change: number | null;
+  /** The share of permutations with as large a change; null of a series. */
+  probability: number | null;
+  /** Of a series: the value of each run, or null. */
+  values: unknown[] | null;
+}
+
+/** A run of a history. */
+export interface TrendRun {
+  /** The number of the run, from 1. */
+  run: number;
+  /** The commit; empty if unknown. */
+  commit: string;
+  /** The machine; empty if unknown. */
+  host: string;
+  /** The Unix time of the line, in s; 0 if unknown. */
+  time_s: number;
 }
 
 /** Options of `summary`. */

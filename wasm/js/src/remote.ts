@@ -9,6 +9,7 @@ import { METHODS } from "./methods.js";
 import type { OpenOptions } from "./read.js";
 import { createRemoteDiff, type RemoteDiff } from "./remote-diff.js";
 import { createRemoteRanks, type RemoteRanks } from "./remote-run.js";
+import { createRemoteTrend } from "./remote-trend.js";
 import type { SummaryOptions } from "./run-options.js";
 import type { Source } from "./source.js";
 import type {
@@ -23,6 +24,7 @@ import type {
   TilesOptions,
 } from "./trace.js";
 import type { Answers, Exports, Queries } from "./queries.js";
+import type { Trend } from "./trend.js";
 import { wireOf } from "./wire-source.js";
 
 /** The queries, as promises. */
@@ -125,7 +127,7 @@ for (const { name, query, isOneRow } of METHODS) {
   Object.defineProperty(RemoteTrace.prototype, name, { value: method, configurable: true, writable: true });
 }
 
-export interface RemoteClient extends RemoteRanks, RemoteDiff {
+export interface RemoteClient extends RemoteRanks, RemoteDiff, Trend<Source> {
   /** Works like `open` of the package, in its own worker; aborting terminates the worker. */
   open(source: Source, options?: OpenOptions): Promise<RemoteTrace>;
   open(sources: readonly Source[], options?: OpenOptions): Promise<RemoteTrace[]>;
@@ -176,5 +178,5 @@ export function createRemoteClient(spawn: Spawn): RemoteClient {
     return trace as RemoteTrace;
   }
 
-  return { open, ...createRemoteRanks(spawn), ...createRemoteDiff(spawn) };
+  return { open, ...createRemoteRanks(spawn), ...createRemoteDiff(spawn), ...createRemoteTrend(spawn) };
 }

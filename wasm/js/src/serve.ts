@@ -112,6 +112,8 @@ export function serve(port: Port<Reply>, client: Omit<Client<Source>, "check">):
         return openRun(request);
       case "diff":
         return compare(request);
+      case "trend":
+        return client.trend(sourceOf(request.source));
       case "ask": {
         const one = held(answering, request.held);
         const method = Reflect.get(one, request.method) as (...given: unknown[]) => unknown;

@@ -1,4 +1,4 @@
-// Files of the engine that are read at once: summaries of ranks (`KSUM`) and profiles (`KPRF`).
+// Files that are read at once: histories, summaries of ranks (`KSUM`) and profiles (`KPRF`).
 
 import { KinetoscopeError } from "./errors.js";
 import { peek } from "./read.js";
@@ -16,7 +16,8 @@ export async function bytesOr(input: Input, magic: string): Promise<Uint8Array |
   return input;
 }
 
-async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+/** Returns all bytes of a file. */
+export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of chunks) {
