@@ -4,17 +4,19 @@ import { useEffect } from "preact/hooks";
 import { Hints } from "./components/hints";
 import { Keys } from "./components/keys";
 import { LiveBar, LiveWaiting } from "./components/live-bar";
-import { FailureList, Opening } from "./components/opening";
+import { FailureList, FileButton, Opening } from "./components/opening";
 import { Topbar } from "./components/topbar";
 import { DropZone } from "./components/drop";
 import { count } from "./model/format";
 import { VIEWS, type View } from "./model/views";
+import { history } from "./state/history";
 import { isLive } from "./state/live";
+import { openFiles } from "./state/opening";
 import { addressOf, route, view } from "./state/route";
 import { fileRun, runProgress } from "./state/run";
 import { current, loading, relation, traces, type OpenTrace } from "./state/session";
 import { PAGE_TEXTS, TEXTS, VIEW_TEXTS } from "./strings";
-import { To } from "./components/parts";
+import { Head, Panel, To } from "./components/parts";
 import { Compare } from "./views/compare";
 import { Findings } from "./views/findings";
 import { FlameView } from "./views/flame";
@@ -26,11 +28,12 @@ import { Overview } from "./views/overview";
 import { NoRank, Ranks } from "./views/ranks";
 import { Steps } from "./views/steps";
 import { TimelineView } from "./views/timeline";
+import { Trend } from "./views/trend";
 
 const LABELS = TEXTS.app;
 
 /** The views of a trace. */
-const COMPONENTS: Record<Exclude<View, "ranks">, (props: { open: OpenTrace }) => preact.JSX.Element> = {
+const COMPONENTS: Record<Exclude<View, "ranks" | "trend">, (props: { open: OpenTrace }) => preact.JSX.Element> = {
   overview: Overview,
   timeline: TimelineView,
   operators: Operators,
@@ -46,10 +49,23 @@ const COMPONENTS: Record<Exclude<View, "ranks">, (props: { open: OpenTrace }) =>
 /** The view of the route. A run without an open trace has only the view of its ranks. */
 function Shown({ open }: { open: OpenTrace | undefined }) {
   const name = view.value;
+  if (name === "trend") return <Trend />;
   if (name === "ranks") return <Ranks />;
-  if (!open) return <NoRank view={name} />;
+  if (!open) return fileRun.value ? <NoRank view={name} /> : <NoTrace view={name} />;
   const View = COMPONENTS[name];
   return <View key={`${traces.value.indexOf(open)} ${name}`} open={open} />;
+}
+
+/** A view of a trace while only a history is open. */
+function NoTrace({ view: name }: { view: View }) {
+  return (
+    <>
+      <Head view={name} />
+      <Panel title={LABELS.noTrace}>
+        <FileButton label={PAGE_TEXTS.chooseFiles} onFiles={(files) => void openFiles(files)} />
+      </Panel>
+    </>
+  );
 }
 
 function Navigation() {
@@ -105,8 +121,9 @@ export function App() {
   const open = current.value;
   useEffect(() => {
     const { title } = VIEW_TEXTS[view.value];
-    document.title = open ? `${open.name} · ${title} · ${PAGE_TEXTS.title}` : PAGE_TEXTS.title;
-  }, [open, view.value]);
+    const name = view.value === "trend" ? history.value?.name : open?.name;
+    document.title = name ? `${name} · ${title} · ${PAGE_TEXTS.title}` : PAGE_TEXTS.title;
+  }, [open, view.value, history.value]);
   const isReading = runProgress.value !== undefined || loading.value.some((entry) => !entry.failure);
   return (
     <DropZone>
@@ -119,7 +136,7 @@ export function App() {
       </a>
       <Topbar />
       <LiveBar />
-      {(open || fileRun.value) && !isReading ? (
+      {(open || fileRun.value || history.value) && !isReading ? (
         <div class="body">
           <Navigation />
           <main id="content" tabIndex={-1} data-view={view.value}>

@@ -20,6 +20,7 @@ export const VIEW_TEXTS = {
   compare: { title: "Compare", question: "What changed between two runs?", key: "9" },
   findings: { title: "Findings", question: "Which problems were found, what do they cost, and what helps?", key: "0" },
   ranks: { title: "Ranks", question: "Which rank do the others wait for, and why?", key: "r" },
+  trend: { title: "Trend", question: "Which metrics changed for good, and in which run?", key: "h" },
 } satisfies Record<string, { title: string; question: string; key: string }>;
 
 /** Why a device was idle: the label and what the trace shows. */
@@ -95,7 +96,7 @@ export const PAGE_TEXTS = {
   tagline: "Drop a trace to see where the time went.",
   privacy: "Everything is computed in this tab. The trace never leaves your machine.",
   formats:
-    "PyTorch / Kineto, Chrome and Perfetto traces, Kinetoscope recordings, legacy profiler records, memory snapshots: .json, .json.gz, .json.zst, .pftrace, .ktrace, .pickle. Several files, a folder or an archive (.tar, .tgz, .zip) open as ranks of a run; so do summaries (.ksum).",
+    "PyTorch / Kineto, Chrome and Perfetto traces, Kinetoscope recordings, legacy profiler records, memory snapshots: .json, .json.gz, .json.zst, .pftrace, .ktrace, .pickle. Several files, a folder or an archive (.tar, .tgz, .zip) open as ranks of a run; so do summaries (.ksum). A history (.jsonl) opens in the view Trend.",
   chooseFiles: "Choose files",
   sample: "Try the sample",
   sampleHint:
@@ -168,7 +169,7 @@ export const PAGE_TEXTS = {
   duration: "Duration",
   track: "Track",
   keyList: [
-    ["1 … 9, 0, R", "open a view"],
+    ["1 … 9, 0, R, H", "open a view"],
     ["/", "search or filter"],
     ["?", "show or hide this list"],
     ["t", "switch the theme: system, light, dark"],
@@ -245,6 +246,7 @@ export const TEXTS = {
   },
   app: {
     views: "Views",
+    noTrace: "No trace is open",
   },
   findingList: {
     longPolls: "Longest poll",
@@ -416,6 +418,29 @@ export const TEXTS = {
     wholeHint: "Show both steps completely",
     tip: "Ctrl + wheel or W S zoom both, drag or A D move both. A click opens a span in the Timeline view of its trace.",
     inStep: "In the step:",
+  },
+  trend: {
+    open: "Open a history",
+    none: "No history is open",
+    record: "A job of continuous integration appends the metrics of each run to a file, which this view shows:",
+    command: "kinetoscope check run.json.gz --record history.jsonl",
+    changes: "Changes",
+    onlyChanged: "Only changed",
+    onlyChangedHint: "Show only the charts of metrics that changed",
+    jsonHint: "Save what kinetoscope trend --format json prints",
+    noChange: "no change",
+    run: "Run",
+    runHint: "The first run after the change, from 1.",
+    commit: "Commit",
+    commitHint: "The commit of that run.",
+    metric: "Metric",
+    metricHint: "The metric, with the name that it is about.",
+    before: "Before",
+    beforeHint: "The mean before the change, since the change before it.",
+    after: "After",
+    afterHint: "The mean after the change, until the next one.",
+    change: "Change",
+    changeHint: "The change as a share of the value before.",
   },
   findings: {
     emptyQueueCallsLabel: "Calls during which the queue ran empty",
@@ -721,6 +746,15 @@ export const TEMPLATES = {
   otherRows: (count: number) => `${count} other ${count === 1 ? "row" : "rows"}`,
   waterfallOf: (total: string) => `Waterfall of ${total}`,
   axisFrom: (start: string) => `The axis begins at ${start}.`,
+  trendOf: (metric: string) => `${metric} over the runs`,
+  trendVerdict: (metrics: number, runs: number, changes: number) =>
+    `${metrics} ${metrics === 1 ? "metric" : "metrics"} of ${runs} ${runs === 1 ? "run" : "runs"}, ${
+      changes === 0 ? "none of which changed for good" : `with ${changes} ${changes === 1 ? "change" : "changes"}`
+    }.`,
+  severalHosts: (hosts: number) => `The runs are of ${hosts} machines: differences between them look like changes.`,
+  run: (run: number) => `run ${run}`,
+  inRun: (run: number) => `in run ${run}`,
+  allMetrics: (many: number) => `Show all ${many} metrics`,
   pairOfSteps: (at: number, many: number, a: string, b: string) => `${at} of ${many}: ${a === b ? a : `${a} and ${b}`}`,
   pairedTimeline: (side: string, name: string) => `Timeline of ${side}, ${name}`,
   matchesOfBoth: (a: number, b: number) => `A ${a}, B ${b} matches`,

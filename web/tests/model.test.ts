@@ -1,8 +1,7 @@
 // Tests of the computations of the views, without a page.
 
 import { describe, expect, test } from "vitest";
-import type { StepsRow } from "kinetoscope/remote";
-import type { DiffRow } from "kinetoscope/remote";
+import type { DiffRow, StepsRow, TrendResult, TrendRow } from "kinetoscope/remote";
 import { certainty, changesOf, rangeOf, waterfall, type Total } from "../src/model/compare";
 import { amount, bytes, cell, exact, share, time } from "../src/model/format";
 import { histogram, quantile } from "../src/model/histogram";
@@ -10,6 +9,7 @@ import { rankOfName, relationOf } from "../src/model/ranks";
 import { search } from "../src/model/search";
 import { asTabs, sorted } from "../src/model/sorting";
 import { deviations, OUTLIER } from "../src/model/steps";
+import { describeRun, seriesOf } from "../src/model/trend";
 
 describe("format", () => {
   test("a time is shown in the largest fitting unit", () => {
@@ -167,5 +167,51 @@ describe("compare", () => {
   test("verdicts have words, and sums are not in the table", () => {
     expect([true, false, null].map(certainty)).toEqual(["change", "noise", "unknown"]);
     expect(changesOf([total as DiffRow, ...rows]).map(({ name }) => name)).toEqual(["a", "b", "c", "d", "e"]);
+  });
+});
+
+describe("trend", () => {
+  const row = (kind: TrendRow["kind"], metric: string, more: Partial<TrendRow>): TrendRow => ({
+    kind,
+    metric,
+    unit: "ns",
+    run: 0,
+    commit: "",
+    before: 0,
+    after: 0,
+    change: null,
+    probability: null,
+    values: null,
+    ...more,
+  });
+  const result: TrendResult = {
+    runs: [],
+    json: "",
+    table: "",
+    rows: [
+      row("change", "step", { run: 6, before: 20, after: 30 }),
+      row("change", "step", { run: 3, before: 10, after: 20 }),
+      row("series", "memory peak", { before: 7, after: 7, values: [null, 7, 7, 7, 7, 7, null] }),
+      row("series", "step", { before: 10, after: 30, values: [10, 10, 20, 20, 20, 30, 30] }),
+    ],
+  };
+
+  test("metrics with changes come first, with a level between each two changes", () => {
+    const [step, memory] = seriesOf(result);
+    expect(step?.metric).toBe("step");
+    expect(step?.changes.map(({ run }) => run)).toEqual([3, 6]);
+    expect(step?.levels).toEqual([
+      { from: 1, to: 2, value: 10 },
+      { from: 3, to: 5, value: 20 },
+      { from: 6, to: 7, value: 30 },
+    ]);
+    expect(memory?.levels).toEqual([{ from: 2, to: 6, value: 7 }]);
+  });
+
+  test("runs are described by what is known of them", () => {
+    const name = (run: number): string => `run ${run}`;
+    const known = { run: 3, commit: "0123456789abcdef", host: "", time_s: 1_750_000_000 };
+    expect(describeRun(known, name)).toBe("run 3 · 0123456789 · 2025-06-15 15:06");
+    expect(describeRun({ ...known, commit: "", time_s: 0 }, name)).toBe("run 3");
   });
 });

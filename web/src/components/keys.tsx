@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { VIEWS } from "../model/views";
+import { history } from "../state/history";
 import { go } from "../state/route";
 import { fileRun } from "../state/run";
 import { current } from "../state/session";
@@ -17,7 +18,7 @@ function handleKey(event: KeyboardEvent): void {
   if (event.key === "t") nextTheme();
   else if (event.key === "?") keysShown.value = !keysShown.value;
   else if (event.key === "o") document.querySelector<HTMLButtonElement>("[data-open]")?.click();
-  if (!current.value && !fileRun.value) return;
+  if (!current.value && !fileRun.value && !history.value) return;
   const view = VIEWS.find((name) => VIEW_TEXTS[name].key === event.key);
   if (view) go(view);
   if (event.key === "/") {

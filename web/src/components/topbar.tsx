@@ -5,6 +5,7 @@ import { count } from "../model/format";
 import { rankOf } from "../model/ranks";
 import { ofKind } from "../model/run";
 import { valueOf } from "../state/ask";
+import { history } from "../state/history";
 import { openFiles } from "../state/opening";
 import { go } from "../state/route";
 import { factsOf, fileRun, placeOf, showRank } from "../state/run";
@@ -43,7 +44,7 @@ function RankChooser({ run }: { run: RemoteRun }) {
 function Chooser() {
   const open = current.value;
   if (fileRun.value) return <RankChooser run={fileRun.value.run} />;
-  if (!open) return null;
+  if (!open) return history.value ? <span class="trace-name">{history.value.name}</span> : null;
   if (traces.value.length === 1) return <span class="trace-name">{open.name}</span>;
   const label = (at: number): string => {
     const { name, info } = traces.value[at] as (typeof traces.value)[number];
@@ -78,7 +79,7 @@ export function Topbar() {
       </a>
       <Chooser />
       <span class="spring" />
-      {current.value || fileRun.value ? (
+      {current.value || fileRun.value || history.value ? (
         <span data-hint={PAGE_TEXTS.openOtherHint} class="open-more">
           <FileButton hasKey label={PAGE_TEXTS.openOther} onFiles={(files) => void openFiles(files)} />
         </span>

@@ -16,7 +16,7 @@ const TRACE = /\.(json|gz|zst|ktrace|pickle|pftrace|perfetto-trace|ksum)$/i;
 const ARCHIVE = /\.(tar|tar\.gz|tgz|zip)$/i;
 
 /** The ends of the names of files that can be opened, for a file chooser. */
-export const ACCEPTED = ".json,.gz,.zst,.ktrace,.pickle,.pftrace,.perfetto-trace,.ksum,.tar,.tgz,.zip";
+export const ACCEPTED = ".json,.gz,.zst,.ktrace,.pickle,.pftrace,.perfetto-trace,.ksum,.jsonl,.tar,.tgz,.zip";
 
 export const isArchive = (name: string): boolean => ARCHIVE.test(name);
 
@@ -29,6 +29,19 @@ export function isSummary(file: File): Promise<boolean> {
   return head.then(
     (text) => text === "KSUM",
     () => false,
+  );
+}
+
+/** The beginning of a history, as `kinetoscope check --record` writes it. */
+const HISTORY = '{"schema":"kinetoscope.history/';
+
+/** Whether a file is a history, by its first bytes. */
+export async function isHistory(file: File): Promise<boolean> {
+  return (
+    (await file
+      .slice(0, HISTORY.length)
+      .text()
+      .catch(() => "")) === HISTORY
   );
 }
 

@@ -10,6 +10,7 @@ import {
   type RemoteTrace,
   type Reply,
   type RunOptions,
+  type TrendResult,
 } from "kinetoscope/remote";
 import TraceWorker from "./worker?worker&inline";
 import type { Begin } from "./worker";
@@ -72,6 +73,12 @@ export async function compareProfiles(base: Uint8Array, changed: Uint8Array): Pr
   } finally {
     comparison.dispose();
   }
+}
+
+/** Reads a history. */
+export async function readTrend(file: File): Promise<TrendResult> {
+  const { trend } = await client();
+  return trend(file);
 }
 
 /** Writes one trace of several ranks. */

@@ -2,11 +2,12 @@
 
 import { signal } from "@preact/signals";
 import { sample } from "#sample";
+import { openHistory } from "./history";
 import { endFollowing, follow } from "./live";
-import { param, setParams } from "./route";
+import { go, param, setParams, view } from "./route";
 import { PAGE_TEXTS } from "../strings";
 import { unpack } from "../engine/archive";
-import { distinct, isArchive, isSummary, type LeftOut, type PlacedFile } from "../engine/files";
+import { distinct, isArchive, isHistory, isSummary, type LeftOut, type PlacedFile } from "../engine/files";
 import { beginReading, closeRun, endReading, leftOut, openFileRun } from "./run";
 import { cancel, closeAll, open } from "./session";
 
@@ -75,11 +76,26 @@ async function expand(placed: readonly PlacedFile[]): Promise<Expanded | undefin
   }
 }
 
+/** Opens the history among files, if there is one, and returns the other files. */
+async function withoutHistory(placed: readonly PlacedFile[]): Promise<PlacedFile[]> {
+  const are = await Promise.all(placed.map(({ file }) => isHistory(file)));
+  const found = placed.find((_, at) => are[at]);
+  if (found) {
+    addressFailure.value = "";
+    if (lostName.value !== undefined && lostName.value !== found.file.name) setParams({ q: undefined });
+    lostName.value = undefined;
+    remember(found.file.name);
+    openHistory(found.file);
+  }
+  return placed.filter((_, at) => !are[at]);
+}
+
 /**
  * Replaces the open traces with files and the files in archives. Many traces, and summaries, are opened as a run: only their
  * summaries are kept.
  */
-export async function openPlaced(placed: readonly PlacedFile[], others: readonly LeftOut[] = []): Promise<void> {
+export async function openPlaced(all: readonly PlacedFile[], others: readonly LeftOut[] = []): Promise<void> {
+  const placed = await withoutHistory(all);
   if (placed.length + others.length === 0) return;
   const name = placed[0]?.file.name ?? "";
   addressFailure.value = "";
@@ -91,6 +107,7 @@ export async function openPlaced(placed: readonly PlacedFile[], others: readonly
     setParams({ q: undefined, open: undefined, event: undefined, start: undefined, end: undefined });
   lostName.value = undefined;
   remember(name);
+  if (view.value === "trend") go("overview");
   const expanded = await expand(placed);
   if (!expanded) return;
   const { files } = expanded;
