@@ -62,7 +62,12 @@ pub fn queries_ts() -> String {
     }
     row(&mut out, "The numbers of a trace that is still being read.", "PreviewSummary", preview::COLUMNS);
     row(&mut out, "A limit that was checked.", "BudgetRow", budget::COLUMNS);
-    row(&mut out, "A change of a metric, or a metric over all runs of a history.", "TrendRow", trend::COLUMNS);
+    row(
+        &mut out,
+        "A change of a metric, or a metric over all runs of a history.",
+        "TrendRow",
+        trend::COLUMNS,
+    );
     row(&mut out, "A run of a history.", "TrendRun", trend::RUN_COLUMNS);
     for query in QUERIES.iter().chain(COMPARISONS) {
         options(&mut out, &format!("Options of `{}`.", query.name), &pascal_case(query.name), query.options);
@@ -109,7 +114,11 @@ fn columns(out: &mut String, indent: &str, columns: &[Column]) {
 /// Returns the columns of every answer.
 fn all_columns() -> impl Iterator<Item = &'static Column> {
     let queries = QUERIES.iter().chain(COMPARISONS);
-    queries.flat_map(|query| query.columns).chain(preview::COLUMNS).chain(budget::COLUMNS).chain(trend::COLUMNS)
+    queries
+        .flat_map(|query| query.columns)
+        .chain(preview::COLUMNS)
+        .chain(budget::COLUMNS)
+        .chain(trend::COLUMNS)
 }
 
 /// Returns the objects in the cells of every answer, each before the objects that it contains.
