@@ -21,7 +21,7 @@ export type StackGroup = `stack:${number}`;
 
 const COLUMNS_HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's list of queries.
 
-import type { DiffRow, Queries } from \"./queries.js\";
+import type { DiffRow, Queries, TrendRow } from \"./queries.js\";
 
 /** What the values of a column are: durations and times in ns, sizes in bytes, shares of 1, …. */
 export type ColumnKind =
@@ -97,6 +97,9 @@ pub fn columns_ts() -> String {
     out.push_str("};\n\n/** The columns of `diff`, in their order. */\n");
     out.push_str("export const DIFF_COLUMNS: readonly Column<keyof DiffRow & string>[] = [\n");
     columns(&mut out, "  ", COMPARISONS[0].columns);
+    out.push_str("];\n\n/** The columns of `trend`, in their order. */\n");
+    out.push_str("export const TREND_COLUMNS: readonly Column<keyof TrendRow & string>[] = [\n");
+    columns(&mut out, "  ", trend::COLUMNS);
     out.push_str("];\n");
     out
 }

@@ -1,6 +1,6 @@
 // Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's list of queries.
 
-import type { DiffRow, Queries } from "./queries.js";
+import type { DiffRow, Queries, TrendRow } from "./queries.js";
 
 /** What the values of a column are: durations and times in ns, sizes in bytes, shares of 1, …. */
 export type ColumnKind =
@@ -566,4 +566,18 @@ export const DIFF_COLUMNS: readonly Column<keyof DiffRow & string>[] = [
   { key: "names_a", title: "", kind: "json", about: "The names in the first trace." },
   { key: "names_b", title: "", kind: "json", about: "The names in the second trace." },
   { key: "places", title: "", kind: "json", about: "Where the largest changes are; at most 5." },
+];
+
+/** The columns of `trend`, in their order. */
+export const TREND_COLUMNS: readonly Column<keyof TrendRow & string>[] = [
+  { key: "kind", title: "Kind", kind: "text", about: "What the row is about." },
+  { key: "metric", title: "Metric", kind: "text", about: "The metric, with the name that it is about." },
+  { key: "unit", title: "Unit", kind: "text", about: "The unit of the values." },
+  { key: "run", title: "Run", kind: "int", about: "The number of the first run after the change, from 1; of a series, the number of runs." },
+  { key: "commit", title: "Commit", kind: "text", about: "The commit of that run; empty if unknown. Of a series, that of the last run." },
+  { key: "before", title: "Before", kind: "float", about: "The mean before the change, since the change before it; of a series, its first level." },
+  { key: "after", title: "After", kind: "float", about: "The mean after the change, until the next one; of a series, its last level." },
+  { key: "change", title: "Change", kind: "share", about: "The change as a share of the value before; null if that is 0." },
+  { key: "probability", title: "", kind: "float", about: "The share of permutations with as large a change; null of a series." },
+  { key: "values", title: "", kind: "json", about: "Of a series: the value of each run, or null." },
 ];

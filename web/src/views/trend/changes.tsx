@@ -1,5 +1,6 @@
 // The table of the changes of a history.
 
+import { TREND_COLUMNS } from "kinetoscope/columns";
 import type { TrendRow } from "kinetoscope/remote";
 import { Table, type TableColumn } from "../../components/table";
 import { share } from "../../model/format";
@@ -15,47 +16,32 @@ export function Relative({ row: { before, after, change } }: { row: TrendRow }) 
   return <span class={after > before ? "worse" : "better"}>{text}</span>;
 }
 
-const value = (key: "before" | "after", title: string, about: string): TableColumn<TrendRow> => ({
-  key,
-  title,
-  kind: "float",
-  about,
-  width: "100px",
-  show: (row) => shown(row.unit, row[key]),
-});
+/** Returns a column of the engine's answer. */
+function column(key: keyof TrendRow, more: Partial<TableColumn<TrendRow>>): TableColumn<TrendRow> {
+  const { title = "", kind = "text", about = "" } = TREND_COLUMNS.find((one) => one.key === key) ?? {};
+  return { key, title, kind, about, ...more };
+}
+
+const value = (key: "before" | "after"): TableColumn<TrendRow> =>
+  column(key, { width: "100px", show: (row) => shown(row.unit, row[key]) });
 
 const COLUMNS: TableColumn<TrendRow>[] = [
-  { key: "run", title: LABELS.run, kind: "int", about: LABELS.runHint, width: "64px" },
-  {
-    key: "commit",
-    title: LABELS.commit,
-    kind: "text",
-    about: LABELS.commitHint,
+  column("run", { width: "64px" }),
+  column("commit", {
     width: "116px",
     show: ({ commit }) => <code data-hint={commit}>{shortCommit(commit)}</code>,
-  },
-  {
-    key: "metric",
-    title: LABELS.metric,
-    kind: "text",
-    about: LABELS.metricHint,
+  }),
+  column("metric", {
     width: "minmax(160px, 2fr)",
     show: ({ metric }) => (
       <button type="button" class="link" onClick={() => setParams({ q: metric })}>
         {metric}
       </button>
     ),
-  },
-  value("before", LABELS.before, LABELS.beforeHint),
-  value("after", LABELS.after, LABELS.afterHint),
-  {
-    key: "change",
-    title: LABELS.change,
-    kind: "share",
-    about: LABELS.changeHint,
-    width: "92px",
-    show: (row) => <Relative row={row} />,
-  },
+  }),
+  value("before"),
+  value("after"),
+  column("change", { width: "92px", show: (row) => <Relative row={row} /> }),
 ];
 
 export function ChangeTable({ rows }: { rows: readonly TrendRow[] }) {
