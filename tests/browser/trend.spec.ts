@@ -123,6 +123,12 @@ test("a history and a trace are open together, or one of them", async ({ opened:
   await expect(page.locator("main .cards").first()).toBeVisible();
 });
 
+test("a history opens from an address", { tag: "@http" }, async ({ opened: page, site }) => {
+  await page.route("**/history.jsonl", (route) => route.fulfill({ body: lines }));
+  await page.goto(`${site.url}?trace=history.jsonl`);
+  await expect(page.locator("main[data-view=trend] [data-metric]")).toHaveCount(4);
+});
+
 test("a broken line of a history is reported", async ({ opened: page }) => {
   await drop(page, [{ name: "broken.jsonl", bytes: Buffer.from(`${line(0)}{"schema":"x"}\n`) }]);
   await expect(page.locator(".failure")).toHaveText('line 2: the schema is "x", not kinetoscope.history/1');

@@ -175,28 +175,43 @@ async function responseOf(text: string): Promise<Response> {
   }
 }
 
+const pathOf = (text: string): string => decodeURIComponent(new URL(text, location.href).pathname);
+
+async function fileOf(text: string): Promise<PlacedFile> {
+  const path = pathOf(text);
+  const blob = await (await responseOf(text)).blob();
+  return { path, file: new File([blob], path.split("/").pop() || path) };
+}
+
 /** Opens the traces of a run. Their files are kept, to open single ranks. */
 async function openAddresses(addresses: readonly string[]): Promise<void> {
   const signal = beginReading(0);
   const placed: PlacedFile[] = [];
   for (const text of addresses) {
-    const path = decodeURIComponent(new URL(text, location.href).pathname);
-    const blob = await (await responseOf(text)).blob();
+    placed.push(await fileOf(text));
     if (signal.aborted) return;
-    placed.push({ path, file: new File([blob], path.split("/").pop() || path) });
   }
   await openFileRun(distinct(placed), []);
 }
 
-/** Opens the traces that the page's address names. */
+/** Opens the history among addresses, by its name, if there is one. Returns the other addresses. */
+async function withoutHistoryAddress(addresses: readonly string[]): Promise<string[]> {
+  const isNamed = (text: string): boolean => pathOf(text).endsWith(".jsonl");
+  const found = addresses.find(isNamed);
+  if (found) openHistory((await fileOf(found)).file);
+  return addresses.filter((text) => !isNamed(text));
+}
+
+/** Opens the traces and the history that the page's address names. */
 export async function openFromAddress(): Promise<void> {
   const followed = new URLSearchParams(location.search).get("live");
   if (followed) return follow(new URL(followed, location.href).href);
-  const addresses = new URLSearchParams(location.search).getAll("trace");
-  if (addresses.length > 0) {
+  const given = new URLSearchParams(location.search).getAll("trace");
+  if (given.length > 0) {
     try {
+      const addresses = await withoutHistoryAddress(given);
       if (addresses.length > FEW) return await openAddresses(addresses);
-      await open(await Promise.all(addresses.map(responseOf)));
+      if (addresses.length > 0) await open(await Promise.all(addresses.map(responseOf)));
     } catch (thrown) {
       addressFailure.value = (thrown as Error).message;
     }
