@@ -16,10 +16,13 @@
 //! | `lines` | the lines, whose values add up to the totals |
 //! | `noise` | which changes are more than noise; `statistics` has the methods |
 //! | `change` | what changed in a line, and why |
+//! | `rank_waits`, `hardware` | what the other ranks and the counters of the hardware say about the cause |
+//! | `tree` | the call tree with the times of both sides |
 
 mod align;
 mod change;
 pub(crate) mod columns;
+mod hardware;
 pub(crate) mod kinds;
 mod lines;
 mod measure;
@@ -27,9 +30,11 @@ mod noise;
 mod notes;
 mod pairs;
 pub mod profile;
+mod rank_waits;
 mod report;
 mod rows;
 pub(crate) mod statistics;
+pub(crate) mod tree;
 mod verdict;
 
 use self::change::{change, why};
@@ -38,10 +43,15 @@ use self::lines::{Line, lines};
 use self::measure::{Both, Measures};
 use self::noise::{Factors, judge};
 use self::profile::Profile;
+use self::rank_waits::rank_waits;
+use self::tree::Branch;
+use self::verdict::Factor;
 use crate::error::Error;
 use crate::order::{descending, of_float, sort_by_key};
 use crate::rows::Rows;
+use alloc::format;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// What a comparison shows.
@@ -84,14 +94,20 @@ impl Comparer {
         for note in notes::about(&self.measures) {
             self.note(note);
         }
-        let Comparer { measures, mut notes, sources, is_partial } = self;
-        let mut lines = lines(&measures);
+        let Comparer { mut measures, mut notes, sources, is_partial } = self;
+        let waits = core::mem::take(&mut measures.summaries).map(rank_waits);
+        let mut lines = lines(&measures, &waits);
         let factors = judge(&mut lines);
+        let verdicts = verdicts(&lines, measures.groups.len());
+        let units = [measures.units(0), measures.units(1)];
+        let branches = measures.tree.branches(units, |at| (&measures.groups[at].group, verdicts[at]));
         notes.extend(notes::about_noise(&lines, &factors));
+        notes.extend(hardware::notes(&measures));
         let speeds = ["host", "devices"].into_iter().zip(&factors);
         let speeds =
             speeds.filter_map(|(name, factor)| Some((name, factor.as_ref().filter(|f| f.log != 0.0)?)));
-        lines.extend(speeds.map(|(name, factor)| Line::of_factor(name, factor)));
+        let clocks = |name, factor: &Factor| hardware::clocks(&measures, name, factor);
+        lines.extend(speeds.map(|(name, factor)| Line::of_factor(name, factor, clocks(name, factor))));
         let largest = |lines: &mut dyn Iterator<Item = &Line>| {
             lines.flat_map(|line| line.values).max().map_or(1, |value| value.max(1))
         };
@@ -107,10 +123,29 @@ impl Comparer {
             (values[1] - values[0]).unsigned_abs() as f64 / whole as f64
         };
         sort_by_key(&mut findings, |finding| (finding.rank(), descending(of_float(size(finding)))));
-        let aligned = notes::aligned(&measures);
-        let steps = [measures.steps(0), measures.steps(1)];
-        Comparison { sources, findings, notes, is_partial, factors, aligned, steps }
+        Comparison {
+            sources,
+            findings,
+            branches,
+            notes,
+            is_partial,
+            factors,
+            aligned: notes::aligned(&measures),
+            other_program: notes::other_program(&measures),
+            steps: [measures.steps(0), measures.steps(1)],
+        }
     }
+}
+
+/// Whether the change of each group is more than noise.
+fn verdicts(lines: &[Line], groups: usize) -> Vec<Option<bool>> {
+    let mut verdicts = vec![None; groups];
+    for line in lines {
+        if let Some(group) = line.group {
+            verdicts[group] = line.verdict.is_significant;
+        }
+    }
+    verdicts
 }
 
 /// A line with what changed in it.
@@ -138,7 +173,7 @@ impl Finding {
         };
         verdict
             + match self.line.kind {
-                RowKind::Total | RowKind::Phase | RowKind::Step | RowKind::Speed => 2,
+                RowKind::Total | RowKind::Phase | RowKind::Wait | RowKind::Step | RowKind::Speed => 2,
                 RowKind::Idle => 1,
                 _ if self.line.waits() => 1,
                 _ => 0,
@@ -151,11 +186,14 @@ impl Finding {
 pub struct Comparison {
     sources: Both<Vec<String>>,
     findings: Vec<Finding>,
+    branches: Vec<Branch>,
     notes: Vec<String>,
     is_partial: bool,
     factors: Factors,
     /// The share of the time of each side that has a counterpart.
     aligned: Both<f64>,
+    /// Why the sides are probably of different programs.
+    other_program: Option<String>,
     steps: Both<usize>,
 }
 
@@ -184,8 +222,16 @@ impl Comparison {
     /// compared whatever their ranks.
     ///
     /// # Errors
-    /// Returns [`Error::BadOption`] if no rank is on both sides.
+    /// Returns [`Error::BadOption`] if no rank is on both sides, or some are of traces and others of summaries.
     pub fn of_runs(base: &[Profile], new: &[Profile]) -> Result<Comparison, Error> {
+        let all = || base.iter().chain(new);
+        if let Some(summary) = all().find(|one| one.is_summary())
+            && let Some(trace) = all().find(|one| !one.is_summary())
+        {
+            let (summary, trace) = (summary.source(), trace.source());
+            let why = format!("{summary}: a summary is compared with summaries; {trace} is a trace");
+            return Err(Error::BadOption(why));
+        }
         let mut comparer = Comparer::default();
         if let ([base], [new]) = (base, new) {
             comparer.add(base, new);
@@ -205,8 +251,8 @@ impl Comparison {
     }
 
     /// Why the two sides are probably of different programs.
-    pub(crate) fn other_program(&self) -> Option<String> {
-        self.notes.iter().find(|note| note.contains("could be aligned")).cloned()
+    pub(crate) fn other_program(&self) -> Option<&str> {
+        self.other_program.as_deref()
     }
 
     /// Whether a row with a name that `fits` takes longer by more than noise; `None` if that cannot be decided. What both
@@ -230,5 +276,16 @@ impl Comparison {
     /// Returns the differences as a page of text.
     pub fn page(&self, options: &DiffOptions) -> String {
         report::page(self, options)
+    }
+
+    /// Returns the call tree of a step with the times of both sides: places of which a side has at least `min_share` of the
+    /// step.
+    pub fn tree(&self, min_share: f64) -> Rows {
+        tree::rows(&self.branches, min_share)
+    }
+
+    /// Returns the same as a table for a person.
+    pub(crate) fn tree_table(&self, min_share: f64, row_limit: Option<usize>) -> Rows {
+        tree::table(&self.branches, min_share, row_limit)
     }
 }

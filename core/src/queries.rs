@@ -29,7 +29,7 @@ use options::Options;
 pub const QUERIES: &[Query] = answers::QUERIES;
 
 /// Every query about two traces or runs.
-pub const COMPARISONS: &[Query] = &[diff::DIFF];
+pub const COMPARISONS: &[Query] = &[diff::DIFF, diff::DIFF_TREE];
 
 /// Every export.
 pub const EXPORTS: &[Export] = exports::EXPORTS;

@@ -29,6 +29,21 @@ pub enum Changed {
     OtherType,
 }
 
+impl Changed {
+    /// Every change, the first of which is none.
+    pub const ALL: [Changed; 9] = [
+        Changed::Nothing,
+        Changed::SlowKernel,
+        Changed::CalledTwice,
+        Changed::RenamedKernel,
+        Changed::FusedOperators,
+        Changed::LostOverlap,
+        Changed::HostDelay,
+        Changed::LargerInput,
+        Changed::OtherType,
+    ];
+}
+
 /// A program to generate.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {

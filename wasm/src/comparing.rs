@@ -6,13 +6,11 @@ use js_sys::{Array, Object};
 use kinetoscope_core::compare::Comparison;
 use kinetoscope_core::compare::profile::Profile;
 use kinetoscope_core::error::Error;
-use kinetoscope_core::queries::{Answer, Request, query};
+use kinetoscope_core::queries::{Answer, Request, query as find};
+use kinetoscope_core::ranks::file::{Summaries, is_summary};
 use kinetoscope_core::report::document;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
-
-/// The query about two traces.
-const QUERY: &str = "diff";
 
 /// Two sides that are compared.
 #[wasm_bindgen]
@@ -24,15 +22,19 @@ pub struct EngineComparison {
 }
 
 impl EngineComparison {
+    fn side(&mut self, is_base: bool) -> &mut Vec<Profile> {
+        if is_base { &mut self.base } else { &mut self.new }
+    }
+
     fn comparison(&self) -> Result<&Comparison, JsValue> {
         self.comparison.as_ref().ok_or_else(|| failure(&Error::Empty))
     }
 
-    fn answer(&self, given: JsValue, for_reading: bool) -> Result<Answer, JsValue> {
-        let query = query(QUERY).map_err(|e| failure(&e))?;
+    fn answer(&self, query: &str, given: JsValue, for_reading: bool) -> Result<Answer, JsValue> {
+        let query = find(query).map_err(|e| failure(&e))?;
         let options = options(query.options, given)?;
         let request = Request::new(&options).for_reading(for_reading);
-        self.comparison()?.answer(request).map_err(|e| failure(&e))
+        self.comparison()?.answer(query, request).map_err(|e| failure(&e))
     }
 }
 
@@ -44,23 +46,26 @@ impl EngineComparison {
         EngineComparison::default()
     }
 
-    /// Adds a trace to the base, or to the other side.
+    /// Adds a trace to the base, or to the other side. The waits of ranks are compared if it `is_rank`.
     #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes strings by value")]
-    pub fn add(&mut self, is_base: bool, trace: &EngineTrace, name: String) {
-        let profile = Profile::of(trace.trace(), &name);
-        let side = if is_base { &mut self.base } else { &mut self.new };
-        side.push(profile);
+    pub fn add(&mut self, is_base: bool, trace: &EngineTrace, name: String, is_rank: bool) {
+        let profile = if is_rank { Profile::of_rank } else { Profile::of };
+        self.side(is_base).push(profile(trace.trace(), &name));
     }
 
-    /// Adds a profile as bytes.
+    /// Adds a profile as bytes, or a file of summaries.
     ///
     /// # Errors
     /// Returns an error if it is damaged or of another version.
-    #[wasm_bindgen(js_name = addProfile)]
-    pub fn add_profile(&mut self, is_base: bool, bytes: &[u8]) -> Result<(), JsValue> {
-        let profile = Profile::from_bytes(bytes).map_err(|e| failure(&e))?;
-        let side = if is_base { &mut self.base } else { &mut self.new };
-        side.push(profile);
+    #[wasm_bindgen(js_name = addReduced)]
+    pub fn add_reduced(&mut self, is_base: bool, bytes: &[u8]) -> Result<(), JsValue> {
+        if is_summary(bytes) {
+            let mut summaries = Summaries::default();
+            summaries.read(bytes).map_err(|e| failure(&e))?;
+            self.side(is_base).extend(summaries.into_iter().map(Profile::of_summary));
+        } else {
+            self.side(is_base).push(Profile::from_bytes(bytes).map_err(|e| failure(&e))?);
+        }
         Ok(())
     }
 
@@ -75,36 +80,36 @@ impl EngineComparison {
         Ok(())
     }
 
-    /// The rows of the query `diff`.
+    /// The rows of a query: `diff` or `diff-tree`.
     ///
     /// # Errors
     /// Returns an error if an option is invalid.
-    pub fn rows(&self, options: JsValue) -> Result<Array, JsValue> {
-        rows(&self.answer(options, false)?.rows)
+    pub fn rows(&self, query: &str, options: JsValue) -> Result<Array, JsValue> {
+        rows(&self.answer(query, options, false)?.rows)
     }
 
     /// The same as columns.
     ///
     /// # Errors
     /// As [`EngineComparison::rows`].
-    pub fn columns(&self, options: JsValue) -> Result<Object, JsValue> {
-        columns(&self.answer(options, false)?.rows)
+    pub fn columns(&self, query: &str, options: JsValue) -> Result<Object, JsValue> {
+        columns(&self.answer(query, options, false)?.rows)
     }
 
-    /// The text that `kinetoscope diff` prints.
+    /// The text that the command prints.
     ///
     /// # Errors
     /// As [`EngineComparison::rows`].
-    pub fn table(&self, options: JsValue) -> Result<String, JsValue> {
-        text(self.answer(options, true)?.to_text())
+    pub fn table(&self, query: &str, options: JsValue) -> Result<String, JsValue> {
+        text(self.answer(query, options, true)?.to_text())
     }
 
-    /// The document that `kinetoscope diff --format json` prints.
+    /// The document that the command prints with `--format json`.
     ///
     /// # Errors
     /// As [`EngineComparison::rows`].
-    pub fn json(&self, options: JsValue) -> Result<String, JsValue> {
-        let rows = self.answer(options, false)?.rows;
-        text(document::of_comparison(QUERY, self.comparison()?, &rows))
+    pub fn json(&self, query: &str, options: JsValue) -> Result<String, JsValue> {
+        let rows = self.answer(query, options, false)?.rows;
+        text(document::of_comparison(query, self.comparison()?, &rows))
     }
 }

@@ -140,7 +140,7 @@ impl EngineTrace {
 
     /// What a comparison uses of the trace, as bytes.
     pub fn profile(&self, name: &str) -> Uint8Array {
-        Uint8Array::from(Profile::of(&self.trace, name).to_bytes().as_slice())
+        Uint8Array::from(Profile::to_keep(&self.trace, name).to_bytes().as_slice())
     }
 
     /// Runs a query and returns its rows as plain objects.

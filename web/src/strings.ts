@@ -406,6 +406,19 @@ export const TEXTS = {
     matrixHint: "The change of the wall time of a step, and the number of changes that are more than noise.",
     oneTraceOpen: "One trace is open",
     findHint: "Find it on the timelines",
+    flame: "Call tree of both",
+    flameHint:
+      "A step as a flame graph. Red takes longer in B, blue takes less; the stronger, the larger the change as a share. Grey is not more than noise.",
+    widths: "Widths",
+    widthsOf: {
+      b: { label: "Widths of B", about: "What is only in A has no width" },
+      a: { label: "Widths of A", about: "What is only in B has no width" },
+    },
+    metrics: {
+      host: { label: "Wall time", about: "The wall time of a step, by the span of the host it counts for" },
+      device: { label: "Device busy", about: "The busy time of devices, by the calls that launched the work" },
+    },
+    noTree: "This run has no such time.",
   },
   compareTimelines: {
     title: "Timelines, step by step",
@@ -732,6 +745,7 @@ export const TEMPLATES = {
     `The same work of the ${what} takes ${factor} times as long (spread ${spread}).`,
   phase: (name: string) => name.charAt(0).toUpperCase() + name.slice(1),
   otherRows: (count: number) => `${count} other ${count === 1 ? "row" : "rows"}`,
+  diffFlameOf: (a: string, b: string) => `Flame graph of a step of both runs: ${a} in A, ${b} in B`,
   waterfallOf: (total: string) => `Waterfall of ${total}`,
   axisFrom: (start: string) => `The axis begins at ${start}.`,
   trendOf: (metric: string) => `${metric} over the runs`,

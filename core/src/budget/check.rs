@@ -149,7 +149,7 @@ impl Check<'_> {
     fn unfit_base(&self) -> Option<String> {
         let partial = self.base.iter().find(|base| base.profile.facts.is_partial);
         let partial = partial.map(|base| format!("a part of {} could not be read", base.source()));
-        let other = || self.comparisons.iter().find_map(Comparison::other_program);
+        let other = || self.comparisons.iter().find_map(Comparison::other_program).map(ToString::to_string);
         partial.or_else(other)
     }
 

@@ -8,12 +8,13 @@
 mod sequence;
 
 use super::kinds::RowKind;
-use super::profile::{Node, Profile, ROOT};
+use super::profile::{Node, Profile, ROOTS};
 use crate::analysis::device::names::short_name;
 use crate::demangle::demangled;
 use crate::index::Index;
 use crate::names::{NameId, Names};
 use alloc::borrow::ToOwned;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -29,6 +30,8 @@ pub(super) enum Work {
     OtherTypes,
     /// The same work of a device is on another stream.
     OtherStream,
+    /// Only one side launches kernels.
+    OtherDevice,
     /// Something else runs at the same place.
     Replaced,
 }
@@ -42,6 +45,24 @@ pub(super) struct Group {
     pub(super) names: [Vec<String>; 2],
     /// The shapes or types of the first place where they differ.
     pub(super) inputs: Option<[String; 2]>,
+}
+
+impl Group {
+    /// The name, or the names of both sides where something was replaced.
+    pub(super) fn name(&self) -> String {
+        let [a, b] = &self.names;
+        if self.work == Work::Replaced {
+            format!("{} → {}", a.join(" + "), b.join(" + "))
+        } else {
+            b.concat()
+        }
+    }
+
+    /// What groups of the same work with the same names have in common.
+    pub(super) fn key(&self, texts: &mut Names) -> (i64, i64) {
+        let [a, b] = [0, 1].map(|side: usize| i64::from(texts.intern(&self.names[side].join("\u{1f}")).0));
+        (a << 32 | b, (self.kind as i64) << 8 | self.work as i64)
+    }
 }
 
 /// The alignment of two profiles.
@@ -68,6 +89,8 @@ struct Side<'a> {
     names: Vec<u32>,
     /// The same without what distinguishes variants of a kernel.
     plain: Vec<u32>,
+    /// Whether each place launches kernels in any step.
+    launches: Vec<bool>,
     group: Vec<u32>,
     matched: Vec<bool>,
 }
@@ -80,10 +103,12 @@ impl<'a> Side<'a> {
             .places
             .samples
             .iter()
-            .filter(|sample| sample.count > 0)
+            .filter(|sample| sample.count > 0 || profile.is_summary())
             .for_each(|s| present[s.node as usize] += 1);
         let mut children = vec![Vec::new(); nodes.len()];
-        for (at, node) in nodes.iter().enumerate().skip(3) {
+        let mut launches = vec![false; nodes.len()];
+        for (at, node) in nodes.iter().enumerate().skip(ROOTS.len()) {
+            launches[node.parent as usize] |= node.kind == RowKind::Kernel;
             if present[at] as usize * 2 >= profile.len() {
                 children[node.parent as usize].push(at as u32);
             }
@@ -94,6 +119,7 @@ impl<'a> Side<'a> {
             children,
             names: texts.iter().map(|text| names.intern(text).0).collect(),
             plain: texts.iter().map(|text| names.intern(&plain(text)).0).collect(),
+            launches,
             group: vec![NONE; nodes.len()],
             matched: vec![false; nodes.len()],
         }
@@ -103,14 +129,18 @@ impl<'a> Side<'a> {
         &self.profile.places.nodes[at as usize]
     }
 
-    fn key(&self, at: u32) -> u64 {
-        let node = self.node(at);
-        (node.kind as u64) << 32 | u64::from(self.names[node.name.0 as usize])
+    /// What places of one kind and name have in common, by the ids of `names`.
+    fn keys_by(&self, list: &[u32], names: &[u32]) -> Vec<u64> {
+        let nodes = list.iter().map(|&at| self.node(at));
+        nodes.map(|node| (node.kind as u64) << 32 | u64::from(names[node.name.0 as usize])).collect()
     }
 
-    fn plain_key(&self, at: u32) -> u64 {
-        let node = self.node(at);
-        (node.kind as u64) << 32 | u64::from(self.plain[node.name.0 as usize])
+    fn keys(&self, list: &[u32]) -> Vec<u64> {
+        self.keys_by(list, &self.names)
+    }
+
+    fn plain_keys(&self, list: &[u32]) -> Vec<u64> {
+        self.keys_by(list, &self.plain)
     }
 
     fn text(&self, id: NameId) -> &str {
@@ -124,15 +154,21 @@ impl<'a> Side<'a> {
     }
 
     /// The places of some subtrees, parents before children: those of the host, and those of devices.
-    fn below(&self, roots: &[u32]) -> (Vec<u32>, Vec<u32>) {
-        let (mut host, mut device) = (Vec::new(), Vec::new());
+    fn below(&self, roots: &[u32]) -> [Vec<u32>; 2] {
+        let mut lists = [Vec::new(), Vec::new()];
         let mut stack: Vec<u32> = roots.iter().rev().copied().collect();
         while let Some(at) = stack.pop() {
-            let list = if self.node(at).kind.is_on_device() { &mut device } else { &mut host };
-            list.push(at);
+            lists[usize::from(self.node(at).kind.is_on_device())].push(at);
             stack.extend(self.children[at as usize].iter().rev());
         }
-        (host, device)
+        lists
+    }
+
+    fn put(&mut self, list: &[u32], group: u32) {
+        for &at in list {
+            self.group[at as usize] = group;
+            self.matched[at as usize] = true;
+        }
     }
 }
 
@@ -175,9 +211,7 @@ pub(super) fn align(a: &Profile, b: &Profile) -> Alignment {
     let mut names = Names::default();
     let sides = [Side::new(a, &mut names), Side::new(b, &mut names)];
     let mut aligner = Aligner { sides, groups: Vec::new(), index: Index::default(), names, work: Vec::new() };
-    for root in [ROOT, ROOT + 1, ROOT + 2] {
-        aligner.work.push((root, root));
-    }
+    aligner.work.extend(ROOTS.map(|root| (root, root)));
     while let Some((x, y)) = aligner.work.pop() {
         aligner.pair(x, y);
     }
@@ -195,21 +229,13 @@ struct Aligner<'a> {
 }
 
 impl Aligner<'_> {
-    /// Returns the group of this work with these names on each side.
-    fn group(
-        &mut self,
-        kind: RowKind,
-        work: Work,
-        names: [Vec<String>; 2],
-        inputs: Option<[String; 2]>,
-    ) -> u32 {
-        let key = |names: &[String], all: &mut Names| i64::from(all.intern(&names.join("\u{1f}")).0);
-        let (x, y) = (key(&names[0], &mut self.names), key(&names[1], &mut self.names));
-        let key = (x << 32 | y, (kind as i64) << 8 | work as i64);
+    /// Returns the place of this group, or of the same one.
+    fn group(&mut self, group: Group) -> u32 {
+        let key = group.key(&mut self.names);
         let next = self.groups.len() as u32;
         let at = self.index.of(key, next);
         if at == next {
-            self.groups.push(Group { kind, work, names, inputs });
+            self.groups.push(group);
         }
         at
     }
@@ -232,21 +258,26 @@ impl Aligner<'_> {
             (work, Some(types.map(ToOwned::to_owned)))
         } else if differ(shapes) {
             (Work::OtherShapes, Some(shapes.map(ToOwned::to_owned)))
+        } else if self.runs_elsewhere(x, y) {
+            (Work::OtherDevice, None)
         } else {
             (Work::Same, None)
         };
-        let group = self.group(a.kind, work, names.map(|name| vec![name]), inputs);
-        self.put(0, x, group);
-        self.put(1, y, group);
+        let names = names.map(|name| vec![name]);
+        let group = self.group(Group { kind: a.kind, work, names, inputs });
+        self.sides[0].put(&[x], group);
+        self.sides[1].put(&[y], group);
         for on_device in [false, true] {
             let lists = [self.sides[0].list(x, on_device), self.sides[1].list(y, on_device)];
             self.lists(&lists);
         }
     }
 
-    fn put(&mut self, side: usize, at: u32, group: u32) {
-        self.sides[side].group[at as usize] = group;
-        self.sides[side].matched[at as usize] = true;
+    /// Whether an operator launches kernels on one side only.
+    fn runs_elsewhere(&self, x: u32, y: u32) -> bool {
+        self.sides[0].node(x).kind == RowKind::Operator
+            && self.sides.iter().all(|side| side.profile.facts.used_devices > 0)
+            && self.sides[0].launches[x as usize] != self.sides[1].launches[y as usize]
     }
 
     /// Aligns two lists of siblings.
@@ -254,12 +285,10 @@ impl Aligner<'_> {
         if a.is_empty() || b.is_empty() {
             return;
         }
-        let keys = |side: usize, list: &[u32]| -> Vec<u64> {
-            list.iter().map(|&at| self.sides[side].key(at)).collect()
-        };
-        let pairs = sequence::common(&keys(0, a), &keys(1, b));
+        let (of_a, of_b) = (self.sides[0].keys(a), self.sides[1].keys(b));
+        let pairs = sequence::common(&of_a, &of_b);
         self.work.extend(pairs.iter().map(|&(x, y)| (a[x], b[y])));
-        let is_moved = moved(&keys(0, a), &keys(1, b), &pairs);
+        let is_moved = moved(&of_a, &of_b, &pairs);
         let mut reached = (0, 0);
         for &(x, y) in pairs.iter().chain([&(a.len(), b.len())]) {
             let left = (reached.0..x).filter(|&at| !is_moved[0][at]).map(|at| a[at]);
@@ -279,11 +308,8 @@ impl Aligner<'_> {
             [one] => self.sides[side].list(*one, false),
             _ => Vec::new(),
         };
-        let keys = |side: usize, list: &[u32]| -> Vec<u64> {
-            list.iter().map(|&at| self.sides[side].key(at)).collect()
-        };
         for (left, right) in [(a.to_vec(), inside(1, b)), (inside(0, a), b.to_vec())] {
-            let common = sequence::common(&keys(0, &left), &keys(1, &right)).len();
+            let common = sequence::common(&self.sides[0].keys(&left), &self.sides[1].keys(&right)).len();
             if common > 0 && common * 2 >= left.len().min(right.len()) {
                 self.lists(&[left, right]);
                 return true;
@@ -297,26 +323,19 @@ impl Aligner<'_> {
         if self.unwrap(a, b) {
             return;
         }
-        let plain = |side: usize, list: &[u32]| -> Vec<u64> {
-            list.iter().map(|&at| self.sides[side].plain_key(at)).collect()
-        };
-        let pairs = sequence::common(&plain(0, a), &plain(1, b));
+        let pairs = sequence::common(&self.sides[0].plain_keys(a), &self.sides[1].plain_keys(b));
         self.work.extend(pairs.iter().map(|&(x, y)| (a[x], b[y])));
         let mut reached = (0, 0);
         for &(x, y) in pairs.iter().chain([&(a.len(), b.len())]) {
             let (left, right) = (&a[reached.0..x], &b[reached.1..y]);
-            if left.len() == 1 && right.len() == 1 && self.is_alike(left[0], right[0]) {
+            let is_of_one_kind = |x: u32, y: u32| self.sides[0].node(x).kind == self.sides[1].node(y).kind;
+            if left.len() == 1 && right.len() == 1 && is_of_one_kind(left[0], right[0]) {
                 self.work.push((left[0], right[0]));
             } else if !left.is_empty() && !right.is_empty() && left.len().max(right.len()) <= MOST_REPLACED {
                 self.replace(left, right);
             }
             reached = (x + 1, y + 1);
         }
-    }
-
-    /// Whether two places can be renamed forms of each other.
-    fn is_alike(&self, x: u32, y: u32) -> bool {
-        self.sides[0].node(x).kind == self.sides[1].node(y).kind
     }
 
     /// Makes some siblings with everything inside them one group.
@@ -327,24 +346,14 @@ impl Aligner<'_> {
         let Some(kind) = kinds.into_iter().flatten().min() else { return };
         let names =
             [(0, a), (1, b)].map(|(side, list)| list.iter().map(|&at| self.own_name(side, at)).collect());
-        let group = self.group(kind, Work::Replaced, names, None);
-        let ([host_a, device_a], [host_b, device_b]) =
-            (<[_; 2]>::from(self.sides[0].below(a)), <[_; 2]>::from(self.sides[1].below(b)));
-        if kind.is_on_device() {
-            for &at in &device_a {
-                self.put(0, at, group);
-            }
-            for &at in &device_b {
-                self.put(1, at, group);
-            }
-        } else {
-            for &at in &host_a {
-                self.put(0, at, group);
-            }
-            for &at in &host_b {
-                self.put(1, at, group);
-            }
-            self.lists(&[device_a, device_b]);
+        let group = self.group(Group { kind, work: Work::Replaced, names, inputs: None });
+        let below = [self.sides[0].below(a), self.sides[1].below(b)];
+        let on_device = usize::from(kind.is_on_device());
+        for (side, lists) in self.sides.iter_mut().zip(&below) {
+            side.put(&lists[on_device], group);
+        }
+        if on_device == 0 {
+            self.lists(&below.map(|[_, device]| device));
         }
     }
 
@@ -354,7 +363,8 @@ impl Aligner<'_> {
             for at in 0..self.sides[side].group.len() as u32 {
                 if self.sides[side].group[at as usize] == NONE {
                     let (kind, name) = (self.sides[side].node(at).kind, self.own_name(side, at));
-                    let group = self.group(kind, Work::Same, [vec![name.clone()], vec![name]], None);
+                    let names = [vec![name.clone()], vec![name]];
+                    let group = self.group(Group { kind, work: Work::Same, names, inputs: None });
                     self.sides[side].group[at as usize] = group;
                 }
             }

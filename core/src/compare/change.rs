@@ -19,7 +19,7 @@ pub(super) fn change(line: &Line) -> Change {
     if line.verdict.is_significant == Some(false) && !is_other_work(line) {
         return Change::Same;
     }
-    if matches!(line.kind, RowKind::Memory | RowKind::Idle)
+    if matches!(line.kind, RowKind::Memory | RowKind::Idle | RowKind::Wait)
         || matches!(line.part_of_total(), Some(Part::DeviceBusy | Part::DeviceIdle))
     {
         return by_sign(contribution, Change::More, Change::Less);
@@ -34,6 +34,7 @@ pub(super) fn change(line: &Line) -> Change {
     match line.counts {
         [0, b] if b > 0 => Change::New,
         [a, 0] if a > 0 => Change::Gone,
+        _ if matches!(line.work, Work::OtherDevice | Work::OtherStream) => Change::Moved,
         _ if other_calls(line) && per_step(line, 1) > per_step(line, 0) => Change::MoreCalls,
         _ if other_calls(line) => Change::FewerCalls,
         _ => by_sign(contribution, Change::Slower, Change::Faster),
@@ -60,7 +61,20 @@ pub(super) fn why(line: &Line, change: Change) -> Option<(Why, String)> {
     let name = &line.name;
     let because = |why, text: &str| Some((why, String::from(text)));
     match (line.kind, line.work, change) {
-        (RowKind::Total | RowKind::Phase | RowKind::Other | RowKind::Memory | RowKind::Idle, ..) => None,
+        (RowKind::Speed, ..) if line.about.is_some() => Some((Why::Clock, line.about.clone()?)),
+        _ if line.about.is_some() => Some((Why::Waiting, line.about.clone()?)),
+        (RowKind::Other, ..) if line.is_of_collectives() => {
+            because(Why::Waiting, "the host is in no span while a collective is in flight")
+        }
+        (
+            RowKind::Total
+            | RowKind::Phase
+            | RowKind::Wait
+            | RowKind::Other
+            | RowKind::Memory
+            | RowKind::Idle,
+            ..,
+        ) => None,
         (RowKind::Speed, ..) => because(
             Why::Machine,
             "one recording of each cannot show whether the machine or the program is the cause",
@@ -68,6 +82,7 @@ pub(super) fn why(line: &Line, change: Change) -> Option<(Why, String)> {
         (_, Work::OtherTypes, _) => Some((Why::DataType, inputs(line))),
         (_, Work::OtherShapes, _) => Some((Why::Shapes, inputs(line))),
         (_, Work::Replaced, _) => Some(replaced(line)),
+        (_, Work::OtherDevice, _) => because(Why::Device, "only one side launches kernels for it"),
         (_, Work::OtherStream, _) => Some((Why::Stream, format!("stream {}", inputs(line)))),
         _ if whole_cause(Category::UserAnnotation, name) == Some(Cause::Compilation) => {
             because(Why::Compilation, "code was compiled")
@@ -77,6 +92,7 @@ pub(super) fn why(line: &Line, change: Change) -> Option<(Why, String)> {
         (_, _, Change::New) => because(Why::Work, "only the second trace has it"),
         (_, _, Change::Gone) => because(Why::Work, "only the first trace has it"),
         (_, _, Change::MoreCalls | Change::FewerCalls) => Some((Why::Calls, calls(line))),
+        _ if line.counts == [0, 0] => None,
         (RowKind::Collective, ..) => Some(collective(line)),
         _ => Some((Why::TimePerCall, per_call(line))),
     }
@@ -106,13 +122,12 @@ fn replaced(line: &Line) -> (Why, String) {
         _ => "range",
     };
     let [a, b] = &line.names;
-    let text = format!("{} became {}", counted(a.len(), what), b.len());
     match (a.len(), b.len()) {
         (1, 1) if line.kind.is_on_device() => {
             (Why::OtherKernel, String::from("another kernel at the same place"))
         }
         (1, 1) => (Why::Work, String::from("another name at the same place")),
-        _ => (Why::Fusion, text),
+        _ => (Why::Fusion, format!("{} became {}", counted(a.len(), what), b.len())),
     }
 }
 

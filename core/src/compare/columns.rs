@@ -80,8 +80,9 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "memcpy",
             "memset",
         ],
-        filled: times!("part_of"),
+        filled: times!(),
         nullable: noise!(
+            "part_of",
             "equal_speed_ns",
             "count_a",
             "count_b",
@@ -95,6 +96,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
     },
     Variant { name: "Idle", kinds: &["idle"], filled: times!("part_of"), nullable: noise!() },
     Variant { name: "Phase", kinds: &["phase"], filled: times!(), nullable: noise!() },
+    Variant { name: "Wait", kinds: &["wait"], filled: times!(), nullable: noise!("cause", "message") },
     Variant { name: "Step", kinds: &["step"], filled: times!(), nullable: &[] },
     Variant {
         name: "Speed",

@@ -13,6 +13,8 @@ words! {
         Speed = "speed",
         /// A phase of training.
         Phase = "phase",
+        /// The waiting of ranks for each other: the sum of all collectives, which can overlap.
+        Wait = "wait",
         /// An operator.
         Operator = "operator",
         /// A user annotation, or a span of a program that is not PyTorch.
@@ -86,6 +88,8 @@ words! {
         Fused = "fused",
         /// Several became more.
         Split = "split",
+        /// It runs on another stream, or on the CPU instead of a device or the reverse.
+        Moved = "moved",
         /// More memory, or more busy or idle time of devices.
         More = "more",
         /// Less of it.
@@ -116,6 +120,8 @@ words! {
         Fusion = "fusion",
         /// Device work runs on another stream.
         Stream = "stream",
+        /// The operator runs on the CPU instead of a device, or the reverse.
+        Device = "device",
         /// It waits: the host for devices, or a collective for another rank or a slow link.
         Waiting = "waiting",
         /// The collective takes as long, and less of it is hidden behind other work.
@@ -124,6 +130,8 @@ words! {
         Compilation = "compilation",
         /// Kernels are launched one by one instead of by a CUDA graph, or the reverse.
         CudaGraph = "cuda graph",
+        /// The clock of the devices.
+        Clock = "clock",
         /// All of the same work takes another time: the clock, the power, or other work on the machine.
         Machine = "machine",
     }

@@ -4,13 +4,19 @@
 //! idle causes to their idle time. So that they add up in whole nanoseconds, the sums of all lines before a line are rounded
 //! instead of the line itself; a value is off by less than 1 ns.
 
-use super::align::{Group, Work};
+use super::align::Work;
 use super::kinds::{Part, RowKind};
-use super::measure::{Both, Measured, Measures, Series};
+use super::measure::{Both, Measured, Measures, Series, Summed};
+use super::profile::COLLECTIVE_IN_FLIGHT;
+use super::rank_waits::RankWaits;
+use super::statistics::mean;
 use super::verdict::{Factor, Verdict};
 use crate::analysis::device::idle::Cause;
 use crate::analysis::device::names::is_sync_name;
+use crate::names::NameId;
+use crate::order::{descending, sort_by_key};
 use crate::ranks::phases::Phase;
+use crate::units::time_ns;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -24,6 +30,8 @@ pub(super) struct Line {
     /// The names on each side, where something was replaced; else the name.
     pub(super) names: Both<Vec<String>>,
     pub(super) work: Work,
+    /// The place in the groups of the measures, if it is one of them.
+    pub(super) group: Option<usize>,
     /// The total that it is a part of.
     pub(super) part: Option<Part>,
     /// The number of spans or activities of all steps.
@@ -43,6 +51,8 @@ pub(super) struct Line {
     pub(super) verdict: Verdict,
     /// The common factor that the line is about.
     pub(super) factor: Option<Factor>,
+    /// What other lines or the hardware say about the cause.
+    pub(super) about: Option<String>,
 }
 
 impl Line {
@@ -52,6 +62,7 @@ impl Line {
             name: name.to_string(),
             names: [vec![name.to_string()], vec![name.to_string()]],
             work: Work::Same,
+            group: None,
             part: None,
             counts: [0; 2],
             calls: Default::default(),
@@ -62,6 +73,7 @@ impl Line {
             places: Vec::new(),
             verdict: Verdict::default(),
             factor: None,
+            about: None,
         }
     }
 
@@ -87,9 +99,19 @@ impl Line {
         self.kind == RowKind::Runtime && self.names.iter().flatten().all(|name| is_sync_name(name))
     }
 
+    /// Whether its time is that of collectives.
+    pub(super) fn is_of_collectives(&self) -> bool {
+        match self.kind {
+            RowKind::Collective => true,
+            RowKind::Other => self.name == COLLECTIVE_IN_FLIGHT,
+            RowKind::Phase => self.name == Phase::Communication.as_str(),
+            _ => false,
+        }
+    }
+
     /// Returns the line of a common factor.
-    pub(super) fn of_factor(name: &str, factor: &Factor) -> Line {
-        Line { values: factor.ns, factor: Some(*factor), ..Line::new(RowKind::Speed, name) }
+    pub(super) fn of_factor(name: &str, factor: &Factor, about: Option<String>) -> Line {
+        Line { values: factor.ns, factor: Some(*factor), about, ..Line::new(RowKind::Speed, name) }
     }
 
     /// Whether both sides have the same values in every step.
@@ -104,17 +126,21 @@ impl Line {
 }
 
 /// Returns every line.
-pub(super) fn lines(measures: &Measures) -> Vec<Line> {
+pub(super) fn lines(measures: &Measures, waits: &Both<Option<RankWaits>>) -> Vec<Line> {
     let units = [measures.units(0), measures.units(1)];
-    let mut host: Vec<Line> = measures.parts(false).map(|one| of_group(measures, one, Part::Wall)).collect();
+    let mut host: Vec<Line> = measures.parts(false).map(|at| of_group(measures, at, Part::Wall)).collect();
     add_up(&mut host, units);
     let mut device: Vec<Line> =
-        measures.parts(true).map(|one| of_group(measures, one, Part::DeviceBusy)).collect();
+        measures.parts(true).map(|at| of_group(measures, at, Part::DeviceBusy)).collect();
     let idle = measures.idle.iter().zip(Cause::ALL).map(|(series, cause)| Line {
         part: Some(Part::DeviceIdle),
         ..of_series(measures, RowKind::Idle, &cause.label(), series)
     });
     device.extend(idle);
+    let (parts, mut names): (Vec<Line>, Vec<Line>) =
+        measures.sums.iter().map(|sum| of_sum(sum, units)).partition(|line| line.part.is_some());
+    device.extend(parts);
+    add_up(&mut names, units);
     add_up(&mut device, units);
     let mut phases: Vec<Line> = (measures.phases.iter().zip(Phase::ALL))
         .map(|(series, phase)| of_series(measures, RowKind::Phase, phase.as_str(), series))
@@ -129,33 +155,30 @@ pub(super) fn lines(measures: &Measures) -> Vec<Line> {
         host.append(&mut device);
     }
     lines.append(&mut host);
+    lines.append(&mut names);
     lines.append(&mut phases);
+    if let [Some(a), Some(b)] = waits {
+        lines.push(wait(a, b));
+        explain_waits(&mut lines);
+    }
     lines.extend(memory(measures));
     lines.extend(steps(measures));
     lines
 }
 
-fn name_of(group: &Group) -> String {
-    let [a, b] = &group.names;
-    if group.work == Work::Replaced { format!("{} → {}", a.join(" + "), b.join(" + ")) } else { b.concat() }
-}
-
-fn of_group(measures: &Measures, measured: &Measured, part: Part) -> Line {
-    let Measured { group, counts, ns, sums, places } = measured;
+fn of_group(measures: &Measures, at: usize, part: Part) -> Line {
+    let Measured { group, counts, ns, sums, places } = &measures.groups[at];
     let units = [measures.units(0).max(1), measures.units(1).max(1)];
     let change = |place: &Both<i64>| place[1] / units[1] - place[0] / units[0];
     let mut places: Vec<(String, i64)> = (places.entries().iter())
         .filter(|(key, _)| key.0 != 0)
-        .map(|(key, place)| {
-            (measures.texts.get(crate::names::NameId(key.0 as u32)).to_string(), change(place))
-        })
+        .map(|(key, place)| (measures.texts.get(NameId(key.0 as u32)).to_string(), change(place)))
         .filter(|place| place.1 != 0)
         .collect();
-    crate::order::sort_by_key(&mut places, |place| {
-        (crate::order::descending(place.1.saturating_abs()), place.1)
-    });
+    sort_by_key(&mut places, |place| (descending(place.1.saturating_abs()), place.1));
     places.truncate(MOST_PLACES);
     Line {
+        group: Some(at),
         names: group.names.clone(),
         work: group.work,
         part: Some(part),
@@ -164,7 +187,7 @@ fn of_group(measures: &Measures, measured: &Measured, part: Part) -> Line {
         sums: [sum(&sums[0]), sum(&sums[1])],
         inputs: group.inputs.clone(),
         places,
-        ..of_series(measures, group.kind, &name_of(group), ns)
+        ..of_series(measures, group.kind, &group.name(), ns)
     }
 }
 
@@ -176,6 +199,56 @@ fn of_series(measures: &Measures, kind: RowKind, name: &str, series: &Both<Serie
         samples: [measures.samples(0, &series[0]), measures.samples(1, &series[1])],
         values: [sum(&series[0]), sum(&series[1])],
         ..Line::new(kind, name)
+    }
+}
+
+fn of_sum(sum: &Summed, units: Both<i64>) -> Line {
+    let Summed { kind, name, part, counts, ns } = sum;
+    let calls = |side: usize| vec![counts[side] as f64 / units[side].max(1) as f64];
+    Line {
+        part: *part,
+        counts: *counts,
+        calls: if *counts == [0, 0] { Default::default() } else { [calls(0), calls(1)] },
+        values: *ns,
+        sums: *ns,
+        ..Line::new(*kind, name)
+    }
+}
+
+fn wait(a: &RankWaits, b: &RankWaits) -> Line {
+    let late = [("first", a), ("second", b)];
+    let late = late
+        .into_iter()
+        .filter_map(|(which, waits)| Some(format!("in the {which} run, {}", waits.late.as_ref()?)));
+    let late: Vec<String> = late.collect();
+    Line {
+        samples: [a.steps.clone(), b.steps.clone()],
+        values: [a, b].map(|waits| libm::rint(mean(&waits.steps)) as i64),
+        about: (!late.is_empty()).then(|| late.join(", ")),
+        ..Line::new(RowKind::Wait, "waiting for other ranks")
+    }
+}
+
+/// The smallest share of the change of a line that a change of the waits explains.
+const EXPLAINS: f64 = 0.25;
+
+/// Returns a sentence about the line of the waits, without a period.
+pub(super) fn waits_text(wait: &Line) -> String {
+    let [a, b] = wait.values.map(|ns| time_ns(ns, None));
+    let late = wait.about.as_ref().map(|late| format!("{late}; ")).unwrap_or_default();
+    format!("{late}the ranks wait {b} a step for each other in their collectives instead of {a}")
+}
+
+/// Says of the lines about collectives how long the ranks wait for each other, if that explains their change.
+fn explain_waits(lines: &mut [Line]) {
+    let Some(wait) = lines.last().cloned() else { return };
+    let text = waits_text(&wait);
+    let explained = wait.contribution() as f64;
+    for line in lines.iter_mut().filter(|line| line.is_of_collectives()) {
+        let change = line.contribution() as f64;
+        if explained * change > 0.0 && explained.abs() >= change.abs() * EXPLAINS {
+            line.about = Some(text.clone());
+        }
     }
 }
 
@@ -207,6 +280,9 @@ fn total(measures: &Measures, lines: &[Line], part: Part) -> Option<Line> {
     let mut line = Line::new(RowKind::Total, part.as_str());
     for side in 0..2 {
         line.values[side] = parts().map(|line| line.values[side]).sum();
+        if parts().any(|one| one.samples[side].is_empty()) {
+            continue;
+        }
         line.samples[side] = vec![0.0; measures.steps(side)];
         for one in parts() {
             line.samples[side].iter_mut().zip(&one.samples[side]).for_each(|(sum, ns)| *sum += ns);

@@ -1,12 +1,14 @@
 //! What is compared: times and counts of groups of places, per step and side. Several pairs of ranks add up.
 
 use super::align::{Alignment, Group, Work, align};
-use super::kinds::RowKind;
-use super::profile::Profile;
+use super::kinds::{Part, RowKind};
+use super::profile::{Profile, ROOTS, Readings, Sum};
+use super::tree::Tree;
 use crate::analysis::device::idle::Cause;
 use crate::index::{Index, Keyed};
 use crate::names::Names;
 use crate::ranks::phases::{Phase, Times};
+use crate::ranks::summary::Summary;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -50,6 +52,24 @@ pub(super) struct Measures {
     pub(super) attributed: Both<i64>,
     pub(super) aligned: Both<i64>,
     pub(super) devices: Both<usize>,
+    pub(super) tree: Tree,
+    /// Sums over complete recordings.
+    pub(super) sums: Vec<Summed>,
+    sum_index: Index,
+    /// The sum of the means of each step, and their number, by the name of the counter.
+    pub(super) readings: Vec<(String, Both<(i64, i64)>)>,
+    /// The summaries of the ranks.
+    pub(super) summaries: Both<Vec<Summary>>,
+}
+
+/// A sum over complete recordings.
+#[derive(Clone, Debug)]
+pub(super) struct Summed {
+    pub(super) kind: RowKind,
+    pub(super) name: String,
+    pub(super) part: Option<Part>,
+    pub(super) counts: Both<i64>,
+    pub(super) ns: Both<i64>,
 }
 
 fn grow(series: &mut Series, length: usize) {
@@ -70,30 +90,58 @@ impl Measures {
         let alignment = aligned(sides);
         for (side, profile) in sides.into_iter().enumerate() {
             self.add_steps(side, profile);
+            self.add_memory(side, profile);
+            self.add_sums(side, profile);
+            self.add_readings(side, profile);
+            self.summaries[side].extend(profile.summary.as_deref().cloned());
         }
-        let group_of: Vec<usize> = alignment.groups.iter().map(|group| self.group(group)).collect();
+        let group_of: Vec<u32> = alignment.groups.iter().map(|group| self.group(group)).collect();
         for (side, profile) in sides.into_iter().enumerate() {
-            let within = self.within(profile);
-            let (of, is_matched) = (&alignment.of[side], &alignment.is_matched[side]);
-            for sample in &profile.places.samples {
-                let (node, step) = (sample.node as usize, sample.step as usize);
-                let measured = &mut self.groups[group_of[of[node] as usize]];
-                add(&mut measured.counts[side], step, i64::from(sample.count));
-                add(&mut measured.ns[side], step, sample.ns);
-                add(&mut measured.sums[side], step, sample.sum_ns);
-                let place = &mut measured.places.of((i64::from(within[node]), 0))[side];
-                *place = place.saturating_add(sample.ns);
-                self.attributed[side] = self.attributed[side].saturating_add(sample.ns);
-                if is_matched[node] && measured.group.work != Work::Replaced {
-                    self.aligned[side] = self.aligned[side].saturating_add(sample.ns);
-                }
+            let groups: Vec<u32> = alignment.of[side].iter().map(|&group| group_of[group as usize]).collect();
+            let own = self.add_samples(side, profile, &groups);
+            self.add_places(side, profile, &groups, &own);
+            self.add_aligned(side, &groups, &alignment.is_matched[side], &own);
+            let is_replaced = |group: u32| self.groups[group as usize].group.work == Work::Replaced;
+            self.tree.add(side, profile, &groups, &own, is_replaced);
+        }
+    }
+
+    /// Adds the samples to the groups of their places. Returns the sum of each place.
+    fn add_samples(&mut self, side: usize, profile: &Profile, groups: &[u32]) -> Vec<i64> {
+        let mut own = vec![0i64; groups.len()];
+        for sample in &profile.places.samples {
+            let (node, step) = (sample.node as usize, sample.step as usize);
+            let measured = &mut self.groups[groups[node] as usize];
+            add(&mut measured.counts[side], step, i64::from(sample.count));
+            add(&mut measured.ns[side], step, sample.ns);
+            add(&mut measured.sums[side], step, sample.sum_ns);
+            own[node] = own[node].saturating_add(sample.ns);
+        }
+        own
+    }
+
+    fn add_places(&mut self, side: usize, profile: &Profile, groups: &[u32], own: &[i64]) {
+        let within = self.within(profile);
+        for ((&group, within), &ns) in groups.iter().zip(within).zip(own) {
+            let place = &mut self.groups[group as usize].places.of((i64::from(within), 0))[side];
+            *place = place.saturating_add(ns);
+        }
+    }
+
+    fn add_aligned(&mut self, side: usize, groups: &[u32], is_matched: &[bool], own: &[i64]) {
+        for ((&group, &is_matched), &ns) in groups.iter().zip(is_matched).zip(own) {
+            self.attributed[side] = self.attributed[side].saturating_add(ns);
+            if is_matched && self.groups[group as usize].group.work != Work::Replaced {
+                self.aligned[side] = self.aligned[side].saturating_add(ns);
             }
         }
     }
 
     fn add_steps(&mut self, side: usize, profile: &Profile) {
         self.devices[side] = self.devices[side].max(profile.facts.used_devices);
-        self.idle.resize_with(Cause::ALL.len(), Default::default);
+        if !profile.is_summary() {
+            self.idle.resize_with(Cause::ALL.len(), Default::default);
+        }
         self.phases.resize_with(Phase::ALL.len(), Default::default);
         for (at, step) in profile.steps.iter().enumerate() {
             if at == self.ranks[side].len() {
@@ -110,6 +158,9 @@ impl Measures {
                 add(&mut series[side], at, ns);
             }
         }
+    }
+
+    fn add_memory(&mut self, side: usize, profile: &Profile) {
         for peaks in &profile.memory {
             let at = self.memory.iter().position(|one| one.0 == peaks.device).unwrap_or_else(|| {
                 self.memory.push((peaks.device.clone(), Default::default(), [0; 2]));
@@ -124,13 +175,38 @@ impl Measures {
         }
     }
 
+    fn add_sums(&mut self, side: usize, profile: &Profile) {
+        for Sum { kind, name, part, count, ns } in &profile.sums {
+            let key = (i64::from(self.texts.intern(name).0), (*kind as i64) << 8 | i64::from(part.is_some()));
+            let at = self.sum_index.of(key, self.sums.len() as u32) as usize;
+            if at == self.sums.len() {
+                let (kind, name, part) = (*kind, name.clone(), *part);
+                self.sums.push(Summed { kind, name, part, counts: [0; 2], ns: [0; 2] });
+            }
+            let sum = &mut self.sums[at];
+            sum.counts[side] = sum.counts[side].saturating_add(*count);
+            sum.ns[side] = sum.ns[side].saturating_add(*ns);
+        }
+    }
+
+    fn add_readings(&mut self, side: usize, profile: &Profile) {
+        for Readings { name, of_steps } in &profile.readings {
+            let at = self.readings.iter().position(|one| one.0 == *name).unwrap_or_else(|| {
+                self.readings.push((name.clone(), Default::default()));
+                self.readings.len() - 1
+            });
+            let (sum, count) = &mut self.readings[at].1[side];
+            for &mean in of_steps.iter().flatten() {
+                *sum = sum.saturating_add(mean);
+                *count += 1;
+            }
+        }
+    }
+
     /// Returns the index of the same group.
-    fn group(&mut self, group: &Group) -> usize {
-        let mut id = |names: &[String]| i64::from(self.texts.intern(&names.join("\u{1f}")).0);
-        let (x, y) = (id(&group.names[0]), id(&group.names[1]));
-        let key = (x << 32 | y, (group.kind as i64) << 8 | group.work as i64);
-        let at = self.index.of(key, self.groups.len() as u32) as usize;
-        if at == self.groups.len() {
+    fn group(&mut self, group: &Group) -> u32 {
+        let at = self.index.of(group.key(&mut self.texts), self.groups.len() as u32);
+        if at as usize == self.groups.len() {
             self.groups.push(Measured {
                 group: group.clone(),
                 counts: Default::default(),
@@ -146,7 +222,7 @@ impl Measures {
     fn within(&mut self, profile: &Profile) -> Vec<u32> {
         let places = &profile.places;
         let mut within = vec![0u32; places.nodes.len()];
-        for (at, node) in places.nodes.iter().enumerate().skip(3) {
+        for (at, node) in places.nodes.iter().enumerate().skip(ROOTS.len()) {
             let parent = &places.nodes[node.parent as usize];
             let name = places.text(parent.name);
             let is_named = parent.kind == RowKind::Range || name.starts_with("nn.Module: ");
@@ -171,9 +247,10 @@ impl Measures {
         self.ranks[side].iter().enumerate().map(|(at, &ranks)| value(at) / f64::from(ranks)).collect()
     }
 
-    /// The values of one kind for all groups, whose sum is the wall time of the host or the busy time of the devices.
-    pub(super) fn parts(&self, on_device: bool) -> impl Iterator<Item = &Measured> {
-        self.groups.iter().filter(move |one| one.group.kind.is_on_device() == on_device)
+    /// The places in `groups` of those on the host, or of those on devices. Their values add up to the wall time or to the
+    /// busy time.
+    pub(super) fn parts(&self, on_device: bool) -> impl Iterator<Item = usize> {
+        (0..self.groups.len()).filter(move |&at| self.groups[at].group.kind.is_on_device() == on_device)
     }
 }
 

@@ -20,7 +20,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// The largest adjusted probability of a change that counts as significant.
-pub(super) const LEVEL: f64 = 0.01;
+const LEVEL: f64 = 0.01;
 
 /// The share of all intervals that may be wrong together.
 const TAIL: f64 = 0.05;
@@ -52,7 +52,8 @@ pub(super) fn judge(lines: &mut [Line]) -> Factors {
     let floors = parts.map(|part| floor(lines, part, wall));
     // Totals are few, and are tested by themselves.
     for totals in [true, false] {
-        let is_of = |line: &Line| matches!(line.kind, RowKind::Total | RowKind::Phase) == totals;
+        let is_of =
+            |line: &Line| matches!(line.kind, RowKind::Total | RowKind::Phase | RowKind::Wait) == totals;
         let tested: Vec<usize> =
             (0..lines.len()).filter(|&at| is_of(&lines[at]) && is_tested(&lines[at], wall)).collect();
         decide(lines, &tested, factors, floors);

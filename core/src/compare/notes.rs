@@ -23,6 +23,11 @@ pub(super) fn notes([a, b]: Both<&Profile>) -> Vec<String> {
             notes.push(format!("{}: a part could not be read", profile.source));
         }
     }
+    if x.is_summary {
+        notes.push(
+            "of operators and kernels, summaries have sums of self times over all threads, which are no parts of the totals".into(),
+        );
+    }
     if x.producer != y.producer {
         notes.push(format!("recorded by {} and by {}", x.producer, y.producer));
     }
@@ -37,8 +42,10 @@ pub(super) fn notes([a, b]: Both<&Profile>) -> Vec<String> {
         };
         Some(format!("only the {which} trace has {what}"))
     };
-    notes.extend(one_has("Python functions", |facts| facts.has_python));
-    notes.extend(one_has("shapes of inputs", |facts| facts.has_shapes));
+    if !x.is_summary && !y.is_summary {
+        notes.extend(one_has("Python functions", |facts| facts.has_python));
+        notes.extend(one_has("shapes of inputs", |facts| facts.has_shapes));
+    }
     notes.extend(one_has("device work", |facts| facts.used_devices > 0));
     if x.world_size != y.world_size {
         let size = |size: Option<i64>| {
@@ -64,16 +71,20 @@ pub(super) fn about(measures: &Measures) -> Vec<String> {
             counted(steps[1], "step")
         ));
     }
-    let aligned = aligned(measures);
-    let has_time = measures.attributed.iter().all(|&ns| ns > 0);
-    if has_time && aligned.iter().any(|&share| share < SMALLEST_ALIGNED) {
-        let [a, b] =
-            [0, 1].map(|side| share(measures.aligned[side] as f64, measures.attributed[side] as f64));
-        notes.push(format!(
-            "{a} of the first and {b} of the second trace could be aligned: they may be of different programs"
-        ));
-    }
+    notes.extend(other_program(measures));
     notes
+}
+
+/// Why the two sides are probably of different programs.
+pub(super) fn other_program(measures: &Measures) -> Option<String> {
+    let has_time = measures.attributed.iter().all(|&ns| ns > 0);
+    let aligned = aligned(measures);
+    (has_time && aligned.iter().any(|&share| share < SMALLEST_ALIGNED)).then(|| {
+        let [a, b] = aligned.map(|aligned| share(aligned, 1.0));
+        format!(
+            "{a} of the first and {b} of the second trace could be aligned: they may be of different programs"
+        )
+    })
 }
 
 /// The share of the attributed time of each side that has a partner.

@@ -11,23 +11,29 @@ mod facts;
 pub mod file;
 mod host;
 mod places;
+mod readings;
+mod sums;
 
 pub(crate) use facts::Facts;
 pub(crate) use places::Sample;
-pub(crate) use places::{Node, Places, ROOT};
+pub(crate) use places::{COLLECTIVE_IN_FLIGHT, Node, Places, ROOTS};
+pub(crate) use readings::Readings;
+pub(crate) use sums::Sum;
 
 use crate::analysis::device::device_time::{DeviceTime, by_cause, device_times};
 use crate::analysis::device::idle::Cause;
 use crate::analysis::device::memory::Memory;
 use crate::analysis::device::ranges::step_ranges;
-use crate::analysis::intervals::Interval;
+use crate::analysis::intervals::{Interval, Intervals};
 use crate::analysis::overview::info::wall;
 use crate::ranks::calls::calls;
 use crate::ranks::phases::{Phases, Times};
 use crate::ranks::run::rank_in;
+use crate::ranks::summary::Summary;
 use crate::table::events::Row;
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -59,6 +65,11 @@ pub struct Profile {
     pub(crate) idle: Vec<[i64; Cause::ALL.len()]>,
     pub(crate) phases: Vec<Times>,
     pub(crate) memory: Vec<Peaks>,
+    pub(crate) readings: Vec<Readings>,
+    /// What is known of the complete recording only.
+    pub(crate) sums: Vec<Sum>,
+    /// What the comparison of several ranks uses.
+    pub(crate) summary: Option<Box<Summary>>,
 }
 
 /// The periods of the steps of a trace.
@@ -112,10 +123,11 @@ impl Profile {
     pub fn of(trace: &Trace, source: &str) -> Profile {
         let periods = Periods::of(trace);
         let devices = device_times(trace);
+        let in_flight = calls(trace).in_flight;
+        let phases = Phases::of(trace, &in_flight);
         let mut places = places::Builder::new(trace);
-        host::add(&periods, &mut places);
+        host::add(&periods, &Intervals::union_of(in_flight), &mut places);
         device::add(&periods, &devices, &mut places);
-        let phases = Phases::of(trace, &calls(trace).in_flight);
         let step =
             |(time, number): (&Interval, &Option<i64>)| Step { number: *number, wall_ns: time.1 - time.0 };
         Profile {
@@ -125,8 +137,27 @@ impl Profile {
             idle: periods.times.iter().map(|&time| idle(&devices, &periods, time)).collect(),
             phases: periods.times.iter().map(|&time| phases.within(time)).collect(),
             memory: memory(trace, &periods),
+            readings: readings::readings(trace, &periods),
+            sums: Vec::new(),
+            summary: None,
             places: places.finish(),
         }
+    }
+
+    /// Reduces the trace of one of several ranks, with its summary, from which the waits of the ranks follow.
+    pub fn of_rank(trace: &Trace, source: &str) -> Profile {
+        Profile { summary: Some(Box::new(Summary::of(trace, source))), ..Profile::of(trace, source) }
+    }
+
+    /// Reduces a trace for a comparison elsewhere: with its summary if it states that it is one of several ranks.
+    pub fn to_keep(trace: &Trace, source: &str) -> Profile {
+        let is_rank = trace.table.metadata.world_size().is_some_and(|size| size > 1);
+        if is_rank { Profile::of_rank(trace, source) } else { Profile::of(trace, source) }
+    }
+
+    /// Whether only a summary of the trace is known.
+    pub fn is_summary(&self) -> bool {
+        self.facts.is_summary
     }
 
     /// The name of the trace.
@@ -168,6 +199,10 @@ impl Profile {
         for (peaks, from) in profile.memory.iter_mut().zip(&self.memory) {
             peaks.of_steps = kept.iter().map(|&at| from.of_steps[at]).collect();
         }
+        for (readings, from) in profile.readings.iter_mut().zip(&self.readings) {
+            readings.of_steps = kept.iter().map(|&at| from.of_steps[at]).collect();
+        }
+        profile.summary = None;
         for sample in &mut profile.places.samples {
             sample.step = place_of[sample.step as usize];
         }

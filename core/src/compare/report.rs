@@ -1,10 +1,12 @@
 //! A comparison as a page of text.
 
 use super::kinds::{Part, RowKind};
+use super::lines::waits_text;
+use super::tree::signed;
 use super::verdict::Factor;
 use super::{Comparison, DiffOptions, Finding};
 use crate::rows::{Cell, Rows};
-use crate::units::{self, counted, time_ns};
+use crate::units::{self, counted};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -34,6 +36,10 @@ pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> String {
     let limit = options.row_limit.unwrap_or(TOP);
     section(&mut page, "Totals per step", &totals(comparison));
     speed(comparison, &mut page);
+    let waits = comparison.findings.iter().filter(|finding| finding.line.kind == RowKind::Wait);
+    for finding in waits.filter(|finding| finding.line.verdict.is_significant != Some(false)) {
+        let _ = writeln!(page, "\nWaits: {}.", waits_text(&finding.line));
+    }
     for note in &comparison.notes {
         let _ = writeln!(page, "\nNote: {note}.");
     }
@@ -57,19 +63,14 @@ pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> String {
 
 /// Whether a finding is a row of the tables of changes.
 fn is_shown(finding: &Finding) -> bool {
-    !matches!(finding.line.kind, RowKind::Total | RowKind::Phase | RowKind::Step | RowKind::Speed)
+    let kind = finding.line.kind;
+    !matches!(kind, RowKind::Total | RowKind::Phase | RowKind::Wait | RowKind::Step | RowKind::Speed)
 }
 
 fn section(page: &mut String, title: &str, table: &Rows) {
     if !table.rows.is_empty() {
         let _ = write!(page, "\n{title}\n{}", table.to_text_within(WIDEST));
     }
-}
-
-/// A change of time with its sign.
-fn signed(ns: i64) -> String {
-    let sign = if ns < 0 { "-" } else { "+" };
-    format!("{sign}{}", time_ns(ns.saturating_abs(), None))
 }
 
 fn change_cell(finding: &Finding) -> Cell {
@@ -108,14 +109,11 @@ fn relative(finding: &Finding) -> Cell {
 
 fn totals(comparison: &Comparison) -> Rows {
     let mut rows = Rows::page(&["Total", "A", "B", "Change", "%", "95 % interval", "More than noise"]);
-    let order = |part: Part| {
-        comparison
-            .findings
-            .iter()
-            .find(|finding| finding.line.kind == RowKind::Total && finding.line.name == part.as_str())
-    };
-    let phases = comparison.findings.iter().filter(|finding| finding.line.kind == RowKind::Phase);
-    for finding in Part::ALL.into_iter().filter_map(order).chain(phases) {
+    let order =
+        |part: Part| comparison.findings.iter().find(|finding| finding.line.part_of_total() == Some(part));
+    let of = |kind: RowKind| comparison.findings.iter().filter(move |finding| finding.line.kind == kind);
+    let below = of(RowKind::Phase).chain(of(RowKind::Wait));
+    for finding in Part::ALL.into_iter().filter_map(order).chain(below) {
         let verdict = match finding.line.verdict.is_significant {
             Some(true) => "yes",
             Some(false) => "no",

@@ -61,7 +61,7 @@ const TOPICS: [(&str, &[&str]); 9] = [
         &["ops", "events", "event-tree", "stacks", "modules", "coverage", "patterns", "evaluation", "nodes"],
     ),
     ("Causes", &["breakdown", "idle", "tasks", "critical-path", "what-if"]),
-    ("Compare", &["diff", "trend"]),
+    ("Compare", &["diff", "diff-tree", "trend"]),
     ("Ranks", &["ranks", "summarize", "merge"]),
     ("Devices", &["kernels", "launches", "sequences", "collectives", "flops", "memory", "steps"]),
     ("Timeline", &["tree", "samples", "names", "counters", "tracks"]),
@@ -332,12 +332,13 @@ fn answer_args(command: Command, required: bool) -> Command {
     let is_joined = JOINED.contains(&command.get_name());
     let input = is_ruled.then(torch_version).into_iter();
     let input = input.chain(is_classified.then(kernel_rules)).chain(is_joined.then(execution_trace));
+    let is_comparison = COMPARISONS.iter().any(|query| query.name == command.get_name());
     let traces = match command.get_name() {
         "ranks" => run_traces(),
-        "diff" => run_traces().num_args(1).value_name("BASE"),
+        _ if is_comparison => run_traces().num_args(1).value_name("BASE"),
         _ => traces(required),
     };
-    let new = (command.get_name() == "diff").then(check::new_trace);
+    let new = is_comparison.then(check::new_trace);
     command.arg(traces).args(new).args(input).args([
         format_arg("The output format"),
         output("Write to this file instead of standard output"),

@@ -1,4 +1,4 @@
-//! The command `diff`, which compares two traces or two runs of several ranks.
+//! The commands `diff` and `diff-tree`, which compare two traces or two runs of several ranks.
 
 use crate::answer::{add_csv, add_text};
 use crate::args::{self, Files, Format};
@@ -15,8 +15,8 @@ use kinetoscope_core::report::document;
 use std::path::PathBuf;
 
 /// Compares what the two arguments name.
-pub(crate) fn diff(matches: &ArgMatches) -> Result<u8, Failure> {
-    let query = query("diff")?;
+pub(crate) fn diff(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
+    let query = query(name)?;
     let files = Files::of(matches);
     let options = args::options(query.options, matches)?;
     let format = args::format(matches);
@@ -28,7 +28,7 @@ pub(crate) fn diff(matches: &ArgMatches) -> Result<u8, Failure> {
         return Err(Failure::usage("no trace of one of the sides could be read"));
     }
     let comparison = Comparison::of_runs(&base, &new)?;
-    let answer = comparison.answer(Request::new(&options).for_reading(format == Format::Table))?;
+    let answer = comparison.answer(query, Request::new(&options).for_reading(format == Format::Table))?;
     let mut text = String::new();
     match format {
         Format::Json => text = document::of_comparison(query.name, &comparison, &answer.rows),
@@ -58,13 +58,10 @@ fn profiles(files: &RunFiles, code: &mut u8) -> Vec<Profile> {
     read_run(files, &mut |found: Found| {
         let is_other = found.is_other_file();
         match found.content {
-            Ok(Content::Trace(trace)) => {
-                let name = if found.is_named { &found.path } else { &found.name };
-                profiles.push(Profile::of(&trace, name));
-            }
-            Ok(Content::Summaries(_)) => {
-                report(format!("{}: a summary has no times of single calls to compare", found.path));
-                *code = UNREADABLE;
+            Ok(Content::Trace(trace)) if found.is_named => profiles.push(Profile::of(&trace, &found.path)),
+            Ok(Content::Trace(trace)) => profiles.push(Profile::of_rank(&trace, &found.name)),
+            Ok(Content::Summaries(summaries)) => {
+                profiles.extend(summaries.into_iter().map(Profile::of_summary));
             }
             Err(_) if is_other => {}
             Err(reason) => {

@@ -45,7 +45,7 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         Some(("ranks", matches)) => ranks::ranks(matches),
         Some(("check", matches)) => budgets::check(matches),
         Some(("trend", matches)) => trend::trend(matches),
-        Some(("diff", matches)) => diff::diff(matches),
+        Some((name @ ("diff" | "diff-tree"), matches)) => diff::diff(name, matches),
         Some(("summarize", matches)) => ranks::summarize::summarize(matches),
         Some(("merge", matches)) => ranks::merge::merge(matches),
         Some(("repair", matches)) => files::repair(&args::Files::of(matches)),

@@ -39,20 +39,14 @@ fn expected(changed: Changed) -> (&'static str, &'static str, &'static str, Stri
     }
 }
 
-const ALL: [Changed; 8] = [
-    Changed::SlowKernel,
-    Changed::CalledTwice,
-    Changed::RenamedKernel,
-    Changed::FusedOperators,
-    Changed::LostOverlap,
-    Changed::HostDelay,
-    Changed::LargerInput,
-    Changed::OtherType,
-];
+/// Every change.
+fn all() -> impl Iterator<Item = Changed> {
+    Changed::ALL.into_iter().filter(|&changed| changed != Changed::Nothing)
+}
 
 #[test]
 fn a_change_is_the_first_row_with_its_exact_contribution() {
-    for changed in ALL {
+    for changed in all() {
         let rows = found(changed, 0, 1);
         let (kind, change, cause, name) = expected(changed);
         // Fewer operators also save time of the host.
@@ -94,7 +88,7 @@ fn operators_of_a_change_carry_its_cause() {
 /// Half a percent of noise: the contribution is the change and the noise of the mean.
 #[test]
 fn a_change_is_found_in_noise() {
-    for changed in ALL {
+    for changed in all() {
         let rows = found(changed, 1, 3);
         let at = usize::from(changed == Changed::FusedOperators);
         let first = rows.get(at).unwrap_or_else(|| panic!("{changed:?}: no row"));
@@ -174,4 +168,108 @@ fn a_new_annotation_around_operators_is_no_fusion() {
     let relu = rows.iter().find(|row| row["name"] == "aten::relu").expect("a row");
     assert_eq!((int(&relu["contribution_ns"]), &relu["significant"]), (120_000, &true.into()));
     assert!(rows.iter().any(|row| row["name"] == "my_range" && row["change"] == "new"));
+}
+
+/// A step of 10 operators, each with a kernel that takes so long, and what else is in the step.
+fn steps(kernel_us: i64, more: impl Fn(i64) -> Vec<String>, has_kernel: impl Fn(usize) -> bool) -> Profile {
+    let mut events: Vec<String> = Vec::new();
+    let span = |cat: &str, name: &str, tid: i64, time: (i64, i64), args: &str| {
+        format!(
+            "{{\"ph\": \"X\", \"cat\": \"{cat}\", \"name\": \"{name}\", \"pid\": {}, \"tid\": {tid}, \"ts\": {}, \"dur\": {}, \"args\": {{{args}}}}}",
+            i64::from(tid != 7),
+            time.0,
+            time.1 - time.0
+        )
+    };
+    for step in 0..6 {
+        let start = step * 10_000;
+        events.push(span("user_annotation", &format!("ProfilerStep#{step}"), 1, (start, start + 10_000), ""));
+        for at in 0..10 {
+            let (begin, id) = (start + 100 + 900 * at, step * 10 + at + 1);
+            events.push(span(
+                "cpu_op",
+                &format!("aten::op{}", ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"][at as usize]),
+                1,
+                (begin, begin + 50),
+                "",
+            ));
+            if has_kernel(at as usize) {
+                let correlation = format!("\"correlation\": {id}, \"stream\": 7, \"device\": 0");
+                events.push(span(
+                    "cuda_runtime",
+                    "cudaLaunchKernel",
+                    1,
+                    (begin + 10, begin + 20),
+                    &correlation,
+                ));
+                let kernel =
+                    format!("kernel_{}", ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"][at as usize]);
+                events.push(span(
+                    "kernel",
+                    &kernel,
+                    7,
+                    (begin + 30, begin + 30 + kernel_us + at),
+                    &correlation,
+                ));
+            }
+        }
+        events.extend(more(start));
+    }
+    profile(format!("[{}]", events.join(",")).as_bytes())
+}
+
+#[test]
+fn an_operator_that_no_longer_launches_kernels_has_moved() {
+    let none = |_| Vec::new();
+    let rows = diff(&steps(400, none, |_| true), &steps(400, none, |at| at != 3));
+    let moved = rows.iter().find(|row| row["name"] == "aten::opd").expect("the operator");
+    assert_eq!((&moved["change"], &moved["cause"]), (&"moved".into(), &"device".into()), "{moved}");
+    assert_eq!(moved["significant"], true);
+    assert!(rows.iter().all(|row| row["name"] == "aten::opd" || row["change"] != "moved"), "{rows:?}");
+    let gone = rows.iter().find(|row| row["name"] == "kernel_d").expect("its kernel");
+    assert_eq!(gone["change"], "gone");
+}
+
+#[test]
+fn a_slower_clock_is_the_cause_of_slower_devices() {
+    let clock = |mhz: i64| {
+        move |start: i64| {
+            let counter = |name: &str, args: &str| {
+                format!(
+                    "{{\"ph\": \"C\", \"name\": \"{name}\", \"pid\": 1, \"tid\": 1, \"ts\": {}, \"args\": {{{args}}}}}",
+                    start + 1
+                )
+            };
+            vec![
+                counter("GPU 0 clocks (MHz)", &format!("\"multiprocessors\": {mhz}, \"memory\": 1593")),
+                counter("GPU 0 power (mW)", "\"power\": 250000"),
+            ]
+        }
+    };
+    let all = |_| true;
+    let speed = |rows: &[Value]| {
+        rows.iter().find(|row| row["kind"] == "speed" && row["name"] == "devices").cloned().expect("a speed")
+    };
+    let rows = diff(&steps(400, clock(1400), all), &steps(500, clock(1120), all));
+    let slow = speed(&rows);
+    assert_eq!(slow["cause"], "clock", "{slow}");
+    assert_eq!(slow["message"], "GPU 0 clocks (MHz) multiprocessors: 1400 became 1120");
+    let notes: Vec<&Value> =
+        rows.iter().filter(|row| row["kind"] == "note").map(|row| &row["message"]).collect();
+    assert!(
+        notes.iter().any(|note| *note == "GPU 0 clocks (MHz) multiprocessors: 1400 became 1120"),
+        "{notes:?}"
+    );
+    assert!(
+        !notes.iter().any(|note| note.to_string().contains("power") || note.to_string().contains("memory"))
+    );
+    // A clock that is as fast, or faster, is not the cause.
+    assert_eq!(
+        speed(&diff(&steps(400, clock(1400), all), &steps(500, clock(1400), all)))["cause"],
+        "machine"
+    );
+    assert_eq!(
+        speed(&diff(&steps(400, clock(1120), all), &steps(500, clock(1400), all)))["cause"],
+        "machine"
+    );
 }

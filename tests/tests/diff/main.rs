@@ -3,18 +3,21 @@
 mod identities;
 mod made;
 mod others;
+mod ranks;
 mod recorded;
+mod trees;
 
 use kinetoscope_core::compare::Comparison;
 use kinetoscope_core::compare::profile::Profile;
-use kinetoscope_core::queries::Request;
 use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::queries::{Request, query};
 use kinetoscope_core::trace::Trace;
 use serde_json::Value;
 
 /// Returns the rows of `diff`, as JSON.
 fn rows(comparison: &Comparison) -> Vec<Value> {
-    let rows = comparison.answer(Request::new(&Options::default())).expect("an answer").rows;
+    let query = query("diff").expect("a query");
+    let rows = comparison.answer(query, Request::new(&Options::default())).expect("an answer").rows;
     (0..rows.rows.len()).map(|at| serde_json::from_str(&rows.json_row(at)).expect("JSON")).collect()
 }
 
@@ -28,7 +31,7 @@ fn diff(base: &Profile, new: &Profile) -> Vec<Value> {
 
 /// The rows that are more than noise, without totals and idle time, in their order.
 fn significant(rows: &[Value]) -> Vec<&Value> {
-    let is_total = |row: &Value| ["total", "phase", "idle"].iter().any(|kind| row["kind"] == *kind);
+    let is_total = |row: &Value| ["total", "phase", "wait", "idle"].iter().any(|kind| row["kind"] == *kind);
     rows.iter().filter(|row| row["significant"] == true && !is_total(row)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 import type { EngineComparison } from "./glue/engine.js";
 import { KinetoscopeError, guarded } from "./errors.js";
-import type { DiffOptions, DiffRow } from "./queries.js";
+import type { DiffOptions, DiffRow, DiffTreeOptions, DiffTreeRow } from "./queries.js";
 import type { Columns } from "./trace.js";
 
 const leaked = new FinalizationRegistry<EngineComparison>((engine) => engine.free());
@@ -25,22 +25,42 @@ export class Comparison {
 
   /** Returns what changed: significant rows first, by the size of their contribution. */
   rows(options: DiffOptions = {}): DiffRow[] {
-    return this.#withEngine((engine) => engine.rows(options)) as DiffRow[];
+    return this.#withEngine((engine) => engine.rows("diff", options)) as DiffRow[];
   }
 
   /** Returns the same as columns of typed arrays, whose buffers can be transferred. */
   columns(options: DiffOptions = {}): Columns<DiffRow> {
-    return this.#withEngine((engine) => engine.columns(options)) as unknown as Columns<DiffRow>;
+    return this.#withEngine((engine) => engine.columns("diff", options)) as unknown as Columns<DiffRow>;
+  }
+
+  /** Returns the call tree of a step with the times of both sides, in depth-first order. */
+  tree(options: DiffTreeOptions = {}): DiffTreeRow[] {
+    return this.#withEngine((engine) => engine.rows("diff-tree", options)) as DiffTreeRow[];
+  }
+
+  /** Returns the same as columns of typed arrays. */
+  treeColumns(options: DiffTreeOptions = {}): Columns<DiffTreeRow> {
+    return this.#withEngine((engine) => engine.columns("diff-tree", options)) as unknown as Columns<DiffTreeRow>;
   }
 
   /** Returns the text that `kinetoscope diff` prints. */
   table(options: DiffOptions = {}): string {
-    return this.#withEngine((engine) => engine.table(options));
+    return this.#withEngine((engine) => engine.table("diff", options));
   }
 
   /** Returns the document that `kinetoscope diff --format json` prints. */
   json(options: DiffOptions = {}): string {
-    return this.#withEngine((engine) => engine.json(options));
+    return this.#withEngine((engine) => engine.json("diff", options));
+  }
+
+  /** Returns the text that `kinetoscope diff-tree` prints. */
+  treeTable(options: DiffTreeOptions = {}): string {
+    return this.#withEngine((engine) => engine.table("diff-tree", options));
+  }
+
+  /** Returns the document that `kinetoscope diff-tree --format json` prints. */
+  treeJson(options: DiffTreeOptions = {}): string {
+    return this.#withEngine((engine) => engine.json("diff-tree", options));
   }
 
   /** Frees the comparison. */

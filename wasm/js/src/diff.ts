@@ -8,14 +8,15 @@ import type { Progress } from "./read.js";
 import type { Reader } from "./ranks.js";
 import { bytesOr } from "./small-file.js";
 
-/** The first bytes of a profile. */
-const PROFILE = "KPRF";
+/** The first bytes of a profile, and of a file of summaries. */
+const REDUCED = ["KPRF", "KSUM"];
 
 export interface Diff<S> {
   /**
    * Compares two traces, or what their `profile()` returned, or two runs of several ranks given as arrays: each rank with the same rank of the other side.
+   * Summaries are compared with summaries.
    *
-   * @throws {KinetoscopeError} if a source cannot be read, no rank is on both sides, or an option is invalid.
+   * @throws {KinetoscopeError} if a source cannot be read, no rank is on both sides, only one side is of summaries, or an option is invalid.
    */
   diff(base: S | readonly S[], changed: S | readonly S[], options?: CompareOptions): Promise<Comparison>;
 }
@@ -38,15 +39,15 @@ export function createDiff<S>(reader: Reader<S>): Diff<S> {
         const progress = ({ bytes, events }: Progress): void =>
           onProgress?.({ done, total, bytes: sum.bytes + bytes, events: sum.events + events });
         const input = await reader.input(source, signal);
-        const from = await bytesOr(input, PROFILE);
+        const from = await bytesOr(input, ...REDUCED);
         if (from instanceof Uint8Array) {
-          guarded(() => comparison.addProfile(isBase, from));
+          guarded(() => comparison.addReduced(isBase, from));
           sum.bytes += from.length;
         } else {
           const reading = { signal, memoryLimit, torchVersion, kernelRules, onProgress: progress };
           const { engine, bytes } = await reader.trace(from, reading);
           sum.bytes += bytes;
-          using(engine, (trace) => comparison.add(isBase, trace, input.name));
+          using(engine, (trace) => comparison.add(isBase, trace, input.name, total > 2));
         }
         onProgress?.({ done: done + 1, total, ...sum });
       }

@@ -33,7 +33,7 @@ export type Method =
   | "profile";
 
 /** The methods of a run or a comparison that are called by name. */
-export type HeldMethod = "ranks" | "rows" | "columns" | "table" | "json" | "summary";
+export type HeldMethod = "ranks" | "rows" | "columns" | "tree" | "treeColumns" | "table" | "json" | "summary";
 
 /** A message to the worker. The reply has the same id. */
 export type Request =

@@ -330,6 +330,7 @@ export type DiffKind =
   | "total"
   | "speed"
   | "phase"
+  | "wait"
   | "operator"
   | "range"
   | "python"
@@ -354,6 +355,7 @@ export type DiffChange =
   | "renamed"
   | "fused"
   | "split"
+  | "moved"
   | "more"
   | "less"
   | "same";
@@ -372,10 +374,12 @@ export type DiffCause =
   | "other kernel"
   | "fusion"
   | "stream"
+  | "device"
   | "waiting"
   | "overlap"
   | "compilation"
   | "cuda graph"
+  | "clock"
   | "machine";
 
 export type BudgetOutcome =
@@ -3859,7 +3863,7 @@ export interface DiffPartRow {
   /** The number of these rows. */
   rows: null;
   /** The total that the row is a part of. */
-  part_of: DiffPart;
+  part_of: DiffPart | null;
   /** Why it changed, as far as the traces show it. */
   cause: DiffCause | null;
   /** A sentence about the cause, or the note. */
@@ -4004,6 +4008,76 @@ export interface DiffPhaseRow {
   cause: null;
   /** A sentence about the cause, or the note. */
   message: null;
+  /** The names in the first trace. */
+  names_a: string[];
+  /** The names in the second trace. */
+  names_b: string[];
+  /** Where the largest changes are; at most 5. */
+  places: DiffPlace[];
+}
+
+/** A row of `diff` of the kind wait. */
+export interface DiffWaitRow {
+  /** What the row is about. */
+  kind: "wait";
+  /** The name; where something was replaced, the names of both sides. */
+  name: string;
+  /** What changed. */
+  change: DiffChange;
+  /** Whether the change is more than noise; null if that cannot be decided. */
+  significant: boolean | null;
+  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
+  contribution_ns: number;
+  /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
+  low_ns: number | null;
+  /** The upper end. */
+  high_ns: number | null;
+  /** The change of the median step. */
+  median_ns: number | null;
+  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
+  equal_speed_ns: null;
+  /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
+  probability: number | null;
+  /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
+  a_ns: number;
+  /** The same in the second trace. */
+  b_ns: number;
+  /** The number of calls or activities of all steps in the first trace. */
+  count_a: null;
+  /** The same in the second trace. */
+  count_b: null;
+  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
+  call_a_ns: null;
+  /** The same in the second trace. */
+  call_b_ns: null;
+  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
+  sum_a_ns: null;
+  /** The same in the second trace. */
+  sum_b_ns: null;
+  /** The peak of allocated memory in the first trace. */
+  a_bytes: null;
+  /** The same in the second trace. */
+  b_bytes: null;
+  /** The number of steps of the first trace; 1 without profiler steps. */
+  steps_a: null;
+  /** The same of the second trace. */
+  steps_b: null;
+  /** The share of the time of the first trace that has a counterpart at the same place. */
+  aligned_a: null;
+  /** The same of the second trace. */
+  aligned_b: null;
+  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
+  factor: null;
+  /** The spread of these ratios: the noise between two recordings. */
+  spread: null;
+  /** The number of these rows. */
+  rows: null;
+  /** The total that the row is a part of. */
+  part_of: null;
+  /** Why it changed, as far as the traces show it. */
+  cause: DiffCause | null;
+  /** A sentence about the cause, or the note. */
+  message: string | null;
   /** The names in the first trace. */
   names_a: string[];
   /** The names in the second trace. */
@@ -4293,7 +4367,39 @@ export interface DiffNoteRow {
 }
 
 /** A row of `diff`; `kind` determines which columns it has. */
-export type DiffRow = DiffTotalRow | DiffPartRow | DiffIdleRow | DiffPhaseRow | DiffStepRow | DiffSpeedRow | DiffMemoryRow | DiffNoteRow;
+export type DiffRow = DiffTotalRow | DiffPartRow | DiffIdleRow | DiffPhaseRow | DiffWaitRow | DiffStepRow | DiffSpeedRow | DiffMemoryRow | DiffNoteRow;
+
+/** Options of `diff-tree`. */
+export interface DiffTreeOptions {
+  /** Leave out places with less than this percentage of the time of the step on both sides [default: 1 in a table, 0 elsewhere] */
+  minShare?: number | undefined;
+  /** Maximum number of rows, -1 for all. */
+  rowLimit?: number | undefined;
+}
+
+/** A row of `diff-tree`. */
+export interface DiffTreeRow {
+  /** The number of ancestors; 0 for the step itself. */
+  depth: number;
+  /** What the row is about. */
+  kind: DiffKind;
+  /** The name; where something was replaced, the names of both sides. */
+  name: string;
+  /** Whether the change of everything with this name is more than noise; null if that cannot be decided. */
+  significant: boolean | null;
+  /** The wall time per step in the first trace, with everything inside. */
+  a_ns: number;
+  /** The same in the second trace. */
+  b_ns: number;
+  /** The same without what is inside, in the first trace. */
+  self_a_ns: number;
+  /** The same in the second trace. */
+  self_b_ns: number;
+  /** The busy time of devices per step in the first trace that it launched, with everything inside. */
+  device_a_ns: number;
+  /** The same in the second trace. */
+  device_b_ns: number;
+}
 
 /** Options of the export `chrome`. */
 export interface ExportChromeOptions {

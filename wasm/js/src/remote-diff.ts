@@ -3,7 +3,7 @@
 import { withWorker, type Connection, type Spawn } from "./connection.js";
 import { compareOptions, sidesOf, type CompareOptions } from "./compare-options.js";
 import { Held } from "./held.js";
-import type { DiffOptions, DiffRow } from "./queries.js";
+import type { DiffOptions, DiffRow, DiffTreeOptions, DiffTreeRow } from "./queries.js";
 import type { Source } from "./source.js";
 import type { Columns } from "./trace.js";
 import { wireOf } from "./wire-source.js";
@@ -21,6 +21,14 @@ export class RemoteComparison extends Held {
 
   columns(options?: DiffOptions): Promise<Columns<DiffRow>> {
     return this.ask("columns", options);
+  }
+
+  tree(options?: DiffTreeOptions): Promise<DiffTreeRow[]> {
+    return this.ask("tree", options);
+  }
+
+  treeColumns(options?: DiffTreeOptions): Promise<Columns<DiffTreeRow>> {
+    return this.ask("treeColumns", options);
   }
 
   table(options?: DiffOptions): Promise<string> {

@@ -7,10 +7,11 @@ import type { Input } from "./source.js";
 /** The largest file that is read at once, in bytes. */
 const LARGEST = 2 ** 30;
 
-/** Returns the bytes of a file that begins with `magic`, or the input of another one. */
-export async function bytesOr(input: Input, magic: string): Promise<Uint8Array | Input> {
+/** Returns the bytes of a file that begins with one of `magics`, or the input of another one. */
+export async function bytesOr(input: Input, ...magics: readonly string[]): Promise<Uint8Array | Input> {
   const [head, chunks] = await peek(input.chunks());
-  if (String.fromCharCode(...head.subarray(0, magic.length)) === magic) return collect(chunks);
+  const begins = (magic: string): boolean => String.fromCharCode(...head.subarray(0, magic.length)) === magic;
+  if (magics.some(begins)) return collect(chunks);
   if (!input.canRepeat) return { ...input, chunks: () => chunks };
   await chunks.return(undefined);
   return input;

@@ -16,6 +16,8 @@ export interface DrawnBox {
   depth: number;
   /** Whether the box is an ancestor of the focused node. */
   faded?: boolean;
+  /** In place of the colour of its name: from -1, shorter, to 1, longer. */
+  shade?: number;
 }
 
 export interface FlameScene {
@@ -49,13 +51,21 @@ export function drawFlame(scene: FlameScene): void {
 
 const yOf = (scene: FlameScene, box: DrawnBox): number => box.depth * FLAME_LEVEL - scene.scroll;
 
+function fillOf(palette: Palette, { name, shade }: DrawnBox): string {
+  if (shade === undefined) return palette.boxes[colorOf(name)] as string;
+  const middle = (palette.shades.length - 1) / 2;
+  // Small changes are visible: the steps are even in the square root.
+  const place = Math.round(middle + Math.sign(shade) * Math.sqrt(Math.abs(shade)) * middle);
+  return palette.shades[place] as string;
+}
+
 function drawBox(scene: FlameScene, box: DrawnBox): void {
   const { context, width, height, palette, matches } = scene;
   const y = yOf(scene, box);
   if (y + FLAME_LEVEL < 0 || y > height) return;
   const [x, wide] = [box.from * width, (box.to - box.from) * width];
   const isDim = matches !== undefined && !matches(box.name);
-  context.fillStyle = isDim ? palette.dimmed : (palette.boxes[colorOf(box.name)] as string);
+  context.fillStyle = isDim ? palette.dimmed : fillOf(palette, box);
   context.globalAlpha = box.faded ? 0.45 : 1;
   context.fillRect(x, y, Math.max(0.5, wide - (wide > 3 ? 1 : 0)), FLAME_LEVEL - 1);
   context.globalAlpha = 1;

@@ -2,6 +2,9 @@
 
 import { COLORS } from "../model/colors";
 
+/** The number of shades of a change: `--shade-0` and so on in the styles. */
+const SHADES = 9;
+
 export interface Palette {
   background: string;
   raised: string;
@@ -13,6 +16,8 @@ export interface Palette {
   dimmed: string;
   boxes: string[];
   boxText: string;
+  /** From much shorter to much longer. */
+  shades: string[];
   arrow: string;
   curve: string;
   path: string;
@@ -32,6 +37,7 @@ export function palette(): Palette {
     dimmed: color("--dimmed"),
     boxes: Array.from({ length: COLORS }, (_, at) => color(`--box-${at}`)),
     boxText: color("--box-text"),
+    shades: Array.from({ length: SHADES }, (_, at) => color(`--shade-${at}`)),
     arrow: color("--arrow"),
     curve: color("--curve"),
     path: color("--path"),

@@ -3,9 +3,9 @@
 import { engineCode } from "#engine-code";
 import {
   createRemoteClient,
-  type DiffRow,
   type OpenOptions,
   type RemoteClient,
+  type RemoteComparison,
   type RemoteRun,
   type RemoteTrace,
   type Reply,
@@ -63,13 +63,17 @@ export async function openRun(sources: readonly (File | Uint8Array)[], options: 
   return openRun(sources, { workers: WORKERS, ...options });
 }
 
-/** Compares two traces by what their `profile()` returned. */
-export async function compareProfiles(base: Uint8Array, changed: Uint8Array): Promise<DiffRow[]> {
+/** Compares two traces by what their `profile()` returned, and returns what `read` reads from the comparison. */
+export async function compareProfiles<T>(
+  base: Uint8Array,
+  changed: Uint8Array,
+  read: (comparison: RemoteComparison) => Promise<T>,
+): Promise<T> {
   const { diff } = await client();
   // Copies, because the bytes are transferred to the worker.
   const comparison = await diff(base.slice(), changed.slice());
   try {
-    return await comparison.rows();
+    return await read(comparison);
   } finally {
     comparison.dispose();
   }

@@ -3,8 +3,8 @@
 import type { DiffRow } from "kinetoscope/remote";
 
 export type Total = Extract<DiffRow, { kind: "total" }>;
-export type Phase = Extract<DiffRow, { kind: "phase" }>;
-export type Part = Extract<DiffRow, { part_of: string }>;
+export type Phase = Extract<DiffRow, { kind: "phase" | "wait" }>;
+export type Part = Extract<DiffRow, { part_of: unknown; kind: "operator" }>;
 export type Speed = Extract<DiffRow, { kind: "speed" }>;
 /** The rows of the table: what runs, idle time, and memory. */
 export type Changed = Part | Extract<DiffRow, { kind: "idle" | "memory" }>;
@@ -16,14 +16,14 @@ export const totalsOf = (rows: readonly DiffRow[]): Total[] => {
     .sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
 };
 
-export const phasesOf = (rows: readonly DiffRow[]): Phase[] => rows.filter((row): row is Phase => row.kind === "phase");
+export const phasesOf = (rows: readonly DiffRow[]): Phase[] => rows.filter((row): row is Phase => row.kind === "phase" || row.kind === "wait");
 
 export const speedsOf = (rows: readonly DiffRow[]): Speed[] => rows.filter((row): row is Speed => row.kind === "speed");
 
 export const notesOf = (rows: readonly DiffRow[]): string[] =>
   rows.filter((row) => row.kind === "note").map((row) => row.message ?? "");
 
-const SUMS = new Set(["total", "phase", "step", "speed", "note"]);
+const SUMS = new Set(["total", "phase", "wait", "step", "speed", "note"]);
 
 export const changesOf = (rows: readonly DiffRow[]): Changed[] =>
   rows.filter((row): row is Changed => !SUMS.has(row.kind));

@@ -92,7 +92,7 @@ export interface FlameBox {
 }
 
 /** Boxes narrower than this fraction of the width are omitted: no screen shows them. */
-const NARROWEST = 1 / 4000;
+export const NARROWEST = 1 / 4000;
 
 /**
  * Returns the boxes of a tree in left-heavy order: the longest first. Ancestors of `focus` have the full width; `focus`
@@ -119,15 +119,21 @@ export function boxes(focus: FlameNode, metric: Metric): FlameBox[] {
   return found;
 }
 
-/** Returns the names from the outermost span to a node. */
-export function pathOf(node: FlameNode): string[] {
+interface InTree<Node> {
+  name: string;
+  parent: Node | undefined;
+  children: Node[];
+}
+
+/** Returns the names from the root to a node, without the root. */
+export function pathOf<Node extends InTree<Node>>(node: Node): string[] {
   const names: string[] = [];
-  for (let at: FlameNode | undefined = node; at?.parent; at = at.parent) names.unshift(at.name);
+  for (let at: Node | undefined = node; at?.parent; at = at.parent) names.unshift(at.name);
   return names;
 }
 
 /** Returns the node at a path, or the last existing node on the path. */
-export function nodeAt(root: FlameNode, path: readonly string[]): FlameNode {
+export function nodeAt<Node extends InTree<Node>>(root: Node, path: readonly string[]): Node {
   let node = root;
   for (const name of path) {
     const next = node.children.find((child) => child.name === name);

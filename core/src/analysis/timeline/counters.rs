@@ -53,9 +53,14 @@ pub struct Counter {
 
 /// Returns every counter, those of the file first.
 pub fn counters(trace: &Trace) -> Vec<Counter> {
-    let mut all = in_order(trace, recorded(trace));
+    let mut all = of_file(trace);
     all.append(&mut computed(trace));
     all
+}
+
+/// Returns the counters of the file.
+pub(crate) fn of_file(trace: &Trace) -> Vec<Counter> {
+    in_order(trace, recorded(trace))
 }
 
 /// Returns the counters that are not in the file.

@@ -24,6 +24,8 @@ pub(crate) struct Facts {
     pub(crate) schema: Option<String>,
     /// Whether a part of the trace could not be read.
     pub(crate) is_partial: bool,
+    /// Whether only a summary of the trace is known.
+    pub(crate) is_summary: bool,
 }
 
 impl Facts {
@@ -44,6 +46,7 @@ impl Facts {
             world_size: table.metadata.world_size(),
             schema: table.metadata.value("schemaVersion").map(|version| version.to_string()),
             is_partial: trace.diagnostics.worst() == Some(Severity::Lost),
+            is_summary: false,
         }
     }
 }

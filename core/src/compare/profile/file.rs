@@ -3,21 +3,23 @@
 //! All integers are varints. Indexes and lengths are checked on reading, and times are clamped, so that a file that is
 //! damaged is refused or compared without overflows.
 
-use super::places::{Node, Places, Sample};
-use super::{Facts, Peaks, Profile, Step};
+use super::places::{Node, Places, ROOTS, Sample};
+use super::{Facts, Peaks, Profile, Readings, Step, Sum};
 use crate::analysis::device::idle::Cause;
-use crate::compare::kinds::RowKind;
+use crate::compare::kinds::{Part, RowKind};
 use crate::error::Error;
 use crate::names::NameId;
+use crate::ranks::file::Summaries;
 use crate::ranks::phases::Phase;
 use crate::varints::{Reader, Writer};
+use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
 /// The first bytes.
 pub const MAGIC: &[u8; 4] = b"KPRF";
 
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// The longest time that is distinguished, in ns: about 39 hours.
 const LONGEST: i64 = 1 << 47;
@@ -57,6 +59,16 @@ impl Profile {
                 out.optional(peak);
             }
         });
+        out.list(&self.readings, |out, readings| {
+            out.text(&readings.name);
+            for &mean in &readings.of_steps {
+                out.optional(mean);
+            }
+        });
+        write_sums(&mut out, &self.sums);
+        let mut summaries = Summaries::default();
+        self.summary.iter().for_each(|summary| summaries.push(summary));
+        out.raw(&summaries.to_file());
         out.finish()
     }
 
@@ -80,7 +92,7 @@ fn write_facts(out: &mut Writer, facts: &Facts) {
     out.text(&facts.producer);
     out.list(&facts.devices, |out, name| out.text(name));
     out.unsigned(facts.used_devices as u64);
-    for flag in [facts.has_python, facts.has_shapes, facts.is_partial] {
+    for flag in [facts.has_python, facts.has_shapes, facts.is_partial, facts.is_summary] {
         out.unsigned(u64::from(flag));
     }
     out.optional(facts.rank);
@@ -144,8 +156,38 @@ fn read(from: &mut Reader<'_>) -> Option<Profile> {
         let of_steps = steps.iter().map(|_| from.optional()).collect::<Option<_>>()?;
         Some(Peaks { device, of_steps, peak })
     })?;
-    let is_complete = from.is_empty() && !steps.is_empty();
-    is_complete.then_some(Profile { source, facts, steps, places, idle, phases, memory })
+    let readings = from.list(|from| {
+        let name = from.text()?;
+        Some(Readings { name, of_steps: steps.iter().map(|_| from.optional()).collect::<Option<_>>()? })
+    })?;
+    let sums = read_sums(from)?;
+    let mut summaries = Summaries::default();
+    summaries.read(from.raw(from.len())?).ok()?;
+    let summary = summaries.into_iter().next().map(Box::new);
+    let profile = Profile { source, facts, steps, places, idle, phases, memory, readings, sums, summary };
+    (!profile.steps.is_empty()).then_some(profile)
+}
+
+fn write_sums(out: &mut Writer, sums: &[Sum]) {
+    out.list(sums, |out, sum| {
+        out.unsigned(sum.kind as u64);
+        out.text(&sum.name);
+        out.optional(sum.part.map(|part| part as i64));
+        out.signed(sum.count);
+        out.signed(sum.ns);
+    });
+}
+
+fn read_sums(from: &mut Reader<'_>) -> Option<Vec<Sum>> {
+    from.list(|from| {
+        let kind = *RowKind::ALL.get(from.unsigned()? as usize)?;
+        let name = from.text()?;
+        let part = match from.optional()? {
+            Some(part) => Some(*Part::ALL.get(usize::try_from(part).ok()?)?),
+            None => None,
+        };
+        Some(Sum { kind, name, part, count: time(from)?, ns: time(from)? })
+    })
 }
 
 fn read_facts(from: &mut Reader<'_>) -> Option<Facts> {
@@ -153,7 +195,7 @@ fn read_facts(from: &mut Reader<'_>) -> Option<Facts> {
     let devices = from.list(Reader::text)?;
     let used_devices = from.unsigned()? as usize;
     let mut flag = || from.unsigned().map(|flag| flag != 0);
-    let (has_python, has_shapes, is_partial) = (flag()?, flag()?, flag()?);
+    let (has_python, has_shapes, is_partial, is_summary) = (flag()?, flag()?, flag()?, flag()?);
     let (rank, world_size) = (from.optional()?, from.optional()?);
     let schema = Some(from.text()?).filter(|schema| !schema.is_empty());
     Some(Facts {
@@ -166,6 +208,7 @@ fn read_facts(from: &mut Reader<'_>) -> Option<Facts> {
         world_size,
         schema,
         is_partial,
+        is_summary,
     })
 }
 
@@ -191,8 +234,7 @@ fn read_places(from: &mut Reader<'_>, steps: usize) -> Option<Places> {
         let count = u32::try_from(from.unsigned()?).ok()?;
         Some(Sample { node, step, count, ns: time(from)?, sum_ns: time(from)? })
     })?;
-    // The roots are always there.
-    (nodes.len() >= 3).then_some(Places { nodes, samples, texts })
+    (nodes.len() >= ROOTS.len()).then_some(Places { nodes, samples, texts })
 }
 
 #[cfg(test)]

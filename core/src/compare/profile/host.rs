@@ -5,8 +5,8 @@
 //! span of that thread.
 
 use super::Periods;
-use super::places::{Builder, NOWHERE, OTHER_THREADS, ROOT, host_kind};
-use crate::analysis::intervals::Interval;
+use super::places::{Builder, IN_FLIGHT, NOWHERE, OTHER_THREADS, ROOT, host_kind};
+use crate::analysis::intervals::{Interval, Intervals};
 use crate::compare::kinds::RowKind;
 use crate::order::sort_by_key;
 use crate::table::category::Category;
@@ -20,8 +20,8 @@ use alloc::vec::Vec;
 /// A period with the place that it belongs to.
 type Segment = (Interval, u32);
 
-/// Adds the places of the host.
-pub(super) fn add(periods: &Periods, places: &mut Builder<'_>) {
+/// Adds the places of the host, whose collectives were `in_flight`.
+pub(super) fn add(periods: &Periods, in_flight: &Intervals, places: &mut Builder<'_>) {
     let trace = places.trace;
     let main = main_track(trace, periods);
     let mut own: Vec<Segment> = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn add(periods: &Periods, places: &mut Builder<'_>) {
         }
     }
     sort_by_key(&mut others, |segment| segment.0);
-    attribute(periods, places, &with_gaps(own, periods), &others);
+    attribute(periods, places, &with_collectives(with_gaps(own, periods), in_flight.as_slice()), &others);
 }
 
 /// The thread that runs the steps; without steps, that with the longest operators, or spans if there are none.
@@ -138,6 +138,31 @@ fn with_gaps(own: Vec<Segment>, periods: &Periods) -> Vec<Segment> {
     }
     if end > reached {
         all.push(((reached, end), ROOT));
+    }
+    all
+}
+
+/// Divides what is outside of spans by whether a collective is in flight.
+fn with_collectives(own: Vec<Segment>, in_flight: &[Interval]) -> Vec<Segment> {
+    let mut all = Vec::with_capacity(own.len());
+    let mut add = |time: Interval, node| {
+        if time.0 < time.1 {
+            all.push((time, node));
+        }
+    };
+    let mut first = 0;
+    for ((start, end), node) in own {
+        let mut reached = start;
+        while in_flight.get(first).is_some_and(|period| period.1 <= start) {
+            first += 1;
+        }
+        for &(from, until) in in_flight[first..].iter().take_while(|period| node == ROOT && period.0 < end) {
+            let (from, until) = (from.max(reached), until.min(end));
+            add((reached, from), ROOT);
+            add((from, until), IN_FLIGHT);
+            reached = until;
+        }
+        add((reached, end), node);
     }
     all
 }

@@ -47,6 +47,12 @@ pub(crate) const ROOT: u32 = 0;
 pub(crate) const OTHER_THREADS: u32 = 1;
 /// Device work without a launch in the step.
 pub(crate) const DEVICES: u32 = 2;
+/// What the main thread does outside of all spans while a collective of the host is in flight.
+pub(crate) const IN_FLIGHT: u32 = 3;
+/// The name of [`IN_FLIGHT`].
+pub(crate) const COLLECTIVE_IN_FLIGHT: &str = "(outside of spans, collective in flight)";
+/// The places that every step has. All other places follow them.
+pub(crate) const ROOTS: [u32; 4] = [ROOT, OTHER_THREADS, DEVICES, IN_FLIGHT];
 /// Not in a step.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
@@ -95,30 +101,20 @@ const MOST_NODES: usize = 1 << 20;
 
 impl<'a> Builder<'a> {
     pub(super) fn new(trace: &'a Trace) -> Builder<'a> {
-        let mut builder = Builder {
+        let mut names = Names::default();
+        let nodes = roots(&mut names);
+        Builder {
             trace,
-            names: Names::default(),
+            names,
             known: vec![0; trace.table.names.len()],
-            nodes: Vec::new(),
             families: Vec::new(),
             family_of: Index::default(),
-            next: Vec::new(),
+            next: vec![NOWHERE; nodes.len()],
             samples: Vec::new(),
-            last: Vec::new(),
+            last: vec![u32::MAX; nodes.len()],
             of_row: vec![NOWHERE; trace.table.len()],
-        };
-        for name in ["(outside of spans)", "(other threads)", "(devices)"] {
-            let name = builder.names.intern(name);
-            builder.push(Node {
-                parent: ROOT,
-                kind: RowKind::Other,
-                name,
-                shape: NameId::EMPTY,
-                types: NameId::EMPTY,
-                is_whole: false,
-            });
+            nodes,
         }
-        builder
     }
 
     fn push(&mut self, node: Node) {
@@ -220,9 +216,26 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn finish(self) -> Places {
-        let texts = (0..self.names.len()).map(|id| self.names.get(NameId(id as u32)).into()).collect();
-        Places { nodes: self.nodes, samples: self.samples, texts }
+        Places { nodes: self.nodes, samples: self.samples, texts: texts(&self.names) }
     }
+}
+
+/// Returns the places of [`ROOTS`].
+pub(super) fn roots(names: &mut Names) -> Vec<Node> {
+    let root = |name| Node {
+        parent: ROOT,
+        kind: RowKind::Other,
+        name: names.intern(name),
+        shape: NameId::EMPTY,
+        types: NameId::EMPTY,
+        is_whole: false,
+    };
+    ["(outside of spans)", "(other threads)", "(devices)", COLLECTIVE_IN_FLIGHT].map(root).into()
+}
+
+/// Returns all names, by their ids.
+pub(super) fn texts(names: &Names) -> Vec<String> {
+    (0..names.len()).map(|id| names.get(NameId(id as u32)).into()).collect()
 }
 
 impl Places {

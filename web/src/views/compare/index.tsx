@@ -11,6 +11,7 @@ import { numberParam, param, setParams } from "../../state/route";
 import { traces, type OpenTrace } from "../../state/session";
 import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../../strings";
 import { Changes } from "./changes";
+import { DiffFlame } from "./flame";
 import { Matrix } from "./matrix";
 import { Timelines } from "./timelines";
 import { Totals } from "./totals";
@@ -72,6 +73,7 @@ function Two({ rows, a, b }: { rows: readonly DiffRow[]; a: OpenTrace; b: OpenTr
         ) : null}
         <Waterfall rows={rows} total={total} />
       </Panel>
+      <DiffFlame a={a} b={b} />
       <Timelines a={a} b={b} />
       <Changes rows={changed} />
     </>

@@ -4,6 +4,7 @@ import { Await, Head, Missing } from "../../components/parts";
 import { SearchBox } from "../../components/search-box";
 import { save } from "../../components/download";
 import { Save } from "../../components/save";
+import { Tabs } from "../../components/tabs";
 import { flames, type FlameLane, type FlameNode, type Metric } from "../../model/flame";
 import { search } from "../../model/search";
 import { ask, rowsOf } from "../../state/ask";
@@ -28,31 +29,6 @@ type Order = keyof typeof ORDERS;
 
 /** Nodes with less than this percentage of their track are omitted from the merged trees. */
 const LEAST = 0.02;
-
-function Tabs<Key extends string>(props: {
-  label: string;
-  of: Record<Key, { label: string; about: string }>;
-  value: Key;
-  onChange: (key: Key) => void;
-}) {
-  return (
-    <div class="tabs" role="tablist" aria-label={props.label}>
-      {(Object.keys(props.of) as Key[]).map((key) => (
-        <button
-          key={key}
-          type="button"
-          role="tab"
-          aria-selected={key === props.value}
-          data-hint={props.of[key].about}
-          data-tab={key}
-          onClick={() => props.onChange(key)}
-        >
-          {props.of[key].label}
-        </button>
-      ))}
-    </div>
-  );
-}
 
 const METRICS = {
   cpu: { label: LABELS.cpuTime, about: LABELS.cpuTimeHint },

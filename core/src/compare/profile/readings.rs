@@ -1,0 +1,52 @@
+//! What the hardware reported: counters of clocks, power and temperature.
+
+use super::Periods;
+use crate::analysis::intervals::Interval;
+use crate::analysis::timeline::counters::{Counter, of_file};
+use crate::trace::Trace;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The mean of a counter in each step, in thousandths of its unit; `None` where it has no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Readings {
+    pub(crate) name: String,
+    pub(crate) of_steps: Vec<Option<i64>>,
+}
+
+/// The words of the names of counters that say how fast the hardware runs.
+const WORDS: [&str; 6] = ["clock", "freq", "mhz", "power", "temperature", "throttl"];
+
+/// Returns the readings of a trace.
+pub(super) fn readings(trace: &Trace, periods: &Periods) -> Vec<Readings> {
+    let is_reading = |counter: &&Counter| {
+        let name = counter.name.to_ascii_lowercase();
+        WORDS.iter().any(|word| name.contains(word))
+    };
+    let of = |counter: &Counter| Readings {
+        name: if counter.process.starts_with("device") {
+            format!("{} {}", counter.process, counter.name)
+        } else {
+            counter.name.clone()
+        },
+        of_steps: (periods.times.iter())
+            .map(|time| mean(&counter.points, (time.0 - trace.start_ns, time.1 - trace.start_ns)))
+            .collect(),
+    };
+    of_file(trace).iter().filter(is_reading).map(of).collect()
+}
+
+/// The mean over a period, in which each value holds until the next one.
+fn mean(points: &[(i64, f64)], (start, end): Interval) -> Option<i64> {
+    let first = points.partition_point(|point| point.0 <= start).saturating_sub(1);
+    let mut sum = 0.0;
+    let mut known = 0;
+    for (at, point) in points.iter().enumerate().skip(first).take_while(|(_, point)| point.0 < end) {
+        let until = points.get(at + 1).map_or(end, |next| next.0.min(end));
+        let length = (until - point.0.max(start)).max(0);
+        sum += point.1 * length as f64;
+        known += length;
+    }
+    (known > 0).then(|| libm::rint(sum / known as f64 * 1000.0) as i64)
+}
