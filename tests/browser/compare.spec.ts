@@ -158,3 +158,62 @@ test("traces without steps are compared completely", async ({ opened: page }) =>
   expect((await shown(page, "a")).origin).toBe(0);
   await lockedLength(page);
 });
+
+/** The colours of the canvas of the flame graph, by how often they occur. */
+const colours = (page: Page): Promise<Map<string, number>> =>
+  page
+    .locator("[data-panel=diff-flame] canvas")
+    .evaluate((canvas: HTMLCanvasElement) => {
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+      copy?.drawImage(canvas, 0, 0);
+      const data = copy?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
+      const counts: Record<string, number> = {};
+      for (let at = 0; at < data.length; at += 4) {
+        const colour = `${data[at]} ${data[at + 1]} ${data[at + 2]}`;
+        counts[colour] = (counts[colour] ?? 0) + 1;
+      }
+      return Object.entries(counts);
+    })
+    .then((entries) => new Map(entries));
+
+/** The colour of a variable of the styles, as `colours` writes it. */
+const colourOf = (page: Page, name: string): Promise<string> =>
+  page.evaluate((variable) => {
+    const hex = getComputedStyle(document.documentElement).getPropertyValue(variable).trim();
+    return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)).join(" ");
+  }, name);
+
+test("the call tree of both is red where B takes longer, and blue where it takes less", async ({ opened: page }) => {
+  await open(page, A, own("pairs/host_sleep1.json.gz"));
+  await view(page, "compare");
+  await settled(page);
+  const panel = page.locator("[data-panel=diff-flame]");
+  await panel.scrollIntoViewIfNeeded();
+  const [red, blue] = [await colourOf(page, "--shade-8"), await colourOf(page, "--shade-0")];
+  // 5 ms of 24 ms of each step are new in B: a box of a fifth of the width.
+  await expect.poll(async () => (await colours(page)).get(red) ?? 0).toBeGreaterThan(1000);
+  expect((await colours(page)).get(blue) ?? 0).toBe(0);
+  // With the sides exchanged the same is gone: it has the widths of A.
+  await page.getByRole("button", { name: "Exchange A and B" }).click();
+  await panel.getByRole("tab", { name: "Widths of A" }).click();
+  await expect.poll(async () => (await colours(page)).get(blue) ?? 0).toBeGreaterThan(1000);
+  expect((await colours(page)).get(red) ?? 0).toBe(0);
+  await expect(page).toHaveURL(/widths=a/);
+});
+
+test("a click in the call tree of both zooms in, and the address keeps it", async ({ opened: page }) => {
+  await open(page, A, B);
+  await view(page, "compare");
+  await settled(page);
+  const canvas = page.locator("[data-panel=diff-flame] canvas");
+  await canvas.scrollIntoViewIfNeeded();
+  await canvas.hover({ position: { x: 60, y: 30 } });
+  const tip = page.locator("[data-panel=diff-flame] [role=status]");
+  await expect(tip).toContainText("→");
+  const name = (await tip.locator("b").textContent()) as string;
+  await canvas.click({ position: { x: 60, y: 30 } });
+  await expect.poll(() => new URL(page.url()).hash).toContain(encodeURIComponent(name).replaceAll("%20", "+"));
+  const box = await canvas.boundingBox();
+  await canvas.hover({ position: { x: (box?.width ?? 0) - 10, y: 30 } });
+  await expect(tip.locator("b")).toHaveText(name);
+});

@@ -418,6 +418,8 @@ export const TEXTS = {
       host: { label: "Wall time", about: "The wall time of a step, by the span of the host it counts for" },
       device: { label: "Device busy", about: "The busy time of devices, by the calls that launched the work" },
     },
+    shorter: "B takes less",
+    longer: "B takes longer",
     noTree: "This run has no such time.",
   },
   compareTimelines: {

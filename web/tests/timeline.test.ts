@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Columns, CountersRow, CriticalPathRow, StepsRow, Tiles, TracksRow, TreeRow } from "kinetoscope/remote";
 import { colorOf, COLORS } from "../src/model/colors";
 import { shortName } from "../src/model/short-name";
-import { boxes, flames, nodeAt, pathOf } from "../src/model/flame";
+import { boxes, flames, nodeAt, pathOf, type FlameNode } from "../src/model/flame";
 import { boxAt, boxesOf } from "../src/model/timeline/boxes";
 import { Chunks, chunkLength, levelOf, placesOf } from "../src/model/timeline/chunks";
 import { rowAt, layout } from "../src/model/timeline/layout";
@@ -258,14 +258,15 @@ describe("flames", () => {
 
   test("a focused node and its ancestors fill the width", () => {
     const [lane] = flames(columns);
-    const focus = nodeAt(lane?.root as never, ["a", "b"]);
+    const root = lane?.root as FlameNode;
+    const focus = nodeAt(root, ["a", "b"]);
     expect(pathOf(focus)).toEqual(["a", "b"]);
     expect(boxes(focus, "cpu").map((box) => `${box.node.name} ${box.depth} ${box.from} ${box.to}`)).toEqual([
       "L 0 0 1",
       "a 1 0 1",
       "b 2 0 1",
     ]);
-    expect(nodeAt(lane?.root as never, ["a", "gone"]).name).toBe("a");
+    expect(nodeAt(root, ["a", "gone"]).name).toBe("a");
   });
 });
 

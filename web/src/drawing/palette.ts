@@ -3,7 +3,7 @@
 import { COLORS } from "../model/colors";
 
 /** The number of shades of a change: `--shade-0` and so on in the styles. */
-const SHADES = 9;
+export const SHADES = 9;
 
 export interface Palette {
   background: string;

@@ -16,7 +16,8 @@ export const totalsOf = (rows: readonly DiffRow[]): Total[] => {
     .sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
 };
 
-export const phasesOf = (rows: readonly DiffRow[]): Phase[] => rows.filter((row): row is Phase => row.kind === "phase" || row.kind === "wait");
+export const phasesOf = (rows: readonly DiffRow[]): Phase[] =>
+  rows.filter((row): row is Phase => row.kind === "phase" || row.kind === "wait");
 
 export const speedsOf = (rows: readonly DiffRow[]): Speed[] => rows.filter((row): row is Speed => row.kind === "speed");
 

@@ -48,10 +48,7 @@ export function comparisonOf(base: RemoteTrace, changed: RemoteTrace): ReadonlyS
 const LEAST = 0.02;
 
 /** Returns the call tree of a step with the times of both traces; `undefined` if they have none. */
-export function diffTreeOf(
-  base: RemoteTrace,
-  changed: RemoteTrace,
-): ReadonlySignal<Answer<DiffNode | undefined>> {
+export function diffTreeOf(base: RemoteTrace, changed: RemoteTrace): ReadonlySignal<Answer<DiffNode | undefined>> {
   return answerOf(base, changed, "diff-tree", async (comparison) =>
     diffTree(await comparison.treeColumns({ minShare: LEAST })),
   );

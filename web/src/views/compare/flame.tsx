@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { FlameCanvas } from "../../components/flame-canvas";
 import { Await, Panel } from "../../components/parts";
 import { Tabs } from "../../components/tabs";
+import { SHADES } from "../../drawing/palette";
 import { diffBoxes, type DiffMetric, type DiffNode, type Side } from "../../model/diff-flame";
 import { nodeAt, pathOf, SEPARATOR } from "../../model/flame";
 import { time } from "../../model/format";
@@ -23,7 +24,21 @@ function Tip({ node, metric }: { node: DiffNode; metric: DiffMetric }) {
     <>
       <b>{node.name}</b> {time(a)} → {time(b)}, {signedTime(b - a)}
       {share}
+      {node.significant === false ? ` · ${LABELS.certainty.noise}` : null}
     </>
+  );
+}
+
+/** The meaning of the colours. */
+function Shades() {
+  return (
+    <span class="shades">
+      {LABELS.shorter}
+      {Array.from({ length: SHADES }, (_, at) => (
+        <i key={at} style={{ background: `var(--shade-${at})` }} aria-hidden="true" />
+      ))}
+      {LABELS.longer}
+    </span>
   );
 }
 
@@ -54,6 +69,8 @@ function Graph({ root }: { root: DiffNode }) {
           value={side}
           onChange={(next) => setParams({ widths: next })}
         />
+        <span class="spring" />
+        <Shades />
       </div>
       {boxes.length === 0 ? (
         <p class="empty">{LABELS.noTree}</p>
