@@ -25,6 +25,6 @@ pub(crate) mod quantity;
 pub mod starting_point;
 pub mod subject;
 
-pub use check::Checked;
-pub use columns::COLUMNS;
+pub use check::{Checked, Outcome};
+pub use columns::{COLUMNS, rows};
 pub use parse::{Budgets, Leaf, Wrong};

@@ -2,6 +2,9 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { test } from "node:test";
 import { diff, open } from "kinetoscope";
 import * as worker from "kinetoscope/worker";
@@ -31,6 +34,15 @@ for (const [base, changed] of [
     assert.equal(await there.json(), json);
     assert.equal(await there.table({ rowLimit: 3 }), here.table({ rowLimit: 3 }));
     assert.deepEqual(await there.rows({ rowLimit: 5 }), here.rows({ rowLimit: 5 }));
+    const [treeJson, treeTable] = await Promise.all(
+      ["json", "table"].map(async (format) => (await kinetoscope("diff-tree", ...paths, "--format", format)).stdout),
+    );
+    assert.equal(here.treeJson(), treeJson);
+    assert.equal(here.treeTable(), treeTable);
+    assert.deepEqual(here.tree(), JSON.parse(treeJson).rows);
+    assert.deepEqual(await there.tree({ minShare: 5 }), here.tree({ minShare: 5 }));
+    const tree = await there.treeColumns({ minShare: 5 });
+    assert.deepEqual([...tree.columns.b_ns], here.tree({ minShare: 5 }).map((row) => row.b_ns));
     const { length, columns } = here.columns();
     assert.deepEqual(
       [...columns.contribution_ns],
@@ -53,12 +65,33 @@ test("runs of several ranks are compared rank by rank", async () => {
   const json = (await kinetoscope("diff", `${data}/runs/alternating`, `${data}/runs/slow_forward`, "--format", "json"))
     .stdout;
   assert.deepEqual(comparison.rows(), JSON.parse(json).rows);
+  const wait = comparison.rows().find(({ kind }) => kind === "wait");
+  assert.match(wait.message, /rank 2 is late in the phase forward/);
+  const profile = async (path) => (await open(path)).profile();
+  const profiles = (run) => Promise.all(ranks(run).map(profile));
+  const ofProfiles = await diff(await profiles("alternating"), await profiles("slow_forward"));
+  assert.deepEqual(ofProfiles.rows(), comparison.rows());
   const one = await diff(ranks("alternating"), ranks("alternating").slice(1, 3));
   const notes = one.rows().filter(({ kind }) => kind === "note");
   assert.deepEqual(
     notes.map(({ message }) => message),
     ["only the first run has a trace of ranks 0, 3; it is not compared"],
   );
+});
+
+test("summaries are compared with summaries", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "summaries-"));
+  const paths = ["alternating", "slow_forward"].map((run) => join(folder, `${run}.ksum`));
+  for (const path of paths) await kinetoscope("summarize", `${data}/runs/${basename(path, ".ksum")}`, "-o", path);
+  const json = (await kinetoscope("diff", ...paths, "--format", "json")).stdout;
+  const comparison = await diff(...paths);
+  assert.deepEqual(comparison.rows(), JSON.parse(json).rows);
+  assert.equal(await (await worker.diff(...paths)).json(), comparison.json());
+  await assert.rejects(diff(paths[0], `${data}/runs/slow_forward/rank0.json.gz`), {
+    code: "bad_option",
+    message: /a summary is compared with summaries/,
+  });
+  await rm(folder, { recursive: true });
 });
 
 test("what cannot be compared is refused", async () => {

@@ -92,7 +92,7 @@ test("the gate passes, fails, cannot decide, and rejects invalid arguments", asy
   rmSync(summary, { force: true });
   const breached = await node(gate, over, sleep, "--base", base, "--summary", summary, "--junit", junit);
   assert.deepEqual([breached.code, breached.stdout.slice(0, 1)], [1, "✗"], breached.stderr);
-  assert.match(readFileSync(summary, "utf8"), /\*\*1 of 1 limits do not hold\.\*\*/);
+  assert.match(readFileSync(summary, "utf8"), /\*\*1 of 1 limit does not hold\.\*\*/);
   assert.match(readFileSync(junit, "utf8"), /failures="1"/);
   assert.equal((await node(gate, over, base, "--base", base)).code, 0);
   assert.equal((await node(gate, budgetFile({ device_busy: { max: "1 s" } }), base)).code, 3);

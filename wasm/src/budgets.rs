@@ -3,9 +3,9 @@
 use crate::convert::{failure, rows, text};
 use crate::trace::EngineTrace;
 use js_sys::Array;
-use kinetoscope_core::budget::formats::{as_rows, junit, markdown};
+use kinetoscope_core::budget::formats::{junit, markdown};
 use kinetoscope_core::budget::subject::Subject;
-use kinetoscope_core::budget::{Budgets, Checked, Wrong};
+use kinetoscope_core::budget::{self, Budgets, Checked, Wrong};
 use kinetoscope_core::error::Error;
 use kinetoscope_core::report::document;
 use wasm_bindgen::JsValue;
@@ -57,16 +57,7 @@ impl EngineBudgets {
 
     /// `breach`, `unfit` or `pass`.
     pub fn outcome(&self) -> String {
-        let is_breached = self.checked.iter().any(Checked::has_breach);
-        let is_unfit = self.checked.iter().any(Checked::is_unfit);
-        if is_breached {
-            "breach"
-        } else if is_unfit {
-            "unfit"
-        } else {
-            "pass"
-        }
-        .into()
+        Checked::outcome(&self.checked).as_str().into()
     }
 
     /// A row for each limit.
@@ -74,7 +65,7 @@ impl EngineBudgets {
     /// # Errors
     /// As `rows`.
     pub fn rows(&self) -> Result<Array, JsValue> {
-        rows(&as_rows(&self.checked))
+        rows(&budget::rows(&self.checked))
     }
 
     /// The text that `kinetoscope check` prints in a format: `json`, `table`, `md` or `junit`.
@@ -87,7 +78,7 @@ impl EngineBudgets {
             "json" => document::of_budgets(&self.checked),
             "md" => markdown(&self.checked),
             "junit" => junit(&self.checked),
-            _ => as_rows(&self.checked).to_text(),
+            _ => budget::rows(&self.checked).to_text(),
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::metric::Metric;
 use super::parse::{Budget, Budgets, Increase, Wrong, unknown};
 use super::subject::{Subject, fits};
-use crate::analysis::overview::fitness::Question;
+use crate::analysis::overview::findings::FindingCode;
 use crate::compare::Comparison;
 use crate::compare::kinds::RowKind;
 use crate::words::words;
@@ -17,7 +17,7 @@ words! {
     "BudgetOutcome"
     /// Whether a limit holds.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(crate) enum Outcome {
+    pub enum Outcome {
         /// It holds.
         Pass = "pass",
         /// It does not hold.
@@ -72,28 +72,26 @@ impl Checked {
         &self.source
     }
 
-    /// Whether a limit does not hold.
-    pub fn has_breach(&self) -> bool {
-        self.limits.iter().any(|limit| limit.outcome == Outcome::Breach)
-    }
-
-    /// Whether the trace cannot decide a limit.
-    pub fn is_unfit(&self) -> bool {
-        self.limits.iter().any(|limit| limit.outcome == Outcome::Unfit)
+    /// The outcome of several traces: a breach if a limit does not hold, else unfit if one cannot be decided.
+    pub fn outcome(checked: &[Checked]) -> Outcome {
+        let has = |outcome| all(checked).iter().any(|one| one.1.outcome == outcome);
+        [Outcome::Breach, Outcome::Unfit].into_iter().find(|&outcome| has(outcome)).unwrap_or(Outcome::Pass)
     }
 }
 
 impl Budgets {
-    /// Checks a trace, and compares it with those of a base.
+    /// Checks a trace, and compares it with those of a base: those of the same rank, if it has any.
     ///
     /// # Errors
     /// Returns the first budget whose name nothing has, or that needs a base.
     pub fn check(&self, subject: &Subject, base: &[Subject]) -> Result<Checked, Wrong> {
+        let same_rank: Vec<&Subject> = base.iter().filter(|one| one.rank() == subject.rank()).collect();
+        let base = if same_rank.is_empty() { base.iter().collect() } else { same_rank };
         let comparisons: Vec<Comparison> =
             base.iter().map(|base| Comparison::of(&base.profile, &subject.profile)).collect();
         let mut limits = Vec::new();
         for budget in &self.0 {
-            let check = Check { budget, subject, base, comparisons: &comparisons };
+            let check = Check { budget, subject, base: &base, comparisons: &comparisons };
             check.add(&mut limits).map_err(|message| Wrong { path: budget.path(), message })?;
         }
         Ok(Checked { source: subject.source().to_string(), limits })
@@ -104,7 +102,7 @@ impl Budgets {
 struct Check<'a> {
     budget: &'a Budget,
     subject: &'a Subject,
-    base: &'a [Subject],
+    base: &'a [&'a Subject],
     comparisons: &'a [Comparison],
 }
 
@@ -135,14 +133,7 @@ impl Check<'_> {
 
     /// Why the trace cannot decide the budget.
     fn unfit(&self) -> Option<String> {
-        let subject = self.subject;
-        if subject.profile.facts.is_partial {
-            return Some("a part of the trace could not be read".into());
-        }
-        let question = self.budget.metric.question()?;
-        let because =
-            |wanted: Question| subject.unfit.iter().find(|one| one.0 == wanted).map(|one| one.1.clone());
-        because(question)
+        self.subject.why_unfit(self.budget.metric).map(ToString::to_string)
     }
 
     /// Why the base cannot be compared with.
@@ -168,10 +159,7 @@ impl Check<'_> {
 
     fn max(&self, value: Option<f64>, max: f64) -> Limit {
         let limit = Limit { limit: Some(max), ..self.limit(Rule::Max, value) };
-        match self.unfit() {
-            Some(message) => Limit { message, ..limit },
-            None => decided(limit),
-        }
+        decide(limit, self.unfit(), by_value)
     }
 
     fn increase(&self, value: Option<f64>, base: Option<f64>, increase: Increase) -> Limit {
@@ -181,29 +169,25 @@ impl Check<'_> {
             Increase::By(more) => of_base + more,
         };
         let limit = Limit { limit: Some(allowed), base, ..self.limit(Rule::MaxIncrease, value) };
-        match self.unfit().or_else(|| self.unfit_base()) {
-            Some(message) => Limit { message, ..limit },
-            None => decided(limit),
-        }
+        decide(limit, self.unfit().or_else(|| self.unfit_base()), by_value)
     }
 
     fn significance(&self, value: Option<f64>, base: Option<f64>) -> Limit {
         let limit = Limit { base, ..self.limit(Rule::NoSignificantIncrease, value) };
-        if let Some(message) = self.unfit().or_else(|| self.unfit_base()) {
-            return Limit { message, ..limit };
-        }
-        let (kinds, name) = self.rows();
-        let verdicts: Vec<Option<bool>> =
-            self.comparisons.iter().map(|one| one.increases(kinds, &|text| fits(&name, text))).collect();
-        // With several recordings of the base, each of them must show the increase.
-        let (outcome, message) = if verdicts.iter().all(|verdict| *verdict == Some(true)) {
-            (Outcome::Breach, "it is larger than in the base by more than noise")
-        } else if verdicts.contains(&Some(false)) {
-            (Outcome::Pass, "no increase beyond noise")
-        } else {
-            (Outcome::Unfit, "noise and change cannot be distinguished: each side needs at least 3 steps")
-        };
-        Limit { outcome, message: message.into(), ..limit }
+        decide(limit, self.unfit().or_else(|| self.unfit_base()), |_| {
+            let (kinds, name) = self.rows();
+            let verdicts: Vec<Option<bool>> =
+                self.comparisons.iter().map(|one| one.increases(kinds, &|text| fits(&name, text))).collect();
+            // With several recordings of the base, each of them must show the increase.
+            let (outcome, message) = if verdicts.iter().all(|verdict| *verdict == Some(true)) {
+                (Outcome::Breach, "it is larger than in the base by more than noise")
+            } else if verdicts.contains(&Some(false)) {
+                (Outcome::Pass, "no increase beyond noise")
+            } else {
+                (Outcome::Unfit, "noise and change cannot be distinguished: each side needs at least 3 steps")
+            };
+            (outcome, message.into())
+        })
     }
 
     /// The rows of a comparison that a budget is about.
@@ -227,26 +211,28 @@ impl Check<'_> {
     }
 
     fn findings(&self) -> Vec<Limit> {
-        let limit = |code: &crate::analysis::overview::findings::FindingCode| {
+        let limit = |code: &FindingCode| {
             let limit = Limit { name: code.as_str().into(), ..self.limit(Rule::Forbid, None) };
-            if let Some(message) = self.unfit() {
-                return Limit { message, ..limit };
-            }
-            if self.subject.findings.contains(code) {
-                return Limit {
-                    outcome: Outcome::Breach,
-                    message: "the trace has this finding".into(),
-                    ..limit
-                };
-            }
-            Limit { outcome: Outcome::Pass, message: "the trace does not have this finding".into(), ..limit }
+            decide(limit, self.unfit(), |_| {
+                if self.subject.findings.contains(code) {
+                    (Outcome::Breach, "the trace has this finding".into())
+                } else {
+                    (Outcome::Pass, "the trace does not have this finding".into())
+                }
+            })
         };
         self.budget.forbid.iter().map(limit).collect()
     }
 }
 
+/// Decides a limit, unless the traces are unfit for it.
+fn decide(limit: Limit, unfit: Option<String>, by: impl FnOnce(&Limit) -> (Outcome, String)) -> Limit {
+    let (outcome, message) = unfit.map_or_else(|| by(&limit), |why| (Outcome::Unfit, why));
+    Limit { outcome, message, ..limit }
+}
+
 /// Compares a value with its limit. What does not occur takes no time.
-fn decided(limit: Limit) -> Limit {
+fn by_value(limit: &Limit) -> (Outcome, String) {
     let (value, max) = (limit.value.unwrap_or(0.0), limit.limit.unwrap_or(0.0));
     let unit = limit.metric.unit();
     let relation = if value <= max { "within" } else { "over" };
@@ -255,8 +241,7 @@ fn decided(limit: Limit) -> Limit {
         let change = (value / base - 1.0) * 100.0;
         let _ = write!(message, "; {change:+.1} % against {}", unit.show(base));
     }
-    let outcome = if value <= max { Outcome::Pass } else { Outcome::Breach };
-    Limit { outcome, message, ..limit }
+    (if value <= max { Outcome::Pass } else { Outcome::Breach }, message)
 }
 
 /// The limits of several traces, each with the name of its trace.

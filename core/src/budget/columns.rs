@@ -22,7 +22,7 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 /// Returns a row for each limit, in the order of the file.
-pub(crate) fn rows(checked: &[Checked]) -> Rows {
+pub fn rows(checked: &[Checked]) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     for (source, Limit { metric, name, rule, outcome, value, limit, base, message }) in all(checked) {
         rows.push(vec![

@@ -2,7 +2,8 @@
 
 use super::check::{Checked, Limit, Outcome, all};
 use super::columns::rows;
-use crate::rows::{Rows, quote};
+use crate::rows::quote;
+use crate::units::counted;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,11 +13,6 @@ use core::fmt::Write;
 fn title(limit: &Limit) -> String {
     let name = if limit.name.is_empty() { String::new() } else { format!(" {}", limit.name) };
     format!("{}{name}: {}", limit.metric.as_str(), limit.rule.as_str())
-}
-
-/// Returns the rows.
-pub fn as_rows(checked: &[Checked]) -> Rows {
-    rows(checked)
 }
 
 /// Returns a `JUnit` XML document: a suite for each trace, a case for each limit. A limit that the trace cannot decide is an
@@ -116,12 +112,14 @@ pub fn markdown(checked: &[Checked]) -> String {
     let all = all(checked);
     let count = |outcome| all.iter().filter(|one| one.1.outcome == outcome).count();
     let (breaches, unfit) = (count(Outcome::Breach), count(Outcome::Unfit));
+    let limits = counted(all.len(), "limit");
+    let not = if breaches == 1 { "does not hold" } else { "do not hold" };
     let mut out = String::from("### Performance budgets\n\n");
     let _ = match (breaches, unfit) {
         (0, 0) => writeln!(out, "All {} limits hold.", all.len()),
-        (0, _) => writeln!(out, "{unfit} of {} limits cannot be decided.", all.len()),
-        (_, 0) => writeln!(out, "**{breaches} of {} limits do not hold.**", all.len()),
-        _ => writeln!(out, "**{breaches} of {} limits do not hold**, {unfit} cannot be decided.", all.len()),
+        (0, _) => writeln!(out, "{unfit} of {limits} cannot be decided."),
+        (_, 0) => writeln!(out, "**{breaches} of {limits} {not}.**"),
+        _ => writeln!(out, "**{breaches} of {limits} {not}**, {unfit} cannot be decided."),
     };
     let mut sorted = checked.to_vec();
     for one in &mut sorted {

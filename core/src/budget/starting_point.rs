@@ -30,7 +30,7 @@ pub fn starting_point(subjects: &[Subject]) -> String {
         out.push_str("# One recording does not show the noise between recordings: measure several.\n");
     }
     let wall = subjects.iter().filter_map(|one| one.value(Metric::Step, "")).fold(0.0, f64::max);
-    let is_fit = |metric| !subjects.iter().any(|one| one.cannot_answer(metric));
+    let is_fit = |metric| subjects.iter().all(|one| one.why_unfit(metric).is_none());
     for metric in [Metric::Step, Metric::DeviceBusy, Metric::DeviceIdle, Metric::Communication] {
         if is_fit(metric) {
             add(&mut out, subjects, metric, "", wall);

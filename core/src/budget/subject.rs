@@ -61,9 +61,18 @@ impl Subject {
         self.profile.len()
     }
 
-    /// Whether the trace lacks what a metric is about.
-    pub(crate) fn cannot_answer(&self, metric: Metric) -> bool {
-        metric.question().is_some_and(|question| self.unfit.iter().any(|unfit| unfit.0 == question))
+    /// Why the trace cannot decide a budget of a metric.
+    pub(crate) fn why_unfit(&self, metric: Metric) -> Option<&str> {
+        if self.is_partial() {
+            return Some("a part of the trace could not be read");
+        }
+        let question = metric.question()?;
+        self.unfit.iter().find(|unfit| unfit.0 == question).map(|unfit| unfit.1.as_str())
+    }
+
+    /// Whether a part of the trace could not be read.
+    pub fn is_partial(&self) -> bool {
+        self.profile.facts.is_partial
     }
 
     /// The value of each step; of a metric that is no time per step, one value. `None` if nothing has the name.

@@ -46,7 +46,7 @@ pub fn line(subject: &Subject, origin: &Origin) -> String {
 fn metrics(subject: &Subject) -> Vec<(String, f64)> {
     let mut all = Vec::new();
     for metric in Metric::ALL {
-        if metric == Metric::Findings || subject.cannot_answer(metric) {
+        if metric == Metric::Findings || subject.why_unfit(metric).is_some() {
             continue;
         }
         let values = if metric.is_named() {

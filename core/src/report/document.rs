@@ -1,8 +1,7 @@
 //! The JSON form of an answer: `{"schema", "trace", "diagnostics", "rows"}`.
 
 use crate::analysis::overview::info;
-use crate::budget::Checked;
-use crate::budget::formats::as_rows;
+use crate::budget::{self, Checked};
 use crate::compare::Comparison;
 use crate::history::trend::Trend;
 use crate::ranks::run::Run;
@@ -100,7 +99,7 @@ pub fn of_comparison(query: &str, comparison: &Comparison, rows: &Rows) -> Strin
 pub fn of_budgets(checked: &[Checked]) -> String {
     let traces: Vec<String> =
         checked.iter().map(|one| format!("{{\"name\":{}}}", quote(one.source()))).collect();
-    document("budgets", &traces, &as_rows(checked))
+    document("budgets", &traces, &budget::rows(checked))
 }
 
 /// Returns the document of a trend.

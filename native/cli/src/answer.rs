@@ -64,6 +64,15 @@ fn compile(expression: &str) -> Result<Matches, String> {
 
 /// Runs a query on every trace and prints the answers. Returns the highest exit code.
 pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
+    answer_with(name, matches, &mut |_, _| {})
+}
+
+/// Does the same, and calls `each` with every trace and its name: the path if there are several.
+pub(crate) fn answer_with(
+    name: &str,
+    matches: &ArgMatches,
+    each: &mut dyn FnMut(&Trace, &str),
+) -> Result<u8, Failure> {
     let query = query(name)?;
     let files = Files::of(matches);
     if files.traces.is_empty() {
@@ -83,6 +92,7 @@ pub(crate) fn answer(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     for source in &sources {
         let Some(trace) = read_or_report(source, &files.reading, &mut code) else { continue };
         let name = source.name();
+        each(&trace, &if several { source.path() } else { name.clone() });
         let for_reading = format == Format::Table;
         let request =
             Request::new(&options).about(&name).for_reading(for_reading).run_by(at_once).compile_by(compile);

@@ -9,10 +9,10 @@ use crate::progress::read_or_report;
 use crate::trend;
 use clap::ArgMatches;
 use kinetoscope::files::sources;
-use kinetoscope_core::budget::formats::{as_rows, junit, markdown, sarif};
+use kinetoscope_core::budget::formats::{junit, markdown, sarif};
 use kinetoscope_core::budget::starting_point::starting_point;
 use kinetoscope_core::budget::subject::Subject;
-use kinetoscope_core::budget::{Budgets, Checked, Leaf, Wrong};
+use kinetoscope_core::budget::{self, Budgets, Checked, Leaf, Outcome, Wrong};
 use kinetoscope_core::report::document;
 use serde_json::Value;
 use std::fs;
@@ -41,11 +41,11 @@ pub(crate) fn check(matches: &ArgMatches) -> Result<u8, Failure> {
         let what = "--base, --report, junit and sarif need a file of budgets (.toml) as the first argument";
         return Err(Failure::usage(what));
     }
-    let code = answer::answer("check", matches)?;
-    if let Some(record) = &outputs.record {
-        let mut read = 0;
-        trend::record(record, &subjects(&files.traces, &files, &mut read)?)?;
-    }
+    let Some(record) = &outputs.record else { return answer::answer("check", matches) };
+    let mut subjects = Vec::new();
+    let code =
+        answer::answer_with("check", matches, &mut |trace, name| subjects.push(Subject::of(trace, name)))?;
+    trend::record(record, &subjects)?;
     Ok(code)
 }
 
@@ -160,6 +160,10 @@ fn init(files: &Files) -> Result<u8, Failure> {
     if subjects.is_empty() {
         return Err(Failure::usage("no trace could be read"));
     }
+    if let Some(partial) = subjects.iter().find(|one| one.is_partial()) {
+        let why = "a part could not be read, so it cannot be measured";
+        return Err(Failure::usage(format!("{}: {why}", partial.source())));
+    }
     print(&starting_point(&subjects), files.output.as_deref())?;
     Ok(code)
 }
@@ -178,10 +182,7 @@ fn check_budgets(files: &Files, base: &[PathBuf], format: Format, outputs: &Outp
     let mut checked: Vec<Checked> = Vec::new();
     let subjects = subjects(traces, files, &mut code)?;
     for subject in &subjects {
-        let same_rank: Vec<Subject> =
-            base.iter().filter(|one| one.rank() == subject.rank()).cloned().collect();
-        let base = if same_rank.is_empty() { &base } else { &same_rank };
-        checked.push(budget.budgets.check(subject, base).map_err(|wrong| budget.failure(&wrong))?);
+        checked.push(budget.budgets.check(subject, &base).map_err(|wrong| budget.failure(&wrong))?);
     }
     if checked.is_empty() {
         return Err(Failure::usage("no trace could be read"));
@@ -198,23 +199,23 @@ fn check_budgets(files: &Files, base: &[PathBuf], format: Format, outputs: &Outp
 
 /// The exit code of the limits. A trace that cannot decide one does not pass.
 fn outcome(checked: &[Checked]) -> u8 {
-    if checked.iter().any(Checked::has_breach) {
-        return CHECK_FAILED;
+    match Checked::outcome(checked) {
+        Outcome::Pass => 0,
+        Outcome::Breach => CHECK_FAILED,
+        Outcome::Unfit => {
+            report("a limit cannot be decided: see its row");
+            UNFIT
+        }
     }
-    if checked.iter().any(Checked::is_unfit) {
-        report("a limit cannot be decided: see its row");
-        return UNFIT;
-    }
-    0
 }
 
 fn text(checked: &[Checked], budget: &BudgetFile, format: Format) -> String {
     let mut text = String::new();
     match format {
         Format::Json => text = document::of_budgets(checked),
-        Format::Csv => add_csv(&mut text, "", as_rows(checked), false),
+        Format::Csv => add_csv(&mut text, "", budget::rows(checked), false),
         Format::Md => text = markdown(checked),
-        Format::Table => text = as_rows(checked).to_text(),
+        Format::Table => text = budget::rows(checked).to_text(),
         Format::Junit => text = junit(checked),
         Format::Sarif => text = sarif(checked, &budget.path.display().to_string(), &|path| budget.line(path)),
     }

@@ -2,7 +2,7 @@
 
 use crate::answer::add_csv;
 use crate::args::{self, Format};
-use crate::failure::Failure;
+use crate::failure::{Failure, report};
 use crate::print::print;
 use clap::ArgMatches;
 use kinetoscope_core::budget::subject::Subject;
@@ -19,7 +19,12 @@ use std::time::SystemTime;
 pub(crate) fn record(path: &Path, subjects: &[Subject]) -> Result<(), Failure> {
     let failure = |error| Failure::usage(format!("{}: {error}", path.display()));
     let origin = origin();
-    let mut lines: String = subjects.iter().map(|subject| line(subject, &origin)).collect();
+    let (partial, complete): (Vec<&Subject>, Vec<&Subject>) =
+        subjects.iter().partition(|one| one.is_partial());
+    for one in partial {
+        report(format!("{}: not recorded, because a part could not be read", one.source()));
+    }
+    let mut lines: String = complete.into_iter().map(|subject| line(subject, &origin)).collect();
     let before = fs::read(path).unwrap_or_default();
     if !before.is_empty() && !before.starts_with(b"{\"schema\":\"kinetoscope.history/") {
         return Err(Failure::usage(format!(

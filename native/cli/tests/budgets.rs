@@ -181,7 +181,7 @@ fn every_format_has_the_same_outcomes() {
     assert_eq!((&results[0]["level"], &results[1]["level"]), (&"error".into(), &"warning".into()));
     let md = text("md");
     assert!(
-        md.starts_with("### Performance budgets\n\n**1 of 3 limits do not hold**, 1 cannot be decided.\n"),
+        md.starts_with("### Performance budgets\n\n**1 of 3 limits does not hold**, 1 cannot be decided.\n"),
         "{md}"
     );
     assert!(text("table").contains("breach"));
@@ -241,6 +241,22 @@ fn a_history_shows_where_a_metric_changed() {
             .contains("line 2: the schema is \"\", not kinetoscope.history/1")
     );
     assert_eq!(trend(&["absent.jsonl"]).status.code(), Some(2));
+}
+
+/// A part of a trace is no measurement.
+#[test]
+fn a_partial_trace_is_not_recorded_and_has_no_budgets() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bytes = fs::read(pair("base1")).expect("a trace");
+    fs::write(folder.path().join("cut.json.gz"), &bytes[..bytes.len() / 2]).expect("a file");
+    let output = run(&folder, &["cut.json.gz", &pair("base1"), "--record", "history.jsonl"]);
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("not recorded, because a part could not be read")
+    );
+    let lines = fs::read_to_string(folder.path().join("history.jsonl")).expect("a file");
+    assert_eq!(lines.lines().count(), 1);
+    let init = run(&folder, &["--init", "cut.json.gz"]);
+    assert_eq!((init.status.code(), init.stdout.len()), (Some(2), 0));
 }
 
 /// Runs the script of `action.yml` as a job does.

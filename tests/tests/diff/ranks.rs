@@ -43,6 +43,24 @@ fn wait(rows: &[Value]) -> &Value {
     rows.iter().find(|row| row["kind"] == "wait").expect("a row of the waits")
 }
 
+/// The traces of a recorded run of the repository.
+fn own(name: &str) -> Vec<Trace> {
+    let read = |rank| {
+        let path = files::data().join(format!("runs/{name}/rank{rank}.json"));
+        Trace::read(&files::read(&path).expect("a trace")).expect("a trace")
+    };
+    (0..4).map(read).collect()
+}
+
+#[test]
+fn a_recorded_late_rank_is_named() {
+    let rows = compared(&ranks(&own("plain")), &ranks(&own("slow_forward")));
+    let wait = wait(&rows);
+    let message = wait["message"].as_str().expect("a message");
+    assert!(message.contains("in the second run, rank 2 is late in the phase forward"), "{message}");
+    assert_eq!(compared(&ranks(&own("slow_forward")), &ranks(&own("slow_forward"))), Vec::<Value>::new());
+}
+
 /// A rank sleeps 40 ms a step in its forward pass, and the other three wait for it.
 #[test]
 fn the_late_rank_is_the_cause_of_the_waits_of_the_others() {

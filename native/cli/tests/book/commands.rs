@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 /// The example of each command.
-const EXAMPLES: [(&str, &str); 50] = [
+const EXAMPLES: [(&str, &str); 51] = [
     ("summary", "kinetoscope summary run.json.gz"),
     ("fitness", "kinetoscope fitness gpu.json"),
     ("ops", "kinetoscope ops steps.json.gz --sort-by self_cpu_time_total --row-limit 3"),
@@ -21,6 +21,7 @@ const EXAMPLES: [(&str, &str); 50] = [
     ("what-if", "kinetoscope what-if gpu.json"),
     ("collectives", "kinetoscope collectives rank1.json.gz --row-limit 4"),
     ("diff", "kinetoscope diff base.json.gz fused.json.gz"),
+    ("diff-tree", "kinetoscope diff-tree base.json.gz fused.json.gz --min-share 6"),
     (
         "trend",
         "for t in base base base base base base again again again again again again; do kinetoscope check $t.json.gz --record h.jsonl > /dev/null; done; kinetoscope trend h.jsonl",

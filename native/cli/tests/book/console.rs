@@ -7,7 +7,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// The files that the examples read, and where they are in the repository.
-const TRACES: [(&str, &str); 24] = [
+const TRACES: [(&str, &str); 28] = [
     ("run.json.gz", "tests/data/torch/kineto/transformer_training/trace.json.gz"),
     ("steps.json.gz", "tests/data/torch/kineto/mlp_training/trace.json.gz"),
     (
@@ -20,6 +20,10 @@ const TRACES: [(&str, &str); 24] = [
     ("slow_forward/rank1.json.gz", "tests/data/runs/slow_forward/rank1.json.gz"),
     ("slow_forward/rank2.json.gz", "tests/data/runs/slow_forward/rank2.json.gz"),
     ("slow_forward/rank3.json.gz", "tests/data/runs/slow_forward/rank3.json.gz"),
+    ("plain/rank0.json.gz", "tests/data/runs/plain/rank0.json.gz"),
+    ("plain/rank1.json.gz", "tests/data/runs/plain/rank1.json.gz"),
+    ("plain/rank2.json.gz", "tests/data/runs/plain/rank2.json.gz"),
+    ("plain/rank3.json.gz", "tests/data/runs/plain/rank3.json.gz"),
     ("base.json.gz", "tests/data/pairs/base1.json.gz"),
     ("again.json.gz", "tests/data/pairs/base2.json.gz"),
     ("sleep.json.gz", "tests/data/pairs/host_sleep1.json.gz"),
