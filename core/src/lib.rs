@@ -96,7 +96,6 @@ pub mod names;
 mod order;
 pub mod pair;
 pub mod queries;
-#[cfg(test)]
 mod random;
 pub mod ranks;
 pub mod read;

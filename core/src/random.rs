@@ -1,4 +1,4 @@
-//! Random numbers for tests. A seed gives the same sequence on every machine.
+//! Random numbers for permutations and tests. A seed gives the same sequence on every machine.
 
 /// A linear congruential generator that returns the upper bits of its state.
 pub(crate) struct Random(pub(crate) u64);

@@ -6,7 +6,7 @@ use super::kinds::{Change, Part, RowKind};
 use super::lines::Line;
 use super::verdict::Factor;
 use super::{Comparison, Finding};
-use crate::rows::{Cell, Rows};
+use crate::rows::{Cell, CellType, Column, Rows};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -19,25 +19,20 @@ pub(super) fn rows(comparison: &Comparison) -> Rows {
         rows.push(cells(comparison, finding));
     }
     for note in &comparison.notes {
-        let mut cells = empty(RowKind::Note, "");
-        cells[MESSAGE] = note.as_str().into();
-        rows.push(cells);
+        rows.push(COLUMNS.iter().map(|column| note_cell(column, note)).collect());
     }
     rows
 }
 
-/// The position of the column `message`.
-const MESSAGE: usize = 29;
-
-fn empty(kind: RowKind, name: &str) -> Vec<Cell> {
-    let mut cells = vec![Cell::Null; COLUMNS.len()];
-    cells[0] = kind.as_str().into();
-    cells[1] = name.into();
-    cells[2] = Change::Same.as_str().into();
-    for list in &mut cells[MESSAGE + 1..] {
-        *list = Cell::Json(Value::Array(vec![]));
+fn note_cell(column: &Column, note: &str) -> Cell {
+    match column.key {
+        "kind" => RowKind::Note.as_str().into(),
+        "name" => "".into(),
+        "change" => Change::Same.as_str().into(),
+        "message" => note.into(),
+        _ if matches!(column.kind, CellType::Json(_)) => Cell::Json(Value::Array(vec![])),
+        _ => Cell::Null,
     }
-    cells
 }
 
 /// The common factor of the rows that a line is one of.

@@ -4,6 +4,7 @@
 //! fewer than 1 % of permutations of the series have one as large. Both parts are searched in the same way. A single
 //! outlier is no change point: each part has at least [`SHORTEST`] values.
 
+use crate::random::Random;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -71,19 +72,18 @@ fn split(values: &[f64]) -> Option<(usize, f64)> {
     best
 }
 
+/// The seed of the permutations, so that an answer repeats.
+const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// The share of permutations whose parts are at least as far apart, with the series itself.
 fn probability(values: &[f64], distance: f64) -> f64 {
     let mut shuffled = values.to_vec();
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut below = |limit: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((state >> 33) % limit as u64) as usize
-    };
+    let mut random = Random(SEED);
     let mut as_large = 1;
     let count = permutations(values.len());
     for _ in 0..count {
         for at in (1..shuffled.len()).rev() {
-            shuffled.swap(at, below(at + 1));
+            shuffled.swap(at, random.below(at as u64 + 1) as usize);
         }
         as_large += u32::from(split(&shuffled).is_some_and(|(_, other)| other >= distance));
     }
@@ -93,7 +93,6 @@ fn probability(values: &[f64], distance: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
 
     fn noisy(random: &mut Random, level: f64, n: usize) -> Vec<f64> {
         (0..n).map(|_| level + random.below(1000) as f64 / 1000.0).collect()

@@ -1,6 +1,6 @@
 //! The command line, built from the engine's lists of queries and exports, and its parsed arguments.
 
-mod check;
+mod compare;
 mod input;
 mod ranks;
 
@@ -104,7 +104,7 @@ fn subcommands() -> impl Iterator<Item = Command> {
         .iter()
         .chain(COMPARISONS)
         .map(query_command)
-        .chain([check::trend(), ranks::summarize(), ranks::merge(), export, repair])
+        .chain([compare::trend(), ranks::summarize(), ranks::merge(), export, repair])
         .chain(page_commands())
         .chain(exports(Kind::Edit).map(|e| export_command(e, "")))
         .chain([
@@ -156,7 +156,7 @@ fn query_command(query: &Query) -> Command {
         .after_help(examples)
         .args(query.options.iter().map(option_arg));
     let command = answer_args(command.next_help_heading("Output"), true);
-    if query.name == "check" { check::with_budgets(command) } else { command }
+    if query.name == "check" { compare::with_budgets(command) } else { command }
 }
 
 /// The columns of a query with their JSON keys.
@@ -338,7 +338,7 @@ fn answer_args(command: Command, required: bool) -> Command {
         _ if is_comparison => run_traces().num_args(1).value_name("BASE"),
         _ => traces(required),
     };
-    let new = is_comparison.then(check::new_trace);
+    let new = is_comparison.then(compare::new_trace);
     command.arg(traces).args(new).args(input).args([
         format_arg("The output format"),
         output("Write to this file instead of standard output"),

@@ -1,4 +1,4 @@
-//! The arguments of `check` that other queries do not have.
+//! The arguments of the commands that compare: `diff`, `check` with budgets, and `trend`.
 
 use super::{FORMATS, examples, format_arg, output};
 use clap::{Arg, ArgAction, Command, value_parser};
