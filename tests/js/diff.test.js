@@ -42,7 +42,10 @@ for (const [base, changed] of [
     assert.deepEqual(here.tree(), JSON.parse(treeJson).rows);
     assert.deepEqual(await there.tree({ minShare: 5 }), here.tree({ minShare: 5 }));
     const tree = await there.treeColumns({ minShare: 5 });
-    assert.deepEqual([...tree.columns.b_ns], here.tree({ minShare: 5 }).map((row) => row.b_ns));
+    assert.deepEqual(
+      [...tree.columns.b_ns],
+      here.tree({ minShare: 5 }).map((row) => row.b_ns),
+    );
     const { length, columns } = here.columns();
     assert.deepEqual(
       [...columns.contribution_ns],
