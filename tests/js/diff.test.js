@@ -63,18 +63,18 @@ test("runs of several ranks are compared rank by rank", async () => {
   const ranks = (run) => [0, 1, 2, 3].map((rank) => `${data}/runs/${run}/rank${rank}.json.gz`);
   const progress = [];
   const onProgress = ({ done, total }) => progress.push([done, total]);
-  const comparison = await diff(ranks("alternating"), ranks("slow_forward"), { onProgress });
+  const comparison = await diff(ranks("plain"), ranks("slow_forward"), { onProgress });
   assert.deepEqual(progress.at(-1), [8, 8]);
-  const json = (await kinetoscope("diff", `${data}/runs/alternating`, `${data}/runs/slow_forward`, "--format", "json"))
+  const json = (await kinetoscope("diff", `${data}/runs/plain`, `${data}/runs/slow_forward`, "--format", "json"))
     .stdout;
   assert.deepEqual(comparison.rows(), JSON.parse(json).rows);
   const wait = comparison.rows().find(({ kind }) => kind === "wait");
   assert.match(wait.message, /rank 2 is late in the phase forward/);
   const profile = async (path) => (await open(path)).profile();
   const profiles = (run) => Promise.all(ranks(run).map(profile));
-  const ofProfiles = await diff(await profiles("alternating"), await profiles("slow_forward"));
+  const ofProfiles = await diff(await profiles("plain"), await profiles("slow_forward"));
   assert.deepEqual(ofProfiles.rows(), comparison.rows());
-  const one = await diff(ranks("alternating"), ranks("alternating").slice(1, 3));
+  const one = await diff(ranks("plain"), ranks("plain").slice(1, 3));
   const notes = one.rows().filter(({ kind }) => kind === "note");
   assert.deepEqual(
     notes.map(({ message }) => message),
@@ -84,7 +84,7 @@ test("runs of several ranks are compared rank by rank", async () => {
 
 test("summaries are compared with summaries", async () => {
   const folder = await mkdtemp(join(tmpdir(), "summaries-"));
-  const paths = ["alternating", "slow_forward"].map((run) => join(folder, `${run}.ksum`));
+  const paths = ["plain", "slow_forward"].map((run) => join(folder, `${run}.ksum`));
   for (const path of paths) await kinetoscope("summarize", `${data}/runs/${basename(path, ".ksum")}`, "-o", path);
   const json = (await kinetoscope("diff", ...paths, "--format", "json")).stdout;
   const comparison = await diff(...paths);
@@ -106,7 +106,7 @@ test("what cannot be compared is refused", async () => {
   const same = await diff(good, good);
   assert.deepEqual(same.rows(), []);
   assert.throws(() => same.rows({ colour: 1 }), { code: "bad_option" });
-  const rank = (number) => `${data}/runs/alternating/rank${number}.json.gz`;
+  const rank = (number) => `${data}/runs/plain/rank${number}.json.gz`;
   await assert.rejects(diff([rank(0), rank(1)], [rank(2), rank(3)]), { code: "bad_option" });
   const stop = new AbortController();
   stop.abort();
