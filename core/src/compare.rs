@@ -43,7 +43,6 @@ use self::lines::{Line, lines};
 use self::measure::{Both, Measures};
 use self::noise::{Factors, judge};
 use self::profile::Profile;
-use self::rank_waits::rank_waits;
 use self::tree::Branch;
 use self::verdict::Factor;
 use crate::error::Error;
@@ -95,8 +94,9 @@ impl Comparer {
             self.note(note);
         }
         let Comparer { mut measures, mut notes, sources, is_partial } = self;
-        let waits = core::mem::take(&mut measures.summaries).map(rank_waits);
-        let mut lines = lines(&measures, &waits);
+        let summaries = core::mem::take(&mut measures.summaries);
+        let mut lines = lines(&measures);
+        rank_waits::add(&mut lines, summaries);
         let factors = judge(&mut lines);
         let verdicts = verdicts(&lines, measures.groups.len());
         let units = [measures.units(0), measures.units(1)];

@@ -8,15 +8,12 @@ use super::align::Work;
 use super::kinds::{Part, RowKind};
 use super::measure::{Both, Measured, Measures, Series, Summed};
 use super::profile::COLLECTIVE_IN_FLIGHT;
-use super::rank_waits::RankWaits;
-use super::statistics::mean;
 use super::verdict::{Factor, Verdict};
 use crate::analysis::device::idle::Cause;
 use crate::analysis::device::names::is_sync_name;
 use crate::names::NameId;
 use crate::order::{descending, sort_by_key};
 use crate::ranks::phases::Phase;
-use crate::units::time_ns;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -56,7 +53,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    fn new(kind: RowKind, name: &str) -> Line {
+    pub(super) fn new(kind: RowKind, name: &str) -> Line {
         Line {
             kind,
             name: name.to_string(),
@@ -126,7 +123,7 @@ impl Line {
 }
 
 /// Returns every line.
-pub(super) fn lines(measures: &Measures, waits: &Both<Option<RankWaits>>) -> Vec<Line> {
+pub(super) fn lines(measures: &Measures) -> Vec<Line> {
     let units = [measures.units(0), measures.units(1)];
     let mut host: Vec<Line> = measures.parts(false).map(|at| of_group(measures, at, Part::Wall)).collect();
     add_up(&mut host, units);
@@ -157,10 +154,6 @@ pub(super) fn lines(measures: &Measures, waits: &Both<Option<RankWaits>>) -> Vec
     lines.append(&mut host);
     lines.append(&mut names);
     lines.append(&mut phases);
-    if let [Some(a), Some(b)] = waits {
-        lines.push(wait(a, b));
-        explain_waits(&mut lines);
-    }
     lines.extend(memory(measures));
     lines.extend(steps(measures));
     lines
@@ -212,43 +205,6 @@ fn of_sum(sum: &Summed, units: Both<i64>) -> Line {
         values: *ns,
         sums: *ns,
         ..Line::new(*kind, name)
-    }
-}
-
-fn wait(a: &RankWaits, b: &RankWaits) -> Line {
-    let late = [("first", a), ("second", b)];
-    let late = late
-        .into_iter()
-        .filter_map(|(which, waits)| Some(format!("in the {which} run, {}", waits.late.as_ref()?)));
-    let late: Vec<String> = late.collect();
-    Line {
-        samples: [a.steps.clone(), b.steps.clone()],
-        values: [a, b].map(|waits| libm::rint(mean(&waits.steps)) as i64),
-        about: (!late.is_empty()).then(|| late.join(", ")),
-        ..Line::new(RowKind::Wait, "waiting for other ranks")
-    }
-}
-
-/// The smallest share of the change of a line that a change of the waits explains.
-const EXPLAINS: f64 = 0.25;
-
-/// Returns a sentence about the line of the waits, without a period.
-pub(super) fn waits_text(wait: &Line) -> String {
-    let [a, b] = wait.values.map(|ns| time_ns(ns, None));
-    let late = wait.about.as_ref().map(|late| format!("{late}; ")).unwrap_or_default();
-    format!("{late}the ranks wait {b} a step for each other in their collectives instead of {a}")
-}
-
-/// Says of the lines about collectives how long the ranks wait for each other, if that explains their change.
-fn explain_waits(lines: &mut [Line]) {
-    let Some(wait) = lines.last().cloned() else { return };
-    let text = waits_text(&wait);
-    let explained = wait.contribution() as f64;
-    for line in lines.iter_mut().filter(|line| line.is_of_collectives()) {
-        let change = line.contribution() as f64;
-        if explained * change > 0.0 && explained.abs() >= change.abs() * EXPLAINS {
-            line.about = Some(text.clone());
-        }
     }
 }
 

@@ -1,24 +1,37 @@
 //! How long the ranks of a run wait for each other, and for whom.
 
+use super::kinds::RowKind;
+use super::lines::Line;
+use super::measure::Both;
+use super::statistics::mean;
 use crate::ranks::findings::Findings;
-use crate::ranks::phases::sum;
 use crate::ranks::run::Run;
+use crate::ranks::step_table::Cell;
 use crate::ranks::summary::Summary;
+use crate::units::time_ns;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The waits of a run.
-#[derive(Clone, Debug)]
-pub(super) struct RankWaits {
+struct RankWaits {
     /// The mean wait of the ranks in each step, in ns.
-    pub(super) steps: Vec<f64>,
+    steps: Vec<f64>,
     /// Who is late, and in which phase.
-    pub(super) late: Option<String>,
+    late: Option<String>,
+}
+
+/// Adds the line of the waits, and says of the lines about collectives whether the waits explain them.
+pub(super) fn add(lines: &mut Vec<Line>, summaries: Both<Vec<Summary>>) {
+    if let [Some(a), Some(b)] = summaries.map(rank_waits) {
+        let wait = wait(&a, &b);
+        explain(lines, &wait);
+        lines.push(wait);
+    }
 }
 
 /// Returns the waits of a run; `None` of a single rank, and without collectives that several ranks have.
-pub(super) fn rank_waits(summaries: Vec<Summary>) -> Option<RankWaits> {
+fn rank_waits(summaries: Vec<Summary>) -> Option<RankWaits> {
     if summaries.len() < 2 {
         return None;
     }
@@ -27,13 +40,48 @@ pub(super) fn rank_waits(summaries: Vec<Summary>) -> Option<RankWaits> {
     if findings.matched.is_empty() {
         return None;
     }
-    let mean = |cells: &Vec<Option<_>>| {
-        let waits: Vec<i64> =
-            cells.iter().flatten().map(|cell: &crate::ranks::step_table::Cell| cell.wait_ns).collect();
-        sum(&waits) as f64 / waits.len().max(1) as f64
+    let of_step = |cells: &Vec<Option<Cell>>| {
+        let waits: Vec<f64> = cells.iter().flatten().map(|cell| cell.wait_ns as f64).collect();
+        mean(&waits)
     };
     let late = findings.stragglers.first().map(|one| {
         format!("rank {} is late in the phase {}", run.members[one.member].rank, one.phase.as_str())
     });
-    Some(RankWaits { steps: findings.table.cells.iter().map(mean).collect(), late })
+    Some(RankWaits { steps: findings.table.cells.iter().map(of_step).collect(), late })
+}
+
+fn wait(a: &RankWaits, b: &RankWaits) -> Line {
+    let late = [("first", a), ("second", b)];
+    let late = late
+        .into_iter()
+        .filter_map(|(which, waits)| Some(format!("in the {which} run, {}", waits.late.as_ref()?)));
+    let late: Vec<String> = late.collect();
+    Line {
+        samples: [a.steps.clone(), b.steps.clone()],
+        values: [a, b].map(|waits| libm::rint(mean(&waits.steps)) as i64),
+        about: (!late.is_empty()).then(|| late.join(", ")),
+        ..Line::new(RowKind::Wait, "waiting for other ranks")
+    }
+}
+
+/// The smallest share of the change of a line that a change of the waits explains.
+const EXPLAINS: f64 = 0.25;
+
+/// Returns a sentence about the line of the waits, without a period.
+pub(super) fn text(wait: &Line) -> String {
+    let [a, b] = wait.values.map(|ns| time_ns(ns, None));
+    let late = wait.about.as_ref().map(|late| format!("{late}; ")).unwrap_or_default();
+    format!("{late}the ranks wait {b} a step for each other in their collectives instead of {a}")
+}
+
+/// Says of the lines about collectives how long the ranks wait for each other, if that explains their change.
+fn explain(lines: &mut [Line], wait: &Line) {
+    let text = text(wait);
+    let explained = wait.contribution() as f64;
+    for line in lines.iter_mut().filter(|line| line.is_of_collectives()) {
+        let change = line.contribution() as f64;
+        if explained * change > 0.0 && explained.abs() >= change.abs() * EXPLAINS {
+            line.about = Some(text.clone());
+        }
+    }
 }

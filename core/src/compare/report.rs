@@ -1,10 +1,9 @@
 //! A comparison as a page of text.
 
 use super::kinds::{Part, RowKind};
-use super::lines::waits_text;
 use super::tree::signed;
 use super::verdict::Factor;
-use super::{Comparison, DiffOptions, Finding};
+use super::{Comparison, DiffOptions, Finding, rank_waits};
 use crate::rows::{Cell, Rows};
 use crate::units::{self, counted};
 use alloc::format;
@@ -38,7 +37,7 @@ pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> String {
     speed(comparison, &mut page);
     let waits = comparison.findings.iter().filter(|finding| finding.line.kind == RowKind::Wait);
     for finding in waits.filter(|finding| finding.line.verdict.is_significant != Some(false)) {
-        let _ = writeln!(page, "\nWaits: {}.", waits_text(&finding.line));
+        let _ = writeln!(page, "\nWaits: {}.", rank_waits::text(&finding.line));
     }
     for note in &comparison.notes {
         let _ = writeln!(page, "\nNote: {note}.");
