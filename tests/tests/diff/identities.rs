@@ -24,7 +24,7 @@ pub(crate) fn check(base: &Profile, new: &Profile, what: &str) {
 }
 
 /// The rows of each total add up to it, on both sides.
-pub(crate) fn check_totals(rows: &[Value], what: &str) {
+pub(crate) fn check_parts(rows: &[Value], what: &str) {
     for total in rows.iter().filter(|row| row["kind"] == "total") {
         let parts = || rows.iter().filter(|row| row["part_of"] == total["name"]);
         // Rows that are equal on both sides are left out, so only changes can be added up.
@@ -34,6 +34,11 @@ pub(crate) fn check_totals(rows: &[Value], what: &str) {
             assert_eq!(int(&row["b_ns"]) - int(&row["a_ns"]), int(&row["contribution_ns"]), "{what}");
         }
     }
+}
+
+/// The rows of each total add up to it, on both sides; and devices are busy or idle all the time.
+pub(crate) fn check_totals(rows: &[Value], what: &str) {
+    check_parts(rows, what);
     let total = |name: &str| rows.iter().find(|row| row["kind"] == "total" && row["name"] == name);
     if let (Some(wall), Some(busy), Some(idle)) = (total("wall"), total("device busy"), total("device idle"))
     {
