@@ -86,8 +86,6 @@ fn a_known_change_is_the_first_row() {
         }
     }
     assert!(found >= 2, "{found} pairs");
-    // The machine was so much faster for one recording that a call takes as long with a third more work.
-    hidden.retain(|pair| pair != "base3 → op_slow3");
     assert_eq!(hidden, Vec::<String>::new());
 }
 
