@@ -67,12 +67,22 @@ pub struct Comparer {
     notes: Vec<String>,
     sources: Both<Vec<String>>,
     is_partial: bool,
+    /// The ranks with the number of their steps on each side. Several recordings of a rank follow one another.
+    ranks: Vec<(Option<i64>, Both<usize>)>,
 }
 
 impl Comparer {
     /// Adds two profiles of the same rank.
     pub fn add(&mut self, base: &Profile, new: &Profile) {
-        self.measures.add([base, new]);
+        let rank = base.rank();
+        let at = self.ranks.iter().position(|one| rank.is_some() && one.0 == rank).unwrap_or_else(|| {
+            self.ranks.push((rank, [0; 2]));
+            self.ranks.len() - 1
+        });
+        let [a, b] = &mut self.ranks[at].1;
+        let from = [*a, *b];
+        (*a, *b) = (*a + base.len(), *b + new.len());
+        self.measures.add([base, new], from);
         for note in notes::notes([base, new]) {
             self.note(note);
         }
@@ -93,7 +103,7 @@ impl Comparer {
         for note in notes::about(&self.measures) {
             self.note(note);
         }
-        let Comparer { mut measures, mut notes, sources, is_partial } = self;
+        let Comparer { mut measures, mut notes, sources, is_partial, ranks } = self;
         let summaries = core::mem::take(&mut measures.summaries);
         let mut lines = lines(&measures);
         rank_waits::add(&mut lines, summaries);
@@ -125,6 +135,7 @@ impl Comparer {
         sort_by_key(&mut findings, |finding| (finding.rank(), descending(of_float(size(finding)))));
         Comparison {
             sources,
+            ranks: ranks.len(),
             findings,
             branches,
             notes,
@@ -185,6 +196,7 @@ impl Finding {
 #[derive(Clone, Debug)]
 pub struct Comparison {
     sources: Both<Vec<String>>,
+    ranks: usize,
     findings: Vec<Finding>,
     branches: Vec<Branch>,
     notes: Vec<String>,
@@ -229,7 +241,9 @@ impl Comparison {
             && let Some(trace) = all().find(|one| !one.is_summary())
         {
             let (summary, trace) = (summary.source(), trace.source());
-            let why = format!("{summary}: a summary is compared with summaries; {trace} is a trace");
+            let why = format!(
+                "summaries are compared with summaries: there is one of {summary}, and the trace {trace}"
+            );
             return Err(Error::BadOption(why));
         }
         let mut comparer = Comparer::default();

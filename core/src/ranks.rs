@@ -35,7 +35,7 @@ mod rows;
 pub mod run;
 pub mod sketch;
 pub(crate) mod step_table;
-mod stragglers;
+pub(crate) mod stragglers;
 mod structure;
 pub mod summary;
 mod waits;

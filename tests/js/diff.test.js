@@ -92,7 +92,7 @@ test("summaries are compared with summaries", async () => {
   assert.equal(await (await worker.diff(...paths)).json(), comparison.json());
   await assert.rejects(diff(paths[0], `${data}/runs/slow_forward/rank0.json.gz`), {
     code: "bad_option",
-    message: /a summary is compared with summaries/,
+    message: /summaries are compared with summaries/,
   });
   await rm(folder, { recursive: true });
 });

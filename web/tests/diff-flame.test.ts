@@ -69,6 +69,12 @@ describe("the flame graph of two runs", () => {
     ]);
   });
 
+  test("a tree of any depth has shades", () => {
+    const deep = treeOf(Array.from({ length: 20_000 }, (_, at): Place => [at, `f${at}`, at === 19_999, 10, 20]));
+    const boxes = diffBoxes(deep, "host", "b");
+    expect([boxes.length, boxes[0]?.shade]).toEqual([20_000, 0.5]);
+  });
+
   test("a shade is the change as a share of the larger time", () => {
     expect([shadeOf({ a: 1, b: 2 }), shadeOf({ a: 2, b: 1 }), shadeOf({ a: 0, b: 0 })]).toEqual([0.5, -0.5, 0]);
   });

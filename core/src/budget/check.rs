@@ -140,8 +140,11 @@ impl Check<'_> {
     fn unfit_base(&self) -> Option<String> {
         let partial = self.base.iter().find(|base| base.profile.facts.is_partial);
         let partial = partial.map(|base| format!("a part of {} could not be read", base.source()));
+        let has_steps = |one: &Subject| one.profile.has_steps();
+        let without = self.base.iter().find(|base| has_steps(self.subject) && !has_steps(base));
+        let without = || without.map(|base| format!("{} has no profiler steps", base.source()));
         let other = || self.comparisons.iter().find_map(Comparison::other_program).map(ToString::to_string);
-        partial.or_else(other)
+        partial.or_else(without).or_else(other)
     }
 
     fn limit(&self, rule: Rule, value: Option<f64>) -> Limit {

@@ -5,6 +5,7 @@ use super::subject::Subject;
 use crate::compare::statistics::{mean, variance};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
@@ -26,7 +27,7 @@ pub fn starting_point(subjects: &[Subject]) -> String {
     let mut out = String::from("# Budgets of a step, from the noise of the measured traces.\n");
     let names: Vec<&str> = subjects.iter().map(Subject::source).collect();
     let _ = writeln!(out, "# Measured: {}", crate::rows::one_line(&names.join(", ")));
-    if subjects.len() == 1 {
+    if recordings(subjects) == 1 {
         out.push_str("# One recording does not show the noise between recordings: measure several.\n");
     }
     let wall = subjects.iter().filter_map(|one| one.value(Metric::Step, "")).fold(0.0, f64::max);
@@ -62,8 +63,7 @@ fn add(out: &mut String, subjects: &[Subject], metric: Metric, name: &str, wall:
     {
         return;
     }
-    let noise =
-        if values.len() > 1 { libm::sqrt(variance(&values)) } else { own_noise(&subjects[0], metric, name) };
+    let noise = noise(subjects, metric, name);
     let largest = values.iter().copied().fold(0.0, f64::max);
     let tolerance = (DEVIATIONS * noise / middle.max(f64::MIN_POSITIVE)).max(SMALLEST);
     let max = if is_count { largest } else { largest.max(middle * (1.0 + tolerance)) };
@@ -74,6 +74,38 @@ fn add(out: &mut String, subjects: &[Subject], metric: Metric, name: &str, wall:
     let percent =
         if is_count { String::new() } else { format!(", tolerance {:.1} %", (max / middle - 1.0) * 100.0) };
     let _ = writeln!(out, " # measured {}{percent}", unit.show(middle));
+}
+
+/// The recordings of each rank. Traces without a rank are recordings of one program.
+fn by_rank(subjects: &[Subject]) -> Vec<Vec<&Subject>> {
+    let mut ranks: Vec<Vec<&Subject>> = Vec::new();
+    for subject in subjects {
+        match ranks.iter_mut().find(|one| one[0].rank() == subject.rank()) {
+            Some(recordings) => recordings.push(subject),
+            None => ranks.push(vec![subject]),
+        }
+    }
+    ranks
+}
+
+/// The number of recordings: ranks of one run are one.
+fn recordings(subjects: &[Subject]) -> usize {
+    by_rank(subjects).iter().map(Vec::len).max().unwrap_or(0)
+}
+
+/// The standard deviation of a value between recordings of a rank; of one recording, of its mean.
+fn noise(subjects: &[Subject], metric: Metric, name: &str) -> f64 {
+    let ranks = by_rank(subjects);
+    let between = ranks.iter().filter(|recordings| recordings.len() > 1).map(|recordings| {
+        let values: Vec<f64> = recordings.iter().filter_map(|one| one.value(metric, name)).collect();
+        variance(&values)
+    });
+    let between: Vec<f64> = between.collect();
+    if between.is_empty() {
+        subjects.iter().map(|one| own_noise(one, metric, name)).fold(0.0, f64::max)
+    } else {
+        libm::sqrt(mean(&between))
+    }
 }
 
 /// The noise of the mean of one recording, by its steps.

@@ -11,8 +11,9 @@ mod side;
 use self::side::{NONE, Side};
 use super::kinds::RowKind;
 use super::profile::{Profile, ROOTS};
-use crate::index::Index;
+use crate::index::{Index, Keyed};
 use crate::names::{NameId, Names};
+use crate::order::{descending, sort_by_key};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -30,7 +31,7 @@ pub(super) enum Work {
     OtherTypes,
     /// The same work of a device is on another stream.
     OtherStream,
-    /// Only one side launches kernels.
+    /// Only one side launches device work.
     OtherDevice,
     /// Something else runs at the same place.
     Replaced,
@@ -106,11 +107,19 @@ fn moved(a: &[u64], b: &[u64], pairs: &[(usize, usize)]) -> [Vec<bool>; 2] {
 pub(super) fn align(a: &Profile, b: &Profile) -> Alignment {
     let mut names = Names::default();
     let sides = [Side::new(a, &mut names), Side::new(b, &mut names)];
-    let mut aligner = Aligner { sides, groups: Vec::new(), index: Index::default(), names, work: Vec::new() };
+    let mut aligner = Aligner {
+        sides,
+        groups: Vec::new(),
+        index: Index::default(),
+        names,
+        work: Vec::new(),
+        on_devices: Vec::new(),
+    };
     aligner.work.extend(ROOTS.map(|root| (root, root)));
     while let Some((x, y)) = aligner.work.pop() {
         aligner.pair(x, y);
     }
+    aligner.pair_devices();
     aligner.finish()
 }
 
@@ -122,6 +131,8 @@ struct Aligner<'a> {
     names: Names,
     /// Pairs of places whose children are to be aligned.
     work: Vec<(u32, u32)>,
+    /// Pairs of places on devices.
+    on_devices: Vec<(u32, u32)>,
 }
 
 impl Aligner<'_> {
@@ -143,6 +154,10 @@ impl Aligner<'_> {
     /// Makes two places one, and aligns their children.
     fn pair(&mut self, x: u32, y: u32) {
         let [a, b] = [self.sides[0].node(x), self.sides[1].node(y)].map(|node| *node);
+        if a.kind.is_on_device() {
+            self.on_devices.push((x, y));
+            return;
+        }
         let names = [self.own_name(0, x), self.own_name(1, y)];
         let inputs = |id: [NameId; 2]| [self.sides[0].text(id[0]), self.sides[1].text(id[1])];
         let differ = |[x, y]: [&str; 2]| !x.is_empty() && !y.is_empty() && x != y;
@@ -150,8 +165,7 @@ impl Aligner<'_> {
         let (work, inputs) = if names[0] != names[1] {
             (Work::Replaced, None)
         } else if differ(types) {
-            let work = if a.kind.is_on_device() { Work::OtherStream } else { Work::OtherTypes };
-            (work, Some(types.map(ToOwned::to_owned)))
+            (Work::OtherTypes, Some(types.map(ToOwned::to_owned)))
         } else if differ(shapes) {
             (Work::OtherShapes, Some(shapes.map(ToOwned::to_owned)))
         } else if self.runs_elsewhere(x, y) {
@@ -159,17 +173,59 @@ impl Aligner<'_> {
         } else {
             (Work::Same, None)
         };
-        let names = names.map(|name| vec![name]);
-        let group = self.group(Group { kind: a.kind, work, names, inputs });
-        self.sides[0].put(&[x], group);
-        self.sides[1].put(&[y], group);
+        self.put((x, y), work, inputs);
         for on_device in [false, true] {
             let lists = [self.sides[0].list(x, on_device), self.sides[1].list(y, on_device)];
             self.lists(&lists);
         }
     }
 
-    /// Whether an operator launches kernels on one side only.
+    /// Makes two places one.
+    fn put(&mut self, (x, y): (u32, u32), work: Work, inputs: Option<[String; 2]>) {
+        let names = [vec![self.own_name(0, x)], vec![self.own_name(1, y)]];
+        let group = self.group(Group { kind: self.sides[0].node(x).kind, work, names, inputs });
+        self.sides[0].put(&[x], group);
+        self.sides[1].put(&[y], group);
+    }
+
+    /// Makes pairs of places on devices one. Streams have other numbers in other processes, so work has moved only if its
+    /// stream is not the one that most work of its old stream is on now.
+    fn pair_devices(&mut self) {
+        let pairs = core::mem::take(&mut self.on_devices);
+        let of = |aligner: &mut Self, (x, y): (u32, u32)| {
+            let streams = [(0, x), (1, y)].map(|(side, at)| {
+                let side: &Side<'_> = &aligner.sides[side];
+                side.text(side.node(at).types).to_owned()
+            });
+            let [a, b] = [0, 1].map(|side: usize| i64::from(aligner.names.intern(&streams[side]).0));
+            ((a, b), streams)
+        };
+        let mut counts: Keyed<i64> = Keyed::default();
+        for &pair in &pairs {
+            *counts.of(of(self, pair).0) += 1;
+        }
+        let mut by_count: Vec<((i64, i64), i64)> = counts.entries().to_vec();
+        sort_by_key(&mut by_count, |&(streams, count)| (descending(count), streams.0 << 32 | streams.1));
+        let mut kept: Vec<(i64, i64)> = Vec::new();
+        for (streams, _) in by_count {
+            if kept.iter().all(|known| known.0 != streams.0 && known.1 != streams.1) {
+                kept.push(streams);
+            }
+        }
+        for (x, y) in pairs {
+            let (streams, texts) = of(self, (x, y));
+            let (work, inputs) = if self.own_name(0, x) != self.own_name(1, y) {
+                (Work::Replaced, None)
+            } else if kept.contains(&streams) {
+                (Work::Same, None)
+            } else {
+                (Work::OtherStream, Some(texts))
+            };
+            self.put((x, y), work, inputs);
+        }
+    }
+
+    /// Whether an operator launches device work on one side only.
     fn runs_elsewhere(&self, x: u32, y: u32) -> bool {
         self.sides[0].node(x).kind == RowKind::Operator
             && self.sides.iter().all(|side| side.profile.facts.used_devices > 0)

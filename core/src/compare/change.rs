@@ -82,7 +82,9 @@ pub(super) fn why(line: &Line, change: Change) -> Option<(Why, String)> {
         (_, Work::OtherTypes, _) => Some((Why::DataType, inputs(line))),
         (_, Work::OtherShapes, _) => Some((Why::Shapes, inputs(line))),
         (_, Work::Replaced, _) => Some(replaced(line)),
-        (_, Work::OtherDevice, _) => because(Why::Device, "only one side launches kernels for it"),
+        (_, Work::OtherDevice, _) => {
+            because(Why::Device, "only one of the traces launches device work for it")
+        }
         (_, Work::OtherStream, _) => Some((Why::Stream, format!("stream {}", inputs(line)))),
         _ if whole_cause(Category::UserAnnotation, name) == Some(Cause::Compilation) => {
             because(Why::Compilation, "code was compiled")

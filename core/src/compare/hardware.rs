@@ -24,8 +24,8 @@ impl Reading<'_> {
         ["clock", "freq", "mhz"].iter().any(|word| name.contains(word))
     }
 
-    fn is_of_device(&self) -> bool {
-        self.name.starts_with("GPU") || self.name.starts_with("device")
+    fn is_of_host(&self) -> bool {
+        self.name.to_ascii_lowercase().contains("cpu")
     }
 
     /// The logarithm of the ratio of the second side to the first.
@@ -56,10 +56,13 @@ pub(super) fn notes(measures: &Measures) -> Vec<String> {
 
 /// Returns the clocks whose change explains a common factor.
 pub(super) fn clocks(measures: &Measures, what: &str, factor: &Factor) -> Option<String> {
+    if factor.log.abs() < SMALLEST {
+        return None;
+    }
     let explains = |one: &Reading<'_>| {
         let log = -one.log();
         one.is_clock()
-            && one.is_of_device() == (what == "devices")
+            && one.is_of_host() == (what == "host")
             && log * factor.log > 0.0
             && log.abs() >= factor.log.abs() * EXPLAINS
     };

@@ -85,12 +85,12 @@ fn add(series: &mut Series, step: usize, ns: i64) {
 }
 
 impl Measures {
-    /// Adds two profiles of the same rank.
-    pub(super) fn add(&mut self, sides: Both<&Profile>) {
+    /// Adds two profiles of the same rank, whose first steps have the numbers `from` on each side.
+    pub(super) fn add(&mut self, sides: Both<&Profile>, from: Both<usize>) {
         let alignment = aligned(sides);
         for (side, profile) in sides.into_iter().enumerate() {
-            self.add_steps(side, profile);
-            self.add_memory(side, profile);
+            self.add_steps(side, profile, from[side]);
+            self.add_memory(side, profile, from[side]);
             self.add_sums(side, profile);
             self.add_readings(side, profile);
             self.summaries[side].extend(profile.summary.as_deref().cloned());
@@ -98,7 +98,7 @@ impl Measures {
         let group_of: Vec<u32> = alignment.groups.iter().map(|group| self.group(group)).collect();
         for (side, profile) in sides.into_iter().enumerate() {
             let groups: Vec<u32> = alignment.of[side].iter().map(|&group| group_of[group as usize]).collect();
-            let own = self.add_samples(side, profile, &groups);
+            let own = self.add_samples(side, profile, &groups, from[side]);
             self.add_places(side, profile, &groups, &own);
             self.add_aligned(side, &groups, &alignment.is_matched[side], &own);
             let is_replaced = |group: u32| self.groups[group as usize].group.work == Work::Replaced;
@@ -107,10 +107,10 @@ impl Measures {
     }
 
     /// Adds the samples to the groups of their places. Returns the sum of each place.
-    fn add_samples(&mut self, side: usize, profile: &Profile, groups: &[u32]) -> Vec<i64> {
+    fn add_samples(&mut self, side: usize, profile: &Profile, groups: &[u32], from: usize) -> Vec<i64> {
         let mut own = vec![0i64; groups.len()];
         for sample in &profile.places.samples {
-            let (node, step) = (sample.node as usize, sample.step as usize);
+            let (node, step) = (sample.node as usize, from + sample.step as usize);
             let measured = &mut self.groups[groups[node] as usize];
             add(&mut measured.counts[side], step, i64::from(sample.count));
             add(&mut measured.ns[side], step, sample.ns);
@@ -137,30 +137,31 @@ impl Measures {
         }
     }
 
-    fn add_steps(&mut self, side: usize, profile: &Profile) {
+    fn add_steps(&mut self, side: usize, profile: &Profile, from: usize) {
         self.devices[side] = self.devices[side].max(profile.facts.used_devices);
         if !profile.is_summary() {
             self.idle.resize_with(Cause::ALL.len(), Default::default);
         }
         self.phases.resize_with(Phase::ALL.len(), Default::default);
-        for (at, step) in profile.steps.iter().enumerate() {
+        for (index, step) in profile.steps.iter().enumerate() {
+            let at = from + index;
             if at == self.ranks[side].len() {
                 self.ranks[side].push(0);
                 self.numbers[side].push(step.number);
             }
             self.ranks[side][at] += 1;
             add(&mut self.wall[side], at, step.wall_ns);
-            for (series, ns) in self.idle.iter_mut().zip(profile.idle[at]) {
+            for (series, ns) in self.idle.iter_mut().zip(profile.idle[index]) {
                 add(&mut series[side], at, ns);
             }
-            let phases: Times = profile.phases[at];
+            let phases: Times = profile.phases[index];
             for (series, ns) in self.phases.iter_mut().zip(phases) {
                 add(&mut series[side], at, ns);
             }
         }
     }
 
-    fn add_memory(&mut self, side: usize, profile: &Profile) {
+    fn add_memory(&mut self, side: usize, profile: &Profile, from: usize) {
         for peaks in &profile.memory {
             let at = self.memory.iter().position(|one| one.0 == peaks.device).unwrap_or_else(|| {
                 self.memory.push((peaks.device.clone(), Default::default(), [0; 2]));
@@ -169,6 +170,7 @@ impl Measures {
             let (_, series, peak) = &mut self.memory[at];
             peak[side] = peak[side].max(peaks.peak);
             for (step, bytes) in peaks.of_steps.iter().enumerate() {
+                let step = from + step;
                 grow(&mut series[side], step + 1);
                 series[side][step] = series[side][step].max(bytes.unwrap_or(0));
             }
@@ -282,5 +284,5 @@ fn aligned([a, b]: Both<&Profile>) -> Alignment {
 
 /// Whether the groups do the same work on both sides, as far as the traces show it.
 pub(super) fn is_same_work(work: Work) -> bool {
-    matches!(work, Work::Same | Work::OtherStream)
+    work == Work::Same
 }

@@ -79,7 +79,7 @@ pub(super) fn about(measures: &Measures) -> Vec<String> {
 pub(super) fn other_program(measures: &Measures) -> Option<String> {
     let has_time = measures.attributed.iter().all(|&ns| ns > 0);
     let aligned = aligned(measures);
-    (has_time && aligned.iter().any(|&share| share < SMALLEST_ALIGNED)).then(|| {
+    (has_time && aligned.iter().all(|&share| share < SMALLEST_ALIGNED)).then(|| {
         let [a, b] = aligned.map(|aligned| share(aligned, 1.0));
         format!(
             "{a} of the first and {b} of the second trace could be aligned: they may be of different programs"

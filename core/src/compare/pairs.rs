@@ -21,18 +21,31 @@ pub(super) fn by_rank<'a>(base: &'a [Profile], new: &'a [Profile]) -> (Vec<Pair<
             None => only_base.push(one),
         }
     }
-    let notes = [("first", only_base), ("second", left)];
-    let notes = notes.into_iter().filter(|(_, alone)| !alone.is_empty()).map(|(side, alone)| {
-        let ranks: Option<Vec<i64>> = alone.iter().map(|one| one.rank()).collect();
-        let what = match ranks {
-            Some(mut ranks) => {
-                ranks.sort_unstable();
-                ranks.dedup();
-                ranks_text(&ranks)
-            }
-            None => alone.iter().map(|one| one.source()).collect::<Vec<_>>().join(", "),
-        };
-        format!("only the {side} run has a trace of {what}; it is not compared")
-    });
-    (pairs, notes.collect())
+    let is_compared = |one: &&Profile| pairs.iter().any(|pair: &Pair<'_>| pair.0.rank() == one.rank());
+    let mut notes = Vec::new();
+    for (side, alone) in [("first", only_base), ("second", left)] {
+        let (further, alone): (Vec<&Profile>, Vec<&Profile>) = alone.into_iter().partition(is_compared);
+        notes.extend((!further.is_empty()).then(|| {
+            let whose = named(&further);
+            format!("the {side} run has more recordings of {whose} than the other; they are not compared")
+        }));
+        notes
+            .extend((!alone.is_empty()).then(|| {
+                format!("only the {side} run has a trace of {}; it is not compared", named(&alone))
+            }));
+    }
+    (pairs, notes)
+}
+
+/// The ranks of profiles, or their names if not all state one.
+fn named(profiles: &[&Profile]) -> String {
+    let ranks: Option<Vec<i64>> = profiles.iter().map(|one| one.rank()).collect();
+    match ranks {
+        Some(mut ranks) => {
+            ranks.sort_unstable();
+            ranks.dedup();
+            ranks_text(&ranks)
+        }
+        None => profiles.iter().map(|one| one.source()).collect::<Vec<_>>().join(", "),
+    }
 }

@@ -5,8 +5,9 @@ use super::lines::Line;
 use super::measure::Both;
 use super::statistics::mean;
 use crate::ranks::findings::Findings;
-use crate::ranks::run::Run;
+use crate::ranks::run::{Run, ranks_text};
 use crate::ranks::step_table::Cell;
+use crate::ranks::stragglers::Straggler;
 use crate::ranks::summary::Summary;
 use crate::units::time_ns;
 use alloc::format;
@@ -44,22 +45,35 @@ fn rank_waits(summaries: Vec<Summary>) -> Option<RankWaits> {
         let waits: Vec<f64> = cells.iter().flatten().map(|cell| cell.wait_ns as f64).collect();
         mean(&waits)
     };
-    let late = findings.stragglers.first().map(|one| {
-        format!("rank {} is late in the phase {}", run.members[one.member].rank, one.phase.as_str())
-    });
+    let late = late(&run, &findings.stragglers);
     Some(RankWaits { steps: findings.table.cells.iter().map(of_step).collect(), late })
 }
 
+/// Says who is late: one rank if it costs at least half of what all late ranks cost.
+fn late(run: &Run, stragglers: &[Straggler]) -> Option<String> {
+    let first = stragglers.first()?;
+    let all: i64 = stragglers.iter().fold(0, |sum, one| sum.saturating_add(one.cost_ns));
+    if first.cost_ns >= all / 2 {
+        let rank = run.members[first.member].rank;
+        return Some(format!("rank {rank} is late in the phase {}", first.phase.as_str()));
+    }
+    let mut ranks: Vec<i64> = stragglers.iter().map(|one| run.members[one.member].rank).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    Some(format!("{} are late, none of them most of the time", ranks_text(&ranks)))
+}
+
 fn wait(a: &RankWaits, b: &RankWaits) -> Line {
-    let late = [("first", a), ("second", b)];
-    let late = late
-        .into_iter()
-        .filter_map(|(which, waits)| Some(format!("in the {which} run, {}", waits.late.as_ref()?)));
-    let late: Vec<String> = late.collect();
     Line {
         samples: [a.steps.clone(), b.steps.clone()],
         values: [a, b].map(|waits| libm::rint(mean(&waits.steps)) as i64),
-        about: (!late.is_empty()).then(|| late.join(", ")),
+        about: match (&a.late, &b.late) {
+            (None, None) => None,
+            (None, Some(late)) => Some(late.clone()),
+            (Some(late), None) => Some(format!("{late} in the first run only")),
+            (Some(a), Some(b)) if a == b => Some(format!("{a} in both runs")),
+            (Some(a), Some(b)) => Some(format!("{b}; in the first run, {a}")),
+        },
         ..Line::new(RowKind::Wait, "waiting for other ranks")
     }
 }
@@ -71,7 +85,7 @@ const EXPLAINS: f64 = 0.25;
 pub(super) fn text(wait: &Line) -> String {
     let [a, b] = wait.values.map(|ns| time_ns(ns, None));
     let late = wait.about.as_ref().map(|late| format!("{late}; ")).unwrap_or_default();
-    format!("{late}the ranks wait {b} a step for each other in their collectives instead of {a}")
+    format!("{late}a rank waits {b} a step for others in its collectives instead of {a}, on average")
 }
 
 /// Says of the lines about collectives how long the ranks wait for each other, if that explains their change.

@@ -24,7 +24,10 @@ pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> String {
     let [a, b] = &comparison.sources;
     let name = |names: &[String]| match names {
         [one] => one.clone(),
-        _ => counted(names.len(), "rank"),
+        several if several.len() == comparison.ranks => counted(several.len(), "rank"),
+        several => {
+            format!("{} with {}", counted(comparison.ranks, "rank"), counted(several.len(), "recording"))
+        }
     };
     let [steps_a, steps_b] = comparison.steps;
     let _ = writeln!(page, "A: {} ({})", name(a), counted(steps_a, "step"));

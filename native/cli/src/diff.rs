@@ -63,7 +63,8 @@ fn profiles(files: &RunFiles, code: &mut u8) -> Vec<Profile> {
             Ok(Content::Summaries(summaries)) => {
                 profiles.extend(summaries.into_iter().map(Profile::of_summary));
             }
-            Err(_) if is_other => {}
+            // A file of another kind is no loss, but a trace that was cut off looks like one.
+            Err(reason) if is_other => report(format!("{}: {reason}", found.path)),
             Err(reason) => {
                 report(format!("{}: {reason}", found.path));
                 *code = UNREADABLE;

@@ -25,8 +25,11 @@ pub(crate) fn record(path: &Path, subjects: &[Subject]) -> Result<(), Failure> {
         report(format!("{}: not recorded, because a part could not be read", one.source()));
     }
     let mut lines: String = complete.into_iter().map(|subject| line(subject, &origin)).collect();
+    if lines.is_empty() {
+        return Ok(());
+    }
     let before = fs::read(path).unwrap_or_default();
-    if !before.is_empty() && !before.starts_with(b"{\"schema\":\"kinetoscope.history/") {
+    if !before.is_empty() && !is_history(&before) {
         return Err(Failure::usage(format!(
             "{}: this is no history, and nothing is appended to it",
             path.display()
@@ -37,6 +40,14 @@ pub(crate) fn record(path: &Path, subjects: &[Subject]) -> Result<(), Failure> {
     }
     let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(failure)?;
     file.write_all(lines.as_bytes()).map_err(failure)
+}
+
+/// Whether the first line of a file is one of a history.
+fn is_history(file: &[u8]) -> bool {
+    let first = file.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line: Option<serde_json::Value> = serde_json::from_slice(first).ok();
+    let schema = line.as_ref().and_then(|line| line["schema"].as_str());
+    schema.is_some_and(|schema| schema.starts_with("kinetoscope.history/"))
 }
 
 fn origin() -> Origin {

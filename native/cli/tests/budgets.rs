@@ -259,6 +259,58 @@ fn a_partial_trace_is_not_recorded_and_has_no_budgets() {
     assert_eq!((init.status.code(), init.stdout.len()), (Some(2), 0));
 }
 
+/// The ranks of one run differ from each other, which is not the noise between recordings.
+#[test]
+fn ranks_of_one_run_are_one_recording() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/runs");
+    let run_of = |name: &str| data.join(name).display().to_string();
+    let init = |runs: &[&str]| {
+        let paths: Vec<String> = runs.iter().map(|name| run_of(name)).collect();
+        let arguments: Vec<&str> = ["--init"].into_iter().chain(paths.iter().map(String::as_str)).collect();
+        String::from_utf8(run(&folder, &arguments).stdout).expect("UTF-8")
+    };
+    let warning = "# One recording does not show the noise between recordings: measure several.";
+    assert!(init(&["plain"]).contains(warning));
+    assert!(!init(&["plain", "slow_forward"]).contains(warning));
+}
+
+/// The complete trace of a base without steps is no step.
+#[test]
+fn a_base_without_steps_decides_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("empty.json"), r#"{"traceEvents":[]}"#).expect("a file");
+    let empty = folder.path().join("empty.json").display().to_string();
+    let budget = "[step]\nmax_increase = \"5 %\"";
+    let output = check(budget, &[&pair("base1"), "--base", &empty, "--format", "json"]);
+    assert_eq!(output.status.code(), Some(3));
+    let message = rows(&output)[0]["message"].to_string();
+    assert!(message.contains("empty.json has no profiler steps"), "{message}");
+}
+
+/// A rank whose recording was killed at its start looks like another kind of file.
+#[test]
+fn files_of_a_run_that_are_no_traces_are_reported() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/runs/plain");
+    for run in ["a", "b"] {
+        fs::create_dir(folder.path().join(run)).expect("a folder");
+        for rank in 0..3 {
+            let name = format!("rank{rank}.json.gz");
+            fs::copy(data.join(&name), folder.path().join(run).join(&name)).expect("a copy");
+        }
+    }
+    fs::remove_file(folder.path().join("b/rank1.json.gz")).expect("a file");
+    fs::write(folder.path().join("b/rank1.json"), r#"{"schemaVersion": 1, "deviceProperties": ["#)
+        .expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kinetoscope"));
+    let output = command.args(["diff", "a", "b"]).current_dir(folder.path()).output().expect("a process");
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert!(reported.contains("rank1.json: this is not a trace"), "{reported}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("only the first run has a trace of rank 1"), "{text}");
+}
+
 /// Runs the script of `action.yml` as a job does.
 #[test]
 fn the_script_of_the_action_passes_its_results_to_the_job() {

@@ -1,5 +1,6 @@
 //! Comparisons of two traces: generated pairs and recorded ones with a known truth, those of others, and what holds for all.
 
+mod devices;
 mod identities;
 mod made;
 mod others;

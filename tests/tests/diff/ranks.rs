@@ -1,8 +1,8 @@
 //! Comparisons of runs of several ranks, from traces and from summaries.
 
 use super::{int, rows};
-use kinetoscope_core::compare::Comparison;
 use kinetoscope_core::compare::profile::Profile;
+use kinetoscope_core::compare::{Comparison, DiffOptions};
 use kinetoscope_core::ranks::summary::Summary;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::files;
@@ -57,7 +57,7 @@ fn a_recorded_late_rank_is_named() {
     let rows = compared(&ranks(&own("plain")), &ranks(&own("slow_forward")));
     let wait = wait(&rows);
     let message = wait["message"].as_str().expect("a message");
-    assert!(message.contains("in the second run, rank 2 is late in the phase forward"), "{message}");
+    assert_eq!(message, "rank 2 is late in the phase forward");
     assert_eq!(compared(&ranks(&own("slow_forward")), &ranks(&own("slow_forward"))), Vec::<Value>::new());
 }
 
@@ -68,7 +68,7 @@ fn the_late_rank_is_the_cause_of_the_waits_of_the_others() {
     let rows = compared(&ranks(&base), &ranks(&slow));
     let wait = wait(&rows);
     assert_eq!((&wait["significant"], &wait["change"]), (&true.into(), &"more".into()), "{wait}");
-    assert_eq!(wait["message"], "in the second run, rank 2 is late in the phase forward");
+    assert_eq!(wait["message"], "rank 2 is late in the phase forward");
     // Three ranks of four wait 40 ms in at least one of the collectives of a step.
     assert!(int(&wait["contribution_ns"]) > 30_000_000, "{wait}");
     let first = rows.iter().find(|row| row["part_of"] == "wall").expect("a part");
@@ -109,6 +109,35 @@ fn collectives_of_devices_wait_for_the_slow_rank() {
     let collective = collective.expect("a collective that takes longer");
     assert_eq!(collective["cause"], "waiting", "{collective}");
     assert!(collective["message"].as_str().is_some_and(|text| text.contains("rank 2")), "{collective}");
+}
+
+/// Each rank is late in a quarter of the steps.
+#[test]
+fn no_rank_is_named_if_all_are_late_in_turn() {
+    let rows = compared(&ranks(&own("plain")), &ranks(&own("alternating")));
+    let message = wait(&rows)["message"].as_str().expect("a message");
+    assert_eq!(message, "ranks 0-3 are late, none of them most of the time");
+}
+
+/// Two files of each rank: one recording after the other.
+#[test]
+fn recordings_of_a_rank_follow_one_another() {
+    let twice = |first, second| [ranks(&generated(None, first)), ranks(&generated(None, second))].concat();
+    let (base, new) = (twice(1, 2), twice(3, 4));
+    let rows = compared(&base, &new);
+    let steps = |rows: &[Value]| {
+        let total = rows.iter().find(|row| row["kind"] == "total" && row["name"] == "wall").expect("a total");
+        (int(&total["steps_a"]), int(&total["steps_b"]))
+    };
+    assert_eq!(steps(&rows), (16, 16));
+    let page = Comparison::of_runs(&base, &new).expect("a comparison").page(&DiffOptions::default());
+    assert!(page.starts_with("A: 4 ranks with 8 recordings (16 steps)\n"), "{page}");
+    let rows = compared(&base, &ranks(&generated(None, 3)));
+    assert_eq!(steps(&rows), (8, 8));
+    let notes: Vec<&Value> =
+        rows.iter().filter(|row| row["kind"] == "note").map(|row| &row["message"]).collect();
+    let note = "the first run has more recordings of ranks 0-3 than the other; they are not compared";
+    assert!(notes.iter().any(|message| **message == note), "{notes:?}");
 }
 
 #[test]
@@ -152,7 +181,10 @@ fn summaries_have_the_phases_and_waits_of_their_traces() {
 fn a_summary_is_not_compared_with_a_trace() {
     let traces = generated(None, 6);
     let error = Comparison::of_runs(&ranks(&traces), &summaries(&traces)).expect_err("an error");
-    assert_eq!(error.to_string(), "rank0.json: a summary is compared with summaries; rank0.json is a trace");
+    assert_eq!(
+        error.to_string(),
+        "summaries are compared with summaries: there is one of rank0.json, and the trace rank0.json"
+    );
 }
 
 #[test]

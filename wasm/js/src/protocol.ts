@@ -33,7 +33,8 @@ export type Method =
   | "profile";
 
 /** The methods of a run or a comparison that are called by name. */
-export type HeldMethod = "ranks" | "rows" | "columns" | "tree" | "treeColumns" | "table" | "json" | "summary";
+export type HeldMethod =
+  "ranks" | "rows" | "columns" | "tree" | "treeColumns" | "table" | "json" | "treeTable" | "treeJson" | "summary";
 
 /** A message to the worker. The reply has the same id. */
 export type Request =

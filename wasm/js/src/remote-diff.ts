@@ -38,6 +38,14 @@ export class RemoteComparison extends Held {
   json(options?: DiffOptions): Promise<string> {
     return this.ask("json", options);
   }
+
+  treeTable(options?: DiffTreeOptions): Promise<string> {
+    return this.ask("treeTable", options);
+  }
+
+  treeJson(options?: DiffTreeOptions): Promise<string> {
+    return this.ask("treeJson", options);
+  }
 }
 
 export interface RemoteDiff {

@@ -32,17 +32,13 @@ export function isSummary(file: File): Promise<boolean> {
   );
 }
 
-/** The beginning of a history, as `kinetoscope check --record` writes it. */
-const HISTORY = '{"schema":"kinetoscope.history/';
+/** The beginning of a history, as `kinetoscope check --record` writes it, or with other white space. */
+const HISTORY = /^\s*\{\s*"schema"\s*:\s*"kinetoscope\.history\//;
 
 /** Whether a file is a history, by its first bytes. */
 export async function isHistory(file: File): Promise<boolean> {
-  return (
-    (await file
-      .slice(0, HISTORY.length)
-      .text()
-      .catch(() => "")) === HISTORY
-  );
+  const head = file.slice(0, 100).text();
+  return HISTORY.test(await head.catch(() => ""));
 }
 
 /** The note about a file in a folder or an archive that is not read because of its name. */

@@ -22,6 +22,8 @@ export interface DiffNode {
   device: Times;
   /** Whether the change of what has this name is more than noise. */
   significant: boolean | null;
+  /** Whether a change of it, or of something inside, is more than noise, or may be. */
+  changed: Record<DiffMetric, boolean>;
 }
 
 const NO_TEXT = 0xffffffff;
@@ -29,6 +31,7 @@ const NO_TEXT = 0xffffffff;
 /** Returns the tree of the rows of `diff-tree`, which are in depth-first order; `undefined` without rows. */
 export function diffTree({ length, columns }: Columns<DiffTreeRow>): DiffNode | undefined {
   const path: DiffNode[] = [];
+  const all: DiffNode[] = [];
   const text = ({ codes, dictionary }: typeof columns.name, at: number): string => {
     const code = codes[at] as number;
     return code === NO_TEXT ? "" : (dictionary[code] as string);
@@ -45,11 +48,24 @@ export function diffTree({ length, columns }: Columns<DiffTreeRow>): DiffNode | 
       host: { a: columns.a_ns[at] as number, b: columns.b_ns[at] as number },
       device: { a: columns.device_a_ns[at] as number, b: columns.device_b_ns[at] as number },
       significant: columns.significant[at] === 2 ? null : columns.significant[at] === 1,
+      changed: { host: false, device: false },
     };
     parent?.children.push(node);
     path[depth] = node;
+    all.push(node);
   }
+  markChanged(all);
   return path[0];
+}
+
+/** Marks what changed, from the children to their parents, which come first. */
+function markChanged(all: readonly DiffNode[]): void {
+  for (const node of all.slice().reverse())
+    for (const metric of ["host", "device"] as const) {
+      const { a, b } = node[metric];
+      node.changed[metric] ||= node.significant !== false && a !== b;
+      if (node.parent) node.parent.changed[metric] ||= node.changed[metric];
+    }
 }
 
 export interface DiffBox {
@@ -63,16 +79,6 @@ export interface DiffBox {
   shade: number;
 }
 
-/** Whether a change in a subtree is more than noise, or may be. */
-function isChanged(node: DiffNode, metric: DiffMetric, known: Map<DiffNode, boolean>): boolean {
-  const found = known.get(node);
-  if (found !== undefined) return found;
-  const own = node.significant !== false && node[metric].a !== node[metric].b;
-  const changed = own || node.children.some((child) => isChanged(child, metric, known));
-  known.set(node, changed);
-  return changed;
-}
-
 /** The change of a time between -1 and 1: as a share of the larger of both. */
 export function shadeOf({ a, b }: Times): number {
   return a === b ? 0 : (b - a) / Math.max(a, b);
@@ -83,7 +89,6 @@ export function shadeOf({ a, b }: Times): number {
  * drawn to scale, the longest of both runs on the left, so that a place is at the same position among its siblings for both sides.
  */
 export function diffBoxes(focus: DiffNode, metric: DiffMetric, side: Side): DiffBox[] {
-  const known = new Map<DiffNode, boolean>();
   const box = (node: DiffNode, from: number, to: number): DiffBox => ({
     node,
     name: node.name,
@@ -91,7 +96,7 @@ export function diffBoxes(focus: DiffNode, metric: DiffMetric, side: Side): Diff
     to,
     depth: node.depth,
     faded: node.depth < focus.depth,
-    shade: isChanged(node, metric, known) ? shadeOf(node[metric]) : 0,
+    shade: node.changed[metric] ? shadeOf(node[metric]) : 0,
   });
   const found: DiffBox[] = [];
   for (let above = focus.parent; above; above = above.parent) found.unshift(box(above, 0, 1));

@@ -1,7 +1,6 @@
 //! One side of an alignment.
 
 use crate::analysis::device::names::short_name;
-use crate::compare::kinds::RowKind;
 use crate::compare::profile::{Node, Profile, ROOTS};
 use crate::demangle::demangled;
 use crate::names::{NameId, Names};
@@ -21,7 +20,7 @@ pub(super) struct Side<'a> {
     names: Vec<u32>,
     /// The same without what distinguishes variants of a kernel.
     plain: Vec<u32>,
-    /// Whether each place launches kernels in any step.
+    /// Whether each place launches device work in any step.
     pub(super) launches: Vec<bool>,
     pub(super) group: Vec<u32>,
     pub(super) matched: Vec<bool>,
@@ -40,7 +39,7 @@ impl<'a> Side<'a> {
         let mut children = vec![Vec::new(); nodes.len()];
         let mut launches = vec![false; nodes.len()];
         for (at, node) in nodes.iter().enumerate().skip(ROOTS.len()) {
-            launches[node.parent as usize] |= node.kind == RowKind::Kernel;
+            launches[node.parent as usize] |= node.kind.is_on_device();
             if present[at] as usize * 2 >= profile.len() {
                 children[node.parent as usize].push(at as u32);
             }

@@ -86,6 +86,16 @@ fn places(steps: &[StepTimes]) -> Places {
     Places { samples: samples.collect(), nodes, texts: texts(&names) }
 }
 
+/// The kind of what has a name: a summary does not tell copies and collectives of devices from other kernels.
+fn kind_of(kind: RowKind, name: &str) -> RowKind {
+    match kind {
+        RowKind::Kernel if name.starts_with("Memcpy") => RowKind::Memcpy,
+        RowKind::Kernel if name.starts_with("Memset") => RowKind::Memset,
+        RowKind::Kernel if name.starts_with("nccl") => RowKind::Collective,
+        kind => kind,
+    }
+}
+
 fn sums(summary: &Summary) -> Vec<Sum> {
     let mut sums = Vec::new();
     let mut add = |kind, name: &str, part, count: u64, ns| {
@@ -108,8 +118,9 @@ fn sums(summary: &Summary) -> Vec<Sum> {
         }
     }
     for (kind, named) in [(RowKind::Operator, &summary.operators), (RowKind::Kernel, &summary.kernels)] {
-        for Named { name, count, self_ns, .. } in named {
-            add(kind, name, None, *count, *self_ns);
+        // The self time of the steps is what runs outside of all spans.
+        for Named { name, count, self_ns, .. } in named.iter().filter(|one| one.name != "ProfilerStep") {
+            add(kind_of(kind, name), name, None, *count, *self_ns);
         }
     }
     sums
