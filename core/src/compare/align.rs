@@ -192,17 +192,9 @@ impl Aligner<'_> {
     /// stream is not the one that most work of its old stream is on now.
     fn pair_devices(&mut self) {
         let pairs = core::mem::take(&mut self.on_devices);
-        let of = |aligner: &mut Self, (x, y): (u32, u32)| {
-            let streams = [(0, x), (1, y)].map(|(side, at)| {
-                let side: &Side<'_> = &aligner.sides[side];
-                side.text(side.node(at).types).to_owned()
-            });
-            let [a, b] = [0, 1].map(|side: usize| i64::from(aligner.names.intern(&streams[side]).0));
-            ((a, b), streams)
-        };
         let mut counts: Keyed<i64> = Keyed::default();
         for &pair in &pairs {
-            *counts.of(of(self, pair).0) += 1;
+            *counts.of(self.streams(pair)) += 1;
         }
         let mut by_count: Vec<((i64, i64), i64)> = counts.entries().to_vec();
         sort_by_key(&mut by_count, |&(streams, count)| (descending(count), streams.0 << 32 | streams.1));
@@ -213,16 +205,20 @@ impl Aligner<'_> {
             }
         }
         for (x, y) in pairs {
-            let (streams, texts) = of(self, (x, y));
             let (work, inputs) = if self.own_name(0, x) != self.own_name(1, y) {
                 (Work::Replaced, None)
-            } else if kept.contains(&streams) {
+            } else if kept.contains(&self.streams((x, y))) {
                 (Work::Same, None)
             } else {
+                let texts = [(0, x), (1, y)].map(|(side, at)| self.sides[side].stream(at).1.to_owned());
                 (Work::OtherStream, Some(texts))
             };
             self.put((x, y), work, inputs);
         }
+    }
+
+    fn streams(&self, (x, y): (u32, u32)) -> (i64, i64) {
+        (self.sides[0].stream(x).0, self.sides[1].stream(y).0)
     }
 
     /// Whether an operator launches device work on one side only.

@@ -24,6 +24,15 @@ pub(crate) fn record(path: &Path, subjects: &[Subject]) -> Result<(), Failure> {
     for one in partial {
         report(format!("{}: not recorded, because a part could not be read", one.source()));
     }
+    let mut ranks: Vec<Option<i64>> = complete.iter().map(|one| one.rank()).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    if ranks.len() > 1 {
+        report(format!(
+            "{} ranks are recorded as runs: record one rank of each run to see its trend",
+            ranks.len()
+        ));
+    }
     let mut lines: String = complete.into_iter().map(|subject| line(subject, &origin)).collect();
     if lines.is_empty() {
         return Ok(());

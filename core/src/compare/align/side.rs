@@ -78,6 +78,12 @@ impl<'a> Side<'a> {
         self.profile.places.text(id)
     }
 
+    /// The stream of device work: the id of its name that both sides have in common, and the name.
+    pub(super) fn stream(&self, at: u32) -> (i64, &str) {
+        let name = self.node(at).types;
+        (i64::from(self.names[name.0 as usize]), self.text(name))
+    }
+
     /// The children on the host, or those on devices.
     pub(super) fn list(&self, at: u32, on_device: bool) -> Vec<u32> {
         let is_wanted = |&child: &u32| self.node(child).kind.is_on_device() == on_device;

@@ -81,7 +81,12 @@ function Two({ rows, a, b }: { rows: readonly DiffRow[]; a: OpenTrace; b: OpenTr
 }
 
 export function Compare(_: { open: OpenTrace }) {
-  const [atA, atB] = [numberParam("a") ?? 0, numberParam("b") ?? 1];
+  // An address can be of a page with more traces.
+  const placeOf = (name: "a" | "b", fallback: number): number => {
+    const at = numberParam(name) ?? fallback;
+    return traces.value[at] ? at : fallback;
+  };
+  const [atA, atB] = [placeOf("a", 0), placeOf("b", 1)];
   const [a, b] = [traces.value[atA], traces.value[atB]];
   return (
     <>
