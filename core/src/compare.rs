@@ -43,7 +43,7 @@ use self::lines::{Line, lines};
 use self::measure::{Both, Measures};
 use self::noise::{Factors, judge};
 use self::profile::Profile;
-use self::tree::Branch;
+use self::tree::CallTree;
 use self::verdict::Factor;
 use crate::error::Error;
 use crate::order::{descending, of_float, sort_by_key};
@@ -109,8 +109,9 @@ impl Comparer {
         rank_waits::add(&mut lines, summaries);
         let factors = judge(&mut lines);
         let verdicts = verdicts(&lines, measures.groups.len());
+        let groups = measures.groups.iter().map(|one| &one.group).zip(verdicts);
         let units = [measures.units(0), measures.units(1)];
-        let branches = measures.tree.branches(units, |at| (&measures.groups[at].group, verdicts[at]));
+        let tree = CallTree::new(core::mem::take(&mut measures.tree), groups, units);
         notes.extend(notes::about_noise(&lines, &factors));
         notes.extend(hardware::notes(&measures));
         let speeds = ["host", "devices"].into_iter().zip(&factors);
@@ -137,7 +138,7 @@ impl Comparer {
             sources,
             ranks: ranks.len(),
             findings,
-            branches,
+            tree,
             notes,
             is_partial,
             factors,
@@ -198,7 +199,7 @@ pub struct Comparison {
     sources: Both<Vec<String>>,
     ranks: usize,
     findings: Vec<Finding>,
-    branches: Vec<Branch>,
+    tree: CallTree,
     notes: Vec<String>,
     is_partial: bool,
     factors: Factors,
@@ -295,11 +296,11 @@ impl Comparison {
     /// Returns the call tree of a step with the times of both sides: places of which a side has at least `min_share` of the
     /// step.
     pub fn tree(&self, min_share: f64) -> Rows {
-        tree::rows(&self.branches, min_share)
+        self.tree.rows(min_share)
     }
 
     /// Returns the same as a table for a person.
     pub(crate) fn tree_table(&self, min_share: f64, row_limit: Option<usize>) -> Rows {
-        tree::table(&self.branches, min_share, row_limit)
+        self.tree.table(min_share, row_limit)
     }
 }

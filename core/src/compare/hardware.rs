@@ -1,6 +1,7 @@
 //! What the counters of clocks, power and temperature say about a change of speed.
 
 use super::measure::Measures;
+use super::profile::is_clock;
 use super::verdict::Factor;
 use alloc::format;
 use alloc::string::String;
@@ -19,11 +20,6 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn is_clock(&self) -> bool {
-        let name = self.name.to_ascii_lowercase();
-        ["clock", "freq", "mhz"].iter().any(|word| name.contains(word))
-    }
-
     fn is_of_host(&self) -> bool {
         self.name.to_ascii_lowercase().contains("cpu")
     }
@@ -61,7 +57,7 @@ pub(super) fn clocks(measures: &Measures, what: &str, factor: &Factor) -> Option
     }
     let explains = |one: &Reading<'_>| {
         let log = -one.log();
-        one.is_clock()
+        is_clock(one.name)
             && one.is_of_host() == (what == "host")
             && log * factor.log > 0.0
             && log.abs() >= factor.log.abs() * EXPLAINS

@@ -17,7 +17,7 @@ mod sums;
 pub(crate) use facts::Facts;
 pub(crate) use places::Sample;
 pub(crate) use places::{COLLECTIVE_IN_FLIGHT, Node, Places, ROOTS};
-pub(crate) use readings::Readings;
+pub(crate) use readings::{Readings, is_clock};
 pub(crate) use sums::Sum;
 
 use crate::analysis::device::device_time::{DeviceTime, by_cause, device_times};

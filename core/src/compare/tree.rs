@@ -74,13 +74,7 @@ impl Tree {
     }
 
     /// Returns the nodes with their times per step, in depth-first order, of siblings the longest first.
-    ///
-    /// `group` returns the group of a number, and whether its change is more than noise; `units` is the number of steps.
-    pub(super) fn branches<'a>(
-        &self,
-        units: [i64; 2],
-        group: impl Fn(usize) -> (&'a Group, Option<bool>),
-    ) -> Vec<Branch> {
+    fn branches(&self, units: [i64; 2]) -> Vec<Branch> {
         let mut totals: Vec<Times> = self.nodes.iter().map(|node| node.own).collect();
         for at in (1..totals.len()).rev() {
             let Some(parent) = self.nodes[at].parent else { continue };
@@ -106,12 +100,9 @@ impl Tree {
         let mut open: Vec<(usize, usize)> = self.nodes.first().map(|_| (0, 0)).into_iter().collect();
         while let Some((at, depth)) = open.pop() {
             let node = &self.nodes[at];
-            let (group, is_significant) = group(node.group as usize);
             branches.push(Branch {
                 depth,
-                kind: group.kind,
-                name: if depth == 0 { STEP.into() } else { group.name() },
-                is_significant,
+                group: node.group as usize,
                 total: per_step(totals[at]),
                 own: per_step(node.own),
             });
@@ -124,15 +115,29 @@ impl Tree {
 }
 
 /// A node with its times per step.
-#[derive(Clone, Debug)]
-pub(super) struct Branch {
+struct Branch {
     depth: usize,
+    group: usize,
+    total: Times,
+    own: Times,
+}
+
+/// What the rows of a group have in common.
+#[derive(Clone, Debug)]
+struct Label {
     kind: RowKind,
     name: String,
     /// Whether the change of what has this name is more than noise, everywhere together.
     is_significant: Option<bool>,
-    total: Times,
-    own: Times,
+}
+
+/// The tree of a comparison, with the names of its groups.
+#[derive(Clone, Debug)]
+pub(super) struct CallTree {
+    tree: Tree,
+    labels: Vec<Label>,
+    /// The number of steps of all ranks on each side.
+    units: [i64; 2],
 }
 
 /// The columns of the answer.
@@ -169,47 +174,69 @@ fn large(branches: &[Branch], min_share: f64) -> impl Iterator<Item = &Branch> {
     branches.iter().filter(move |branch| branch.depth == 0 || is_large(&branch.total))
 }
 
-/// Returns the tree as rows.
-pub(super) fn rows(branches: &[Branch], min_share: f64) -> Rows {
-    let mut rows = Rows::new(COLUMNS);
-    for Branch { depth, kind, name, is_significant, total, own } in large(branches, min_share) {
-        rows.push(vec![
-            (*depth).into(),
-            kind.as_str().into(),
-            name.as_str().into(),
-            is_significant.map_or(Cell::Null, Cell::Bool),
-            Cell::Ns(total[HOST][0]),
-            Cell::Ns(total[HOST][1]),
-            Cell::Ns(own[HOST][0]),
-            Cell::Ns(own[HOST][1]),
-            Cell::Ns(total[DEVICE][0]),
-            Cell::Ns(total[DEVICE][1]),
-        ]);
+impl CallTree {
+    pub(super) fn new<'a>(
+        tree: Tree,
+        groups: impl Iterator<Item = (&'a Group, Option<bool>)>,
+        units: [i64; 2],
+    ) -> CallTree {
+        let label = |(group, is_significant): (&Group, _)| Label {
+            kind: group.kind,
+            name: group.name(),
+            is_significant,
+        };
+        CallTree { tree, labels: groups.map(label).collect(), units }
     }
-    rows
+
+    fn name(&self, branch: &Branch) -> &str {
+        if branch.depth == 0 { STEP } else { &self.labels[branch.group].name }
+    }
+
+    /// Returns the tree as rows.
+    pub(super) fn rows(&self, min_share: f64) -> Rows {
+        let mut rows = Rows::new(COLUMNS);
+        for branch in large(&self.tree.branches(self.units), min_share) {
+            let Branch { depth, group, total, own } = branch;
+            let label = &self.labels[*group];
+            rows.push(vec![
+                (*depth).into(),
+                label.kind.as_str().into(),
+                self.name(branch).into(),
+                label.is_significant.map_or(Cell::Null, Cell::Bool),
+                Cell::Ns(total[HOST][0]),
+                Cell::Ns(total[HOST][1]),
+                Cell::Ns(own[HOST][0]),
+                Cell::Ns(own[HOST][1]),
+                Cell::Ns(total[DEVICE][0]),
+                Cell::Ns(total[DEVICE][1]),
+            ]);
+        }
+        rows
+    }
+
+    /// Returns the tree as a table for a person.
+    pub(super) fn table(&self, min_share: f64, row_limit: Option<usize>) -> Rows {
+        let branches = self.tree.branches(self.units);
+        let has_device = branches.first().is_some_and(|step| step.total[DEVICE] != [0, 0]);
+        let mut titles = vec!["Call", "A", "B", "Change"];
+        if has_device {
+            titles.extend(["Device A", "Device B", "Change"]);
+        }
+        let mut rows = Rows::page(&titles);
+        for branch in large(&branches, min_share) {
+            let mut cells: Vec<Cell> =
+                vec![format!("{}{}", "  ".repeat(branch.depth.min(DEEPEST)), self.name(branch)).into()];
+            for [a, b] in branch.total.into_iter().take(1 + usize::from(has_device)) {
+                cells.extend([Cell::Ns(a), Cell::Ns(b), signed(b - a).into()]);
+            }
+            rows.push(cells);
+        }
+        rows.first(row_limit)
+    }
 }
 
 /// The deepest level that is indented.
 const DEEPEST: usize = 64;
-
-/// Returns the tree as a table for a person.
-pub(super) fn table(branches: &[Branch], min_share: f64, row_limit: Option<usize>) -> Rows {
-    let has_device = branches.first().is_some_and(|step| step.total[DEVICE] != [0, 0]);
-    let mut titles = vec!["Call", "A", "B", "Change"];
-    if has_device {
-        titles.extend(["Device A", "Device B", "Change"]);
-    }
-    let mut rows = Rows::page(&titles);
-    for branch in large(branches, min_share) {
-        let mut cells: Vec<Cell> =
-            vec![format!("{}{}", "  ".repeat(branch.depth.min(DEEPEST)), branch.name).into()];
-        for [a, b] in branch.total.into_iter().take(1 + usize::from(has_device)) {
-            cells.extend([Cell::Ns(a), Cell::Ns(b), signed(b - a).into()]);
-        }
-        rows.push(cells);
-    }
-    rows.first(row_limit)
-}
 
 /// A change of time with its sign.
 pub(super) fn signed(ns: i64) -> String {

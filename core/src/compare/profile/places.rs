@@ -29,6 +29,13 @@ pub(crate) struct Node {
     pub(crate) is_whole: bool,
 }
 
+impl Node {
+    /// A place without inputs.
+    pub(super) fn plain(parent: u32, kind: RowKind, name: NameId) -> Node {
+        Node { parent, kind, name, shape: NameId::EMPTY, types: NameId::EMPTY, is_whole: false }
+    }
+}
+
 /// What ran at a place in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Sample {
@@ -222,14 +229,7 @@ impl<'a> Builder<'a> {
 
 /// Returns the places of [`ROOTS`].
 pub(super) fn roots(names: &mut Names) -> Vec<Node> {
-    let root = |name| Node {
-        parent: ROOT,
-        kind: RowKind::Other,
-        name: names.intern(name),
-        shape: NameId::EMPTY,
-        types: NameId::EMPTY,
-        is_whole: false,
-    };
+    let root = |name| Node::plain(ROOT, RowKind::Other, names.intern(name));
     ["(outside of spans)", "(other threads)", "(devices)", COLLECTIVE_IN_FLIGHT].map(root).into()
 }
 

@@ -15,14 +15,20 @@ pub(crate) struct Readings {
     pub(crate) of_steps: Vec<Option<i64>>,
 }
 
-/// The words of the names of counters that say how fast the hardware runs.
-const WORDS: [&str; 6] = ["clock", "freq", "mhz", "power", "temperature", "throttl"];
+/// Whether a counter with this name is a clock.
+pub(crate) fn is_clock(name: &str) -> bool {
+    has_word(name, &["clock", "freq", "mhz"])
+}
+
+fn has_word(name: &str, words: &[&str]) -> bool {
+    let name = name.to_ascii_lowercase();
+    words.iter().any(|word| name.contains(word))
+}
 
 /// Returns the readings of a trace.
 pub(super) fn readings(trace: &Trace, periods: &Periods) -> Vec<Readings> {
     let is_reading = |counter: &&Counter| {
-        let name = counter.name.to_ascii_lowercase();
-        WORDS.iter().any(|word| name.contains(word))
+        is_clock(&counter.name) || has_word(&counter.name, &["power", "temperature", "throttl"])
     };
     let of = |counter: &Counter| Readings {
         name: if counter.process.starts_with("device") {

@@ -4,7 +4,7 @@ use super::places::{Node, Places, ROOT, ROOTS, Sample, roots, texts};
 use super::{Facts, Peaks, Profile, Step};
 use crate::analysis::device::idle::Cause;
 use crate::compare::kinds::{Part, RowKind};
-use crate::names::{NameId, Names};
+use crate::names::Names;
 use crate::ranks::phases::Phase;
 use crate::ranks::summary::{DeviceSum, Named, StepTimes, Summary};
 use alloc::boxed::Box;
@@ -69,14 +69,7 @@ fn places(steps: &[StepTimes]) -> Places {
     let mut names = Names::default();
     let mut nodes = roots(&mut names);
     for phase in Phase::ALL {
-        nodes.push(Node {
-            parent: ROOT,
-            kind: RowKind::Range,
-            name: names.intern(phase.as_str()),
-            shape: NameId::EMPTY,
-            types: NameId::EMPTY,
-            is_whole: false,
-        });
+        nodes.push(Node::plain(ROOT, RowKind::Range, names.intern(phase.as_str())));
     }
     let first = ROOTS.len() as u32;
     let samples = steps.iter().zip(0..).flat_map(|(step, at)| {
