@@ -119,7 +119,8 @@ export function boxes(focus: FlameNode, metric: Metric): FlameBox[] {
   return found;
 }
 
-interface InTree<Node> {
+/** A node of any tree of calls. */
+export interface InTree<Node> {
   name: string;
   parent: Node | undefined;
   children: Node[];

@@ -2,13 +2,12 @@
 
 import { useMemo } from "preact/hooks";
 import { FlameCanvas } from "../../components/flame-canvas";
+import { useFocus } from "../../components/flame-focus";
 import { Await, Panel } from "../../components/parts";
 import { Tabs } from "../../components/tabs";
 import { SHADES } from "../../drawing/palette";
 import { diffBoxes, type DiffMetric, type DiffNode, type Side } from "../../model/diff-flame";
-import { nodeAt, pathOf, SEPARATOR } from "../../model/flame";
 import { time } from "../../model/format";
-import { search } from "../../model/search";
 import { diffTreeOf } from "../../state/comparison";
 import { param, setParams } from "../../state/route";
 import type { OpenTrace } from "../../state/session";
@@ -46,12 +45,8 @@ function Graph({ root }: { root: DiffNode }) {
   const hasDevice = root.device.a > 0 || root.device.b > 0;
   const metric: DiffMetric = hasDevice && param("metric") === "device" ? "device" : "host";
   const side: Side = param("widths") === "a" ? "a" : "b";
-  const path = param("path");
-  const focus = useMemo(() => nodeAt(root, path ? path.split(SEPARATOR) : []), [root, path]);
+  const { focus, matches, zoom } = useFocus(root);
   const boxes = useMemo(() => diffBoxes(focus, metric, side), [focus, metric, side]);
-  const text = param("q") ?? "";
-  const matches = useMemo(() => (text ? search(text).matches : undefined), [text]);
-  const zoom = (node: DiffNode): void => setParams({ path: pathOf(node).join(SEPARATOR) || undefined }, "step");
   return (
     <>
       <div class="toolbar">

@@ -2,19 +2,10 @@
 
 import { useMemo } from "preact/hooks";
 import { FlameCanvas } from "../../components/flame-canvas";
-import {
-  boxes,
-  metricOf,
-  nodeAt,
-  pathOf,
-  SEPARATOR,
-  type FlameLane,
-  type FlameNode,
-  type Metric,
-} from "../../model/flame";
+import { useFocus } from "../../components/flame-focus";
+import { boxes, metricOf, type FlameLane, type Metric } from "../../model/flame";
 import { count, share, time } from "../../model/format";
-import { search } from "../../model/search";
-import { param, setParams } from "../../state/route";
+import { param } from "../../state/route";
 import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../../strings";
 import { TreeTable } from "./tree-table";
 
@@ -22,15 +13,12 @@ const LABELS = TEXTS.flameMerged;
 
 export function Merged({ lane, metric }: { lane: FlameLane; metric: Metric }) {
   const path = param("path");
-  const focus = useMemo(() => nodeAt(lane.root, path ? path.split(SEPARATOR) : []), [lane, path]);
+  const { focus, matches, zoom } = useFocus(lane.root);
   const drawn = useMemo(
     () => boxes(focus, metric).map((box) => ({ ...box, name: box.node.name, faded: box.depth < focus.depth })),
     [focus, metric],
   );
-  const text = param("q") ?? "";
-  const matches = useMemo(() => (text ? search(text).matches : undefined), [text]);
   const whole = metricOf(lane.root, metric);
-  const zoom = (node: FlameNode): void => setParams({ path: pathOf(node).join(SEPARATOR) }, "step");
   if (whole === 0)
     return (
       <p class="empty">{metric === "device" ? "No device work was launched on this track." : PAGE_TEXTS.nothing}</p>

@@ -4,11 +4,11 @@ import { useMemo } from "preact/hooks";
 import type { RemoteTrace, SamplesRow } from "kinetoscope/remote";
 import { AnswerTable, columnsOf } from "../../components/answer-table";
 import { FlameCanvas } from "../../components/flame-canvas";
+import { useFocus } from "../../components/flame-focus";
 import { Await, Missing } from "../../components/parts";
 import { SearchBox } from "../../components/search-box";
-import { boxes, nodeAt, pathOf, sampled, SEPARATOR, type FlameNode } from "../../model/flame";
+import { boxes, sampled } from "../../model/flame";
 import { share } from "../../model/format";
-import { search } from "../../model/search";
 import { rowsOf } from "../../state/ask";
 import { numberParam, param, setParams } from "../../state/route";
 import { TEMPLATES, TEXTS } from "../../strings";
@@ -73,15 +73,11 @@ function Controls({ threads }: { threads: readonly SamplesRow[] }) {
 
 function Graph({ rows }: { rows: readonly SamplesRow[] }) {
   const root = useMemo(() => sampled(LABELS.all, rows), [rows]);
-  const path = param("path");
-  const focus = useMemo(() => nodeAt(root, path ? path.split(SEPARATOR) : []), [root, path]);
+  const { focus, matches, zoom } = useFocus(root);
   const drawn = useMemo(
     () => boxes(focus, "cpu").map((box) => ({ ...box, name: box.node.name, faded: box.depth < focus.depth })),
     [focus],
   );
-  const text = param("q") ?? "";
-  const matches = useMemo(() => (text ? search(text).matches : undefined), [text]);
-  const zoom = (node: FlameNode): void => setParams({ path: pathOf(node).join(SEPARATOR) }, "step");
   return (
     <FlameCanvas
       label={LABELS.graph}
