@@ -38,6 +38,7 @@ fn hash(text: &[u8]) -> u64 {
     hasher.finish()
 }
 
+#[inline]
 fn range(ends: &[usize], id: u32) -> core::ops::Range<usize> {
     let id = id as usize;
     let start = if id == 0 { 0 } else { ends[id - 1] };
@@ -46,7 +47,20 @@ fn range(ends: &[usize], id: u32) -> core::ops::Range<usize> {
 
 fn find(names: &Names, hash: u64, text: &[u8]) -> Option<NameId> {
     let arena = names.arena.as_bytes();
-    names.index.find(hash, |&id| &arena[range(&names.ends, id)] == text).map(|&id| NameId(id))
+    names.index.find(hash, |&id| is_equal(&arena[range(&names.ends, id)], text)).map(|&id| NameId(id))
+}
+
+/// Compares eight bytes at once. WebAssembly has no `memcmp`, and that of the standard library compares single bytes there.
+#[inline]
+fn is_equal(one: &[u8], other: &[u8]) -> bool {
+    if !cfg!(target_arch = "wasm32") {
+        return one == other;
+    }
+    let ((words, rest), (other_words, other_rest)) = (one.as_chunks::<8>(), other.as_chunks::<8>());
+    let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+    one.len() == other.len()
+        && words.iter().zip(other_words).all(|(one, other)| word(one) == word(other))
+        && rest.iter().zip(other_rest).all(|(one, other)| one == other)
 }
 
 impl Names {
