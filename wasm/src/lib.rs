@@ -15,6 +15,7 @@ pub mod budgets;
 pub mod comparing;
 pub mod convert;
 mod expression;
+mod growth;
 pub mod ranks;
 pub mod reading;
 pub mod repairing;

@@ -1,6 +1,7 @@
 //! Reading a trace in chunks.
 
 use crate::convert::{failure, rows};
+use crate::growth::Growth;
 use crate::trace::EngineTrace;
 use js_sys::Array;
 use kinetoscope_core::analysis::overview::preview::Preview;
@@ -23,6 +24,7 @@ pub struct Reading {
     unpacker: Unpacker,
     text: Text,
     preview: Preview,
+    growth: Growth,
 }
 
 struct Text {
@@ -49,7 +51,12 @@ impl Reading {
     pub fn new(memory_limit: f64) -> Reading {
         let limits = Limits::default().with_memory_bytes(memory_limit as usize);
         let text = Text { reader: TextReader::new(limits), bytes: 0, skip: 0 };
-        Reading { unpacker: Unpacker::default(), text, preview: Preview::default() }
+        Reading {
+            unpacker: Unpacker::default(),
+            text,
+            preview: Preview::default(),
+            growth: Growth::default(),
+        }
     }
 
     /// Reads the next chunk of the file.
@@ -57,6 +64,7 @@ impl Reading {
     /// # Errors
     /// Returns an error if the bytes cannot become a trace.
     pub fn feed(&mut self, chunk: &[u8]) -> Result<(), JsValue> {
+        self.growth.step();
         self.unpacker.feed(chunk, &mut |text: &[u8]| self.text.feed(text)).map_err(|e| failure(&e))
     }
 
@@ -65,6 +73,7 @@ impl Reading {
     /// # Errors
     /// Returns an error if the bytes cannot become a trace.
     pub fn feed_text(&mut self, text: &[u8]) -> Result<(), JsValue> {
+        self.growth.step();
         self.text.feed(text).map_err(|e| failure(&e))
     }
 
