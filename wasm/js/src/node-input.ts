@@ -11,6 +11,8 @@ import type { Gunzip } from "./read.js";
 import { inputOf as webInput, type Input, type Source } from "./source.js";
 
 const CHUNK = 1 << 18;
+/** Each piece of text takes a turn of the event loop and a buffer to collect, so pieces are larger than chunks of the file. */
+const PIECE = 1 << 20;
 
 /** Returns the input of a source. A string is a path unless it begins with `http:`, `https:` or `file:`. */
 export async function inputOf(source: Source, signal: AbortSignal | undefined): Promise<Input | undefined> {
@@ -33,7 +35,7 @@ async function file(path: string): Promise<Input> {
 }
 
 export const gunzip: Gunzip = (chunks) => {
-  const inflating = createGunzip({ chunkSize: CHUNK });
+  const inflating = createGunzip({ chunkSize: PIECE });
   const compressed = Readable.from(chunks, { objectMode: true });
   compressed.on("error", (error) => inflating.destroy(error));
   inflating.on("close", () => compressed.destroy());
