@@ -38,7 +38,7 @@ fn hash(text: &[u8]) -> u64 {
     hasher.finish()
 }
 
-#[inline]
+#[inline(always)]
 fn range(ends: &[usize], id: u32) -> core::ops::Range<usize> {
     let id = id as usize;
     let start = if id == 0 { 0 } else { ends[id - 1] };
@@ -103,7 +103,7 @@ impl Names {
     }
 
     /// The UTF-8 bytes of the string `id`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn bytes(&self, id: NameId) -> &[u8] {
         &self.arena.as_bytes()[range(&self.ends, id.0)]
     }

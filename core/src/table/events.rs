@@ -222,7 +222,7 @@ impl Table {
     }
 
     /// End of the event in ns; its start if it has no duration.
-    #[inline]
+    #[inline(always)]
     pub fn end(&self, row: Row) -> i64 {
         self.ts(row).saturating_add(self.dur(row).max(0))
     }
@@ -278,13 +278,13 @@ impl Table {
     }
 
     /// The phase; 0 if the event has none.
-    #[inline]
+    #[inline(always)]
     pub fn ph(&self, row: Row) -> u8 {
         self.layout(row).ph
     }
 
     /// The category.
-    #[inline]
+    #[inline(always)]
     pub fn category(&self, row: Row) -> Category {
         self.layout(row).category
     }
