@@ -72,6 +72,7 @@ import {
 import { COLUMNS, type Column, type ColumnKind } from "kinetoscope/columns";
 import { init, open as openSupplied } from "kinetoscope/init";
 import { open as openInline } from "kinetoscope/inline";
+import { open as openLite, type LiteClient, type LiteOptions, type LiteQuery, type LiteTrace } from "kinetoscope/lite";
 import { createRemoteClient, type Reply, type Request as Message, type Spawn, type Thread } from "kinetoscope/remote";
 import { serve } from "kinetoscope/serve";
 import {
@@ -270,6 +271,19 @@ export async function several(files: readonly File[], trace: Trace): Promise<voi
   const chosen: MergeOptions = { ranks: [0, 1] };
   const merged: ReadableStream<Uint8Array> = await merge(files, chosen);
   console.log(merged, await mergeRemote(files));
+}
+
+export const small: LiteClient<Source> = { open: openLite };
+
+export async function lite(file: File, options: LiteOptions): Promise<void> {
+  using trace: LiteTrace = await openLite(file, options);
+  const query: LiteQuery = "ops";
+  const tiles: Tiles = trace.tiles({ track: 0, startNs: 0, endNs: 1, pixels: 1 });
+  console.log(trace.summary().wall_ns, trace.ops({ rowLimit: 1 }), trace.tracks(), trace.table(query), tiles.length);
+  // @ts-expect-error: the small engine has no such query.
+  console.log(trace.rows("kernels"));
+  // @ts-expect-error: nor its method.
+  console.log(trace.kernels());
 }
 
 // @ts-expect-error: the option does not exist.

@@ -66,16 +66,18 @@ test("Node: import", () => {
       import { init, open as supplied } from "kinetoscope/init";
       import { readFile } from "node:fs/promises";
       import { open as inlined } from "kinetoscope/inline";
+      import { open as small } from "kinetoscope/lite";
       import manifest from "kinetoscope/package.json" with { type: "json" };
       const path = process.argv[2];
       await init(readFile(new URL(import.meta.resolve("kinetoscope/kinetoscope.wasm"))));
       const bytes = await readFile(path);
       const traces = [await open(path), await inWorker(path), await supplied(bytes), await inlined(bytes)];
+      traces.push(await small(path));
       console.log(manifest.name, ...traces.map((trace) => trace.length));
       for (const trace of traces) trace.dispose();
     `,
   });
-  assert.equal(run(folder, "node", "--no-warnings", "main.mjs", trace), "kinetoscope 2576 2576 2576 2576\n");
+  assert.equal(run(folder, "node", "--no-warnings", "main.mjs", trace), "kinetoscope 2576 2576 2576 2576 2576\n");
 });
 
 test("Node: require of an asynchronous loader", () => {
@@ -85,12 +87,13 @@ test("Node: require of an asynchronous loader", () => {
         const trace = await open(process.argv[2]);
         const inWorker = await require("kinetoscope/worker").load();
         const there = await inWorker.open(process.argv[2]);
-        console.log(trace.summary().lost, trace.length, there.length);
+        const small = await (await require("kinetoscope/lite").load()).open(process.argv[2]);
+        console.log(trace.summary().lost, trace.length, there.length, small.length);
         there.dispose();
       });
     `,
   });
-  assert.equal(run(folder, "node", "main.cjs", trace), "0 2576 2576\n");
+  assert.equal(run(folder, "node", "main.cjs", trace), "0 2576 2576 2576\n");
 });
 
 const EVERY_EXPORT = readFileSync(new URL("every-export.ts", import.meta.url), "utf8");
@@ -110,22 +113,23 @@ test("TypeScript accepts a program that uses every export", () => {
 
 test("publint and are-the-types-wrong find nothing", () => {
   run(place, `${tools}/.bin/publint`, "run", tarball, "--strict");
-  // Node 10 does not support "exports" and finds only the main entry. The .wasm file has no types.
-  const excluded = ["--exclude-entrypoints", "kinetoscope.wasm"];
+  // Node 10 does not support "exports" and finds only the main entry. The .wasm files have no types.
+  const excluded = ["--exclude-entrypoints", "kinetoscope.wasm", "lite.wasm"];
   run(place, `${tools}/.bin/attw`, tarball, "--profile", "node16", ...excluded);
 });
 
 const APP = `
   import { open } from "kinetoscope";
   import { open as inWorker } from "kinetoscope/worker";
+  import { open as openLite } from "kinetoscope/lite";
   const answer = async () => {
     const file = await (await fetch("/trace.json.gz")).blob();
     const here = await open(file);
     const there = await inWorker(file);
-    const [a, b] = [here.json("ops"), await there.json("ops")];
+    const [a, b, c] = [here.json("ops"), await there.json("ops"), (await openLite(file)).json("ops")];
     const tiles = await there.tiles({ track: 0, startNs: 0, endNs: 5e6, pixels: 100 });
     const bad = await open(new Blob(["<html>"])).catch((error) => error.code);
-    return { length: here.length, same: a === b, tiles: tiles.length > 0, bad };
+    return { length: here.length, same: a === b && a === c, tiles: tiles.length > 0, bad };
   };
   answer().then((value) => (document.title = JSON.stringify(value)), (error) => (document.title = String(error)));
 `;
@@ -182,10 +186,7 @@ const EXPECTED = JSON.stringify({ length: 2576, same: true, tiles: true, bad: "n
 
 test("Chromium: without a bundler", async () => {
   const folder = project("plain", {
-    "app.js": APP.replaceAll(
-      /"kinetoscope(\/worker)?"/g,
-      (_, worker) => `"./package/${worker ? "worker" : "browser"}.js"`,
-    ),
+    "app.js": APP.replaceAll(/"kinetoscope\/?(\w*)"/g, (_, entry) => `"./package/${entry || "browser"}.js"`),
   });
   cpSync(join(folder, "node_modules/kinetoscope/dist"), join(folder, "package"), { recursive: true });
   writeFileSync(join(folder, "index.html"), PAGE.replace("SCRIPT", "./app.js"));

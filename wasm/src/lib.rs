@@ -11,14 +11,21 @@
 //! - Errors are objects with `code`, `message` and `byteOffset`.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "full")]
 pub mod budgets;
+#[cfg(feature = "full")]
 pub mod comparing;
 pub mod convert;
 mod expression;
 mod growth;
+mod queries;
+#[cfg(feature = "full")]
 pub mod ranks;
 pub mod reading;
+#[cfg(feature = "full")]
 pub mod repairing;
 pub mod trace;
+#[cfg(feature = "full")]
 pub mod trending;
+#[cfg(feature = "full")]
 pub mod writing;

@@ -100,7 +100,7 @@ const RUST: [(&str, Layers); 10] = [
     (
         "wasm/src",
         &[
-            &["convert", "expression", "writing"],
+            &["convert", "expression", "growth", "queries", "writing"],
             &["repairing", "trace"],
             &["budgets", "comparing", "ranks", "reading", "trending"],
             &["lib"],

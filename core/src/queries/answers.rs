@@ -32,35 +32,55 @@ use crate::words::help;
 use alloc::string::String;
 use core::fmt::Write;
 
+/// The query `summary`.
+pub const SUMMARY: Query = Query {
+    name: "summary",
+    about: help("Summary: device time, steps, top operators and kernels, findings"),
+    examples: examples(&["run.pt.trace.json.gz", "run.json --format json -o summary.json"]),
+    options: &[],
+    is_one_row: true,
+    columns: summary::COLUMNS,
+    variants: &[],
+    questions: &Question::ALL,
+    hint: None,
+    run: |trace, request| Ok(summary(trace, request)),
+};
+
+/// The query `ops`.
+pub const OPS: Query = Query {
+    name: "ops",
+    about: help("Operators: PyTorch's `key_averages`, as PyTorch's table"),
+    examples: examples(&[
+        "run.json --sort-by self_cpu_time_total --row-limit 10",
+        "run.json --group-by shape,stack:5 --format json",
+    ]),
+    options: OpsOptions::DECLARED,
+    is_one_row: false,
+    columns: average_rows::COLUMNS,
+    variants: &[],
+    questions: &[Question::Operators],
+    hint: None,
+    run: ops,
+};
+
+/// The query `tracks`.
+pub const TRACKS: Query = Query {
+    name: "tracks",
+    about: help("Threads and streams with their events and busy time"),
+    examples: examples(&["run.json", "run.json --row-limit 10 --format json"]),
+    options: ListOptions::DECLARED,
+    is_one_row: false,
+    columns: tracks::COLUMNS,
+    variants: &[],
+    questions: &[],
+    hint: None,
+    run: |trace, request| Ok(analyses::tracks(trace, &request.typed()).into()),
+};
+
 /// Every query, in the order of the help text.
 pub(super) const QUERIES: &[Query] = &[
-    Query {
-        name: "summary",
-        about: help("Summary: device time, steps, top operators and kernels, findings"),
-        examples: examples(&["run.pt.trace.json.gz", "run.json --format json -o summary.json"]),
-        options: &[],
-        is_one_row: true,
-        columns: summary::COLUMNS,
-        variants: &[],
-        questions: &Question::ALL,
-        hint: None,
-        run: |trace, request| Ok(summary(trace, request)),
-    },
-    Query {
-        name: "ops",
-        about: help("Operators: PyTorch's `key_averages`, as PyTorch's table"),
-        examples: examples(&[
-            "run.json --sort-by self_cpu_time_total --row-limit 10",
-            "run.json --group-by shape,stack:5 --format json",
-        ]),
-        options: OpsOptions::DECLARED,
-        is_one_row: false,
-        columns: average_rows::COLUMNS,
-        variants: &[],
-        questions: &[Question::Operators],
-        hint: None,
-        run: ops,
-    },
+    SUMMARY,
+    OPS,
     Query {
         name: "kernels",
         about: help("Kernels, memcpys and memsets by time"),
@@ -380,18 +400,7 @@ pub(super) const QUERIES: &[Query] = &[
         hint: Some("this trace has no counters, memory events or device work"),
         run: |trace, request| Ok(analyses::counters(trace, &request.typed()).into()),
     },
-    Query {
-        name: "tracks",
-        about: help("Threads and streams with their events and busy time"),
-        examples: examples(&["run.json", "run.json --row-limit 10 --format json"]),
-        options: ListOptions::DECLARED,
-        is_one_row: false,
-        columns: tracks::COLUMNS,
-        variants: &[],
-        questions: &[],
-        hint: None,
-        run: |trace, request| Ok(analyses::tracks(trace, &request.typed()).into()),
-    },
+    TRACKS,
     Query {
         name: "info",
         about: help("Event counts, machine and metadata"),

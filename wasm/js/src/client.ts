@@ -1,25 +1,16 @@
 // `open`, `repair` and what concerns several traces, independent of the platform.
 
-import { Repairing, type EngineTrace } from "./glue/engine.js";
+import { Reading, Repairing, type EngineTrace } from "./glue/engine.js";
 import { check, guarded, KinetoscopeError } from "./errors.js";
 import { openOptions } from "./given.js";
 import { createCheck, type Check } from "./budgets.js";
 import { createDiff, type Diff } from "./diff.js";
 import { createRanks, type Ranks, type Reader } from "./ranks.js";
-import { read, type Gunzip, type OpenOptions } from "./read.js";
+import { inputOf, openEach, type Platform } from "./open.js";
+import { read, type OpenOptions } from "./read.js";
 import type { Input } from "./source.js";
 import { Trace } from "./trace.js";
 import { createTrend, type Trend } from "./trend.js";
-
-/** The parts that depend on the platform. */
-export interface Platform<S> {
-  /** Loads the engine. */
-  ready(): Promise<unknown>;
-  /** Returns the input of a source; `undefined` if it is not a source. */
-  input(source: S, signal: AbortSignal | undefined): Promise<Input | undefined>;
-  /** Decompresses gzip, if the platform can. */
-  gunzip: Gunzip | undefined;
-}
 
 export interface Client<S> extends Ranks<S>, Diff<S>, Check<S>, Trend<S> {
   /**
@@ -39,18 +30,13 @@ export interface Client<S> extends Ranks<S>, Diff<S>, Check<S>, Trend<S> {
 }
 
 export function createClient<S>(platform: Platform<S>): Client<S> {
-  async function input(source: S, signal: AbortSignal | undefined): Promise<Input> {
-    check(signal);
-    await platform.ready();
-    const input = await platform.input(source, signal);
-    if (!input) throw new KinetoscopeError("bad_source", `cannot read a trace from ${describe(source)}`);
-    return input;
-  }
+  const input = (source: S, signal: AbortSignal | undefined): Promise<Input> => inputOf(platform, source, signal);
+  const reader = (memoryLimit: number): Reading => new Reading(memoryLimit);
 
   async function one(source: S, options: OpenOptions<S>): Promise<Trace> {
     const { executionTrace, ...reading } = options;
     const from = await input(source, options.signal);
-    const { engine, bytes } = await read(from, platform.gunzip, reading);
+    const { engine, bytes } = await read(reader, from, platform.gunzip, reading);
     try {
       if (executionTrace !== undefined) await join(engine, executionTrace, reading);
     } catch (thrown) {
@@ -63,7 +49,7 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
   /** Joins an execution trace. */
   async function join(engine: EngineTrace, source: S, { signal, memoryLimit }: OpenOptions<S>): Promise<void> {
     const from = await input(source, signal);
-    const other = await read(from, platform.gunzip, { signal, memoryLimit });
+    const other = await read(reader, from, platform.gunzip, { signal, memoryLimit });
     try {
       guarded(() => engine.join(other.engine));
     } catch (thrown) {
@@ -72,22 +58,11 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
     }
   }
 
-  async function several(sources: readonly S[], options: OpenOptions<S>): Promise<Trace[]> {
-    const traces: Trace[] = [];
-    try {
-      for (const source of sources) traces.push(await one(source, options));
-      return traces;
-    } catch (thrown) {
-      for (const trace of traces) trace.dispose();
-      throw thrown;
-    }
-  }
-
   function open(source: S, options?: OpenOptions<S>): Promise<Trace>;
   function open(sources: readonly S[], options?: OpenOptions<S>): Promise<Trace[]>;
   async function open(source: S | readonly S[], options: OpenOptions<S> = {}): Promise<Trace | Trace[]> {
     openOptions(options);
-    return Array.isArray(source) ? several(source as readonly S[], options) : one(source as S, options);
+    return openEach(source, (each) => one(each, options));
   }
 
   async function repair(source: S, options: Pick<OpenOptions, "signal"> = {}): Promise<ReadableStream<Uint8Array>> {
@@ -126,22 +101,17 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
     });
   }
 
-  const reader: Reader<S> = {
+  const ranks: Reader<S> = {
     ready: () => platform.ready(),
     input,
-    trace: (from, options) => read(from, platform.gunzip, options),
+    trace: (from, options) => read(reader, from, platform.gunzip, options),
   };
   return {
     open,
     repair,
-    ...createRanks(reader),
-    ...createDiff(reader),
-    ...createCheck(reader),
-    ...createTrend(reader),
+    ...createRanks(ranks),
+    ...createDiff(ranks),
+    ...createCheck(ranks),
+    ...createTrend(ranks),
   };
-}
-
-function describe(source: unknown): string {
-  if (source === null || typeof source !== "object") return String(source);
-  return `an object of type ${source.constructor?.name ?? "Object"}`;
 }

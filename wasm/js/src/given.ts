@@ -43,7 +43,13 @@ export function options<T extends object>(value: T, known?: readonly (keyof T & 
 }
 
 /** The names of the options of `open`. */
-const OPEN_OPTIONS = ["signal", "onProgress", "memoryLimit", "torchVersion", "kernelRules", "executionTrace"] as const;
+const LITE_OPTIONS = ["signal", "onProgress", "memoryLimit", "torchVersion", "kernelRules"] as const;
+const OPEN_OPTIONS = [...LITE_OPTIONS, "executionTrace"] as const;
+
+/** The options of `open` of `kinetoscope/lite`. */
+export function liteOptions(given: Omit<OpenOptions, "executionTrace">): void {
+  openOptions(options(given, LITE_OPTIONS));
+}
 
 /** The options of `open`. */
 export function openOptions<S>(given: OpenOptions<S>): OpenOptions<S> {

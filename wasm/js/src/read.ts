@@ -1,6 +1,6 @@
 // Reads traces: feeds the bytes of a source to the engine.
 
-import { Reading, type EngineTrace } from "./glue/engine.js";
+import type { EngineTrace, Reading } from "./glue/engine.js";
 import { KinetoscopeError, asError, check, guarded } from "./errors.js";
 import type { Input, Source } from "./source.js";
 import type { PreviewSummary } from "./queries.js";
@@ -48,6 +48,11 @@ export interface OpenOptions<S = Source> {
 /** Decompresses gzip. Throws errors of the input and errors of the compressed data alike. */
 export type Gunzip = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
+/** The reader of an engine, which makes a trace `E`. */
+export interface EngineReading<E> extends Omit<Reading, "finish"> {
+  finish(torchVersion: string | undefined, kernelRules: string | undefined): E;
+}
+
 const DEFAULT_LIMIT = 3 * 2 ** 30;
 const TICK_MS = 100;
 const HEAD = 4;
@@ -63,7 +68,7 @@ class Feeder {
   failure: unknown;
 
   constructor(
-    private readonly reading: Reading,
+    private readonly reading: EngineReading<unknown>,
     private readonly input: Input,
     private readonly options: Omit<OpenOptions, "executionTrace">,
   ) {}
@@ -173,7 +178,7 @@ function isGzip(head: Uint8Array): boolean {
   return head[0] === 0x1f && head[1] === 0x8b && head[2] === 8;
 }
 
-async function feed(reading: Reading, feeder: Feeder, gunzip: Gunzip | undefined): Promise<void> {
+async function feed(reading: EngineReading<unknown>, feeder: Feeder, gunzip: Gunzip | undefined): Promise<void> {
   const [head, chunks] = await peek(feeder.chunks(gunzip !== undefined));
   if (!gunzip || !isGzip(head)) return feeder.feed(chunks, (chunk) => reading.feed(chunk));
   let gaveUp = false;
@@ -194,19 +199,20 @@ async function feed(reading: Reading, feeder: Feeder, gunzip: Gunzip | undefined
 }
 
 /** A trace that was read. */
-export interface ReadTrace {
-  engine: EngineTrace;
+export interface ReadTrace<E = EngineTrace> {
+  engine: E;
   /** The size of the file. */
   bytes: number;
 }
 
-/** Reads a trace. */
-export async function read(
+/** Reads a trace with the reader that `create` makes for a memory limit. */
+export async function read<E>(
+  create: (memoryLimit: number) => EngineReading<E>,
   input: Input,
   gunzip: Gunzip | undefined,
   options: Omit<OpenOptions, "executionTrace">,
-): Promise<ReadTrace> {
-  const reading = new Reading(options.memoryLimit ?? DEFAULT_LIMIT);
+): Promise<ReadTrace<E>> {
+  const reading = create(options.memoryLimit ?? DEFAULT_LIMIT);
   let ended = false;
   try {
     const feeder = new Feeder(reading, input, options);

@@ -1,0 +1,186 @@
+// What a trace of every engine does.
+
+import type { EngineTrace as LiteEngineTrace } from "./glue/lite.js";
+import { KinetoscopeError, guarded } from "./errors.js";
+import * as given from "./given.js";
+import { METHODS } from "./methods.js";
+import type { DiagnosticCode, Queries, Severity } from "./queries.js";
+
+/** A diagnostic of the file. */
+export interface Diagnostic {
+  code: DiagnosticCode;
+  /** `lost` if data was dropped. */
+  severity: Severity;
+  count: number;
+  /** The byte offset of the first occurrence in the decompressed text. */
+  first_offset: number | null;
+  example: string;
+  description: string;
+}
+
+/** The drawn part of a track. */
+export interface TilesOptions {
+  /** The number of a row of `tracks`. */
+  track: number;
+  /** The left edge, in ns from the start of the recording. */
+  startNs: number;
+  endNs: number;
+  /** The number of pixels between the edges. */
+  pixels: number;
+}
+
+/**
+ * Boxes to draw; each array has one element per box. A span of at least a pixel has its own box; narrower ones that
+ * begin within the same pixel share a box.
+ */
+export interface Tiles {
+  length: number;
+  /** The level, 0 for the outermost spans. */
+  depth: Uint32Array;
+  /** From the start of the recording. */
+  start_ns: Float64Array;
+  end_ns: Float64Array;
+  /** The number of spans in the box. */
+  count: Uint32Array;
+  /** The index of the event for `event`; of several spans, the longest. */
+  event: Uint32Array;
+  /** The name of the event, as an index into `names`. */
+  name: Uint32Array;
+  names: string[];
+}
+
+/** A column of strings, as codes into a dictionary; the code 0xffffffff means null. */
+export interface TextColumn {
+  dictionary: string[];
+  codes: Uint32Array;
+}
+
+type ColumnOf<T> = [Exclude<T, null>] extends [number]
+  ? Float64Array
+  : [Exclude<T, null>] extends [string]
+    ? TextColumn
+    : [Exclude<T, null>] extends [boolean]
+      ? Uint8Array
+      : T[];
+
+/**
+ * An answer as columns: numbers with NaN for null, booleans with 2 for null, strings as codes, other types as values.
+ * Rows of several kinds share one set of columns.
+ */
+export interface Columns<Row> {
+  length: number;
+  columns: { [K in Extract<keyof Row, string>]: ColumnOf<Row[K]> };
+}
+
+export type QueryName = keyof Queries;
+
+/** The checked edges of a drawn part. */
+export function window(options: Omit<TilesOptions, "track">): Omit<TilesOptions, "track"> {
+  const { startNs, endNs, pixels } = given.options(options);
+  return {
+    startNs: given.time("startNs", startNs),
+    endNs: given.time("endNs", endNs),
+    pixels: given.index("pixels", pixels),
+  };
+}
+
+const leaked = new FinalizationRegistry<LiteEngineTrace>((engine) => engine.free());
+
+/** A trace of an engine `E`, which answers the queries `Q`. It uses memory of the engine until it is disposed of. */
+export class Answering<E extends LiteEngineTrace, Q extends QueryName> {
+  #engine: E | undefined;
+  /** The name of the source. */
+  readonly name: string;
+  /** The Unix time of the start of the recording in ns; all times are relative to it. */
+  readonly startNs: bigint;
+  /** The number of events. */
+  readonly length: number;
+
+  /** @internal */
+  constructor(engine: E, name: string) {
+    this.#engine = engine;
+    this.name = name;
+    this.startNs = engine.start();
+    this.length = engine.events();
+    leaked.register(this, engine, this);
+  }
+
+  /** @internal */
+  protected withEngine<T>(call: (engine: E) => T): T {
+    const engine = this.#engine;
+    if (!engine) throw new KinetoscopeError("disposed", `${this.name} was disposed of`);
+    return guarded(() => call(engine));
+  }
+
+  #answer<T>(query: Q, call: (engine: E) => T): T {
+    given.text("query", query);
+    return this.withEngine(call);
+  }
+
+  /** Returns the rows of a query. Each query also has a method of the same name in camel case. */
+  rows<V extends Q>(query: V, options?: Queries[V]["options"]): Queries[V]["row"][] {
+    return this.#answer(query, (engine) => engine.rows(this.name, query, options)) as Queries[V]["row"][];
+  }
+
+  /** Returns the answer as columns of typed arrays, whose buffers can be transferred. */
+  columns<V extends Q>(query: V, options?: Queries[V]["options"]): Columns<Queries[V]["row"]> {
+    return this.#answer(query, (engine) => engine.columns(this.name, query, options)) as unknown as Columns<
+      Queries[V]["row"]
+    >;
+  }
+
+  /** Returns the text that the command line prints; for `ops`, PyTorch's table. */
+  table<V extends Q>(query: V, options?: Queries[V]["options"]): string {
+    return this.#answer(query, (engine) => engine.table(this.name, query, options));
+  }
+
+  /** Returns the document that the command line prints with `--format json`. */
+  json<V extends Q>(query: V, options?: Queries[V]["options"]): string {
+    return this.#answer(query, (engine) => engine.json(this.name, query, options));
+  }
+
+  /** Returns the answer as CSV. */
+  csv<V extends Q>(query: V, options?: Queries[V]["options"]): string {
+    return this.#answer(query, (engine) => engine.csv(this.name, query, options));
+  }
+
+  /** Returns the answer as a Markdown table. */
+  markdown<V extends Q>(query: V, options?: Queries[V]["options"]): string {
+    return this.#answer(query, (engine) => engine.markdown(this.name, query, options));
+  }
+
+  /** Returns the diagnostics of reading the file. */
+  diagnostics(): Diagnostic[] {
+    return this.withEngine((engine) => engine.diagnostics()) as Diagnostic[];
+  }
+
+  /** Returns the boxes of a track between two times. */
+  tiles(options: TilesOptions): Tiles {
+    const { startNs, endNs, pixels } = window(options);
+    const track = given.index("track", options.track);
+    return this.withEngine((engine) => engine.tiles(track, startNs, endNs, pixels)) as Tiles;
+  }
+
+  /** Frees the trace. An export that has begun continues. */
+  dispose(): void {
+    leaked.unregister(this);
+    this.#engine?.free();
+    this.#engine = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+/** Adds a method for each of these queries to a class of traces. */
+export function addMethods(to: { prototype: object }, queries: readonly QueryName[]): void {
+  for (const { name, query, isOneRow } of METHODS) {
+    if (!queries.includes(query)) continue;
+    const method = function (this: Answering<LiteEngineTrace, QueryName>, options?: object): unknown {
+      const rows = this.rows(query, options);
+      return isOneRow ? rows[0] : rows;
+    };
+    Object.defineProperty(to.prototype, name, { value: method, configurable: true, writable: true });
+  }
+}
