@@ -191,8 +191,14 @@ impl Diagnostics {
 
     /// Adds the counts of `other`. The offset and example of `self` are kept if it has the code already.
     pub fn append(&mut self, other: &Diagnostics) {
+        self.append_at(other, 0);
+    }
+
+    /// Does the same for diagnostics of a part of the text that begins at this offset.
+    pub(crate) fn append_at(&mut self, other: &Diagnostics, offset: u64) {
         for f in &other.findings {
-            self.record_many(f.code, f.count, f.first_offset, f.example.as_bytes());
+            let first_offset = f.first_offset.map(|first| first + offset);
+            self.record_many(f.code, f.count, first_offset, f.example.as_bytes());
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Reading bytes into a table. `unpack` decompresses, `encoding` converts to UTF-8, `chrome` reads the document,
-//! `event` reads one event (with `number` and `escape`), `repair` repairs a damaged value, `sniff` names the format of
+//! `event` reads one event (with `number` and `escape`), `segment` reads events apart from the rest, `repair` repairs a damaged value, `sniff` names the format of
 //! an input that is not a trace. `snapshot` (with `pickle`) reads memory snapshots of the CUDA allocator, `recording`
 //! reads recordings of Kinetoscope, `perfetto` Perfetto's protobuf traces.
 
@@ -17,6 +17,7 @@ mod pickle;
 pub(crate) mod recording;
 mod repair;
 mod scan;
+pub mod segment;
 pub(crate) mod snapshot;
 mod sniff;
 pub mod unpack;

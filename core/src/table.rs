@@ -7,5 +7,6 @@ mod column;
 pub mod events;
 pub mod fields;
 pub mod layout;
+mod merge;
 pub mod metadata;
 pub mod tracks;

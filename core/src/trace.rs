@@ -12,6 +12,7 @@ use crate::read::encoding::Decoder;
 use crate::read::limits::Limits;
 use crate::read::perfetto::{HEAD, Perfetto, is_perfetto};
 use crate::read::recording::{Recording, is_recording};
+use crate::read::segment::Segment;
 use crate::read::snapshot::{self, is_pickle};
 use crate::read::unpack::Unpacker;
 use crate::table::bounds::bound_times;
@@ -238,6 +239,23 @@ impl TextReader {
         self.buffer.clear();
         self.decoder.feed(chunk, &mut self.buffer, &mut self.diagnostics);
         self.reader.feed(&self.buffer)
+    }
+
+    /// Does the same with the result of [`Segment::parse`] for this chunk and the same limits. Returns whether that saved parsing its
+    /// events again.
+    ///
+    /// # Errors
+    /// As [`TextReader::feed`].
+    pub fn feed_parsed(&mut self, chunk: &[u8], segment: Segment) -> Result<bool, Error> {
+        if self.takes_segments() {
+            return self.reader.feed_parsed(chunk, segment);
+        }
+        self.feed(chunk).map(|()| false)
+    }
+
+    /// Whether [`TextReader::feed_parsed`] uses segments: whether the input is a Chrome trace in UTF-8.
+    pub fn takes_segments(&self) -> bool {
+        self.is_text && self.decoder.is_utf8()
     }
 
     /// Whether the format is not clear from the first bytes.

@@ -5,10 +5,11 @@ mod follow;
 mod inflate;
 mod input;
 pub(crate) mod output;
+mod pieces;
 mod run;
 
 pub use follow::{Follower, Following};
 pub use inflate::ZlibMember;
-pub use input::{InputError, Progress, Reason, Source, open, read, sources, unpacker};
+pub use input::{InputError, Progress, Reason, Source, open, open_on, read, sources, unpacker};
 pub use output::Output;
 pub use run::{At, Content, Found, RunFiles};

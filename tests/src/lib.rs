@@ -11,6 +11,7 @@ pub mod pairs;
 pub mod peers;
 pub mod programs;
 pub mod runs;
+pub mod segments;
 pub mod torch;
 pub mod typescript;
 

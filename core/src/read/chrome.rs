@@ -12,10 +12,12 @@
 
 mod damage;
 mod member;
+mod splice;
 
 use super::event::EventReader;
 use super::limits::Limits;
 use super::scan::{Found, Stop, find_event, skip_separators, skip_space};
+use super::segment::Segment;
 use super::sniff;
 use crate::diagnostics::{Code, Diagnostics, EXAMPLE_BYTES};
 use crate::error::Error;
@@ -84,9 +86,14 @@ pub(crate) struct Reader {
     dropped_keys: Vec<String>,
     first_non_event: Vec<u8>,
     head: Vec<u8>,
+    /// A segment that was parsed ahead and not used yet, and the offset of its text.
+    ahead: Option<(u64, Segment)>,
 }
 
 const HEAD: usize = 512;
+
+/// The fewest bytes that are added to those that are kept, if there are as many.
+const LEAST_ADDED: usize = 4096;
 
 /// The number of events between two checks of the memory.
 const CHECK_EVERY: usize = 4096;
@@ -126,6 +133,7 @@ impl Reader {
             dropped_keys: Vec::new(),
             first_non_event: Vec::new(),
             head: Vec::new(),
+            ahead: None,
         }
     }
 
@@ -154,11 +162,48 @@ impl Reader {
         if self.head.len() < HEAD {
             self.head.extend_from_slice(&chunk[..chunk.len().min(HEAD - self.head.len())]);
         }
-        self.buf.extend_from_slice(chunk);
-        if self.buf.len() < self.retry_at {
-            return Ok(());
+        let mut rest = chunk;
+        while !rest.is_empty() {
+            rest = if self.buf.is_empty() { self.feed_whole(rest)? } else { self.feed_after_kept(rest)? };
         }
-        self.advance(false)
+        Ok(())
+    }
+
+    /// Does the same with a segment of the chunk. Returns whether the segment was used.
+    ///
+    /// # Errors
+    /// As [`Reader::feed`].
+    pub(crate) fn feed_parsed(&mut self, chunk: &[u8], segment: Segment) -> Result<bool, Error> {
+        self.ahead = Some((self.offset + self.buf.len() as u64, segment));
+        let result = self.feed(chunk);
+        let is_used = self.ahead.take().is_none();
+        result.map(|()| is_used)
+    }
+
+    /// Reads a chunk in place and keeps what is unfinished at its end.
+    fn feed_whole<'a>(&mut self, chunk: &'a [u8]) -> Result<&'a [u8], Error> {
+        let read = self.advance(chunk, false)?;
+        self.buf.extend_from_slice(&chunk[read..]);
+        Ok(&[])
+    }
+
+    /// Adds a part of the chunk to the bytes that are kept, until they are read. Returns the rest of the chunk.
+    fn feed_after_kept<'a>(&mut self, chunk: &'a [u8]) -> Result<&'a [u8], Error> {
+        let mut buf = core::mem::take(&mut self.buf);
+        let kept = buf.len();
+        // Doubling keeps the cost linear however small the chunks are.
+        let wanted = (kept * 2).max(self.retry_at).max(kept + LEAST_ADDED) - kept;
+        let added = wanted.min(chunk.len());
+        buf.extend_from_slice(&chunk[..added]);
+        let read = if buf.len() < self.retry_at { 0 } else { self.advance(&buf, false)? };
+        if read >= kept {
+            buf.clear();
+            self.buf = buf;
+            return Ok(&chunk[read - kept..]);
+        }
+        buf.drain(..read);
+        self.buf = buf;
+        Ok(&chunk[added..])
     }
 
     /// Ends the input and returns the table and the diagnostics.
@@ -166,7 +211,8 @@ impl Reader {
     /// # Errors
     /// Returns [`Error::Empty`] or [`Error::NotATrace`] if the input has no trace.
     pub(crate) fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
-        self.advance(true)?;
+        let buf = core::mem::take(&mut self.buf);
+        self.advance(&buf, true)?;
         if matches!(self.state, State::Start) && self.events_read() == 0 {
             return Err(sniff::binary(&self.head));
         }
@@ -185,17 +231,17 @@ impl Reader {
         Ok((self.table, self.diagnostics))
     }
 
-    fn advance(&mut self, finished: bool) -> Result<(), Error> {
-        let buf = core::mem::take(&mut self.buf);
+    /// Reads `buf`. Returns the number of bytes that were read; the rest needs more bytes.
+    fn advance(&mut self, buf: &[u8], finished: bool) -> Result<usize, Error> {
         let mut at = 0;
-        let rest = loop {
+        let read = loop {
             let progress = match self.state {
-                State::Start => self.start(&buf, at, finished)?,
-                State::Key => self.key(&buf, at, finished),
-                State::Events => self.event(&buf, at, finished),
-                State::Resync => self.resync(&buf, at, finished),
-                State::Skip { .. } => self.skip(&buf, at),
-                State::After => self.after(&buf, at, finished),
+                State::Start => self.start(buf, at, finished)?,
+                State::Key => self.key(buf, at, finished),
+                State::Events => self.event(buf, at, finished),
+                State::Resync => self.resync(buf, at, finished),
+                State::Skip { .. } => self.skip(buf, at),
+                State::After => self.after(buf, at, finished),
                 State::Full => Progress::More(buf.len()),
             };
             match progress {
@@ -208,25 +254,25 @@ impl Reader {
                 Progress::More(from) => break from,
             }
         };
-        if finished {
-            self.offset += buf.len() as u64;
-            return Ok(());
-        }
-        let kept = buf.len() - rest;
-        // Retrying at twice the size keeps the cost linear however small the chunks are.
+        // A segment may end after `buf`.
+        let kept = buf.len().saturating_sub(read);
         self.retry_at = if kept > 4096 { kept * 2 } else { 0 };
-        self.offset += rest as u64;
-        self.buf = buf;
-        self.buf.drain(..rest);
-        Ok(())
+        self.offset += if finished { buf.len() } else { read } as u64;
+        Ok(read)
     }
 
     fn check_memory(&mut self, at: usize) {
-        self.check_at = self.table.len() + CHECK_EVERY;
-        if self.table.heap_bytes() + self.table.len() * LATER_BYTES > self.limits.memory_bytes {
+        // A multiple, so that it does not matter whether events are appended one by one.
+        self.check_at = (self.table.len() / CHECK_EVERY + 1) * CHECK_EVERY;
+        if self.memory() > self.limits.memory_bytes {
             self.diagnostics.record(Code::MemoryLimit, Some(self.offset + at as u64), b"");
             self.state = State::Full;
         }
+    }
+
+    /// The memory that the events so far take in the end, in bytes.
+    fn memory(&self) -> usize {
+        self.table.heap_bytes() + self.table.len() * LATER_BYTES
     }
 
     /// Whether the memory limit was reached. Further input is ignored.
@@ -297,7 +343,7 @@ impl Reader {
             }
             b'{' => {
                 self.stray = false;
-                self.object(buf, at, finished)
+                self.splice(at).unwrap_or_else(|| self.object(buf, at, finished))
             }
             b'[' | b'"' | b'-' | b'0'..=b'9' | b'n' | b't' | b'f' => self.non_event(buf, at, finished),
             _ => self.stray_byte(buf, at, finished),
@@ -306,10 +352,8 @@ impl Reader {
 
     fn object(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {
         let stop = match self.events.read(&mut self.table, buf, at) {
-            Ok((draft, end)) => {
-                let offset = self.offset + at as u64;
-                self.events.commit(&mut self.table, &mut self.diagnostics, draft, offset, &buf[at..end]);
-                self.expects_comma = true;
+            Ok(end) => {
+                self.commit(buf, at, end);
                 return Progress::To(end);
             }
             Err(stop) => stop,
@@ -329,6 +373,13 @@ impl Reader {
             _ => Code::EventTooLarge,
         };
         self.skip_event(code, buf, at, finished)
+    }
+
+    /// Appends the event that was read from `at` to `end`.
+    fn commit(&mut self, buf: &[u8], at: usize, end: usize) {
+        let offset = self.offset + at as u64;
+        self.events.commit(&mut self.table, &mut self.diagnostics, offset, &buf[at..end]);
+        self.expects_comma = true;
     }
 
     fn after(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {

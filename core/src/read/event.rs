@@ -9,11 +9,16 @@
 //!
 //! This is one file because all fields of an event share its state and its fast paths.
 
+mod gap;
+mod shapes;
+
+use self::gap::{Gap, Slot};
+use self::shapes::{Shapes, StepId};
 use super::escape::unescape;
 use super::json_text::JsonTexts;
 use super::limits::Limits;
-use super::number::{Number, number, time_value};
-use super::scan::{Stop, container_end, next, text_end, token_end};
+use super::number::{Number, Time, number, time_value};
+use super::scan::{Stop, container_end, text_end, token_end};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::names::NameId;
 use crate::table::bounds::count_size;
@@ -26,8 +31,8 @@ use alloc::vec::Vec;
 
 /// An event that was parsed and not yet appended.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Draft {
-    pub(super) ph: u8,
+struct Draft {
+    ph: u8,
     cat: Option<NameId>,
     name: NameId,
     pid: NameId,
@@ -40,60 +45,9 @@ pub(super) struct Draft {
     time_clamped: bool,
 }
 
-/// Reads events, and caches what consecutive events have in common.
-#[derive(Clone, Debug)]
-pub(super) struct EventReader {
-    limits: Limits,
-    scratch: Vec<u8>,
-    json: JsonTexts,
-    /// The root of the last event of each phase.
-    roots: [Option<NodeId>; 128],
-    last_root: (u8, Option<NameId>, NodeId),
-    last_track: (Track, TrackId),
-    last_cat: NameId,
-    last_ids: [NameId; 2],
-}
-
-impl EventReader {
-    pub(super) fn new(limits: Limits, table: &mut Table) -> Self {
-        let root = table.layouts.root(0, None);
-        let track = Track { pid: NameId::EMPTY, tid: NameId::EMPTY, on_device: false };
-        EventReader {
-            limits,
-            scratch: Vec::new(),
-            json: JsonTexts::default(),
-            roots: [None; 128],
-            last_root: (0, None, root),
-            last_track: (track, TrackId(u32::MAX)),
-            last_cat: NameId::EMPTY,
-            last_ids: [NameId::EMPTY; 2],
-        }
-    }
-
-    /// Parses the event that begins at `start` with `{`. Returns the draft and the position after it. If it fails, the
-    /// packed fields are removed.
-    pub(super) fn read(
-        &mut self,
-        table: &mut Table,
-        buf: &[u8],
-        start: usize,
-    ) -> Result<(Draft, usize), Stop> {
-        let mark = table.fields.mark();
-        let result = self.object(table, buf, start, mark);
-        if result.is_err() {
-            table.fields.rewind(mark);
-        }
-        result
-    }
-
-    fn object(
-        &mut self,
-        table: &mut Table,
-        buf: &[u8],
-        start: usize,
-        mark: usize,
-    ) -> Result<(Draft, usize), Stop> {
-        let mut draft = Draft {
+impl Draft {
+    fn new(mark: usize) -> Draft {
+        Draft {
             ph: 0,
             cat: None,
             name: NameId::EMPTY,
@@ -105,65 +59,158 @@ impl EventReader {
             mark,
             time_rounded: false,
             time_clamped: false,
-        };
-        let (mut b, mut at) = next(buf, start + 1)?;
-        while b != b'}' {
-            if b != b'"' {
-                return Err(Stop::Damaged);
-            }
-            let (key_end, escaped) = text_end(buf, at + 1)?;
-            let key = &buf[at + 1..key_end];
-            let (colon, after) = next(buf, key_end + 1)?;
-            if colon != b':' {
-                return Err(Stop::Damaged);
-            }
-            let (first, value) = next(buf, after + 1)?;
-            at = match key {
-                b"ph" if first == b'"' => self.phase(table, &mut draft, buf, value)?,
-                b"cat" if first == b'"' => self.category(table, &mut draft, buf, value)?,
-                b"name" if first == b'"' => {
-                    let (name, end) = self.text(table, buf, value)?;
-                    draft.name = name;
-                    end
-                }
-                b"pid" => self.id(table, buf, value, 0, &mut draft.pid)?,
-                b"tid" => self.id(table, buf, value, 1, &mut draft.tid)?,
-                b"ts" | b"dur" => {
-                    let (time, end) = time_value(buf, value)?;
-                    *(if key == b"ts" { &mut draft.ts } else { &mut draft.dur }) = time.ns;
-                    draft.time_rounded |= time.rounded;
-                    draft.time_clamped |= time.clamped;
-                    end
-                }
-                b"args" if first == b'{' => {
-                    let node = self.attach(table, &draft);
-                    let (node, end) = self.args(table, node, buf, value)?;
-                    draft.node = Some(node);
-                    end
-                }
-                _ => {
-                    let node = self.attach(table, &draft);
-                    let key = self.intern(table, key, escaped)?;
-                    let (field_type, end) = self.value(table, buf, value)?;
-                    draft.node = Some(table.layouts.step(node, key, Place::Top, field_type));
-                    end
-                }
+        }
+    }
+}
+
+impl Draft {
+    /// Sets what the text of a gap contains.
+    #[inline]
+    fn fill(&mut self, gap: &Gap) {
+        self.ph = gap.ph.unwrap_or(self.ph);
+        self.cat = gap.cat.or(self.cat);
+        self.pid = gap.pid.unwrap_or(self.pid);
+        self.tid = gap.tid.unwrap_or(self.tid);
+    }
+
+    /// Notes how a time was read, and returns it.
+    #[inline]
+    fn note(&mut self, time: Time) -> i64 {
+        self.time_rounded |= time.rounded;
+        self.time_clamped |= time.clamped;
+        time.ns
+    }
+}
+
+/// Reads events, and caches what consecutive events have in common.
+#[derive(Clone, Debug)]
+pub(super) struct EventReader {
+    limits: Limits,
+    draft: Draft,
+    scratch: Vec<u8>,
+    json: JsonTexts,
+    /// The root of the last event of each phase.
+    roots: [Option<NodeId>; 128],
+    last_root: (u8, Option<NameId>, NodeId),
+    last_track: (Track, TrackId),
+    shapes: Shapes,
+}
+
+impl EventReader {
+    pub(super) fn new(limits: Limits, table: &mut Table) -> Self {
+        let root = table.layouts.root(0, None);
+        let track = Track { pid: NameId::EMPTY, tid: NameId::EMPTY, on_device: false };
+        EventReader {
+            limits,
+            draft: Draft::new(0),
+            scratch: Vec::new(),
+            json: JsonTexts::default(),
+            roots: [None; 128],
+            last_root: (0, None, root),
+            last_track: (track, TrackId(u32::MAX)),
+            shapes: Shapes::default(),
+        }
+    }
+
+    /// Parses the event that begins at `start` with `{`, as a draft. Returns the position after it. If it fails, its
+    /// packed fields are removed.
+    pub(super) fn read(&mut self, table: &mut Table, buf: &[u8], start: usize) -> Result<usize, Stop> {
+        self.draft = Draft::new(table.fields.mark());
+        let result = self.object(table, buf, start);
+        if result.is_err() {
+            self.discard(table);
+        }
+        result
+    }
+
+    /// The phase of the draft; 0 if it has none.
+    pub(super) fn ph(&self) -> u8 {
+        self.draft.ph
+    }
+
+    fn object(&mut self, table: &mut Table, buf: &[u8], start: usize) -> Result<usize, Stop> {
+        let (mut step, mut at) = (StepId::START, start + 1);
+        loop {
+            let value;
+            (step, value) = match self.shapes.follow(step, buf, at) {
+                Some(known) => known,
+                None => self.new_step(table, buf, at, step)?,
             };
-            (b, at) = separator(buf, at, b'}')?;
+            let gap = &self.shapes.get(step).gap;
+            if gap.has_values {
+                self.draft.fill(gap);
+            }
+            at = match gap.slot {
+                Slot::Name => {
+                    self.text(table, buf, value).map(|(name, end)| (self.draft.name = name, end).1)?
+                }
+                Slot::Pid => self.id(table, buf, value).map(|(id, end)| (self.draft.pid = id, end).1)?,
+                Slot::Tid => self.id(table, buf, value).map(|(id, end)| (self.draft.tid = id, end).1)?,
+                Slot::Start => {
+                    let (time, end) = time_value(buf, value)?;
+                    self.draft.ts = self.draft.note(time);
+                    end
+                }
+                Slot::Duration => {
+                    let (time, end) = time_value(buf, value)?;
+                    self.draft.dur = self.draft.note(time);
+                    end
+                }
+                Slot::Field { key, place } => {
+                    let node = self.attach(table);
+                    let (field_type, end) = self.value(table, buf, value, step)?;
+                    self.draft.node = Some(self.field(table, step, (node, field_type), (key, place)));
+                    end
+                }
+                Slot::End if value - start > self.limits.event_bytes => return Err(Stop::TooLarge),
+                Slot::End => return Ok(value),
+            };
         }
-        if at + 1 - start > self.limits.event_bytes {
-            return Err(Stop::TooLarge);
+    }
+
+    /// Reads the text from `at` to the next value by its grammar, and keeps it as a step of the shapes.
+    #[inline(never)]
+    fn new_step(
+        &mut self,
+        table: &mut Table,
+        buf: &[u8],
+        at: usize,
+        from: StepId,
+    ) -> Result<(StepId, usize), Stop> {
+        let (gap, value) = self.parse_gap(table, buf, at, from)?;
+        Ok((self.shapes.add(from, &buf[at..value], gap), value))
+    }
+
+    /// The node after a field of this type that is attached to `node`.
+    #[inline]
+    fn field(
+        &mut self,
+        table: &mut Table,
+        step: StepId,
+        (node, field_type): (NodeId, FieldType),
+        (key, place): (NameId, Place),
+    ) -> NodeId {
+        match self.shapes.get(step).edge {
+            Some((from, kind, to)) if from == node && kind == field_type => to,
+            _ => {
+                let to = table.layouts.step(node, key, place, field_type);
+                self.shapes.get_mut(step).edge = Some((node, field_type, to));
+                to
+            }
         }
-        Ok((draft, at + 1))
     }
 
     /// The node to which the next field is attached: that of the last field, or a root chosen by the phase and category
     /// so far.
-    fn attach(&mut self, table: &mut Table, draft: &Draft) -> NodeId {
-        match (draft.node, draft.cat, self.roots.get(draft.ph as usize)) {
-            (Some(node), ..) => node,
-            (None, None, Some(Some(root))) => *root,
-            _ => self.root(table, draft.ph, draft.cat),
+    #[inline]
+    fn attach(&mut self, table: &mut Table) -> NodeId {
+        if let Some(node) = self.draft.node {
+            return node;
+        }
+        let (ph, cat) = (self.draft.ph, self.draft.cat);
+        match (cat, self.roots.get(ph as usize)) {
+            (None, Some(Some(root))) => *root,
+            _ => self.root(table, ph, cat),
         }
     }
 
@@ -174,65 +221,14 @@ impl EventReader {
         self.last_root.2
     }
 
-    fn phase(&mut self, table: &mut Table, draft: &mut Draft, buf: &[u8], at: usize) -> Result<usize, Stop> {
-        if let (Some(&ph), Some(b'"')) = (buf.get(at + 1), buf.get(at + 2))
-            && ph.is_ascii_alphanumeric()
-        {
-            draft.ph = ph;
-            return Ok(at + 3);
-        }
-        let node = self.attach(table, draft);
-        let (field_type, end) = self.value(table, buf, at)?;
-        let key = table.names.intern("ph");
-        draft.node = Some(table.layouts.step(node, key, Place::Top, field_type));
-        Ok(end)
-    }
-
-    fn category(
-        &mut self,
-        table: &mut Table,
-        draft: &mut Draft,
-        buf: &[u8],
-        at: usize,
-    ) -> Result<usize, Stop> {
-        let last = table.names.bytes(self.last_cat);
-        let end = at + 1 + last.len();
-        if buf.get(at + 1..end) == Some(last) && buf.get(end) == Some(&b'"') {
-            draft.cat = Some(self.last_cat);
-            return Ok(end + 1);
-        }
-        let (end, escaped) = text_end(buf, at + 1)?;
-        let cat = self.intern(table, &buf[at + 1..end], escaped)?;
-        if !escaped {
-            self.last_cat = cat;
-        }
-        draft.cat = Some(cat);
-        Ok(end + 1)
-    }
-
-    /// Reads a `pid` or `tid` and interns its JSON text.
-    fn id(
-        &mut self,
-        table: &mut Table,
-        buf: &[u8],
-        at: usize,
-        which: usize,
-        out: &mut NameId,
-    ) -> Result<usize, Stop> {
-        let last = table.names.bytes(self.last_ids[which]);
-        let end = at + last.len();
-        if !last.is_empty() && buf.get(at..end) == Some(last) && buf.get(end) == Some(&b',') {
-            *out = self.last_ids[which];
-            return Ok(end);
-        }
+    /// Reads a `pid` or `tid` and interns its JSON text. Returns its id and the position after it.
+    fn id(&mut self, table: &mut Table, buf: &[u8], at: usize) -> Result<(NameId, usize), Stop> {
         let end = match buf[at] {
             b'"' => text_end(buf, at + 1)?.0 + 1,
             b'{' | b'[' => container_end(buf, at, self.limits.depth)?,
             _ => token_end(buf, at)?,
         };
-        *out = self.json_text(table, &buf[at..end])?;
-        self.last_ids[which] = *out;
-        Ok(end)
+        Ok((self.json_text(table, &buf[at..end])?, end))
     }
 
     /// Interns the text of a JSON value. New texts are validated.
@@ -241,57 +237,6 @@ impl EventReader {
             return Err(Stop::TooLong);
         }
         self.json.intern(&mut table.names, text).ok_or(Stop::Damaged)
-    }
-
-    fn args(
-        &mut self,
-        table: &mut Table,
-        root: NodeId,
-        buf: &[u8],
-        at: usize,
-    ) -> Result<(NodeId, usize), Stop> {
-        let mut node = root;
-        let (mut b, mut at) = next(buf, at + 1)?;
-        while b != b'}' {
-            if b != b'"' {
-                return Err(Stop::Damaged);
-            }
-            let (key, plain, after_key) = self.arg_key(table, node, buf, at + 1)?;
-            let (colon, after) = next(buf, after_key)?;
-            if colon != b':' {
-                return Err(Stop::Damaged);
-            }
-            let (_, value) = next(buf, after + 1)?;
-            let (field_type, end) = self.value(table, buf, value)?;
-            let child = table.layouts.step(node, key, Place::Args, field_type);
-            if plain {
-                table.layouts.predict(node, child);
-            }
-            node = child;
-            (b, at) = separator(buf, end, b'}')?;
-        }
-        Ok((node, at + 1))
-    }
-
-    /// Reads the key that begins at `at`, after its quote. The likely key is compared first. Also returns whether the
-    /// key was written without escapes.
-    #[inline]
-    fn arg_key(
-        &mut self,
-        table: &mut Table,
-        node: NodeId,
-        buf: &[u8],
-        at: usize,
-    ) -> Result<(NameId, bool, usize), Stop> {
-        if let Some(likely) = table.layouts.likely_key(node, Place::Args) {
-            let text = table.names.bytes(likely);
-            let end = at + text.len();
-            if buf.get(at..end) == Some(text) && buf.get(end) == Some(&b'"') {
-                return Ok((likely, true, end + 1));
-            }
-        }
-        let (end, escaped) = text_end(buf, at)?;
-        Ok((self.intern(table, &buf[at..end], escaped)?, !escaped, end + 1))
     }
 
     fn intern(&mut self, table: &mut Table, text: &[u8], escaped: bool) -> Result<NameId, Stop> {
@@ -314,9 +259,36 @@ impl EventReader {
         Ok((self.intern(table, &buf[at + 1..end], escaped)?, end + 1))
     }
 
-    /// Packs the value at `at`. Returns its type and the position after it.
+    /// Reads the array or object at `at`. The last one of the step is compared first.
+    fn container(
+        &mut self,
+        table: &mut Table,
+        buf: &[u8],
+        at: usize,
+        step: StepId,
+    ) -> Result<(NameId, usize), Stop> {
+        if let Some(last) = self.shapes.get(step).last {
+            let text = table.names.bytes(last);
+            let end = at + text.len();
+            if buf.get(at..end) == Some(text) {
+                return Ok((last, end));
+            }
+        }
+        let end = container_end(buf, at, self.limits.depth)?;
+        let id = self.json_text(table, &buf[at..end])?;
+        self.shapes.get_mut(step).last = Some(id);
+        Ok((id, end))
+    }
+
+    /// Packs the value at `at`, which follows a step. Returns its type and the position after it.
     #[inline]
-    fn value(&mut self, table: &mut Table, buf: &[u8], at: usize) -> Result<(FieldType, usize), Stop> {
+    fn value(
+        &mut self,
+        table: &mut Table,
+        buf: &[u8],
+        at: usize,
+        step: StepId,
+    ) -> Result<(FieldType, usize), Stop> {
         match buf[at] {
             b'"' => {
                 let (id, end) = self.text(table, buf, at)?;
@@ -325,8 +297,7 @@ impl EventReader {
             }
             b'-' | b'0'..=b'9' => pack_number(table, buf, at),
             b'[' | b'{' => {
-                let end = container_end(buf, at, self.limits.depth)?;
-                let id = self.json_text(table, &buf[at..end])?;
+                let (id, end) = self.container(table, buf, at, step)?;
                 table.fields.push_varint(u64::from(id.0));
                 Ok((FieldType::Json, end))
             }
@@ -342,15 +313,15 @@ impl EventReader {
         }
     }
 
-    /// Appends a draft to the table and records its diagnostics.
+    /// Appends the draft to the table and records its diagnostics.
     pub(super) fn commit(
         &mut self,
         table: &mut Table,
         diagnostics: &mut Diagnostics,
-        mut draft: Draft,
         offset: u64,
         text: &[u8],
     ) {
+        let mut draft = self.draft;
         let root = self.root(table, draft.ph, draft.cat);
         // Fields before `cat` or `ph` may be attached to the root of another kind of event.
         let node = draft.node.map_or(root, |node| table.layouts.rebase(node, root));
@@ -396,9 +367,9 @@ impl EventReader {
         }
     }
 
-    /// Removes the packed fields of a draft that is not appended.
-    pub(super) fn discard(table: &mut Table, draft: Draft) {
-        table.fields.rewind(draft.mark);
+    /// Removes the packed fields of the draft, which is not appended.
+    pub(super) fn discard(&self, table: &mut Table) {
+        table.fields.rewind(self.draft.mark);
     }
 }
 
@@ -432,18 +403,4 @@ fn clamp(ns: &mut i64, low: i64, high: i64) -> bool {
     }
     *ns = inside;
     true
-}
-
-/// Finds the quote of the next key after a comma, or the closing bracket.
-#[inline]
-fn separator(buf: &[u8], at: usize, close: u8) -> Result<(u8, usize), Stop> {
-    let (b, at) = next(buf, at)?;
-    if b == b',' {
-        let (b, at) = next(buf, at + 1)?;
-        if b == b'"' { Ok((b, at)) } else { Err(Stop::Damaged) }
-    } else if b == close {
-        Ok((b, at))
-    } else {
-        Err(Stop::Damaged)
-    }
 }

@@ -14,12 +14,44 @@ pub(super) enum Number {
 /// value is correct for up to 18 digits.
 #[inline]
 fn digits(buf: &[u8], mut at: usize, mut value: u64) -> (u64, usize) {
+    while let Some(eight) = buf.get(at..).and_then(|rest| rest.first_chunk()) {
+        let (number, count) = leading_digits(u64::from_le_bytes(*eight));
+        value = value.wrapping_mul(POWERS[count]).wrapping_add(number);
+        at += count;
+        if count < 8 {
+            return (value, at);
+        }
+    }
     while let Some(b @ b'0'..=b'9') = buf.get(at) {
         value = value.wrapping_mul(10).wrapping_add(u64::from(b - b'0'));
         at += 1;
     }
     (value, at)
 }
+
+const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// The number that the first digits of eight bytes spell, and how many there are.
+#[inline]
+fn leading_digits(word: u64) -> (u64, usize) {
+    // A byte less '0' is above 9 if it is no digit. Carries only change bytes after the first such byte.
+    let values = word ^ ZEROS;
+    let others = (values.wrapping_add(ONES * 0x76) | values) & HIGHS;
+    let count = (others.trailing_zeros() / 8) as usize;
+    if count == 0 {
+        return (0, 0);
+    }
+    // The digits move to the end; zeros precede them.
+    let mut digits = values << (64 - 8 * count);
+    digits = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00ff_00ff_00ff_00ff;
+    digits = digits.wrapping_mul(100).wrapping_add(digits >> 16) & 0x0000_ffff_0000_ffff;
+    digits = digits.wrapping_mul(10_000).wrapping_add(digits >> 32) & 0xffff_ffff;
+    (digits, count)
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = ONES * 0x80;
+const ZEROS: u64 = ONES * 0x30;
 
 pub(super) fn number(buf: &[u8], start: usize) -> Result<(Number, usize), Stop> {
     let negative = buf[start] == b'-';
@@ -156,6 +188,30 @@ fn time_text(buf: &[u8], at: usize) -> Result<(Time, usize), Stop> {
 mod tests {
     use super::*;
     use alloc::format;
+
+    #[test]
+    fn digits_equal_those_of_a_loop() {
+        for count in 0..20 {
+            for follower in 0..=255u8 {
+                let mut text: alloc::vec::Vec<u8> =
+                    (0..count).map(|at| b'0' + (at * 7 + count) % 10).collect();
+                let expected =
+                    text.iter().fold(5u64, |n, b| n.wrapping_mul(10).wrapping_add(u64::from(b - b'0')));
+                let end = text.len() + usize::from(follower.is_ascii_digit());
+                let expected = if follower.is_ascii_digit() {
+                    expected.wrapping_mul(10).wrapping_add(u64::from(follower - b'0'))
+                } else {
+                    expected
+                };
+                text.extend(
+                    [follower, b'x', 0xff, 0x2f, 0x3a, b'1', b'x', b'x', b'x', b'x', b'x']
+                        .iter()
+                        .take(if count % 2 == 0 { 1 } else { 11 }),
+                );
+                assert_eq!(digits(&text, 0, 5), (expected, end), "{count} digits before {follower}");
+            }
+        }
+    }
 
     #[test]
     fn both_parsers_of_decimals_agree() {

@@ -42,7 +42,7 @@ pub struct Unpacker {
     diagnostics: Diagnostics,
 }
 
-const BUFFER: usize = 128 << 10;
+const BUFFER: usize = 256 << 10;
 
 impl Default for Unpacker {
     fn default() -> Self {
@@ -61,6 +61,11 @@ impl Unpacker {
             written: 0,
             diagnostics: Diagnostics::default(),
         }
+    }
+
+    /// Whether the input is not compressed; false before its first 4 bytes.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.form, Form::Plain)
     }
 
     /// Passes the decompressed bytes of `chunk` to `sink`, in pieces.

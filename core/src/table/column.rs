@@ -35,7 +35,9 @@ impl<T: Copy + Default> Column<T> {
             self.add_chunk();
         }
         self.len += 1;
-        self[at] = value;
+        if let Some(chunk) = self.chunks.last_mut() {
+            chunk[at & (CHUNK - 1)] = value;
+        }
     }
 
     /// The values at these indexes.

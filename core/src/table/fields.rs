@@ -161,7 +161,8 @@ impl Fields {
         let segment = self.segments.len() as u32 - 1;
         let last = &mut self.segments[segment as usize];
         let start = Start { segment, offset: last.len() as u32 };
-        last.append(&mut self.open);
+        last.extend_from_slice(&self.open);
+        self.open.clear();
         start
     }
 
@@ -186,11 +187,38 @@ impl Fields {
     /// Appends a varint.
     #[inline]
     pub(crate) fn push_varint(&mut self, mut value: u64) {
+        if value < 0x80 {
+            self.open.push(value as u8);
+            return;
+        }
+        if value < 1 << 56 {
+            let (bytes, length) = short_varint(value);
+            let end = self.open.len() + length;
+            // Eight bytes at once take one store.
+            self.open.extend_from_slice(&bytes);
+            self.open.truncate(end);
+            return;
+        }
         while value >= 0x80 {
             self.open.push(value as u8 | 0x80);
             value >>= 7;
         }
         self.open.push(value as u8);
+    }
+
+    /// Appends the first varints of `bytes`.
+    pub(super) fn push_varints(&mut self, bytes: &[u8], count: usize) {
+        let mut after = bytes;
+        skip(&mut after, count as u32);
+        self.open.extend_from_slice(&bytes[..bytes.len() - after.len()]);
+    }
+
+    /// Appends the first varints of `bytes`, and replaces those that are the ids of names by other ids.
+    pub(super) fn push_mapped(&mut self, mut bytes: &[u8], are_names: &[bool], ids: &[NameId]) {
+        for &is_name in are_names {
+            let value = varint(&mut bytes);
+            self.push_varint(if is_name { u64::from(ids[value as usize].0) } else { value });
+        }
     }
 
     /// Appends a zigzag-coded integer.
@@ -216,10 +244,7 @@ impl Fields {
     pub(super) fn gather(&self, rows: impl Iterator<Item = (usize, u32)>) -> Fields {
         let mut gathered = Fields::default();
         for (row, varints) in rows {
-            let bytes = self.at(row);
-            let mut after = bytes;
-            skip(&mut after, varints);
-            gathered.open.extend_from_slice(&bytes[..bytes.len() - after.len()]);
+            gathered.push_varints(self.at(row), varints as usize);
             gathered.finish_event();
         }
         gathered
@@ -239,6 +264,18 @@ impl Fields {
         skip(&mut bytes, field.skip);
         if field.field_type.varints() == 0 { 0 } else { varint(&mut bytes) }
     }
+}
+
+/// The varint of a value of up to 56 bits, and its length.
+#[inline]
+fn short_varint(value: u64) -> ([u8; 8], usize) {
+    // Groups of seven bits move to bytes of their own, in three steps.
+    let mut groups = (value & 0x0fff_ffff) | (value & 0x00ff_ffff_f000_0000) << 4;
+    groups = (groups & 0x0000_3fff_0000_3fff) | (groups & 0x0fff_c000_0fff_c000) << 2;
+    groups = (groups & 0x007f_007f_007f_007f) | (groups & 0x3f80_3f80_3f80_3f80) << 1;
+    let last = (63 - (groups | 1).leading_zeros()) / 8;
+    let continued = 0x8080_8080_8080_8080 & ((1 << (8 * last)) - 1);
+    ((groups | continued).to_le_bytes(), last as usize + 1)
 }
 
 #[inline]
@@ -293,6 +330,19 @@ pub(crate) fn read<'a>(bytes: &mut &[u8], field_type: FieldType, names: &'a Name
 mod tests {
     use super::*;
     use crate::table::layout::Place;
+
+    #[test]
+    fn varints_of_any_length_round_trip() {
+        for bits in 0..64 {
+            for value in [1u64 << bits, (1 << bits) - 1, (1 << bits) | 1] {
+                let mut fields = Fields::default();
+                fields.push_varint(value);
+                fields.push_varint(7);
+                let mut bytes = fields.open.as_slice();
+                assert_eq!((varint(&mut bytes), varint(&mut bytes), bytes.len()), (value, 7, 0));
+            }
+        }
+    }
 
     #[test]
     fn events_of_any_size_round_trip() {

@@ -244,13 +244,6 @@ impl Layouts {
         id
     }
 
-    /// The key that followed `node` last, if it was in `place`.
-    #[inline]
-    pub(crate) fn likely_key(&self, node: NodeId, place: Place) -> Option<NameId> {
-        let child = self.nodes.get(self.nodes[node.0 as usize].likely as usize)?;
-        (child.place == place).then_some(child.key)
-    }
-
     /// The node after one more field.
     #[inline]
     pub(crate) fn step(&mut self, node: NodeId, key: NameId, place: Place, field_type: FieldType) -> NodeId {
@@ -276,14 +269,8 @@ impl Layouts {
             self.edges.set(edge, child);
             child
         };
+        self.nodes[node.0 as usize].likely = child;
         NodeId(child)
-    }
-
-    /// Stores `child` as the likely successor of `node`. In a table that is read from text, allowed only for keys without
-    /// quotes, backslashes and control characters, because likely keys are recognised by their bytes.
-    #[inline]
-    pub(crate) fn predict(&mut self, node: NodeId, child: NodeId) {
-        self.nodes[node.0 as usize].likely = child.0;
     }
 
     fn has_key(&self, node: NodeId, key: NameId, place: Place) -> bool {

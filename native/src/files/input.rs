@@ -1,10 +1,8 @@
 //! Reads traces from files, folders and standard input.
-//!
-//! One thread reads and decompresses, another parses. A short queue of reused buffers connects them.
 
 use crate::files::inflate::ZlibMember;
+use crate::files::pieces::Pieces;
 use crate::io_error::with_path;
-use kinetoscope_core::diagnostics::Diagnostics;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::read::unpack::Unpacker;
 use kinetoscope_core::trace::{TextReader, Trace};
@@ -12,7 +10,6 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread;
 
 /// The error of reading a trace, with the name of its source.
@@ -194,8 +191,16 @@ pub fn open(path: impl AsRef<Path>) -> Result<Trace, InputError> {
     read(&Source::File(path.as_ref().to_path_buf()), |_| {})
 }
 
-const READ_BYTES: usize = 256 << 10;
-const QUEUED_PIECES: usize = 8;
+/// Reads a trace from a file, on this many threads that parse; 1 uses no thread but that of the caller. The result does not depend
+/// on it.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_on(path: impl AsRef<Path>, threads: usize) -> Result<Trace, InputError> {
+    let source = Source::File(path.as_ref().to_path_buf());
+    let trace = source.reader().map_err(Reason::from).and_then(|input| read_on(input, threads, &mut |_| {}));
+    trace.map_err(|reason| InputError { source_name: source.path(), reason })
+}
 
 /// Returns an unpacker that inflates with [`ZlibMember`].
 pub fn unpacker() -> Unpacker {
@@ -219,61 +224,21 @@ pub(super) fn read_from(
     input: Box<dyn Read + Send>,
     mut progress: impl FnMut(Progress),
 ) -> Result<Trace, Reason> {
-    let (filled, queue) = sync_channel::<Piece>(QUEUED_PIECES);
-    let (give_back, empty) = channel::<Vec<u8>>();
-    let unpacking = thread::spawn(move || unpack(input, &filled, &empty));
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    read_on(input, cores.min(MOST_THREADS), &mut progress)
+}
+
+/// The number of threads that parse at most. More would wait for the decompression.
+const MOST_THREADS: usize = 8;
+
+fn read_on(
+    input: Box<dyn Read + Send>,
+    threads: usize,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Trace, Reason> {
     let mut text = TextReader::default();
-    let parsed = queue.iter().try_for_each(|piece| {
-        text.feed(&piece.text)?;
-        progress(Progress { bytes: piece.bytes, events: text.table().len() });
-        let _ = give_back.send(piece.text);
-        Ok::<(), Error>(())
-    });
-    drop(queue);
-    let unpacked = unpacking.join().map_err(|_| io::Error::other("the reading thread panicked"))?;
-    parsed?;
-    let unpacked = unpacked?;
+    let unpacking = Pieces::new(input).read_into(&mut text, threads, progress)?;
     let (table, mut diagnostics) = text.finish()?;
-    diagnostics.append(&unpacked);
+    diagnostics.append(&unpacking);
     Ok(Trace::new(table, diagnostics))
-}
-
-/// A piece of decompressed text, and the number of bytes read from the source so far.
-struct Piece {
-    text: Vec<u8>,
-    bytes: u64,
-}
-
-/// The receiver of the text is closed.
-struct Closed;
-
-/// Reads and decompresses the input, and sends the text in pieces. Ends early if the receiver is closed.
-fn unpack(
-    mut input: Box<dyn Read + Send>,
-    filled: &SyncSender<Piece>,
-    empty: &Receiver<Vec<u8>>,
-) -> io::Result<Diagnostics> {
-    let mut unpacker = unpacker();
-    let mut buffer = vec![0; READ_BYTES];
-    let mut bytes = 0;
-    loop {
-        let length = match input.read(&mut buffer) {
-            Ok(length) => length,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        bytes += length as u64;
-        let mut send = |text: &[u8]| {
-            let mut piece = empty.try_recv().unwrap_or_default();
-            piece.clear();
-            piece.extend_from_slice(text);
-            filled.send(Piece { text: piece, bytes }).map_err(|_| Closed)
-        };
-        if length == 0 {
-            return Ok(unpacker.finish(&mut send).unwrap_or_default());
-        }
-        if unpacker.feed(&buffer[..length], &mut send).is_err() {
-            return Ok(Diagnostics::default());
-        }
-    }
 }

@@ -2,7 +2,6 @@
 
 use super::{Progress, Reader, Resume, State};
 use crate::diagnostics::Code;
-use crate::read::event::EventReader;
 use crate::read::repair::repair;
 use crate::read::scan::{Found, Stop, container_end, find_event, text_end, token_end};
 use crate::table::metadata::Source;
@@ -36,15 +35,13 @@ impl Reader {
     /// Repairs the event at `at`, appends it and returns the position after it.
     fn repaired(&mut self, buf: &[u8], at: usize, finished: bool) -> Result<usize, Stop> {
         let repaired = repair(buf, at, self.limits.depth, finished, self.offset)?;
-        let (draft, _) = self.events.read(&mut self.table, &repaired.text, 0).map_err(|_| Stop::Damaged)?;
-        if draft.ph == 0 && self.table.metadata.source == Source::Chrome {
-            EventReader::discard(&mut self.table, draft);
+        self.events.read(&mut self.table, &repaired.text, 0).map_err(|_| Stop::Damaged)?;
+        if self.events.ph() == 0 && self.table.metadata.source == Source::Chrome {
+            self.events.discard(&mut self.table);
             return Err(Stop::Damaged);
         }
-        let offset = self.offset + at as u64;
-        self.events.commit(&mut self.table, &mut self.diagnostics, draft, offset, &buf[at..repaired.end]);
+        self.commit(buf, at, repaired.end);
         self.diagnostics.append(&repaired.codes);
-        self.expects_comma = true;
         Ok(repaired.end)
     }
 
@@ -59,16 +56,13 @@ impl Reader {
             Found::Nothing => return Progress::More(buf.len()),
         };
         match self.events.read(&mut self.table, buf, candidate) {
-            Ok((draft, end)) if draft.ph != 0 => {
-                let offset = self.offset + candidate as u64;
-                let text = &buf[candidate..end];
-                self.events.commit(&mut self.table, &mut self.diagnostics, draft, offset, text);
+            Ok(end) if self.events.ph() != 0 => {
+                self.commit(buf, candidate, end);
                 self.state = State::Events;
-                self.expects_comma = true;
                 Progress::To(end)
             }
-            Ok((draft, _)) => {
-                EventReader::discard(&mut self.table, draft);
+            Ok(_) => {
+                self.events.discard(&mut self.table);
                 Progress::To(candidate + 1)
             }
             Err(Stop::More) if !finished && buf.len() - candidate <= self.limits.event_bytes => {

@@ -151,9 +151,7 @@ impl RowReader<'_> {
 
     fn step(&mut self, node: NodeId, annotation: Value<'_>, place: Place) -> Result<NodeId, Damaged> {
         let (key, kind) = self.annotation(annotation.bytes())?;
-        let next = self.table.layouts.step(node, key, place, kind);
-        self.table.layouts.predict(node, next);
-        Ok(next)
+        Ok(self.table.layouts.step(node, key, place, kind))
     }
 
     /// Packs the value of a field. Returns its key and its type.
