@@ -11,8 +11,10 @@
 //!   belongs to the innermost forward operator with its sequence number, if one thread ran all forward operators.
 
 mod absent;
+mod search;
 
 use self::absent::{Activity, count_absent};
+use self::search::lower_bound;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::order::sort_by_key;
 use crate::pair::Pairs;
@@ -38,21 +40,10 @@ pub struct Links {
     pub forward_of: Vec<(Row, Row)>,
 }
 
-/// Returns the partner of a row. Rows with partners are spread evenly in most traces, so the search begins where the row
-/// would then be, and doubles its steps from there.
+/// Returns the partner of a row.
 fn find(pairs: &[(Row, Row)], row: Row) -> Option<Row> {
-    let (first, last) = (pairs.first()?.0.index(), pairs.last()?.0.index());
-    let at = row.index().checked_sub(first).filter(|at| *at <= last - first)?;
-    let guess = (at as u64 * (pairs.len() as u64 - 1) / (last - first).max(1) as u64) as usize;
-    let (mut low, mut high, mut step) = (guess, guess + 1, 1);
-    while low > 0 && pairs[low].0 > row {
-        (low, high, step) = (low.saturating_sub(step), low, step * 2);
-    }
-    while high < pairs.len() && pairs[high - 1].0 < row {
-        (low, high, step) = (high, (high + step).min(pairs.len()), step * 2);
-    }
-    let near = &pairs[low..high];
-    near.binary_search_by_key(&row, |pair| pair.0).ok().map(|at| near[at].1)
+    let at = lower_bound(pairs.len(), |at| i64::from(pairs[at].0), i64::from(row));
+    pairs.get(at).filter(|pair| pair.0 == row).map(|pair| pair.1)
 }
 
 impl Links {
@@ -73,6 +64,7 @@ impl Links {
 }
 
 /// Rows by an id, sorted by id and then by row.
+#[derive(Default)]
 struct ById(Vec<(i64, Row)>);
 
 impl ById {
@@ -82,7 +74,7 @@ impl ById {
     }
 
     fn of(&self, id: i64) -> &[(i64, Row)] {
-        let start = self.0.partition_point(|&(other, _)| other < id);
+        let start = lower_bound(self.0.len(), |at| self.0[at].0, id);
         let length = self.0[start..].iter().take_while(|&&(other, _)| other == id).count();
         &self.0[start..start + length]
     }
@@ -100,30 +92,53 @@ pub(crate) fn is_launch_name(name: &str) -> bool {
     PARTS.iter().any(|part| call.contains(part)) || call.starts_with("Memcpy") || call.starts_with("Memset")
 }
 
-/// Computes all links of a trace.
-pub fn link(table: &Table, tree: &Tree, pairs: &Pairs, diagnostics: &mut Diagnostics) -> Links {
-    let mut calls = Vec::new();
-    let mut work = Vec::new();
-    let mut ops = Vec::new();
-    let has = |wanted: fn(Category) -> bool| table.layouts.all().iter().any(|l| wanted(l.category));
-    let has_device = has(Category::is_device_work) || has(Category::is_launch_call);
-    for row in table.rows().filter(|_| has_device) {
-        let category = table.category(row);
-        if category.is_launch_call() {
-            calls.extend(table.int(row, Key::Correlation).map(|id| (id, row)));
-        } else if category.is_device_work() && table.is_span(row) {
-            work.push((table.int(row, Key::Correlation), row));
-        } else if category == Category::CpuOp && table.is_span(row) {
-            ops.extend(table.int(row, Key::ExternalId).map(|id| (id, row)));
+/// The events that are linked by ids, with their ids.
+#[derive(Default)]
+pub(crate) struct Ids {
+    /// Calls of the runtime and the driver, by their correlation ids.
+    calls: ById,
+    /// Device work with its correlation ids, in the order of the file.
+    work: Vec<(Option<i64>, Row)>,
+    /// Operators by their external ids.
+    ops: ById,
+}
+
+impl Ids {
+    /// Collects the ids of all events.
+    pub(crate) fn of(table: &Table) -> Ids {
+        let (mut calls, mut work, mut ops) = (Vec::new(), Vec::new(), Vec::new());
+        let has = |wanted: fn(Category) -> bool| table.layouts.all().iter().any(|l| wanted(l.category));
+        let has_device = has(Category::is_device_work) || has(Category::is_launch_call);
+        for row in table.rows().filter(|_| has_device) {
+            let category = table.category(row);
+            if category.is_launch_call() {
+                calls.extend(table.int(row, Key::Correlation).map(|id| (id, row)));
+            } else if category.is_device_work() && table.is_span(row) {
+                work.push((table.int(row, Key::Correlation), row));
+            } else if category == Category::CpuOp && table.is_span(row) {
+                ops.extend(table.int(row, Key::ExternalId).map(|id| (id, row)));
+            }
         }
+        // Operators are needed for device work only.
+        let ops = if work.is_empty() { Vec::new() } else { ops };
+        Ids { calls: ById::sorted(calls), work, ops: ById::sorted(ops) }
     }
+}
+
+/// Computes all links of a trace.
+pub(crate) fn link(
+    table: &Table,
+    tree: &Tree,
+    pairs: &Pairs,
+    Ids { calls, work, ops }: Ids,
+    diagnostics: &mut Diagnostics,
+) -> Links {
     let mut links = Links::default();
-    let calls = ById::sorted(calls);
     let is_chrome = table.metadata.source == Source::Chrome;
     let idle = if work.is_empty() {
         launches(table, &calls).filter(|_| is_chrome).collect()
     } else {
-        let owner = Owners { table, tree, ops: ById::sorted(ops), positions: positions(table, tree) };
+        let owner = Owners { table, tree, ops, positions: positions(table, tree) };
         link_device(&owner, &work, &calls, &mut links, diagnostics)
     };
     count_absent(&Activity { table, links: &links, calls: &calls.0, work: &work }, idle, diagnostics);
@@ -174,7 +189,8 @@ fn link_device(
 
 /// The calls that start device work.
 fn launches<'a>(table: &'a Table, calls: &'a ById) -> impl Iterator<Item = Row> + 'a {
-    calls.0.iter().map(|&(_, row)| row).filter(|&row| is_launch_name(table.name(row)))
+    let names = table.names.that(is_launch_name);
+    calls.0.iter().map(|&(_, row)| row).filter(move |&row| names.has(table.name_id(row)))
 }
 
 /// The tree position of every launch call, by row.
@@ -207,8 +223,9 @@ impl Owners<'_> {
     }
 
     fn enclosing(&self, call: Row) -> Option<Row> {
-        let at = self.positions.binary_search_by_key(&call, |p| p.0).ok()?;
-        let mut ancestors = self.tree.ancestors(self.positions[at].1).map(|at| self.tree.row(at));
+        let at = lower_bound(self.positions.len(), |at| i64::from(self.positions[at].0), i64::from(call));
+        let &(_, position) = self.positions.get(at).filter(|found| found.0 == call)?;
+        let mut ancestors = self.tree.ancestors(position).map(|at| self.tree.row(at));
         ancestors.find(|&row| self.table.category(row) == Category::CpuOp)
     }
 
@@ -318,26 +335,4 @@ fn by_sequence_number(ops: &OpIndex<'_>) -> Vec<(Row, Row)> {
         forward[..end].last().filter(|f| f.0 == sequence).map(|f| f.1)
     };
     backward.iter().filter_map(|&(sequence, row)| Some((row, last(sequence)?))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::random::Random;
-
-    #[test]
-    fn partners_are_found_wherever_they_are() {
-        let mut random = Random(3);
-        for _ in 0..2000 {
-            let mut rows: Vec<usize> = (0..random.below(12)).map(|_| random.below(60) as usize).collect();
-            rows.sort_unstable();
-            rows.dedup();
-            let pairs: Vec<(Row, Row)> =
-                rows.iter().map(|&row| (Row::new(row), Row::new(row + 100))).collect();
-            for row in 0..70 {
-                let expected = rows.contains(&row).then(|| Row::new(row + 100));
-                assert_eq!(find(&pairs, Row::new(row)), expected, "{row} of {rows:?}");
-            }
-        }
-    }
 }

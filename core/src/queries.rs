@@ -17,7 +17,7 @@ pub mod setting;
 mod takes;
 pub mod writing;
 
-pub use crate::join::{Join, sequential};
+pub use crate::join::{Join, Task};
 pub use entry::{Answer, Compile, Export, Kind, Matches, Query, Request, Started, literal};
 
 use crate::error::Error;

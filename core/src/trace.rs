@@ -4,8 +4,9 @@ use crate::diagnostics::{Code, Diagnostics};
 use crate::dialect;
 use crate::error::Error;
 use crate::execution::{ExecutionTrace, Node};
+use crate::join::Join;
 use crate::kernel_rules::KernelRules;
-use crate::link::{Links, link};
+use crate::link::{Ids, Links, link};
 use crate::pair::{Pairs, pair};
 use crate::read::chrome::Reader;
 use crate::read::encoding::Decoder;
@@ -81,15 +82,27 @@ impl Trace {
     }
 
     /// Pairs, nests and links the events of a table.
-    pub fn new(mut table: Table, mut diagnostics: Diagnostics) -> Trace {
+    pub fn new(table: Table, diagnostics: Diagnostics) -> Trace {
+        Trace::new_by(table, diagnostics, Join::SEQUENTIAL)
+    }
+
+    /// Does the same with tasks that `join` runs.
+    pub fn new_by(mut table: Table, mut diagnostics: Diagnostics, join: Join) -> Trace {
         dialect::apply(&mut table, &mut diagnostics);
         let pairs = pair(&mut table, &mut diagnostics);
         bound_times(&mut table, &mut diagnostics);
-        let tree = tree::build(&table, &mut diagnostics);
-        let links = link(&table, &tree, &pairs, &mut diagnostics);
-        let start_ns = table.metadata.origin.unwrap_or_else(|| window_start(&table));
+        let (mut tree, mut ids, mut start_ns, mut is_export) = Default::default();
+        join.of_events(table.len()).run(&mut [
+            &mut || tree = tree::build(&table, &mut diagnostics),
+            &mut || ids = Ids::of(&table),
+            &mut || {
+                start_ns = table.metadata.origin.unwrap_or_else(|| window_start(&table));
+                is_export = is_python_export(&table);
+            },
+        ]);
+        let links = link(&table, &tree, &pairs, ids, &mut diagnostics);
         let rules = Rules::of_trace(&table);
-        if is_python_export(&table) {
+        if is_export {
             diagnostics.record(Code::StartUnknown, None, b"");
         }
         let kernel_rules = KernelRules::default();
@@ -167,6 +180,13 @@ impl Binary {
     }
 }
 
+/// Whether the format is not clear from the first bytes.
+fn needs_more(head: &[u8]) -> bool {
+    head.len() < 2
+        || (head.len() < MAGIC.len() && is_recording(head))
+        || (head.len() < HEAD && head[0] == b'\n')
+}
+
 /// Reads decompressed text in chunks. Its input is the output of an [`Unpacker`].
 #[derive(Clone, Debug, Default)]
 pub struct TextReader {
@@ -216,29 +236,29 @@ impl TextReader {
             binary.feed(chunk);
             return Ok(());
         }
-        if !self.is_text {
-            self.pickle.extend_from_slice(chunk);
-            if self.needs_more() {
-                return Ok(());
-            }
-            if let Some(mut binary) = Binary::of(&self.pickle, self.limits) {
-                binary.feed(&core::mem::take(&mut self.pickle));
-                self.binary = Some(binary);
-                return Ok(());
-            }
-            if is_pickle(&self.pickle) {
-                return self.check_size();
-            }
-            self.is_text = true;
-            let head = core::mem::take(&mut self.pickle);
-            return self.feed(&head);
+        if self.is_text {
+            let text = self.decoder.feed(chunk, &mut self.buffer, &mut self.diagnostics);
+            return self.reader.feed(text);
         }
-        if self.decoder.is_utf8() {
-            return self.reader.feed(chunk);
+        if self.pickle.is_empty() && !needs_more(chunk) && !is_pickle(chunk) {
+            return self.begin(chunk);
         }
-        self.buffer.clear();
-        self.decoder.feed(chunk, &mut self.buffer, &mut self.diagnostics);
-        self.reader.feed(&self.buffer)
+        self.pickle.extend_from_slice(chunk);
+        if needs_more(&self.pickle) {
+            return Ok(());
+        }
+        if is_pickle(&self.pickle) {
+            return self.check_size();
+        }
+        let head = core::mem::take(&mut self.pickle);
+        self.begin(&head)
+    }
+
+    /// Reads the first bytes, which show that the input is no pickle.
+    fn begin(&mut self, head: &[u8]) -> Result<(), Error> {
+        self.binary = Binary::of(head, self.limits);
+        self.is_text = self.binary.is_none();
+        self.feed(head)
     }
 
     /// Does the same with the result of [`Segment::parse`] for this chunk and the same limits. Returns whether that saved parsing its
@@ -256,14 +276,6 @@ impl TextReader {
     /// Whether [`TextReader::feed_parsed`] uses segments: whether the input is a Chrome trace in UTF-8.
     pub fn takes_segments(&self) -> bool {
         self.is_text && self.decoder.is_utf8()
-    }
-
-    /// Whether the format is not clear from the first bytes.
-    fn needs_more(&self) -> bool {
-        let head = &self.pickle;
-        head.len() < 2
-            || (head.len() < MAGIC.len() && is_recording(head))
-            || (head.len() < HEAD && head[0] == b'\n')
     }
 
     /// Checks the size of a pickle against the memory limit. A pickle is held in memory, and its values take about

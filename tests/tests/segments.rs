@@ -18,6 +18,9 @@ fn check(name: &str, text: &[u8], limits: Limits, lengths: &[usize]) -> usize {
     used
 }
 
+/// The number of bytes that are read for the cuts of one fixture.
+const CUT_BYTES: usize = 1 << 20;
+
 #[test]
 fn fixtures_do_not_depend_on_segments() {
     let mut used = 0;
@@ -28,12 +31,13 @@ fn fixtures_do_not_depend_on_segments() {
             let Some(bytes) = files::read(&path) else { continue };
             let text = text(&bytes);
             let name = path.display().to_string();
-            let step = text.len() / 200 + 1;
-            for at in (0..text.len()).step_by(step) {
+            // Large files are cut less often.
+            let cuts = (CUT_BYTES / text.len().max(1)).clamp(2, 200);
+            for at in (0..text.len()).step_by(text.len() / cuts + 1) {
                 used += check(&name, &text, Limits::default(), &[at, text.len()]);
             }
             for length in [100, 333, 1000, 4096, 65_536] {
-                if text.len() / length < 5000 {
+                if text.len() / length < 200 {
                     used += check(&name, &text, Limits::default(), &[length]);
                 }
             }
@@ -85,7 +89,7 @@ fn traces_at_hand_do_not_depend_on_segments() {
     let Some(folder) = files::shared("traces", "traces of other tools") else { return };
     let (mut traces, mut used) = (0, 0);
     for path in files::below(&folder) {
-        let Some(bytes) = files::read(&path).filter(|bytes| bytes.len() < 2 << 20) else { continue };
+        let Some(bytes) = files::read(&path).filter(|bytes| bytes.len() < 1 << 20) else { continue };
         let text = text(&bytes);
         let length = (text.len() / 23).max(3000);
         used += check(&path.display().to_string(), &text, Limits::default(), &[length]);

@@ -5,7 +5,7 @@ use super::writing::Writing;
 use crate::analysis::device::steps::steps;
 use crate::analysis::overview::fitness::{Fitness, Question, fitness};
 use crate::error::Error;
-use crate::join::{Join, sequential};
+use crate::join::Join;
 use crate::rows::{Column, Rows, Variant};
 use crate::trace::Trace;
 use alloc::boxed::Box;
@@ -47,7 +47,7 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// Returns a request for rows about an unnamed trace, whose halves run in sequence.
     pub fn new(options: &'a Options) -> Request<'a> {
-        Request { name: "", options, for_reading: false, join: sequential, compile: literal }
+        Request { name: "", options, for_reading: false, join: Join::SEQUENTIAL, compile: literal }
     }
 
     /// Returns the same request with `name` as the name of the trace.

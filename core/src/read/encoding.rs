@@ -26,28 +26,38 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// Whether chunks can be passed on unchanged.
+    /// Whether chunks are passed on unchanged.
     pub(crate) fn is_utf8(&self) -> bool {
         self.form == Form::Utf8
     }
 
-    /// Appends `chunk` to `out` as UTF-8.
-    pub(crate) fn feed(&mut self, chunk: &[u8], out: &mut Vec<u8>, diagnostics: &mut Diagnostics) {
-        if self.form == Form::Utf8 {
-            out.extend_from_slice(chunk);
-            return;
+    /// Returns `chunk` as UTF-8: a part of it, or what is written to `out`.
+    pub(crate) fn feed<'a>(
+        &mut self,
+        chunk: &'a [u8],
+        out: &'a mut Vec<u8>,
+        diagnostics: &mut Diagnostics,
+    ) -> &'a [u8] {
+        if self.form == Form::Unknown && self.pending.is_empty() && chunk.len() >= 4 {
+            let mark = self.choose(chunk, diagnostics);
+            return self.feed(&chunk[mark..], out, diagnostics);
         }
+        if self.form == Form::Utf8 {
+            return chunk;
+        }
+        out.clear();
         self.pending.extend_from_slice(chunk);
         if self.form == Form::Unknown && self.pending.len() >= 4 {
-            self.choose(diagnostics);
+            self.choose_pending(diagnostics);
         }
         self.drain(out, diagnostics);
+        out
     }
 
     /// Appends the pending bytes.
     pub(crate) fn finish(&mut self, out: &mut Vec<u8>, diagnostics: &mut Diagnostics) {
         if self.form == Form::Unknown {
-            self.choose(diagnostics);
+            self.choose_pending(diagnostics);
         }
         self.drain(out, diagnostics);
         if self.high.take().is_some() || !self.pending.is_empty() {
@@ -57,8 +67,16 @@ impl Decoder {
         }
     }
 
-    fn choose(&mut self, diagnostics: &mut Diagnostics) {
-        let (form, mark) = match self.pending.as_slice() {
+    fn choose_pending(&mut self, diagnostics: &mut Diagnostics) {
+        let pending = core::mem::take(&mut self.pending);
+        let mark = self.choose(&pending, diagnostics);
+        self.pending = pending;
+        self.pending.drain(..mark);
+    }
+
+    /// Chooses the form by the first bytes. Returns the length of the byte order mark.
+    fn choose(&mut self, head: &[u8], diagnostics: &mut Diagnostics) -> usize {
+        let (form, mark) = match head {
             [0xef, 0xbb, 0xbf, ..] => (Form::Utf8, 3),
             [0xff, 0xfe, ..] => (Form::Utf16 { big_endian: false }, 2),
             [0xfe, 0xff, ..] => (Form::Utf16 { big_endian: true }, 2),
@@ -72,8 +90,8 @@ impl Decoder {
             _ => {}
         }
         self.form = form;
-        self.pending.drain(..mark);
         self.seen = mark as u64;
+        mark
     }
 
     fn drain(&mut self, out: &mut Vec<u8>, diagnostics: &mut Diagnostics) {

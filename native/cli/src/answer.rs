@@ -7,7 +7,7 @@ use crate::print::print;
 use crate::progress::read_or_report;
 use crate::terminal;
 use clap::ArgMatches;
-use kinetoscope::files::{Source, sources};
+use kinetoscope::files::{Source, THREADS, sources};
 use kinetoscope_core::diagnostics::Severity;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::queries::{Answer, Matches, Query, Request, query};
@@ -16,7 +16,6 @@ use kinetoscope_core::rows::Rows;
 use kinetoscope_core::trace::Trace;
 use regex_lite::Regex;
 use std::fmt::Write;
-use std::thread;
 
 /// Whether a part of a trace could not be read.
 pub(crate) fn is_partial(trace: &Trace) -> bool {
@@ -47,14 +46,6 @@ pub(crate) fn report_of(source: &Source, several: bool, text: &str) {
     } else {
         report(text);
     }
-}
-
-/// Runs both halves of an answer at the same time.
-fn at_once(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
-    thread::scope(|scope| {
-        scope.spawn(one);
-        other();
-    });
 }
 
 fn compile(expression: &str) -> Result<Matches, String> {
@@ -95,7 +86,7 @@ pub(crate) fn answer_with(
         each(&trace, &if several { source.path() } else { name.clone() });
         let for_reading = format == Format::Table;
         let request =
-            Request::new(&options).about(&name).for_reading(for_reading).run_by(at_once).compile_by(compile);
+            Request::new(&options).about(&name).for_reading(for_reading).run_by(THREADS).compile_by(compile);
         let answer = match query.answer(&trace, request) {
             Err(Error::Unfit(reason)) => {
                 report_of(source, several, &reason);

@@ -2,15 +2,16 @@
 
 use crate::files::inflate::ZlibMember;
 use crate::files::pieces::Pieces;
+use crate::files::threads::THREADS;
 use crate::io_error::with_path;
 use kinetoscope_core::error::Error;
+use kinetoscope_core::queries::Join;
 use kinetoscope_core::read::unpack::Unpacker;
 use kinetoscope_core::trace::{TextReader, Trace};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::thread;
 
 /// The error of reading a trace, with the name of its source.
 #[derive(Debug)]
@@ -198,7 +199,8 @@ pub fn open(path: impl AsRef<Path>) -> Result<Trace, InputError> {
 /// As [`open`].
 pub fn open_on(path: impl AsRef<Path>, threads: usize) -> Result<Trace, InputError> {
     let source = Source::File(path.as_ref().to_path_buf());
-    let trace = source.reader().map_err(Reason::from).and_then(|input| read_on(input, threads, &mut |_| {}));
+    let trace =
+        source.reader().map_err(Reason::from).and_then(|input| read_on(input, Some(threads), &mut |_| {}));
     trace.map_err(|reason| InputError { source_name: source.path(), reason })
 }
 
@@ -224,21 +226,18 @@ pub(super) fn read_from(
     input: Box<dyn Read + Send>,
     mut progress: impl FnMut(Progress),
 ) -> Result<Trace, Reason> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    read_on(input, cores.min(MOST_THREADS), &mut progress)
+    read_on(input, None, &mut progress)
 }
-
-/// The number of threads that parse at most. More would wait for the decompression.
-const MOST_THREADS: usize = 8;
 
 fn read_on(
     input: Box<dyn Read + Send>,
-    threads: usize,
+    threads: Option<usize>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Trace, Reason> {
     let mut text = TextReader::default();
     let unpacking = Pieces::new(input).read_into(&mut text, threads, progress)?;
     let (table, mut diagnostics) = text.finish()?;
     diagnostics.append(&unpacking);
-    Ok(Trace::new(table, diagnostics))
+    let join = if threads == Some(1) { Join::SEQUENTIAL } else { THREADS };
+    Ok(Trace::new_by(table, diagnostics, join))
 }

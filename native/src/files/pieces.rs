@@ -27,6 +27,13 @@ const STEP_BYTES: usize = 16 << 10;
 /// The number of pieces that wait for the caller, for each thread that parses.
 const QUEUED: usize = 2;
 
+/// The number of threads that parse at most. More would wait for the decompression.
+const MOST_THREADS: usize = 8;
+
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
+}
+
 /// A piece of decompressed text, and the number of bytes read from the input so far.
 struct Piece {
     text: Vec<u8>,
@@ -95,19 +102,20 @@ impl Pieces {
         Ok(length > 0)
     }
 
-    /// Reads the complete input into `text`, on this many threads. Returns the diagnostics of the decompression.
+    /// Reads the complete input into `text`, on this many threads or as many as there are processors. Returns the diagnostics of the
+    /// decompression.
     pub(super) fn read_into(
         mut self,
         text: &mut TextReader,
-        threads: usize,
+        threads: Option<usize>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Diagnostics, Reason> {
         let mut buffer = Vec::with_capacity(PIECE_BYTES);
         while let Some(piece) = self.next(buffer)? {
             text.feed(&piece.text)?;
             progress(Progress { bytes: piece.bytes, events: text.table().len() });
-            if threads > 1 && self.unpacker.is_some() {
-                let parsers = if text.takes_segments() { threads } else { 0 };
+            if self.unpacker.is_some() && threads != Some(1) {
+                let parsers = if text.takes_segments() { threads.unwrap_or_else(processors) } else { 0 };
                 return self.read_in_parallel(text, parsers, progress);
             }
             buffer = piece.text;

@@ -207,7 +207,6 @@ mod tests {
     use crate::analysis::device::kernels::kernel_groups;
     use crate::analysis::device::steps::steps;
     use crate::analysis::overview::info::wall;
-    use crate::join::sequential;
 
     /// Returns a trace of 1 ms with the event on four threads or devices at once.
     fn on_four(event: &str) -> Trace {
@@ -221,7 +220,7 @@ mod tests {
         let (steps, kernels) = (steps(trace, &devices), kernel_groups(trace));
         let basis =
             Basis { trace, wall_ns: end - start, devices: &devices, kernels: &kernels, steps: &steps };
-        let all = findings(&basis, &Replay::new(trace), sequential);
+        let all = findings(&basis, &Replay::new(trace), Join::SEQUENTIAL);
         all.into_iter().find(|finding| finding.code == code).expect("a finding")
     }
 

@@ -14,7 +14,7 @@ use crate::analysis::torch::averages::{Average, GroupBy, exact_key_averages};
 use crate::analysis::torch::device_type::DeviceType;
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::diagnostics::Severity;
-use crate::join::{Join, sequential};
+use crate::join::Join;
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Record, Rows, Shape};
 use crate::table::tracks;
@@ -213,25 +213,26 @@ fn device_part(trace: &Trace) -> DevicePart {
 
 /// Computes the summary.
 pub fn summary(trace: &Trace) -> Summary {
-    summary_by(trace, sequential)
+    summary_by(trace, Join::SEQUENTIAL)
 }
 
 /// Computes the summary with functions that `join` runs.
 pub(crate) fn summary_by(trace: &Trace, join: Join) -> Summary {
+    let join = join.of_events(trace.table.len());
     let (mut host, mut device) = (None, None);
-    join(&mut || host = Some(host_part(trace)), &mut || device = Some(device_part(trace)));
+    join.run(&mut [&mut || host = Some(host_part(trace)), &mut || device = Some(device_part(trace))]);
     let HostPart { events, operators } = host.unwrap_or_else(|| host_part(trace));
     let device = device.unwrap_or_else(|| device_part(trace));
     let basis = device.basis(trace);
     let mut events = Some(events);
     let (mut found, mut patterns, mut checked, mut verdicts) = Default::default();
-    // On one thread, the events are released before the replay takes memory.
-    let mut check = || {
-        checked = events.take().map(|events| identities(trace, &events, basis.devices, basis.steps));
-        verdicts = fitness::fitness(trace, basis.steps);
-        patterns = anti_patterns(&basis);
-    };
-    join(&mut check, &mut || found = findings(&basis, &Replay::new(trace), join));
+    join.run(&mut [
+        // On one thread, the events are released before the replay takes memory.
+        &mut || checked = events.take().map(|events| identities(trace, &events, basis.devices, basis.steps)),
+        &mut || patterns = anti_patterns(&basis),
+        &mut || verdicts = fitness::fitness(trace, basis.steps),
+        &mut || found = findings(&basis, &Replay::new(trace), join),
+    ]);
     let DevicePart { wall, devices, kernels, steps } = device;
     Summary {
         fitness: verdicts,

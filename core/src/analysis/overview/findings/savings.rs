@@ -57,7 +57,7 @@ fn alone(findings: &[Finding], replay: &Replay<'_>, join: Join) -> Vec<i64> {
     });
     let (one, other) = findings.split_at(middle.unwrap_or(0));
     let (mut first, mut second) = (Vec::new(), Vec::new());
-    join(&mut || first = savings(one), &mut || second = savings(other));
+    join.run(&mut [&mut || first = savings(one), &mut || second = savings(other)]);
     first.append(&mut second);
     first
 }
@@ -67,7 +67,6 @@ mod tests {
     use super::*;
     use crate::analysis::device::idle::Cause;
     use crate::analysis::overview::findings::FindingCode;
-    use crate::join::sequential;
     use crate::trace::Trace;
     use alloc::string::String;
 
@@ -89,7 +88,7 @@ mod tests {
         let replay = Replay::new(&trace);
         let mut findings = [finding(Cause::Operator), finding(Cause::DataLoading), finding(Cause::Queued)];
         findings[2].changes = None;
-        order(&mut findings, &replay, sequential);
+        order(&mut findings, &replay, Join::SEQUENTIAL);
         let found = findings.map(|one| (one.cause, one.saving_ns.map(|saving| saving.0)));
         // Each alone would save 15 us.
         let [first, second, third] = found;
@@ -108,7 +107,7 @@ mod tests {
         )
         .expect("a trace");
         let mut findings = [finding(Cause::Launch)];
-        order(&mut findings, &Replay::new(&trace), sequential);
+        order(&mut findings, &Replay::new(&trace), Join::SEQUENTIAL);
         assert_eq!(findings[0].saving_ns, None);
     }
 }
