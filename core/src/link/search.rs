@@ -9,8 +9,8 @@ pub(super) fn lower_bound(length: usize, key_at: impl Fn(usize) -> i64, key: i64
         return if key > last { length } else { 0 };
     }
     // Here first < key <= last.
-    let share = (i128::from(key) - i128::from(first)) * end as i128 / (i128::from(last) - i128::from(first));
-    let guess = share as usize;
+    let share = (key as f64 - first as f64) / (last as f64 - first as f64);
+    let guess = ((share * end as f64) as usize).min(end);
     let (mut low, mut high, mut step) = (guess, guess, 1);
     while key_at(low) >= key {
         (low, high, step) = (low.saturating_sub(step), low, step * 2);
