@@ -5,6 +5,7 @@ mod analyses;
 mod diff;
 mod node;
 mod ranks;
+mod reading;
 
 pub(crate) use analyses::measure_analyses;
 pub(crate) use diff::measure_diff;
@@ -40,6 +41,7 @@ pub(crate) fn measure_all(events: u64) -> Result<(), Failure> {
     );
     println!("| the same | `kinetoscope summary` | {:.2} s | {} MB |", summary.seconds, summary.megabytes);
     println!("| | ratio, median of {RUNS} pairs | {pairs:.2} | |");
+    reading::plain(&small)?;
     perfetto(&small)?;
     let large = generated(events * 10, 1)?;
     let ten = measure(&program("kinetoscope"), &["summary", &path(&large)?])?;
@@ -66,6 +68,7 @@ pub(crate) fn measure_all(events: u64) -> Result<(), Failure> {
         one.seconds * 1e3,
         one.megabytes
     );
+    reading::phases(&small)?;
     analyses::of(&small)
 }
 

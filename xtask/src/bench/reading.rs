@@ -1,0 +1,68 @@
+//! Reading with several threads: the phases on one thread, and what they would take with more.
+
+use super::{Failure, RUNS, median, once, path, program};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Measures the summary of the text, which is not compressed.
+pub(super) fn plain(trace: &Path) -> Result<(), Failure> {
+    let text = unpacked(trace)?;
+    let bytes = fs::metadata(&text).map_err(|e| e.to_string())?.len();
+    let runs: Vec<(f64, u64)> = (0..RUNS)
+        .map(|_| once(&program("kinetoscope"), &["summary", &path(&text)?]))
+        .collect::<Result<_, _>>()?;
+    let seconds = median(&mut runs.iter().map(|run| run.0).collect::<Vec<f64>>());
+    println!(
+        "| the same as .json | `kinetoscope summary`; {:.2} GB/s | {seconds:.2} s | {} MB |",
+        bytes as f64 / seconds / 1e9,
+        runs.iter().map(|run| run.1).max().unwrap_or(0)
+    );
+    fs::remove_file(&text).map_err(|e| e.to_string())
+}
+
+/// Writes the text of a trace next to it.
+fn unpacked(trace: &Path) -> Result<PathBuf, Failure> {
+    let text = trace.with_file_name("unpacked.json");
+    let out = fs::File::create(&text).map_err(|e| e.to_string())?;
+    crate::shell::run(Command::new("gzip").arg("-dc").arg(trace).stdout(out))?;
+    Ok(text)
+}
+
+/// Prints the phases of reading on one thread, and the time that they would take with threads that parse at the same time.
+pub(super) fn phases(trace: &Path) -> Result<(), Failure> {
+    let mut runs: Vec<[f64; 5]> = (0..RUNS).map(|_| phases_once(trace)).collect::<Result<_, _>>()?;
+    let mut of = |at: usize| {
+        runs.sort_by(|one, other| one[at].total_cmp(&other[at]));
+        runs[runs.len() / 2][at]
+    };
+    let [decompressing, parsing, longest, joining, linking] = [0, 1, 2, 3, 4].map(&mut of);
+    println!("\n| phase of reading, one thread | time | |");
+    println!("|---|---:|---|");
+    println!("| decompressing | {decompressing:.2} s | one thread |");
+    println!("| parsing | {parsing:.2} s | in pieces |");
+    println!("| joining the pieces | {joining:.2} s | one thread |");
+    println!("| pairing, nesting, linking | {linking:.2} s | partly in parallel |");
+    let all = parsing + joining + linking;
+    println!(
+        "| serial part without decompressing | {:.0} % | joining, pairing, nesting and linking |",
+        (joining + linking) / all * 100.0
+    );
+    for threads in [2.0, 4.0, 8.0] {
+        let parsed = (parsing / threads).max(decompressing).max(joining) + longest;
+        println!(
+            "| until it is linked, {threads} threads that parse | {:.2} s | computed from the phases |",
+            parsed + linking
+        );
+    }
+    Ok(())
+}
+
+fn phases_once(trace: &Path) -> Result<[f64; 5], Failure> {
+    let mut command = Command::new(program("reading-phases"));
+    let output = command.arg(trace).stderr(Stdio::inherit()).output().map_err(|e| e.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let phases = numbers.first_chunk::<5>().copied();
+    phases.ok_or_else(|| format!("unexpected output of reading-phases: {text}"))
+}
