@@ -69,7 +69,8 @@
 //! - A trace of 2,000,000 events, which is 583 MB of text, takes about 300 MB of memory to read and summarize.
 //! - Timestamps are limited to 73 years before and 146 years after the table's base, durations to 104 days each, and
 //!   sizes to 1 PiB each in sums; see [`table::bounds`]. A table has fewer than 2<sup>32</sup> events.
-//! - Everything runs on the thread of the caller.
+//! - Everything runs on the thread of the caller. [`read::segment`] lets callers parse on several threads, [`queries::Join`] lets them
+//!   run parts of an answer on several.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,8 +1,7 @@
 //! Layouts: the fields of an event besides its fixed columns, as a trie of keys that all events share.
 //!
 //! A trace of millions of events has a few dozen layouts. Each event stores the id of its [`Layout`] and, in
-//! [`fields`](super::fields), only the values. Every node of the trie stores which child came last, so that the usual
-//! next key is recognised by one comparison of bytes.
+//! [`fields`](super::fields), only the values. Every node of the trie stores which child came last.
 //!
 //! Changes together with: `fields` (the packed form of each `FieldType`), `read::event` (the writer).
 

@@ -1,0 +1,137 @@
+//! The draft of an event: what was parsed of it until it becomes a row.
+
+use super::EventReader;
+use super::gap::Gap;
+use crate::diagnostics::{Code, Diagnostics};
+use crate::names::NameId;
+use crate::read::number::Time;
+use crate::table::bounds::count_size;
+use crate::table::events::{Fixed, Table};
+use crate::table::layout::NodeId;
+use crate::table::metadata::Source;
+use crate::table::tracks::{Track, TrackId};
+use crate::time;
+
+/// An event that was parsed and not yet appended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Draft {
+    pub(super) ph: u8,
+    pub(super) cat: Option<NameId>,
+    pub(super) name: NameId,
+    pub(super) pid: NameId,
+    pub(super) tid: NameId,
+    pub(super) ts: i64,
+    pub(super) dur: i64,
+    pub(super) node: Option<NodeId>,
+    pub(super) mark: usize,
+    time_rounded: bool,
+    time_clamped: bool,
+}
+
+impl Draft {
+    pub(super) fn new(mark: usize) -> Draft {
+        Draft {
+            ph: 0,
+            cat: None,
+            name: NameId::EMPTY,
+            pid: NameId::EMPTY,
+            tid: NameId::EMPTY,
+            ts: time::NONE,
+            dur: time::NONE,
+            node: None,
+            mark,
+            time_rounded: false,
+            time_clamped: false,
+        }
+    }
+}
+
+impl Draft {
+    /// Sets what the text of a gap contains.
+    #[inline]
+    pub(super) fn fill(&mut self, gap: &Gap) {
+        self.ph = gap.ph.unwrap_or(self.ph);
+        self.cat = gap.cat.or(self.cat);
+        self.pid = gap.pid.unwrap_or(self.pid);
+        self.tid = gap.tid.unwrap_or(self.tid);
+    }
+
+    /// Notes how a time was read, and returns it.
+    #[inline]
+    pub(super) fn note(&mut self, time: Time) -> i64 {
+        self.time_rounded |= time.rounded;
+        self.time_clamped |= time.clamped;
+        time.ns
+    }
+}
+
+impl EventReader {
+    /// Appends the draft to the table and records its diagnostics.
+    pub(in crate::read) fn commit(
+        &mut self,
+        table: &mut Table,
+        diagnostics: &mut Diagnostics,
+        offset: u64,
+        text: &[u8],
+    ) {
+        let mut draft = self.draft;
+        let root = self.root(table, draft.ph, draft.cat);
+        // Fields before `cat` or `ph` may be attached to the root of another kind of event.
+        let node = draft.node.map_or(root, |node| table.layouts.rebase(node, root));
+        if let Some(slot) = self.roots.get_mut(draft.ph as usize) {
+            *slot = Some(root);
+        }
+        let layout = table.layouts.finish(node, &table.names);
+        let on_device = table.layouts.get(layout).category.is_on_device();
+        let track = Track { pid: draft.pid, tid: draft.tid, on_device };
+        if self.last_track.0 != track || self.last_track.1 == TrackId(u32::MAX) {
+            self.last_track = (track, table.tracks.intern(track));
+        }
+        let mut note = |code| diagnostics.record(code, Some(offset), text);
+        if table.layouts.repeats(node) {
+            note(Code::DuplicateKey);
+        }
+        let is_record = table.metadata.source != Source::Chrome;
+        if draft.ph == 0 {
+            if !is_record {
+                note(Code::MissingPhase);
+            }
+        } else if draft.ts == time::NONE && draft.ph != b'M' {
+            note(Code::MissingTime);
+        }
+        if draft.ph == b'X' && draft.dur < 0 {
+            note(if draft.dur == time::NONE { Code::MissingDuration } else { Code::NegativeDuration });
+            draft.dur = 0;
+        }
+        draft.time_clamped |= clamp(&mut draft.ts, time::EARLIEST, time::LATEST);
+        draft.time_clamped |= clamp(&mut draft.dur, 0, time::LONGEST);
+        if draft.time_rounded {
+            note(Code::TimeRounded);
+        }
+        if draft.time_clamped {
+            note(Code::TimeClamped);
+        }
+        let fixed =
+            Fixed { ts: draft.ts, dur: draft.dur, name: draft.name, track: self.last_track.1, layout };
+        let row = table.push(fixed);
+        // The sizes of records are checked by their dialect.
+        if !is_record && table.layouts.get(layout).has_size() {
+            count_size(table, row, (Some(offset), text), diagnostics);
+        }
+    }
+
+    /// Removes the packed fields of the draft, which is not appended.
+    pub(in crate::read) fn discard(&self, table: &mut Table) {
+        table.fields.rewind(self.draft.mark);
+    }
+}
+
+/// Clamps a time to a range. Returns whether it was outside.
+fn clamp(ns: &mut i64, low: i64, high: i64) -> bool {
+    let inside = (*ns).clamp(low, high);
+    if *ns == time::NONE || inside == *ns {
+        return false;
+    }
+    *ns = inside;
+    true
+}
