@@ -1,6 +1,7 @@
 //! Reads traces from files, folders, archives and standard input, follows recordings that are being written, and writes text to files.
 
 mod archive;
+mod error;
 mod follow;
 mod inflate;
 mod input;
@@ -9,9 +10,11 @@ mod pieces;
 mod run;
 mod threads;
 
+pub use error::{InputError, Reason};
 pub use follow::{Follower, Following};
-pub use inflate::ZlibMember;
-pub use input::{InputError, Progress, Reason, Source, open, open_on, read, sources, unpacker};
+pub use inflate::{ZlibMember, unpacker};
+pub use input::{Source, open, open_on, read, sources};
 pub use output::Output;
+pub use pieces::Progress;
 pub use run::{At, Content, Found, RunFiles};
 pub use threads::THREADS;

@@ -25,6 +25,9 @@ pub fn text(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Reads a text at once.
+///
+/// # Errors
+/// As `TextReader::feed` and `TextReader::finish`.
 pub fn whole(text: &[u8], limits: Limits) -> Read {
     let mut reader = TextReader::new(limits);
     reader.feed(text)?;

@@ -1,6 +1,6 @@
 //! Reads a well-formed event object into a row. This is the hot path of reading.
 //!
-//! `gap` parses what stands between values, `shapes` recognises it when it repeats, this file parses the values, `draft` makes them
+//! `gap` parses the text between values, `shapes` recognises it when it repeats, this file parses the values, `draft` makes them
 //! a row. Strings are found by their hash. An event whose shape and strings are known needs no allocation. Anything that is not
 //! strict JSON is left to [`repair`](super::repair).
 //!
@@ -91,12 +91,12 @@ impl EventReader {
                 Slot::Tid => self.id(table, buf, value).map(|(id, end)| (self.draft.tid = id, end).1)?,
                 Slot::Start => {
                     let (time, end) = time_value(buf, value)?;
-                    self.draft.ts = self.draft.note(time);
+                    self.draft.ts = self.draft.note(&time);
                     end
                 }
                 Slot::Duration => {
                     let (time, end) = time_value(buf, value)?;
-                    self.draft.dur = self.draft.note(time);
+                    self.draft.dur = self.draft.note(&time);
                     end
                 }
                 Slot::Field { key, place } => {
@@ -120,7 +120,9 @@ impl EventReader {
         at: usize,
         from: StepId,
     ) -> Result<(StepId, usize), Stop> {
-        let (gap, value) = self.parse_gap(table, buf, at, from)?;
+        let before = self.shapes.get(from);
+        let last = (from != StepId::START).then_some(before.gap.slot);
+        let (gap, value) = self.parse_gap(table, buf, at, last, before.joins_ids())?;
         Ok((self.shapes.add(from, &buf[at..value], gap), value))
     }
 

@@ -273,7 +273,7 @@ fn short_varint(value: u64) -> ([u8; 8], usize) {
     let mut groups = (value & 0x0fff_ffff) | (value & 0x00ff_ffff_f000_0000) << 4;
     groups = (groups & 0x0000_3fff_0000_3fff) | (groups & 0x0fff_c000_0fff_c000) << 2;
     groups = (groups & 0x007f_007f_007f_007f) | (groups & 0x3f80_3f80_3f80_3f80) << 1;
-    let last = (63 - (groups | 1).leading_zeros()) / 8;
+    let last = (groups | 1).ilog2() / 8;
     let continued = 0x8080_8080_8080_8080 & ((1 << (8 * last)) - 1);
     ((groups | continued).to_le_bytes(), last as usize + 1)
 }

@@ -2,6 +2,12 @@
 
 use flate2::{Decompress, FlushDecompress, Status};
 use kinetoscope_core::read::gzip::{GzipMember, MemberState, Step};
+use kinetoscope_core::read::unpack::Unpacker;
+
+/// Returns an unpacker that inflates with [`ZlibMember`].
+pub fn unpacker() -> Unpacker {
+    Unpacker::new(Box::<ZlibMember>::default())
+}
 
 /// One gzip member, inflated by zlib-rs.
 pub struct ZlibMember(Decompress);

@@ -1,72 +1,14 @@
 //! Reads traces from files, folders and standard input.
 
-use crate::files::inflate::ZlibMember;
-use crate::files::pieces::Pieces;
+use crate::files::error::{InputError, Reason};
+use crate::files::pieces::{Pieces, Progress};
 use crate::files::threads::THREADS;
 use crate::io_error::with_path;
-use kinetoscope_core::error::Error;
 use kinetoscope_core::queries::Join;
-use kinetoscope_core::read::unpack::Unpacker;
 use kinetoscope_core::trace::{TextReader, Trace};
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-
-/// The error of reading a trace, with the name of its source.
-#[derive(Debug)]
-pub struct InputError {
-    /// The name of the source.
-    pub source_name: String,
-    /// The error.
-    pub reason: Reason,
-}
-
-/// The reason why a trace could not be read.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Reason {
-    /// An I/O error.
-    Io(io::Error),
-    /// The input is not a trace.
-    Trace(Error),
-}
-
-impl fmt::Display for InputError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.source_name, self.reason)
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Reason::Io(error) => error.fmt(f),
-            Reason::Trace(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for InputError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.reason {
-            Reason::Io(error) => Some(error),
-            Reason::Trace(error) => Some(error),
-        }
-    }
-}
-
-impl From<io::Error> for Reason {
-    fn from(error: io::Error) -> Self {
-        Reason::Io(error)
-    }
-}
-
-impl From<Error> for Reason {
-    fn from(error: Error) -> Self {
-        Reason::Trace(error)
-    }
-}
 
 /// The source of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,15 +117,6 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// The progress of reading a trace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Bytes that were read from the source, before decompression.
-    pub bytes: u64,
-    /// Events that were read.
-    pub events: usize,
-}
-
 /// Reads a trace from a file.
 ///
 /// # Errors
@@ -202,11 +135,6 @@ pub fn open_on(path: impl AsRef<Path>, threads: usize) -> Result<Trace, InputErr
     let trace =
         source.reader().map_err(Reason::from).and_then(|input| read_on(input, Some(threads), &mut |_| {}));
     trace.map_err(|reason| InputError { source_name: source.path(), reason })
-}
-
-/// Returns an unpacker that inflates with [`ZlibMember`].
-pub fn unpacker() -> Unpacker {
-    Unpacker::new(Box::<ZlibMember>::default())
 }
 
 /// Reads a trace from a source and reports its progress to `progress`.

@@ -3,7 +3,8 @@
 //! One thread decompresses, others parse the pieces as segments, and the thread of the caller joins the segments in order. An input of
 //! one piece is read without threads.
 
-use super::input::{Progress, Reason, unpacker};
+use super::error::Reason;
+use super::inflate::unpacker;
 use kinetoscope_core::diagnostics::Diagnostics;
 use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::read::segment::Segment;
@@ -14,6 +15,15 @@ use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+
+/// The progress of reading a trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes that were read from the source, before decompression.
+    pub bytes: u64,
+    /// Events that were read.
+    pub events: usize,
+}
 
 /// The size of a piece of text, in bytes. What the segments have in common is parsed again in each.
 const PIECE_BYTES: usize = 2 << 20;
@@ -78,7 +88,7 @@ impl Pieces {
         let step = self.rest.start..self.rest.end.min(self.rest.start + STEP_BYTES);
         self.rest.start = step.end;
         if !step.is_empty() {
-            let Ok(()) = unpacker.feed(&self.buffer[step], &mut |part| append(text, part));
+            let Ok(()) = unpacker.feed(&self.buffer[step], &mut append_to(text));
             return Ok(true);
         }
         let length = if unpacker.is_plain() {
@@ -93,7 +103,7 @@ impl Pieces {
         self.bytes += length as u64;
         if length == 0 {
             if let Some(unpacker) = self.unpacker.take() {
-                let Ok(diagnostics) = unpacker.finish(&mut |part: &[u8]| append(text, part));
+                let Ok(diagnostics) = unpacker.finish(&mut append_to(text));
                 self.diagnostics = diagnostics;
             }
         } else if !unpacker.is_plain() {
@@ -176,9 +186,11 @@ impl Pieces {
     }
 }
 
-fn append(text: &mut Vec<u8>, part: &[u8]) -> Result<(), Infallible> {
-    text.extend_from_slice(part);
-    Ok(())
+fn append_to(text: &mut Vec<u8>) -> impl FnMut(&[u8]) -> Result<(), Infallible> {
+    |part| {
+        text.extend_from_slice(part);
+        Ok(())
+    }
 }
 
 /// A piece to parse.

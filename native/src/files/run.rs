@@ -1,7 +1,9 @@
 //! The files of a run: traces and summaries in files, folders and archives, and those that match a pattern.
 
 use super::archive::{Member, is_archive, members};
-use super::input::{EXTENSIONS, Progress, Reason, Source, files_in, read_from};
+use super::error::Reason;
+use super::input::{EXTENSIONS, Source, files_in, read_from};
+use super::pieces::Progress;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::ranks::file::{Summaries, is_summary};
 use kinetoscope_core::trace::Trace;

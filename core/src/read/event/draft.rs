@@ -58,7 +58,7 @@ impl Draft {
 
     /// Notes how a time was read, and returns it.
     #[inline]
-    pub(super) fn note(&mut self, time: Time) -> i64 {
+    pub(super) fn note(&mut self, time: &Time) -> i64 {
         self.time_rounded |= time.rounded;
         self.time_clamped |= time.clamped;
         time.ns

@@ -1,7 +1,6 @@
-//! What stands between the values of an event: punctuation, white space, a key, and `ph` and `cat` with their values.
+//! The text between the values of an event: punctuation, white space, a key, and `ph` and `cat` with their values.
 
 use super::EventReader;
-use super::shapes::StepId;
 use crate::names::NameId;
 use crate::read::scan::{Stop, next, text_end};
 use crate::table::events::Table;
@@ -53,18 +52,19 @@ pub(super) struct Gap {
 
 impl EventReader {
     /// Parses the text from `at` to the next value. Returns it with the position of the value, or the position after the
-    /// event. `from` is the step before.
+    /// event. `last` is the slot of the value before; `None` at the start of the event, after its bracket. `joins_ids` makes the
+    /// ids of the track a part of the text.
     pub(super) fn parse_gap(
         &mut self,
         table: &mut Table,
         buf: &[u8],
         mut at: usize,
-        from: StepId,
+        last: Option<Slot>,
+        joins_ids: bool,
     ) -> Result<(Gap, usize), Stop> {
         let mut gap = Gap { repeats: true, ..Gap::default() };
-        let joins_ids = self.shapes.get(from).joins_ids();
-        let mut is_first = from == StepId::START;
-        let mut in_args = matches!(self.shapes.get(from).gap.slot, Slot::Field { place: Place::Args, .. });
+        let mut is_first = last.is_none();
+        let mut in_args = matches!(last, Some(Slot::Field { place: Place::Args, .. }));
         loop {
             let (b, quote) = if is_first { next(buf, at)? } else { separator(buf, at)? };
             is_first = false;

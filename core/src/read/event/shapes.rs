@@ -1,4 +1,4 @@
-//! The shapes of events: what stands between the values of an event, as a trie that all events share.
+//! The shapes of events: the texts between the values of an event, as a trie that all events share.
 //!
 //! A writer formats its events alike. Everything from the end of one value to the start of the next is therefore compared
 //! as a whole with what followed before: punctuation, white space, the key, and also phase, category and track with
