@@ -607,7 +607,7 @@ export interface EventKernel {
 export interface Argument {
   /** The type, such as Tensor(float), Int or GenericList[Int]. */
   type: string;
-  /** The sizes of a tensor, or of the tensors of a list. */
+  /** The sizes of a tensor, or of the tensors of a list; null if the file has none. */
   shape: unknown[] | null;
   /** The strides of a tensor, in elements, or those of the tensors of a list; null before schema 1.1.1. */
   stride: unknown;

@@ -13,7 +13,7 @@ pub(crate) static ARGUMENT: Record = Record {
     name: "Argument",
     members: &[
         Column::text("type", "", "The type, such as Tensor(float), Int or GenericList[Int]."),
-        Column::json("shape", "", Shape::Values, "The sizes of a tensor, or of the tensors of a list."),
+        Column::json("shape", "", Shape::Values, "The sizes of a tensor, or of the tensors of a list; null if the file has none."),
         Column::json(
             "stride",
             "",
@@ -75,7 +75,9 @@ pub(crate) fn arguments(node: &Node<'_>, side: Side) -> Cell {
     let argument = |at: usize| {
         let kind: String = types.get(at).and_then(Json::as_str).unwrap_or("").into();
         let json = |list: &[Json]| Cell::Json(list.get(at).cloned().unwrap_or(Json::Null));
-        ARGUMENT.object(vec![kind.into(), json(&shapes), json(&strides), json(&values)])
+        // A damaged file can have anything for a shape.
+        let shape = shapes.get(at).filter(|shape| shape.is_array()).cloned().unwrap_or(Json::Null);
+        ARGUMENT.object(vec![kind.into(), Cell::Json(shape), json(&strides), json(&values)])
     };
     Cell::Json((0..count).map(argument).collect())
 }
