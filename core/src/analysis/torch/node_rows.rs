@@ -13,7 +13,12 @@ pub(crate) static ARGUMENT: Record = Record {
     name: "Argument",
     members: &[
         Column::text("type", "", "The type, such as Tensor(float), Int or GenericList[Int]."),
-        Column::json("shape", "", Shape::Values, "The sizes of a tensor, or of the tensors of a list; null if the file has none."),
+        Column::json(
+            "shape",
+            "",
+            Shape::Values,
+            "The sizes of a tensor, or of the tensors of a list; null if the file has none.",
+        ),
         Column::json(
             "stride",
             "",
