@@ -1,6 +1,6 @@
 //! Parses numbers: arguments and times.
 
-use super::scan::{Stop, container_end, text_end, token_end};
+use super::scan::{HIGHS, ONES, Stop, container_end, text_end, token_end};
 use crate::time;
 
 /// A number in its packed form.
@@ -49,8 +49,6 @@ fn leading_digits(word: u64) -> (u64, usize) {
     (digits, count)
 }
 
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGHS: u64 = ONES * 0x80;
 const ZEROS: u64 = ONES * 0x30;
 
 pub(super) fn number(buf: &[u8], start: usize) -> Result<(Number, usize), Stop> {

@@ -31,8 +31,10 @@ pub(super) fn next(buf: &[u8], at: usize) -> Result<(u8, usize), Stop> {
     buf.get(at).map(|&b| (b, at)).ok_or(Stop::More)
 }
 
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGHS: u64 = 0x8080_8080_8080_8080;
+/// A byte of 1 in each place.
+pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
+/// The high bit of each byte.
+pub(super) const HIGHS: u64 = 0x8080_8080_8080_8080;
 
 /// Sets the high bit of the first byte that is below `n`; bytes after it may be set wrongly.
 #[inline]

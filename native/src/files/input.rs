@@ -131,22 +131,24 @@ pub fn open(path: impl AsRef<Path>) -> Result<Trace, InputError> {
 /// # Errors
 /// As [`open`].
 pub fn open_on(path: impl AsRef<Path>, threads: usize) -> Result<Trace, InputError> {
-    let source = Source::File(path.as_ref().to_path_buf());
-    let trace =
-        source.reader().map_err(Reason::from).and_then(|input| read_on(input, Some(threads), &mut |_| {}));
-    trace.map_err(|reason| InputError { source_name: source.path(), reason })
+    read_source(&Source::File(path.as_ref().to_path_buf()), Some(threads), &mut |_| {})
 }
 
 /// Reads a trace from a source and reports its progress to `progress`.
 ///
 /// # Errors
 /// Returns [`Reason::Io`] if the source cannot be read, and [`Reason::Trace`] if it is not a trace.
-pub fn read(source: &Source, progress: impl FnMut(Progress)) -> Result<Trace, InputError> {
-    read_text(source, progress).map_err(|reason| InputError { source_name: source.path(), reason })
+pub fn read(source: &Source, mut progress: impl FnMut(Progress)) -> Result<Trace, InputError> {
+    read_source(source, None, &mut progress)
 }
 
-fn read_text(source: &Source, progress: impl FnMut(Progress)) -> Result<Trace, Reason> {
-    read_from(source.reader()?, progress)
+fn read_source(
+    source: &Source,
+    threads: Option<usize>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Trace, InputError> {
+    let trace = source.reader().map_err(Reason::from).and_then(|input| read_on(input, threads, progress));
+    trace.map_err(|reason| InputError { source_name: source.path(), reason })
 }
 
 /// Reads a trace from any input.

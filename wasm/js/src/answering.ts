@@ -1,9 +1,9 @@
 // What a trace of every engine does.
 
 import type { EngineTrace as LiteEngineTrace } from "./glue/lite.js";
-import { KinetoscopeError, guarded } from "./errors.js";
 import * as given from "./given.js";
 import { METHODS } from "./methods.js";
+import { Owned } from "./owned.js";
 import type { DiagnosticCode, Queries, Severity } from "./queries.js";
 
 /** A diagnostic of the file. */
@@ -84,11 +84,8 @@ export function window(options: Omit<TilesOptions, "track">): Omit<TilesOptions,
   };
 }
 
-const leaked = new FinalizationRegistry<LiteEngineTrace>((engine) => engine.free());
-
 /** A trace of an engine `E`, which answers the queries `Q`. It uses memory of the engine until it is disposed of. */
-export class Answering<E extends LiteEngineTrace, Q extends QueryName> {
-  #engine: E | undefined;
+export class Answering<E extends LiteEngineTrace, Q extends QueryName> extends Owned<E> {
   /** The name of the source. */
   readonly name: string;
   /** The Unix time of the start of the recording in ns; all times are relative to it. */
@@ -98,18 +95,10 @@ export class Answering<E extends LiteEngineTrace, Q extends QueryName> {
 
   /** @internal */
   constructor(engine: E, name: string) {
-    this.#engine = engine;
+    super(engine, name);
     this.name = name;
     this.startNs = engine.start();
     this.length = engine.events();
-    leaked.register(this, engine, this);
-  }
-
-  /** @internal */
-  protected withEngine<T>(call: (engine: E) => T): T {
-    const engine = this.#engine;
-    if (!engine) throw new KinetoscopeError("disposed", `${this.name} was disposed of`);
-    return guarded(() => call(engine));
   }
 
   #answer<T>(query: Q, call: (engine: E) => T): T {
@@ -159,17 +148,6 @@ export class Answering<E extends LiteEngineTrace, Q extends QueryName> {
     const { startNs, endNs, pixels } = window(options);
     const track = given.index("track", options.track);
     return this.withEngine((engine) => engine.tiles(track, startNs, endNs, pixels)) as Tiles;
-  }
-
-  /** Frees the trace. An export that has begun continues. */
-  dispose(): void {
-    leaked.unregister(this);
-    this.#engine?.free();
-    this.#engine = undefined;
-  }
-
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 }
 

@@ -1,76 +1,54 @@
 // A comparison of two traces or runs, and its answers.
 
 import type { EngineComparison } from "./glue/engine.js";
-import { KinetoscopeError, guarded } from "./errors.js";
+import { Owned } from "./owned.js";
 import type { DiffOptions, DiffRow, DiffTreeOptions, DiffTreeRow } from "./queries.js";
 import type { Columns } from "./trace.js";
 
-const leaked = new FinalizationRegistry<EngineComparison>((engine) => engine.free());
-
 /** The differences of two traces, or of two runs of several ranks. */
-export class Comparison {
-  #engine: EngineComparison | undefined;
-
+export class Comparison extends Owned<EngineComparison> {
   /** @internal */
   constructor(engine: EngineComparison) {
-    this.#engine = engine;
-    leaked.register(this, engine, this);
-  }
-
-  #withEngine<T>(call: (engine: EngineComparison) => T): T {
-    const engine = this.#engine;
-    if (!engine) throw new KinetoscopeError("disposed", "the comparison was disposed of");
-    return guarded(() => call(engine));
+    super(engine, "the comparison");
   }
 
   /** Returns what changed: significant rows first, by the size of their contribution. */
   rows(options: DiffOptions = {}): DiffRow[] {
-    return this.#withEngine((engine) => engine.rows("diff", options)) as DiffRow[];
+    return this.withEngine((engine) => engine.rows("diff", options)) as DiffRow[];
   }
 
   /** Returns the same as columns of typed arrays, whose buffers can be transferred. */
   columns(options: DiffOptions = {}): Columns<DiffRow> {
-    return this.#withEngine((engine) => engine.columns("diff", options)) as unknown as Columns<DiffRow>;
+    return this.withEngine((engine) => engine.columns("diff", options)) as unknown as Columns<DiffRow>;
   }
 
   /** Returns the call tree of a step with the times of both sides, in depth-first order. */
   tree(options: DiffTreeOptions = {}): DiffTreeRow[] {
-    return this.#withEngine((engine) => engine.rows("diff-tree", options)) as DiffTreeRow[];
+    return this.withEngine((engine) => engine.rows("diff-tree", options)) as DiffTreeRow[];
   }
 
   /** Returns the same as columns of typed arrays. */
   treeColumns(options: DiffTreeOptions = {}): Columns<DiffTreeRow> {
-    return this.#withEngine((engine) => engine.columns("diff-tree", options)) as unknown as Columns<DiffTreeRow>;
+    return this.withEngine((engine) => engine.columns("diff-tree", options)) as unknown as Columns<DiffTreeRow>;
   }
 
   /** Returns the text that `kinetoscope diff` prints. */
   table(options: DiffOptions = {}): string {
-    return this.#withEngine((engine) => engine.table("diff", options));
+    return this.withEngine((engine) => engine.table("diff", options));
   }
 
   /** Returns the document that `kinetoscope diff --format json` prints. */
   json(options: DiffOptions = {}): string {
-    return this.#withEngine((engine) => engine.json("diff", options));
+    return this.withEngine((engine) => engine.json("diff", options));
   }
 
   /** Returns the text that `kinetoscope diff-tree` prints. */
   treeTable(options: DiffTreeOptions = {}): string {
-    return this.#withEngine((engine) => engine.table("diff-tree", options));
+    return this.withEngine((engine) => engine.table("diff-tree", options));
   }
 
   /** Returns the document that `kinetoscope diff-tree --format json` prints. */
   treeJson(options: DiffTreeOptions = {}): string {
-    return this.#withEngine((engine) => engine.json("diff-tree", options));
-  }
-
-  /** Frees the comparison. */
-  dispose(): void {
-    leaked.unregister(this);
-    this.#engine?.free();
-    this.#engine = undefined;
-  }
-
-  [Symbol.dispose](): void {
-    this.dispose();
+    return this.withEngine((engine) => engine.json("diff-tree", options));
   }
 }

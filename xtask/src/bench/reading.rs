@@ -1,6 +1,6 @@
 //! Reading with several threads: the phases on one thread, and what they would take with more.
 
-use super::{Failure, RUNS, median, once, path, program};
+use super::{Failure, RUNS, measure, median, path, program};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,14 +9,12 @@ use std::process::{Command, Stdio};
 pub(super) fn plain(trace: &Path) -> Result<(), Failure> {
     let text = unpacked(trace)?;
     let bytes = fs::metadata(&text).map_err(|e| e.to_string())?.len();
-    let runs: Vec<(f64, u64)> = (0..RUNS)
-        .map(|_| once(&program("kinetoscope"), &["summary", &path(&text)?]))
-        .collect::<Result<_, _>>()?;
-    let seconds = median(&mut runs.iter().map(|run| run.0).collect::<Vec<f64>>());
+    let summary = measure(&program("kinetoscope"), &["summary", &path(&text)?])?;
     println!(
-        "| the same as .json | `kinetoscope summary`; {:.2} GB/s | {seconds:.2} s | {} MB |",
-        bytes as f64 / seconds / 1e9,
-        runs.iter().map(|run| run.1).max().unwrap_or(0)
+        "| the same as .json | `kinetoscope summary`; {:.2} GB/s | {:.2} s | {} MB |",
+        bytes as f64 / summary.seconds / 1e9,
+        summary.seconds,
+        summary.megabytes
     );
     fs::remove_file(&text).map_err(|e| e.to_string())
 }
@@ -31,12 +29,9 @@ fn unpacked(trace: &Path) -> Result<PathBuf, Failure> {
 
 /// Prints the phases of reading on one thread, and the time that they would take with threads that parse at the same time.
 pub(super) fn phases(trace: &Path) -> Result<(), Failure> {
-    let mut runs: Vec<[f64; 5]> = (0..RUNS).map(|_| phases_once(trace)).collect::<Result<_, _>>()?;
-    let mut of = |at: usize| {
-        runs.sort_by(|one, other| one[at].total_cmp(&other[at]));
-        runs[runs.len() / 2][at]
-    };
-    let [decompressing, parsing, longest, joining, linking] = [0, 1, 2, 3, 4].map(&mut of);
+    let runs: Vec<[f64; 5]> = (0..RUNS).map(|_| phases_once(trace)).collect::<Result<_, _>>()?;
+    let of = |phase: usize| median(&mut runs.iter().map(|run| run[phase]).collect::<Vec<f64>>());
+    let [decompressing, parsing, longest, joining, linking] = [0, 1, 2, 3, 4].map(of);
     println!("\n| phase of reading, one thread | time | |");
     println!("|---|---:|---|");
     println!("| decompressing | {decompressing:.2} s | one thread |");
