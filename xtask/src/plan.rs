@@ -16,10 +16,11 @@ const fn step(name: &'static str, load: Load, needs: &'static [&'static str], ru
 }
 
 /// The steps of `cargo xtask test`.
-pub(crate) const TEST: [Step; 21] = [
+pub(crate) const TEST: [Step; 22] = [
     step("packages", Load::Waits, &[], packages),
     step("npm", Load::Waits, &[], npm::install_all),
     step("imports", Load::Shares, &[], imports::check),
+    step("locks", Load::Shares, &[], steps::locks),
     step("format", Load::Shares, &[], steps::format),
     step("words", Load::Shares, &[], words::check),
     step("tools", Load::Shares, &["packages"], wasm_tools),

@@ -5,7 +5,7 @@ use crate::shell::{Failure, cargo, root, run, target};
 use crate::tally::{Tally, skip};
 use std::process::{Command, Stdio};
 
-/// Crates outside of the workspace whose format is also checked.
+/// Crates outside of the workspace whose format and lock file are also checked.
 const APART: [&str; 9] = [
     "docs/builder",
     "native/examples/candle",
@@ -25,6 +25,15 @@ pub(crate) fn format() -> Result<Tally, Failure> {
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
     for folder in APART {
         run(cargo(&["fmt", "--check"]).current_dir(root().join(folder)))?;
+    }
+    Ok(Tally::PASSED)
+}
+
+/// Checks that every `Cargo.lock` meets its manifest, before a step needs minutes to find it out.
+pub(crate) fn locks() -> Result<Tally, Failure> {
+    for folder in APART.into_iter().chain(["", "tests/public-api"]) {
+        run(cargo(&["update", "--workspace", "--locked", "--quiet"]).current_dir(root().join(folder)))
+            .map_err(|failure| format!("{folder}: {failure}"))?;
     }
     Ok(Tally::PASSED)
 }
