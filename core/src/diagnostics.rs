@@ -2,6 +2,7 @@
 //!
 //! Invariant: nothing is lost silently. Code that changes or drops something calls [`Diagnostics::record`].
 
+use crate::varints::{Reader, Writer};
 use crate::words::{Vocabulary, help, words};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -189,6 +190,29 @@ impl Diagnostics {
         self.findings.iter().map(|f| f.code.severity()).max()
     }
 
+    /// Writes all diagnostics.
+    pub(crate) fn encode(&self, out: &mut Writer) {
+        out.list(&self.findings, |out, finding| {
+            out.unsigned(finding.code as u64);
+            out.unsigned(finding.count);
+            out.optional(finding.first_offset.map(|offset| offset as i64));
+            out.text(&finding.example);
+        });
+    }
+
+    /// Reads what [`Diagnostics::encode`] wrote; `None` if it is damaged.
+    pub(crate) fn decode(reader: &mut Reader<'_>) -> Option<Diagnostics> {
+        let mut diagnostics = Diagnostics::default();
+        reader.list(|reader| {
+            let code = *Code::ALL.get(usize::try_from(reader.unsigned()?).ok()?)?;
+            let count = reader.unsigned()?;
+            let first_offset = reader.optional()?.map(|offset| offset as u64);
+            diagnostics.record_many(code, count, first_offset, reader.block()?);
+            Some(())
+        })?;
+        Some(diagnostics)
+    }
+
     /// Adds the counts of `other`. The offset and example of `self` are kept if it has the code already.
     pub fn append(&mut self, other: &Diagnostics) {
         self.append_at(other, 0);
@@ -197,7 +221,7 @@ impl Diagnostics {
     /// Does the same for diagnostics of a part of the text that begins at this offset.
     pub(crate) fn append_at(&mut self, other: &Diagnostics, offset: u64) {
         for f in &other.findings {
-            let first_offset = f.first_offset.map(|first| first + offset);
+            let first_offset = f.first_offset.map(|first| first.saturating_add(offset));
             self.record_many(f.code, f.count, first_offset, f.example.as_bytes());
         }
     }

@@ -14,6 +14,12 @@ pub struct NameId(pub u32);
 impl NameId {
     /// The empty string, which every [`Names`] contains.
     pub const EMPTY: NameId = NameId(0);
+
+    /// The id at this index of `ids`, or that of the empty string.
+    #[inline]
+    pub(crate) fn among(self, ids: &[NameId]) -> NameId {
+        ids.get(self.0 as usize).copied().unwrap_or(NameId::EMPTY)
+    }
 }
 
 /// All strings of a trace. Ids are assigned in the order of first appearance, so equal input gives equal ids.

@@ -9,4 +9,5 @@ pub mod fields;
 pub mod layout;
 mod merge;
 pub mod metadata;
+pub(crate) mod packed;
 pub mod tracks;

@@ -24,6 +24,7 @@ use crate::tree::{self, Tree};
 use crate::versions::{Rules, is_python_export};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 use kinetoscope_stream::block::MAGIC;
 
 /// The bytes that [`Trace::read`] reads at once.
@@ -266,14 +267,24 @@ impl TextReader {
     ///
     /// # Errors
     /// As [`TextReader::feed`].
-    pub fn feed_parsed(&mut self, chunk: &[u8], segment: Segment) -> Result<bool, Error> {
-        if self.takes_segments() {
-            return self.reader.feed_parsed(chunk, segment);
-        }
-        self.feed(chunk).map(|()| false)
+    pub fn feed_parsed(&mut self, chunk: &[u8], segment: &Segment) -> Result<bool, Error> {
+        let Range { start, end } = segment.range();
+        let (before, rest) = chunk.split_at_checked(start).unwrap_or((chunk, &[]));
+        self.feed(before)?;
+        let is_spliced = end <= chunk.len() && self.splice(segment);
+        self.feed(if is_spliced { &chunk[end..] } else { rest })?;
+        Ok(is_spliced)
     }
 
-    /// Whether [`TextReader::feed_parsed`] uses segments: whether the input is a Chrome trace in UTF-8.
+    /// Appends the events of a segment without their text, if the reader is where its first event begins. Returns whether it did. Then
+    /// continue with the text after the segment, else with that of the segment.
+    ///
+    /// The segment must come from the text that follows. [`TextReader::feed_parsed`] does all of this.
+    pub fn splice(&mut self, segment: &Segment) -> bool {
+        self.takes_segments() && self.reader.splice(segment)
+    }
+
+    /// Whether [`TextReader::splice`] uses segments: whether the input is a Chrome trace in UTF-8.
     pub fn takes_segments(&self) -> bool {
         self.is_text && self.decoder.is_utf8()
     }

@@ -34,14 +34,16 @@ pub fn whole(text: &[u8], limits: Limits) -> Read {
     reader.finish()
 }
 
-/// Reads a text in pieces of these lengths, each parsed as a segment. Also returns how many segments were used.
+/// Reads a text in pieces of these lengths, each parsed as a segment, which every other time is encoded and decoded. Also returns how
+/// many segments were used.
 pub fn segmented(text: &[u8], limits: Limits, lengths: impl IntoIterator<Item = usize>) -> (Read, usize) {
     let (mut reader, mut used) = (TextReader::new(limits), 0);
     let mut rest = text;
     for length in lengths {
         let (piece, after) = rest.split_at(length.clamp(1, rest.len().max(1)).min(rest.len()));
-        let fed = match Segment::parse(piece, limits) {
-            Some(segment) => reader.feed_parsed(piece, segment).map(|is_used| used += usize::from(is_used)),
+        let parsed = Segment::parse(piece, limits);
+        let fed = match if piece.len().is_multiple_of(2) { parsed } else { parsed.map(|s| recoded(&s)) } {
+            Some(segment) => reader.feed_parsed(piece, &segment).map(|is_used| used += usize::from(is_used)),
             None => reader.feed(piece),
         };
         if let Err(error) = fed {
@@ -53,6 +55,15 @@ pub fn segmented(text: &[u8], limits: Limits, lengths: impl IntoIterator<Item = 
         }
     }
     (reader.feed(rest).and_then(|()| reader.finish()), used)
+}
+
+/// Encodes and decodes a segment.
+fn recoded(segment: &Segment) -> Segment {
+    let bytes = segment.encode();
+    let decoded = Segment::decode(bytes.clone()).expect("an encoded segment");
+    assert!(decoded.encode() == bytes, "the decoded segment has other bytes");
+    assert_eq!((decoded.len(), decoded.range()), (segment.len(), segment.range()));
+    decoded
 }
 
 /// Returns the first difference between two results, down to the ids of names and the allocated memory.

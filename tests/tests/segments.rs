@@ -4,6 +4,8 @@
 mod random_events;
 
 use kinetoscope_core::read::limits::Limits;
+use kinetoscope_core::read::segment::Segment;
+use kinetoscope_core::trace::TextReader;
 use kinetoscope_tests::files;
 use kinetoscope_tests::generator::generate;
 use kinetoscope_tests::segments::{difference, segmented, text, whole};
@@ -120,6 +122,36 @@ proptest! {
         }
         check("damaged", &bytes, Limits::default(), &lengths);
     }
+}
+
+/// A decoder of damaged bytes refuses them or gives events; it does not panic.
+#[test]
+fn damaged_segments_are_refused_or_spliced() {
+    let text = generated(40);
+    let array = b"\"traceEvents\": [";
+    let at = text.windows(array.len()).position(|part| part == array).expect("an array of events");
+    let (before, piece) = text.split_at(at + array.len());
+    let encoded = Segment::parse(piece, Limits::default()).expect("a segment").encode();
+    let (mut refused, mut spliced) = (0, 0);
+    for at in 0..encoded.len() {
+        for byte in [0, 0x7f, 0x80, 0xff, encoded[at] ^ 1] {
+            let mut damaged = encoded.clone();
+            damaged[at] = byte;
+            match Segment::decode(damaged) {
+                None => refused += 1,
+                Some(segment) => {
+                    let mut reader = TextReader::new(Limits::default());
+                    reader.feed(before).expect("the beginning of a trace");
+                    spliced += usize::from(reader.splice(&segment));
+                    let (table, _) = reader.finish().expect("a trace");
+                    let values = table.rows().flat_map(|row| table.all_fields(row).map(|(_, value)| value));
+                    assert!(values.map(|value| value.as_i64()).count() > 0 || table.is_empty());
+                }
+            }
+        }
+        assert!(Segment::decode(encoded[..at].to_vec()).is_none_or(|segment| segment.len() > 0));
+    }
+    assert!(refused > 100 && spliced > 100, "{refused} refused, {spliced} spliced");
 }
 
 /// The threads of the file reader.

@@ -17,7 +17,6 @@ mod splice;
 use super::event::EventReader;
 use super::limits::Limits;
 use super::scan::{Found, Stop, find_event, skip_separators, skip_space};
-use super::segment::Segment;
 use super::sniff;
 use crate::diagnostics::{Code, Diagnostics, EXAMPLE_BYTES};
 use crate::error::Error;
@@ -86,8 +85,6 @@ pub(crate) struct Reader {
     dropped_keys: Vec<String>,
     first_non_event: Vec<u8>,
     head: Vec<u8>,
-    /// A segment that was parsed ahead and not used yet, and the offset of its text.
-    ahead: Option<(u64, Segment)>,
 }
 
 const HEAD: usize = 512;
@@ -133,7 +130,6 @@ impl Reader {
             dropped_keys: Vec::new(),
             first_non_event: Vec::new(),
             head: Vec::new(),
-            ahead: None,
         }
     }
 
@@ -167,17 +163,6 @@ impl Reader {
             rest = if self.buf.is_empty() { self.feed_whole(rest)? } else { self.feed_after_kept(rest)? };
         }
         Ok(())
-    }
-
-    /// Does the same with a segment of the chunk. Returns whether the segment was used.
-    ///
-    /// # Errors
-    /// As [`Reader::feed`].
-    pub(crate) fn feed_parsed(&mut self, chunk: &[u8], segment: Segment) -> Result<bool, Error> {
-        self.ahead = Some((self.offset + self.buf.len() as u64, segment));
-        let result = self.feed(chunk);
-        let is_used = self.ahead.take().is_none();
-        result.map(|()| is_used)
     }
 
     /// Reads a chunk in place and keeps what is unfinished at its end.
@@ -254,8 +239,7 @@ impl Reader {
                 Progress::More(from) => break from,
             }
         };
-        // A segment may end after `buf`.
-        let kept = buf.len().saturating_sub(read);
+        let kept = buf.len() - read;
         self.retry_at = if kept > 4096 { kept * 2 } else { 0 };
         self.offset += if finished { buf.len() } else { read } as u64;
         Ok(read)
@@ -313,19 +297,7 @@ impl Reader {
         let (at, commas) = skip_separators(buf, at);
         self.commas += commas;
         let Some(&b) = buf.get(at) else { return Progress::More(at) };
-        let end = b == b']';
-        let offset = Some(self.offset + at as u64);
-        match self.commas {
-            0 if self.expects_comma && matches!(b, b'{' | b'[' | b'"') => {
-                self.diagnostics.record(Code::MissingComma, offset, b"");
-            }
-            0 => {}
-            n if n > 1 || end => self.diagnostics.record(Code::TrailingComma, offset, b""),
-            _ => {}
-        }
-        // Damage between events is counted where it is found; its commas are not counted.
-        self.commas = 0;
-        self.expects_comma = false;
+        self.end_separators(b, self.offset + at as u64);
         match b {
             b']' if self.in_list => {
                 self.in_list = false;
@@ -343,11 +315,27 @@ impl Reader {
             }
             b'{' => {
                 self.stray = false;
-                self.splice(at).unwrap_or_else(|| self.object(buf, at, finished))
+                self.object(buf, at, finished)
             }
             b'[' | b'"' | b'-' | b'0'..=b'9' | b'n' | b't' | b'f' => self.non_event(buf, at, finished),
             _ => self.stray_byte(buf, at, finished),
         }
+    }
+
+    /// Counts missing and superfluous commas before a byte that ends the separators.
+    fn end_separators(&mut self, byte: u8, offset: u64) {
+        let code = match self.commas {
+            0 if self.expects_comma && matches!(byte, b'{' | b'[' | b'"') => Some(Code::MissingComma),
+            0 => None,
+            n if n > 1 || byte == b']' => Some(Code::TrailingComma),
+            _ => None,
+        };
+        if let Some(code) = code {
+            self.diagnostics.record(code, Some(offset), b"");
+        }
+        // Damage between events is counted where it is found; its commas are not counted.
+        self.commas = 0;
+        self.expects_comma = false;
     }
 
     fn object(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {

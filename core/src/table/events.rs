@@ -249,6 +249,23 @@ impl Table {
         self.name[row.index()]
     }
 
+    /// The fixed columns.
+    #[inline]
+    pub(super) fn fixed(&self, row: Row) -> Fixed {
+        Fixed {
+            ts: self.ts(row),
+            dur: self.dur(row),
+            name: self.name_id(row),
+            track: self.track_id(row),
+            layout: self.layout_id(row),
+        }
+    }
+
+    /// The packed fields.
+    pub(super) fn packed_fields(&self, row: Row) -> &[u8] {
+        self.fields.packed(row.index(), self.layout(row).varints())
+    }
+
     /// The name.
     pub fn name(&self, row: Row) -> &str {
         self.names.get(self.name_id(row))

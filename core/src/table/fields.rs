@@ -175,10 +175,7 @@ impl Fields {
     #[cold]
     pub(super) fn amend(&mut self, row: usize, varints: u32) {
         let added = core::mem::take(&mut self.open);
-        let bytes = self.at(row);
-        let mut after = bytes;
-        skip(&mut after, varints);
-        self.open = [&bytes[..bytes.len() - after.len()], &added].concat();
+        self.open = [self.packed(row, varints), &added].concat();
         let start = self.append_open();
         self.starts[row] = FAR;
         self.set_far(row, start);
@@ -208,16 +205,14 @@ impl Fields {
 
     /// Appends the first varints of `bytes`.
     pub(super) fn push_varints(&mut self, bytes: &[u8], count: usize) {
-        let mut after = bytes;
-        skip(&mut after, count as u32);
-        self.open.extend_from_slice(&bytes[..bytes.len() - after.len()]);
+        self.open.extend_from_slice(first(bytes, count as u32));
     }
 
     /// Appends the first varints of `bytes`, and replaces those that are the ids of names by other ids.
     pub(super) fn push_mapped(&mut self, mut bytes: &[u8], are_names: &[bool], ids: &[NameId]) {
         for &is_name in are_names {
             let value = varint(&mut bytes);
-            self.push_varint(if is_name { u64::from(ids[value as usize].0) } else { value });
+            self.push_varint(if is_name { u64::from(NameId(value as u32).among(ids).0) } else { value });
         }
     }
 
@@ -240,11 +235,17 @@ impl Fields {
         &self.segments[start.segment as usize][start.offset as usize..]
     }
 
+    /// The packed values of event `row`, which has this many varints.
+    #[inline]
+    pub(super) fn packed(&self, row: usize, varints: u32) -> &[u8] {
+        first(self.at(row), varints)
+    }
+
     /// The packed values of these events in another order. Each comes with the number of its varints.
     pub(super) fn gather(&self, rows: impl Iterator<Item = (usize, u32)>) -> Fields {
         let mut gathered = Fields::default();
         for (row, varints) in rows {
-            gathered.push_varints(self.at(row), varints as usize);
+            gathered.open.extend_from_slice(self.packed(row, varints));
             gathered.finish_event();
         }
         gathered
@@ -278,6 +279,14 @@ fn short_varint(value: u64) -> ([u8; 8], usize) {
     ((groups | continued).to_le_bytes(), last as usize + 1)
 }
 
+/// The first varints of `bytes`.
+#[inline]
+fn first(bytes: &[u8], varints: u32) -> &[u8] {
+    let mut after = bytes;
+    skip(&mut after, varints);
+    &bytes[..bytes.len() - after.len()]
+}
+
 #[inline]
 fn skip(bytes: &mut &[u8], varints: u32) {
     let mut left = varints;
@@ -294,7 +303,7 @@ fn varint(bytes: &mut &[u8]) -> u64 {
     let mut value = 0;
     let mut shift = 0;
     for (at, &b) in bytes.iter().enumerate() {
-        value |= u64::from(b & 0x7f) << shift;
+        value |= u64::from(b & 0x7f).wrapping_shl(shift);
         shift += 7;
         if b < 0x80 {
             *bytes = &bytes[at + 1..];

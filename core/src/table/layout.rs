@@ -41,6 +41,18 @@ pub(crate) enum FieldType {
 }
 
 impl FieldType {
+    /// Every type, in the order of their numbers.
+    pub(super) const ALL: [FieldType; 8] = [
+        FieldType::Null,
+        FieldType::True,
+        FieldType::False,
+        FieldType::Int,
+        FieldType::Decimal,
+        FieldType::Number,
+        FieldType::Text,
+        FieldType::Json,
+    ];
+
     /// The number of varints of the packed value.
     pub(crate) fn varints(self) -> u32 {
         match self {

@@ -152,7 +152,7 @@ impl Pieces {
                 let Parsed { piece, segment } =
                     result.recv().map_err(|_| io::Error::other("a parsing thread panicked"))?;
                 match segment {
-                    Some(segment) => drop(text.feed_parsed(&piece.text, segment)?),
+                    Some(segment) => drop(text.feed_parsed(&piece.text, &segment)?),
                     None => text.feed(&piece.text)?,
                 }
                 progress(Progress { bytes: piece.bytes, events: text.table().len() });

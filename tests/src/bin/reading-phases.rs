@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let parsed = begun.elapsed();
         let begun = Instant::now();
         match segment {
-            Some(segment) => drop(reader.feed_parsed(&piece, segment)?),
+            Some(segment) => drop(reader.feed_parsed(&piece, &segment)?),
             None => reader.feed(&piece)?,
         }
         joining += begun.elapsed();

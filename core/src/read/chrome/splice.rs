@@ -1,6 +1,6 @@
 //! Uses events that were parsed ahead.
 
-use super::{LATER_BYTES, Progress, Reader};
+use super::{LATER_BYTES, Reader, State};
 use crate::read::segment::Segment;
 use crate::table::metadata::Source;
 
@@ -8,27 +8,30 @@ use crate::table::metadata::Source;
 const GROWTH: usize = 4;
 
 impl Reader {
-    /// Appends the events of the segment that begins at `at`, if there is one.
-    #[inline]
-    pub(super) fn splice(&mut self, at: usize) -> Option<Progress> {
-        let (offset, segment) = self.ahead.as_ref()?;
-        let is_here = offset + segment.start as u64 == self.offset + at as u64;
-        if is_here && self.accepts(segment) { self.append_segment(at) } else { None }
+    /// Appends the events of a segment and continues after them, if the next byte begins an event and the segment would be read as it
+    /// was parsed. Returns whether it did.
+    pub(crate) fn splice(&mut self, segment: &Segment) -> bool {
+        let is_at_event = self.state == State::Events && self.buf.is_empty();
+        if !is_at_event || !self.accepts(segment) {
+            return false;
+        }
+        self.end_separators(b'{', self.offset);
+        self.stray = false;
+        segment.append_to(&mut self.table);
+        self.diagnostics.append_at(segment.diagnostics(), self.offset);
+        self.expects_comma = true;
+        self.offset += segment.range().len() as u64;
+        if self.table.len() >= self.check_at {
+            self.check_memory(0);
+        }
+        true
     }
 
     /// Whether the events of a segment would be read as they were parsed: records are counted by other rules, and where the limit of
     /// the memory is near, each event is checked.
     fn accepts(&self, segment: &Segment) -> bool {
-        let added = segment.table.heap_bytes() * GROWTH + segment.table.len() * LATER_BYTES;
+        let added = segment.heap_bytes() * GROWTH + segment.len() * LATER_BYTES;
         let fits = self.memory().saturating_add(added) <= self.limits.memory_bytes;
         fits && self.table.metadata.source == Source::Chrome
-    }
-
-    fn append_segment(&mut self, at: usize) -> Option<Progress> {
-        let (offset, segment) = self.ahead.take()?;
-        self.table.append(&segment.table);
-        self.diagnostics.append_at(&segment.diagnostics, offset);
-        self.expects_comma = true;
-        Some(Progress::To(at + segment.end - segment.start))
     }
 }
