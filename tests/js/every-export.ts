@@ -70,7 +70,8 @@ import {
   type WasmInput,
 } from "kinetoscope";
 import { COLUMNS, type Column, type ColumnKind } from "kinetoscope/columns";
-import { init, open as openSupplied } from "kinetoscope/init";
+import { serveHelper } from "kinetoscope/helper";
+import { init, open as openSupplied, type InitOptions } from "kinetoscope/init";
 import { open as openInline } from "kinetoscope/inline";
 import { open as openLite, type LiteClient, type LiteOptions, type LiteQuery, type LiteTrace } from "kinetoscope/lite";
 import { createRemoteClient, type Reply, type Request as Message, type Spawn, type Thread } from "kinetoscope/remote";
@@ -105,7 +106,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
     const first: PreviewSummary = preview;
     console.log(bytes, totalBytes ?? "?", textBytes, events, first.top_kernels[0]?.sum_ns);
   };
-  const options: OpenOptions = { signal: controller.signal, onProgress, memoryLimit: 2 ** 30 };
+  const options: OpenOptions = { signal: controller.signal, onProgress, memoryLimit: 2 ** 30, threads: 3 };
   using trace: Trace = await open(file, options);
   const several: Trace[] = await open([response, stream]);
   for (const one of [...several, ...(await open(sources))]) one.dispose();
@@ -178,7 +179,9 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   );
 
   const wasm: WasmInput = new URL("https://a.example/kinetoscope.wasm");
-  await init(wasm);
+  const supplied: InitOptions = { helper: () => new Worker("helper.js", { type: "module" }) };
+  await init(wasm, supplied);
+  serveHelper();
   (await openSupplied(file)).dispose();
   (await openInline(file)).dispose();
 

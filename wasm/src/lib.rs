@@ -24,6 +24,8 @@ pub mod ranks;
 pub mod reading;
 #[cfg(feature = "full")]
 pub mod repairing;
+#[cfg(feature = "full")]
+pub mod segments;
 pub mod trace;
 #[cfg(feature = "full")]
 pub mod trending;

@@ -21,17 +21,17 @@ use wasm_bindgen::prelude::wasm_bindgen;
 /// [`Reading::feed`]. This reads the text that the platform did not return, and counts the damage.
 #[wasm_bindgen]
 pub struct Reading {
-    unpacker: Unpacker,
-    text: Text,
+    pub(crate) unpacker: Unpacker,
+    pub(crate) text: Text,
     preview: Preview,
-    growth: Growth,
+    pub(crate) growth: Growth,
 }
 
-struct Text {
-    reader: TextReader,
-    bytes: u64,
+pub(crate) struct Text {
+    pub(crate) reader: TextReader,
+    pub(crate) bytes: u64,
     /// The number of bytes of text that were read already and are skipped.
-    skip: u64,
+    pub(crate) skip: u64,
 }
 
 impl Text {

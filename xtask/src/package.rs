@@ -89,7 +89,18 @@ pub(crate) fn test() -> Result<Tally, Failure> {
         "--test-reporter-destination=stderr",
     ]);
     node.args(["--test-reporter=./count.js", "--test-reporter-destination=stdout"]);
-    let suites = ["agreement", "lite", "ranks", "diff", "trend", "install", "examples", "book", "robustness"];
+    let suites = [
+        "agreement",
+        "lite",
+        "ranks",
+        "diff",
+        "trend",
+        "install",
+        "examples",
+        "book",
+        "robustness",
+        "threads",
+    ];
     run_counted(node.args(suites.map(|suite| format!("{suite}.test.js"))).current_dir(tests))
 }
 

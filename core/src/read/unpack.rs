@@ -68,6 +68,11 @@ impl Unpacker {
         matches!(self.form, Form::Plain)
     }
 
+    /// Whether the input is compressed; false before its first 4 bytes.
+    pub fn is_compressed(&self) -> bool {
+        !matches!(self.form, Form::Unknown | Form::Plain)
+    }
+
     /// Passes the decompressed bytes of `chunk` to `sink`, in pieces.
     ///
     /// # Errors

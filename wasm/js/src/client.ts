@@ -32,11 +32,13 @@ export interface Client<S> extends Ranks<S>, Diff<S>, Check<S>, Trend<S> {
 export function createClient<S>(platform: Platform<S>): Client<S> {
   const input = (source: S, signal: AbortSignal | undefined): Promise<Input> => inputOf(platform, source, signal);
   const reader = (memoryLimit: number): Reading => new Reading(memoryLimit);
+  // Traces of which only a part is kept are read without helpers: often several are read at the same time.
+  const alone = { gunzip: platform.gunzip };
 
   async function one(source: S, options: OpenOptions<S>): Promise<Trace> {
     const { executionTrace, ...reading } = options;
     const from = await input(source, options.signal);
-    const { engine, bytes } = await read(reader, from, platform.gunzip, reading);
+    const { engine, bytes } = await read(reader, from, platform, reading);
     try {
       if (executionTrace !== undefined) await join(engine, executionTrace, reading);
     } catch (thrown) {
@@ -49,7 +51,7 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
   /** Joins an execution trace. */
   async function join(engine: EngineTrace, source: S, { signal, memoryLimit }: OpenOptions<S>): Promise<void> {
     const from = await input(source, signal);
-    const other = await read(reader, from, platform.gunzip, { signal, memoryLimit });
+    const other = await read(reader, from, alone, { signal, memoryLimit });
     try {
       guarded(() => engine.join(other.engine));
     } catch (thrown) {
@@ -104,7 +106,7 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
   const ranks: Reader<S> = {
     ready: () => platform.ready(),
     input,
-    trace: (from, options) => read(reader, from, platform.gunzip, options),
+    trace: (from, options) => read(reader, from, alone, options),
   };
   return {
     open,

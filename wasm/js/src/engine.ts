@@ -5,4 +5,4 @@ import { createLoader } from "./loader.js";
 
 export type { WasmInput } from "./loader.js";
 
-export const { load, loaded, memoryBytes } = createLoader(initialize);
+export const { load, loaded, code, memoryBytes } = createLoader(initialize);

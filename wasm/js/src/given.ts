@@ -44,19 +44,20 @@ export function options<T extends object>(value: T, known?: readonly (keyof T & 
 
 /** The names of the options of `open`. */
 const LITE_OPTIONS = ["signal", "onProgress", "memoryLimit", "torchVersion", "kernelRules"] as const;
-const OPEN_OPTIONS = [...LITE_OPTIONS, "executionTrace"] as const;
+const OPEN_OPTIONS = [...LITE_OPTIONS, "threads", "executionTrace"] as const;
 
 /** The options of `open` of `kinetoscope/lite`. */
-export function liteOptions(given: Omit<OpenOptions, "executionTrace">): void {
+export function liteOptions(given: Omit<OpenOptions, "executionTrace" | "threads">): void {
   openOptions(options(given, LITE_OPTIONS));
 }
 
 /** The options of `open`. */
 export function openOptions<S>(given: OpenOptions<S>): OpenOptions<S> {
-  const { memoryLimit, torchVersion, kernelRules } = options(given, OPEN_OPTIONS);
+  const { memoryLimit, torchVersion, kernelRules, threads } = options(given, OPEN_OPTIONS);
   if (memoryLimit !== undefined && !(memoryLimit > 0)) {
     throw new KinetoscopeError("bad_option", `memoryLimit: ${memoryLimit} is not a number of bytes`);
   }
+  if (threads !== undefined) index("threads", threads);
   if (torchVersion !== undefined) text("torchVersion", torchVersion);
   if (kernelRules !== undefined) text("kernelRules", kernelRules);
   return given;

@@ -7,7 +7,7 @@ import { inputOf, openEach, type Platform } from "./open.js";
 import { read, type OpenOptions } from "./read.js";
 
 /** Options of `open`. */
-export type LiteOptions = Omit<OpenOptions, "executionTrace">;
+export type LiteOptions = Omit<OpenOptions, "executionTrace" | "threads">;
 
 export interface LiteClient<S> {
   /**
@@ -23,7 +23,7 @@ export interface LiteClient<S> {
 export function createLiteClient<S>(platform: Platform<S>): LiteClient<S> {
   async function one(source: S, options: LiteOptions): Promise<LiteTrace> {
     const from = await inputOf(platform, source, options.signal);
-    const { engine } = await read((limit) => new Reading(limit), from, platform.gunzip, options);
+    const { engine } = await read((limit) => new Reading(limit), from, platform, options);
     return new LiteTrace(engine, from.name);
   }
 

@@ -1,17 +1,15 @@
 // What every engine's `open` does, independent of the platform.
 
 import { check, KinetoscopeError } from "./errors.js";
-import type { Gunzip } from "./read.js";
+import type { Reader } from "./read.js";
 import type { Input } from "./source.js";
 
 /** The parts that depend on the platform. */
-export interface Platform<S> {
+export interface Platform<S> extends Reader {
   /** Loads the engine. */
   ready(): Promise<unknown>;
   /** Returns the input of a source; `undefined` if it is not a source. */
   input(source: S, signal: AbortSignal | undefined): Promise<Input | undefined>;
-  /** Decompresses gzip, if the platform can. */
-  gunzip: Gunzip | undefined;
 }
 
 /** Returns the input of a source, once the engine is loaded. */

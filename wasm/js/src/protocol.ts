@@ -45,6 +45,7 @@ export type Request =
       memoryLimit: number | undefined;
       torchVersion: string | undefined;
       kernelRules: string | undefined;
+      threads: number | undefined;
       executionTrace: WireSource | undefined;
       wantsProgress: boolean;
     }

@@ -2,6 +2,9 @@
 
 import type { EngineTrace, Reading } from "./glue/engine.js";
 import { KinetoscopeError, asError, check, guarded } from "./errors.js";
+import { gunzipIn, Parsers, parsersFor } from "./helpers.js";
+import type { ParsedPiece, SpawnHelper } from "./helping.js";
+import { collect } from "./pieces.js";
 import type { Input, Source } from "./source.js";
 import type { PreviewSummary } from "./queries.js";
 
@@ -39,6 +42,11 @@ export interface OpenOptions<S = Source> {
    */
   kernelRules?: string | undefined;
   /**
+   * With `kinetoscope/worker`, and with helpers of `init`: how many threads parse a large trace, in addition to the one that holds it; 0
+   * for none. By default one less than there are processors, and at most 8. `kinetoscope` parses in its own thread.
+   */
+  threads?: number | undefined;
+  /**
    * The execution trace that was recorded with the trace: `events` and the export `execution-trace` then have its inputs,
    * outputs, tensor ids and storages. With several sources, it is joined to each.
    */
@@ -48,10 +56,36 @@ export interface OpenOptions<S = Source> {
 /** Decompresses gzip. Throws errors of the input and errors of the compressed data alike. */
 export type Gunzip = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
+/** The methods of a reader that takes segments, which the small engine has not. */
+type Splicing = Pick<Reading, "takes_segments" | "splice">;
+
 /** The reader of an engine, which makes a trace `E`. */
-export interface EngineReading<E> extends Omit<Reading, "finish"> {
+export interface EngineReading<E> extends Omit<Reading, "finish" | keyof Splicing>, Partial<Splicing> {
   finish(torchVersion: string | undefined, kernelRules: string | undefined): E;
 }
+
+/** How threads help to read. */
+export interface Helping {
+  spawn: SpawnHelper;
+  /** The number of processors. */
+  processors: number;
+  /** The compiled engine. */
+  code(): Promise<WebAssembly.Module>;
+  /** Whether decompression needs a thread of its own, because the platform has none for it. */
+  inflates: boolean;
+}
+
+/** The parts of reading that depend on the platform. */
+export interface Reader {
+  gunzip: Gunzip | undefined;
+  helping?: Helping | undefined;
+}
+
+/** The options of reading one source. */
+type ReadOptions = Omit<OpenOptions, "executionTrace">;
+
+/** The size in bytes from which threads help. Starting them takes as long as reading a trace of this size. */
+const LARGE = 2 << 20;
 
 const DEFAULT_LIMIT = 3 * 2 ** 30;
 const TICK_MS = 100;
@@ -62,7 +96,7 @@ class Feeder {
   bytes = 0;
   /** The last four bytes of the file: in gzip, the length of the text. */
   private tail = new Uint8Array(0);
-  private readonly kept: Uint8Array[] = [];
+  private kept: Uint8Array[] | undefined;
   private ticked = performance.now();
   /** The error of the source. */
   failure: unknown;
@@ -70,8 +104,11 @@ class Feeder {
   constructor(
     private readonly reading: EngineReading<unknown>,
     private readonly input: Input,
-    private readonly options: Omit<OpenOptions, "executionTrace">,
-  ) {}
+    private readonly options: ReadOptions,
+    gunzip: Gunzip | undefined,
+  ) {
+    if (gunzip && !input.canRepeat) this.kept = [];
+  }
 
   reportProgress(): void {
     const { reading, input, options } = this;
@@ -84,8 +121,8 @@ class Feeder {
     });
   }
 
-  /** Feeds all chunks until the memory limit is reached. */
-  async feed(chunks: AsyncIterable<Uint8Array>, feedChunk: (chunk: Uint8Array) => void): Promise<void> {
+  /** Feeds all chunks or parsed pieces until the memory limit is reached. */
+  async feed<T>(chunks: AsyncIterable<T>, feedChunk: (chunk: T) => void): Promise<void> {
     for await (const chunk of chunks) {
       guarded(() => feedChunk(chunk));
       if (this.reading.is_full()) return;
@@ -114,20 +151,25 @@ class Feeder {
     }
   }
 
-  /** Yields the chunks of the file and counts their bytes; `keep` stores them if the source cannot be read again. */
-  async *chunks(keep: boolean): AsyncGenerator<Uint8Array> {
+  /** Yields the chunks of the file and counts their bytes. */
+  async *chunks(): AsyncGenerator<Uint8Array> {
     for await (const chunk of this.fromSource(this.input.chunks())) {
       this.bytes += chunk.length;
       this.tail = lastBytes(this.tail, chunk);
-      if (keep && !this.input.canRepeat) this.kept.push(chunk);
+      this.kept?.push(chunk);
       yield chunk;
     }
   }
 
+  /** Keeps no chunks: the file is read once. */
+  keepNone(): void {
+    this.kept = undefined;
+  }
+
   /** Yields the chunks of the file again. */
   async *again(): AsyncGenerator<Uint8Array> {
-    if (this.input.canRepeat) yield* this.fromSource(this.input.chunks());
-    else yield* this.kept;
+    if (this.kept) yield* this.kept;
+    else yield* this.fromSource(this.input.chunks());
   }
 
   /** Whether the length of the text equals the length in the trailer of the last gzip member, modulo 2^32. */
@@ -178,24 +220,69 @@ function isGzip(head: Uint8Array): boolean {
   return head[0] === 0x1f && head[1] === 0x8b && head[2] === 8;
 }
 
-async function feed(reading: EngineReading<unknown>, feeder: Feeder, gunzip: Gunzip | undefined): Promise<void> {
-  const [head, chunks] = await peek(feeder.chunks(gunzip !== undefined));
-  if (!gunzip || !isGzip(head)) return feeder.feed(chunks, (chunk) => reading.feed(chunk));
-  let gaveUp = false;
-  async function* inflated(inflate: Gunzip): AsyncGenerator<Uint8Array> {
+/** Feeds a reader, with threads that help if there are any. */
+class Feeding {
+  constructor(
+    private readonly reading: EngineReading<unknown>,
+    private readonly feeder: Feeder,
+    private readonly gunzip: Gunzip | undefined,
+    private readonly helping: Helping | undefined,
+    private readonly threads: number,
+  ) {}
+
+  async feed(): Promise<void> {
+    const { reading, feeder, gunzip } = this;
+    const [head, chunks] = await peek(feeder.chunks());
+    if (gunzip && isGzip(head)) return this.feedGzip(chunks, gunzip);
+    feeder.keepNone();
+    return this.feedText(chunks, (chunk) => reading.feed(chunk));
+  }
+
+  private async feedGzip(chunks: AsyncIterable<Uint8Array>, gunzip: Gunzip): Promise<void> {
+    const { reading, feeder, helping } = this;
+    const inflate = helping?.inflates ? gunzipIn(helping.spawn) : gunzip;
+    let gaveUp = false;
+    async function* inflated(): AsyncGenerator<Uint8Array> {
+      try {
+        yield* inflate(chunks);
+      } catch {
+        gaveUp = true;
+      }
+    }
+    await this.feedText(inflated(), (piece) => reading.feed_text(piece));
+    if (feeder.failure) throw feeder.failure;
+    if (reading.is_full() || (!gaveUp && feeder.isComplete())) return;
+    // Damaged, truncated, with several members or trailing bytes: the engine decompresses the file itself and counts
+    // defects.
+    reading.start_over();
+    await feeder.feed(feeder.again(), (chunk) => reading.feed(chunk));
+  }
+
+  /** Feeds chunks: the first piece with `feedChunk`, then, if threads help and the format allows, pieces that were parsed. */
+  private async feedText(chunks: AsyncIterable<Uint8Array>, feedChunk: (chunk: Uint8Array) => void): Promise<void> {
+    const { reading, feeder, helping } = this;
+    if (!helping) return feeder.feed(chunks, feedChunk);
+    const starting = helping.code().then((code) => Parsers.start(helping.spawn, code, this.threads));
     try {
-      yield* inflate(chunks);
-    } catch {
-      gaveUp = true;
+      const pieces = collect(chunks);
+      const { done, value } = await pieces.next();
+      if (done) return;
+      guarded(() => feedChunk(value));
+      const parsers = reading.takes_segments?.() ? await starting : undefined;
+      if (parsers) await feeder.feed(parsers.parse(pieces), (piece) => this.feedParsed(piece));
+      else await feeder.feed(pieces, feedChunk);
+    } finally {
+      void starting.then((parsers) => parsers?.end());
     }
   }
-  await feeder.feed(inflated(gunzip), (piece) => reading.feed_text(piece));
-  if (feeder.failure) throw feeder.failure;
-  if (reading.is_full() || (!gaveUp && feeder.isComplete())) return;
-  // Damaged, truncated, with several members or trailing bytes: the engine decompresses the file itself and counts
-  // defects.
-  reading.start_over();
-  await feeder.feed(feeder.again(), (chunk) => reading.feed(chunk));
+
+  private feedParsed({ text, segment }: ParsedPiece): void {
+    const { reading } = this;
+    if (!segment) return reading.feed_text(text);
+    reading.feed_text(text.subarray(0, segment.start));
+    if (!reading.splice?.(segment.bytes)) reading.feed_text(text.subarray(segment.start, segment.end));
+    reading.feed_text(text.subarray(segment.end));
+  }
 }
 
 /** A trace that was read. */
@@ -209,14 +296,16 @@ export interface ReadTrace<E = EngineTrace> {
 export async function read<E>(
   create: (memoryLimit: number) => EngineReading<E>,
   input: Input,
-  gunzip: Gunzip | undefined,
-  options: Omit<OpenOptions, "executionTrace">,
+  { gunzip, helping }: Reader,
+  options: ReadOptions,
 ): Promise<ReadTrace<E>> {
   const reading = create(options.memoryLimit ?? DEFAULT_LIMIT);
   let ended = false;
   try {
-    const feeder = new Feeder(reading, input, options);
-    await feed(reading, feeder, gunzip);
+    const feeder = new Feeder(reading, input, options, gunzip);
+    const threads = options.threads ?? parsersFor(helping?.processors ?? 0);
+    const helps = threads > 0 && (input.size === undefined || input.size >= LARGE);
+    await new Feeding(reading, feeder, gunzip, helps ? helping : undefined, threads).feed();
     check(options.signal);
     feeder.reportProgress();
     ended = true;

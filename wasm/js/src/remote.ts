@@ -135,7 +135,8 @@ export interface RemoteClient extends RemoteRanks, RemoteDiff, Trend<Source> {
 
 export function createRemoteClient(spawn: Spawn): RemoteClient {
   async function all(sources: readonly unknown[], options: OpenOptions): Promise<RemoteTrace[]> {
-    const { signal, onProgress, memoryLimit, torchVersion, kernelRules, executionTrace } = openOptions(options);
+    const { signal, onProgress, memoryLimit, torchVersion, kernelRules, threads, executionTrace } =
+      openOptions(options);
     check(signal);
     const wires: WireSource[] = [];
     const transfer: Transferable[] = [];
@@ -157,6 +158,7 @@ export function createRemoteClient(spawn: Spawn): RemoteClient {
         memoryLimit,
         torchVersion,
         kernelRules,
+        threads,
         executionTrace: joined,
         wantsProgress,
       };

@@ -62,12 +62,13 @@ export function serve(port: Port<Reply>, client: Omit<Client<Source>, "check">):
   const progressOf = (id: number) => (progress: Progress | RunProgress) => port.postMessage({ id, progress }, []);
 
   async function open(request: Request & { do: "open" }): Promise<Opened[]> {
-    const { id, sources, memoryLimit, torchVersion, kernelRules, executionTrace, wantsProgress } = request;
+    const { id, sources, memoryLimit, torchVersion, kernelRules, threads, executionTrace, wantsProgress } = request;
     const onProgress = wantsProgress ? progressOf(id) : undefined;
     const opened = await client.open(sources.map(sourceOf), {
       memoryLimit,
       torchVersion,
       kernelRules,
+      threads,
       executionTrace: executionTrace && sourceOf(executionTrace),
       onProgress,
     });

@@ -1,9 +1,34 @@
 // The entry point of the worker in Node.
 
-import { parentPort } from "node:worker_threads";
-import { diff, merge, open, openRun, repair, summarize, trend } from "./node.js";
+import { readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { parentPort, Worker, type TransferListItem } from "node:worker_threads";
+import { createClient } from "./client.js";
+import { code, load } from "./engine.js";
+import type { Result, SpawnHelper } from "./helping.js";
+import { gunzip, inputOf } from "./node-input.js";
 import type { Port, Reply, Request } from "./protocol.js";
 import { serve } from "./serve.js";
+import type { Source } from "./source.js";
 
-const handle = serve(parentPort as unknown as Port<Reply>, { open, repair, openRun, summarize, merge, diff, trend });
+const spawn: SpawnHelper = (onResult, onFailure) => {
+  const worker = new Worker(new URL("./helper-thread-node.js", import.meta.url), { execArgv: [] });
+  worker.on("message", (result: Result) => onResult(result));
+  worker.on("error", onFailure);
+  // A helper that waits for orders does not keep the process alive.
+  worker.unref();
+  return {
+    postMessage: (order, transfer) => worker.postMessage(order, transfer as readonly TransferListItem[]),
+    terminate: () => worker.terminate(),
+  };
+};
+
+const client = createClient<Source>({
+  ready: () => load(async () => readFile(new URL("./kinetoscope.wasm", import.meta.url))),
+  input: inputOf,
+  gunzip,
+  helping: { spawn, code, processors: availableParallelism(), inflates: false },
+});
+
+const handle = serve(parentPort as unknown as Port<Reply>, client);
 parentPort?.on("message", (request: Request) => void handle(request));

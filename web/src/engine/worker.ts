@@ -3,6 +3,7 @@
 import { diff, init, merge, open, openRun, repair, summarize, trend } from "kinetoscope/init";
 import type { Request } from "kinetoscope/remote";
 import { serve } from "kinetoscope/serve";
+import HelperWorker from "./helper?worker&inline";
 
 /** The first message to the worker. */
 export interface Begin {
@@ -13,6 +14,6 @@ const scope = globalThis as unknown as Worker;
 const handle = serve(scope, { open, repair, openRun, summarize, merge, diff, trend });
 
 scope.onmessage = ({ data }: MessageEvent<Begin | Request>) => {
-  if ("code" in data) void init(data.code);
+  if ("code" in data) void init(data.code, { helper: () => new HelperWorker() });
   else void handle(data);
 };

@@ -1,0 +1,70 @@
+// A helper's side: parses pieces, or decompresses a stream.
+
+import { parse_segment } from "./glue/engine.js";
+import { load } from "./engine.js";
+import { guarded, KinetoscopeError } from "./errors.js";
+import type { Order, ParsedPiece, Result } from "./helping.js";
+import { collect, Queue } from "./pieces.js";
+import { toWire, type Port } from "./protocol.js";
+import type { Gunzip } from "./read.js";
+
+function parsed(text: Uint8Array<ArrayBuffer>): ParsedPiece {
+  const found = guarded(() => parse_segment(text));
+  if (!found) return { text, segment: undefined };
+  const segment = { start: found.start(), end: found.end(), bytes: found.encode() as Uint8Array<ArrayBuffer> };
+  found.free();
+  return { text, segment };
+}
+
+/** Returns a function that carries out orders and posts the results to `port`. */
+export function help(port: Port<Result>, gunzip: Gunzip | undefined): (order: Order) => Promise<void> {
+  const chunks = new Queue<Uint8Array<ArrayBuffer> | undefined>();
+  const wants = new Queue<undefined>();
+  let isInflating = false;
+
+  async function* compressed(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      port.postMessage({ is: "next" }, []);
+      const chunk = await chunks.take();
+      if (!chunk) return;
+      yield chunk;
+    }
+  }
+
+  async function inflate(): Promise<void> {
+    if (!gunzip) throw new KinetoscopeError("internal", "this platform cannot decompress");
+    for await (const piece of collect(gunzip(compressed()))) {
+      await wants.take();
+      port.postMessage({ is: "piece", piece }, [piece.buffer]);
+    }
+    port.postMessage({ is: "piece", piece: undefined }, []);
+  }
+
+  async function carryOut(order: Order): Promise<void> {
+    switch (order.do) {
+      case "load":
+        await load(() => order.code);
+        return port.postMessage({ is: "ready" }, []);
+      case "parse": {
+        const piece = parsed(order.text);
+        const transfer = [piece.text.buffer, ...(piece.segment ? [piece.segment.bytes.buffer] : [])];
+        return port.postMessage({ is: "parsed", piece }, transfer);
+      }
+      case "inflate":
+        return chunks.push(order.chunk);
+      case "want":
+        wants.push(undefined);
+        if (isInflating) return;
+        isInflating = true;
+        return inflate();
+    }
+  }
+
+  return async (order) => {
+    try {
+      await carryOut(order);
+    } catch (thrown) {
+      port.postMessage({ is: "failed", error: toWire(thrown) }, []);
+    }
+  };
+}

@@ -1,0 +1,10 @@
+// The entry point of a helper in Node.
+
+import { parentPort } from "node:worker_threads";
+import { help } from "./help.js";
+import type { Order, Result } from "./helping.js";
+import { gunzip } from "./node-input.js";
+import type { Port } from "./protocol.js";
+
+const carryOut = help(parentPort as unknown as Port<Result>, gunzip);
+parentPort?.on("message", (order: Order) => void carryOut(order));

@@ -1,0 +1,5 @@
+// The entry point of a helper on a page.
+
+import { serveHelper } from "./helper.js";
+
+serveHelper();

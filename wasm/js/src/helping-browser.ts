@@ -1,0 +1,17 @@
+// Helpers on a page or in its workers.
+
+import { code } from "./engine.js";
+import type { Result, SpawnHelper } from "./helping.js";
+import type { Helping } from "./read.js";
+
+/** Returns how the workers that `create` makes help. */
+export function helpingBy(create: () => Worker): Helping {
+  const spawn: SpawnHelper = (onResult, onFailure) => {
+    const worker = create();
+    worker.onmessage = (event: MessageEvent<Result>) => onResult(event.data);
+    worker.onerror = (event) => onFailure(new Error(event.message || "the worker could not be started"));
+    return worker;
+  };
+  // Browsers decompress in the thread that reads.
+  return { spawn, code, processors: navigator.hardwareConcurrency, inflates: true };
+}

@@ -1,0 +1,64 @@
+//! Parsing pieces of text in engines of other threads.
+
+use crate::convert::failure;
+use crate::reading::Reading;
+use js_sys::Uint8Array;
+use kinetoscope_core::error::Error;
+use kinetoscope_core::read::limits::Limits;
+use kinetoscope_core::read::segment::Segment;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// The events of a piece of text, for [`Reading::splice`] in the engine of another thread.
+#[wasm_bindgen]
+pub struct ParsedSegment {
+    segment: Segment,
+}
+
+/// Parses the events in a piece of text that may be cut anywhere. Returns `undefined` if none is found.
+#[wasm_bindgen]
+pub fn parse_segment(text: &[u8]) -> Option<ParsedSegment> {
+    Segment::parse(text, Limits::default()).map(|segment| ParsedSegment { segment })
+}
+
+#[wasm_bindgen]
+impl ParsedSegment {
+    /// The position in the text at which the first event begins.
+    pub fn start(&self) -> usize {
+        self.segment.range().start
+    }
+
+    /// The position in the text after the last event.
+    pub fn end(&self) -> usize {
+        self.segment.range().end
+    }
+
+    /// The events, encoded.
+    pub fn encode(&self) -> Uint8Array {
+        Uint8Array::from(self.segment.encode().as_slice())
+    }
+}
+
+#[wasm_bindgen]
+impl Reading {
+    /// Whether the following text can be passed in pieces with [`Reading::splice`].
+    pub fn takes_segments(&self) -> bool {
+        self.text.reader.takes_segments() && self.text.skip == 0 && !self.unpacker.is_compressed()
+    }
+
+    /// Appends the events of a segment without their text, if the reader is where its first event begins. Returns whether it did;
+    /// if not, the text must be passed.
+    ///
+    /// # Errors
+    /// Returns an error if the bytes are not those of a segment.
+    pub fn splice(&mut self, segment: Vec<u8>) -> Result<bool, JsValue> {
+        self.growth.step();
+        let segment = Segment::decode(segment)
+            .ok_or_else(|| failure(&Error::BadOption("the bytes are not those of a segment".to_owned())))?;
+        let is_spliced = self.text.reader.splice(&segment);
+        if is_spliced {
+            self.text.bytes += segment.range().len() as u64;
+        }
+        Ok(is_spliced)
+    }
+}
